@@ -1,0 +1,167 @@
+/* AES with AES-NI, eight blocks in flight: enough to hide the latency of AESENC on every CPU that has it. */
+
+#include "mixing/aes.h"
+#include "mixing/aes_x86.h"
+#include "mixing/wipe.h"
+
+enum {
+    LANES = 8,
+    BULK_MIN = 32, /* blocks from which the set-up of the wide registers pays */
+};
+
+/* The `lanes` blocks of keystream after *counter, which stays; lanes is a constant wherever this is inlined. */
+DRNG_AES_INLINE void keystream(const struct drng_schedule *schedule, struct drng_counter counter, __m128i *block,
+                               const int lanes)
+{
+    for (int i = 0; i < lanes; i++) {
+        block[i] = _mm_xor_si128(drng_counter_next(&counter), schedule->rk[0]);
+    }
+    for (unsigned round = 1; round < schedule->rounds; round++) {
+        const __m128i key = schedule->rk[round];
+        for (int i = 0; i < lanes; i++) {
+            block[i] = _mm_aesenc_si128(block[i], key);
+        }
+    }
+    const __m128i last = schedule->rk[schedule->rounds];
+    for (int i = 0; i < lanes; i++) {
+        block[i] = _mm_aesenclast_si128(block[i], last);
+    }
+}
+
+/* The same for AES-256, the round keys made on the way: no schedule in memory, and the latency of both hidden. */
+DRNG_AES_INLINE void keystream_256(const uint8_t *key, struct drng_counter counter, __m128i *block, const int lanes)
+{
+    __m128i even = _mm_loadu_si128((const __m128i *)key);
+    __m128i odd = _mm_loadu_si128((const __m128i *)(key + 16));
+    for (int i = 0; i < lanes; i++) {
+        block[i] = _mm_aesenc_si128(_mm_xor_si128(drng_counter_next(&counter), even), odd);
+    }
+    for (int rcon = 1; rcon < 0x40; rcon <<= 1) {
+        even = drng_aes_next_key(even, odd, rcon);
+        for (int i = 0; i < lanes; i++) {
+            block[i] = _mm_aesenc_si128(block[i], even);
+        }
+        odd = drng_aes_next_odd_key(odd, even);
+        for (int i = 0; i < lanes; i++) {
+            block[i] = _mm_aesenc_si128(block[i], odd);
+        }
+    }
+    even = drng_aes_next_key(even, odd, 0x40);
+    for (int i = 0; i < lanes; i++) {
+        block[i] = _mm_aesenclast_si128(block[i], even);
+    }
+}
+
+/* Where keystream goes: `out` first, then `tail`. */
+struct sink {
+    uint8_t *out;
+    size_t out_blocks;
+    uint8_t *tail;
+    size_t tail_blocks;
+};
+
+/* Stores as many of the `lanes` blocks as the sink still takes. */
+DRNG_AES_INLINE void drain(struct sink *sink, const __m128i *block, const int lanes)
+{
+    for (int i = 0; i < lanes; i++) {
+        if (sink->out_blocks > 0) {
+            _mm_storeu_si128((__m128i *)sink->out, block[i]);
+            sink->out += DRNG_AES_BLOCK;
+            sink->out_blocks--;
+        } else if (sink->tail_blocks > 0) {
+            _mm_storeu_si128((__m128i *)sink->tail, block[i]);
+            sink->tail += DRNG_AES_BLOCK;
+            sink->tail_blocks--;
+        }
+    }
+}
+
+/* A short AES-256 request, the one that nearly every caller makes. */
+DRNG_AES_TARGET static void ctr_short_256(const uint8_t *key, struct drng_counter counter, struct sink sink)
+{
+    __m128i block[LANES];
+    if (sink.out_blocks + sink.tail_blocks <= LANES / 2) {
+        keystream_256(key, counter, block, LANES / 2);
+        drain(&sink, block, LANES / 2);
+    } else {
+        keystream_256(key, counter, block, LANES);
+        drain(&sink, block, LANES);
+    }
+}
+
+DRNG_AES_TARGET static void ctr_long(drng_bulk_fn *bulk, const uint8_t *key, size_t key_len,
+                                     struct drng_counter counter, struct sink sink)
+{
+    struct drng_schedule schedule;
+    __m128i block[LANES];
+
+    drng_aes_expand(&schedule, key, key_len);
+    if (bulk != NULL && sink.out_blocks >= BULK_MIN) {
+        const size_t done = bulk(&schedule, &counter, sink.out, sink.out_blocks);
+        sink.out += done * DRNG_AES_BLOCK;
+        sink.out_blocks -= done;
+    }
+    for (; sink.out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
+        keystream(&schedule, counter, block, LANES);
+        for (int i = 0; i < LANES; i++) {
+            _mm_storeu_si128((__m128i *)sink.out + i, block[i]);
+        }
+        sink.out += LANES * DRNG_AES_BLOCK;
+        sink.out_blocks -= LANES;
+    }
+    for (; sink.out_blocks + sink.tail_blocks > 0; drng_counter_add(&counter, LANES)) {
+        keystream(&schedule, counter, block, LANES);
+        drain(&sink, block, LANES);
+    }
+    drng_wipe(&schedule, sizeof(schedule));
+}
+
+DRNG_AES_TARGET void drng_aes_ni_ctr(drng_bulk_fn *bulk, const uint8_t *key, size_t key_len, uint8_t v[16],
+                                     uint8_t *out, size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    const struct sink sink = {out, out_blocks, tail, tail_blocks};
+    const struct drng_counter counter = drng_counter_load(v);
+    struct drng_counter last = counter;
+
+    drng_counter_add(&last, out_blocks + tail_blocks);
+    if (key_len == 32 && out_blocks + tail_blocks <= LANES) {
+        ctr_short_256(key, counter, sink);
+    } else {
+        ctr_long(bulk, key, key_len, counter, sink);
+    }
+    drng_counter_store(v, last);
+}
+
+static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_blocks,
+                            uint8_t *tail, size_t tail_blocks)
+{
+    drng_aes_ni_ctr(NULL, key, key_len, v, out, out_blocks, tail, tail_blocks);
+    return DRNG_OK;
+}
+
+DRNG_AES_TARGET enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
+                                                 const uint8_t *in, size_t blocks)
+{
+    struct drng_schedule schedule;
+    __m128i block = _mm_loadu_si128((const __m128i *)chain);
+
+    drng_aes_expand(&schedule, key, key_len);
+    for (size_t i = 0; i < blocks; i++) {
+        if (in != NULL) {
+            block = _mm_xor_si128(block, _mm_loadu_si128((const __m128i *)in + i));
+        }
+        block = _mm_xor_si128(block, schedule.rk[0]);
+        for (unsigned round = 1; round < schedule.rounds; round++) {
+            block = _mm_aesenc_si128(block, schedule.rk[round]);
+        }
+        block = _mm_aesenclast_si128(block, schedule.rk[schedule.rounds]);
+        if (out != NULL) {
+            _mm_storeu_si128((__m128i *)out + i, block);
+        }
+    }
+    _mm_storeu_si128((__m128i *)chain, block);
+    drng_wipe(&schedule, sizeof(schedule));
+    return DRNG_OK;
+}
+
+const struct drng_aes drng_aes_ni = {.name = "AES-NI", .ctr = ctr, .cbc = drng_aes_ni_cbc};

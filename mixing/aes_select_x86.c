@@ -1,0 +1,25 @@
+/* The one place that chooses between the implementations of AES; x86-64. */
+
+#include "mixing/aes.h"
+
+size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])
+{
+    size_t count = 0;
+    all[count++] = &drng_aes_evp;
+    if (cpu->aes) {
+        all[count++] = &drng_aes_ni;
+    }
+    if (cpu->vaes256) {
+        all[count++] = &drng_aes_vaes256;
+    }
+    if (cpu->vaes512) {
+        all[count++] = &drng_aes_vaes512;
+    }
+    return count;
+}
+
+const struct drng_aes *drng_aes_for(const struct drng_cpu *cpu)
+{
+    const struct drng_aes *all[DRNG_AES_KINDS];
+    return all[drng_aes_all(cpu, all) - 1];
+}

@@ -1,0 +1,202 @@
+/*
+ * aes_x86.h - AES in registers: key schedules, rounds and counters shared by the x86-64 implementations.
+ *
+ * AESKEYGENASSIST is slow on every CPU that has it. On a register with four equal columns ShiftRows does
+ * nothing, so AESENCLAST is SubWord and the addition of the round constant in one short instruction.
+ */
+
+#ifndef DRNG_AES_X86_H
+#define DRNG_AES_X86_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/status.h"
+
+#define DRNG_AES_TARGET __attribute__((target("aes,ssse3")))
+#define DRNG_AES_INLINE static inline __attribute__((always_inline, target("aes,ssse3")))
+
+/* ---- Key schedules: FIPS 197, 5.2 ---- */
+
+/* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: how each word of a round key takes in the words before it. */
+DRNG_AES_INLINE __m128i drng_aes_prefix(__m128i key)
+{
+    key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
+    return _mm_xor_si128(key, _mm_slli_si128(key, 8));
+}
+
+/* SubWord(RotWord(column)) ^ rcon in all four columns; column is a constant, 0 to 3. */
+DRNG_AES_INLINE __m128i drng_aes_sub_rot(__m128i key, int column, int rcon)
+{
+    /* Bytes 1, 2, 3, 0 of the column. */
+    const __m128i rotation = _mm_set1_epi32(0x00030201 + 0x04040404 * column);
+    return _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotation), _mm_set1_epi32(rcon));
+}
+
+/* The round key after `key` for Nk = 4 (last = key); for Nk = 8 the one two after `key`, where last is between. */
+DRNG_AES_INLINE __m128i drng_aes_next_key(__m128i key, __m128i last, int rcon)
+{
+    return _mm_xor_si128(drng_aes_prefix(key), drng_aes_sub_rot(last, 3, rcon));
+}
+
+/* For Nk = 8 and i mod 8 = 4: SubWord alone. */
+DRNG_AES_INLINE __m128i drng_aes_next_odd_key(__m128i key, __m128i last)
+{
+    const __m128i column = _mm_shuffle_epi32(last, 0xff);
+    return _mm_xor_si128(drng_aes_prefix(key), _mm_aesenclast_si128(column, _mm_setzero_si128()));
+}
+
+DRNG_AES_INLINE void drng_aes_expand_128(__m128i rk[11], const uint8_t key[16])
+{
+    rk[0] = _mm_loadu_si128((const __m128i *)key);
+    rk[1] = drng_aes_next_key(rk[0], rk[0], 0x01);
+    rk[2] = drng_aes_next_key(rk[1], rk[1], 0x02);
+    rk[3] = drng_aes_next_key(rk[2], rk[2], 0x04);
+    rk[4] = drng_aes_next_key(rk[3], rk[3], 0x08);
+    rk[5] = drng_aes_next_key(rk[4], rk[4], 0x10);
+    rk[6] = drng_aes_next_key(rk[5], rk[5], 0x20);
+    rk[7] = drng_aes_next_key(rk[6], rk[6], 0x40);
+    rk[8] = drng_aes_next_key(rk[7], rk[7], 0x80);
+    rk[9] = drng_aes_next_key(rk[8], rk[8], 0x1b);
+    rk[10] = drng_aes_next_key(rk[9], rk[9], 0x36);
+}
+
+/* Six new words from the six before: *low holds the first four, the low half of *high the other two. */
+DRNG_AES_INLINE void drng_aes_step_192(__m128i *low, __m128i *high, int rcon)
+{
+    *low = _mm_xor_si128(drng_aes_prefix(*low), drng_aes_sub_rot(*high, 1, rcon));
+    const __m128i last = _mm_shuffle_epi32(*low, 0xff);
+    *high = _mm_xor_si128(_mm_xor_si128(*high, _mm_slli_si128(*high, 4)), last);
+}
+
+/* Steps yield words by six, round keys take them by four: two steps fill three round keys. */
+DRNG_AES_INLINE void drng_aes_expand_192(__m128i rk[13], const uint8_t key[24])
+{
+    __m128i low = _mm_loadu_si128((const __m128i *)key);
+    __m128i high = _mm_loadl_epi64((const __m128i *)(key + 16));
+    int rcon = 1;
+
+    rk[0] = low;
+    for (int i = 0; i < 12; i += 3) {
+        const __m128i before = high;
+        drng_aes_step_192(&low, &high, rcon);
+        rk[i + 1] = _mm_unpacklo_epi64(before, low);
+        rk[i + 2] = _mm_unpacklo_epi64(_mm_srli_si128(low, 8), high);
+        drng_aes_step_192(&low, &high, rcon << 1);
+        rk[i + 3] = low;
+        rcon <<= 2;
+    }
+}
+
+DRNG_AES_INLINE void drng_aes_expand_256(__m128i rk[15], const uint8_t key[32])
+{
+    rk[0] = _mm_loadu_si128((const __m128i *)key);
+    rk[1] = _mm_loadu_si128((const __m128i *)(key + 16));
+    for (int i = 2; i < 14; i += 2) {
+        rk[i] = drng_aes_next_key(rk[i - 2], rk[i - 1], 1 << (i / 2 - 1));
+        rk[i + 1] = drng_aes_next_odd_key(rk[i - 1], rk[i]);
+    }
+    rk[14] = drng_aes_next_key(rk[12], rk[13], 0x40);
+}
+
+/* An expanded key of any size; secret, so whoever fills one wipes it. */
+struct drng_schedule {
+    __m128i rk[15];
+    unsigned rounds; /* 10, 12 or 14 */
+};
+
+/* key_len is 16, 24 or 32. */
+DRNG_AES_INLINE void drng_aes_expand(struct drng_schedule *schedule, const uint8_t *key, size_t key_len)
+{
+    schedule->rounds = (unsigned)(key_len / 4 + 6);
+    switch (key_len) {
+    case 16:
+        drng_aes_expand_128(schedule->rk, key);
+        break;
+    case 24:
+        drng_aes_expand_192(schedule->rk, key);
+        break;
+    default:
+        drng_aes_expand_256(schedule->rk, key);
+        break;
+    }
+}
+
+/* ---- Blocks ---- */
+
+/* Unrolled by hand: the compiler keeps an array in registers only where every index is a constant. */
+DRNG_AES_INLINE __m128i drng_aes_encrypt_128(const __m128i rk[11], __m128i block)
+{
+    block = _mm_xor_si128(block, rk[0]);
+    block = _mm_aesenc_si128(block, rk[1]);
+    block = _mm_aesenc_si128(block, rk[2]);
+    block = _mm_aesenc_si128(block, rk[3]);
+    block = _mm_aesenc_si128(block, rk[4]);
+    block = _mm_aesenc_si128(block, rk[5]);
+    block = _mm_aesenc_si128(block, rk[6]);
+    block = _mm_aesenc_si128(block, rk[7]);
+    block = _mm_aesenc_si128(block, rk[8]);
+    block = _mm_aesenc_si128(block, rk[9]);
+    return _mm_aesenclast_si128(block, rk[10]);
+}
+
+/* ---- The counter V of CTR_DRBG: a 128-bit big-endian number ---- */
+
+struct drng_counter {
+    uint64_t high;
+    uint64_t low;
+};
+
+static inline struct drng_counter drng_counter_load(const uint8_t v[16])
+{
+    struct drng_counter counter;
+    __builtin_memcpy(&counter, v, sizeof(counter));
+    counter.high = __builtin_bswap64(counter.high);
+    counter.low = __builtin_bswap64(counter.low);
+    return counter;
+}
+
+static inline void drng_counter_store(uint8_t v[16], struct drng_counter counter)
+{
+    counter.high = __builtin_bswap64(counter.high);
+    counter.low = __builtin_bswap64(counter.low);
+    __builtin_memcpy(v, &counter, sizeof(counter));
+}
+
+static inline void drng_counter_add(struct drng_counter *counter, uint64_t blocks)
+{
+    counter->low += blocks;
+    counter->high += counter->low < blocks;
+}
+
+/* V + 1, as a block. */
+DRNG_AES_INLINE __m128i drng_counter_next(struct drng_counter *counter)
+{
+    drng_counter_add(counter, 1);
+    return _mm_set_epi64x((long long)__builtin_bswap64(counter->low), (long long)__builtin_bswap64(counter->high));
+}
+
+/* ---- What the wider implementations add to aes_ni.c ---- */
+
+/* How many whole groups of blocks can be counted through without a carry from the low word to the high one. */
+static inline size_t drng_groups_before_carry(const struct drng_counter *counter, size_t blocks, size_t group)
+{
+    const uint64_t room = UINT64_MAX - counter->low;
+    return (room < blocks ? (size_t)room : blocks) / group;
+}
+
+/*
+ * Writes as many whole groups of blocks as fit, advances the counter by them and returns how many blocks
+ * that was. NULL: there is nothing wider.
+ */
+typedef size_t drng_bulk_fn(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out,
+                            size_t blocks);
+
+/* The slots of struct drng_aes for AES-NI, ctr with a bulk function for what is long enough to gain by it. */
+void drng_aes_ni_ctr(drng_bulk_fn *bulk, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
+                     size_t out_blocks, uint8_t *tail, size_t tail_blocks);
+DRNG_MUST_CHECK enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
+                                                 const uint8_t *in, size_t blocks);
+
+#endif

@@ -1,0 +1,30 @@
+/* counters.h - what happened in this process, for those who look from outside. */
+
+#ifndef DRNG_COUNTERS_H
+#define DRNG_COUNTERS_H
+
+#include <stdatomic.h>
+
+/* Who made the last seed. */
+enum drng_source {
+    DRNG_SOURCE_NONE = 0, /* nobody: the last attempt failed, or nothing may serve */
+    DRNG_SOURCE_RDSEED,
+    DRNG_SOURCE_RDRAND,
+    DRNG_SOURCE_FALLBACK,
+};
+
+struct drng_counters {
+    atomic_uint source; /* enum drng_source */
+    atomic_uint_least64_t seeds_rdseed;
+    atomic_uint_least64_t seeds_rdrand;
+    atomic_uint_least64_t seeds_fallback;
+    atomic_uint_least64_t seed_failures; /* requests for a seed that nobody could serve */
+    atomic_uint_least64_t fork_reseeds;  /* generators that found themselves in a new process */
+};
+
+static inline void drng_count(atomic_uint_least64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * cpu.h - the processor: what it is, and the words of its random number generator.
+ *
+ * A link-time seam: cpu_x86.c and words_x86.c are the product, cpu_none.c stands in where there are no such
+ * instructions, and the tests link a scripted CPU in their place.
+ *
+ * Only the 64-bit forms are used: the narrow forms of RDSEED return 0 with CF = 1 on AMD Zen 5
+ * (AMD-SB-7055, CVE-2025-62626).
+ */
+
+#ifndef DRNG_CPU_H
+#define DRNG_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/cbc_mac.h"
+#include "mixing/health.h"
+
+/* What CPUID says; nothing here is policy. */
+struct drng_cpu {
+    char vendor[13]; /* "AuthenticAMD", NUL-terminated */
+    unsigned family; /* display family: base plus extended */
+    unsigned model;  /* display model */
+    bool hypervisor; /* CPUID.1:ECX[31] */
+    bool rdrand;     /* CPUID.1:ECX[30] */
+    bool rdseed;     /* CPUID.7.0:EBX[18] */
+    bool aes;        /* AES-NI with SSSE3 */
+    bool vaes256;    /* VAES with AVX2, and the system saves YMM registers */
+    bool vaes512;    /* VAES with AVX-512F and AVX-512BW, and the system saves ZMM registers */
+};
+
+void drng_cpu_identify(struct drng_cpu *cpu);
+
+/*
+ * One execution of the instruction: true and a word (CF = 1), or false and *word = 0. CF alone decides; 0 is
+ * a legitimate word. Only where drng_cpu_identify() reports the instruction.
+ */
+bool drng_cpu_rdrand(uint64_t *word);
+bool drng_cpu_rdseed(uint64_t *word);
+
+/* The hint for a waiting loop. */
+void drng_cpu_pause(void);
+
+/*
+ * RDRAND and AES-CBC-MAC fused: reads 2 * blocks words, each past `health`, into `mac`, word and MAC state
+ * never leaving the registers. Each word gets at most DRNG_RDRAND_TRIES executions; *retries counts the
+ * executions beyond the first. DRNG_EXHAUSTED and DRNG_HEALTH_FAILED leave a `mac` that is good for nothing
+ * but wiping. Only where rdrand and aes are reported.
+ */
+DRNG_MUST_CHECK enum drng_status drng_cpu_rdrand_mac(struct drng_cbc_mac *mac, struct drng_health *health,
+                                                     size_t blocks, uint64_t *retries);
+
+/* Tries a word, from Intel's DRNG guide, 4.2.1: ten in a row that fail mean a broken CPU, not a busy one. */
+enum { DRNG_RDRAND_TRIES = 10 };
+
+#endif

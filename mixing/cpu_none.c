@@ -1,0 +1,34 @@
+/* Where there are no such instructions: everything but x86-64. */
+
+#include <string.h>
+
+#include "mixing/cpu.h"
+
+void drng_cpu_identify(struct drng_cpu *cpu)
+{
+    memset(cpu, 0, sizeof(*cpu));
+}
+
+bool drng_cpu_rdrand(uint64_t *word)
+{
+    *word = 0;
+    return false;
+}
+
+bool drng_cpu_rdseed(uint64_t *word)
+{
+    *word = 0;
+    return false;
+}
+
+void drng_cpu_pause(void) {}
+
+enum drng_status drng_cpu_rdrand_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                     uint64_t *retries)
+{
+    (void)mac;
+    (void)health;
+    (void)blocks;
+    (void)retries;
+    return DRNG_EXHAUSTED;
+}

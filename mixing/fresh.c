@@ -1,0 +1,33 @@
+#include "mixing/fresh.h"
+
+#include <string.h>
+
+#include "mixing/cpu.h"
+#include "mixing/os.h"
+#include "mixing/wipe.h"
+
+static bool draw(struct drng_instruction *rdrand, uint64_t *word)
+{
+    for (int tries = 0; tries < DRNG_RDRAND_TRIES; tries++) {
+        if (rdrand->read(word)) {
+            return true;
+        }
+        atomic_fetch_add_explicit(&rdrand->retries, 1, memory_order_relaxed);
+        drng_cpu_pause();
+    }
+    return false;
+}
+
+bool drng_fresh(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_FRESH_LEN])
+{
+    uint64_t words[DRNG_FRESH_LEN / sizeof(uint64_t)] = {0};
+    const bool usable = rdrand != NULL && !atomic_load_explicit(&rdrand->disabled, memory_order_relaxed);
+    const bool drawn = usable && draw(rdrand, &words[0]) && draw(rdrand, &words[1]);
+
+    memset(out, 0, DRNG_FRESH_LEN);
+    if (drawn) {
+        memcpy(out, words, sizeof(words));
+    }
+    drng_wipe(words, sizeof(words));
+    return drawn || (or_kernel && drng_os_random(out, DRNG_FRESH_LEN));
+}

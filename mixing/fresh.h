@@ -1,0 +1,23 @@
+/*
+ * fresh.h - request mixing: words drawn for one request, so that two copies of one state go apart at once.
+ *
+ * Clones of a virtual machine share every byte that this process holds, and nothing tells them so; what they do
+ * not share is the hardware's next words. Uncredited, so untested and unconditioned.
+ */
+
+#ifndef DRNG_FRESH_H
+#define DRNG_FRESH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mixing/ctr_drbg.h"
+#include "mixing/noise.h"
+
+/*
+ * Fills out with two words of RDRAND. rdrand NULL, disabled or dry: with kernel bytes if `or_kernel` is set, a
+ * system call, and else not at all. False, and out all zero, where there is nothing fresh to be had.
+ */
+bool drng_fresh(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_FRESH_LEN]);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * seed.h - seeds: which source serves, how much raw material a bit of seed takes, what is mixed in.
+ */
+
+#ifndef DRNG_SEED_H
+#define DRNG_SEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/conditioner.h"
+#include "mixing/counters.h"
+#include "mixing/noise.h"
+#include "mixing/status.h"
+
+/*
+ * Raw words that one conditioned block of 128 bits takes.
+ *
+ * RDSEED: 512 bits, of which the health tests' cutoffs claim half as entropy. RDRAND: past one reseed of the
+ * generator behind it, which Intel's does after at most 1022 words and AMD's after at most 1024; a window that
+ * holds 128 bits from after a reseed needs 1026, and 1028 is that in pairs with a pair to spare.
+ */
+enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 1028 };
+
+/* The default seed source: fills out[0..len) or returns false. */
+typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
+
+/* Settled when the provider loads, and shared by all its threads. */
+struct drng_seed_policy {
+    struct drng_instruction *rdseed; /* NULL: not to be used */
+    struct drng_instruction *rdrand; /* NULL: not to be used */
+    const struct drng_aes *aes;
+    bool fused; /* the CPU has AES-NI, so RDRAND and CBC-MAC run in one loop */
+    enum drng_conditioner_kind conditioner;
+    bool os_mixing;
+    drng_fallback *fallback; /* NULL: nothing else may serve */
+    void *fallback_arg;
+    struct drng_counters *counters;
+};
+
+/* One reader of seeds: one thread at a time. Secret; all zero is the initial state. */
+struct drng_seed_reader {
+    struct drng_noise rdseed;
+    struct drng_noise rdrand;
+    bool keyed;
+    uint8_t key[DRNG_CONDITIONER_KEY_LEN]; /* of the conditioner, drawn with the first seed */
+};
+
+/*
+ * Fills out[0..len) with seed from the first source in line that has it: RDSEED, RDRAND, the fallback. All of
+ * out comes from one source. On failure out is all zero: DRNG_NO_FALLBACK or DRNG_FALLBACK_FAILED; the
+ * next call tries again, except what a failed health test has disabled.
+ */
+DRNG_MUST_CHECK enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+                                               uint8_t *out, size_t len);
+
+#endif

@@ -1,0 +1,319 @@
+#include "provider/drbg.h"
+
+#include <string.h>
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+
+#include "mixing/fresh.h"
+#include "mixing/secmem.h"
+#include "mixing/wipe.h"
+#include "provider/errors.h"
+#include "provider/lock.h"
+#include "provider/process.h"
+#include "provider/seed_buffer.h"
+#include "provider/seed_src.h"
+
+_Static_assert(sizeof(struct drng_drbg_secrets) <= DRNG_SLOT_SIZE, "a generator's secrets outgrew their slot");
+
+enum {
+    DEFAULT_RESEED_REQUESTS = 1 << 8,  /* libcrypto's own defaults */
+    DEFAULT_RESEED_INTERVAL = 60 * 60, /* seconds */
+};
+
+static const struct drng_bytes nothing = {NULL, 0};
+
+/* A length beside no data is no input, as for libcrypto's own. */
+static struct drng_bytes input(const unsigned char *data, size_t len)
+{
+    return (struct drng_bytes){data, data != NULL ? len : 0};
+}
+
+/* ---- Context ---- */
+
+/* Who the parent is, by its functions: ours are told from others' of the same name. */
+static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
+{
+    bool own_chain = d->parent.ctx == NULL || functions == drng_seed_src_functions;
+    if (functions == drng_drbg_functions) {
+        d->kin = d->parent.ctx;
+        own_chain = d->kin->own_chain;
+    }
+    d->own_chain = own_chain;
+    d->mixes = own_chain && (d->provctx->mixes_requests || !drng_secmem_kernel_wipes);
+}
+
+void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
+{
+    struct drng_provctx *provctx = vprovctx;
+    struct drng_drbg *d = OPENSSL_zalloc(sizeof(*d));
+    struct drng_drbg_secrets *secrets = drng_secmem_alloc();
+    if (d == NULL || secrets == NULL) {
+        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+        drng_secmem_free(secrets);
+        OPENSSL_free(d);
+        return NULL;
+    }
+    d->provctx = provctx;
+    d->secrets = secrets;
+    drng_parent_init(&d->parent, parent, parent_functions);
+    place_in_chain(d, parent_functions);
+    d->state = EVP_RAND_STATE_UNINITIALISED;
+    d->key_len = DRNG_AES_MAX_KEY;
+    d->use_df = true;
+    d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
+    atomic_init(&d->reseed_counter, 1);
+    return d;
+}
+
+void drng_drbg_freectx(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    if (d != NULL) {
+        drng_secmem_free(d->secrets);
+        OPENSSL_free(d);
+    }
+}
+
+/* ---- Locking ---- */
+
+int drng_drbg_enable_locking(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    if (d->parent.enable_locking != NULL && d->parent.enable_locking(d->parent.ctx) != 1) {
+        drng_raise(&d->provctx->core, DRNG_R_PARENT_LOCK, NULL);
+        return 0;
+    }
+    d->locking = true;
+    return 1;
+}
+
+static int lock(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    return d == NULL || !d->locking || drng_lock(&d->secrets->lock);
+}
+
+static void unlock(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    if (d != NULL && d->locking) {
+        drng_unlock(&d->secrets->lock);
+    }
+}
+
+/* ---- Instantiate and uninstantiate ---- */
+
+static bool healthy(const struct drng_drbg *d)
+{
+    if (!drng_process_healthy()) {
+        drng_raise(&d->provctx->core, DRNG_R_SELF_TEST_FAILED, NULL);
+        return false;
+    }
+    return true;
+}
+
+static bool strong_enough(const struct drng_drbg *d, unsigned strength)
+{
+    if (strength > drng_drbg_strength(d)) {
+        drng_raise(&d->provctx->core, DRNG_R_STRENGTH_TOO_HIGH, "%u bits where this generator has %u", strength,
+                   drng_drbg_strength(d));
+        return false;
+    }
+    return true;
+}
+
+int drng_drbg_instantiate(void *vdrbg, unsigned strength, int prediction_resistance,
+                          const unsigned char *personalization, size_t personalization_len, const OSSL_PARAM params[])
+{
+    struct drng_drbg *d = vdrbg;
+    if (!healthy(d) || !drng_drbg_set_ctx_params(d, params) || !strong_enough(d, strength)) {
+        return 0;
+    }
+    if (d->state != EVP_RAND_STATE_UNINITIALISED) {
+        drng_raise(&d->provctx->core,
+                   d->state == EVP_RAND_STATE_ERROR ? DRNG_R_ERROR_STATE : DRNG_R_ALREADY_INSTANTIATED,
+                   "uninstantiate it first");
+        return 0;
+    }
+    return drng_drbg_seed_first(d, prediction_resistance != 0, input(personalization, personalization_len));
+}
+
+static int uninstantiate(void *vdrbg)
+{
+    drng_drbg_forget(vdrbg);
+    return 1;
+}
+
+static int verify_zeroization(void *vdrbg)
+{
+    const struct drng_drbg *d = vdrbg;
+    static const struct drng_ctr_drbg zeros;
+    return CRYPTO_memcmp(d->secrets->drbg.key, zeros.key, sizeof(zeros.key)) == 0 &&
+           CRYPTO_memcmp(d->secrets->drbg.v, zeros.v, sizeof(zeros.v)) == 0;
+}
+
+/* ---- Generate and reseed ---- */
+
+/* READY says it was seeded, a counter of 0 that the seed is gone: this is a forked child. */
+static bool wiped_by_fork(const struct drng_drbg *d)
+{
+    return d->state == EVP_RAND_STATE_READY && d->secrets->drbg.reseed_counter == 0;
+}
+
+static bool parent_has_reseeded(const struct drng_drbg *d)
+{
+    if (d->kin != NULL) {
+        return atomic_load_explicit(&d->kin->reseed_counter, memory_order_relaxed) != d->parent_reseed_counter;
+    }
+    return d->parent_counts && drng_parent_reseed_counter(&d->parent) != d->parent_reseed_counter;
+}
+
+static bool reseed_due(const struct drng_drbg *d)
+{
+    return drng_ctr_drbg_reseed_due(&d->secrets->drbg, &d->limits, time(NULL)) || parent_has_reseeded(d);
+}
+
+/* Instantiates what a fork, a failure or the caller left without a seed. */
+static bool restart(struct drng_drbg *d)
+{
+    if (wiped_by_fork(d)) {
+        drng_count(&drng_process.counters.fork_reseeds);
+    }
+    drng_drbg_forget(d);
+    return drng_drbg_seed_first(d, false, nothing);
+}
+
+static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *entropy, size_t entropy_len,
+                  const unsigned char *additional_data, size_t additional_len)
+{
+    struct drng_drbg *d = vdrbg;
+    const struct drng_bytes additional = input(additional_data, additional_len);
+    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
+
+    drng_secmem_check_fork();
+    if (!healthy(d)) {
+        return 0;
+    }
+    if ((d->state != EVP_RAND_STATE_READY || wiped_by_fork(d)) && !restart(d)) {
+        return 0;
+    }
+    if (additional.len > lengths.max_input) {
+        drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", lengths.max_input);
+        return 0;
+    }
+    return drng_drbg_seed_again(d, prediction_resistance != 0, input(entropy, entropy_len), additional);
+}
+
+static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned strength, size_t additional_len)
+{
+    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
+    if (!healthy(d) || !strong_enough(d, strength)) {
+        return false;
+    }
+    if (out_len > DRNG_DRBG_MAX_REQUEST) {
+        drng_raise(&d->provctx->core, DRNG_R_REQUEST_TOO_LONG, "at most %d bytes", DRNG_DRBG_MAX_REQUEST);
+        return false;
+    }
+    if (additional_len > lengths.max_input) {
+        drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", lengths.max_input);
+        return false;
+    }
+    return true;
+}
+
+/* Sees to a seed that may serve this request; the additional input goes into the reseed, if there is one. */
+static bool seeded(struct drng_drbg *d, bool prediction_resistance, struct drng_bytes *additional)
+{
+    if ((d->state != EVP_RAND_STATE_READY || wiped_by_fork(d)) && !restart(d)) {
+        return false;
+    }
+    if (prediction_resistance || reseed_due(d)) {
+        if (!drng_drbg_seed_again(d, prediction_resistance, nothing, *additional)) {
+            return false;
+        }
+        *additional = nothing;
+    }
+    return true;
+}
+
+static enum drng_status generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
+{
+    uint8_t fresh[DRNG_FRESH_LEN];
+    if (!d->mixes || !drng_fresh(d->provctx->fresh, !drng_secmem_kernel_wipes, fresh)) {
+        return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
+    }
+    const enum drng_status status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);
+    drng_wipe(fresh, sizeof(fresh));
+    return status;
+}
+
+int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength, int prediction_resistance,
+                       const unsigned char *additional_data, size_t additional_len)
+{
+    struct drng_drbg *d = vdrbg;
+    struct drng_bytes additional = input(additional_data, additional_len);
+
+    drng_secmem_check_fork();
+    if (!request_allowed(d, out_len, strength, additional.len)) {
+        drng_wipe(out, out_len);
+        return 0;
+    }
+    if (!seeded(d, prediction_resistance != 0, &additional)) {
+        drng_wipe(out, out_len);
+        drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
+        return 0;
+    }
+    if (generate(d, out, out_len, additional) != DRNG_OK) {
+        d->state = EVP_RAND_STATE_ERROR;
+        drng_raise(&d->provctx->core, DRNG_R_LIBCRYPTO_FAILED, NULL);
+        return 0;
+    }
+    return 1;
+}
+
+/* ---- As a parent ---- */
+
+static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
+                       int prediction_resistance, const unsigned char *additional, size_t additional_len)
+{
+    struct drng_drbg *d = vdrbg;
+    const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
+    unsigned char *buffer = len > 0 ? drng_seed_buffer_new(len) : NULL;
+    if (buffer == NULL) {
+        drng_raise(&d->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+        return 0;
+    }
+    if (!drng_drbg_generate(d, buffer, len, drng_drbg_strength(d), prediction_resistance, additional, additional_len)) {
+        drng_seed_buffer_free(buffer, len);
+        return 0;
+    }
+    *seed = buffer;
+    return len;
+}
+
+static void clear_seed(void *vdrbg, unsigned char *seed, size_t len)
+{
+    (void)vdrbg;
+    drng_seed_buffer_free(seed, len);
+}
+
+const OSSL_DISPATCH drng_drbg_functions[] = {
+    {OSSL_FUNC_RAND_NEWCTX, (void (*)(void))drng_drbg_newctx},
+    {OSSL_FUNC_RAND_FREECTX, (void (*)(void))drng_drbg_freectx},
+    {OSSL_FUNC_RAND_INSTANTIATE, (void (*)(void))drng_drbg_instantiate},
+    {OSSL_FUNC_RAND_UNINSTANTIATE, (void (*)(void))uninstantiate},
+    {OSSL_FUNC_RAND_GENERATE, (void (*)(void))drng_drbg_generate},
+    {OSSL_FUNC_RAND_RESEED, (void (*)(void))reseed},
+    {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))drng_drbg_enable_locking},
+    {OSSL_FUNC_RAND_LOCK, (void (*)(void))lock},
+    {OSSL_FUNC_RAND_UNLOCK, (void (*)(void))unlock},
+    {OSSL_FUNC_RAND_GETTABLE_CTX_PARAMS, (void (*)(void))drng_drbg_gettable_ctx_params},
+    {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))drng_drbg_get_ctx_params},
+    {OSSL_FUNC_RAND_SETTABLE_CTX_PARAMS, (void (*)(void))drng_drbg_settable_ctx_params},
+    {OSSL_FUNC_RAND_SET_CTX_PARAMS, (void (*)(void))drng_drbg_set_ctx_params},
+    {OSSL_FUNC_RAND_VERIFY_ZEROIZATION, (void (*)(void))verify_zeroization},
+    {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))get_seed},
+    {OSSL_FUNC_RAND_CLEAR_SEED, (void (*)(void))clear_seed},
+    {0, NULL},
+};

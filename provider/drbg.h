@@ -1,0 +1,86 @@
+/*
+ * drbg.h - CTR-DRBG as an EVP_RAND: a drop-in for libcrypto's own of that name (EVP_RAND-CTR-DRBG(7)).
+ *
+ * The functions are OpenSSL's, see provider-rand(7); void * is a struct drng_drbg.
+ */
+
+#ifndef DRNG_DRBG_H
+#define DRNG_DRBG_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include <openssl/core_dispatch.h>
+
+#include "mixing/ctr_drbg.h"
+#include "provider/parent.h"
+#include "provider/provctx.h"
+
+/* What is secret or must not outlive a fork; in a slot. */
+struct drng_drbg_secrets {
+    pthread_mutex_t lock;
+    struct drng_ctr_drbg drbg; /* reseed_counter 0 in a state of READY: wiped, so in a new process */
+};
+
+/* What a request only reads, the reseed counters apart. */
+struct drng_drbg {
+    struct drng_provctx *provctx;
+    struct drng_drbg_secrets *secrets;
+    struct drng_parent parent;
+    const struct drng_drbg *kin; /* the parent, where it is one of ours: its counter is read without its lock */
+    bool parent_counts;          /* a foreign parent that says how often it was seeded */
+    bool own_chain;              /* the chain of parents ends in drng's own seed source */
+    bool mixes;                  /* requests take fresh words: only in such a chain */
+    bool locking;
+
+    int state; /* EVP_RAND_STATE_* */
+    size_t key_len;
+    bool use_df;
+    struct drng_reseed_limits limits;
+    time_t reseed_time;
+    unsigned parent_reseed_counter; /* the parent's, when this one was seeded from it */
+    atomic_uint reseed_counter;     /* read by children of other threads; never 0 */
+};
+
+extern const OSSL_DISPATCH drng_drbg_functions[];
+
+OSSL_FUNC_rand_newctx_fn drng_drbg_newctx;
+OSSL_FUNC_rand_freectx_fn drng_drbg_freectx;
+OSSL_FUNC_rand_instantiate_fn drng_drbg_instantiate;
+OSSL_FUNC_rand_generate_fn drng_drbg_generate;
+OSSL_FUNC_rand_enable_locking_fn drng_drbg_enable_locking;
+
+/* drbg_params.c */
+OSSL_FUNC_rand_gettable_ctx_params_fn drng_drbg_gettable_ctx_params;
+OSSL_FUNC_rand_get_ctx_params_fn drng_drbg_get_ctx_params;
+OSSL_FUNC_rand_settable_ctx_params_fn drng_drbg_settable_ctx_params;
+OSSL_FUNC_rand_set_ctx_params_fn drng_drbg_set_ctx_params;
+
+/* drbg_seed.c: both leave the state READY, or ERROR and an error in the queue. */
+bool drng_drbg_seed_first(struct drng_drbg *drbg, bool prediction_resistance, struct drng_bytes personalization);
+bool drng_drbg_seed_again(struct drng_drbg *drbg, bool prediction_resistance, struct drng_bytes entropy,
+                          struct drng_bytes additional);
+
+/* Sets the secrets to zero and the state to UNINITIALISED. */
+void drng_drbg_forget(struct drng_drbg *drbg);
+
+/* SP 800-90A Rev. 1, Table 3, in bytes; libcrypto's names for them. */
+struct drng_drbg_lengths {
+    size_t min_entropy;
+    size_t max_entropy;
+    size_t min_nonce;
+    size_t max_nonce;
+    size_t max_input; /* of a personalization string or an additional input */
+};
+
+struct drng_drbg_lengths drng_drbg_lengths_of(const struct drng_drbg *drbg);
+
+static inline unsigned drng_drbg_strength(const struct drng_drbg *drbg)
+{
+    return (unsigned)(8 * drbg->key_len);
+}
+
+#endif

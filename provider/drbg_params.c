@@ -1,0 +1,208 @@
+/* The parameters of CTR-DRBG: those of EVP_RAND-CTR-DRBG(7), under the same names and types. */
+
+#include <string.h>
+#include <strings.h>
+
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+#include "provider/drbg.h"
+#include "provider/errors.h"
+
+/* ---- Ciphers ---- */
+
+struct cipher {
+    const char *name;
+    size_t key_len;
+};
+
+static const struct cipher ciphers[] = {{"AES-128-CTR", 16}, {"AES-192-CTR", 24}, {"AES-256-CTR", 32}};
+
+enum { CIPHERS = sizeof(ciphers) / sizeof(*ciphers) };
+
+static const char *cipher_name(const struct drng_drbg *d)
+{
+    for (size_t i = 0; i < CIPHERS; i++) {
+        if (ciphers[i].key_len == d->key_len) {
+            return ciphers[i].name;
+        }
+    }
+    return NULL;
+}
+
+/* 0 for a cipher that is none of ours. The text ends at a NUL or after len bytes. */
+static size_t cipher_key_len(const char *text, size_t len)
+{
+    len = strnlen(text, len);
+    for (size_t i = 0; i < CIPHERS; i++) {
+        if (strlen(ciphers[i].name) == len && strncasecmp(ciphers[i].name, text, len) == 0) {
+            return ciphers[i].key_len;
+        }
+    }
+    return 0;
+}
+
+/* ---- Getting ---- */
+
+const OSSL_PARAM *drng_drbg_gettable_ctx_params(void *vdrbg, void *provctx)
+{
+    static const OSSL_PARAM known[] = {
+        OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_CIPHER, NULL, 0),
+        OSSL_PARAM_int(OSSL_DRBG_PARAM_USE_DF, NULL),
+        OSSL_PARAM_int(OSSL_RAND_PARAM_STATE, NULL),
+        OSSL_PARAM_uint(OSSL_RAND_PARAM_STRENGTH, NULL),
+        OSSL_PARAM_size_t(OSSL_RAND_PARAM_MAX_REQUEST, NULL),
+        OSSL_PARAM_size_t(OSSL_DRBG_PARAM_MIN_ENTROPYLEN, NULL),
+        OSSL_PARAM_size_t(OSSL_DRBG_PARAM_MAX_ENTROPYLEN, NULL),
+        OSSL_PARAM_size_t(OSSL_DRBG_PARAM_MIN_NONCELEN, NULL),
+        OSSL_PARAM_size_t(OSSL_DRBG_PARAM_MAX_NONCELEN, NULL),
+        OSSL_PARAM_size_t(OSSL_DRBG_PARAM_MAX_PERSLEN, NULL),
+        OSSL_PARAM_size_t(OSSL_DRBG_PARAM_MAX_ADINLEN, NULL),
+        OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_COUNTER, NULL),
+        OSSL_PARAM_time_t(OSSL_DRBG_PARAM_RESEED_TIME, NULL),
+        OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, NULL),
+        OSSL_PARAM_uint64(OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, NULL),
+        OSSL_PARAM_END,
+    };
+    (void)vdrbg;
+    (void)provctx;
+    return known;
+}
+
+static int set_size(OSSL_PARAM params[], const char *name, size_t value)
+{
+    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
+    return p == NULL || OSSL_PARAM_set_size_t(p, value);
+}
+
+static int set_uint(OSSL_PARAM params[], const char *name, unsigned value)
+{
+    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
+    return p == NULL || OSSL_PARAM_set_uint(p, value);
+}
+
+static int set_int(OSSL_PARAM params[], const char *name, int value)
+{
+    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
+    return p == NULL || OSSL_PARAM_set_int(p, value);
+}
+
+static int set_time(OSSL_PARAM params[], const char *name, time_t value)
+{
+    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
+    return p == NULL || OSSL_PARAM_set_time_t(p, value);
+}
+
+static int set_utf8(OSSL_PARAM params[], const char *name, const char *value)
+{
+    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
+    return p == NULL || OSSL_PARAM_set_utf8_string(p, value);
+}
+
+static int get_lengths(const struct drng_drbg *d, OSSL_PARAM params[])
+{
+    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
+    return set_size(params, OSSL_RAND_PARAM_MAX_REQUEST, DRNG_DRBG_MAX_REQUEST) &&
+           set_size(params, OSSL_DRBG_PARAM_MIN_ENTROPYLEN, lengths.min_entropy) &&
+           set_size(params, OSSL_DRBG_PARAM_MAX_ENTROPYLEN, lengths.max_entropy) &&
+           set_size(params, OSSL_DRBG_PARAM_MIN_NONCELEN, lengths.min_nonce) &&
+           set_size(params, OSSL_DRBG_PARAM_MAX_NONCELEN, lengths.max_nonce) &&
+           set_size(params, OSSL_DRBG_PARAM_MAX_PERSLEN, lengths.max_input) &&
+           set_size(params, OSSL_DRBG_PARAM_MAX_ADINLEN, lengths.max_input);
+}
+
+static int get_reseeding(struct drng_drbg *d, OSSL_PARAM params[])
+{
+    const unsigned counter = atomic_load_explicit(&d->reseed_counter, memory_order_relaxed);
+    return set_uint(params, OSSL_DRBG_PARAM_RESEED_COUNTER, counter) &&
+           set_time(params, OSSL_DRBG_PARAM_RESEED_TIME, d->reseed_time) &&
+           set_uint(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, d->limits.requests) &&
+           set_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, d->limits.interval);
+}
+
+/* libcrypto asks for this one alone before every request. */
+static bool asks_max_request_alone(const OSSL_PARAM params[])
+{
+    return params[0].key != NULL && params[1].key == NULL && strcmp(params[0].key, OSSL_RAND_PARAM_MAX_REQUEST) == 0;
+}
+
+int drng_drbg_get_ctx_params(void *vdrbg, OSSL_PARAM params[])
+{
+    struct drng_drbg *d = vdrbg;
+    if (asks_max_request_alone(params)) {
+        return OSSL_PARAM_set_size_t(params, DRNG_DRBG_MAX_REQUEST);
+    }
+    return set_int(params, OSSL_RAND_PARAM_STATE, d->state) &&
+           set_uint(params, OSSL_RAND_PARAM_STRENGTH, drng_drbg_strength(d)) &&
+           set_int(params, OSSL_DRBG_PARAM_USE_DF, d->use_df) &&
+           set_utf8(params, OSSL_DRBG_PARAM_CIPHER, cipher_name(d)) && get_lengths(d, params) &&
+           get_reseeding(d, params);
+}
+
+/* ---- Setting ---- */
+
+const OSSL_PARAM *drng_drbg_settable_ctx_params(void *vdrbg, void *provctx)
+{
+    static const OSSL_PARAM known[] = {
+        OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_PROPERTIES, NULL, 0), /* taken, and of no use: AES is our own */
+        OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_CIPHER, NULL, 0),
+        OSSL_PARAM_int(OSSL_DRBG_PARAM_USE_DF, NULL),
+        OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, NULL),
+        OSSL_PARAM_uint64(OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, NULL),
+        OSSL_PARAM_END,
+    };
+    (void)vdrbg;
+    (void)provctx;
+    return known;
+}
+
+/* The mechanism is part of the instantiation: another one begins without a seed. */
+static void set_mechanism(struct drng_drbg *d, size_t key_len, bool use_df)
+{
+    if (d->key_len != key_len || d->use_df != use_df) {
+        drng_drbg_forget(d);
+        d->key_len = key_len;
+        d->use_df = use_df;
+    }
+}
+
+static bool read_cipher(const struct drng_drbg *d, const OSSL_PARAM *p, size_t *key_len)
+{
+    *key_len = p->data_type == OSSL_PARAM_UTF8_STRING ? cipher_key_len(p->data, p->data_size) : 0;
+    if (*key_len == 0) {
+        drng_raise(&d->provctx->core, DRNG_R_CIPHER, "use AES-128-CTR, AES-192-CTR or AES-256-CTR");
+        return false;
+    }
+    return true;
+}
+
+int drng_drbg_set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
+{
+    struct drng_drbg *d = vdrbg;
+    struct drng_reseed_limits limits = d->limits;
+    size_t key_len = d->key_len;
+    int use_df = d->use_df;
+    const OSSL_PARAM *p = NULL;
+
+    if (params == NULL) {
+        return 1;
+    }
+    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_USE_DF)) != NULL && !OSSL_PARAM_get_int(p, &use_df)) {
+        return 0;
+    }
+    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_CIPHER)) != NULL && !read_cipher(d, p, &key_len)) {
+        return 0;
+    }
+    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_RESEED_REQUESTS)) != NULL &&
+        !OSSL_PARAM_get_uint(p, &limits.requests)) {
+        return 0;
+    }
+    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL)) != NULL &&
+        !OSSL_PARAM_get_time_t(p, &limits.interval)) {
+        return 0;
+    }
+    set_mechanism(d, key_len, use_df != 0);
+    d->limits = limits;
+    return 1;
+}

@@ -1,0 +1,50 @@
+/*
+ * errors.h - what the module puts into libcrypto's error queue.
+ *
+ * A reason says what happened; the data beside it says the particulars and what to do about them.
+ */
+
+#ifndef DRNG_ERRORS_H
+#define DRNG_ERRORS_H
+
+#include <openssl/core.h>
+
+#include "mixing/status.h"
+
+struct drng_core;
+
+enum drng_reason {
+    DRNG_R_CONFIG_VALUE = 1,
+    DRNG_R_SELF_TEST_FAILED,
+    DRNG_R_OUT_OF_MEMORY,
+    DRNG_R_NO_SEED_SOURCE,
+    DRNG_R_FALLBACK_FAILED,
+    DRNG_R_RDRAND_UNAVAILABLE,
+    DRNG_R_RDRAND_FAILED,
+    DRNG_R_LIBCRYPTO_FAILED,
+    DRNG_R_SEED_SOURCE_WITH_PARENT,
+    DRNG_R_NOT_INSTANTIATED,
+    DRNG_R_ALREADY_INSTANTIATED,
+    DRNG_R_ERROR_STATE,
+    DRNG_R_STRENGTH_TOO_HIGH,
+    DRNG_R_REQUEST_TOO_LONG,
+    DRNG_R_INPUT_TOO_LONG,
+    DRNG_R_ENTROPY_LENGTH,
+    DRNG_R_CIPHER,
+    DRNG_R_PARENT_CANNOT_SEED,
+    DRNG_R_PARENT_TOO_WEAK,
+    DRNG_R_PARENT_LOCK,
+    DRNG_R_PARENT_GAVE_NO_SEED,
+    DRNG_R_RESEED_FAILED,
+};
+
+/* The table for OSSL_FUNC_PROVIDER_GET_REASON_STRINGS. */
+extern const OSSL_ITEM drng_reason_strings[];
+
+/* Raises one error; format and what follows make its data, NULL for none. */
+void drng_raise_at(const struct drng_core *core, const char *file, int line, const char *function,
+                   enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+#define drng_raise(core, reason, ...) drng_raise_at((core), __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
+
+#endif

@@ -1,0 +1,43 @@
+#include "provider/ia32cap.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/crypto.h>
+
+/* Bits of the two words: CPUID.1 EDX and ECX, then CPUID.7.0 EBX and ECX. */
+enum {
+    RDRAND = 62,
+    AES_NI = 57,
+    SSSE3 = 41,
+    RDSEED = 18,
+    AVX2 = 5,
+    AVX512F = 16,
+    VAES = 41,
+};
+
+static bool has(uint64_t word, int bit)
+{
+    return (word >> bit & 1) != 0;
+}
+
+void drng_ia32cap_apply_text(struct drng_evidence *evidence, const char *text)
+{
+    uint64_t first = 0;
+    uint64_t second = 0;
+    if (text == NULL || sscanf(text, "OPENSSL_ia32cap=0x%" SCNx64 ":0x%" SCNx64, &first, &second) != 2) {
+        return;
+    }
+    struct drng_cpu *cpu = &evidence->cpu;
+    evidence->rdrand_masked = cpu->rdrand && !has(first, RDRAND);
+    evidence->rdseed_masked = cpu->rdseed && !has(second, RDSEED);
+    cpu->aes = cpu->aes && has(first, AES_NI) && has(first, SSSE3);
+    cpu->vaes256 = cpu->vaes256 && cpu->aes && has(second, AVX2) && has(second, VAES);
+    cpu->vaes512 = cpu->vaes512 && cpu->aes && has(second, AVX512F) && has(second, VAES);
+}
+
+void drng_ia32cap_apply(struct drng_evidence *evidence)
+{
+    drng_ia32cap_apply_text(evidence, OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS));
+}

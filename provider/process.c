@@ -1,0 +1,60 @@
+#include "provider/process.h"
+
+#include <pthread.h>
+
+#include "mixing/libcrypto.h"
+#include "mixing/secmem.h"
+#include "mixing/self_test.h"
+#include "provider/ia32cap.h"
+
+struct drng_process drng_process = {
+    .rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true},
+    .rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand},
+    .healthy = true,
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned openings;
+static bool looked;
+
+static void look_once(void)
+{
+    if (!looked) {
+        struct drng_evidence *evidence = &drng_process.evidence;
+        drng_cpu_identify(&evidence->cpu);
+        drng_os_kernel_flags(&evidence->kernel);
+        drng_ia32cap_apply(evidence);
+        drng_process.aes = drng_aes_for(&evidence->cpu);
+        looked = true;
+    }
+}
+
+bool drng_process_open(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    const bool opened = drng_secmem_open();
+    if (opened) {
+        look_once();
+        openings++;
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return opened;
+}
+
+void drng_process_close(void)
+{
+    (void)pthread_mutex_lock(&lock);
+    drng_secmem_close();
+    if (--openings == 0) {
+        drng_libcrypto_close();
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+bool drng_process_self_test(bool with_hmac, const char **what)
+{
+    if (drng_self_test(drng_process.aes, with_hmac, what) != DRNG_OK) {
+        atomic_store_explicit(&drng_process.healthy, false, memory_order_relaxed);
+    }
+    return drng_process_healthy();
+}

@@ -1,0 +1,40 @@
+/*
+ * process.h - what all instances of the provider in one process share: the CPU and what is known of it, the state
+ * of its instructions, the counters.
+ */
+
+#ifndef DRNG_PROCESS_H
+#define DRNG_PROCESS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "mixing/aes.h"
+#include "mixing/counters.h"
+#include "mixing/eligibility.h"
+#include "mixing/noise.h"
+
+struct drng_process {
+    struct drng_evidence evidence; /* looked at once, when the first instance loads */
+    const struct drng_aes *aes;
+    struct drng_instruction rdseed;
+    struct drng_instruction rdrand;
+    struct drng_counters counters;
+    atomic_bool healthy; /* no self-test has failed */
+};
+
+extern struct drng_process drng_process;
+
+/* To be matched by a close for each success; false: no memory. */
+bool drng_process_open(void);
+void drng_process_close(void);
+
+/* Runs the known answers; a failure is for good. *what names the algorithm that failed. */
+bool drng_process_self_test(bool with_hmac, const char **what);
+
+static inline bool drng_process_healthy(void)
+{
+    return atomic_load_explicit(&drng_process.healthy, memory_order_relaxed);
+}
+
+#endif

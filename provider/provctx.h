@@ -1,0 +1,58 @@
+/* provctx.h - one instance of the provider: its configuration and the seed source of its own. */
+
+#ifndef DRNG_PROVCTX_H
+#define DRNG_PROVCTX_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/eligibility.h"
+#include "mixing/secmem.h"
+#include "mixing/seed.h"
+#include "provider/config.h"
+#include "provider/core.h"
+
+/* A reader of seeds that threads share; in a slot, so a forked child finds the lock free and the reader fresh. */
+struct drng_shared_reader {
+    pthread_mutex_t lock;
+    struct drng_seed_reader reader;
+};
+_Static_assert(sizeof(struct drng_shared_reader) <= DRNG_SLOT_SIZE, "a seed reader outgrew its slot");
+
+enum { DRNG_REASON_SIZE = 256 };
+
+/* Never changes once OSSL_provider_init() has returned, but for the last two. */
+struct drng_provctx {
+    struct drng_core core;
+    struct drng_config config;
+    struct drng_eligibility eligibility;
+    struct drng_seed_policy policy;
+    struct drng_instruction *fresh; /* for request mixing: RDRAND, or NULL where it may not be used */
+    bool mixes_requests;
+    struct drng_shared_reader *root; /* seeds generators that have no parent */
+    struct drng_threads *threads;    /* the generators behind random_bytes */
+    char disabled_reason[DRNG_REASON_SIZE];
+};
+
+/* NULL, with an error in the queue: a bad configuration, no memory, or a failed self-test. */
+struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
+void drng_provctx_free(struct drng_provctx *provctx);
+
+/*
+ * A seed for a generator without a parent, from the reader that all of those share. On failure out is all zero
+ * and the error is in the queue.
+ */
+bool drng_provctx_seed(struct drng_provctx *provctx, uint8_t *out, size_t len);
+
+/* Raises what a failed drng_seed_get() under this policy means. */
+void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status status);
+
+/*
+ * Why the instructions that do not serve do not, "" if both do. Points into the provctx; the text changes when an
+ * instruction is disabled.
+ */
+const char *drng_provctx_disabled_reason(struct drng_provctx *provctx);
+
+#endif

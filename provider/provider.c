@@ -1,0 +1,77 @@
+/* The provider as libcrypto sees it: OSSL_provider_init() and the functions of provider-base(7). */
+
+#include <string.h>
+
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/params.h>
+
+#include "provider/drbg.h"
+#include "provider/errors.h"
+#include "provider/process.h"
+#include "provider/provctx.h"
+#include "provider/random_bytes.h"
+#include "provider/rdrand.h"
+#include "provider/seed_src.h"
+#include "provider/status.h"
+
+#define PROPERTY "provider=drng"
+
+static const OSSL_ALGORITHM rands[] = {
+    {"CTR-DRBG:DRNG-CTR-DRBG", PROPERTY, drng_drbg_functions, "SP 800-90A CTR_DRBG with AES"},
+    {"DRNG-SEED:SEED-SRC", PROPERTY, drng_seed_src_functions, "RDSEED and RDRAND, tested and conditioned"},
+    {"RDRAND", PROPERTY, drng_rdrand_functions, "words of RDRAND, tested"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const OSSL_ALGORITHM *query_operation(void *provctx, int operation, int *no_cache)
+{
+    (void)provctx;
+    *no_cache = 0;
+    return operation == OSSL_OP_RAND ? rands : NULL;
+}
+
+static const OSSL_ITEM *get_reason_strings(void *provctx)
+{
+    (void)provctx;
+    return drng_reason_strings;
+}
+
+/* OSSL_PROVIDER_self_test(): every known answer again, HMAC too. */
+static int self_test(void *vprovctx)
+{
+    const struct drng_provctx *provctx = vprovctx;
+    const char *failed = NULL;
+    if (!drng_process_self_test(true, &failed)) {
+        drng_raise(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s", failed != NULL ? failed : "an earlier run");
+        return 0;
+    }
+    return 1;
+}
+
+static void teardown(void *provctx)
+{
+    drng_provctx_free(provctx);
+}
+
+static const OSSL_DISPATCH provider_functions[] = {
+    {OSSL_FUNC_PROVIDER_TEARDOWN, (void (*)(void))teardown},
+    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, (void (*)(void))drng_status_gettable_params},
+    {OSSL_FUNC_PROVIDER_GET_PARAMS, (void (*)(void))drng_status_get_params},
+    {OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))query_operation},
+    {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, (void (*)(void))get_reason_strings},
+    {OSSL_FUNC_PROVIDER_SELF_TEST, (void (*)(void))self_test},
+    {OSSL_FUNC_PROVIDER_RANDOM_BYTES, (void (*)(void))drng_random_bytes},
+    {0, NULL},
+};
+
+__attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
+                                                              const OSSL_DISPATCH **out, void **provctx)
+{
+    *provctx = drng_provctx_new(handle, in);
+    if (*provctx == NULL) {
+        return 0;
+    }
+    *out = provider_functions;
+    return 1;
+}

@@ -1,0 +1,17 @@
+/* seed_buffer.h - the memory in which a seed goes from a parent to its child. */
+
+#ifndef DRNG_SEED_BUFFER_H
+#define DRNG_SEED_BUFFER_H
+
+#include <stddef.h>
+
+/* What get_seed is to give: entropy in bits, but at least min_len bytes; 0 where max_len has no room for that. */
+size_t drng_seed_buffer_len(int entropy, size_t min_len, size_t max_len);
+
+/* len bytes, from the memory for secrets where they fit a slot; NULL: none to be had. */
+unsigned char *drng_seed_buffer_new(size_t len);
+
+/* Wipes and frees; len is what it was made with. NULL is nothing. */
+void drng_seed_buffer_free(unsigned char *buffer, size_t len);
+
+#endif

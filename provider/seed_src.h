@@ -1,0 +1,10 @@
+/* seed_src.h - DRNG-SEED, alias SEED-SRC: the conditioned instructions as an EVP_RAND (see provider-rand(7)). */
+
+#ifndef DRNG_SEED_SRC_H
+#define DRNG_SEED_SRC_H
+
+#include <openssl/core.h>
+
+extern const OSSL_DISPATCH drng_seed_src_functions[];
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * source.h - what the two EVP_RANDs that read instructions have in common: context, life, locking, and being
+ * asked for seeds. void * is a struct drng_source_ctx.
+ */
+
+#ifndef DRNG_SOURCE_H
+#define DRNG_SOURCE_H
+
+#include <stdbool.h>
+
+#include <openssl/core_dispatch.h>
+
+#include "provider/provctx.h"
+
+struct drng_source_ctx {
+    struct drng_provctx *provctx;
+    struct drng_shared_reader *shared;
+    bool locking;
+    int state; /* EVP_RAND_STATE_* */
+};
+
+/* NULL, with an error in the queue, where there is no memory. */
+struct drng_source_ctx *drng_source_new(struct drng_provctx *provctx);
+
+/* Whether it may be used: instantiated, in a process whose self-tests have passed; else the error is in the queue. */
+bool drng_source_ready(const struct drng_source_ctx *source);
+
+OSSL_FUNC_rand_freectx_fn drng_source_freectx;
+OSSL_FUNC_rand_instantiate_fn drng_source_instantiate;
+OSSL_FUNC_rand_uninstantiate_fn drng_source_uninstantiate;
+OSSL_FUNC_rand_reseed_fn drng_source_reseed;
+OSSL_FUNC_rand_enable_locking_fn drng_source_enable_locking;
+OSSL_FUNC_rand_lock_fn drng_source_lock;
+OSSL_FUNC_rand_unlock_fn drng_source_unlock;
+OSSL_FUNC_rand_verify_zeroization_fn drng_source_verify_zeroization;
+OSSL_FUNC_rand_clear_seed_fn drng_source_clear_seed;
+OSSL_FUNC_rand_gettable_ctx_params_fn drng_source_gettable_ctx_params;
+
+/* For get_ctx_params: state, and the two that differ. */
+int drng_source_get_params(const struct drng_source_ctx *source, OSSL_PARAM params[], unsigned strength,
+                           size_t max_request);
+
+/*
+ * For get_seed: a buffer of the length asked for, filled piece by piece with conditioned seed under `policy`. 0, with
+ * the error in the queue, on failure.
+ */
+size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char **seed,
+                            int entropy, size_t min_len, size_t max_len);
+
+/* Fills out with conditioned seed under `policy`, in pieces that each have their own time; wiped on failure. */
+bool drng_source_fill(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char *out,
+                      size_t len);
+
+/* Bytes of such a piece: at most four windows of RDRAND. */
+enum { DRNG_SEED_PIECE = 64 };
+
+#endif

@@ -1,0 +1,11 @@
+/* status.h - the provider's parameters: OSSL_PROVIDER_get_params(3), and what they are called. */
+
+#ifndef DRNG_STATUS_PARAMS_H
+#define DRNG_STATUS_PARAMS_H
+
+#include <openssl/core_dispatch.h>
+
+OSSL_FUNC_provider_gettable_params_fn drng_status_gettable_params;
+OSSL_FUNC_provider_get_params_fn drng_status_get_params;
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * cpu.h - a CPU that does what a test says, and a clock that moves when its instructions run.
+ *
+ * Linked in place of cpu_x86.c; words_x86.c is compiled against it, so the loops under test are the product's.
+ */
+
+#ifndef SCRIPTED_CPU_H
+#define SCRIPTED_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/cpu.h"
+
+struct scripted_instruction;
+
+/* One execution: sets *word and returns the carry flag. */
+typedef bool scripted_behaviour(struct scripted_instruction *instruction, uint64_t *word);
+
+enum { SCRIPTED_LOG = 8192 };
+
+struct scripted_instruction {
+    scripted_behaviour *behaviour;
+    uint64_t executions; /* with this one */
+    uint64_t words;      /* executions with CF = 1 before this one */
+    uint64_t at;         /* for behaviours that do something at the n-th word or execution */
+    uint64_t ns;         /* what one execution takes on the scripted clock */
+    uint64_t state;      /* of the good words' generator */
+    size_t log_len;
+    uint64_t log[SCRIPTED_LOG]; /* the first words given */
+};
+
+extern struct scripted_instruction scripted_rdrand;
+extern struct scripted_instruction scripted_rdseed;
+
+/* What drng_cpu_identify() answers. */
+extern struct drng_cpu scripted_cpu;
+
+/* Forgets all counts and logs, sets both behaviours, and makes the CPU one that has everything. */
+void scripted_reset(scripted_behaviour *rdseed, scripted_behaviour *rdrand);
+
+bool scripted_execute(struct scripted_instruction *instruction, uint64_t *word);
+
+/* ---- Behaviours ---- */
+
+scripted_behaviour scripted_good; /* words that pass every test, another sequence for each seed `state` */
+scripted_behaviour scripted_zeros;
+scripted_behaviour scripted_ones;
+scripted_behaviour scripted_constant;
+scripted_behaviour scripted_alternating; /* two words in turn */
+scripted_behaviour scripted_period_64;
+scripted_behaviour scripted_counting;    /* 0, 1, 2 ...: passes the word tests, and fails those of bytes */
+scripted_behaviour scripted_dry;         /* CF = 0 for ever */
+scripted_behaviour scripted_dry_until;   /* CF = 0 before execution `at` */
+scripted_behaviour scripted_mostly_dry;  /* CF = 1 on one execution in 25, as seen on Zen 5 */
+scripted_behaviour scripted_bad_word;    /* word `at` repeats the one before it */
+scripted_behaviour scripted_bad_words;   /* every word from `at` repeats the one before it */
+scripted_behaviour scripted_single_zero; /* word `at` is 0, and the others are good */
+
+#endif

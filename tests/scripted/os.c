@@ -1,0 +1,35 @@
+#include "tests/scripted/os.h"
+
+#include <string.h>
+
+uint64_t scripted_clock_ns;
+bool scripted_os_ready;
+uint8_t scripted_os_byte;
+unsigned scripted_os_calls;
+struct drng_kernel_flags scripted_kernel_flags;
+
+void scripted_os_reset(void)
+{
+    scripted_clock_ns = 1000000;
+    scripted_os_ready = true;
+    scripted_os_byte = 0;
+    scripted_os_calls = 0;
+    scripted_kernel_flags = (struct drng_kernel_flags){.known = true, .rdrand = true, .rdseed = true};
+}
+
+bool drng_os_random(uint8_t *out, size_t len)
+{
+    scripted_os_calls++;
+    memset(out, scripted_os_ready ? scripted_os_byte : 0, len);
+    return scripted_os_ready;
+}
+
+uint64_t drng_os_clock_ns(void)
+{
+    return scripted_clock_ns;
+}
+
+void drng_os_kernel_flags(struct drng_kernel_flags *flags)
+{
+    *flags = scripted_kernel_flags;
+}

@@ -1,0 +1,178 @@
+/* The health tests of SP 800-90B, at their cutoffs and one below. */
+
+#include "mixing/health.h"
+#include "tests/unit/unit.h"
+
+static void rct_fails_at_its_cutoff_and_not_before(void)
+{
+    struct drng_rct rct = {0};
+    for (unsigned i = 1; i < DRNG_BYTE_RCT_CUTOFF; i++) {
+        CU_ASSERT_TRUE(drng_rct_passes(&rct, 7, DRNG_BYTE_RCT_CUTOFF));
+    }
+    CU_ASSERT_FALSE(drng_rct_passes(&rct, 7, DRNG_BYTE_RCT_CUTOFF));
+}
+
+static void rct_starts_again_with_another_value(void)
+{
+    struct drng_rct rct = {0};
+    for (unsigned i = 0; i < 100; i++) {
+        CU_ASSERT_TRUE(drng_rct_passes(&rct, i / (DRNG_BYTE_RCT_CUTOFF - 1), DRNG_BYTE_RCT_CUTOFF));
+    }
+}
+
+static void rct_takes_a_first_zero_for_one(void)
+{
+    struct drng_rct rct = {0};
+    CU_ASSERT_TRUE(drng_rct_passes(&rct, 0, 2));
+    CU_ASSERT_FALSE(drng_rct_passes(&rct, 0, 2));
+}
+
+/* `seen` occurrences of the window's first value, spread over the window. */
+static bool apt_passes_with(unsigned seen)
+{
+    struct drng_apt apt = {0};
+    bool passes = true;
+    for (unsigned i = 0; i < DRNG_APT_WINDOW; i++) {
+        passes = drng_apt_passes(&apt, i % 2 == 0 && i / 2 < seen ? 42 : 1000 + i, DRNG_BYTE_APT_CUTOFF) && passes;
+    }
+    return passes;
+}
+
+static void apt_fails_at_its_cutoff_and_not_before(void)
+{
+    CU_ASSERT_TRUE(apt_passes_with(DRNG_BYTE_APT_CUTOFF - 1));
+    CU_ASSERT_FALSE(apt_passes_with(DRNG_BYTE_APT_CUTOFF));
+}
+
+static void apt_counts_within_one_window(void)
+{
+    struct drng_apt apt = {0};
+    CU_ASSERT_TRUE(drng_apt_passes(&apt, 42, DRNG_WORD_APT_CUTOFF));
+    for (unsigned i = 1; i < DRNG_APT_WINDOW; i++) {
+        CU_ASSERT_TRUE(drng_apt_passes(&apt, 1000 + i, DRNG_WORD_APT_CUTOFF));
+    }
+    /* The next window opens with the same value, once: no failure. Again in it: a failure. */
+    CU_ASSERT_TRUE(drng_apt_passes(&apt, 42, DRNG_WORD_APT_CUTOFF));
+    CU_ASSERT_TRUE(drng_apt_passes(&apt, 43, DRNG_WORD_APT_CUTOFF));
+    CU_ASSERT_FALSE(drng_apt_passes(&apt, 42, DRNG_WORD_APT_CUTOFF));
+}
+
+static void apt_sees_the_last_sample_of_a_window(void)
+{
+    struct drng_apt apt = {0};
+    for (unsigned i = 0; i + 1 < DRNG_APT_WINDOW; i++) {
+        CU_ASSERT_TRUE(drng_apt_passes(&apt, i, DRNG_WORD_APT_CUTOFF));
+    }
+    CU_ASSERT_FALSE(drng_apt_passes(&apt, 0, DRNG_WORD_APT_CUTOFF));
+}
+
+static void a_single_zero_or_all_ones_passes(void)
+{
+    struct drng_health health = {0};
+    CU_ASSERT_TRUE(drng_health_passes(&health, 0));
+    CU_ASSERT_TRUE(drng_health_passes(&health, 5));
+    CU_ASSERT_TRUE(drng_health_passes(&health, UINT64_MAX));
+    CU_ASSERT_TRUE(drng_health_passes(&health, 6));
+}
+
+static void two_stuck_words_in_a_row_fail(void)
+{
+    static const uint64_t stuck[][2] = {{0, 0}, {UINT64_MAX, UINT64_MAX}, {0, UINT64_MAX}, {UINT64_MAX, 0}};
+    for (unsigned i = 0; i < 4; i++) {
+        struct drng_health health = {0};
+        CU_ASSERT_TRUE(drng_health_passes(&health, 5));
+        CU_ASSERT_TRUE(drng_health_passes(&health, stuck[i][0]));
+        CU_ASSERT_FALSE(drng_health_passes(&health, stuck[i][1]));
+        CU_ASSERT_EQUAL(health.failed, DRNG_TEST_STUCK);
+    }
+}
+
+static void an_unchanging_word_fails_the_repetition_test(void)
+{
+    struct drng_health health = {0};
+    CU_ASSERT_TRUE(drng_health_passes(&health, 5));
+    CU_ASSERT_FALSE(drng_health_passes(&health, 5));
+    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_REPETITION);
+}
+
+static void alternating_words_fail_the_proportion_test(void)
+{
+    struct drng_health health = {0};
+    CU_ASSERT_TRUE(drng_health_passes(&health, 5));
+    CU_ASSERT_TRUE(drng_health_passes(&health, 6));
+    CU_ASSERT_FALSE(drng_health_passes(&health, 5));
+    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_PROPORTION);
+}
+
+static void different_words_pass_through_many_windows(void)
+{
+    struct drng_health health = {0};
+    bool passes = true;
+    for (uint64_t i = 0; i < 100 * DRNG_APT_WINDOW; i++) {
+        passes = drng_health_passes(&health, 1 + i * 0x9e3779b97f4a7c15) && passes;
+    }
+    CU_ASSERT_TRUE(passes);
+}
+
+static void startup_counts_the_words_it_passed(void)
+{
+    struct drng_startup startup = {0};
+    enum drng_health_test failed = DRNG_TEST_NONE;
+    for (uint64_t i = 0; i < DRNG_STARTUP_WORDS; i++) {
+        CU_ASSERT_TRUE(drng_startup_passes(&startup, (i + 1) * 0x9e3779b97f4a7c15, &failed));
+    }
+    CU_ASSERT_EQUAL(startup.words, DRNG_STARTUP_WORDS);
+    CU_ASSERT_TRUE(DRNG_STARTUP_WORDS * 8 >= 1024);
+}
+
+static void startup_fails_on_repeated_bytes(void)
+{
+    struct drng_startup startup = {0};
+    enum drng_health_test failed = DRNG_TEST_NONE;
+    CU_ASSERT_TRUE(drng_startup_passes(&startup, 0x0101010102020202, &failed));
+    CU_ASSERT_FALSE(drng_startup_passes(&startup, 0x0303030303040404, &failed));
+    CU_ASSERT_EQUAL(failed, DRNG_TEST_REPETITION);
+    CU_ASSERT_EQUAL(startup.words, 1);
+}
+
+static void startup_fails_on_a_byte_too_frequent(void)
+{
+    struct drng_startup startup = {0};
+    enum drng_health_test failed = DRNG_TEST_NONE;
+    unsigned words = 0;
+    /* 4 of the 8 bytes are the window's first value, never two in a row. */
+    while (words < DRNG_STARTUP_WORDS &&
+           drng_startup_passes(&startup, 0xaa01bb01cc01dd01 + ((uint64_t)words << 56), &failed)) {
+        words++;
+    }
+    CU_ASSERT_EQUAL(failed, DRNG_TEST_PROPORTION);
+    CU_ASSERT_EQUAL(words, DRNG_BYTE_APT_CUTOFF / 4 - 1);
+}
+
+static void every_test_has_a_name(void)
+{
+    CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_STUCK), "stuck value test");
+    CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_REPETITION), "repetition count test");
+    CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_PROPORTION), "adaptive proportion test");
+    CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_NONE), "no test");
+}
+
+static const struct unit_test tests[] = {
+    {"RCT fails at its cutoff and not before", rct_fails_at_its_cutoff_and_not_before},
+    {"RCT starts again with another value", rct_starts_again_with_another_value},
+    {"RCT takes a first zero for one", rct_takes_a_first_zero_for_one},
+    {"APT fails at its cutoff and not before", apt_fails_at_its_cutoff_and_not_before},
+    {"APT counts within one window", apt_counts_within_one_window},
+    {"APT sees the last sample of a window", apt_sees_the_last_sample_of_a_window},
+    {"a single zero or all ones passes", a_single_zero_or_all_ones_passes},
+    {"two stuck words in a row fail", two_stuck_words_in_a_row_fail},
+    {"an unchanging word fails the repetition test", an_unchanging_word_fails_the_repetition_test},
+    {"alternating words fail the proportion test", alternating_words_fail_the_proportion_test},
+    {"different words pass through many windows", different_words_pass_through_many_windows},
+    {"start-up counts the words it passed", startup_counts_the_words_it_passed},
+    {"start-up fails on repeated bytes", startup_fails_on_repeated_bytes},
+    {"start-up fails on a byte too frequent", startup_fails_on_a_byte_too_frequent},
+    {"every test has a name", every_test_has_a_name},
+};
+
+UNIT_MAIN("health", tests)

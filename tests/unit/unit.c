@@ -1,0 +1,26 @@
+#include "tests/unit/unit.h"
+
+#include <CUnit/Basic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int unit_run(const char *name, const struct unit_test *tests, unsigned count)
+{
+    if (CU_initialize_registry() != CUE_SUCCESS) {
+        return EXIT_FAILURE;
+    }
+    CU_pSuite suite = CU_add_suite(name, NULL, NULL);
+    for (unsigned i = 0; i < count; i++) {
+        if (suite == NULL || CU_add_test(suite, tests[i].name, tests[i].run) == NULL) {
+            (void)fprintf(stderr, "cannot register %s\n", tests[i].name);
+            return EXIT_FAILURE;
+        }
+    }
+    CU_basic_set_mode(CU_BRM_VERBOSE);
+    const CU_ErrorCode error = CU_basic_run_tests();
+    const unsigned asserts = CU_get_number_of_asserts();
+    const unsigned failures = CU_get_number_of_failures() + CU_get_number_of_tests_failed();
+    CU_cleanup_registry();
+    /* A suite that asserted nothing proves nothing. */
+    return error == CUE_SUCCESS && failures == 0 && asserts > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
