@@ -44,12 +44,12 @@ extern const struct drng_aes drng_aes_ni;
 extern const struct drng_aes drng_aes_vaes256;
 extern const struct drng_aes drng_aes_vaes512;
 
-/* The fastest implementation for this CPU. The one place that chooses. */
-const struct drng_aes *drng_aes_for(const struct drng_cpu *cpu);
-
 enum { DRNG_AES_KINDS = 4 };
 
-/* Every implementation that this CPU can run, the slowest first; returns how many. */
+/*
+ * Every implementation that this CPU can run, the slowest first; returns how many. The one place that knows which CPU
+ * runs which; drng_self_test_choose() takes the last that is right.
+ */
 size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS]);
 
 #endif

@@ -8,9 +8,3 @@ size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_
     all[0] = &drng_aes_evp;
     return 1;
 }
-
-const struct drng_aes *drng_aes_for(const struct drng_cpu *cpu)
-{
-    (void)cpu;
-    return &drng_aes_evp;
-}

@@ -1,4 +1,4 @@
-/* The one place that chooses between the implementations of AES; x86-64. */
+/* Which implementations of AES a CPU can run; x86-64. */
 
 #include "mixing/aes.h"
 
@@ -16,10 +16,4 @@ size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_
         all[count++] = &drng_aes_vaes512;
     }
     return count;
-}
-
-const struct drng_aes *drng_aes_for(const struct drng_cpu *cpu)
-{
-    const struct drng_aes *all[DRNG_AES_KINDS];
-    return all[drng_aes_all(cpu, all) - 1];
 }

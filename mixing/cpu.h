@@ -45,8 +45,8 @@ void drng_cpu_pause(void);
 
 /*
  * RDRAND and AES-CBC-MAC fused: reads 2 * blocks words, each past `health`, into `mac`, word and MAC state
- * never leaving the registers. Each word gets at most DRNG_RDRAND_TRIES executions; *retries counts the
- * executions beyond the first. DRNG_EXHAUSTED and DRNG_HEALTH_FAILED leave a `mac` that is good for nothing
+ * never leaving the registers. Each word gets at most DRNG_RDRAND_TRIES executions; *retries counts those
+ * that ended with CF = 0. DRNG_EXHAUSTED and DRNG_HEALTH_FAILED leave a `mac` that is good for nothing
  * but wiping. Only where rdrand and aes are reported.
  */
 DRNG_MUST_CHECK enum drng_status drng_cpu_rdrand_mac(struct drng_cbc_mac *mac, struct drng_health *health,

@@ -81,6 +81,16 @@ static bool input_fits(const struct drng_ctr_drbg *drbg, size_t len)
     return len <= (drbg->use_df ? (size_t)DRNG_DRBG_MAX_INPUT : seedlen_of(drbg));
 }
 
+/* df counts the bytes of all its inputs in 32 bits. */
+static bool together_fit(const struct drng_bytes *inputs, size_t count)
+{
+    uint64_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        len += inputs[i].len;
+    }
+    return len <= UINT32_MAX;
+}
+
 /* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
 static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct drng_bytes *inputs, size_t count, time_t now)
 {
@@ -106,22 +116,26 @@ enum drng_status drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const str
 {
     /* 10.2.1.3.1 and .2: Key and V start as zeros. */
     *drbg = (struct drng_ctr_drbg){.aes = aes, .key_len = (uint8_t)key_len, .use_df = use_df};
+    const struct drng_bytes inputs[] = {entropy, nonce, personalization};
     const bool nonce_fits = use_df ? nonce.len <= DRNG_DRBG_MAX_INPUT : nonce.len == 0;
-    if (!entropy_fits(drbg, entropy.len) || !nonce_fits || !input_fits(drbg, personalization.len)) {
+    if (!entropy_fits(drbg, entropy.len) || !nonce_fits || !input_fits(drbg, personalization.len) ||
+        !together_fit(inputs, 3)) {
         drng_ctr_drbg_uninstantiate(drbg);
         return DRNG_BAD_LENGTH;
     }
-    const struct drng_bytes inputs[] = {entropy, nonce, personalization};
     return seed(drbg, inputs, 3, now);
 }
 
 enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                       struct drng_bytes additional, time_t now)
 {
-    if (!entropy_fits(drbg, entropy.len) || !input_fits(drbg, additional.len)) {
+    const struct drng_bytes inputs[] = {entropy, additional};
+    if (drbg->reseed_counter == 0) {
+        return DRNG_RESEED_NEEDED;
+    }
+    if (!entropy_fits(drbg, entropy.len) || !input_fits(drbg, additional.len) || !together_fit(inputs, 2)) {
         return DRNG_BAD_LENGTH;
     }
-    const struct drng_bytes inputs[] = {entropy, additional};
     return seed(drbg, inputs, 2, now);
 }
 
@@ -156,7 +170,9 @@ static enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t
     const enum drng_status status =
         drbg->aes->ctr(drbg->key, drbg->key_len, drbg->v, out, whole, tail, cut + update_blocks(drbg));
     if (status == DRNG_OK) {
-        memcpy(out + whole * BLOCK, tail, rest);
+        if (rest > 0) {
+            memcpy(out + whole * BLOCK, tail, rest);
+        }
         take_over(drbg, tail + cut * BLOCK, provided);
     }
     drng_wipe(tail, sizeof(tail));

@@ -48,15 +48,20 @@ static inline size_t drng_ctr_drbg_seedlen(size_t key_len)
 
 /*
  * Instantiate (10.2.1.3). With df: entropy of at least key_len bytes, nonce and personalization string of up to
- * DRNG_DRBG_MAX_INPUT. Without: entropy of exactly seedlen, no nonce, personalization string of at most seedlen.
- * DRNG_BAD_LENGTH outside of that; DRNG_LIBCRYPTO_FAILED from AES. After a failure the context is all zero.
+ * DRNG_DRBG_MAX_INPUT each and of UINT32_MAX bytes together. Without: entropy of exactly seedlen, no nonce,
+ * personalization string of at most seedlen. DRNG_BAD_LENGTH outside of that; DRNG_LIBCRYPTO_FAILED from AES. After
+ * either the context is all zero.
  */
 DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
                                                            size_t key_len, bool use_df, struct drng_bytes entropy,
                                                            struct drng_bytes nonce, struct drng_bytes personalization,
                                                            time_t now);
 
-/* Reseed (10.2.1.4); lengths and failures as in instantiate, the additional input like the personalization string. */
+/*
+ * Reseed (10.2.1.4); lengths as in instantiate, the additional input's like the personalization string's.
+ * DRNG_BAD_LENGTH leaves the context as it was, DRNG_LIBCRYPTO_FAILED all zero; DRNG_RESEED_NEEDED: it never had a
+ * seed.
+ */
 DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                                       struct drng_bytes additional, time_t now);
 

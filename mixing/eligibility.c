@@ -61,16 +61,21 @@ static enum drng_denial judge(bool chosen, bool present, bool masked, bool broke
 
 struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *e, enum drng_choice choice)
 {
-    const bool heed_kernel = e->kernel.known && choice == DRNG_CHOICE_AUTO;
-    const bool rdrand_vetoed = heed_kernel && !e->kernel.rdrand;
-    const bool rdseed_vetoed = heed_kernel && !e->kernel.rdseed;
+    const bool auto_chosen = choice == DRNG_CHOICE_AUTO;
+    const bool rdrand_vetoed = e->kernel.known && !e->kernel.rdrand;
+    const bool rdseed_vetoed = e->kernel.known && !e->kernel.rdseed;
     bool rdrand_broken = false;
     bool rdseed_broken = false;
     look_up(&e->cpu, &rdrand_broken, &rdseed_broken);
+    const struct drng_cpu *cpu = &e->cpu;
     return (struct drng_eligibility){
-        .rdseed = judge(choice != DRNG_CHOICE_RDRAND, e->cpu.rdseed, e->rdseed_masked, rdseed_broken, rdseed_vetoed),
-        .rdrand = judge(choice != DRNG_CHOICE_RDSEED, e->cpu.rdrand, e->rdrand_masked, rdrand_broken, rdrand_vetoed),
-        .fresh = judge(true, e->cpu.rdrand, e->rdrand_masked, rdrand_broken, rdrand_vetoed),
+        .rdseed = judge(choice != DRNG_CHOICE_RDRAND, cpu->rdseed, e->rdseed_masked, rdseed_broken,
+                        rdseed_vetoed && auto_chosen),
+        .rdrand = judge(choice != DRNG_CHOICE_RDSEED, cpu->rdrand, e->rdrand_masked, rdrand_broken,
+                        rdrand_vetoed && auto_chosen),
+        /* The operator's word for RDSEED is none for RDRAND. */
+        .fresh =
+            judge(true, cpu->rdrand, e->rdrand_masked, rdrand_broken, rdrand_vetoed && choice != DRNG_CHOICE_RDRAND),
     };
 }
 

@@ -17,7 +17,8 @@ const char *drng_health_test_name(enum drng_health_test test)
 
 bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)
 {
-    for (unsigned shift = 0; shift < 64; shift += 8) {
+    const unsigned bits = drng_health_suspects(word) ? 0 : 64;
+    for (unsigned shift = 0; shift < bits; shift += 8) {
         const uint64_t byte = word >> shift & 0xff;
         if (!drng_rct_passes(&startup->rct, byte, DRNG_BYTE_RCT_CUTOFF)) {
             *failed = DRNG_TEST_REPETITION;

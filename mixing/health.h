@@ -82,10 +82,15 @@ struct drng_health {
  */
 enum { DRNG_STUCK_CUTOFF = 2 };
 
+static inline bool drng_health_suspects(uint64_t word)
+{
+    return word + 1 <= 1; /* UINT64_MAX or 0 */
+}
+
 /* Tests one word; false: health->failed names the test. */
 static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
 {
-    health->stuck = word + 1 <= 1 ? health->stuck + 1 : 0;
+    health->stuck = drng_health_suspects(word) ? health->stuck + 1 : 0;
     const bool repetition = drng_rct_passes(&health->rct, word, DRNG_WORD_RCT_CUTOFF);
     const bool proportion = drng_apt_passes(&health->apt, word, DRNG_WORD_APT_CUTOFF);
     const bool unstuck = health->stuck < DRNG_STUCK_CUTOFF;
@@ -106,7 +111,10 @@ struct drng_startup {
     unsigned words; /* tested so far */
 };
 
-/* Tests the eight bytes of a word, least significant first; false: *failed names the test. */
+/*
+ * Tests the eight bytes of a word that drng_health_passes() has passed, least significant first; false: *failed names
+ * the test. Of a suspect word it tests none: whether that one is legitimate, the next word decides.
+ */
 bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed);
 
 #endif

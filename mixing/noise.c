@@ -5,13 +5,7 @@
 #include "mixing/cpu.h"
 #include "mixing/wipe.h"
 
-enum {
-    TRIES_PER_LOOK = 8,        /* failed tries of a starving instruction between two looks at the clock */
-    WORDS_PER_LOOK = 8,        /* words of a slow instruction between two looks */
-    BLOCKS_PER_LOOK_SLOW = 4,  /* the same for the fused way */
-    BLOCKS_PER_LOOK_FAST = 64, /* and once the instruction has shown that it is quick */
-    FAST_BLOCK_NS = 4000,
-};
+enum { TRIES_PER_LOOK = 8 }; /* failed tries of a starving instruction between two looks at the clock */
 
 /* One word before the health tests. */
 static enum drng_status read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
@@ -47,9 +41,8 @@ enum drng_status drng_noise_read(struct drng_instruction *in, struct drng_noise 
 {
     for (size_t i = 0; i < count; i++) {
         enum drng_status status = read_tested(in, noise, budget, &words[i]);
-        if (status == DRNG_OK && i % WORDS_PER_LOOK == WORDS_PER_LOOK - 1) {
-            (void)drng_budget_charge(budget);
-            status = drng_budget_spent(budget) ? DRNG_EXHAUSTED : DRNG_OK;
+        if (status == DRNG_OK && !drng_budget_count(budget, 1) && i + 1 < count) {
+            status = DRNG_EXHAUSTED;
         }
         if (status != DRNG_OK) {
             drng_wipe(words, count * sizeof(*words));
@@ -59,22 +52,21 @@ enum drng_status drng_noise_read(struct drng_instruction *in, struct drng_noise 
     return DRNG_OK;
 }
 
+/* Runs of blocks from one look at the clock to the next; a stride of one word makes runs of one block. */
 enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise, struct drng_budget *budget,
                                 struct drng_cbc_mac *mac, size_t blocks)
 {
     uint64_t retries = 0;
     enum drng_status status = DRNG_OK;
-    size_t part = BLOCKS_PER_LOOK_SLOW;
 
     while (blocks > 0 && status == DRNG_OK) {
-        part = part < blocks ? part : blocks;
-        status = drng_cpu_rdrand_mac(mac, &noise->health, part, &retries);
-        blocks -= part;
-        const uint64_t taken_ns = drng_budget_charge(budget);
-        if (status == DRNG_OK && drng_budget_spent(budget)) {
+        const size_t due = budget->words >= 2 ? budget->words / 2 : 1;
+        const size_t run = due < blocks ? due : blocks;
+        status = drng_cpu_rdrand_mac(mac, &noise->health, run, &retries);
+        blocks -= run;
+        if (status == DRNG_OK && !drng_budget_count(budget, budget->words >= 2 ? (unsigned)run * 2 : 1)) {
             status = DRNG_EXHAUSTED;
         }
-        part = taken_ns <= part * FAST_BLOCK_NS ? BLOCKS_PER_LOOK_FAST : BLOCKS_PER_LOOK_SLOW;
     }
     atomic_fetch_add_explicit(&rdrand->retries, retries, memory_order_relaxed);
     return status;
@@ -86,20 +78,22 @@ static enum drng_status start(struct drng_instruction *in, struct drng_noise *no
     enum drng_status status = DRNG_OK;
     uint64_t word = 0;
 
+    if (noise->startup.words == DRNG_STARTUP_WORDS) {
+        /* This reader has passed them before, and another has failed since. */
+        noise->startup = (struct drng_startup){0};
+    }
     while (noise->startup.words < DRNG_STARTUP_WORDS && status == DRNG_OK) {
         status = read_tested(in, noise, budget, &word);
         if (status == DRNG_OK && !drng_startup_passes(&noise->startup, word, &noise->health.failed)) {
             status = DRNG_HEALTH_FAILED;
         }
-        if (status == DRNG_OK && noise->startup.words % WORDS_PER_LOOK == 0) {
-            (void)drng_budget_charge(budget);
-            status = drng_budget_spent(budget) ? DRNG_EXHAUSTED : DRNG_OK;
+        if (status == DRNG_OK && !drng_budget_count(budget, 1) && noise->startup.words < DRNG_STARTUP_WORDS) {
+            status = DRNG_EXHAUSTED;
         }
     }
     drng_wipe(&word, sizeof(word));
-    if (noise->startup.words == DRNG_STARTUP_WORDS) {
+    if (status == DRNG_OK) {
         atomic_store_explicit(&in->started, true, memory_order_release);
-        status = DRNG_OK;
     }
     return status;
 }
@@ -125,13 +119,14 @@ static void record_failure(struct drng_instruction *in, struct drng_noise *noise
     drng_wipe(noise, sizeof(*noise));
 }
 
-enum drng_status drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, drng_noise_work *work,
-                                    void *arg)
+enum drng_status drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
+                                    drng_noise_work *work, void *arg)
 {
     if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
         return DRNG_UNAVAILABLE;
     }
-    struct drng_budget budget = drng_budget_of(has_started(in) ? DRNG_SEED_BUDGET_NS : DRNG_FIRST_SEED_BUDGET_NS);
+    const bool startup_is_slow = in->starves && !has_started(in);
+    struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
     enum drng_status status = start_and_work(in, noise, &budget, work, arg);
     if (status == DRNG_HEALTH_FAILED) {
         record_failure(in, noise);

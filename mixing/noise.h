@@ -51,15 +51,16 @@ DRNG_MUST_CHECK enum drng_status drng_noise_read(struct drng_instruction *instru
 DRNG_MUST_CHECK enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise,
                                                 struct drng_budget *budget, struct drng_cbc_mac *mac, size_t blocks);
 
-/* Work that consumes words; it wipes what it made before it returns anything but DRNG_OK. */
+/* Work that consumes words. What it made before it fails is no output: the caller of the attempt wipes it. */
 typedef enum drng_status drng_noise_work(void *arg, struct drng_budget *budget);
 
 /*
- * Runs `work` on an instruction that has passed its start-up tests. If a health test fails on the way, the
- * tests start afresh and the work runs once more; a second failure disables the instruction for the
- * process. Beside what `work` returns: DRNG_UNAVAILABLE once it is disabled.
+ * Runs `work` on an instruction that has passed its start-up tests, all within budget_ns (and what RDSEED gets on top
+ * for those tests). If a health test fails on the way, the tests start afresh and the work runs once more; a
+ * second failure disables the instruction for the process. Beside what `work` returns: DRNG_UNAVAILABLE once it is
+ * disabled.
  */
 DRNG_MUST_CHECK enum drng_status drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
-                                                    drng_noise_work *work, void *arg);
+                                                    uint64_t budget_ns, drng_noise_work *work, void *arg);
 
 #endif

@@ -87,9 +87,6 @@ static enum drng_status make_seed(void *arg, struct drng_budget *budget)
         }
     }
     drng_wipe(block, sizeof(block));
-    if (status != DRNG_OK) {
-        drng_wipe(task->out, task->len);
-    }
     return status;
 }
 
@@ -97,7 +94,9 @@ static enum drng_status from_rdseed(const struct drng_seed_policy *policy, struc
                                     uint8_t *out, size_t len)
 {
     struct task task = {policy, reader, policy->rdseed, &reader->rdseed, DRNG_RDSEED_WORDS, out, len};
-    return policy->rdseed != NULL ? drng_noise_attempt(policy->rdseed, &reader->rdseed, make_seed, &task)
+    const bool last = policy->rdrand == NULL && policy->fallback == NULL;
+    const uint64_t budget_ns = last ? DRNG_LAST_BUDGET_NS : DRNG_SEED_BUDGET_NS;
+    return policy->rdseed != NULL ? drng_noise_attempt(policy->rdseed, &reader->rdseed, budget_ns, make_seed, &task)
                                   : DRNG_UNAVAILABLE;
 }
 
@@ -105,7 +104,8 @@ static enum drng_status from_rdrand(const struct drng_seed_policy *policy, struc
                                     uint8_t *out, size_t len)
 {
     struct task task = {policy, reader, policy->rdrand, &reader->rdrand, DRNG_RDRAND_WORDS, out, len};
-    return policy->rdrand != NULL ? drng_noise_attempt(policy->rdrand, &reader->rdrand, make_seed, &task)
+    const uint64_t budget_ns = policy->fallback == NULL ? DRNG_LAST_BUDGET_NS : DRNG_SEED_BUDGET_NS;
+    return policy->rdrand != NULL ? drng_noise_attempt(policy->rdrand, &reader->rdrand, budget_ns, make_seed, &task)
                                   : DRNG_UNAVAILABLE;
 }
 
@@ -114,11 +114,7 @@ static enum drng_status from_fallback(const struct drng_seed_policy *policy, uin
     if (policy->fallback == NULL) {
         return DRNG_NO_FALLBACK;
     }
-    if (!policy->fallback(policy->fallback_arg, out, len)) {
-        drng_wipe(out, len);
-        return DRNG_FALLBACK_FAILED;
-    }
-    return DRNG_OK;
+    return policy->fallback(policy->fallback_arg, out, len) ? DRNG_OK : DRNG_FALLBACK_FAILED;
 }
 
 /*
@@ -175,6 +171,10 @@ enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drn
         source = DRNG_SOURCE_FALLBACK;
         status = from_fallback(policy, out, len);
     }
-    count(policy->counters, status == DRNG_OK ? source : DRNG_SOURCE_NONE);
+    if (status != DRNG_OK) {
+        source = DRNG_SOURCE_NONE;
+        drng_wipe(out, len);
+    }
+    count(policy->counters, source);
     return status;
 }

@@ -37,10 +37,38 @@ static bool test_aes_key(const struct drng_aes *aes, size_t key_len, const uint8
            memcmp(v, fips197_plaintext, 16) == 0;
 }
 
+/*
+ * A run long enough for the widest registers, its counter carrying from the low word to the high one on the way:
+ * every block against AES of its counter. Debian 12's QEMU (7.2) gets VAES wrong, and only here does it show.
+ */
+static bool test_long_run(const struct drng_aes *aes, size_t key_len)
+{
+    enum { BLOCKS = 72 };
+    static const uint8_t zero_key[DRNG_AES_MAX_KEY];
+    uint8_t out[BLOCKS][16];
+    uint8_t v[16] = {0, 0, 0, 0, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff - 48};
+    uint8_t counter[16];
+
+    memcpy(counter, v, sizeof(v));
+    if (aes->ctr(zero_key, key_len, v, out[0], BLOCKS, NULL, 0) != DRNG_OK) {
+        return false;
+    }
+    for (size_t i = 0; i < BLOCKS; i++) {
+        uint8_t chain[16] = {0};
+        for (size_t byte = sizeof(counter); byte-- > 0 && ++counter[byte] == 0;) {
+        }
+        if (aes->cbc(zero_key, key_len, chain, NULL, counter, 1) != DRNG_OK || memcmp(chain, out[i], 16) != 0) {
+            return false;
+        }
+    }
+    return memcmp(counter, v, sizeof(v)) == 0;
+}
+
 static bool test_aes(const struct drng_aes *aes)
 {
     return test_aes_key(aes, 16, fips197_ciphertext[0]) && test_aes_key(aes, 24, fips197_ciphertext[1]) &&
-           test_aes_key(aes, 32, fips197_ciphertext[2]);
+           test_aes_key(aes, 32, fips197_ciphertext[2]) && test_long_run(aes, 16) && test_long_run(aes, 24) &&
+           test_long_run(aes, 32);
 }
 
 /* ---- CBC-MAC: SP 800-38A, F.2.1, its IV moved into the first block ---- */
@@ -170,4 +198,15 @@ enum drng_status drng_self_test(const struct drng_aes *aes, bool with_hmac, cons
         *what = "CTR_DRBG";
     }
     return *what == NULL ? DRNG_OK : DRNG_SELF_TEST_FAILED;
+}
+
+const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const char **what)
+{
+    const struct drng_aes *all[DRNG_AES_KINDS];
+    for (size_t i = drng_aes_all(cpu, all); i-- > 0;) {
+        if (drng_self_test(all[i], false, what) == DRNG_OK) {
+            return all[i];
+        }
+    }
+    return NULL;
 }

@@ -9,10 +9,16 @@
 #include "mixing/status.h"
 
 /*
- * AES (FIPS 197, SP 800-38A), CBC-MAC and CTR_DRBG (CAVP) with this implementation, every key size; with_hmac
- * adds HMAC-SHA-256 (RFC 4231), which brings libcrypto's private context up. DRNG_SELF_TEST_FAILED: *what names
- * the algorithm. Takes some microseconds without HMAC.
+ * AES (FIPS 197, SP 800-38A, and long runs against short ones), CBC-MAC and CTR_DRBG (CAVP) with this implementation;
+ * with_hmac adds HMAC-SHA-256 (RFC 4231), which brings libcrypto's private context up. DRNG_SELF_TEST_FAILED: *what
+ * names the algorithm; else *what is NULL. Takes some microseconds with AES-NI and without HMAC.
  */
 DRNG_MUST_CHECK enum drng_status drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+
+/*
+ * The fastest implementation on this CPU whose answers are right. A wide one that is wrong, in an emulator say, gives
+ * way to the next; NULL, and *what names an algorithm, where none is right.
+ */
+const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
 
 #endif

@@ -14,7 +14,7 @@ enum drng_status {
     DRNG_NO_FALLBACK,      /* no instruction served, and nothing else may */
     DRNG_FALLBACK_FAILED,  /* the default seed source was asked and gave nothing */
     DRNG_BAD_LENGTH,       /* a length outside the limits that the header states */
-    DRNG_RESEED_NEEDED,    /* SP 800-90A's last request of this seed has been served */
+    DRNG_RESEED_NEEDED,    /* no seed, or one whose last request (SP 800-90A) has been served */
     DRNG_LIBCRYPTO_FAILED, /* AES or HMAC from libcrypto failed: no provider or no memory */
     DRNG_SELF_TEST_FAILED, /* a known answer came out wrong */
 };

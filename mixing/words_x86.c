@@ -33,10 +33,10 @@ static inline __attribute__((always_inline)) enum drng_status tested_word(uint64
 {
     unsigned tries = 1;
     while (__builtin_expect(!drng_execute_rdrand(word), 0)) {
+        ++*retries;
         if (tries++ == DRNG_RDRAND_TRIES) {
             return DRNG_EXHAUSTED;
         }
-        ++*retries;
         _mm_pause();
     }
     return drng_health_passes(health, *word) ? DRNG_OK : DRNG_HEALTH_FAILED;

@@ -10,12 +10,12 @@
 struct drng_process drng_process = {
     .rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true},
     .rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand},
-    .healthy = true,
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned openings;
 static bool looked;
+static const char *failed; /* the algorithm that failed its self-test last, or NULL */
 
 static void look_once(void)
 {
@@ -24,7 +24,8 @@ static void look_once(void)
         drng_cpu_identify(&evidence->cpu);
         drng_os_kernel_flags(&evidence->kernel);
         drng_ia32cap_apply(evidence);
-        drng_process.aes = drng_aes_for(&evidence->cpu);
+        drng_process.aes = drng_self_test_choose(&evidence->cpu, &failed);
+        atomic_store(&drng_process.healthy, drng_process.aes != NULL);
         looked = true;
     }
 }
@@ -53,8 +54,11 @@ void drng_process_close(void)
 
 bool drng_process_self_test(bool with_hmac, const char **what)
 {
-    if (drng_self_test(drng_process.aes, with_hmac, what) != DRNG_OK) {
+    (void)pthread_mutex_lock(&lock);
+    if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &failed) != DRNG_OK) {
         atomic_store_explicit(&drng_process.healthy, false, memory_order_relaxed);
     }
+    *what = failed;
+    (void)pthread_mutex_unlock(&lock);
     return drng_process_healthy();
 }

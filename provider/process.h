@@ -16,7 +16,7 @@
 
 struct drng_process {
     struct drng_evidence evidence; /* looked at once, when the first instance loads */
-    const struct drng_aes *aes;
+    const struct drng_aes *aes;    /* the fastest that passed its self-test; NULL: none did, and nothing is served */
     struct drng_instruction rdseed;
     struct drng_instruction rdrand;
     struct drng_counters counters;
@@ -29,7 +29,7 @@ extern struct drng_process drng_process;
 bool drng_process_open(void);
 void drng_process_close(void);
 
-/* Runs the known answers; a failure is for good. *what names the algorithm that failed. */
+/* Runs the known answers again; a failure is for good. *what names the algorithm that failed. */
 bool drng_process_self_test(bool with_hmac, const char **what);
 
 static inline bool drng_process_healthy(void)

@@ -43,7 +43,7 @@ static int self_test(void *vprovctx)
     const struct drng_provctx *provctx = vprovctx;
     const char *failed = NULL;
     if (!drng_process_self_test(true, &failed)) {
-        drng_raise(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s", failed != NULL ? failed : "an earlier run");
+        drng_raise(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s", failed);
         return 0;
     }
     return 1;

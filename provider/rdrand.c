@@ -46,9 +46,6 @@ static enum drng_status fill_with_words(void *arg, struct drng_budget *budget)
         }
     }
     drng_wipe(words, sizeof(words));
-    if (status != DRNG_OK) {
-        drng_wipe(task->out, task->len);
-    }
     return status;
 }
 
@@ -77,7 +74,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
         drng_wipe(out, len);
         return 0;
     }
-    if (drng_noise_attempt(&drng_process.rdrand, task.noise, fill_with_words, &task) != DRNG_OK) {
+    if (drng_noise_attempt(&drng_process.rdrand, task.noise, DRNG_LAST_BUDGET_NS, fill_with_words, &task) != DRNG_OK) {
         drng_wipe(out, len);
         drng_raise(&source->provctx->core, DRNG_R_RDRAND_FAILED,
                    "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG");

@@ -17,6 +17,7 @@ const OSSL_PARAM *drng_status_gettable_params(void *provctx)
         OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0),
         OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0),
         OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, NULL),
+        OSSL_PARAM_utf8_ptr("aes-implementation", NULL, 0),
         OSSL_PARAM_utf8_ptr("active-source", NULL, 0),
         OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0),
         OSSL_PARAM_uint64("seeds-rdseed", NULL),
@@ -116,6 +117,7 @@ int drng_status_get_params(void *vprovctx, OSSL_PARAM params[])
     return set_text(params, OSSL_PROV_PARAM_NAME, DRNG_NAME) &&
            set_text(params, OSSL_PROV_PARAM_VERSION, DRNG_VERSION) &&
            set_text(params, OSSL_PROV_PARAM_BUILDINFO, DRNG_BUILDINFO) &&
+           set_text(params, "aes-implementation", drng_process.aes->name) &&
            set_text(params, "active-source", active_source(provctx)) &&
            set_text(params, "disabled-reason", drng_provctx_disabled_reason(provctx)) && get_counters(params);
 }

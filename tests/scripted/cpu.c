@@ -107,6 +107,16 @@ bool scripted_dry_until(struct scripted_instruction *in, uint64_t *word)
     return in->executions >= in->at && scripted_good(in, word);
 }
 
+bool scripted_dry_from(struct scripted_instruction *in, uint64_t *word)
+{
+    return in->words < in->at && scripted_good(in, word);
+}
+
+bool scripted_every(struct scripted_instruction *in, uint64_t *word)
+{
+    return in->executions % in->at == 0 && scripted_good(in, word);
+}
+
 bool scripted_mostly_dry(struct scripted_instruction *in, uint64_t *word)
 {
     return in->executions % 25 == 0 && scripted_good(in, word);

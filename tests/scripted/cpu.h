@@ -53,6 +53,8 @@ scripted_behaviour scripted_period_64;
 scripted_behaviour scripted_counting;    /* 0, 1, 2 ...: passes the word tests, and fails those of bytes */
 scripted_behaviour scripted_dry;         /* CF = 0 for ever */
 scripted_behaviour scripted_dry_until;   /* CF = 0 before execution `at` */
+scripted_behaviour scripted_dry_from;    /* word `at` and those after it do not come */
+scripted_behaviour scripted_every;       /* CF = 1 on one execution in `at` */
 scripted_behaviour scripted_mostly_dry;  /* CF = 1 on one execution in 25, as seen on Zen 5 */
 scripted_behaviour scripted_bad_word;    /* word `at` repeats the one before it */
 scripted_behaviour scripted_bad_words;   /* every word from `at` repeats the one before it */

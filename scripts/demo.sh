@@ -1,0 +1,76 @@
+#!/bin/sh
+# demo.sh - builds drng, draws random bytes through it, says who served, and serves one TLS page with nginx on it.
+#
+# Installs what it needs from Debian's packages (root), listens on 127.0.0.1 only, and stops what it started.
+
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+
+say()
+{
+    printf '\n== %s\n' "$*"
+}
+
+say "What the build and the demonstration need"
+need_packages gcc cmake ninja-build pkg-config libssl-dev openssl nginx-light curl python3-minimal
+echo "all installed"
+
+say "Building the module"
+cmake --preset release >/dev/null
+cmake --build --preset release | tail -n 1
+module=$PWD/build/release/drng.so
+echo "$module"
+
+export OPENSSL_MODULES="$PWD/build/release"
+
+say "32 random bytes, with no other provider loaded: openssl rand -provider drng -hex 32"
+openssl rand -provider drng -hex 32
+
+say "Who serves under conf/drng.cnf"
+OPENSSL_CONF=$PWD/conf/drng.cnf scripts/drng-status
+
+work=$(mktemp -d)
+nginx_pid=
+stop()
+{
+    if [ -n "$nginx_pid" ] && kill "$nginx_pid" 2>/dev/null; then
+        wait "$nginx_pid" 2>/dev/null || true
+        echo "nginx has stopped"
+    fi
+    rm -rf "$work"
+}
+trap stop EXIT
+trap 'exit 1' INT TERM
+
+say "One TLS page from nginx on drng"
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
+    -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
+sed -e "s,/run/nginx-drng.pid,$work/nginx.pid," \
+    -e "s,/var/log/nginx/drng-error.log,$work/error.log," \
+    -e "s,/etc/ssl/certs/drng.pem,$work/cert.pem," \
+    -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
+    -e "s,127.0.0.1:8443,127.0.0.1:$port," conf/nginx/nginx.conf >"$work/nginx.conf"
+
+OPENSSL_CONF=$PWD/conf/drng.cnf nginx -c "$work/nginx.conf" -g 'daemon off;' &
+nginx_pid=$!
+tries=0
+until [ -s "$work/nginx.pid" ]; do # written once nginx listens
+    tries=$((tries + 1))
+    if [ $tries -gt 100 ] || ! kill -0 "$nginx_pid" 2>/dev/null; then
+        cat "$work/error.log" >&2
+        exit 1
+    fi
+    sleep 0.1
+done
+curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/"
+for pid in "$nginx_pid" $(cat "/proc/$nginx_pid/task/$nginx_pid/children"); do
+    if grep -q "$module" "/proc/$pid/maps"; then
+        echo "process $pid of nginx maps drng.so"
+    else
+        echo "process $pid of nginx does not map drng.so" >&2
+        exit 1
+    fi
+done

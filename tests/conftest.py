@@ -1,0 +1,130 @@
+"""What the tests share: where the builds are, and how a program is started on top of one.
+
+A flavour is a way to run libcrypto's users with the module: as it is released, under AddressSanitizer and
+UndefinedBehaviorSanitizer, or under valgrind. A test that takes `flavour` runs under each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+CONF = ROOT / "conf"
+
+# Both instructions taken away, by the switch that users of OpenSSL know.
+MASKED = "~0x4000000000000000:~0x40000"
+NO_AES = "~0x200000000000000"
+
+
+@dataclass(frozen=True)
+class Flavour:
+    """A way to run programs on top of one build of the module."""
+
+    name: str
+    preset: str
+    prefix: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def modules(self) -> Path:
+        return BUILD / self.preset
+
+    def program(self, name: str) -> str:
+        """A program of tests/programs, in the build that fits the flavour."""
+        preset = "dev" if self.preset == "release" else self.preset
+        return str(BUILD / preset / "tests" / name)
+
+    def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("OPENSSL_", "LD_", "ASAN_", "UBSAN_"))}
+        env["OPENSSL_MODULES"] = str(self.modules)
+        env["LC_ALL"] = "C"
+        return {**env, **self.env, **(extra or {})}
+
+    def run(
+        self, command: Sequence[str], env: Mapping[str, str] | None = None, **kwargs: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command to its end; what it prints is text in the result."""
+        kwargs.setdefault("timeout", 120)
+        return subprocess.run(
+            [*self.prefix, *command],
+            env=self.environment(env),
+            capture_output=True,
+            text=True,
+            check=False,
+            **kwargs,
+        )
+
+    def probe(self, config: Path | None, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """Who served under this openssl.cnf; see tests/programs/probe.c."""
+        extra = {"OPENSSL_CONF": str(config) if config else "/dev/null", **(env or {})}
+        result = self.run([self.program("probe")], extra)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+
+def _asan_env() -> dict[str, str]:
+    """An uninstrumented program that loads an instrumented module needs the runtime from the start."""
+    names = ("libasan.so", "libubsan.so")
+    paths = [
+        subprocess.run(["gcc", f"-print-file-name={n}"], capture_output=True, text=True, check=True).stdout.strip()
+        for n in names
+    ]
+    return {
+        "LD_PRELOAD": " ".join(paths),
+        "ASAN_OPTIONS": "detect_leaks=1:abort_on_error=0:exitcode=99",
+        "LSAN_OPTIONS": f"suppressions={ROOT / 'tests' / 'lsan.supp'}:print_suppressions=0",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+    }
+
+
+VALGRIND = ("valgrind", "--quiet", "--leak-check=full", "--errors-for-leak-kinds=definite", "--error-exitcode=98")
+
+RELEASE = Flavour("release", "release")
+
+
+def all_flavours() -> list[Flavour]:
+    return [
+        RELEASE,
+        Flavour("asan-ubsan", "asan-ubsan", env=_asan_env()),
+        Flavour("valgrind", "release", prefix=VALGRIND),
+    ]
+
+
+@pytest.fixture(params=["release", "asan-ubsan", "valgrind"])
+def flavour(request: pytest.FixtureRequest) -> Flavour:
+    return next(f for f in all_flavours() if f.name == request.param)
+
+
+@pytest.fixture
+def release() -> Flavour:
+    return RELEASE
+
+
+@pytest.fixture
+def config(tmp_path: Path):
+    """Writes an openssl.cnf like conf/drng.cnf, with these keys in the provider's own section."""
+
+    def write(**keys: str) -> Path:
+        text = (CONF / "drng.cnf").read_text()
+        path = tmp_path / "openssl.cnf"
+        path.write_text(text + "".join(f"{k} = {v}\n" for k, v in keys.items()))
+        return path
+
+    return write
+
+
+def need(program: str) -> str:
+    """The path of a program that scripts/test.sh installs."""
+    path = shutil.which(program)
+    assert path, f"{program} is not installed: run scripts/test.sh, which installs what the tests need"
+    return path

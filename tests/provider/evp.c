@@ -1,0 +1,138 @@
+#include "tests/provider/evp.h"
+
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/bio.h>
+#include <openssl/conf.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+
+static const char pinned[] = "openssl_conf = init\n"
+                             "[init]\n"
+                             "random = rand\n"
+                             "providers = provs\n"
+                             "[rand]\n"
+                             "random = CTR-DRBG\n"
+                             "properties = provider=drng\n"
+                             "seed = DRNG-SEED\n"
+                             "seed_properties = provider=drng\n"
+                             "[provs]\n"
+                             "default = default_sect\n"
+                             "drng = drng_sect\n"
+                             "[default_sect]\n"
+                             "activate = 1\n"
+                             "[drng_sect]\n"
+                             "activate = 1\n";
+
+/* OSSL_LIB_CTX_load_config() wants a file; a file in memory will do. */
+static bool load(OSSL_LIB_CTX *libctx, const char *config)
+{
+    char path[64];
+    FILE *file = tmpfile();
+    if (file == NULL || fputs(config, file) == EOF || fflush(file) != 0) {
+        return false;
+    }
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(file));
+    const bool loaded = OSSL_LIB_CTX_load_config(libctx, path) == 1;
+    (void)fclose(file);
+    return loaded;
+}
+
+OSSL_LIB_CTX *evp_context_with(const char *config)
+{
+    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
+    if (libctx == NULL || !evp_make_loadable(libctx) || !load(libctx, config)) {
+        ERR_print_errors_fp(stderr);
+        OSSL_LIB_CTX_free(libctx);
+        return NULL;
+    }
+    return libctx;
+}
+
+OSSL_LIB_CTX *evp_context(const char *keys)
+{
+    char config[1024];
+    (void)snprintf(config, sizeof(config), "%s%s", pinned, keys);
+    return evp_context_with(config);
+}
+
+EVP_RAND_CTX *evp_rand(OSSL_LIB_CTX *libctx, const char *name, const char *query, EVP_RAND_CTX *parent)
+{
+    EVP_RAND *algorithm = EVP_RAND_fetch(libctx, name, query);
+    EVP_RAND_CTX *rand = algorithm != NULL ? EVP_RAND_CTX_new(algorithm, parent) : NULL;
+    if (rand == NULL) {
+        ERR_print_errors_fp(stderr);
+    }
+    EVP_RAND_free(algorithm);
+    return rand;
+}
+
+EVP_RAND_CTX *evp_rand_ready(OSSL_LIB_CTX *libctx, const char *name, const char *query, EVP_RAND_CTX *parent)
+{
+    EVP_RAND_CTX *rand = evp_rand(libctx, name, query, parent);
+    if (rand != NULL && EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL) != 1) {
+        ERR_print_errors_fp(stderr);
+        EVP_RAND_CTX_free(rand);
+        rand = NULL;
+    }
+    return rand;
+}
+
+const char *evp_server(EVP_RAND_CTX *rand)
+{
+    return rand == NULL ? "" : OSSL_PROVIDER_get0_name(EVP_RAND_get0_provider(EVP_RAND_CTX_get0_rand(rand)));
+}
+
+static bool get_provider_param(OSSL_LIB_CTX *libctx, OSSL_PARAM params[])
+{
+    OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
+    const bool got = provider != NULL && OSSL_PROVIDER_get_params(provider, params) == 1 && OSSL_PARAM_modified(params);
+    OSSL_PROVIDER_unload(provider);
+    return got;
+}
+
+uint64_t evp_counter(OSSL_LIB_CTX *libctx, const char *name)
+{
+    uint64_t value = 0;
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_uint64(name, &value), OSSL_PARAM_construct_end()};
+    CU_ASSERT_TRUE_FATAL(get_provider_param(libctx, params));
+    return value;
+}
+
+const char *evp_text(OSSL_LIB_CTX *libctx, const char *name)
+{
+    char *value = NULL;
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_ptr(name, &value, 0), OSSL_PARAM_construct_end()};
+    CU_ASSERT_TRUE_FATAL(get_provider_param(libctx, params));
+    return value;
+}
+
+size_t evp_size(EVP_RAND_CTX *rand, const char *name)
+{
+    size_t value = 0;
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(name, &value), OSSL_PARAM_construct_end()};
+    CU_ASSERT_TRUE_FATAL(EVP_RAND_CTX_get_params(rand, params) == 1 && OSSL_PARAM_modified(params));
+    return value;
+}
+
+bool evp_set_uint(EVP_RAND_CTX *rand, const char *name, unsigned value)
+{
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_uint(name, &value), OSSL_PARAM_construct_end()};
+    return EVP_RAND_CTX_set_params(rand, params) == 1;
+}
+
+bool evp_error(const char *reason, const char *data)
+{
+    const char *text = NULL;
+    int flags = 0;
+    bool found = false;
+    unsigned long error = 0;
+    while ((error = ERR_get_error_all(NULL, NULL, NULL, &text, &flags)) != 0) {
+        const char *said = ERR_reason_error_string(error);
+        const bool right_data = data == NULL || ((flags & ERR_TXT_STRING) != 0 && strstr(text, data) != NULL);
+        found = found || (said != NULL && strstr(said, reason) != NULL && right_data);
+    }
+    return found;
+}

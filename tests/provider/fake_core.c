@@ -1,0 +1,109 @@
+#include "tests/provider/fake_core.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/params.h>
+
+static int handle;
+const OSSL_CORE_HANDLE *const fake_handle = (const OSSL_CORE_HANDLE *)&handle;
+
+unsigned fake_error_reason;
+char fake_error_text[512];
+
+static const char *set_key;
+static const char *set_value;
+
+void fake_core_set(const char *key, const char *value)
+{
+    set_key = key;
+    set_value = value;
+}
+
+static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
+{
+    OSSL_PARAM *p = set_key != NULL ? OSSL_PARAM_locate(params, set_key) : NULL;
+    return core == fake_handle && (p == NULL || OSSL_PARAM_set_utf8_ptr(p, set_value));
+}
+
+static void new_error(const OSSL_CORE_HANDLE *core)
+{
+    (void)core;
+    fake_error_reason = 0;
+    fake_error_text[0] = '\0';
+}
+
+static void vset_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+static void vset_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char *format, va_list args)
+{
+    (void)core;
+    fake_error_reason = reason;
+    if (format != NULL) {
+        (void)vsnprintf(fake_error_text, sizeof(fake_error_text), format, args);
+    }
+}
+
+enum { HANDLERS = 8 };
+
+static _Thread_local struct {
+    OSSL_thread_stop_handler_fn function;
+    void *arg;
+} handlers[HANDLERS];
+static _Thread_local unsigned handler_count;
+
+static int thread_start(const OSSL_CORE_HANDLE *core, OSSL_thread_stop_handler_fn function, void *arg)
+{
+    (void)core;
+    if (handler_count == HANDLERS) {
+        return 0;
+    }
+    handlers[handler_count].function = function;
+    handlers[handler_count++].arg = arg;
+    return 1;
+}
+
+unsigned fake_thread_stop(void)
+{
+    const unsigned count = handler_count;
+    while (handler_count > 0) {
+        handler_count--;
+        handlers[handler_count].function(handlers[handler_count].arg);
+    }
+    return count;
+}
+
+/* A default seed source of 0x5a. */
+static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int entropy, size_t min_len,
+                          size_t max_len)
+{
+    (void)core;
+    (void)entropy;
+    (void)max_len;
+    *out = malloc(min_len);
+    if (*out == NULL) {
+        return 0;
+    }
+    memset(*out, 0x5a, min_len);
+    return min_len;
+}
+
+static void cleanup_entropy(const OSSL_CORE_HANDLE *core, unsigned char *bytes, size_t len)
+{
+    (void)core;
+    (void)len;
+    free(bytes);
+}
+
+const OSSL_DISPATCH fake_core[] = {
+    {OSSL_FUNC_CORE_GET_PARAMS, (void (*)(void))get_params},
+    {OSSL_FUNC_CORE_NEW_ERROR, (void (*)(void))new_error},
+    {OSSL_FUNC_CORE_VSET_ERROR, (void (*)(void))vset_error},
+    {OSSL_FUNC_CORE_THREAD_START, (void (*)(void))thread_start},
+    {OSSL_FUNC_GET_ENTROPY, (void (*)(void))get_entropy},
+    {OSSL_FUNC_CLEANUP_ENTROPY, (void (*)(void))cleanup_entropy},
+    {0, NULL},
+};

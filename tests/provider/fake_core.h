@@ -1,0 +1,23 @@
+/* fake_core.h - just enough of libcrypto's core to call the provider without it. */
+
+#ifndef TEST_FAKE_CORE_H
+#define TEST_FAKE_CORE_H
+
+#include <openssl/core.h>
+#include <openssl/core_dispatch.h>
+
+/* The dispatch table to hand to OSSL_provider_init(), and a handle for it. */
+extern const OSSL_DISPATCH fake_core[];
+extern const OSSL_CORE_HANDLE *const fake_handle;
+
+/* One key of the provider's section and its value; NULL for none. */
+void fake_core_set(const char *key, const char *value);
+
+/* The last error raised: its reason and its text. */
+extern unsigned fake_error_reason;
+extern char fake_error_text[512];
+
+/* Ends the calling thread as libcrypto does: runs the handlers that it registered. Returns how many. */
+unsigned fake_thread_stop(void);
+
+#endif

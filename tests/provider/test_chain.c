@@ -1,0 +1,212 @@
+/* Chains of generators: libcrypto's own three, foreign parents and foreign children. */
+
+#include <string.h>
+
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/params.h>
+#include <openssl/rand.h>
+
+#include "tests/provider/evp.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/unit.h"
+
+static const char ours[] = "provider=drng";
+static const char theirs[] = "provider=default";
+
+static OSSL_LIB_CTX *libctx;
+
+static bool draws(EVP_RAND_CTX *rand)
+{
+    unsigned char out[64] = {0};
+    return EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0) == 1 && !bytes_are(out, sizeof(out), 0);
+}
+
+static void libcryptos_three_are_ours(void)
+{
+    unsigned char out[32];
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
+    CU_ASSERT_EQUAL(RAND_priv_bytes_ex(libctx, out, sizeof(out), 256), 1);
+    EVP_RAND_CTX *three[] = {RAND_get0_primary(libctx), RAND_get0_public(libctx), RAND_get0_private(libctx)};
+    for (size_t i = 0; i < 3; i++) {
+        CU_ASSERT_STRING_EQUAL(evp_server(three[i]), "drng");
+        CU_ASSERT_EQUAL(EVP_RAND_get_state(three[i]), EVP_RAND_STATE_READY);
+        CU_ASSERT_STRING_EQUAL(EVP_RAND_get0_name(EVP_RAND_CTX_get0_rand(three[i])), "CTR-DRBG");
+    }
+    CU_ASSERT_EQUAL(evp_size(three[0], OSSL_DRBG_PARAM_RESEED_REQUESTS), 256);
+    CU_ASSERT_EQUAL(evp_size(three[1], OSSL_DRBG_PARAM_RESEED_REQUESTS), 65536);
+    CU_ASSERT_EQUAL(evp_size(three[2], OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL), 420);
+}
+
+static uint64_t seeds(void)
+{
+    return evp_counter(libctx, "seeds-rdseed") + evp_counter(libctx, "seeds-rdrand") +
+           evp_counter(libctx, "seeds-fallback");
+}
+
+static void a_seed_of_the_primary_is_counted(void)
+{
+    const uint64_t before = seeds();
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(seeds(), before + 1);
+}
+
+static void rand_add_reaches_all_three(void)
+{
+    static const unsigned char noise[300] = {1, 2, 3};
+    unsigned char out[16];
+    EVP_RAND_CTX *primary = RAND_get0_primary(libctx);
+    EVP_RAND_CTX *public = RAND_get0_public(libctx);
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
+    const size_t before = evp_size(primary, OSSL_DRBG_PARAM_RESEED_COUNTER);
+    const size_t public_before = evp_size(public, OSSL_DRBG_PARAM_RESEED_COUNTER);
+    /* What RAND_add() does in the default context. */
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(primary, 0, NULL, 0, noise, sizeof(noise)), 1);
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
+    CU_ASSERT_EQUAL(evp_size(primary, OSSL_DRBG_PARAM_RESEED_COUNTER), before + 1);
+    CU_ASSERT_EQUAL(evp_size(public, OSSL_DRBG_PARAM_RESEED_COUNTER), public_before + 1);
+}
+
+/* Everything that libcrypto has and that takes a parent, under each of ours that can be one. */
+static void foreign_children_are_seeded(void)
+{
+    static const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", "RDRAND"};
+    static const char *const children[] = {"HASH-DRBG", "HMAC-DRBG", "CTR-DRBG"};
+    char digest[] = "SHA512";
+    char cipher[] = "AES-256-CTR";
+    char mac[] = "HMAC";
+    for (size_t i = 0; i < 9; i++) {
+        OSSL_PARAM params[4] = {OSSL_PARAM_construct_utf8_string(OSSL_ALG_PARAM_MAC, mac, 0),
+                                OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_DIGEST, digest, 0),
+                                OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                                OSSL_PARAM_construct_end()};
+        EVP_RAND_CTX *parent = evp_rand_ready(libctx, parents[i / 3], ours, NULL);
+        CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(parent), 1);
+        EVP_RAND_CTX *child = evp_rand(libctx, children[i % 3], theirs, parent);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(child);
+        const uint64_t before = seeds();
+        CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 256, 0, NULL, 0, params), 1);
+        CU_ASSERT_TRUE(draws(child));
+        CU_ASSERT_EQUAL(EVP_RAND_reseed(child, 1, NULL, 0, NULL, 0), 1);
+        CU_ASSERT_TRUE(seeds() > before);
+        CU_ASSERT_STRING_EQUAL(evp_server(child), "default");
+        EVP_RAND_CTX_free(child);
+        EVP_RAND_CTX_free(parent);
+    }
+    ERR_print_errors_fp(stderr);
+}
+
+/* Ours under libcrypto's seed source and under its DRBG: no seed comes from drng's own source then. */
+static void foreign_parents_seed_ours(void)
+{
+    EVP_RAND_CTX *source = evp_rand_ready(libctx, "SEED-SRC", theirs, NULL);
+    EVP_RAND_CTX *parent = evp_rand(libctx, "CTR-DRBG", theirs, source);
+    char cipher[] = "AES-256-CTR";
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                                 OSSL_PARAM_construct_end()};
+    CU_ASSERT_EQUAL_FATAL(EVP_RAND_instantiate(parent, 0, 0, NULL, 0, params), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_enable_locking(parent), 1);
+
+    const uint64_t before = seeds();
+    EVP_RAND_CTX *under_source = evp_rand_ready(libctx, "CTR-DRBG", ours, source);
+    EVP_RAND_CTX *under_drbg = evp_rand_ready(libctx, "CTR-DRBG", ours, parent);
+    CU_ASSERT_TRUE(draws(under_source));
+    CU_ASSERT_TRUE(draws(under_drbg));
+    const size_t counter = evp_size(under_drbg, OSSL_DRBG_PARAM_RESEED_COUNTER);
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(parent, 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_TRUE(draws(under_drbg));
+    CU_ASSERT_EQUAL(evp_size(under_drbg, OSSL_DRBG_PARAM_RESEED_COUNTER), counter + 1);
+    CU_ASSERT_EQUAL(seeds(), before);
+    EVP_RAND_CTX_free(under_drbg);
+    EVP_RAND_CTX_free(under_source);
+    EVP_RAND_CTX_free(parent);
+    EVP_RAND_CTX_free(source);
+}
+
+static void a_weak_or_empty_parent_is_refused(void)
+{
+    unsigned strength = 128;
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_uint(OSSL_RAND_PARAM_STRENGTH, &strength),
+                                 OSSL_PARAM_construct_end()};
+    EVP_RAND_CTX *parent = evp_rand(libctx, "TEST-RAND", theirs, NULL);
+    EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", ours, parent);
+    CU_ASSERT_EQUAL_FATAL(EVP_RAND_instantiate(parent, 0, 0, NULL, 0, params), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_EQUAL(EVP_RAND_get_state(child), EVP_RAND_STATE_ERROR);
+    CU_ASSERT_FALSE(draws(child));
+    ERR_clear_error();
+
+    /* Strong enough, but TEST-RAND has neither nonce nor entropy to give. */
+    strength = 256;
+    CU_ASSERT_EQUAL(EVP_RAND_CTX_set_params(parent, params), 1);
+    CU_ASSERT_FALSE(draws(child));
+    CU_ASSERT_TRUE(evp_error("gave no seed", "nonce"));
+    EVP_RAND_CTX_free(child);
+    EVP_RAND_CTX_free(parent);
+}
+
+static void a_seed_source_takes_no_parent(void)
+{
+    EVP_RAND_CTX *parent = evp_rand_ready(libctx, "CTR-DRBG", ours, NULL);
+    EVP_RAND *source = EVP_RAND_fetch(libctx, "DRNG-SEED", ours);
+    CU_ASSERT_PTR_NULL(EVP_RAND_CTX_new(source, parent));
+    CU_ASSERT_TRUE(evp_error("no parent", NULL));
+    EVP_RAND_free(source);
+    EVP_RAND_CTX_free(parent);
+}
+
+static void a_seed_source_gives_seeds_and_words(void)
+{
+    static const char *const names[] = {"DRNG-SEED", "RDRAND"};
+    for (size_t i = 0; i < 2; i++) {
+        unsigned char a[5000] = {0};
+        unsigned char b[5000] = {0};
+        EVP_RAND_CTX *rand = evp_rand(libctx, names[i], ours, NULL);
+        CU_ASSERT_EQUAL(EVP_RAND_generate(rand, a, 64, 0, 0, NULL, 0), 0);
+        CU_ASSERT_TRUE(evp_error("not instantiated", NULL));
+        CU_ASSERT_EQUAL(EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL), 1);
+        const size_t len = i == 0 ? 100 : sizeof(a);
+        CU_ASSERT_EQUAL(EVP_RAND_generate(rand, a, len, 0, 0, NULL, 0), 1);
+        CU_ASSERT_EQUAL(EVP_RAND_generate(rand, b, len, 0, 0, NULL, 0), 1);
+        CU_ASSERT_NOT_EQUAL(memcmp(a, b, len), 0);
+        CU_ASSERT_FALSE(bytes_are(a + len - 16, 16, 0));
+        CU_ASSERT_EQUAL(EVP_RAND_reseed(rand, 0, NULL, 0, NULL, 0), 1);
+        CU_ASSERT_EQUAL(EVP_RAND_uninstantiate(rand), 1);
+        CU_ASSERT_EQUAL(EVP_RAND_verify_zeroization(rand), 1);
+        EVP_RAND_CTX_free(rand);
+    }
+}
+
+static void rdrand_serves_as_the_sole_generator(void)
+{
+    unsigned char out[32] = {0};
+    OSSL_LIB_CTX *sole = evp_context_with("openssl_conf = init\n[init]\nrandom = r\nproviders = p\n"
+                                          "[r]\nrandom = RDRAND\nproperties = provider=drng\n"
+                                          "[p]\ndrng = d\n[d]\nactivate = 1\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(sole);
+    CU_ASSERT_EQUAL(RAND_bytes_ex(sole, out, sizeof(out), 256), 1);
+    CU_ASSERT_FALSE(bytes_are(out, sizeof(out), 0));
+    EVP_RAND_CTX *public = RAND_get0_public(sole);
+    CU_ASSERT_STRING_EQUAL(EVP_RAND_get0_name(EVP_RAND_CTX_get0_rand(public)), "RDRAND");
+    OSSL_LIB_CTX_free(sole);
+}
+
+static const struct unit_test tests[] = {
+    {"libcrypto's three are ours", libcryptos_three_are_ours},
+    {"a seed of the primary is counted", a_seed_of_the_primary_is_counted},
+    {"RAND_add reaches all three", rand_add_reaches_all_three},
+    {"foreign children are seeded", foreign_children_are_seeded},
+    {"foreign parents seed ours", foreign_parents_seed_ours},
+    {"a weak or empty parent is refused", a_weak_or_empty_parent_is_refused},
+    {"a seed source takes no parent", a_seed_source_takes_no_parent},
+    {"a seed source gives seeds and words", a_seed_source_gives_seeds_and_words},
+    {"RDRAND serves as the sole generator", rdrand_serves_as_the_sole_generator},
+};
+
+int main(void)
+{
+    libctx = evp_context("");
+    const int result = libctx == NULL ? 1 : unit_run("chains", tests, sizeof(tests) / sizeof(*tests));
+    OSSL_LIB_CTX_free(libctx);
+    return result;
+}

@@ -1,0 +1,222 @@
+/* What libcrypto's callers see of a CPU that starves, lies or has nothing: the provider on the scripted CPU. */
+
+#include <string.h>
+
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/rand.h>
+
+#include "mixing/secmem.h"
+#include "provider/process.h"
+#include "tests/provider/evp.h"
+#include "tests/scripted/cpu.h"
+#include "tests/scripted/os.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/unit.h"
+
+/* A process that has seen nothing yet, on this CPU. */
+static OSSL_LIB_CTX *on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const char *keys)
+{
+    const struct drng_counters none = {0};
+    scripted_reset(rdseed, rdrand);
+    drng_process.counters = none;
+    drng_process.rdseed = (struct drng_instruction){.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true};
+    drng_process.rdrand = (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand};
+    OSSL_LIB_CTX *libctx = evp_context(keys);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
+    return libctx;
+}
+
+static int draw(OSSL_LIB_CTX *libctx, unsigned char out[32])
+{
+    memset(out, 0, 32);
+    return RAND_bytes_ex(libctx, out, 32, 0);
+}
+
+static void rdseed_serves_first(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdseed");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdseed");
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdseed"), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdrand"), 0);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"), "");
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void rdrand_serves_where_rdseed_starves(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_good, "");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdrand"), 1);
+    CU_ASSERT_TRUE(evp_counter(libctx, "rdseed-retries") > 0);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"), "");
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void a_lying_rdseed_is_disabled_and_said_to_be(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good, "");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"),
+                           "RDSEED: disabled, failed the repetition count test (2 health failures)");
+    CU_ASSERT_EQUAL(evp_counter(libctx, "health-failures"), 2);
+    /* For the process: another context of it does not try again. */
+    OSSL_LIB_CTX *other = evp_context("");
+    const uint64_t executions = scripted_rdseed.executions;
+    CU_ASSERT_EQUAL(draw(other, out), 1);
+    CU_ASSERT_EQUAL(scripted_rdseed.executions, executions);
+    OSSL_LIB_CTX_free(other);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void the_fallback_serves_where_both_fail(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_zeros, "");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_FALSE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "fallback");
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 1);
+    CU_ASSERT_STRING_EQUAL(evp_server(RAND_get0_public(libctx)), "drng");
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void without_a_fallback_nothing_serves(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_ones, scripted_alternating, "fallback = no\n");
+    CU_ASSERT_NOT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_TRUE(evp_error("fallback = no", "RDSEED: disabled, failed the stuck value test"));
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "none");
+    CU_ASSERT_TRUE(evp_counter(libctx, "seed-failures") > 0);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 0);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* A reseed that fails is the end of the output, and of nothing else: what clears up serves again. */
+static void a_drought_ends(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    EVP_RAND_CTX *primary = RAND_get0_primary(libctx);
+    scripted_rdseed.behaviour = scripted_dry;
+    scripted_rdrand.behaviour = scripted_dry;
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(primary, 0, NULL, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(evp_error("fallback = no", "the next request tries again"));
+    CU_ASSERT_EQUAL(EVP_RAND_get_state(primary), EVP_RAND_STATE_ERROR);
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_EQUAL(EVP_RAND_generate(primary, out, sizeof(out), 0, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    scripted_rdrand.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(EVP_RAND_generate(primary, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
+    ERR_clear_error();
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void words_of_a_lying_rdrand_are_not_put_out(void)
+{
+    unsigned char out[64];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_period_64, "");
+    EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, out, sizeof(out), 0, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_TRUE(evp_error("RDRAND gave no usable words", NULL));
+    EVP_RAND_CTX_free(rdrand);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void rdrand_puts_out_the_words_themselves(void)
+{
+    unsigned char out[60];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(memcmp(out, &scripted_rdrand.log[DRNG_STARTUP_WORDS], sizeof(out)), 0);
+    EVP_RAND_CTX_free(rdrand);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* Beside drng's own source nothing draws RDRAND for a request; under it every request does. */
+static void requests_are_mixed_where_they_should_be(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "request_mixing = yes\n");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    uint64_t before = scripted_rdrand.executions;
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, before + 2);
+
+    EVP_RAND_CTX *foreign = evp_rand_ready(libctx, "SEED-SRC", "provider=default", NULL);
+    EVP_RAND_CTX *under_foreign = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", foreign);
+    before = scripted_rdrand.executions;
+    CU_ASSERT_EQUAL(EVP_RAND_generate(under_foreign, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, before);
+    EVP_RAND_CTX_free(under_foreign);
+    EVP_RAND_CTX_free(foreign);
+    OSSL_LIB_CTX_free(libctx);
+
+    libctx = on_cpu(scripted_good, scripted_good, "request_mixing = no\n");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    before = scripted_rdrand.executions;
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, before);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* The kernel's generator is not ready, the hardware is: a seed at once, and nobody waits. */
+static void early_boot_needs_no_kernel(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
+    scripted_os_ready = false;
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_TRUE(scripted_os_calls > 0);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdseed");
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void hmac_conditions_too(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_good, "conditioner = hmac-sha256\n");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdrand"), 1);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void os_mixing_can_be_switched_off(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "os_mixing = no\nrequest_mixing = no\n");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(scripted_os_calls, 0);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static const struct unit_test tests[] = {
+    {"RDSEED serves first", rdseed_serves_first},
+    {"RDRAND serves where RDSEED starves", rdrand_serves_where_rdseed_starves},
+    {"a lying RDSEED is disabled and said to be", a_lying_rdseed_is_disabled_and_said_to_be},
+    {"the fallback serves where both fail", the_fallback_serves_where_both_fail},
+    {"without a fallback nothing serves", without_a_fallback_nothing_serves},
+    {"a drought ends", a_drought_ends},
+    {"words of a lying RDRAND are not put out", words_of_a_lying_rdrand_are_not_put_out},
+    {"RDRAND puts out the words themselves", rdrand_puts_out_the_words_themselves},
+    {"requests are mixed where they should be", requests_are_mixed_where_they_should_be},
+    {"early boot needs no kernel", early_boot_needs_no_kernel},
+    {"HMAC conditions too", hmac_conditions_too},
+    {"OS mixing can be switched off", os_mixing_can_be_switched_off},
+};
+
+UNIT_MAIN("a failing CPU", tests)

@@ -1,0 +1,154 @@
+/* OSSL_FUNC_PROVIDER_RANDOM_BYTES, called as OpenSSL 3.5 calls it; the headers and libcrypto may be older. */
+
+#include <pthread.h>
+#include <string.h>
+
+#include "provider/random_bytes.h"
+#include "tests/provider/evp.h"
+#include "tests/provider/fake_core.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/unit.h"
+
+extern OSSL_provider_init_fn OSSL_provider_init;
+
+typedef int random_bytes_fn(void *provctx, int which, void *buffer, size_t len, unsigned strength);
+typedef void teardown_fn(void *provctx);
+
+struct instance {
+    void *provctx;
+    random_bytes_fn *random_bytes;
+    teardown_fn *teardown;
+};
+
+static struct instance load(void)
+{
+    struct instance instance = {0};
+    const OSSL_DISPATCH *functions = NULL;
+    fake_core_set(NULL, NULL);
+    CU_ASSERT_EQUAL_FATAL(OSSL_provider_init(fake_handle, fake_core, &functions, &instance.provctx), 1);
+    for (; functions->function_id != 0; functions++) {
+        if (functions->function_id == 1032) {
+            instance.random_bytes = (random_bytes_fn *)functions->function;
+        } else if (functions->function_id == OSSL_FUNC_PROVIDER_TEARDOWN) {
+            instance.teardown = (teardown_fn *)functions->function;
+        }
+    }
+    CU_ASSERT_PTR_NOT_NULL_FATAL(instance.random_bytes);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(instance.teardown);
+    return instance;
+}
+
+static void public_and_private_bytes_differ(void)
+{
+    struct instance in = load();
+    unsigned char a[100] = {0};
+    unsigned char b[100] = {0};
+    CU_ASSERT_EQUAL(in.random_bytes(in.provctx, OSSL_PROV_RANDOM_PUBLIC, a, sizeof(a), 0), 1);
+    CU_ASSERT_EQUAL(in.random_bytes(in.provctx, OSSL_PROV_RANDOM_PRIVATE, b, sizeof(b), 256), 1);
+    CU_ASSERT_FALSE(bytes_are(a, sizeof(a), 0) || bytes_are(b, sizeof(b), 0));
+    CU_ASSERT_NOT_EQUAL(memcmp(a, b, sizeof(a)), 0);
+    CU_ASSERT_EQUAL(fake_thread_stop(), 1);
+    in.teardown(in.provctx);
+}
+
+static void a_long_request_is_served_whole(void)
+{
+    static unsigned char out[300001];
+    struct instance in = load();
+    memset(out, 0, sizeof(out));
+    CU_ASSERT_EQUAL(in.random_bytes(in.provctx, 0, out, sizeof(out) - 1, 0), 1);
+    for (size_t i = 0; i + 16 < sizeof(out); i += 10000) {
+        CU_ASSERT_FALSE(bytes_are(out + i, 16, 0));
+    }
+    CU_ASSERT_EQUAL(out[sizeof(out) - 1], 0);
+    CU_ASSERT_EQUAL(in.random_bytes(in.provctx, 0, out, 0, 0), 1);
+    (void)fake_thread_stop();
+    in.teardown(in.provctx);
+}
+
+static void too_much_strength_is_refused(void)
+{
+    unsigned char out[32];
+    struct instance in = load();
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_EQUAL(in.random_bytes(in.provctx, 0, out, sizeof(out), 257), 0);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fake_error_text, "257"));
+    (void)fake_thread_stop();
+    in.teardown(in.provctx);
+}
+
+static void two_instances_take_turns_in_one_thread(void)
+{
+    struct instance x = load();
+    struct instance y = load();
+    unsigned char out[4][32];
+    for (size_t i = 0; i < 4; i++) {
+        struct instance *in = i % 2 == 0 ? &x : &y;
+        CU_ASSERT_EQUAL(in->random_bytes(in->provctx, 0, out[i], sizeof(out[i]), 0), 1);
+        for (size_t j = 0; j < i; j++) {
+            CU_ASSERT_NOT_EQUAL(memcmp(out[i], out[j], sizeof(out[i])), 0);
+        }
+    }
+    CU_ASSERT_EQUAL(fake_thread_stop(), 2);
+    x.teardown(x.provctx);
+    y.teardown(y.provctx);
+}
+
+/* Unloaded under a thread that lives on: its way to the generators must not lead to what was freed. */
+static void an_instance_can_go_before_its_threads(void)
+{
+    unsigned char out[32];
+    for (int i = 0; i < 3; i++) {
+        struct instance in = load();
+        CU_ASSERT_EQUAL(in.random_bytes(in.provctx, 0, out, sizeof(out), 0), 1);
+        in.teardown(in.provctx);
+    }
+    /* libcrypto forgets the handlers of a provider that it unloads; so does this thread, by ending here. */
+}
+
+struct job {
+    struct instance *in;
+    unsigned char out[2][32];
+    int served;
+};
+
+static void *draw_in_thread(void *arg)
+{
+    struct job *job = arg;
+    job->served = job->in->random_bytes(job->in->provctx, 0, job->out[0], 32, 0) +
+                  job->in->random_bytes(job->in->provctx, 1, job->out[1], 32, 0);
+    (void)fake_thread_stop();
+    return NULL;
+}
+
+static void threads_have_generators_of_their_own(void)
+{
+    enum { THREADS = 16 };
+    struct instance in = load();
+    struct job jobs[THREADS];
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        jobs[i].in = &in;
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, draw_in_thread, &jobs[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
+        CU_ASSERT_EQUAL(jobs[i].served, 2);
+        for (size_t j = 0; j < i; j++) {
+            CU_ASSERT_NOT_EQUAL(memcmp(jobs[i].out[0], jobs[j].out[0], 32), 0);
+        }
+    }
+    in.teardown(in.provctx);
+}
+
+static const struct unit_test tests[] = {
+    {"public and private bytes differ", public_and_private_bytes_differ},
+    {"a long request is served whole", a_long_request_is_served_whole},
+    {"too much strength is refused", too_much_strength_is_refused},
+    {"two instances take turns in one thread", two_instances_take_turns_in_one_thread},
+    {"an instance can go before its threads", an_instance_can_go_before_its_threads},
+    {"threads have generators of their own", threads_have_generators_of_their_own},
+};
+
+UNIT_MAIN("random_bytes", tests)

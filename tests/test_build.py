@@ -1,0 +1,105 @@
+"""What the build leaves: symbols, hardening, installation, derived numbers, and the look of the sources."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT, need
+
+MODULE = BUILD / "release" / "drng.so"
+
+
+def output(*command: str, **kwargs) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
+    assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def test_one_symbol_is_exported() -> None:
+    symbols = [line.split()[-1] for line in output("nm", "-D", "--defined-only", str(MODULE)).splitlines()]
+    assert symbols == ["OSSL_provider_init"]
+
+
+def test_the_module_is_hardened() -> None:
+    headers = output("readelf", "--wide", "--program-headers", "--dynamic", str(MODULE))
+    assert "GNU_RELRO" in headers
+    assert "BIND_NOW" in headers
+    stack = next(line for line in headers.splitlines() if "GNU_STACK" in line)
+    assert "RWE" not in stack
+    symbols = output("nm", "-D", "--undefined-only", str(MODULE))
+    assert "__stack_chk_fail" in symbols
+    if platform.machine() == "x86_64":
+        assert "SHSTK" in output("readelf", "--notes", str(MODULE))
+        entry = output("objdump", "-d", "--disassemble=OSSL_provider_init", str(MODULE))
+        assert "endbr64" in entry
+
+
+def test_libcrypto_is_the_only_library_beside_libc() -> None:
+    needed = [
+        line.split("[")[1].rstrip("]")
+        for line in output("readelf", "--dynamic", str(MODULE)).splitlines()
+        if "(NEEDED)" in line
+    ]
+    assert set(needed) <= {"libc.so.6", "libcrypto.so.3", "ld-linux-x86-64.so.2"}
+    assert "libcrypto.so.3" in needed
+
+
+def test_install_puts_everything_in_place(tmp_path: Path) -> None:
+    modules = output("pkg-config", "--variable=modulesdir", "libcrypto").strip()
+    output("cmake", "--install", str(BUILD / "release"), "--prefix", "/usr",
+           env={"DESTDIR": str(tmp_path), "PATH": "/usr/bin:/bin"})
+    for path in (f"{modules}/drng.so", "/etc/ssl/drng/drng.cnf", "/usr/share/man/man7/provider-drng.7"):
+        assert (tmp_path / path.lstrip("/")).is_file(), path
+
+
+def manual_pages() -> list[Path]:
+    return sorted((ROOT / "docs").glob("*.[1-8]"))
+
+
+@pytest.mark.parametrize("page", manual_pages(), ids=lambda p: p.name)
+def test_manual_pages_render_without_warnings(page: Path) -> None:
+    result = subprocess.run(
+        ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(page)],
+        capture_output=True, text=True, check=False, env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+    )
+    assert result.returncode == 0
+    assert result.stderr == ""
+
+
+def test_cutoffs_are_the_derived_ones() -> None:
+    output(sys.executable, str(ROOT / "scripts" / "cutoffs.py"), "--check")
+
+
+def sources() -> list[str]:
+    return sorted(
+        str(p.relative_to(ROOT))
+        for folder in ("mixing", "provider", "tests")
+        for p in (ROOT / folder).rglob("*.[ch]")
+    )
+
+
+def test_sources_are_formatted() -> None:
+    output(need("clang-format"), "--dry-run", "--Werror", *sources(), cwd=ROOT)
+
+
+def test_one_file_executes_the_instructions() -> None:
+    found = [p for p in sources() if not p.startswith("tests/")
+             and any(f'"{i} %' in (ROOT / p).read_text() or f"_{i}64_step" in (ROOT / p).read_text()
+                     for i in ("rdrand", "rdseed"))]
+    assert found == ["mixing/instructions_x86.h"]
+
+
+def test_dependencies_run_one_way() -> None:
+    """mixing/ knows nothing of provider/; the product knows nothing of the tests."""
+    for path in sources():
+        if path.startswith("tests/"):
+            continue
+        text = (ROOT / path).read_text()
+        assert '#include "tests/' not in text, path
+        if path.startswith("mixing/"):
+            assert '#include "provider/' not in text, path
+            assert "core_dispatch.h" not in text, path

@@ -1,0 +1,56 @@
+"""Runs the CUnit programs: as they are, under the sanitizers, and under valgrind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT, VALGRIND
+
+PRESETS = ("dev", "dev-clang", "asan-ubsan", "tsan")
+
+# ctest's SKIP_RETURN_CODE: hardware that this machine does not have.
+SKIPPED = 77
+
+
+def programs(preset: str) -> list[tuple[str, str]]:
+    """Name and path of each test that ctest knows in a build."""
+    if not (BUILD / preset / "CTestTestfile.cmake").exists():
+        return []
+    listing = subprocess.run(
+        ["ctest", "--show-only=json-v1"], cwd=BUILD / preset, capture_output=True, text=True, check=True
+    )
+    return [(t["name"], t["command"][0]) for t in json.loads(listing.stdout)["tests"]]
+
+
+CASES = [
+    pytest.param(path, id=f"{preset}-{name}") for preset in PRESETS for name, path in programs(preset)
+]
+VALGRIND_CASES = [pytest.param(path, id=name) for name, path in programs("dev")]
+
+
+def run(command: list[str]) -> None:
+    result = subprocess.run(
+        command, cwd=ROOT / "tests", capture_output=True, text=True, timeout=600, check=False
+    )
+    if result.returncode == SKIPPED:
+        pytest.skip(result.stdout.strip().splitlines()[-1])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_preset_has_been_built() -> None:
+    for preset in PRESETS:
+        assert programs(preset), f"build/{preset} has no tests: scripts/test.sh builds them"
+
+
+@pytest.mark.parametrize("program", CASES)
+def test_cunit(program: str) -> None:
+    assert Path(program).exists()
+    run([program])
+
+
+@pytest.mark.parametrize("program", VALGRIND_CASES)
+def test_cunit_under_valgrind(program: str) -> None:
+    run([*VALGRIND, program])

@@ -1,0 +1,51 @@
+/* aes_cases.h - what holds of every implementation of AES, whichever it is. */
+
+#ifndef DRNG_AES_CASES_H
+#define DRNG_AES_CASES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/aes.h"
+#include "tests/unit/unit.h"
+
+/* Which implementation the cases are about. */
+void aes_cases_about(const struct drng_aes *aes);
+
+extern const struct unit_test aes_cases[];
+extern const unsigned aes_case_count;
+
+enum { AES_RUN_MAX = 8200 }; /* blocks of `out` */
+
+/* One call of ctr. */
+struct aes_ctr_run {
+    uint8_t key[DRNG_AES_MAX_KEY];
+    size_t key_len;
+    uint8_t v[DRNG_AES_BLOCK];
+    size_t out_blocks;
+    size_t tail_blocks; /* at most 8 */
+    size_t shift;       /* bytes by which all pointers miss an alignment to 64 */
+};
+
+/*
+ * Whether the call succeeds with what block after block of the reference gives, leaves the last counter in v, and
+ * writes to nothing beside.
+ */
+bool aes_ctr_is_right(const struct aes_ctr_run *run);
+
+enum { AES_CBC_MAX = 64 }; /* blocks */
+
+/* One call of cbc, on fixed pseudo-random data. */
+struct aes_cbc_run {
+    uint8_t key[DRNG_AES_MAX_KEY];
+    size_t key_len;
+    uint8_t iv[DRNG_AES_BLOCK];
+    size_t blocks;
+    bool without_in;
+    bool without_out;
+    size_t shift;
+};
+bool aes_cbc_is_right(const struct aes_cbc_run *run);
+
+#endif

@@ -1,0 +1,60 @@
+#include "tests/unit/aes_wide.h"
+
+#include "tests/unit/aes_cases.h"
+
+enum {
+    LONG_RUN = 256,
+    BULK_MIN = 32, /* as in aes_ni.c */
+};
+
+static const struct aes_wide *subject;
+
+/* Rounds of wide registers in a run of this many blocks, its counter starting after `low`. */
+static unsigned long rounds_of(size_t key_len, size_t blocks, uint64_t low)
+{
+    static uint8_t out[LONG_RUN * DRNG_AES_BLOCK];
+    const uint8_t key[DRNG_AES_MAX_KEY] = {0};
+    uint8_t v[DRNG_AES_BLOCK] = {0};
+    for (unsigned i = 0; i < 8; i++) {
+        v[15 - i] = (uint8_t)(low >> 8 * i);
+    }
+    const unsigned long before = *subject->rounds;
+    CU_ASSERT_EQUAL(subject->aes->ctr(key, key_len, v, out, blocks, NULL, 0), DRNG_OK);
+    return *subject->rounds - before;
+}
+
+/* Else the cases would prove AES-NI a second time. */
+static void long_runs_go_through_the_wide_registers(void)
+{
+    CU_ASSERT_EQUAL(rounds_of(16, LONG_RUN, 0), 9 * LONG_RUN / subject->blocks);
+    CU_ASSERT_EQUAL(rounds_of(24, LONG_RUN, 0), 11 * LONG_RUN / subject->blocks);
+    CU_ASSERT_EQUAL(rounds_of(32, LONG_RUN, 0), 13 * LONG_RUN / subject->blocks);
+}
+
+static void short_runs_do_not(void)
+{
+    CU_ASSERT_EQUAL(rounds_of(32, BULK_MIN - 1, 0), 0);
+    CU_ASSERT_EQUAL(rounds_of(32, BULK_MIN, 0), 13 * BULK_MIN / subject->blocks);
+}
+
+/* The low word may become all ones in the wide registers, and no more. */
+static void the_wide_registers_stop_before_a_carry(void)
+{
+    CU_ASSERT_EQUAL(rounds_of(32, 64, UINT64_MAX - 64), 13 * 64 / subject->blocks);
+    CU_ASSERT_EQUAL(rounds_of(32, 64, UINT64_MAX - 63), 13 * (64 - subject->group) / subject->blocks);
+    CU_ASSERT_EQUAL(rounds_of(32, 64, UINT64_MAX), 0);
+}
+
+static const struct unit_test tests[] = {
+    {"long runs go through the wide registers", long_runs_go_through_the_wide_registers},
+    {"short runs do not", short_runs_do_not},
+    {"the wide registers stop before a carry", the_wide_registers_stop_before_a_carry},
+};
+
+int aes_wide_run(const struct aes_wide *wide)
+{
+    subject = wide;
+    aes_cases_about(wide->aes);
+    return unit_run(wide->aes->name, aes_cases, aes_case_count) |
+           unit_run("use of the wide registers", tests, sizeof(tests) / sizeof(*tests));
+}

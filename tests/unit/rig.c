@@ -1,0 +1,106 @@
+#include "tests/unit/rig.h"
+
+#include <string.h>
+
+#include <openssl/evp.h>
+
+#include "mixing/hmac.h"
+
+/* ---- Setting up ---- */
+
+static bool fall_back(void *arg, uint8_t *out, size_t len)
+{
+    struct rig *rig = arg;
+    rig->fallback_calls++;
+    memset(out, RIG_FALLBACK_BYTE, len);
+    return rig->fallback_works;
+}
+
+void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour *rdrand)
+{
+    scripted_reset(rdseed, rdrand);
+    memset(rig, 0, sizeof(*rig));
+    rig->rdseed.name = "RDSEED";
+    rig->rdseed.read = drng_cpu_rdseed;
+    rig->rdseed.starves = true;
+    rig->rdrand.name = "RDRAND";
+    rig->rdrand.read = drng_cpu_rdrand;
+    rig->policy = (struct drng_seed_policy){.rdseed = &rig->rdseed,
+                                            .rdrand = &rig->rdrand,
+                                            .aes = &drng_aes_evp,
+                                            .conditioner = DRNG_CBC_MAC,
+                                            .fallback = fall_back,
+                                            .fallback_arg = rig,
+                                            .counters = &rig->counters};
+    rig->fallback_works = true;
+}
+
+/* ---- Ways ---- */
+
+/* Those that need AES-NI last, so that they can be left out; the one that most machines take last of all. */
+const struct rig_way rig_ways[] = {
+    {"CBC-MAC", DRNG_CBC_MAC, false},
+    {"HMAC-SHA-256", DRNG_HMAC_SHA256, false},
+    {"HMAC-SHA-256 on a CPU with AES-NI", DRNG_HMAC_SHA256, true},
+    {"CBC-MAC fused", DRNG_CBC_MAC, true},
+};
+
+bool rig_has_aes_ni(void)
+{
+    return __builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3");
+}
+
+size_t rig_way_count(void)
+{
+    const size_t all = sizeof(rig_ways) / sizeof(*rig_ways);
+    return rig_has_aes_ni() ? all : all - 2;
+}
+
+/* As in the provider, the fused loop and AES-NI go together. */
+void rig_take_way(struct rig *rig, const struct rig_way *way)
+{
+    rig->policy.aes = way->fused ? &drng_aes_ni : &drng_aes_evp;
+    rig->policy.conditioner = way->conditioner;
+    rig->policy.fused = way->fused;
+}
+
+/* ---- What a seed must be ---- */
+
+static bool cbc_mac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
+{
+    struct drng_cbc_mac mac;
+    drng_cbc_mac_begin(&mac, &drng_aes_evp, (const uint8_t *)key);
+    const bool done = drng_cbc_mac_update(&mac, (const uint8_t *)words, count / 2) == DRNG_OK;
+    memcpy(block, mac.state, DRNG_MAC_LEN);
+    return done;
+}
+
+static bool hmac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
+{
+    EVP_MAC_CTX *ctx = NULL;
+    uint8_t digest[DRNG_HMAC_LEN] = {0};
+    const bool done = drng_hmac_begin(&ctx, (const uint8_t *)key, DRNG_CONDITIONER_KEY_LEN) == DRNG_OK &&
+                      drng_hmac_update(ctx, words, count * sizeof(*words)) == DRNG_OK &&
+                      drng_hmac_end(ctx, digest) == DRNG_OK;
+    EVP_MAC_CTX_free(ctx);
+    memcpy(block, digest, DRNG_MAC_LEN);
+    return done;
+}
+
+bool rig_condition(enum drng_conditioner_kind kind, const uint64_t key[RIG_KEY_WORDS], const uint64_t *words,
+                   size_t window, uint8_t *out, size_t len)
+{
+    uint8_t block[DRNG_MAC_LEN];
+    for (size_t done = 0; done < len; done += sizeof(block), words += window) {
+        if (!(kind == DRNG_CBC_MAC ? cbc_mac_block : hmac_block)(key, words, window, block)) {
+            return false;
+        }
+        memcpy(out + done, block, len - done < sizeof(block) ? len - done : sizeof(block));
+    }
+    return true;
+}
+
+size_t rig_words_of(size_t window, size_t len)
+{
+    return (len + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN * window;
+}

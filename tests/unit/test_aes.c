@@ -1,0 +1,157 @@
+/* Every implementation of AES that this CPU can run; and whether the cases see one that is wrong. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mixing/libcrypto.h"
+#include "tests/unit/aes_cases.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/fake_aes.h"
+#include "tests/unit/memory.h"
+#include "tests/unit/reference.h"
+
+/* ---- libcrypto, the one that can fail ---- */
+
+static void libcrypto_fails_without_memory(void)
+{
+    uint8_t key[DRNG_AES_MAX_KEY] = {0};
+    uint8_t v[DRNG_AES_BLOCK] = {0};
+    uint8_t out[DRNG_AES_BLOCK];
+
+    drng_libcrypto_close();
+    memory_fail(true);
+    CU_ASSERT_EQUAL(drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0), DRNG_LIBCRYPTO_FAILED);
+    CU_ASSERT_EQUAL(drng_aes_evp.cbc(key, 32, v, out, NULL, 1), DRNG_LIBCRYPTO_FAILED);
+    memory_fail(false);
+    CU_ASSERT_EQUAL(drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0), DRNG_OK);
+}
+
+/* The ciphers are there, and only the call itself lacks memory; whichever allocation is the first to fail. */
+static void libcrypto_fails_without_memory_for_a_call(void)
+{
+    uint8_t key[DRNG_AES_MAX_KEY] = {0};
+    uint8_t v[DRNG_AES_BLOCK] = {0};
+    uint8_t out[DRNG_AES_BLOCK];
+    enum drng_status status[2] = {DRNG_LIBCRYPTO_FAILED, DRNG_LIBCRYPTO_FAILED};
+    unsigned allocations = 0;
+
+    CU_ASSERT_EQUAL(drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0), DRNG_OK);
+    for (; status[0] != DRNG_OK || status[1] != DRNG_OK; allocations++) {
+        memory_fail_after(allocations);
+        status[0] = drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0);
+        memory_fail_after(allocations);
+        status[1] = drng_aes_evp.cbc(key, 32, v, out, NULL, 1);
+        memory_fail(false);
+        CU_ASSERT_TRUE(status[0] == DRNG_OK || status[0] == DRNG_LIBCRYPTO_FAILED);
+        CU_ASSERT_TRUE(status[1] == DRNG_OK || status[1] == DRNG_LIBCRYPTO_FAILED);
+    }
+    CU_ASSERT_TRUE(allocations > 1);
+}
+
+/* ---- Implementations with a fault, which the cases must see ---- */
+
+static bool faulty_ctr_is_seen(const struct drng_aes *aes, unsigned bits)
+{
+    struct aes_ctr_run run = {.key_len = 32, .out_blocks = 70, .tail_blocks = 3};
+    reference_before_carry(run.v, bits, 20);
+    aes_cases_about(&drng_aes_evp);
+    const bool right = aes_ctr_is_right(&run);
+    aes_cases_about(aes);
+    return right && !aes_ctr_is_right(&run);
+}
+
+static bool faulty_cbc_is_seen(const struct drng_aes *aes, bool without_out)
+{
+    const struct aes_cbc_run run = {.key_len = 16, .blocks = 5, .without_out = without_out};
+    aes_cases_about(&drng_aes_evp);
+    const bool right = aes_cbc_is_right(&run);
+    aes_cases_about(aes);
+    return right && !aes_cbc_is_right(&run);
+}
+
+static void a_flipped_bit_is_seen(void)
+{
+    fake_aes_script = (struct fake_aes_script){.flips_at = 1};
+    CU_ASSERT_TRUE(faulty_ctr_is_seen(&fake_aes, 32));
+    fake_aes_script = (struct fake_aes_script){.flips_at = 1};
+    CU_ASSERT_TRUE(faulty_cbc_is_seen(&fake_aes, false));
+    fake_aes_script = (struct fake_aes_script){.flips_at = 1};
+    CU_ASSERT_TRUE(faulty_cbc_is_seen(&fake_aes, true));
+}
+
+static enum drng_status counts_in_64_bits(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                                          size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    for (size_t i = 0; i < out_blocks + tail_blocks; i++) {
+        uint8_t high[8];
+        memcpy(high, v, sizeof(high));
+        reference_increment(v);
+        memcpy(v, high, sizeof(high));
+        uint8_t *to = i < out_blocks ? out + i * DRNG_AES_BLOCK : tail + (i - out_blocks) * DRNG_AES_BLOCK;
+        reference_encrypt(key, key_len, v, to);
+    }
+    return DRNG_OK;
+}
+
+static void a_lost_carry_is_seen(void)
+{
+    const struct drng_aes faulty = {.name = "64-bit counter", .ctr = counts_in_64_bits};
+    CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 64));
+    CU_ASSERT_FALSE(faulty_ctr_is_seen(&faulty, 32));
+}
+
+static enum drng_status writes_a_byte_too_many(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK],
+                                               uint8_t *out, size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    out[out_blocks * DRNG_AES_BLOCK] = 0;
+    return drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
+}
+
+static void a_byte_too_many_is_seen(void)
+{
+    const struct drng_aes faulty = {.name = "overrun", .ctr = writes_a_byte_too_many};
+    CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 32));
+}
+
+static enum drng_status keeps_the_counter(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                                          size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    uint8_t copy[DRNG_AES_BLOCK];
+    memcpy(copy, v, sizeof(copy));
+    return drng_aes_evp.ctr(key, key_len, copy, out, out_blocks, tail, tail_blocks);
+}
+
+static void a_counter_left_behind_is_seen(void)
+{
+    const struct drng_aes faulty = {.name = "kept counter", .ctr = keeps_the_counter};
+    CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 32));
+}
+
+static const struct unit_test tests[] = {
+    {"libcrypto fails without memory", libcrypto_fails_without_memory},
+    {"libcrypto fails without memory for a call", libcrypto_fails_without_memory_for_a_call},
+    {"a flipped bit is seen", a_flipped_bit_is_seen},
+    {"a lost carry is seen", a_lost_carry_is_seen},
+    {"a byte too many is seen", a_byte_too_many_is_seen},
+    {"a counter left behind is seen", a_counter_left_behind_is_seen},
+};
+
+int main(void)
+{
+    const struct drng_aes *all[DRNG_AES_KINDS];
+    struct drng_cpu cpu;
+    int result = EXIT_SUCCESS;
+
+    if (!memory_install()) {
+        return EXIT_FAILURE;
+    }
+    drng_cpu_identify(&cpu);
+    const size_t count = drng_aes_all(&cpu, all);
+    for (size_t i = 0; i < count; i++) {
+        aes_cases_about(all[i]);
+        result |= unit_run(all[i]->name, aes_cases, aes_case_count);
+    }
+    result |= unit_run("AES", tests, sizeof(tests) / sizeof(*tests));
+    drng_libcrypto_close();
+    return result;
+}

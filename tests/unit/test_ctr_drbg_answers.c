@@ -1,0 +1,207 @@
+/* CTR_DRBG: the known answers of vectors/ctr_drbg.rsp, with every AES that this CPU can run. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mixing/ctr_drbg.h"
+#include "mixing/libcrypto.h"
+#include "tests/programs/rsp.h"
+#include "tests/unit/unit.h"
+
+enum { KNOWN_ANSWERS = 289 };
+
+static struct drng_bytes bytes_of(const struct rsp_bytes *field)
+{
+    return (struct drng_bytes){field->data, field->len};
+}
+
+/* One Generate call of the procedure; with prediction resistance it begins with a reseed (9.3.1, step 7). */
+static bool generate(struct drng_ctr_drbg *drbg, const struct rsp_case *answer, const struct rsp_bytes *additional,
+                     const struct rsp_bytes *entropy, uint8_t out[RSP_MAX_LEN])
+{
+    struct drng_bytes input = bytes_of(additional);
+    if (answer->prediction_resistance) {
+        if (drng_ctr_drbg_reseed(drbg, bytes_of(entropy), input, 0) != DRNG_OK) {
+            return false;
+        }
+        input = (struct drng_bytes){NULL, 0};
+    }
+    return drng_ctr_drbg_generate(drbg, out, answer->returned.len, input, NULL) == DRNG_OK;
+}
+
+/* The procedure at the head of the file. */
+static bool is_met(const struct rsp_case *answer, const struct drng_aes *aes)
+{
+    struct drng_ctr_drbg drbg;
+    uint8_t out[RSP_MAX_LEN] = {0};
+    if (drng_ctr_drbg_instantiate(&drbg, aes, answer->key_len, answer->use_df, bytes_of(&answer->entropy),
+                                  bytes_of(&answer->nonce), bytes_of(&answer->personalization), 0) != DRNG_OK) {
+        return false;
+    }
+    if (answer->entropy_reseed.len > 0 && drng_ctr_drbg_reseed(&drbg, bytes_of(&answer->entropy_reseed),
+                                                               bytes_of(&answer->additional_reseed), 0) != DRNG_OK) {
+        return false;
+    }
+    return generate(&drbg, answer, &answer->additional_a, &answer->entropy_pra, out) &&
+           generate(&drbg, answer, &answer->additional_b, &answer->entropy_prb, out) &&
+           memcmp(out, answer->returned.data, answer->returned.len) == 0;
+}
+
+struct count {
+    unsigned answers;
+    unsigned met;
+    unsigned with_df;
+    unsigned with_prediction_resistance;
+    unsigned reseeded;
+    unsigned by_key_len[DRNG_AES_MAX_KEY + 1];
+};
+
+/* Goes through the file with this AES; `spoil` changes one bit of every answer first. */
+static struct count go_through(const struct drng_aes *aes, bool spoil)
+{
+    struct count count = {0};
+    struct rsp_case answer;
+    struct rsp rsp;
+    enum rsp_result result = RSP_END;
+    CU_ASSERT_TRUE_FATAL(rsp_open(&rsp, CTR_DRBG_RSP));
+    while ((result = rsp_next(&rsp, &answer)) == RSP_CASE) {
+        if (spoil) {
+            answer.returned.data[answer.returned.len - 1] ^= 1;
+        }
+        const bool met = is_met(&answer, aes);
+        if (met == spoil) {
+            (void)fprintf(stderr, "%s: the answer that ends in line %u\n", aes->name, answer.line);
+        }
+        count.answers++;
+        count.met += met;
+        count.with_df += answer.use_df;
+        count.with_prediction_resistance += answer.prediction_resistance;
+        count.reseeded += answer.entropy_reseed.len > 0;
+        count.by_key_len[answer.key_len]++;
+    }
+    CU_ASSERT_EQUAL(result, RSP_END);
+    rsp_close(&rsp);
+    return count;
+}
+
+static void every_known_answer_is_met(void)
+{
+    const struct drng_aes *all[DRNG_AES_KINDS];
+    struct drng_cpu cpu;
+    drng_cpu_identify(&cpu);
+    const size_t kinds = drng_aes_all(&cpu, all);
+    CU_ASSERT_TRUE(kinds > 0);
+    for (size_t i = 0; i < kinds; i++) {
+        const struct count count = go_through(all[i], false);
+        CU_ASSERT_EQUAL(count.answers, KNOWN_ANSWERS);
+        CU_ASSERT_EQUAL(count.met, KNOWN_ANSWERS);
+    }
+}
+
+static void a_wrong_bit_is_seen_in_each(void)
+{
+    const struct count count = go_through(&drng_aes_evp, true);
+    CU_ASSERT_EQUAL(count.answers, KNOWN_ANSWERS);
+    CU_ASSERT_EQUAL(count.met, 0);
+}
+
+/* So that no kind of them is lost when the file is made anew. */
+static void the_answers_are_of_every_kind(void)
+{
+    const struct count count = go_through(&drng_aes_evp, false);
+    CU_ASSERT_EQUAL(count.by_key_len[16], 96);
+    CU_ASSERT_EQUAL(count.by_key_len[24], 97);
+    CU_ASSERT_EQUAL(count.by_key_len[32], 96);
+    CU_ASSERT_EQUAL(count.with_df, 145);
+    CU_ASSERT_EQUAL(count.with_prediction_resistance, 97);
+    CU_ASSERT_EQUAL(count.reseeded, 96);
+}
+
+/* ---- The parser ---- */
+
+#define HEADERS "[AES-256 no df]\n[PredictionResistance = True]\n"
+
+/* What the parser says of a text, at the first known answer and after it. */
+static enum rsp_result first_of(const char *text, struct rsp_case *answer, enum rsp_result *second)
+{
+    struct rsp_case ignored;
+    char copy[256];
+    CU_ASSERT_TRUE_FATAL(strlen(text) < sizeof(copy));
+    memcpy(copy, text, strlen(text) + 1);
+    struct rsp rsp = {.file = fmemopen(copy, strlen(copy), "r")};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rsp.file);
+    const enum rsp_result first = rsp_next(&rsp, answer);
+    *second = rsp_next(&rsp, &ignored);
+    rsp_close(&rsp);
+    return first;
+}
+
+static void an_answer_is_parsed(void)
+{
+    struct rsp_case answer;
+    enum rsp_result second = RSP_CASE;
+    CU_ASSERT_EQUAL(
+        first_of("# text\n\n" HEADERS "\nCOUNT = 0\nEntropyInput = 00fF\nReturnedBits = 10\n", &answer, &second),
+        RSP_CASE);
+    CU_ASSERT_EQUAL(second, RSP_END);
+    CU_ASSERT_EQUAL(answer.key_len, 32);
+    CU_ASSERT_FALSE(answer.use_df);
+    CU_ASSERT_TRUE(answer.prediction_resistance);
+    CU_ASSERT_EQUAL(answer.entropy.len, 2);
+    CU_ASSERT_EQUAL(answer.entropy.data[1], 0xff);
+    CU_ASSERT_EQUAL(answer.returned.len, 1);
+    CU_ASSERT_EQUAL(answer.returned.data[0], 0x10);
+    CU_ASSERT_EQUAL(answer.nonce.len, 0);
+    CU_ASSERT_EQUAL(answer.line, 8);
+}
+
+static void what_is_not_understood_is_an_error(void)
+{
+    static const char *const malformed[] = {
+        HEADERS "EntropyInput = 0\n",
+        HEADERS "EntropyInput = 0g\n",
+        HEADERS "EntropyInput = \n",
+        HEADERS "EntropyInput 00\n",
+        HEADERS "EntropyInpu = 00\n",
+        HEADERS "EntropyInput = 00\nEntropyInput = 01\n",
+        HEADERS "EntropyInput = 00\n",
+        HEADERS "EntropyInput = 00\n[AES-256 no df]\nReturnedBits = 10\n",
+        HEADERS "ReturnedBits = 10",
+        "[3KeyTDEA no df]\n",
+        "ReturnedBits = 10\n",
+        HEADERS "Nonce = 00000000000000000000000000000000000000000000000000000000000000000000000000000000"
+                "0000000000000000000000000000000000000000000000000000\n",
+    };
+    for (size_t i = 0; i < sizeof(malformed) / sizeof(*malformed); i++) {
+        struct rsp_case answer;
+        enum rsp_result second = RSP_CASE;
+        CU_ASSERT_EQUAL(first_of(malformed[i], &answer, &second), RSP_MALFORMED);
+    }
+}
+
+static void a_file_that_is_missing_or_empty_gives_nothing(void)
+{
+    struct rsp rsp;
+    struct rsp_case answer;
+    CU_ASSERT_FALSE(rsp_open(&rsp, CTR_DRBG_RSP ".missing"));
+    rsp_close(&rsp);
+    CU_ASSERT_TRUE_FATAL(rsp_open(&rsp, "/dev/null"));
+    CU_ASSERT_EQUAL(rsp_next(&rsp, &answer), RSP_END);
+    rsp_close(&rsp);
+}
+
+static const struct unit_test tests[] = {
+    {"every known answer is met", every_known_answer_is_met},
+    {"a wrong bit is seen in each", a_wrong_bit_is_seen_in_each},
+    {"the answers are of every kind", the_answers_are_of_every_kind},
+    {"an answer is parsed", an_answer_is_parsed},
+    {"what is not understood is an error", what_is_not_understood_is_an_error},
+    {"a file that is missing or empty gives nothing", a_file_that_is_missing_or_empty_gives_nothing},
+};
+
+int main(void)
+{
+    const int result = unit_run("CTR_DRBG's known answers", tests, sizeof(tests) / sizeof(*tests));
+    drng_libcrypto_close();
+    return result;
+}

@@ -1,0 +1,212 @@
+/* Which instruction may be used: every reason against it, and their order. */
+
+#include <string.h>
+
+#include "mixing/eligibility.h"
+#include "tests/unit/unit.h"
+
+/* A machine with everything, and nothing against it. */
+static struct drng_evidence clean(void)
+{
+    return (struct drng_evidence){
+        .cpu = {.vendor = "GenuineIntel", .family = 6, .model = 85, .rdrand = true, .rdseed = true},
+        .kernel = {.known = true, .rdrand = true, .rdseed = true}};
+}
+
+/* One with every reason at once. */
+static struct drng_evidence hopeless(void)
+{
+    return (struct drng_evidence){.cpu = {.vendor = "AuthenticAMD", .family = 0x15, .model = 1},
+                                  .rdrand_masked = true,
+                                  .rdseed_masked = true,
+                                  .kernel = {.known = true}};
+}
+
+static struct drng_evidence part(const char *vendor, unsigned family, unsigned model)
+{
+    struct drng_evidence e = clean();
+    memcpy(e.cpu.vendor, vendor, strlen(vendor) + 1);
+    e.cpu.family = family;
+    e.cpu.model = model;
+    return e;
+}
+
+static bool decides(const struct drng_evidence *e, enum drng_choice choice, enum drng_denial rdseed,
+                    enum drng_denial rdrand, enum drng_denial fresh)
+{
+    const struct drng_eligibility d = drng_eligibility_decide(e, choice);
+    return d.rdseed == rdseed && d.rdrand == rdrand && d.fresh == fresh;
+}
+
+/* The same answer for all three. */
+static bool all_are(const struct drng_evidence *e, enum drng_denial denial)
+{
+    return decides(e, DRNG_CHOICE_AUTO, denial, denial, denial);
+}
+
+static void nothing_against_it_allows_all(void)
+{
+    const struct drng_evidence e = clean();
+    CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
+}
+
+static void a_choice_denies_the_other_one(void)
+{
+    const struct drng_evidence e = clean();
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDSEED, DRNG_ALLOWED, DRNG_NOT_CHOSEN, DRNG_ALLOWED));
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDRAND, DRNG_NOT_CHOSEN, DRNG_ALLOWED, DRNG_ALLOWED));
+}
+
+static void each_reason_denies_its_own_instruction(void)
+{
+    struct drng_evidence e = clean();
+    e.cpu.rdseed = false;
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ABSENT, DRNG_ALLOWED, DRNG_ALLOWED));
+    e = clean();
+    e.cpu.rdrand = false;
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_ABSENT, DRNG_ABSENT));
+    e = clean();
+    e.rdseed_masked = true;
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_MASKED, DRNG_ALLOWED, DRNG_ALLOWED));
+    e = clean();
+    e.rdrand_masked = true;
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_MASKED, DRNG_MASKED));
+    e = clean();
+    e.kernel.rdseed = false;
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_VETOED, DRNG_ALLOWED, DRNG_ALLOWED));
+    e = clean();
+    e.kernel.rdrand = false;
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_VETOED, DRNG_VETOED));
+}
+
+/* Taking away the reason that is given brings out the next one. */
+static void the_reasons_come_in_their_order(void)
+{
+    struct drng_evidence e = hopeless();
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDSEED, DRNG_ABSENT, DRNG_NOT_CHOSEN, DRNG_ABSENT));
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDRAND, DRNG_NOT_CHOSEN, DRNG_ABSENT, DRNG_ABSENT));
+    CU_ASSERT_TRUE(all_are(&e, DRNG_ABSENT));
+    e.cpu.rdrand = e.cpu.rdseed = true;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_MASKED));
+    e.rdrand_masked = e.rdseed_masked = false;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_KNOWN_BROKEN));
+    e.cpu.family = 0x19;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
+    e.kernel.rdrand = e.kernel.rdseed = true;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
+}
+
+static void an_explicit_choice_overrides_the_veto(void)
+{
+    struct drng_evidence e = clean();
+    e.kernel.rdrand = e.kernel.rdseed = false;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).fresh, DRNG_ALLOWED);
+}
+
+static void an_explicit_choice_overrides_nothing_else(void)
+{
+    struct drng_evidence e = hopeless();
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_ABSENT);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_ABSENT);
+    e.cpu.rdrand = e.cpu.rdseed = true;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_MASKED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_MASKED);
+    e.rdrand_masked = e.rdseed_masked = false;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_KNOWN_BROKEN);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_KNOWN_BROKEN);
+}
+
+static void a_kernel_that_says_nothing_vetoes_nothing(void)
+{
+    struct drng_evidence e = clean();
+    e.kernel = (struct drng_kernel_flags){.known = false};
+    CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
+    e.kernel.known = true;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
+}
+
+/* Neither the kernel nor a hypervisor makes up for what CPUID denies, or for a broken part. */
+static void a_kernel_that_allows_overrides_nothing(void)
+{
+    struct drng_evidence e = part("AuthenticAMD", 0x16, 0x30);
+    e.cpu.hypervisor = true;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_KNOWN_BROKEN));
+    e.cpu.rdrand = e.cpu.rdseed = false;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_ABSENT));
+}
+
+static void the_list_of_broken_parts_has_sharp_edges(void)
+{
+    static const struct {
+        const char *vendor;
+        unsigned family;
+        unsigned model;
+        bool rdseed_broken;
+        bool rdrand_broken;
+    } parts[] = {
+        {"AuthenticAMD", 0x14, 0x02, true, true},   {"AuthenticAMD", 0x15, 0x00, true, true},
+        {"AuthenticAMD", 0x15, 0x70, true, true},   {"AuthenticAMD", 0x16, 0x00, true, true},
+        {"AuthenticAMD", 0x16, 0x30, true, true},   {"AuthenticAMD", 0x17, 0x00, false, false},
+        {"AuthenticAMD", 0x17, 0x46, false, false}, {"AuthenticAMD", 0x17, 0x47, true, false},
+        {"AuthenticAMD", 0x17, 0x48, false, false}, {"AuthenticAMD", 0x17, 0x6f, false, false},
+        {"AuthenticAMD", 0x17, 0x70, false, true},  {"AuthenticAMD", 0x17, 0x71, false, true},
+        {"AuthenticAMD", 0x17, 0x7f, false, true},  {"AuthenticAMD", 0x17, 0x80, false, false},
+        {"AuthenticAMD", 0x18, 0x70, false, false}, {"AuthenticAMD", 0x19, 0x47, false, false},
+        {"AuthenticAMD", 0x1a, 0x02, false, false}, {"HygonGenuine", 0x15, 0x00, false, false},
+        {"HygonGenuine", 0x17, 0x70, false, false}, {"HygonGenuine", 0x18, 0x00, false, false},
+        {"GenuineIntel", 0x06, 0x3a, false, false}, {"GenuineIntel", 0x06, 0x47, false, false},
+        {"GenuineIntel", 0x15, 0x00, false, false}, {"GenuineIntel", 0x17, 0x70, false, false},
+    };
+    for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+        const struct drng_evidence e = part(parts[i].vendor, parts[i].family, parts[i].model);
+        const enum drng_denial rdseed = parts[i].rdseed_broken ? DRNG_KNOWN_BROKEN : DRNG_ALLOWED;
+        const enum drng_denial rdrand = parts[i].rdrand_broken ? DRNG_KNOWN_BROKEN : DRNG_ALLOWED;
+        CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, rdseed, rdrand, rdrand));
+    }
+}
+
+/* Its denials are those of RDRAND, whatever `source` names. */
+static void fresh_words_are_denied_for_every_reason_but_the_choice(void)
+{
+    struct drng_evidence e = part("AuthenticAMD", 0x17, 0x71);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_KNOWN_BROKEN);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_ALLOWED);
+    e.rdrand_masked = true;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_MASKED);
+    e.cpu.rdrand = false;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_ABSENT);
+    e = clean();
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_ALLOWED);
+}
+
+static void every_denial_has_a_text_of_its_own(void)
+{
+    static const enum drng_denial denials[] = {DRNG_ALLOWED, DRNG_NOT_CHOSEN,   DRNG_ABSENT,
+                                               DRNG_MASKED,  DRNG_KNOWN_BROKEN, DRNG_VETOED};
+    for (size_t i = 0; i < sizeof(denials) / sizeof(*denials); i++) {
+        CU_ASSERT_TRUE(strlen(drng_denial_text(denials[i])) > 0);
+        for (size_t j = 0; j < i; j++) {
+            CU_ASSERT_STRING_NOT_EQUAL(drng_denial_text(denials[i]), drng_denial_text(denials[j]));
+        }
+    }
+    CU_ASSERT_STRING_EQUAL(drng_denial_text(DRNG_ABSENT), "not in this CPU");
+}
+
+static const struct unit_test tests[] = {
+    {"nothing against it allows all", nothing_against_it_allows_all},
+    {"a choice denies the other one", a_choice_denies_the_other_one},
+    {"each reason denies its own instruction", each_reason_denies_its_own_instruction},
+    {"the reasons come in their order", the_reasons_come_in_their_order},
+    {"an explicit choice overrides the veto", an_explicit_choice_overrides_the_veto},
+    {"an explicit choice overrides nothing else", an_explicit_choice_overrides_nothing_else},
+    {"a kernel that says nothing vetoes nothing", a_kernel_that_says_nothing_vetoes_nothing},
+    {"a kernel that allows overrides nothing", a_kernel_that_allows_overrides_nothing},
+    {"the list of broken parts has sharp edges", the_list_of_broken_parts_has_sharp_edges},
+    {"fresh words are denied for every reason but the choice", fresh_words_are_denied_for_every_reason_but_the_choice},
+    {"every denial has a text of its own", every_denial_has_a_text_of_its_own},
+};
+
+UNIT_MAIN("eligibility", tests)

@@ -1,0 +1,365 @@
+/*
+ * Everything that is known to go wrong with the two instructions, on either and on both, with and without a
+ * fallback: who serves, what is counted, what is disabled, how long it takes, and that nothing of a bad source is
+ * put out. DRNG_FAULT_TABLE names a file for the result as a table.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/unit/bytes.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
+
+enum { SEED_LEN = 48, TAKEN_BEFORE = 0xaa, SLOW_NS = 50000, MILLION = 1000000, LIMIT_NS = 10000000 };
+
+/* What becomes of one instruction in one call. */
+struct outcome {
+    bool serves;
+    unsigned health_failures;
+    bool disabled;
+};
+
+static const struct outcome serves = {.serves = true};
+static const struct outcome serves_on = {.serves = true, .health_failures = 1}; /* what failed was thrown away */
+static const struct outcome dries_up = {.serves = false};
+static const struct outcome disabled = {.health_failures = 2, .disabled = true};
+
+struct fault {
+    const char *name;
+    scripted_behaviour *behaviour;
+    uint64_t rdseed_at; /* `at` of the behaviour on RDSEED; on RDRAND, whose windows are longer: */
+    uint64_t rdrand_at;
+    uint64_t wear;    /* words that the instruction gives well before the call under test */
+    uint64_t slow_ns; /* what an execution takes in that call; 0: the normal time */
+    const struct outcome *as_rdseed;
+    const struct outcome *as_rdrand;
+};
+
+/* Word 130 is the first of a window: 128 of the start-up tests and 2 of the key are before it. */
+static const struct fault faults[] = {
+    {"none", scripted_good, 0, 0, 0, 0, &serves, &serves},
+    {"all zeros", scripted_zeros, 0, 0, 0, 0, &disabled, &disabled},
+    {"all ones", scripted_ones, 0, 0, 0, 0, &disabled, &disabled},
+    {"a constant", scripted_constant, 0, 0, 0, 0, &disabled, &disabled},
+    {"two words in turn", scripted_alternating, 0, 0, 0, 0, &disabled, &disabled},
+    {"a period of 64 words", scripted_period_64, 0, 0, 0, 0, &disabled, &disabled},
+    {"counting", scripted_counting, 0, 0, 0, 0, &disabled, &disabled},
+    {"dry for ever", scripted_dry, 0, 0, 0, 0, &dries_up, &dries_up},
+    {"dry for 4 tries", scripted_dry_until, 5, 5, 0, 0, &serves, &serves},
+    {"dry for 1,000 tries", scripted_dry_until, 1000, 1000, 0, 0, &serves, &dries_up},
+    {"dry for a million tries", scripted_dry_until, MILLION, MILLION, 0, 0, &dries_up, &dries_up},
+    {"dry on 24 tries of 25", scripted_mostly_dry, 0, 0, 0, 0, &serves, &dries_up},
+    {"dry from the middle of a block on", scripted_dry_from, 141, 1672, 0, 0, &dries_up, &dries_up},
+    {"one zero in the start-up tests", scripted_single_zero, 64, 64, 0, 0, &serves, &serves},
+    {"one zero in the middle of a block", scripted_single_zero, 141, 1672, 0, 0, &serves, &serves},
+    {"one bad word in the start-up tests", scripted_bad_word, 64, 64, 0, 0, &serves_on, &serves_on},
+    {"one bad word in the middle of a block", scripted_bad_word, 141, 1672, 0, 0, &serves_on, &serves_on},
+    {"every word bad from the middle of a block on", scripted_bad_words, 141, 1672, 0, 0, &disabled, &disabled},
+    {"every word bad after a million", scripted_bad_words, MILLION, MILLION, MILLION, 0, &disabled, &disabled},
+    {"dry after a million words", scripted_dry_from, MILLION, MILLION, MILLION, 0, &dries_up, &dries_up},
+    {"50 us a read from the first on", scripted_good, 0, 0, 0, SLOW_NS, &dries_up, &dries_up},
+    {"50 us a read, once started", scripted_good, 0, 0, 4000, SLOW_NS, &serves, &dries_up},
+};
+
+/* Where the fault is, and what the other instruction does meanwhile. */
+struct pairing {
+    const char *name;
+    bool rdseed_allowed;
+    bool rdseed_faulty;
+    bool rdrand_faulty;
+    scripted_behaviour *rdseed; /* where it is not faulty */
+};
+
+static const struct pairing pairings[] = {
+    {"faulty / good", true, true, false, NULL},        {"not allowed / faulty", false, false, true, scripted_good},
+    {"dry / faulty", true, false, true, scripted_dry}, {"constant / faulty", true, false, true, scripted_constant},
+    {"faulty / faulty", true, true, true, NULL},
+};
+
+/* One case of the matrix. */
+struct trial {
+    const struct fault *fault;
+    const struct pairing *pairing;
+    const struct rig_way *way;
+    bool fallback;
+    /* what came of it */
+    enum drng_status status;
+    uint64_t taken_ns;
+    uint8_t out[SEED_LEN];
+};
+
+static struct rig rig;
+static FILE *table;
+
+/* What most machines do. */
+static const struct rig_way *usual_way(void)
+{
+    return &rig_ways[rig_way_count() - 1];
+}
+
+/* ---- Setting up ---- */
+
+/* Draws seeds from one instruction alone until the next one would go past `words`. */
+static void wear(struct drng_instruction *instruction, const struct scripted_instruction *cpu, size_t window,
+                 uint64_t words)
+{
+    const struct drng_seed_policy whole = rig.policy;
+    uint8_t seed[SEED_LEN];
+    rig_take_way(&rig, usual_way()); /* the fastest: a million words are to be worn off */
+    rig.policy.rdseed = instruction == &rig.rdseed ? instruction : NULL;
+    rig.policy.rdrand = instruction == &rig.rdrand ? instruction : NULL;
+    rig.policy.fallback = NULL;
+    bool served = true;
+    while (served && cpu->words + rig_words_of(window, SEED_LEN) <= words) {
+        served = drng_seed_get(&rig.policy, &rig.reader, seed, SEED_LEN) == DRNG_OK;
+    }
+    CU_ASSERT_TRUE(served);
+    rig.policy = whole;
+}
+
+static scripted_behaviour *rdseed_of(const struct trial *trial)
+{
+    return trial->pairing->rdseed_faulty ? trial->fault->behaviour : trial->pairing->rdseed;
+}
+
+static void set_up(const struct trial *trial)
+{
+    const struct fault *fault = trial->fault;
+    const struct pairing *pairing = trial->pairing;
+    rig_set_up(&rig, rdseed_of(trial), pairing->rdrand_faulty ? fault->behaviour : scripted_good);
+    rig_take_way(&rig, trial->way);
+    scripted_rdseed.at = fault->rdseed_at;
+    scripted_rdrand.at = fault->rdrand_at;
+    if (pairing->rdseed_faulty) {
+        wear(&rig.rdseed, &scripted_rdseed, DRNG_RDSEED_WORDS, fault->wear);
+        scripted_rdseed.ns = fault->slow_ns != 0 ? fault->slow_ns : scripted_rdseed.ns;
+    }
+    if (pairing->rdrand_faulty) {
+        wear(&rig.rdrand, &scripted_rdrand, DRNG_RDRAND_WORDS, fault->wear);
+        scripted_rdrand.ns = fault->slow_ns != 0 ? fault->slow_ns : scripted_rdrand.ns;
+    }
+    if (!pairing->rdseed_allowed) {
+        rig.policy.rdseed = NULL;
+    }
+    if (!trial->fallback) {
+        rig.policy.fallback = NULL;
+    }
+}
+
+static void run(struct trial *trial)
+{
+    const uint64_t before = scripted_clock_ns;
+    memset(trial->out, TAKEN_BEFORE, sizeof(trial->out));
+    trial->status = drng_seed_get(&rig.policy, &rig.reader, trial->out, sizeof(trial->out));
+    trial->taken_ns = scripted_clock_ns - before;
+}
+
+/* ---- What is expected ---- */
+
+static struct outcome expected_of_rdseed(const struct trial *trial)
+{
+    if (!trial->pairing->rdseed_allowed) {
+        return dries_up;
+    }
+    if (trial->pairing->rdseed_faulty) {
+        return *trial->fault->as_rdseed;
+    }
+    return trial->pairing->rdseed == scripted_dry ? dries_up : disabled;
+}
+
+/* RDRAND is asked only where RDSEED does not serve. */
+static struct outcome expected_of_rdrand(const struct trial *trial)
+{
+    const struct outcome unasked = {.serves = false};
+    if (expected_of_rdseed(trial).serves) {
+        return unasked;
+    }
+    return trial->pairing->rdrand_faulty ? *trial->fault->as_rdrand : serves;
+}
+
+static enum drng_source expected_source(const struct trial *trial)
+{
+    if (expected_of_rdseed(trial).serves) {
+        return DRNG_SOURCE_RDSEED;
+    }
+    if (expected_of_rdrand(trial).serves) {
+        return DRNG_SOURCE_RDRAND;
+    }
+    return trial->fallback ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
+}
+
+/* Whether the instruction's log holds these two words side by side. */
+static bool was_given(const struct scripted_instruction *cpu, const uint64_t key[RIG_KEY_WORDS])
+{
+    for (size_t i = 0; i + 1 < cpu->log_len; i++) {
+        if (memcmp(&cpu->log[i], key, RIG_KEY_WORDS * sizeof(*key)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * The last words that the source gave, conditioned: what it would have given alone. The key, which earns no
+ * credit, may be of the other instruction from before it failed.
+ */
+static bool is_seed_of(const struct trial *trial, const struct scripted_instruction *cpu, size_t window)
+{
+    const size_t count = rig_words_of(window, SEED_LEN);
+    uint64_t key[RIG_KEY_WORDS];
+    uint8_t seed[SEED_LEN];
+    if (cpu->log_len < count || cpu->log_len != cpu->words) {
+        return false;
+    }
+    memcpy(key, rig.reader.key, sizeof(key));
+    return (was_given(&scripted_rdseed, key) || was_given(&scripted_rdrand, key)) &&
+           rig_condition(trial->way->conditioner, key, &cpu->log[cpu->log_len - count], window, seed, SEED_LEN) &&
+           memcmp(seed, trial->out, SEED_LEN) == 0;
+}
+
+static bool output_is_of(const struct trial *trial, enum drng_source source)
+{
+    switch (source) {
+    case DRNG_SOURCE_RDSEED:
+        return is_seed_of(trial, &scripted_rdseed, DRNG_RDSEED_WORDS);
+    case DRNG_SOURCE_RDRAND:
+        return is_seed_of(trial, &scripted_rdrand, DRNG_RDRAND_WORDS);
+    case DRNG_SOURCE_FALLBACK:
+        return bytes_are(trial->out, SEED_LEN, RIG_FALLBACK_BYTE);
+    case DRNG_SOURCE_NONE:
+        break;
+    }
+    return bytes_are(trial->out, SEED_LEN, 0);
+}
+
+/* ---- Judging ---- */
+
+static void judge(const struct trial *trial)
+{
+    const struct outcome rdseed = expected_of_rdseed(trial);
+    const struct outcome rdrand = expected_of_rdrand(trial);
+    const enum drng_source source = expected_source(trial);
+    CU_ASSERT_EQUAL(trial->status, source != DRNG_SOURCE_NONE ? DRNG_OK : DRNG_NO_FALLBACK);
+    CU_ASSERT_EQUAL(rig.counters.source, source);
+    CU_ASSERT_EQUAL(rig.counters.seed_failures, source == DRNG_SOURCE_NONE);
+    CU_ASSERT_EQUAL(rig.counters.seeds_fallback, source == DRNG_SOURCE_FALLBACK);
+    CU_ASSERT_EQUAL(rig.fallback_calls, source == DRNG_SOURCE_FALLBACK);
+    CU_ASSERT_EQUAL(rig.rdseed.health_failures, rdseed.health_failures);
+    CU_ASSERT_EQUAL(rig.rdseed.disabled, rdseed.disabled);
+    CU_ASSERT_EQUAL(rig.rdrand.health_failures, rdrand.health_failures);
+    CU_ASSERT_EQUAL(rig.rdrand.disabled, rdrand.disabled);
+    CU_ASSERT_TRUE(trial->taken_ns < LIMIT_NS);
+    CU_ASSERT_TRUE(output_is_of(trial, source));
+}
+
+/* The number of the line does not say which case it was. */
+static void judge_and_name(const struct trial *trial)
+{
+    const unsigned before = CU_get_number_of_failures();
+    judge(trial);
+    if (CU_get_number_of_failures() != before) {
+        (void)fprintf(stderr, "\n    wrong: %s | %s | %s | %s fallback | %" PRIu64 " us\n", trial->fault->name,
+                      trial->pairing->name, trial->way->name, trial->fallback ? "with" : "without",
+                      trial->taken_ns / 1000);
+    }
+}
+
+/* ---- The table ---- */
+
+static const char *server_name(enum drng_source source)
+{
+    static const char *const names[] = {[DRNG_SOURCE_NONE] = "nobody: zeros and an error",
+                                        [DRNG_SOURCE_RDSEED] = "RDSEED",
+                                        [DRNG_SOURCE_RDRAND] = "RDRAND",
+                                        [DRNG_SOURCE_FALLBACK] = "fallback"};
+    return names[source];
+}
+
+static const char *disabled_name(void)
+{
+    if (rig.rdseed.disabled && rig.rdrand.disabled) {
+        return "both";
+    }
+    return rig.rdseed.disabled ? "RDSEED" : rig.rdrand.disabled ? "RDRAND" : "-";
+}
+
+static void print_head(void)
+{
+    (void)fputs("| fault | RDSEED / RDRAND | fallback | what serves | health failures | disabled | time in ms | "
+                "output from the bad source |\n"
+                "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
+                table);
+}
+
+static void print_row(const struct trial *trial)
+{
+    const enum drng_source source = (enum drng_source)rig.counters.source;
+    const unsigned failures = rig.rdseed.health_failures + rig.rdrand.health_failures;
+    (void)fprintf(table, "| %s | %s | %s | %s | %u | %s | %.2f | %s |\n", trial->fault->name, trial->pairing->name,
+                  trial->fallback ? "yes" : "no", server_name(source), failures, disabled_name(),
+                  (double)trial->taken_ns / 1e6, output_is_of(trial, source) ? "no" : "YES");
+}
+
+/* ---- Every fault on every pairing ---- */
+
+static void try_case(const struct fault *fault, const struct pairing *pairing, const struct rig_way *way, bool fallback)
+{
+    struct trial trial = {.fault = fault, .pairing = pairing, .way = way, .fallback = fallback};
+    set_up(&trial);
+    run(&trial);
+    judge_and_name(&trial);
+    /* One way is enough to read. */
+    if (table != NULL && way == usual_way()) {
+        print_row(&trial);
+    }
+}
+
+static void try_all(const struct rig_way *way, bool fallback)
+{
+    const size_t fault_count = sizeof(faults) / sizeof(*faults);
+    const size_t pairing_count = sizeof(pairings) / sizeof(*pairings);
+    for (size_t i = 0; i < fault_count * pairing_count; i++) {
+        const struct fault *fault = &faults[i / pairing_count];
+        /* A million words take their time, and are worn off alike for all. */
+        if (fault->wear < MILLION || way == usual_way()) {
+            try_case(fault, &pairings[i % pairing_count], way, fallback);
+        }
+    }
+}
+
+static void faults_with_a_fallback(void)
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        try_all(&rig_ways[i], true);
+    }
+}
+
+static void faults_without_a_fallback(void)
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        try_all(&rig_ways[i], false);
+    }
+}
+
+static const struct unit_test tests[] = {
+    {"faults with a fallback", faults_with_a_fallback},
+    {"faults without a fallback", faults_without_a_fallback},
+};
+
+int main(void)
+{
+    const char *path = getenv("DRNG_FAULT_TABLE");
+    table = path != NULL ? fopen(path, "w") : NULL;
+    if (path != NULL && table == NULL) {
+        perror(path);
+        return EXIT_FAILURE;
+    }
+    if (table != NULL) {
+        print_head();
+    }
+    const int result = unit_run("fault_matrix", tests, sizeof(tests) / sizeof(*tests));
+    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+}

@@ -1,0 +1,302 @@
+/* Work on an instruction: its start-up tests before, and what follows when a word fails. */
+
+#include <string.h>
+
+#include "mixing/noise.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
+
+enum { COUNT = 8, SLOW_NS = 50000, TAKEN_BEFORE = 0xaa };
+
+static struct rig rig;
+
+/* What these tests have an attempt do: draw COUNT words, or fail in a way of its own. */
+struct draw {
+    struct drng_instruction *instruction;
+    struct drng_noise *noise;
+    enum drng_status instead;
+    unsigned runs;
+    uint64_t words[COUNT];
+};
+
+static enum drng_status draw_words(void *arg, struct drng_budget *budget)
+{
+    struct draw *draw = arg;
+    draw->runs++;
+    return draw->instead != DRNG_OK ? draw->instead
+                                    : drng_noise_read(draw->instruction, draw->noise, budget, draw->words, COUNT);
+}
+
+static struct draw draw_from(struct drng_instruction *instruction, struct drng_noise *noise)
+{
+    struct draw draw = {.instruction = instruction, .noise = noise};
+    memset(draw.words, TAKEN_BEFORE, sizeof(draw.words));
+    return draw;
+}
+
+static enum drng_status attempt(struct draw *draw)
+{
+    return drng_noise_attempt(draw->instruction, draw->noise, DRNG_SEED_BUDGET_NS, draw_words, draw);
+}
+
+/* A reader of RDRAND on a CPU where it behaves like this from word `at` on. */
+static struct draw rdrand_draw(scripted_behaviour *behaviour, uint64_t at)
+{
+    rig_set_up(&rig, scripted_good, behaviour);
+    scripted_rdrand.at = at;
+    return draw_from(&rig.rdrand, &rig.reader.rdrand);
+}
+
+static bool holds_log(const struct draw *draw, size_t from)
+{
+    return memcmp(draw->words,
+                  draw->instruction == &rig.rdrand ? &scripted_rdrand.log[from] : &scripted_rdseed.log[from],
+                  sizeof(draw->words)) == 0;
+}
+
+/* ---- Start-up ---- */
+
+static void startup_words_are_not_put_out(void)
+{
+    struct draw draw = rdrand_draw(scripted_good, 0);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_TRUE(rig.rdrand.started);
+    CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + COUNT);
+    CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
+}
+
+static void startup_runs_once_for_a_process(void)
+{
+    struct draw draw = rdrand_draw(scripted_good, 0);
+    struct drng_noise another = {0};
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + 2 * COUNT);
+    draw = draw_from(&rig.rdrand, &another);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + 3 * COUNT);
+    CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS + 2 * COUNT));
+}
+
+static void each_instruction_has_its_own_startup(void)
+{
+    struct draw rdrand = rdrand_draw(scripted_good, 0);
+    struct draw rdseed = draw_from(&rig.rdseed, &rig.reader.rdseed);
+    CU_ASSERT_EQUAL(attempt(&rdrand), DRNG_OK);
+    CU_ASSERT_FALSE(rig.rdseed.started);
+    CU_ASSERT_EQUAL(attempt(&rdseed), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdseed.words, DRNG_STARTUP_WORDS + COUNT);
+}
+
+static void startup_that_ran_out_of_time_resumes(void)
+{
+    struct draw draw = rdrand_draw(scripted_good, 0);
+    unsigned attempts = 0;
+    scripted_rdrand.ns = SLOW_NS;
+    while (!rig.rdrand.started && attempts < 100) {
+        const uint64_t before = scripted_clock_ns;
+        const enum drng_status status = attempt(&draw);
+        CU_ASSERT_EQUAL(status, rig.rdrand.started ? DRNG_OK : DRNG_EXHAUSTED);
+        CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + DRNG_GAP_CAP_NS);
+        attempts++;
+    }
+    CU_ASSERT_TRUE(attempts > 1);
+    CU_ASSERT_EQUAL(draw.runs, 1);
+    CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + COUNT);
+    CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
+}
+
+static uint64_t time_of_a_dry_attempt(struct draw *draw)
+{
+    const uint64_t before = scripted_clock_ns;
+    CU_ASSERT_EQUAL(attempt(draw), DRNG_EXHAUSTED);
+    return scripted_clock_ns - before;
+}
+
+static void a_starving_instruction_has_more_time_for_its_startup(void)
+{
+    const uint64_t a_look = DRNG_SEED_BUDGET_NS / 100;
+    const uint64_t first = DRNG_SEED_BUDGET_NS + DRNG_STARTUP_BUDGET_NS;
+    rig_set_up(&rig, scripted_dry, scripted_dry);
+    struct draw draw = draw_from(&rig.rdseed, &rig.reader.rdseed);
+    const uint64_t taken = time_of_a_dry_attempt(&draw);
+    CU_ASSERT_TRUE(taken >= first && taken < first + a_look);
+
+    rig.rdseed.started = true;
+    const uint64_t later = time_of_a_dry_attempt(&draw);
+    CU_ASSERT_TRUE(later >= DRNG_SEED_BUDGET_NS && later < DRNG_SEED_BUDGET_NS + a_look);
+}
+
+/* ---- Health failures ---- */
+
+static void one_bad_word_is_forgiven_and_counted(void)
+{
+    for (uint64_t at = DRNG_STARTUP_WORDS; at < DRNG_STARTUP_WORDS + COUNT; at++) {
+        struct draw draw = rdrand_draw(scripted_bad_word, at);
+        CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+        CU_ASSERT_EQUAL(draw.runs, 2);
+        CU_ASSERT_EQUAL(rig.rdrand.health_failures, 1);
+        CU_ASSERT_EQUAL(rig.rdrand.failed_test, DRNG_TEST_REPETITION);
+        CU_ASSERT_FALSE(rig.rdrand.disabled);
+        /* The tests start afresh, and nothing of the first run is put out. */
+        CU_ASSERT_EQUAL(scripted_rdrand.words, at + 1 + DRNG_STARTUP_WORDS + COUNT);
+        CU_ASSERT_TRUE(holds_log(&draw, at + 1 + DRNG_STARTUP_WORDS));
+    }
+}
+
+static void a_bad_word_of_the_startup_is_forgiven_too(void)
+{
+    struct draw draw = rdrand_draw(scripted_bad_word, 100);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_EQUAL(draw.runs, 1);
+    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 1);
+    CU_ASSERT_TRUE(holds_log(&draw, 101 + DRNG_STARTUP_WORDS));
+}
+
+/* What is forgiven is forgotten: it takes two failures in one attempt to disable. */
+static void failures_far_apart_do_not_add_up(void)
+{
+    struct draw draw = rdrand_draw(scripted_bad_word, DRNG_STARTUP_WORDS + 2);
+    for (unsigned i = 1; i <= 3; i++) {
+        CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+        CU_ASSERT_EQUAL(rig.rdrand.health_failures, i);
+        scripted_rdrand.at = scripted_rdrand.words + 2;
+    }
+    CU_ASSERT_FALSE(rig.rdrand.disabled);
+}
+
+static void a_second_failure_disables_for_good(void)
+{
+    struct draw draw = rdrand_draw(scripted_bad_words, DRNG_STARTUP_WORDS + 2);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
+    CU_ASSERT_EQUAL(draw.runs, 1);
+    CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
+    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 2);
+    CU_ASSERT_TRUE(rig.rdrand.disabled);
+
+    scripted_rdrand.behaviour = scripted_good;
+    const uint64_t executions = scripted_rdrand.executions;
+    struct drng_noise another = {0};
+    struct draw later = draw_from(&rig.rdrand, &another);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_UNAVAILABLE);
+    CU_ASSERT_EQUAL(attempt(&later), DRNG_UNAVAILABLE);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, executions);
+    CU_ASSERT_EQUAL(draw.runs + later.runs, 1);
+}
+
+/* The second failure may come in the work itself: word `at` of the second run, the first having failed at once. */
+static bool bad_in_both_runs(struct scripted_instruction *in, uint64_t *word)
+{
+    const bool bad = in->words == DRNG_STARTUP_WORDS + 1 || in->words == 2 * DRNG_STARTUP_WORDS + in->at;
+    return bad ? (*word = in->log[in->log_len - 1], true) : scripted_good(in, word);
+}
+
+static void a_failure_in_the_second_run_disables_too(void)
+{
+    struct draw draw = rdrand_draw(bad_in_both_runs, COUNT);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
+    CU_ASSERT_EQUAL(draw.runs, 2);
+    CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
+    CU_ASSERT_TRUE(rig.rdrand.disabled);
+}
+
+static void a_single_zero_is_a_word(void)
+{
+    struct draw draw = rdrand_draw(scripted_single_zero, DRNG_STARTUP_WORDS + 3);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_EQUAL(draw.words[3], 0);
+    CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
+    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 0);
+}
+
+/* Eight zero bytes in a row would fail the tests of bytes, and say nothing that the next word does not. */
+static void a_single_zero_is_a_word_of_the_startup_too(void)
+{
+    for (uint64_t at = 0; at < DRNG_STARTUP_WORDS; at++) {
+        struct draw draw = rdrand_draw(scripted_single_zero, at);
+        CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+        CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
+        CU_ASSERT_EQUAL(rig.rdrand.health_failures, 0);
+    }
+}
+
+static void every_dead_generator_is_caught_in_its_startup(void)
+{
+    static const struct {
+        scripted_behaviour *behaviour;
+        enum drng_health_test failed;
+    } dead[] = {
+        {scripted_zeros, DRNG_TEST_STUCK},          {scripted_ones, DRNG_TEST_STUCK},
+        {scripted_constant, DRNG_TEST_REPETITION},  {scripted_alternating, DRNG_TEST_PROPORTION},
+        {scripted_period_64, DRNG_TEST_PROPORTION}, {scripted_counting, DRNG_TEST_REPETITION},
+    };
+    for (size_t i = 0; i < sizeof(dead) / sizeof(*dead); i++) {
+        struct draw draw = rdrand_draw(dead[i].behaviour, 0);
+        CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
+        CU_ASSERT_EQUAL(draw.runs, 0);
+        CU_ASSERT_EQUAL(rig.rdrand.failed_test, dead[i].failed);
+        CU_ASSERT_TRUE(rig.rdrand.disabled);
+    }
+}
+
+/* One reader's failure takes the start-up from all: no other may declare it passed on the strength of an old one. */
+static void a_failure_sends_every_reader_through_the_startup(void)
+{
+    struct drng_noise another = {0};
+    struct draw first = rdrand_draw(scripted_good, 0);
+    CU_ASSERT_EQUAL(attempt(&first), DRNG_OK);
+
+    /* A failure, and then nothing more: the instruction is left without a start-up that passed. */
+    struct draw second = draw_from(&rig.rdrand, &another);
+    second.instead = DRNG_HEALTH_FAILED;
+    scripted_rdrand.behaviour = scripted_dry;
+    CU_ASSERT_EQUAL(attempt(&second), DRNG_EXHAUSTED);
+    CU_ASSERT_FALSE(rig.rdrand.started);
+
+    scripted_rdrand.behaviour = scripted_good;
+    const uint64_t before = scripted_rdrand.words;
+    CU_ASSERT_EQUAL(attempt(&first), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
+}
+
+static void other_failures_of_the_work_are_passed_on(void)
+{
+    struct draw draw = rdrand_draw(scripted_good, 0);
+    draw.instead = DRNG_LIBCRYPTO_FAILED;
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_LIBCRYPTO_FAILED);
+    CU_ASSERT_EQUAL(draw.runs, 1);
+    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 0);
+    CU_ASSERT_FALSE(rig.rdrand.disabled);
+}
+
+static void running_dry_does_not_disable(void)
+{
+    struct draw draw = rdrand_draw(scripted_dry, 0);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_EXHAUSTED);
+    CU_ASSERT_FALSE(rig.rdrand.disabled);
+    scripted_rdrand.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
+}
+
+static const struct unit_test tests[] = {
+    {"start-up words are not put out", startup_words_are_not_put_out},
+    {"start-up runs once for a process", startup_runs_once_for_a_process},
+    {"each instruction has its own start-up", each_instruction_has_its_own_startup},
+    {"start-up that ran out of time resumes", startup_that_ran_out_of_time_resumes},
+    {"a starving instruction has more time for its start-up", a_starving_instruction_has_more_time_for_its_startup},
+    {"one bad word is forgiven and counted", one_bad_word_is_forgiven_and_counted},
+    {"a bad word of the start-up is forgiven too", a_bad_word_of_the_startup_is_forgiven_too},
+    {"failures far apart do not add up", failures_far_apart_do_not_add_up},
+    {"a second failure disables for good", a_second_failure_disables_for_good},
+    {"a failure in the second run disables too", a_failure_in_the_second_run_disables_too},
+    {"a single zero is a word", a_single_zero_is_a_word},
+    {"a single zero is a word of the start-up too", a_single_zero_is_a_word_of_the_startup_too},
+    {"every dead generator is caught in its start-up", every_dead_generator_is_caught_in_its_startup},
+    {"a failure sends every reader through the start-up", a_failure_sends_every_reader_through_the_startup},
+    {"other failures of the work are passed on", other_failures_of_the_work_are_passed_on},
+    {"running dry does not disable", running_dry_does_not_disable},
+};
+
+UNIT_MAIN("noise_attempt", tests)

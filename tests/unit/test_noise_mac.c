@@ -1,0 +1,205 @@
+/* RDRAND and CBC-MAC in one loop: the same words, tests and limits as without. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mixing/noise.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
+
+enum { BLOCKS = DRNG_RDRAND_WORDS / 2, SLOW_NS = 50000 };
+
+static const uint8_t key[DRNG_MAC_KEY_LEN] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+
+static struct rig rig;
+
+/* False, and said, where the loop cannot run. */
+static bool can_run(void)
+{
+    if (!rig_has_aes_ni()) {
+        (void)printf("(skipped: no AES-NI) ");
+        CU_PASS("no AES-NI");
+    }
+    return rig_has_aes_ni();
+}
+
+static enum drng_status fused(struct drng_cbc_mac *mac, uint64_t budget_ns, size_t blocks)
+{
+    struct drng_budget budget = drng_budget_of(budget_ns);
+    return drng_noise_mac(&rig.rdrand, &rig.reader.rdrand, &budget, mac, blocks);
+}
+
+static struct drng_cbc_mac begin(scripted_behaviour *rdrand, uint64_t at)
+{
+    struct drng_cbc_mac mac;
+    rig_set_up(&rig, scripted_good, rdrand);
+    scripted_rdrand.at = at;
+    drng_cbc_mac_begin(&mac, &drng_aes_evp, key);
+    return mac;
+}
+
+/* The MAC of `blocks` blocks read first and taken in afterwards, from the same CPU. */
+static bool unfused(struct drng_cbc_mac *mac, size_t blocks)
+{
+    uint64_t words[DRNG_RDRAND_WORDS];
+    struct drng_budget budget = drng_budget_of(DRNG_SEED_BUDGET_NS);
+    return drng_noise_read(&rig.rdrand, &rig.reader.rdrand, &budget, words, 2 * blocks) == DRNG_OK &&
+           drng_cbc_mac_update(mac, (const uint8_t *)words, blocks) == DRNG_OK;
+}
+
+static void the_mac_is_that_of_the_words(void)
+{
+    static const size_t lengths[] = {1, 2, 3, 4, 5, 67, 68, 69, BLOCKS};
+    for (size_t i = 0; can_run() && i < sizeof(lengths) / sizeof(*lengths); i++) {
+        struct drng_cbc_mac separate = begin(scripted_good, 0);
+        CU_ASSERT_TRUE(unfused(&separate, lengths[i]));
+        struct drng_cbc_mac mac = begin(scripted_good, 0);
+        CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, lengths[i]), DRNG_OK);
+        CU_ASSERT_EQUAL(memcmp(mac.state, separate.state, sizeof(mac.state)), 0);
+        CU_ASSERT_FALSE(bytes_are(mac.state, sizeof(mac.state), 0));
+        CU_ASSERT_EQUAL(scripted_rdrand.words, 2 * lengths[i]);
+        CU_ASSERT_EQUAL(rig.rdrand.retries, 0);
+    }
+}
+
+static void the_mac_goes_on_from_call_to_call(void)
+{
+    if (!can_run()) {
+        return;
+    }
+    struct drng_cbc_mac whole = begin(scripted_good, 0);
+    CU_ASSERT_EQUAL(fused(&whole, DRNG_SEED_BUDGET_NS, 100), DRNG_OK);
+    struct drng_cbc_mac parts = begin(scripted_good, 0);
+    CU_ASSERT_EQUAL(fused(&parts, DRNG_SEED_BUDGET_NS, 33), DRNG_OK);
+    CU_ASSERT_EQUAL(fused(&parts, DRNG_SEED_BUDGET_NS, 67), DRNG_OK);
+    CU_ASSERT_EQUAL(memcmp(whole.state, parts.state, sizeof(whole.state)), 0);
+}
+
+/* At every word of a window but the first, which nothing comes before: the loop ends there and reads no more. */
+static void a_bad_word_anywhere_ends_the_loop(void)
+{
+    for (uint64_t at = 1; can_run() && at < DRNG_RDRAND_WORDS; at++) {
+        struct drng_cbc_mac mac = begin(scripted_bad_word, at);
+        CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_HEALTH_FAILED);
+        CU_ASSERT_EQUAL(scripted_rdrand.executions, at + 1);
+        CU_ASSERT_EQUAL(rig.reader.rdrand.health.failed, DRNG_TEST_REPETITION);
+    }
+}
+
+/* The tests know the words of the calls before: a word is bad for what it repeats, wherever that was read. */
+static void the_tests_go_on_from_call_to_call(void)
+{
+    if (!can_run()) {
+        return;
+    }
+    struct drng_cbc_mac mac = begin(scripted_bad_word, 2);
+    CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, 1), DRNG_OK);
+    CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, 1), DRNG_HEALTH_FAILED);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 3);
+}
+
+static void dead_words_fail_their_tests(void)
+{
+    static const struct {
+        scripted_behaviour *behaviour;
+        enum drng_health_test failed;
+    } dead[] = {{scripted_zeros, DRNG_TEST_STUCK},
+                {scripted_ones, DRNG_TEST_STUCK},
+                {scripted_constant, DRNG_TEST_REPETITION},
+                {scripted_alternating, DRNG_TEST_PROPORTION},
+                {scripted_period_64, DRNG_TEST_PROPORTION}};
+    for (size_t i = 0; can_run() && i < sizeof(dead) / sizeof(*dead); i++) {
+        struct drng_cbc_mac mac = begin(dead[i].behaviour, 0);
+        CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_HEALTH_FAILED);
+        CU_ASSERT_EQUAL(rig.reader.rdrand.health.failed, dead[i].failed);
+    }
+}
+
+static void a_single_zero_anywhere_is_a_word(void)
+{
+    for (uint64_t at = 0; can_run() && at < 16; at++) {
+        struct drng_cbc_mac mac = begin(scripted_single_zero, at);
+        CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_OK);
+        CU_ASSERT_EQUAL(scripted_rdrand.log[at], 0);
+    }
+}
+
+static void each_word_has_ten_tries(void)
+{
+    if (!can_run()) {
+        return;
+    }
+    struct drng_cbc_mac mac = begin(scripted_every, DRNG_RDRAND_TRIES);
+    CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES * DRNG_RDRAND_WORDS);
+    CU_ASSERT_EQUAL(rig.rdrand.retries, scripted_rdrand.executions - DRNG_RDRAND_WORDS);
+}
+
+static void a_dry_word_is_given_up_after_ten_tries(void)
+{
+    if (!can_run()) {
+        return;
+    }
+    struct drng_cbc_mac mac = begin(scripted_every, DRNG_RDRAND_TRIES + 1);
+    CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
+    /* As many as drng_noise_read() counts: noise.h, "executions that ended with CF = 0". */
+    CU_ASSERT_EQUAL(rig.rdrand.retries, DRNG_RDRAND_TRIES);
+}
+
+static void running_dry_anywhere_ends_the_loop(void)
+{
+    for (uint64_t at = 0; can_run() && at < DRNG_RDRAND_WORDS; at += 13) {
+        struct drng_cbc_mac mac = begin(scripted_dry_from, at);
+        CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_EXHAUSTED);
+        CU_ASSERT_EQUAL(scripted_rdrand.executions, at + DRNG_RDRAND_TRIES);
+    }
+}
+
+static void a_slow_rdrand_is_given_up_by_time(void)
+{
+    if (!can_run()) {
+        return;
+    }
+    struct drng_cbc_mac mac = begin(scripted_good, 0);
+    scripted_rdrand.ns = SLOW_NS;
+    const uint64_t before = scripted_clock_ns;
+    CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_EXHAUSTED);
+    CU_ASSERT_TRUE(scripted_clock_ns - before >= DRNG_SEED_BUDGET_NS);
+    CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + DRNG_GAP_CAP_NS);
+}
+
+static bool slow_from(struct scripted_instruction *in, uint64_t *word)
+{
+    in->ns = in->words >= in->at ? SLOW_NS : in->ns;
+    return scripted_good(in, word);
+}
+
+/* Looks at the clock are far apart once RDRAND has been quick: one long part is the worst that comes of it. */
+static void an_rdrand_that_becomes_slow_is_given_up_by_time(void)
+{
+    const uint64_t one_part = 128 * SLOW_NS;
+    for (uint64_t at = 1; can_run() && at < DRNG_RDRAND_WORDS - 200; at += 7) {
+        struct drng_cbc_mac mac = begin(slow_from, at);
+        const uint64_t before = scripted_clock_ns;
+        CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_EXHAUSTED);
+        CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + one_part);
+    }
+}
+
+static const struct unit_test tests[] = {
+    {"the MAC is that of the words", the_mac_is_that_of_the_words},
+    {"the MAC goes on from call to call", the_mac_goes_on_from_call_to_call},
+    {"a bad word anywhere ends the loop", a_bad_word_anywhere_ends_the_loop},
+    {"the tests go on from call to call", the_tests_go_on_from_call_to_call},
+    {"dead words fail their tests", dead_words_fail_their_tests},
+    {"a single zero anywhere is a word", a_single_zero_anywhere_is_a_word},
+    {"each word has ten tries", each_word_has_ten_tries},
+    {"a dry word is given up after ten tries", a_dry_word_is_given_up_after_ten_tries},
+    {"running dry anywhere ends the loop", running_dry_anywhere_ends_the_loop},
+    {"a slow RDRAND is given up by time", a_slow_rdrand_is_given_up_by_time},
+    {"an RDRAND that becomes slow is given up by time", an_rdrand_that_becomes_slow_is_given_up_by_time},
+};
+
+UNIT_MAIN("noise_mac", tests)

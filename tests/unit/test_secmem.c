@@ -1,0 +1,283 @@
+/* Memory for secrets in one process: slots, chunks, fences, and what the kernel is told of them. */
+
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mixing/secmem.h"
+#include "tests/unit/child.h"
+#include "tests/unit/maps.h"
+#include "tests/unit/unit.h"
+
+/* A chunk holds 64 slots, and the first of the first chunk is the allocator's own. */
+enum { CHUNK_SLOTS = 64, FIRST_FREE = CHUNK_SLOTS - 1, MANY = FIRST_FREE + 3 * CHUNK_SLOTS };
+
+static uint8_t *slots[MANY];
+
+/* All slots of the first chunk and of `count - FIRST_FREE` more; false: one of them was refused. */
+static bool take(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        slots[i] = drng_secmem_alloc();
+        if (slots[i] == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void give_back(size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        drng_secmem_free(slots[i]);
+    }
+}
+
+static bool is_all(const uint8_t *slot, uint8_t value)
+{
+    for (size_t i = 0; i < DRNG_SLOT_SIZE; i++) {
+        if (slot[i] != value) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Slots ---- */
+
+static void slots_are_zero_and_aligned_to_their_size(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(take(MANY));
+    for (size_t i = 0; i < MANY; i++) {
+        CU_ASSERT_EQUAL((uintptr_t)slots[i] % DRNG_SLOT_SIZE, 0);
+        CU_ASSERT_TRUE(is_all(slots[i], 0));
+    }
+    give_back(MANY);
+    drng_secmem_close();
+}
+
+static void slots_are_distinct(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(take(MANY));
+    for (size_t i = 0; i < MANY; i++) {
+        memset(slots[i], (int)(1 + i % 255), DRNG_SLOT_SIZE);
+        for (size_t j = 0; j < i; j++) {
+            CU_ASSERT_PTR_NOT_EQUAL(slots[i], slots[j]);
+        }
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        CU_ASSERT_TRUE(is_all(slots[i], (uint8_t)(1 + i % 255)));
+    }
+    give_back(MANY);
+    drng_secmem_close();
+}
+
+static void a_slot_given_back_is_zero_when_taken_again(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    uint8_t *slot = drng_secmem_alloc();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+    memset(slot, 0xa5, DRNG_SLOT_SIZE);
+    drng_secmem_free(slot);
+    /* Wiped when it is given back, not when it is taken: the chunk is still mapped. */
+    CU_ASSERT_TRUE(is_all(slot, 0));
+    uint8_t *again = drng_secmem_alloc();
+    CU_ASSERT_PTR_EQUAL(again, slot);
+    CU_ASSERT_TRUE(is_all(again, 0));
+    drng_secmem_free(again);
+    drng_secmem_close();
+}
+
+static void giving_back_nothing_is_nothing(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    drng_secmem_free(NULL);
+    CU_ASSERT_TRUE(take(FIRST_FREE));
+    give_back(FIRST_FREE);
+    drng_secmem_close();
+    drng_secmem_free(NULL);
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+}
+
+/* Whatever the order in which they come back. */
+static void all_given_back_leaves_no_mapping(void)
+{
+    for (unsigned order = 0; order < 3; order++) {
+        const size_t before = maps_count();
+        CU_ASSERT_TRUE_FATAL(before > 0);
+        CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+        CU_ASSERT_TRUE_FATAL(take(MANY));
+        CU_ASSERT_TRUE(maps_count() > before);
+        for (size_t i = 0; i < MANY; i++) {
+            /* First to last, last to first, every chunk in turn: 101 shares no factor with MANY. */
+            const size_t turn[] = {i, MANY - 1 - i, i * 101 % MANY};
+            drng_secmem_free(slots[turn[order]]);
+        }
+        drng_secmem_close();
+        CU_ASSERT_EQUAL(maps_count(), before);
+    }
+}
+
+/* ---- Opening and closing ---- */
+
+static void without_an_opening_there_is_no_slot(void)
+{
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    void *slot = drng_secmem_alloc();
+    CU_ASSERT_PTR_NOT_NULL(slot);
+    drng_secmem_free(slot);
+    drng_secmem_close();
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+}
+
+static void openings_nest(void)
+{
+    const size_t before = maps_count();
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    drng_secmem_close();
+    void *slot = drng_secmem_alloc();
+    CU_ASSERT_PTR_NOT_NULL(slot);
+    drng_secmem_free(slot);
+    drng_secmem_close();
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+    CU_ASSERT_EQUAL(maps_count(), before);
+}
+
+static void a_slot_still_held_keeps_its_memory(void)
+{
+    const size_t before = maps_count();
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    uint8_t *slot = drng_secmem_alloc();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+    memset(slot, 0xa5, DRNG_SLOT_SIZE);
+    drng_secmem_close();
+    CU_ASSERT_TRUE(is_all(slot, 0xa5));
+    drng_secmem_free(slot);
+    drng_secmem_close();
+    CU_ASSERT_EQUAL(maps_count(), before);
+}
+
+/* ---- Fences ---- */
+
+static int touch(void *byte)
+{
+    *(volatile uint8_t *)byte = 1;
+    return 0;
+}
+
+/* AddressSanitizer may turn the signal into an exit of its own. */
+static bool dies(int status)
+{
+    return (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) || (WIFEXITED(status) && WEXITSTATUS(status) != 0);
+}
+
+static void the_bytes_around_a_chunk_are_out_of_bounds(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(take(FIRST_FREE + CHUNK_SLOTS));
+    /* The second chunk is all ours. */
+    uint8_t *first = slots[FIRST_FREE];
+    uint8_t *last = first;
+    for (size_t i = FIRST_FREE; i < FIRST_FREE + CHUNK_SLOTS; i++) {
+        first = slots[i] < first ? slots[i] : first;
+        last = slots[i] > last ? slots[i] : last;
+    }
+    CU_ASSERT_EQUAL_FATAL(last - first, (CHUNK_SLOTS - 1) * DRNG_SLOT_SIZE);
+    CU_ASSERT_TRUE(dies(child_forked(touch, first - 1)));
+    CU_ASSERT_TRUE(dies(child_forked(touch, last + DRNG_SLOT_SIZE)));
+    CU_ASSERT_EQUAL(child_forked(touch, first), 0);
+    CU_ASSERT_EQUAL(child_forked(touch, last + DRNG_SLOT_SIZE - 1), 0);
+    give_back(FIRST_FREE + CHUNK_SLOTS);
+    drng_secmem_close();
+}
+
+/* ---- What the kernel is told ---- */
+
+/* How memory of a chunk's size takes a lock; sanitizers turn mlock() into nothing, and the system call is the kernel's.
+ */
+struct lock_probe {
+    bool refused;
+    bool locked;
+};
+
+static struct lock_probe probe_locks(void)
+{
+    const size_t size = CHUNK_SLOTS * DRNG_SLOT_SIZE;
+    struct lock_probe probe = {.refused = true};
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) {
+        (void)mlock(memory, size);
+        probe.locked = maps_has_flag(memory, "lo");
+        probe.refused = syscall(SYS_mlock, memory, size) != 0;
+        (void)munmap(memory, size);
+    }
+    return probe;
+}
+
+static void slots_are_kept_from_dumps_and_swap_and_children(void)
+{
+    const bool can_lock = probe_locks().locked;
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(take(FIRST_FREE + 1));
+    CU_ASSERT_TRUE(drng_secmem_kernel_wipes);
+    /* One of the first chunk and one of another. */
+    for (size_t i = 0; i <= FIRST_FREE; i += FIRST_FREE) {
+        CU_ASSERT_TRUE(maps_has_flag(slots[i], "dd"));
+        CU_ASSERT_TRUE(maps_has_flag(slots[i], "wf"));
+        CU_ASSERT_EQUAL(maps_has_flag(slots[i], "lo"), can_lock);
+    }
+    /* The flags are not those of any memory. */
+    CU_ASSERT_FALSE(maps_has_flag(slots, "dd"));
+    CU_ASSERT_FALSE(maps_has_flag(slots, "wf"));
+    give_back(FIRST_FREE + 1);
+    drng_secmem_close();
+}
+
+/* In a child of its own, since neither the limit nor the privilege comes back. */
+static int allocate_without_locking(void *unused)
+{
+    const struct rlimit none = {0};
+    (void)unused;
+    if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) {
+        return 2;
+    }
+    if (!probe_locks().refused) {
+        return 3;
+    }
+    if (!drng_secmem_open() || !take(FIRST_FREE + 1)) {
+        return 4;
+    }
+    memset(slots[FIRST_FREE], 0xa5, DRNG_SLOT_SIZE);
+    give_back(FIRST_FREE + 1);
+    drng_secmem_close();
+    return 0;
+}
+
+static void memory_that_cannot_be_locked_serves(void)
+{
+    CU_ASSERT_EQUAL(child_forked(allocate_without_locking, NULL), 0);
+}
+
+static const struct unit_test tests[] = {
+    {"slots are zero and aligned to their size", slots_are_zero_and_aligned_to_their_size},
+    {"slots are distinct", slots_are_distinct},
+    {"a slot given back is zero when taken again", a_slot_given_back_is_zero_when_taken_again},
+    {"giving back nothing is nothing", giving_back_nothing_is_nothing},
+    {"all given back leaves no mapping", all_given_back_leaves_no_mapping},
+    {"without an opening there is no slot", without_an_opening_there_is_no_slot},
+    {"openings nest", openings_nest},
+    {"a slot still held keeps its memory", a_slot_still_held_keeps_its_memory},
+    {"the bytes around a chunk are out of bounds", the_bytes_around_a_chunk_are_out_of_bounds},
+    {"slots are kept from dumps and swap and children", slots_are_kept_from_dumps_and_swap_and_children},
+    {"memory that cannot be locked serves", memory_that_cannot_be_locked_serves},
+};
+
+UNIT_MAIN("secmem", tests)

@@ -1,0 +1,350 @@
+/* Memory for secrets across forks: with the kernel's help, and without it. */
+
+#define _GNU_SOURCE
+
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mixing/secmem.h"
+#include "tests/unit/child.h"
+#include "tests/unit/maps.h"
+#include "tests/unit/unit.h"
+
+#ifndef MADV_KEEPONFORK
+#define MADV_KEEPONFORK 19
+#endif
+
+enum { CHUNK_SLOTS = 64, COUNT = CHUNK_SLOTS + 10, SECRET = 0xa5 };
+
+/* What a child answers. */
+enum { ALL_ZERO = 0, ALL_SECRET = 10, MIXED = 11, REFUSED = 12 };
+
+/* Slots of two chunks. */
+static uint8_t *slots[COUNT];
+
+static void open_and_fill(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    for (size_t i = 0; i < COUNT; i++) {
+        slots[i] = drng_secmem_alloc();
+        CU_ASSERT_PTR_NOT_NULL_FATAL(slots[i]);
+        memset(slots[i], SECRET, DRNG_SLOT_SIZE);
+    }
+}
+
+static void close_all(void)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        drng_secmem_free(slots[i]);
+    }
+    drng_secmem_close();
+}
+
+static int look(void)
+{
+    size_t secret = 0;
+    size_t zero = 0;
+    for (size_t i = 0; i < COUNT * DRNG_SLOT_SIZE; i++) {
+        const uint8_t byte = slots[i / DRNG_SLOT_SIZE][i % DRNG_SLOT_SIZE];
+        secret += byte == SECRET;
+        zero += byte == 0;
+    }
+    if (zero == (size_t)COUNT * DRNG_SLOT_SIZE) {
+        return ALL_ZERO;
+    }
+    return secret == (size_t)COUNT * DRNG_SLOT_SIZE ? ALL_SECRET : MIXED;
+}
+
+static int look_unchecked(void *unused)
+{
+    (void)unused;
+    return look();
+}
+
+static int look_checked(void *unused)
+{
+    (void)unused;
+    drng_secmem_check_fork();
+    return look();
+}
+
+static bool answers(int status, int answer)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) == answer;
+}
+
+/* As on a kernel that does not wipe: the check says so, and the advice that this kernel took is taken back. */
+static void open_and_fill_without_the_kernel(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    uint8_t *slot = drng_secmem_alloc();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+    /* The first slot that is given out is the second of its chunk. */
+    CU_ASSERT_EQUAL_FATAL(madvise(slot - DRNG_SLOT_SIZE, CHUNK_SLOTS * DRNG_SLOT_SIZE, MADV_KEEPONFORK), 0);
+    drng_secmem_kernel_wipes = false;
+    drng_secmem_free(slot);
+    open_and_fill();
+    drng_secmem_close();
+}
+
+/* ---- With the kernel ---- */
+
+static void a_forked_child_sees_zeros(void)
+{
+    open_and_fill();
+    CU_ASSERT_TRUE(answers(child_forked(look_unchecked, NULL), ALL_ZERO));
+    CU_ASSERT_EQUAL(look(), ALL_SECRET);
+    close_all();
+}
+
+static void a_cloned_child_sees_zeros(void)
+{
+    open_and_fill();
+    CU_ASSERT_TRUE(answers(child_cloned(look_unchecked, NULL), ALL_ZERO));
+    CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
+    CU_ASSERT_EQUAL(look(), ALL_SECRET);
+    close_all();
+}
+
+/* Ordinary memory goes to the child as it is: it is the slots that are special. */
+static uint8_t ordinary[DRNG_SLOT_SIZE];
+
+static int look_at_ordinary(void *unused)
+{
+    (void)unused;
+    return ordinary[0] == SECRET ? ALL_SECRET : MIXED;
+}
+
+static void ordinary_memory_is_not_wiped(void)
+{
+    ordinary[0] = SECRET;
+    CU_ASSERT_TRUE(answers(child_forked(look_at_ordinary, NULL), ALL_SECRET));
+    CU_ASSERT_TRUE(answers(child_cloned(look_at_ordinary, NULL), ALL_SECRET));
+}
+
+/* ---- Without ---- */
+
+static void without_the_kernel_a_fork_handler_wipes(void)
+{
+    open_and_fill_without_the_kernel();
+    CU_ASSERT_TRUE(answers(child_forked(look_unchecked, NULL), ALL_ZERO));
+    CU_ASSERT_TRUE(answers(child_forked(look_checked, NULL), ALL_ZERO));
+    CU_ASSERT_EQUAL(look(), ALL_SECRET);
+    close_all();
+}
+
+static void without_the_kernel_a_clone_is_found_by_the_check(void)
+{
+    open_and_fill_without_the_kernel();
+    /* The child that does not ask sees that the kernel is out of it. */
+    CU_ASSERT_TRUE(answers(child_cloned(look_unchecked, NULL), ALL_SECRET));
+    CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
+    close_all();
+}
+
+static void without_the_kernel_the_parent_keeps_its_slots(void)
+{
+    open_and_fill_without_the_kernel();
+    drng_secmem_check_fork();
+    CU_ASSERT_EQUAL(look(), ALL_SECRET);
+    CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
+    drng_secmem_check_fork();
+    CU_ASSERT_EQUAL(look(), ALL_SECRET);
+    close_all();
+}
+
+/* What the child fills after it has been found out is its own, and the next check leaves it. */
+static int fill_and_look(void *unused)
+{
+    (void)unused;
+    drng_secmem_check_fork();
+    if (look() != ALL_ZERO) {
+        return MIXED;
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        memset(slots[i], SECRET, DRNG_SLOT_SIZE);
+    }
+    drng_secmem_check_fork();
+    return look();
+}
+
+static void a_child_keeps_what_it_fills_itself(void)
+{
+    open_and_fill();
+    CU_ASSERT_TRUE(answers(child_cloned(fill_and_look, NULL), ALL_SECRET));
+    close_all();
+    open_and_fill_without_the_kernel();
+    CU_ASSERT_TRUE(answers(child_cloned(fill_and_look, NULL), ALL_SECRET));
+    close_all();
+}
+
+static int clone_again(void *unused)
+{
+    (void)unused;
+    const int own = fill_and_look(NULL);
+    return own == ALL_SECRET && answers(child_cloned(look_checked, NULL), ALL_ZERO) ? ALL_ZERO : MIXED;
+}
+
+static void a_child_of_a_child_is_found_out_too(void)
+{
+    open_and_fill();
+    CU_ASSERT_TRUE(answers(child_cloned(clone_again, NULL), ALL_ZERO));
+    close_all();
+    open_and_fill_without_the_kernel();
+    CU_ASSERT_TRUE(answers(child_cloned(clone_again, NULL), ALL_ZERO));
+    close_all();
+}
+
+/* ---- A child that goes on using them ---- */
+
+/* The child knows which slots are taken: none is given out twice, and all can be given back. */
+static int use_slots(void *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < 2 * CHUNK_SLOTS; i++) {
+        const uint8_t *slot = drng_secmem_alloc();
+        if (slot == NULL || slot[0] != 0) {
+            return REFUSED;
+        }
+        for (size_t j = 0; j < COUNT; j++) {
+            if (slot == slots[j]) {
+                return MIXED;
+            }
+        }
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        drng_secmem_free(slots[i]);
+    }
+    return ALL_ZERO;
+}
+
+static void a_child_takes_and_gives_back_slots(void)
+{
+    open_and_fill();
+    CU_ASSERT_TRUE(answers(child_forked(use_slots, NULL), ALL_ZERO));
+    CU_ASSERT_TRUE(answers(child_cloned(use_slots, NULL), ALL_ZERO));
+    CU_ASSERT_EQUAL(look(), ALL_SECRET);
+    close_all();
+}
+
+/* ---- Locks on pages, which no child inherits ---- */
+
+static int look_for_page_lock(void *unused)
+{
+    (void)unused;
+    return maps_has_flag(slots[0], "lo") ? ALL_ZERO : REFUSED;
+}
+
+static void the_pages_of_a_forked_child_are_locked_anew(void)
+{
+    open_and_fill();
+    const int as_here = maps_has_flag(slots[0], "lo") ? ALL_ZERO : REFUSED;
+    CU_ASSERT_TRUE(answers(child_forked(look_for_page_lock, NULL), as_here));
+    /* What the C library does not know of is left without, and works all the same. */
+    CU_ASSERT_TRUE(answers(child_cloned(look_for_page_lock, NULL), REFUSED));
+    close_all();
+}
+
+/* ---- Locks in slots ---- */
+
+static void a_mutex_is_all_zero_when_it_is_new(void)
+{
+    static const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static const uint8_t zeros[sizeof(mutex)];
+    CU_ASSERT_EQUAL(memcmp(&mutex, zeros, sizeof(mutex)), 0);
+    CU_ASSERT_TRUE(sizeof(mutex) <= DRNG_SLOT_SIZE);
+}
+
+/* ThreadSanitizer, where it is linked in, asks for its options here: to it the child's wiped lock is still held. */
+const char *__tsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+    return "report_mutex_bugs=0";
+}
+
+/* Another thread that holds the lock until it is told to let go. */
+struct holder {
+    pthread_mutex_t *mutex;
+    pthread_barrier_t held;
+    pthread_barrier_t enough;
+};
+
+static void *hold(void *arg)
+{
+    struct holder *holder = arg;
+    (void)pthread_mutex_lock(holder->mutex);
+    (void)pthread_barrier_wait(&holder->held);
+    (void)pthread_barrier_wait(&holder->enough);
+    (void)pthread_mutex_unlock(holder->mutex);
+    return NULL;
+}
+
+static int try_lock(void *mutex)
+{
+    drng_secmem_check_fork();
+    return pthread_mutex_trylock(mutex) == 0 ? ALL_ZERO : REFUSED;
+}
+
+/* Statuses of two children, forked and cloned, that try a lock which a thread of this process holds. */
+static void try_in_children(pthread_mutex_t *mutex, int *forked, int *cloned)
+{
+    struct holder holder = {.mutex = mutex};
+    pthread_t thread;
+    CU_ASSERT_EQUAL_FATAL(pthread_barrier_init(&holder.held, NULL, 2), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_barrier_init(&holder.enough, NULL, 2), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, hold, &holder), 0);
+    (void)pthread_barrier_wait(&holder.held);
+    CU_ASSERT_EQUAL(try_lock(mutex), REFUSED);
+    *forked = child_forked(try_lock, mutex);
+    *cloned = child_cloned(try_lock, mutex);
+    (void)pthread_barrier_wait(&holder.enough);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    (void)pthread_barrier_destroy(&holder.held);
+    (void)pthread_barrier_destroy(&holder.enough);
+}
+
+static void a_lock_in_a_slot_is_free_in_the_child(void)
+{
+    int forked = -1;
+    int cloned = -1;
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    pthread_mutex_t *mutex = drng_secmem_alloc();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mutex);
+    try_in_children(mutex, &forked, &cloned);
+    CU_ASSERT_TRUE(answers(forked, ALL_ZERO));
+    CU_ASSERT_TRUE(answers(cloned, ALL_ZERO));
+    drng_secmem_free(mutex);
+    drng_secmem_close();
+}
+
+static void a_lock_elsewhere_is_not(void)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    int forked = -1;
+    int cloned = -1;
+    try_in_children(&mutex, &forked, &cloned);
+    CU_ASSERT_TRUE(answers(forked, REFUSED));
+    CU_ASSERT_TRUE(answers(cloned, REFUSED));
+}
+
+static const struct unit_test tests[] = {
+    {"a forked child sees zeros", a_forked_child_sees_zeros},
+    {"a cloned child sees zeros", a_cloned_child_sees_zeros},
+    {"ordinary memory is not wiped", ordinary_memory_is_not_wiped},
+    {"without the kernel a fork handler wipes", without_the_kernel_a_fork_handler_wipes},
+    {"without the kernel a clone is found by the check", without_the_kernel_a_clone_is_found_by_the_check},
+    {"without the kernel the parent keeps its slots", without_the_kernel_the_parent_keeps_its_slots},
+    {"a child keeps what it fills itself", a_child_keeps_what_it_fills_itself},
+    {"a child of a child is found out too", a_child_of_a_child_is_found_out_too},
+    {"a child takes and gives back slots", a_child_takes_and_gives_back_slots},
+    {"the pages of a forked child are locked anew", the_pages_of_a_forked_child_are_locked_anew},
+    {"a mutex is all zero when it is new", a_mutex_is_all_zero_when_it_is_new},
+    {"a lock in a slot is free in the child", a_lock_in_a_slot_is_free_in_the_child},
+    {"a lock elsewhere is not", a_lock_elsewhere_is_not},
+};
+
+UNIT_MAIN("secmem_fork", tests)

@@ -1,0 +1,330 @@
+/* Seeds: who serves, what they are made of, and what is left when nobody serves. */
+
+#include <string.h>
+
+#include "tests/unit/bytes.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
+
+enum {
+    KEY_AT = DRNG_STARTUP_WORDS,
+    WINDOW_AT = KEY_AT + RIG_KEY_WORDS,
+    SEED_LEN = 48,
+    MAX_LEN = 64,
+    TAKEN_BEFORE = 0xaa
+};
+
+static struct rig rig;
+static uint8_t out[MAX_LEN];
+
+static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
+{
+    rig_set_up(&rig, rdseed, rdrand);
+    memset(out, TAKEN_BEFORE, sizeof(out));
+}
+
+static enum drng_status get(size_t len)
+{
+    return drng_seed_get(&rig.policy, &rig.reader, out, len);
+}
+
+/* Whether out is made of the words from `at` on of an instruction's log, under the key drawn from `keyed`. */
+static bool is_seed_of(const struct scripted_instruction *cpu, size_t at, const struct scripted_instruction *keyed,
+                       size_t len)
+{
+    const size_t window = cpu == &scripted_rdseed ? DRNG_RDSEED_WORDS : DRNG_RDRAND_WORDS;
+    uint8_t seed[MAX_LEN];
+    return rig_condition(rig.policy.conditioner, &keyed->log[KEY_AT], &cpu->log[at], window, seed, len) &&
+           memcmp(out, seed, len) == 0;
+}
+
+/* The same for a first seed from good words. */
+static bool is_first_seed_of(const struct scripted_instruction *cpu, size_t len)
+{
+    return is_seed_of(cpu, WINDOW_AT, cpu, len);
+}
+
+static bool is_fallback(size_t len)
+{
+    return bytes_are(out, len, RIG_FALLBACK_BYTE);
+}
+
+/* ---- What a seed is made of ---- */
+
+static const size_t lengths[] = {1, 15, 16, 17, SEED_LEN, MAX_LEN};
+enum { LENGTHS = sizeof(lengths) / sizeof(*lengths) };
+
+static void a_seed_takes_its_window_for_each_block(bool rdseed, const struct rig_way *way, size_t len)
+{
+    const struct scripted_instruction *cpu = rdseed ? &scripted_rdseed : &scripted_rdrand;
+    const size_t window = rdseed ? DRNG_RDSEED_WORDS : DRNG_RDRAND_WORDS;
+    set_up(scripted_good, scripted_good);
+    rig_take_way(&rig, way);
+    rig.policy.rdseed = rdseed ? &rig.rdseed : NULL;
+    CU_ASSERT_EQUAL(get(len), DRNG_OK);
+    CU_ASSERT_TRUE(is_first_seed_of(cpu, len));
+    CU_ASSERT_EQUAL(cpu->words, WINDOW_AT + rig_words_of(window, len));
+    CU_ASSERT_EQUAL(out[len == MAX_LEN ? 0 : len], len == MAX_LEN ? out[0] : TAKEN_BEFORE);
+}
+
+static void an_rdseed_block_is_eight_words_conditioned(void)
+{
+    for (size_t i = 0; i < rig_way_count() * LENGTHS; i++) {
+        a_seed_takes_its_window_for_each_block(true, &rig_ways[i / LENGTHS], lengths[i % LENGTHS]);
+    }
+}
+
+static void an_rdrand_block_is_1028_words_conditioned(void)
+{
+    for (size_t i = 0; i < rig_way_count() * LENGTHS; i++) {
+        a_seed_takes_its_window_for_each_block(false, &rig_ways[i / LENGTHS], lengths[i % LENGTHS]);
+    }
+    CU_ASSERT_EQUAL(rig_words_of(DRNG_RDRAND_WORDS, 17), 2 * 1028);
+}
+
+static void the_conditioners_differ(void)
+{
+    uint8_t cbc_mac[SEED_LEN];
+    set_up(scripted_good, scripted_good);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    memcpy(cbc_mac, out, SEED_LEN);
+    set_up(scripted_good, scripted_good);
+    rig.policy.conditioner = DRNG_HMAC_SHA256;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_NOT_EQUAL(memcmp(cbc_mac, out, SEED_LEN), 0);
+}
+
+static void no_two_blocks_are_alike(void)
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        set_up(scripted_good, scripted_good);
+        rig_take_way(&rig, &rig_ways[i]);
+        rig.policy.rdseed = NULL;
+        CU_ASSERT_EQUAL(get(MAX_LEN), DRNG_OK);
+        uint8_t first[MAX_LEN];
+        memcpy(first, out, sizeof(first));
+        CU_ASSERT_EQUAL(get(MAX_LEN), DRNG_OK);
+        for (size_t a = 0; a < MAX_LEN; a += DRNG_CONDITIONED_LEN) {
+            for (size_t b = 0; b < MAX_LEN; b += DRNG_CONDITIONED_LEN) {
+                CU_ASSERT_NOT_EQUAL(memcmp(first + a, out + b, DRNG_CONDITIONED_LEN), 0);
+                CU_ASSERT_TRUE(a == b || memcmp(out + a, out + b, DRNG_CONDITIONED_LEN) != 0);
+            }
+        }
+    }
+}
+
+static void the_second_seed_draws_no_key(void)
+{
+    set_up(scripted_good, scripted_good);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    const size_t at = scripted_rdseed.log_len;
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdseed.words - at, DRNG_RDSEED_WORDS);
+    CU_ASSERT_TRUE(is_seed_of(&scripted_rdseed, at, &scripted_rdseed, 16));
+}
+
+/* A forked child finds its reader all zero. */
+static void a_wiped_reader_draws_a_new_key(void)
+{
+    set_up(scripted_good, scripted_good);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    const size_t at = scripted_rdseed.log_len;
+    memset(&rig.reader, 0, sizeof(rig.reader));
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    /* The start-up tests were the process's, and its instruction is the same one: two words of key and a window. */
+    CU_ASSERT_EQUAL(scripted_rdseed.words - at, RIG_KEY_WORDS + DRNG_RDSEED_WORDS);
+    CU_ASSERT_EQUAL(memcmp(rig.reader.key, &scripted_rdseed.log[at], sizeof(rig.reader.key)), 0);
+    uint8_t seed[16];
+    CU_ASSERT_TRUE(rig_condition(DRNG_CBC_MAC, &scripted_rdseed.log[at], &scripted_rdseed.log[at + RIG_KEY_WORDS],
+                                 DRNG_RDSEED_WORDS, seed, sizeof(seed)));
+    CU_ASSERT_EQUAL(memcmp(out, seed, sizeof(seed)), 0);
+}
+
+/* ---- Who serves ---- */
+
+static void rdseed_serves_first(void)
+{
+    set_up(scripted_good, scripted_good);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
+    CU_ASSERT_EQUAL(rig.fallback_calls, 0);
+}
+
+static void rdrand_serves_where_rdseed_does_not(void)
+{
+    static scripted_behaviour *const useless[] = {scripted_dry, scripted_zeros, scripted_constant};
+    for (size_t i = 0; i < sizeof(useless) / sizeof(*useless); i++) {
+        set_up(useless[i], scripted_good);
+        CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+        CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
+        CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDRAND);
+        CU_ASSERT_EQUAL(rig.fallback_calls, 0);
+    }
+}
+
+static void the_fallback_serves_where_neither_does(void)
+{
+    set_up(scripted_dry, scripted_zeros);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_fallback(SEED_LEN));
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_FALLBACK);
+    CU_ASSERT_EQUAL(rig.fallback_calls, 1);
+}
+
+static void an_instruction_that_is_not_allowed_is_not_executed(void)
+{
+    set_up(scripted_good, scripted_good);
+    rig.policy.rdseed = NULL;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
+    CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
+
+    set_up(scripted_dry, scripted_good);
+    rig.policy.rdrand = NULL;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_fallback(SEED_LEN));
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
+
+    set_up(scripted_good, scripted_good);
+    rig.policy.rdseed = rig.policy.rdrand = NULL;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_fallback(SEED_LEN));
+    CU_ASSERT_EQUAL(scripted_rdseed.executions + scripted_rdrand.executions, 0);
+}
+
+/* RDSEED dries up at every word of a seed in turn: RDRAND makes all of it, under the key that there is. */
+static void all_of_a_seed_comes_from_one_source(void)
+{
+    const size_t end = WINDOW_AT + rig_words_of(DRNG_RDSEED_WORDS, SEED_LEN);
+    for (size_t at = 0; at < end; at++) {
+        set_up(scripted_dry_from, scripted_good);
+        scripted_rdseed.at = at;
+        CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+        CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDRAND);
+        const bool keyed = at >= WINDOW_AT;
+        CU_ASSERT_TRUE(is_seed_of(&scripted_rdrand, keyed ? DRNG_STARTUP_WORDS : WINDOW_AT,
+                                  keyed ? &scripted_rdseed : &scripted_rdrand, SEED_LEN));
+    }
+}
+
+static void a_source_that_ran_dry_is_asked_again(void)
+{
+    set_up(scripted_dry, scripted_dry);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_fallback(SEED_LEN));
+    scripted_rdrand.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
+    scripted_rdseed.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+    CU_ASSERT_TRUE(is_seed_of(&scripted_rdseed, DRNG_STARTUP_WORDS, &scripted_rdrand, SEED_LEN));
+}
+
+static void a_source_that_failed_its_tests_is_not_asked_again(void)
+{
+    set_up(scripted_zeros, scripted_good);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    const uint64_t executions = scripted_rdseed.executions;
+    scripted_rdseed.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdseed.executions, executions);
+    CU_ASSERT_EQUAL(rig.counters.seeds_rdrand, 2);
+}
+
+/* ---- When nobody serves ---- */
+
+static void without_a_fallback_there_is_no_seed(void)
+{
+    static scripted_behaviour *const useless[] = {scripted_dry, scripted_zeros, scripted_dry_from, scripted_bad_words};
+    for (size_t i = 0; i < sizeof(useless) / sizeof(*useless); i++) {
+        set_up(useless[i], useless[i]);
+        scripted_rdseed.at = scripted_rdrand.at = WINDOW_AT + DRNG_RDSEED_WORDS + 1;
+        rig.policy.fallback = NULL;
+        CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
+        CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
+        CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_NONE);
+        CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
+    }
+}
+
+static void without_any_source_there_is_no_seed(void)
+{
+    set_up(scripted_good, scripted_good);
+    rig.policy.rdseed = rig.policy.rdrand = NULL;
+    rig.policy.fallback = NULL;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
+    CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
+    CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
+}
+
+static void a_fallback_that_fails_puts_out_nothing(void)
+{
+    set_up(scripted_dry, scripted_dry);
+    rig.fallback_works = false;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_FALLBACK_FAILED);
+    CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_NONE);
+    CU_ASSERT_EQUAL(rig.counters.seeds_fallback, 0);
+    CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
+}
+
+static void after_a_failure_the_next_call_tries_again(void)
+{
+    set_up(scripted_dry, scripted_dry);
+    rig.fallback_works = false;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_FALLBACK_FAILED);
+    rig.fallback_works = true;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_fallback(SEED_LEN));
+    CU_ASSERT_EQUAL(rig.fallback_calls, 2);
+    rig.policy.fallback = NULL;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
+    scripted_rdseed.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdseed, SEED_LEN));
+}
+
+static void every_seed_is_counted_where_it_came_from(void)
+{
+    set_up(scripted_good, scripted_good);
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    scripted_rdseed.behaviour = scripted_dry;
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    scripted_rdrand.behaviour = scripted_dry;
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    CU_ASSERT_EQUAL(get(16), DRNG_OK);
+    rig.fallback_works = false;
+    CU_ASSERT_EQUAL(get(16), DRNG_FALLBACK_FAILED);
+    CU_ASSERT_EQUAL(rig.counters.seeds_rdseed, 2);
+    CU_ASSERT_EQUAL(rig.counters.seeds_rdrand, 1);
+    CU_ASSERT_EQUAL(rig.counters.seeds_fallback, 3);
+    CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
+    CU_ASSERT_EQUAL(rig.counters.fork_reseeds, 0);
+}
+
+static const struct unit_test tests[] = {
+    {"an RDSEED block is eight words conditioned", an_rdseed_block_is_eight_words_conditioned},
+    {"an RDRAND block is 1028 words conditioned", an_rdrand_block_is_1028_words_conditioned},
+    {"the conditioners differ", the_conditioners_differ},
+    {"no two blocks are alike", no_two_blocks_are_alike},
+    {"the second seed draws no key", the_second_seed_draws_no_key},
+    {"a wiped reader draws a new key", a_wiped_reader_draws_a_new_key},
+    {"RDSEED serves first", rdseed_serves_first},
+    {"RDRAND serves where RDSEED does not", rdrand_serves_where_rdseed_does_not},
+    {"the fallback serves where neither does", the_fallback_serves_where_neither_does},
+    {"an instruction that is not allowed is not executed", an_instruction_that_is_not_allowed_is_not_executed},
+    {"all of a seed comes from one source", all_of_a_seed_comes_from_one_source},
+    {"a source that ran dry is asked again", a_source_that_ran_dry_is_asked_again},
+    {"a source that failed its tests is not asked again", a_source_that_failed_its_tests_is_not_asked_again},
+    {"without a fallback there is no seed", without_a_fallback_there_is_no_seed},
+    {"without any source there is no seed", without_any_source_there_is_no_seed},
+    {"a fallback that fails puts out nothing", a_fallback_that_fails_puts_out_nothing},
+    {"after a failure the next call tries again", after_a_failure_the_next_call_tries_again},
+    {"every seed is counted where it came from", every_seed_is_counted_where_it_came_from},
+};
+
+UNIT_MAIN("seed", tests)

@@ -1,0 +1,192 @@
+/* What a seed takes in beside its words, and what becomes of it when the conditioner fails. */
+
+#include <string.h>
+
+#include "tests/unit/bytes.h"
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
+
+enum { OS_BYTE = 0x5c, SEED_LEN = 48, LONG_LEN = 200, TAKEN_BEFORE = 0xaa };
+
+static struct rig rig;
+static uint8_t out[LONG_LEN];
+
+static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
+{
+    rig_set_up(&rig, rdseed, rdrand);
+    scripted_os_byte = OS_BYTE;
+    memset(out, TAKEN_BEFORE, sizeof(out));
+}
+
+static enum drng_status get(size_t len)
+{
+    return drng_seed_get(&rig.policy, &rig.reader, out, len);
+}
+
+/* Whether out is the seed of RDSEED's words with `byte` added to all of it. */
+static bool is_seed_with(uint8_t byte, size_t len)
+{
+    uint8_t seed[LONG_LEN];
+    const uint64_t *key = &scripted_rdseed.log[DRNG_STARTUP_WORDS];
+    if (!rig_condition(DRNG_CBC_MAC, key, key + RIG_KEY_WORDS, DRNG_RDSEED_WORDS, seed, len)) {
+        return false;
+    }
+    for (size_t i = 0; i < len; i++) {
+        seed[i] ^= byte;
+    }
+    return memcmp(seed, out, len) == 0;
+}
+
+/* ---- OS mixing ---- */
+
+static void os_bytes_are_added(void)
+{
+    static const size_t lengths[] = {1, 16, 17, SEED_LEN, 63, 64, 65, 128, LONG_LEN};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        set_up(scripted_good, scripted_good);
+        rig.policy.os_mixing = true;
+        CU_ASSERT_EQUAL(get(lengths[i]), DRNG_OK);
+        CU_ASSERT_TRUE(is_seed_with(OS_BYTE, lengths[i]));
+        CU_ASSERT_TRUE(lengths[i] == LONG_LEN || out[lengths[i]] == TAKEN_BEFORE);
+        /* Any seed that a DRBG asks for takes one system call. */
+        CU_ASSERT_TRUE(lengths[i] > 64 ? scripted_os_calls > 1 : scripted_os_calls == 1);
+    }
+}
+
+static void os_bytes_are_added_to_an_rdrand_seed_too(void)
+{
+    uint8_t without[SEED_LEN];
+    set_up(scripted_dry, scripted_good);
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    memcpy(without, out, SEED_LEN);
+    set_up(scripted_dry, scripted_good);
+    rig.policy.os_mixing = true;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    for (size_t i = 0; i < SEED_LEN; i++) {
+        CU_ASSERT_EQUAL(out[i], without[i] ^ OS_BYTE);
+    }
+}
+
+/* Early in boot the hardware alone is enough: asked once, not waited for, not missed. */
+static void an_os_that_is_not_ready_is_not_waited_for(void)
+{
+    set_up(scripted_good, scripted_good);
+    rig.policy.os_mixing = true;
+    scripted_os_ready = false;
+    CU_ASSERT_EQUAL(get(LONG_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_seed_with(0, LONG_LEN));
+    CU_ASSERT_EQUAL(scripted_os_calls, 1);
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+}
+
+static void os_mixing_can_be_switched_off(void)
+{
+    set_up(scripted_good, scripted_good);
+    rig.policy.os_mixing = false;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_seed_with(0, SEED_LEN));
+    CU_ASSERT_EQUAL(scripted_os_calls, 0);
+}
+
+/* OS bytes earn no credit: they never stand in for a source. */
+static void os_bytes_alone_are_no_seed(void)
+{
+    set_up(scripted_dry, scripted_dry);
+    rig.policy.os_mixing = true;
+    rig.policy.fallback = NULL;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
+    CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
+}
+
+static void the_fallback_is_left_as_it_is(void)
+{
+    set_up(scripted_dry, scripted_dry);
+    rig.policy.os_mixing = true;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, RIG_FALLBACK_BYTE));
+    CU_ASSERT_EQUAL(scripted_os_calls, 0);
+}
+
+/* ---- A conditioner that fails ---- */
+
+static unsigned aes_calls_left;
+
+static enum drng_status failing_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *to,
+                                    const uint8_t *from, size_t blocks)
+{
+    if (aes_calls_left == 0) {
+        return DRNG_LIBCRYPTO_FAILED;
+    }
+    aes_calls_left--;
+    return drng_aes_evp.cbc(key, key_len, chain, to, from, blocks);
+}
+
+static const struct drng_aes failing_aes = {.name = "failing", .cbc = failing_cbc};
+
+/* More calls than any seed here makes. */
+enum { MANY_CALLS = 100000 };
+
+/* Calls that a seed of SEED_LEN makes when none fails. */
+static unsigned calls_of_a_seed(void)
+{
+    aes_calls_left = MANY_CALLS;
+    set_up(scripted_good, scripted_good);
+    rig.policy.aes = &failing_aes;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(is_seed_with(0, SEED_LEN));
+    return MANY_CALLS - aes_calls_left;
+}
+
+static void a_conditioner_that_fails_never_puts_out(void)
+{
+    const unsigned calls = calls_of_a_seed();
+    CU_ASSERT_TRUE(calls > 0);
+    for (unsigned working = 0; working < calls; working++) {
+        set_up(scripted_good, scripted_good);
+        rig.policy.aes = &failing_aes;
+        rig.policy.fallback = NULL;
+        aes_calls_left = working;
+        CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
+        CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
+        CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
+    }
+}
+
+static void the_fallback_serves_where_the_conditioner_fails(void)
+{
+    set_up(scripted_good, scripted_good);
+    rig.policy.aes = &failing_aes;
+    aes_calls_left = 3;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, RIG_FALLBACK_BYTE));
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_FALLBACK);
+}
+
+/* It is not the instruction that failed. */
+static void a_conditioner_that_fails_disables_nothing(void)
+{
+    set_up(scripted_good, scripted_good);
+    rig.policy.aes = &failing_aes;
+    rig.policy.fallback = NULL;
+    aes_calls_left = 0;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
+    CU_ASSERT_FALSE(rig.rdseed.disabled || rig.rdrand.disabled);
+    CU_ASSERT_EQUAL(rig.rdseed.health_failures + rig.rdrand.health_failures, 0);
+    aes_calls_left = MANY_CALLS;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+}
+
+static const struct unit_test tests[] = {
+    {"OS bytes are added", os_bytes_are_added},
+    {"OS bytes are added to an RDRAND seed too", os_bytes_are_added_to_an_rdrand_seed_too},
+    {"an OS that is not ready is not waited for", an_os_that_is_not_ready_is_not_waited_for},
+    {"OS mixing can be switched off", os_mixing_can_be_switched_off},
+    {"OS bytes alone are no seed", os_bytes_alone_are_no_seed},
+    {"the fallback is left as it is", the_fallback_is_left_as_it_is},
+    {"a conditioner that fails never puts out", a_conditioner_that_fails_never_puts_out},
+    {"the fallback serves where the conditioner fails", the_fallback_serves_where_the_conditioner_fails},
+    {"a conditioner that fails disables nothing", a_conditioner_that_fails_disables_nothing},
+};
+
+UNIT_MAIN("seed_mixing", tests)

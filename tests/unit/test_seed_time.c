@@ -1,0 +1,108 @@
+/* How long a seed may take: each source in line has its time, and the last one has more. */
+
+#include <string.h>
+
+#include "tests/unit/rig.h"
+#include "tests/unit/unit.h"
+
+enum { SEED_LEN = 48, SLOW_NS = 50000, ALL_SOURCES_NS = 10000000 };
+
+static struct rig rig;
+
+/* A process whose start-up tests are done; what it has left to do is the seed. */
+static void set_up(const struct rig_way *way)
+{
+    rig_set_up(&rig, scripted_good, scripted_good);
+    rig_take_way(&rig, way);
+    rig.rdseed.started = true;
+    rig.rdrand.started = true;
+}
+
+static uint64_t time_of_a_seed(enum drng_source source)
+{
+    uint8_t out[SEED_LEN];
+    const uint64_t before = scripted_clock_ns;
+    const enum drng_status status = drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out));
+    CU_ASSERT_EQUAL(status, source != DRNG_SOURCE_NONE ? DRNG_OK : DRNG_NO_FALLBACK);
+    CU_ASSERT_EQUAL(rig.counters.source, source);
+    return scripted_clock_ns - before;
+}
+
+/* Given up when its time is over, and not much later. */
+static bool is_about(uint64_t taken_ns, uint64_t budget_ns)
+{
+    return taken_ns >= budget_ns && taken_ns < budget_ns + DRNG_GAP_CAP_NS;
+}
+
+static void good_instructions_take_no_time_to_speak_of(void)
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        set_up(&rig_ways[i]);
+        CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_RDSEED) < DRNG_SEED_BUDGET_NS / 100);
+        rig.policy.rdseed = NULL;
+        CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_RDRAND) < DRNG_SEED_BUDGET_NS / 10);
+    }
+}
+
+static void a_dry_rdseed_has_more_time_where_it_is_the_last(void)
+{
+    set_up(&rig_ways[0]);
+    scripted_rdseed.behaviour = scripted_dry;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_RDRAND), DRNG_SEED_BUDGET_NS));
+    rig.policy.rdrand = NULL;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), DRNG_SEED_BUDGET_NS));
+    rig.policy.fallback = NULL;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
+    rig.policy.rdrand = &rig.rdrand;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_RDRAND), DRNG_SEED_BUDGET_NS));
+}
+
+static void a_slow_rdrand_has_more_time_where_it_is_the_last(void)
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        set_up(&rig_ways[i]);
+        rig.policy.rdseed = NULL;
+        scripted_rdrand.ns = SLOW_NS;
+        CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), DRNG_SEED_BUDGET_NS));
+        rig.policy.fallback = NULL;
+        CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
+    }
+}
+
+/* RDSEED is not slow by itself: its seeds take few words, so they take many blocks to be given up. */
+static void a_slow_rdseed_is_given_up_too(void)
+{
+    static uint8_t out[16 * SEED_LEN];
+    set_up(&rig_ways[0]);
+    scripted_rdseed.ns = SLOW_NS;
+    const uint64_t before = scripted_clock_ns;
+    CU_ASSERT_EQUAL(drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out)), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDRAND);
+    CU_ASSERT_TRUE(scripted_clock_ns - before < 2 * DRNG_SEED_BUDGET_NS);
+}
+
+/* The start-up tests of both, the waiting for one and the slowness of the other, and nobody to fall back on. */
+static void the_worst_seed_of_all_is_bounded(void)
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        rig_set_up(&rig, scripted_dry, scripted_good);
+        rig_take_way(&rig, &rig_ways[i]);
+        rig.policy.fallback = NULL;
+        scripted_rdrand.ns = SLOW_NS;
+        /* Call after call: the start-up tests come to their end, and the seed is still too slow. */
+        for (unsigned call = 0; call < 5; call++) {
+            CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_NONE) < ALL_SOURCES_NS);
+        }
+        CU_ASSERT_TRUE(rig.rdrand.started);
+    }
+}
+
+static const struct unit_test tests[] = {
+    {"good instructions take no time to speak of", good_instructions_take_no_time_to_speak_of},
+    {"a dry RDSEED has more time where it is the last", a_dry_rdseed_has_more_time_where_it_is_the_last},
+    {"a slow RDRAND has more time where it is the last", a_slow_rdrand_has_more_time_where_it_is_the_last},
+    {"a slow RDSEED is given up too", a_slow_rdseed_is_given_up_too},
+    {"the worst seed of all is bounded", the_worst_seed_of_all_is_bounded},
+};
+
+UNIT_MAIN("seed_time", tests)
