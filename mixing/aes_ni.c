@@ -106,7 +106,7 @@ DRNG_AES_TARGET static void ctr_long(drng_bulk_fn *bulk, const uint8_t *key, siz
         for (int i = 0; i < LANES; i++) {
             _mm_storeu_si128((__m128i *)sink.out + i, block[i]);
         }
-        sink.out += LANES * DRNG_AES_BLOCK;
+        sink.out += (size_t)LANES * DRNG_AES_BLOCK;
         sink.out_blocks -= LANES;
     }
     for (; sink.out_blocks + sink.tail_blocks > 0; drng_counter_add(&counter, LANES)) {

@@ -35,7 +35,7 @@ static struct drng_bytes input(const unsigned char *data, size_t len)
 static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
 {
     bool own_chain = d->parent.ctx == NULL || functions == drng_seed_src_functions;
-    if (functions == drng_drbg_functions) {
+    if (d->parent.ctx != NULL && functions == drng_drbg_functions) {
         d->kin = d->parent.ctx;
         own_chain = d->kin->own_chain;
     }

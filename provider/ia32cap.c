@@ -1,7 +1,7 @@
 #include "provider/ia32cap.h"
 
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/crypto.h>
@@ -22,11 +22,29 @@ static bool has(uint64_t word, int bit)
     return (word >> bit & 1) != 0;
 }
 
+/* The first two words of "OPENSSL_ia32cap=0x...:0x...", whatever follows them. */
+static bool parse(const char *text, uint64_t *first, uint64_t *second)
+{
+    static const char name[] = "OPENSSL_ia32cap=";
+    if (text == NULL || strncmp(text, name, sizeof(name) - 1) != 0) {
+        return false;
+    }
+    const char *at = text + sizeof(name) - 1;
+    char *end = NULL;
+    *first = strtoull(at, &end, 16);
+    if (end == at || *end != ':') {
+        return false;
+    }
+    at = end + 1;
+    *second = strtoull(at, &end, 16);
+    return end != at;
+}
+
 void drng_ia32cap_apply_text(struct drng_evidence *evidence, const char *text)
 {
     uint64_t first = 0;
     uint64_t second = 0;
-    if (text == NULL || sscanf(text, "OPENSSL_ia32cap=0x%" SCNx64 ":0x%" SCNx64, &first, &second) != 2) {
+    if (!parse(text, &first, &second)) {
         return;
     }
     struct drng_cpu *cpu = &evidence->cpu;

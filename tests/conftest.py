@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,8 +110,11 @@ def release() -> Flavour:
     return RELEASE
 
 
+ConfigWriter = Callable[..., Path]
+
+
 @pytest.fixture
-def config(tmp_path: Path):
+def config(tmp_path: Path) -> ConfigWriter:
     """Writes an openssl.cnf like conf/drng.cnf, with these keys in the provider's own section."""
 
     def write(**keys: str) -> Path:

@@ -23,8 +23,24 @@ def make_certificate(directory: Path, algorithm: str = "ec") -> tuple[Path, Path
     options = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["rsa:2048"]}[algorithm]
     cert, key = directory / f"{algorithm}-cert.pem", directory / f"{algorithm}-key.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", *options, "-nodes", "-days", "2", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)],
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            *options,
+            "-nodes",
+            "-days",
+            "2",
+            "-subj",
+            "/CN=localhost",
+            "-addext",
+            "subjectAltName=IP:127.0.0.1",
+            "-keyout",
+            str(key),
+            "-out",
+            str(cert),
+        ],
         check=True,
         capture_output=True,
     )

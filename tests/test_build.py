@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BUILD, ROOT, need
@@ -13,7 +14,7 @@ from conftest import BUILD, ROOT, need
 MODULE = BUILD / "release" / "drng.so"
 
 
-def output(*command: str, **kwargs) -> str:
+def output(*command: str, **kwargs: Any) -> str:
     result = subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
     assert result.returncode == 0, f"{' '.join(command)}\n{result.stdout}{result.stderr}"
     return result.stdout
@@ -50,8 +51,14 @@ def test_libcrypto_is_the_only_library_beside_libc() -> None:
 
 def test_install_puts_everything_in_place(tmp_path: Path) -> None:
     modules = output("pkg-config", "--variable=modulesdir", "libcrypto").strip()
-    output("cmake", "--install", str(BUILD / "release"), "--prefix", "/usr",
-           env={"DESTDIR": str(tmp_path), "PATH": "/usr/bin:/bin"})
+    output(
+        "cmake",
+        "--install",
+        str(BUILD / "release"),
+        "--prefix",
+        "/usr",
+        env={"DESTDIR": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    )
     for path in (f"{modules}/drng.so", "/etc/ssl/drng/drng.cnf", "/usr/share/man/man7/provider-drng.7"):
         assert (tmp_path / path.lstrip("/")).is_file(), path
 
@@ -64,7 +71,10 @@ def manual_pages() -> list[Path]:
 def test_manual_pages_render_without_warnings(page: Path) -> None:
     result = subprocess.run(
         ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(page)],
-        capture_output=True, text=True, check=False, env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+        capture_output=True,
+        text=True,
+        check=False,
+        env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
     )
     assert result.returncode == 0
     assert result.stderr == ""
@@ -76,9 +86,7 @@ def test_cutoffs_are_the_derived_ones() -> None:
 
 def sources() -> list[str]:
     return sorted(
-        str(p.relative_to(ROOT))
-        for folder in ("mixing", "provider", "tests")
-        for p in (ROOT / folder).rglob("*.[ch]")
+        str(p.relative_to(ROOT)) for folder in ("mixing", "provider", "tests") for p in (ROOT / folder).rglob("*.[ch]")
     )
 
 
@@ -86,10 +94,30 @@ def test_sources_are_formatted() -> None:
     output(need("clang-format"), "--dry-run", "--Werror", *sources(), cwd=ROOT)
 
 
+def test_clang_tidy_finds_nothing() -> None:
+    """`.clang-tidy` over the product; warnings are errors there."""
+    files = f"{ROOT}/(mixing|provider)/.*"
+    output(need("run-clang-tidy"), "-quiet", "-j", "2", "-p", str(BUILD / "dev-clang"), files, cwd=ROOT)
+
+
+def test_python_is_clean() -> None:
+    ruff = BUILD / "venv" / "bin" / "ruff"
+    if not ruff.exists():
+        pytest.skip("ruff is not installed: scripts/test.sh could not fetch it")
+    output(str(ruff), "check", "--no-cache", str(ROOT), cwd=ROOT)
+    output(str(ruff), "format", "--check", "--no-cache", str(ROOT), cwd=ROOT)
+
+
 def test_one_file_executes_the_instructions() -> None:
-    found = [p for p in sources() if not p.startswith("tests/")
-             and any(f'"{i} %' in (ROOT / p).read_text() or f"_{i}64_step" in (ROOT / p).read_text()
-                     for i in ("rdrand", "rdseed"))]
+    found = [
+        p
+        for p in sources()
+        if not p.startswith("tests/")
+        and any(
+            f'"{i} %' in (ROOT / p).read_text() or f"_{i}64_step" in (ROOT / p).read_text()
+            for i in ("rdrand", "rdseed")
+        )
+    ]
     assert found == ["mixing/instructions_x86.h"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from conftest import MASKED, NO_AES, Flavour
+from conftest import MASKED, NO_AES, ConfigWriter, Flavour
 
 
 def test_rand_with_no_other_provider(flavour: Flavour) -> None:
@@ -50,7 +50,7 @@ def test_without_aes_instructions_libcrypto_helps(flavour: Flavour) -> None:
     assert re.fullmatch(r"[0-9a-f]{64}\n", result.stdout)
 
 
-def test_keys_can_be_made(flavour: Flavour, config) -> None:
+def test_keys_can_be_made(flavour: Flavour, config: ConfigWriter) -> None:
     env = {"OPENSSL_CONF": str(config())}
     for arguments in (["-algorithm", "EC", "-pkeyopt", "group:P-256"], ["-algorithm", "ED25519"]):
         result = flavour.run(["openssl", "genpkey", *arguments], env)

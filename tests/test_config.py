@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import CONF, MASKED, Flavour
+from conftest import CONF, MASKED, ConfigWriter, Flavour
 
 
 def served_by_drng(answer: dict) -> bool:
@@ -47,7 +47,7 @@ def test_the_built_in_serves_without_the_profile(release: Flavour) -> None:
 
 
 @pytest.mark.parametrize("source", ["rdrand", "rdseed"])
-def test_the_operator_chooses_the_instruction(release: Flavour, config, source: str) -> None:
+def test_the_operator_chooses_the_instruction(release: Flavour, config: ConfigWriter, source: str) -> None:
     """With the other one left out: the fallback steps in where the CPU lacks the chosen one."""
     answer = release.probe(config(source=source))
     other = {"rdrand": "rdseed", "rdseed": "rdrand"}[source]
@@ -55,7 +55,7 @@ def test_the_operator_chooses_the_instruction(release: Flavour, config, source: 
     assert f"{other.upper()}: not chosen" in answer["drng"]["disabled-reason"]
 
 
-def test_masked_with_fallback(flavour: Flavour, config) -> None:
+def test_masked_with_fallback(flavour: Flavour, config: ConfigWriter) -> None:
     answer = flavour.probe(config(fallback="yes"), {"OPENSSL_ia32cap": MASKED})
     assert answer["rand_bytes"] == 1
     assert served_by_drng(answer)
@@ -64,7 +64,7 @@ def test_masked_with_fallback(flavour: Flavour, config) -> None:
     assert answer["drng"]["seeds-rdseed"] + answer["drng"]["seeds-rdrand"] == 0
 
 
-def test_masked_without_fallback(flavour: Flavour, config) -> None:
+def test_masked_without_fallback(flavour: Flavour, config: ConfigWriter) -> None:
     answer = flavour.probe(config(fallback="no"), {"OPENSSL_ia32cap": MASKED})
     assert answer["rand_bytes"] != 1
     assert answer["rand_priv_bytes"] != 1
@@ -105,7 +105,7 @@ def test_a_bad_value_does_not_load(flavour: Flavour, tmp_path: Path, key: str, v
 
 @pytest.mark.parametrize(("key", "value", "allowed"), BAD_VALUES)
 def test_a_bad_value_in_the_strict_profile_fails_closed(
-    release: Flavour, config, key: str, value: str, allowed: str
+    release: Flavour, config: ConfigWriter, key: str, value: str, allowed: str
 ) -> None:
     answer = release.probe(config(**{key: value}))
     assert answer["loaded"] == 0
@@ -113,7 +113,7 @@ def test_a_bad_value_in_the_strict_profile_fails_closed(
     assert answer["public"] is None
 
 
-def test_every_good_value_serves(release: Flavour, config) -> None:
+def test_every_good_value_serves(release: Flavour, config: ConfigWriter) -> None:
     for keys in (
         {"os_mixing": "no"},
         {"request_mixing": "yes"},
@@ -135,7 +135,7 @@ def test_a_missing_module_fails_closed(release: Flavour, tmp_path: Path) -> None
     assert answer["primary"] is None
 
 
-def test_a_child_process_is_served_too(release: Flavour, config) -> None:
+def test_a_child_process_is_served_too(release: Flavour, config: ConfigWriter) -> None:
     """OPENSSL_CONF is all that a service needs."""
     result = release.run(["sh", "-c", "openssl rand -hex 16; openssl rand -hex 16"], {"OPENSSL_CONF": str(config())})
     lines = result.stdout.split()

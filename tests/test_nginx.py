@@ -12,7 +12,8 @@ from servers import descendants, free_port, make_certificate, maps, server
 
 
 @pytest.fixture
-def nginx_config(tmp_path: Path):
+def nginx_config(tmp_path: Path) -> tuple[Path, int, Path]:
+    """The example's configuration with the test's own paths and port, the port, and the certificate."""
     port = free_port()
     cert, key = make_certificate(tmp_path)
     text = (CONF / "nginx" / "nginx.conf").read_text()
@@ -33,8 +34,17 @@ def nginx_config(tmp_path: Path):
 
 def fetch(port: int, cert: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [need("curl"), "--silent", "--show-error", "--cacert", str(cert), "-w", "%{ssl_verify_result} %{http_version}",
-         *options, f"https://127.0.0.1:{port}/"],
+        [
+            need("curl"),
+            "--silent",
+            "--show-error",
+            "--cacert",
+            str(cert),
+            "-w",
+            "%{ssl_verify_result} %{http_version}",
+            *options,
+            f"https://127.0.0.1:{port}/",
+        ],
         capture_output=True,
         text=True,
         timeout=30,
@@ -42,7 +52,7 @@ def fetch(port: int, cert: Path, *options: str) -> subprocess.CompletedProcess[s
     )
 
 
-def test_handshakes_and_every_process_maps_the_module(nginx_config) -> None:
+def test_handshakes_and_every_process_maps_the_module(nginx_config: tuple[Path, int, Path]) -> None:
     path, port, cert = nginx_config
     env = RELEASE.environment({"OPENSSL_CONF": str(CONF / "drng.cnf")})
     with server([need("nginx"), "-c", str(path), "-g", "daemon off;"], env, port) as process:
@@ -57,7 +67,7 @@ def test_handshakes_and_every_process_maps_the_module(nginx_config) -> None:
             assert maps(pid, RELEASE.modules / "drng.so"), f"process {pid}"
 
 
-def test_a_missing_module_keeps_nginx_from_starting(nginx_config, tmp_path: Path) -> None:
+def test_a_missing_module_keeps_nginx_from_starting(nginx_config: tuple[Path, int, Path], tmp_path: Path) -> None:
     path, _, _ = nginx_config
     env = RELEASE.environment({"OPENSSL_CONF": str(CONF / "drng.cnf"), "OPENSSL_MODULES": str(tmp_path)})
     result = subprocess.run(

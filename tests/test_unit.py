@@ -25,16 +25,12 @@ def programs(preset: str) -> list[tuple[str, str]]:
     return [(t["name"], t["command"][0]) for t in json.loads(listing.stdout)["tests"]]
 
 
-CASES = [
-    pytest.param(path, id=f"{preset}-{name}") for preset in PRESETS for name, path in programs(preset)
-]
+CASES = [pytest.param(path, id=f"{preset}-{name}") for preset in PRESETS for name, path in programs(preset)]
 VALGRIND_CASES = [pytest.param(path, id=name) for name, path in programs("dev")]
 
 
 def run(command: list[str]) -> None:
-    result = subprocess.run(
-        command, cwd=ROOT / "tests", capture_output=True, text=True, timeout=600, check=False
-    )
+    result = subprocess.run(command, cwd=ROOT / "tests", capture_output=True, text=True, timeout=600, check=False)
     if result.returncode == SKIPPED:
         pytest.skip(result.stdout.strip().splitlines()[-1])
     assert result.returncode == 0, result.stdout + result.stderr
