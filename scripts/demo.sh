@@ -14,7 +14,7 @@ say()
 }
 
 say "What the build and the demonstration need"
-need_packages gcc cmake ninja-build pkg-config libssl-dev openssl nginx-light curl python3-minimal
+need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev openssl nginx-light curl python3
 echo "all installed"
 
 say "Building the module"
