@@ -28,7 +28,7 @@ struct drng_cpu {
     bool rdseed;     /* CPUID.7.0:EBX[18] */
     bool aes;        /* AES-NI with SSSE3 */
     bool vaes256;    /* VAES with AVX2, and the system saves YMM registers */
-    bool vaes512;    /* VAES with AVX-512F and AVX-512BW, and the system saves ZMM registers */
+    bool vaes512;    /* VAES with AVX-512F, BW and VL, and the system saves ZMM registers */
 };
 
 void drng_cpu_identify(struct drng_cpu *cpu);
@@ -42,6 +42,12 @@ bool drng_cpu_rdseed(uint64_t *word);
 
 /* The hint for a waiting loop. */
 void drng_cpu_pause(void);
+
+/*
+ * Clears the vector registers. To be called on the way out of whatever handled secrets: the compiler moves them
+ * through these registers, and a signal, a lazily bound symbol or a core dump would write them to memory.
+ */
+void drng_cpu_clear_vectors(void);
 
 /*
  * RDRAND and AES-CBC-MAC fused: reads 2 * blocks words, each past `health`, into `mac`, word and MAC state

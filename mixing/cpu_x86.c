@@ -19,7 +19,7 @@ enum {
 };
 
 static const unsigned leaf1_ecx_hypervisor = 1U << 31;
-static const unsigned leaf7_ebx_avx512 = 1U << 16 | 1U << 30; /* AVX-512F and AVX-512BW */
+static const unsigned leaf7_ebx_avx512 = 1U << 16 | 1U << 30 | 1U << 31; /* AVX-512F, BW and VL */
 
 /* Which register states the system saves; 0 where it does not say. */
 __attribute__((target("xsave"))) static uint64_t saved_state(unsigned leaf1_ecx)

@@ -101,6 +101,7 @@ static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct drng_bytes
         status = update(drbg, material);
     }
     drng_wipe(material, sizeof(material));
+    drng_cpu_clear_vectors();
     if (status != DRNG_OK) {
         drng_ctr_drbg_uninstantiate(drbg);
         return status;
@@ -203,6 +204,7 @@ enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
     if (takes_in) {
         drng_wipe(provided, sizeof(provided));
     }
+    drng_cpu_clear_vectors();
     if (status != DRNG_OK) {
         memset(out, 0, out_len);
         drng_ctr_drbg_uninstantiate(drbg);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "mixing/cpu.h"
 #include "mixing/os.h"
 #include "mixing/wipe.h"
 
@@ -175,6 +176,7 @@ enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drn
         source = DRNG_SOURCE_NONE;
         drng_wipe(out, len);
     }
+    drng_cpu_clear_vectors();
     count(policy->counters, source);
     return status;
 }

@@ -1,7 +1,7 @@
 #include "tests/provider/evp.h"
 
-#include <CUnit/CUnit.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/bio.h>
@@ -26,6 +26,20 @@ static const char pinned[] = "openssl_conf = init\n"
                              "[drng_sect]\n"
                              "activate = 1\n";
 
+static bool quiet;
+
+void evp_be_quiet(void)
+{
+    quiet = true;
+}
+
+static void print_errors(void)
+{
+    if (!quiet) {
+        ERR_print_errors_fp(stderr);
+    }
+}
+
 /* OSSL_LIB_CTX_load_config() wants a file; a file in memory will do. */
 static bool load(OSSL_LIB_CTX *libctx, const char *config)
 {
@@ -44,7 +58,7 @@ OSSL_LIB_CTX *evp_context_with(const char *config)
 {
     OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
     if (libctx == NULL || !evp_make_loadable(libctx) || !load(libctx, config)) {
-        ERR_print_errors_fp(stderr);
+        print_errors();
         OSSL_LIB_CTX_free(libctx);
         return NULL;
     }
@@ -58,12 +72,17 @@ OSSL_LIB_CTX *evp_context(const char *keys)
     return evp_context_with(config);
 }
 
+bool evp_configure_default(void)
+{
+    return evp_make_loadable(NULL) && load(NULL, pinned);
+}
+
 EVP_RAND_CTX *evp_rand(OSSL_LIB_CTX *libctx, const char *name, const char *query, EVP_RAND_CTX *parent)
 {
     EVP_RAND *algorithm = EVP_RAND_fetch(libctx, name, query);
     EVP_RAND_CTX *rand = algorithm != NULL ? EVP_RAND_CTX_new(algorithm, parent) : NULL;
     if (rand == NULL) {
-        ERR_print_errors_fp(stderr);
+        print_errors();
     }
     EVP_RAND_free(algorithm);
     return rand;
@@ -73,7 +92,7 @@ EVP_RAND_CTX *evp_rand_ready(OSSL_LIB_CTX *libctx, const char *name, const char 
 {
     EVP_RAND_CTX *rand = evp_rand(libctx, name, query, parent);
     if (rand != NULL && EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL) != 1) {
-        ERR_print_errors_fp(stderr);
+        print_errors();
         EVP_RAND_CTX_free(rand);
         rand = NULL;
     }
@@ -93,11 +112,20 @@ static bool get_provider_param(OSSL_LIB_CTX *libctx, OSSL_PARAM params[])
     return got;
 }
 
+/* Not by CUnit, which asserts only where a suite runs. */
+static void must_have(bool got, const char *name)
+{
+    if (!got) {
+        (void)fprintf(stderr, "there is no parameter %s\n", name);
+        abort();
+    }
+}
+
 uint64_t evp_counter(OSSL_LIB_CTX *libctx, const char *name)
 {
     uint64_t value = 0;
     OSSL_PARAM params[] = {OSSL_PARAM_construct_uint64(name, &value), OSSL_PARAM_construct_end()};
-    CU_ASSERT_TRUE_FATAL(get_provider_param(libctx, params));
+    must_have(get_provider_param(libctx, params), name);
     return value;
 }
 
@@ -105,7 +133,7 @@ const char *evp_text(OSSL_LIB_CTX *libctx, const char *name)
 {
     char *value = NULL;
     OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_ptr(name, &value, 0), OSSL_PARAM_construct_end()};
-    CU_ASSERT_TRUE_FATAL(get_provider_param(libctx, params));
+    must_have(get_provider_param(libctx, params), name);
     return value;
 }
 
@@ -113,7 +141,7 @@ size_t evp_size(EVP_RAND_CTX *rand, const char *name)
 {
     size_t value = 0;
     OSSL_PARAM params[] = {OSSL_PARAM_construct_size_t(name, &value), OSSL_PARAM_construct_end()};
-    CU_ASSERT_TRUE_FATAL(EVP_RAND_CTX_get_params(rand, params) == 1 && OSSL_PARAM_modified(params));
+    must_have(EVP_RAND_CTX_get_params(rand, params) == 1 && OSSL_PARAM_modified(params), name);
     return value;
 }
 

@@ -174,6 +174,25 @@ static void requests_are_mixed_where_they_should_be(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
+/* Executions of RDRAND that a request takes where the key is left at `auto`. */
+static uint64_t executions_of_a_request(bool hypervisor)
+{
+    unsigned char out[32];
+    drng_process.evidence.cpu.hypervisor = hypervisor;
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    const uint64_t before = scripted_rdrand.executions;
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    OSSL_LIB_CTX_free(libctx);
+    return scripted_rdrand.executions - before;
+}
+
+static void a_hypervisor_switches_request_mixing_on(void)
+{
+    CU_ASSERT_EQUAL(executions_of_a_request(true), 2);
+    CU_ASSERT_EQUAL(executions_of_a_request(false), 0);
+}
+
 /* The kernel's generator is not ready, the hardware is: a seed at once, and nobody waits. */
 static void early_boot_needs_no_kernel(void)
 {
@@ -214,6 +233,7 @@ static const struct unit_test tests[] = {
     {"words of a lying RDRAND are not put out", words_of_a_lying_rdrand_are_not_put_out},
     {"RDRAND puts out the words themselves", rdrand_puts_out_the_words_themselves},
     {"requests are mixed where they should be", requests_are_mixed_where_they_should_be},
+    {"a hypervisor switches request mixing on", a_hypervisor_switches_request_mixing_on},
     {"early boot needs no kernel", early_boot_needs_no_kernel},
     {"HMAC conditions too", hmac_conditions_too},
     {"OS mixing can be switched off", os_mixing_can_be_switched_off},

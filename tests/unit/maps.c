@@ -24,6 +24,20 @@ size_t maps_count(void)
     return lines;
 }
 
+bool maps_mention(const char *name)
+{
+    char line[1024];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps != NULL && !found && fgets(line, sizeof(line), maps) != NULL) {
+        found = strstr(line, name) != NULL;
+    }
+    if (maps != NULL) {
+        (void)fclose(maps);
+    }
+    return found;
+}
+
 static bool has_word(const char *line, const char *word)
 {
     const char *at = strstr(line, word);

@@ -5,6 +5,9 @@
 
 #include <CUnit/CUnit.h>
 
+/* What a program returns that cannot be run here, after a line that says why; ctest knows it. */
+enum { UNIT_SKIPPED = 77 };
+
 struct unit_test {
     const char *name;
     void (*run)(void);

@@ -1,4 +1,4 @@
-/* The provider linked into the test, on the scripted CPU. */
+/* The provider linked into the test, on whichever CPU is linked beside it. */
 
 #include "tests/provider/evp.h"
 

@@ -1,0 +1,6 @@
+#include "tests/process/kernel.h"
+
+bool kernel_prepare(void)
+{
+    return true;
+}

@@ -1,0 +1,262 @@
+/* Where secrets lie, and that they are gone: pages, core dumps, free, unload, exit. */
+
+#define _GNU_SOURCE
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include "mixing/secmem.h"
+#include "provider/drbg.h"
+#include "tests/process/kernel.h"
+#include "tests/provider/evp.h"
+#include "tests/provider/fake_core.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/child.h"
+#include "tests/unit/maps.h"
+#include "tests/unit/unit.h"
+
+static struct drng_provctx *provctx;
+
+/* A generator of the provider's, and so its secrets within reach. */
+static struct drng_drbg *ready_drbg(void)
+{
+    struct drng_drbg *drbg = drng_drbg_newctx(provctx, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    return drbg;
+}
+
+static void secrets_lie_in_guarded_pages(void)
+{
+    struct drng_drbg *drbg = ready_drbg();
+    CU_ASSERT_TRUE(maps_has_flag(drbg->secrets, "dd"));
+    CU_ASSERT_TRUE(!drng_secmem_kernel_wipes || maps_has_flag(drbg->secrets, "wf"));
+    struct rlimit limit;
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+    if (limit.rlim_cur >= 1 << 20 && !kernel_is_instrumented()) { /* sanitizers lock nothing */
+        CU_ASSERT_TRUE(maps_has_flag(drbg->secrets, "lo"));
+    }
+    /* The context itself, in ordinary memory, holds no byte of Key. */
+    for (size_t i = 0; i + 16 <= sizeof(*drbg); i++) {
+        CU_ASSERT_NOT_EQUAL(memcmp((unsigned char *)drbg + i, drbg->secrets->drbg.key, 16), 0);
+    }
+    drng_drbg_freectx(drbg);
+}
+
+static void a_freed_generator_leaves_zeros(void)
+{
+    struct drng_drbg *drbg = ready_drbg();
+    const unsigned char *secrets = (const unsigned char *)drbg->secrets;
+    CU_ASSERT_FALSE(bytes_are(secrets, DRNG_SLOT_SIZE, 0));
+    drng_drbg_freectx(drbg);
+    CU_ASSERT_TRUE(bytes_are(secrets, DRNG_SLOT_SIZE, 0));
+}
+
+static enum drng_status failing_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                                    size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    (void)key;
+    (void)key_len;
+    (void)v;
+    (void)out;
+    (void)out_blocks;
+    (void)tail;
+    (void)tail_blocks;
+    return DRNG_LIBCRYPTO_FAILED;
+}
+
+static void a_failed_generator_leaves_zeros(void)
+{
+    struct drng_drbg *drbg = ready_drbg();
+    unsigned char out[32];
+    const struct drng_aes failing = {.name = "failing", .ctr = failing_ctr, .cbc = drbg->secrets->drbg.aes->cbc};
+    drbg->secrets->drbg.aes = &failing;
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 0, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_TRUE(bytes_are(&drbg->secrets->drbg, sizeof(drbg->secrets->drbg), 0));
+    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 0, 0, NULL, 0), 1);
+    drng_drbg_freectx(drbg);
+}
+
+/* ---- Core dumps ---- */
+
+enum { KEY_AND_V = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK, MARKER_LEN = 32 };
+
+struct crash {
+    int tell; /* where Key and V go, and the marker */
+    bool dump_secrets;
+    const char *directory;
+};
+
+/* In ordinary memory: what a core dump is sure to hold. Filled at run time, or the program's file would hold it too. */
+static unsigned char marker[MARKER_LEN];
+
+/* Makes a generator, tells its state from where it lies, and dies. */
+static int crash_with_secrets(const struct crash *crash)
+{
+    struct rlimit core;
+    struct drng_drbg *drbg = ready_drbg();
+    const struct drng_ctr_drbg *secret = &drbg->secrets->drbg;
+    const uintptr_t page = (uintptr_t)secret & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+    (void)drng_drbg_generate(drbg, marker, sizeof(marker), 0, 0, NULL, 0);
+    if (crash->dump_secrets && madvise((void *)page, 1, MADV_DODUMP) != 0) {
+        return 1;
+    }
+    if (write(crash->tell, marker, sizeof(marker)) != sizeof(marker) ||
+        write(crash->tell, secret->key, sizeof(secret->key)) != sizeof(secret->key) ||
+        write(crash->tell, secret->v, sizeof(secret->v)) != sizeof(secret->v) || chdir(crash->directory) != 0 ||
+        getrlimit(RLIMIT_CORE, &core) != 0) {
+        return 2;
+    }
+    core.rlim_cur = core.rlim_max;
+    if (setrlimit(RLIMIT_CORE, &core) != 0) {
+        return 3;
+    }
+    abort();
+}
+
+/* Not by child_forked(), which allows no core. */
+static int status_of_crash(const struct crash *crash)
+{
+    int status = -1;
+    const pid_t pid = fork();
+    if (pid == 0) {
+        _exit(crash_with_secrets(crash));
+    }
+    return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* How often `what` stands in the file; its first 16 bytes will do for a state. */
+static unsigned occurrences(const char *path, const unsigned char *what, size_t len)
+{
+    struct stat info;
+    unsigned found = 0;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    CU_ASSERT_TRUE_FATAL(fd >= 0 && fstat(fd, &info) == 0);
+    const size_t size = (size_t)info.st_size;
+    unsigned char *core = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    CU_ASSERT_PTR_NOT_EQUAL_FATAL(core, MAP_FAILED);
+    const unsigned char *at = core;
+    while ((at = memmem(at, size - (size_t)(at - core), what, len)) != NULL) {
+        found++;
+        at++;
+    }
+    (void)munmap(core, size);
+    (void)close(fd);
+    return found;
+}
+
+/* Whether Key, its halves or V are in the core of a process that dies with a generator in use. */
+static bool core_holds_secrets(bool dump_secrets)
+{
+    char directory[] = "/tmp/drng-core-XXXXXX";
+    char path[64];
+    int tell[2];
+    unsigned char told[MARKER_LEN + KEY_AND_V];
+    CU_ASSERT_TRUE_FATAL(mkdtemp(directory) != NULL && pipe(tell) == 0);
+    const struct crash crash = {.tell = tell[1], .dump_secrets = dump_secrets, .directory = directory};
+    const int status = status_of_crash(&crash);
+    CU_ASSERT_TRUE_FATAL(WIFSIGNALED(status) && WCOREDUMP(status));
+    CU_ASSERT_EQUAL_FATAL(read(tell[0], told, sizeof(told)), sizeof(told));
+    (void)snprintf(path, sizeof(path), "%s/core", directory);
+    CU_ASSERT_TRUE(occurrences(path, told, MARKER_LEN) > 0);
+    unsigned found = 0;
+    for (size_t i = MARKER_LEN; i < sizeof(told); i += 16) {
+        found += occurrences(path, told + i, 16);
+    }
+    (void)unlink(path);
+    (void)rmdir(directory);
+    (void)close(tell[0]);
+    (void)close(tell[1]);
+    return found > 0;
+}
+
+/* Cores that go elsewhere than to a file "core" in the working directory are out of this test's reach. */
+static bool cores_are_files(void)
+{
+    char pattern[64] = "";
+    char uses_pid = '1';
+    FILE *file = fopen("/proc/sys/kernel/core_pattern", "re");
+    const bool plain = file != NULL && fgets(pattern, sizeof(pattern), file) != NULL && strcmp(pattern, "core\n") == 0;
+    FILE *with_pid = fopen("/proc/sys/kernel/core_uses_pid", "re");
+    const bool known = with_pid != NULL && fread(&uses_pid, 1, 1, with_pid) == 1;
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    if (with_pid != NULL) {
+        (void)fclose(with_pid);
+    }
+    return plain && known && uses_pid == '0';
+}
+
+static void a_core_dump_holds_no_secrets(void)
+{
+    if (!cores_are_files() || kernel_is_instrumented()) {
+        (void)printf("no core files here, skipped ");
+        CU_PASS("a skip");
+        return;
+    }
+    CU_ASSERT_FALSE(core_holds_secrets(false));
+    CU_ASSERT_TRUE(core_holds_secrets(true));
+}
+
+/* ---- Exit ---- */
+
+static bool looks_at_exit;
+
+/* Registered before libcrypto's own handler, so it runs after it. */
+static void look_at_exit(void)
+{
+    if (looks_at_exit) {
+        _exit(kernel_filled_slots() == 0 ? 0 : 5);
+    }
+}
+
+static int draw_and_exit(void *unused)
+{
+    unsigned char out[32];
+    (void)unused;
+    looks_at_exit = true;
+    if (!evp_configure_default() || RAND_bytes(out, sizeof(out)) != 1 || RAND_priv_bytes(out, sizeof(out)) != 1) {
+        return 1;
+    }
+    if (kernel_filled_slots() == 0) {
+        return 2; /* the look sees nothing, and proves nothing */
+    }
+    exit(0); // NOLINT(concurrency-mt-unsafe)
+}
+
+static void a_normal_exit_leaves_nothing(void)
+{
+    CU_ASSERT_EQUAL(child_forked(draw_and_exit, NULL), 0);
+}
+
+static const struct unit_test tests[] = {
+    {"secrets lie in guarded pages", secrets_lie_in_guarded_pages},
+    {"a freed generator leaves zeros", a_freed_generator_leaves_zeros},
+    {"a failed generator leaves zeros", a_failed_generator_leaves_zeros},
+    {"a core dump holds no secrets", a_core_dump_holds_no_secrets},
+    {"a normal exit leaves nothing", a_normal_exit_leaves_nothing},
+};
+
+int main(void)
+{
+    if (atexit(look_at_exit) != 0) {
+        return 1;
+    }
+    provctx = drng_provctx_new(fake_handle, fake_core);
+    const int result = provctx != NULL ? unit_run("memory", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    drng_provctx_free(provctx);
+    return result;
+}

@@ -1,0 +1,161 @@
+/*
+ * Sandboxes, entered after the first byte has been drawn: no file system, no file descriptors, no memory to lock, and
+ * a filter that kills the process at any system call but a few. Hardware seeds go on.
+ */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <openssl/rand.h>
+
+#include "tests/process/kernel.h"
+#include "tests/provider/evp.h"
+#include "tests/unit/child.h"
+#include "tests/unit/unit.h"
+
+#define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+
+/* read, write, exit, futex and, if it is asked for, getrandom. */
+static bool filter(bool allow_getrandom)
+{
+    const unsigned last = allow_getrandom ? SYS_getrandom : SYS_exit;
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        ALLOW(SYS_read),
+        ALLOW(SYS_write),
+        ALLOW(SYS_exit),
+        ALLOW(SYS_futex),
+        ALLOW(last),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+    const struct sock_fprog program = {.len = sizeof(rules) / sizeof(*rules), .filter = rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static bool no_resources(void)
+{
+    const struct rlimit none = {0};
+    return setrlimit(RLIMIT_MEMLOCK, &none) == 0 && setrlimit(RLIMIT_NOFILE, &none) == 0;
+}
+
+/* An empty root, without /dev and /proc. Only root may; others keep theirs, and the filter forbids open() anyway. */
+static bool no_files(void)
+{
+    char path[] = "/tmp/drng-sandbox-XXXXXX";
+    if (mkdtemp(path) == NULL || chdir(path) != 0 || rmdir(path) != 0) {
+        return false;
+    }
+    return chroot(".") == 0 || errno == EPERM;
+}
+
+/* ---- What goes on inside ---- */
+
+struct sandbox {
+    const char *keys;
+    bool allow_getrandom;
+    size_t requests;
+    bool reseed;
+};
+
+static bool draw(OSSL_LIB_CTX *libctx, size_t requests)
+{
+    unsigned char out[64];
+    for (size_t i = 0; i < requests; i++) {
+        if (RAND_bytes_ex(libctx, out, sizeof(out), 0) != 1 || RAND_priv_bytes_ex(libctx, out, sizeof(out), 0) != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The number of hardware seeds that were made, or 0. */
+static bool reseed_all(OSSL_LIB_CTX *libctx)
+{
+    EVP_RAND_CTX *primary = RAND_get0_primary(libctx);
+    const uint64_t before = evp_counter(libctx, "seeds-rdseed") + evp_counter(libctx, "seeds-rdrand");
+    for (unsigned i = 0; i < 20; i++) {
+        if (EVP_RAND_reseed(primary, 0, NULL, 0, NULL, 0) != 1 || !draw(libctx, 1)) {
+            return false;
+        }
+    }
+    return evp_counter(libctx, "seeds-rdseed") + evp_counter(libctx, "seeds-rdrand") == before + 20;
+}
+
+static int live_in(void *arg)
+{
+    const struct sandbox *sandbox = arg;
+    OSSL_LIB_CTX *libctx = evp_context(sandbox->keys);
+    if (libctx == NULL || !draw(libctx, 1) || !no_files() || !no_resources()) {
+        return 1;
+    }
+    if (!filter(sandbox->allow_getrandom)) {
+        return 2;
+    }
+    const bool served = draw(libctx, sandbox->requests) && (!sandbox->reseed || reseed_all(libctx));
+    (void)syscall(SYS_exit, served ? 0 : 3); /* _exit() is another system call */
+    return 4;
+}
+
+static void hardware_seeds_go_on(void)
+{
+    static const char *const keys[] = {"", "source = rdrand\n", "request_mixing = no\n", "os_mixing = no\n"};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+        struct sandbox sandbox = {.keys = keys[i], .allow_getrandom = true, .requests = 100, .reseed = true};
+        CU_ASSERT_EQUAL(child_forked(live_in, &sandbox), 0);
+    }
+}
+
+/* Between two seeds nothing but the processor is asked. */
+static void requests_make_no_system_call(void)
+{
+    static const char *const keys[] = {"request_mixing = yes\n", "request_mixing = no\n"};
+    for (size_t i = 0; i < 2; i++) {
+        struct sandbox sandbox = {.keys = keys[i], .requests = 60000};
+        CU_ASSERT_EQUAL(child_forked(live_in, &sandbox), 0);
+    }
+}
+
+/* The control: OS mixing is a system call, and the filter sees it. */
+static void the_filter_kills(void)
+{
+    struct sandbox sandbox = {.keys = "", .requests = 1, .reseed = true};
+    const int status = child_forked(live_in, &sandbox);
+    CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+}
+
+static const struct unit_test tests[] = {
+    {"hardware seeds go on", hardware_seeds_go_on},
+    {"requests make no system call", requests_make_no_system_call},
+    {"the filter kills", the_filter_kills},
+};
+
+int main(void)
+{
+    if (kernel_is_instrumented()) {
+        (void)printf("skipped: sanitizers and valgrind make system calls of their own\n");
+        return UNIT_SKIPPED;
+    }
+    OSSL_LIB_CTX *libctx = evp_context("");
+    unsigned char out[1];
+    (void)RAND_bytes_ex(libctx, out, sizeof(out), 0);
+    const bool hardware = evp_counter(libctx, "seeds-rdseed") + evp_counter(libctx, "seeds-rdrand") > 0;
+    OSSL_LIB_CTX_free(libctx);
+    if (!hardware) {
+        (void)printf("skipped: this CPU has no instruction to seed from\n");
+        return UNIT_SKIPPED;
+    }
+    return unit_run("sandboxes", tests, sizeof(tests) / sizeof(*tests));
+}

@@ -1,0 +1,241 @@
+/* Threads: generators of their own, nothing left behind, and forks out of the middle of it all. */
+
+#define _GNU_SOURCE
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/rand.h>
+
+#include "provider/process.h"
+#include "tests/process/kernel.h"
+#include "tests/process/pool.h"
+#include "tests/process/ways.h"
+#include "tests/provider/evp.h"
+#include "tests/unit/child.h"
+#include "tests/unit/maps.h"
+#include "tests/unit/unit.h"
+
+enum { THREADS = 8 };
+
+static OSSL_LIB_CTX *libctx;
+
+static bool draw_both(void)
+{
+    unsigned char out[32];
+    return RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1 && pool_add(out) &&
+           RAND_priv_bytes_ex(libctx, out, sizeof(out), 0) == 1 && pool_add(out);
+}
+
+/* Runs `work` in so many threads at once; how many of them returned NULL. */
+static unsigned in_threads(unsigned threads, void *(*work)(void *))
+{
+    pthread_t ids[THREADS];
+    unsigned succeeded = 0;
+    for (unsigned i = 0; i < threads; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&ids[i], NULL, work, NULL), 0);
+    }
+    for (unsigned i = 0; i < threads; i++) {
+        void *failed = NULL;
+        CU_ASSERT_EQUAL(pthread_join(ids[i], &failed), 0);
+        succeeded += failed == NULL;
+    }
+    return succeeded;
+}
+
+/* ---- Draws ---- */
+
+enum { DRAWS = 500 };
+
+static void *draw_many(void *unused)
+{
+    for (unsigned i = 0; i < DRAWS; i++) {
+        if (!draw_both()) {
+            return &libctx;
+        }
+    }
+    return unused;
+}
+
+static void no_two_threads_draw_the_same(void)
+{
+    CU_ASSERT_EQUAL(in_threads(THREADS, draw_many), THREADS);
+    CU_ASSERT_EQUAL(pool_size(), 2 * THREADS * DRAWS);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+/* The primary is the one generator that threads share. */
+static void *draw_from_primary(void *unused)
+{
+    EVP_RAND_CTX *primary = RAND_get0_primary(libctx);
+    unsigned char out[POOL_DRAW];
+    for (unsigned i = 0; i < DRAWS; i++) {
+        const bool reseeds = i % 50 == 0;
+        if (EVP_RAND_generate(primary, out, sizeof(out), 0, reseeds, NULL, 0) != 1 || !pool_add(out)) {
+            return &libctx;
+        }
+    }
+    return unused;
+}
+
+static void the_primary_is_locked(void)
+{
+    CU_ASSERT_EQUAL(in_threads(THREADS, draw_from_primary), THREADS);
+    CU_ASSERT_EQUAL(pool_size(), THREADS * DRAWS);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+/* ---- What a request costs the others ---- */
+
+static atomic_uint locks_taken;
+
+/* The linker brings every call of our own code here (--wrap). */
+int __real_pthread_mutex_lock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
+{
+    atomic_fetch_add(&locks_taken, 1);
+    return __real_pthread_mutex_lock(lock);
+}
+
+static void a_request_takes_no_lock_and_writes_nothing_shared(void)
+{
+    unsigned char out[64];
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
+    const unsigned before = atomic_load(&locks_taken);
+    const struct drng_process process = drng_process;
+    for (unsigned i = 0; i < 1000; i++) {
+        CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
+    }
+    CU_ASSERT_EQUAL(atomic_load(&locks_taken), before);
+    CU_ASSERT_EQUAL(memcmp(&process, &drng_process, sizeof(process)), 0);
+    /* The counter counts. */
+    CU_ASSERT_EQUAL(EVP_RAND_generate(RAND_get0_primary(libctx), out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(atomic_load(&locks_taken), before + 1);
+}
+
+/* ---- Short lives ---- */
+
+enum { SHORT_LIVED = 10000, FEWER = 200 /* for valgrind */ };
+
+static void *draw_once(void *unused)
+{
+    return draw_both() ? unused : &libctx;
+}
+
+static size_t resident_pages(void)
+{
+    size_t size = 0;
+    size_t resident = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(statm);
+    CU_ASSERT_EQUAL(fscanf(statm, "%zu %zu", &size, &resident), 2);
+    (void)fclose(statm);
+    return resident;
+}
+
+static void run_short_lived(unsigned threads)
+{
+    unsigned succeeded = 0;
+    for (unsigned i = 0; i < threads; i += THREADS) {
+        succeeded += in_threads(THREADS, draw_once);
+        CU_ASSERT_EQUAL(pool_duplicates(), 0);
+    }
+    CU_ASSERT_EQUAL(succeeded, threads);
+}
+
+/* Generators are erased with their thread: as many slots are in use as before, and no more memory is. */
+static void short_lived_threads_leave_nothing_behind(void)
+{
+    const unsigned threads = kernel_is_under_valgrind() ? FEWER : SHORT_LIVED;
+    run_short_lived(threads / 10);
+    const unsigned slots = kernel_filled_slots();
+    const size_t mappings = maps_count();
+    const size_t resident = resident_pages();
+    run_short_lived(threads);
+    CU_ASSERT_EQUAL(kernel_filled_slots(), slots);
+    if (kernel_is_instrumented()) {
+        return; /* its memory is not ours to count */
+    }
+    CU_ASSERT_EQUAL(maps_count(), mappings);
+    /* 10,000 times the smallest thing left behind, a slot of 256 bytes, would be 625 pages. */
+    CU_ASSERT_TRUE(resident_pages() < resident + 100);
+}
+
+/* ---- Forks ---- */
+
+enum { FORKS = 100 };
+
+static atomic_bool stop;
+
+/* Keeps every lock of the provider busy: requests, reseeds of the primary, slots taken and given back. */
+static void *keep_busy(void *unused)
+{
+    EVP_RAND_CTX *primary = RAND_get0_primary(libctx);
+    unsigned char out[32];
+    while (!atomic_load(&stop)) {
+        EVP_RAND_CTX *own = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", primary);
+        if (own == NULL || EVP_RAND_reseed(primary, 0, NULL, 0, NULL, 0) != 1 ||
+            RAND_bytes_ex(libctx, out, sizeof(out), 0) != 1) {
+            return &libctx;
+        }
+        EVP_RAND_CTX_free(own);
+    }
+    return unused;
+}
+
+static int draw_before_the_alarm(void *unused)
+{
+    (void)unused;
+    (void)alarm(30); /* a deadlock ends in a signal, and so in another status */
+    return ways_draw(1) ? 0 : 1;
+}
+
+static void forks_out_of_busy_threads(void)
+{
+    pthread_t threads[4];
+    /* A sanitizer's own locks, which no handler has freed in such a child, would be what it dies of. */
+    const bool clones = !kernel_is_instrumented();
+    atomic_store(&stop, false);
+    for (size_t i = 0; i < 4; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, keep_busy, NULL), 0);
+    }
+    for (unsigned i = 0; i < FORKS; i++) {
+        CU_ASSERT_EQUAL(child_forked(draw_before_the_alarm, NULL), 0);
+        CU_ASSERT_TRUE(!clones || child_cloned(draw_before_the_alarm, NULL) == 0);
+        CU_ASSERT_TRUE(ways_draw(1));
+    }
+    atomic_store(&stop, true);
+    for (size_t i = 0; i < 4; i++) {
+        void *failed = NULL;
+        CU_ASSERT_EQUAL(pthread_join(threads[i], &failed), 0);
+        CU_ASSERT_PTR_NULL(failed);
+    }
+    CU_ASSERT_EQUAL(pool_size(), (clones ? 3U : 2U) * FORKS * ways_count());
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+static const struct unit_test tests[] = {
+    {"no two threads draw the same", no_two_threads_draw_the_same},
+    {"the primary is locked", the_primary_is_locked},
+    {"a request takes no lock and writes nothing shared", a_request_takes_no_lock_and_writes_nothing_shared},
+    {"short-lived threads leave nothing behind", short_lived_threads_leave_nothing_behind},
+    {"forks out of busy threads", forks_out_of_busy_threads},
+};
+
+int main(void)
+{
+    libctx = evp_context("");
+    if (libctx == NULL || !pool_open() || !ways_open(libctx)) {
+        return 1;
+    }
+    const int result = unit_run("threads", tests, sizeof(tests) / sizeof(*tests));
+    ways_close();
+    pool_close();
+    OSSL_LIB_CTX_free(libctx);
+    return result;
+}

@@ -1,0 +1,265 @@
+/* Loading, unloading and exit, again and again and at the wrong moment: no crash, no leak, nothing left mapped. */
+
+#define _GNU_SOURCE
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <openssl/rand.h>
+
+#include "tests/process/kernel.h"
+#include "tests/provider/evp.h"
+#include "tests/provider/fake_core.h"
+#include "tests/unit/child.h"
+#include "tests/unit/maps.h"
+#include "tests/unit/unit.h"
+
+/* 1,000 times, or as often as valgrind's patience lasts. */
+static unsigned times(void)
+{
+    return kernel_is_under_valgrind() ? 30 : 1000;
+}
+
+static bool draw(OSSL_LIB_CTX *libctx)
+{
+    unsigned char out[32];
+    return RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1 && RAND_priv_bytes_ex(libctx, out, sizeof(out), 0) == 1;
+}
+
+static void a_thousand_contexts(void)
+{
+    size_t mappings = 0;
+    const unsigned rounds = times();
+    for (unsigned i = 0; i < rounds; i++) {
+        OSSL_LIB_CTX *libctx = evp_context("");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
+        CU_ASSERT_TRUE(draw(libctx));
+        OSSL_LIB_CTX_free(libctx);
+        if (i == rounds / 10) {
+            mappings = maps_count();
+        }
+    }
+    /* A sanitizer's memory is not ours to count. */
+    CU_ASSERT_TRUE(kernel_is_instrumented() || maps_count() == mappings);
+    CU_ASSERT_FALSE(maps_mention("drng.so"));
+    CU_ASSERT_EQUAL(kernel_filled_slots(), 0);
+}
+
+static void a_thousand_loads_into_one_context(void)
+{
+    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
+    CU_ASSERT_TRUE_FATAL(evp_make_loadable(libctx));
+    const unsigned rounds = times();
+    for (unsigned i = 0; i < rounds; i++) {
+        OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(provider);
+        EVP_RAND_CTX *rand = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+        unsigned char out[16];
+        CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
+        EVP_RAND_CTX_free(rand);
+        CU_ASSERT_EQUAL(OSSL_PROVIDER_unload(provider), 1);
+    }
+    OSSL_LIB_CTX_free(libctx);
+    CU_ASSERT_FALSE(maps_mention("drng.so"));
+}
+
+/* Two contexts share the process's memory for secrets; one going leaves the other whole. */
+static void contexts_that_overlap(void)
+{
+    OSSL_LIB_CTX *first = evp_context("");
+    OSSL_LIB_CTX *second = evp_context("");
+    CU_ASSERT_TRUE(draw(first) && draw(second));
+    OSSL_LIB_CTX_free(first);
+    CU_ASSERT_TRUE(draw(second));
+    OSSL_LIB_CTX_free(second);
+    CU_ASSERT_FALSE(maps_mention("drng.so"));
+}
+
+/* ---- Unloaded under a thread that goes on drawing ---- */
+
+struct hand_over {
+    pthread_barrier_t drawn;
+    pthread_barrier_t unloaded;
+    OSSL_LIB_CTX *libctx;
+    bool served;
+};
+
+static void *draw_across_the_unload(void *arg)
+{
+    struct hand_over *h = arg;
+    unsigned char out[32];
+    EVP_RAND_CTX *rand = evp_rand_ready(h->libctx, "CTR-DRBG", "provider=drng", NULL);
+    const bool before = EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0) == 1;
+    (void)pthread_barrier_wait(&h->drawn);
+    (void)pthread_barrier_wait(&h->unloaded);
+    h->served = before && EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0) == 1 &&
+                EVP_RAND_reseed(rand, 0, NULL, 0, NULL, 0) == 1;
+    EVP_RAND_CTX_free(rand);
+    return NULL;
+}
+
+static void generators_outlive_the_unload(void)
+{
+    struct hand_over h = {.libctx = OSSL_LIB_CTX_new()};
+    pthread_t thread;
+    CU_ASSERT_TRUE_FATAL(evp_make_loadable(h.libctx));
+    OSSL_PROVIDER *provider = OSSL_PROVIDER_load(h.libctx, "drng");
+    CU_ASSERT_EQUAL(pthread_barrier_init(&h.drawn, NULL, 2), 0);
+    CU_ASSERT_EQUAL(pthread_barrier_init(&h.unloaded, NULL, 2), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, draw_across_the_unload, &h), 0);
+    (void)pthread_barrier_wait(&h.drawn);
+    CU_ASSERT_EQUAL(OSSL_PROVIDER_unload(provider), 1);
+    (void)pthread_barrier_wait(&h.unloaded);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    CU_ASSERT_TRUE(h.served);
+    (void)pthread_barrier_destroy(&h.drawn);
+    (void)pthread_barrier_destroy(&h.unloaded);
+    OSSL_LIB_CTX_free(h.libctx);
+    CU_ASSERT_FALSE(maps_mention("drng.so"));
+}
+
+/* ---- The module alone, unmapped under a living thread ---- */
+
+typedef int random_bytes_fn(void *provctx, int which, void *buffer, size_t len, unsigned strength);
+typedef void teardown_fn(void *provctx);
+
+struct module {
+    void *handle;
+    void *provctx;
+    random_bytes_fn *random_bytes;
+    teardown_fn *teardown;
+};
+
+static bool load_module(struct module *m)
+{
+    const OSSL_DISPATCH *functions = NULL;
+    OSSL_provider_init_fn *init = NULL;
+    m->handle = dlopen(DRNG_MODULE_DIR "/drng.so", RTLD_NOW | RTLD_LOCAL);
+    void *symbol = m->handle != NULL ? dlsym(m->handle, "OSSL_provider_init") : NULL;
+    memcpy(&init, &symbol, sizeof(init));
+    fake_core_set(NULL, NULL);
+    if (init == NULL || init(fake_handle, fake_core, &functions, &m->provctx) != 1) {
+        return false;
+    }
+    for (; functions->function_id != 0; functions++) {
+        if (functions->function_id == 1032) {
+            m->random_bytes = (random_bytes_fn *)functions->function;
+        } else if (functions->function_id == OSSL_FUNC_PROVIDER_TEARDOWN) {
+            m->teardown = (teardown_fn *)functions->function;
+        }
+    }
+    return m->random_bytes != NULL && m->teardown != NULL;
+}
+
+static pthread_barrier_t step;
+
+static void *draw_and_outlive(void *arg)
+{
+    const struct module *m = arg;
+    unsigned char out[32];
+    void *result = m->random_bytes(m->provctx, 0, out, sizeof(out), 0) == 1 ? NULL : arg;
+    (void)pthread_barrier_wait(&step);
+    (void)pthread_barrier_wait(&step);
+    return result; /* the module is gone by now, and nothing of it runs as the thread ends */
+}
+
+static int nothing(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+static void a_thread_outlives_the_module(void)
+{
+    for (unsigned i = 0; i < 20; i++) {
+        struct module m = {0};
+        pthread_t thread;
+        void *failed = NULL;
+        CU_ASSERT_TRUE_FATAL(load_module(&m));
+        CU_ASSERT_EQUAL(pthread_barrier_init(&step, NULL, 2), 0);
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, draw_and_outlive, &m), 0);
+        (void)pthread_barrier_wait(&step);
+        m.teardown(m.provctx);
+        CU_ASSERT_EQUAL(dlclose(m.handle), 0);
+        CU_ASSERT_FALSE(maps_mention("drng.so"));
+        (void)pthread_barrier_wait(&step);
+        CU_ASSERT_EQUAL(pthread_join(thread, &failed), 0);
+        CU_ASSERT_PTR_NULL(failed);
+        (void)pthread_barrier_destroy(&step);
+        /* Its handler for forks went with it. */
+        CU_ASSERT_EQUAL(child_forked(nothing, NULL), 0);
+    }
+}
+
+/* ---- Exit ---- */
+
+/*
+ * Threads that have drawn with RAND_bytes() and wait, and threads in the middle of a request to a generator of their
+ * own. None that are in RAND_bytes() itself: libcrypto's exit handler frees what that uses, and crashes with its own
+ * generator too.
+ */
+static atomic_uint ready; /* threads that need nothing more of libcrypto than their generator */
+
+static void *draw_and_wait(void *unused)
+{
+    unsigned char out[32];
+    const bool drawn = RAND_bytes(out, sizeof(out)) == 1 && RAND_priv_bytes(out, sizeof(out)) == 1;
+    atomic_fetch_add(&ready, drawn);
+    (void)pause();
+    return unused;
+}
+
+static void *draw_for_ever(void *unused)
+{
+    unsigned char out[32];
+    EVP_RAND_CTX *rand = evp_rand_ready(NULL, "CTR-DRBG", "provider=drng", NULL);
+    atomic_fetch_add(&ready, 1);
+    while (EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0) == 1) {
+    }
+    _exit(3);
+    return unused;
+}
+
+/* exit(), not _exit(): libcrypto's handlers run. */
+static int exit_with_threads(void *unused)
+{
+    enum { EACH = 2 };
+    pthread_t thread;
+    (void)unused;
+    (void)alarm(60);
+    if (!evp_configure_default()) {
+        return 1;
+    }
+    for (unsigned i = 0; i < EACH; i++) {
+        if (pthread_create(&thread, NULL, draw_and_wait, NULL) != 0 ||
+            pthread_create(&thread, NULL, draw_for_ever, NULL) != 0) {
+            return 2;
+        }
+    }
+    while (atomic_load(&ready) < 2 * EACH) {
+    }
+    exit(0); // NOLINT(concurrency-mt-unsafe)
+}
+
+static void exit_with_threads_running(void)
+{
+    for (unsigned i = 0; i < 50; i++) {
+        CU_ASSERT_EQUAL(child_forked(exit_with_threads, NULL), 0);
+    }
+}
+
+static const struct unit_test tests[] = {
+    {"a thousand contexts", a_thousand_contexts},
+    {"a thousand loads into one context", a_thousand_loads_into_one_context},
+    {"contexts that overlap", contexts_that_overlap},
+    {"generators outlive the unload", generators_outlive_the_unload},
+    {"a thread outlives the module", a_thread_outlives_the_module},
+    {"exit with threads running", exit_with_threads_running},
+};
+
+UNIT_MAIN("unload and exit", tests)
