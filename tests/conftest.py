@@ -119,8 +119,10 @@ def config(tmp_path: Path) -> ConfigWriter:
 
     def write(**keys: str) -> Path:
         text = (CONF / "drng.cnf").read_text()
+        section = "[drng_sect]\n"
+        assert text.count(section) == 1
         path = tmp_path / "openssl.cnf"
-        path.write_text(text + "".join(f"{k} = {v}\n" for k, v in keys.items()))
+        path.write_text(text.replace(section, section + "".join(f"{k} = {v}\n" for k, v in keys.items())))
         return path
 
     return write

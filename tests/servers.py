@@ -1,21 +1,48 @@
-"""Starts a real server on 127.0.0.1, waits until it listens, and ends it by its process id."""
+"""Starts real servers on 127.0.0.1, waits until they listen, and ends them by their process ids.
+
+A Kind knows how one sort of server is configured and reloaded; a Site is what it serves: three ports, of which one has
+an RSA certificate, one an ECDSA certificate, and one asks for a client's certificate. `running` starts a Kind on a Site.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
+import signal
 import socket
 import subprocess
+import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 STARTUP_SECONDS = 30
+PAGE = "served with random numbers from drng"
+PORTS = ("rsa", "ec", "mutual")
+PROGRAMS = Path(__file__).parent / "programs"
+
+# Debian's python3 with Debian's libcrypto, whatever comes first in PATH.
+SYSTEM_PYTHON = "/usr/bin/python3"
+
+
+# ---- Ports, certificates, processes ----
+
+
+def free_ports(count: int) -> list[int]:
+    """Different ones, since all are held until the last is found."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for s in sockets:
+            s.bind(("127.0.0.1", 0))
+        return [s.getsockname()[1] for s in sockets]
 
 
 def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    return free_ports(1)[0]
 
 
 def make_certificate(directory: Path, algorithm: str = "ec") -> tuple[Path, Path]:
@@ -61,33 +88,346 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = STARTUP_
         time.sleep(0.02)
 
 
-@contextlib.contextmanager
-def server(command: Sequence[str], env: Mapping[str, str], port: int) -> Iterator[subprocess.Popen[str]]:
-    """A server in the foreground, from when it listens until the end of the block."""
-    process = subprocess.Popen(
-        list(command), env=dict(env), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    try:
-        wait_for(lambda: listens(port) or process.poll() is not None, f"{command[0]} to listen")
-        assert process.poll() is None, process.communicate()[0]
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.communicate(timeout=30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.communicate()
-
-
 def descendants(pid: int) -> list[int]:
-    """A process and all its living descendants."""
+    """A process and all its living descendants; one that ends meanwhile is left out."""
     found = [pid]
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text().split():
-            found += descendants(int(child))
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                found += descendants(int(child))
     return found
 
 
 def maps(pid: int, path: Path) -> bool:
     return str(path) in Path(f"/proc/{pid}/maps").read_text()
+
+
+def alive(pid: int) -> bool:
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Asks once, then insists, until the process and its descendants are gone."""
+    family = descendants(process.pid)
+    process.terminate()
+    try:
+        process.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    deadline = time.monotonic() + 10
+    while any(alive(pid) for pid in family):
+        if time.monotonic() > deadline:
+            for pid in family:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def server(command: Sequence[str], env: Mapping[str, str], port: int) -> Iterator[subprocess.Popen[str]]:
+    """A server in the foreground, from when it listens until the end of the block."""
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(list(command), env=dict(env), stdout=log, stderr=subprocess.STDOUT, text=True)
+        try:
+            wait_for(lambda: listens(port) or process.poll() is not None, f"{command[0]} to listen")
+            if process.poll() is not None:
+                log.seek(0)
+                raise AssertionError(log.read())
+            yield process
+        finally:
+            end(process)
+
+
+# ---- Sites ----
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a server serves. Its directory can be read by workers that have dropped their privileges."""
+
+    directory: Path
+    ports: Mapping[str, int]
+    backend: int  # of those that only hand on what they have decrypted
+
+    def cert(self, port: str) -> Path:
+        """The certificate of a port, which is its own authority."""
+        return self.directory / f"{'ec' if port == 'mutual' else port}-cert.pem"
+
+    def key(self, port: str) -> Path:
+        return self.directory / f"{'ec' if port == 'mutual' else port}-key.pem"
+
+    @property
+    def client_cert(self) -> Path:
+        return self.directory / "client" / "ec-cert.pem"
+
+    @property
+    def client_key(self) -> Path:
+        return self.directory / "client" / "ec-key.pem"
+
+    @property
+    def log(self) -> Path:
+        return self.directory / "log"
+
+
+class _Page(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(PAGE.encode())
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def new_site() -> Iterator[Site]:
+    # Not pytest's directory, whose parents are closed to other users.
+    with tempfile.TemporaryDirectory() as name, ThreadingHTTPServer(("127.0.0.1", 0), _Page) as backend:
+        directory = Path(name)
+        directory.chmod(0o755)
+        (directory / "client").mkdir()
+        make_certificate(directory, "rsa")
+        make_certificate(directory, "ec")
+        make_certificate(directory / "client", "ec")
+        (directory / "index.html").write_text(PAGE)
+        thread = threading.Thread(target=backend.serve_forever, daemon=True)
+        thread.start()
+        yield Site(directory, dict(zip(PORTS, free_ports(len(PORTS)), strict=True)), backend.server_address[1])
+        backend.shutdown()
+        thread.join()
+
+
+# ---- Kinds ----
+
+
+class Kind:
+    """A sort of server. `configure` writes what it needs and says how it is started in the foreground."""
+
+    name: str
+    reload_signal: signal.Signals = signal.SIGHUP
+    # Whether a session of TLS 1.2 can be resumed by its id in whatever worker gets the connection.
+    shares_sessions = True
+    # Whether connections that arrive during a reload are all answered.
+    seamless = True
+
+    def configure(self, site: Site) -> list[str]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Nginx(Kind):
+    name = "nginx"
+
+    def configure(self, site: Site) -> list[str]:
+        servers = ""
+        for port, number in site.ports.items():
+            verify = f"ssl_client_certificate {site.client_cert}; ssl_verify_client on;" if port == "mutual" else ""
+            servers += f"""
+    server {{
+        listen 127.0.0.1:{number} ssl backlog=4096;
+        ssl_certificate {site.cert(port)};
+        ssl_certificate_key {site.key(port)};
+        {verify}
+        location / {{ return 200 "{PAGE}"; }}
+    }}"""
+        path = site.directory / "nginx.conf"
+        path.write_text(f"""\
+worker_processes 2;
+pid {site.directory}/nginx.pid;
+error_log {site.log} crit;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_session_cache shared:drng:1m;
+{servers}
+}}
+""")
+        return ["/usr/sbin/nginx", "-c", str(path), "-g", "daemon off;"]
+
+
+class Apache(Kind):
+    reload_signal = signal.SIGUSR1
+
+    def __init__(self, mpm: str) -> None:
+        self.mpm = mpm
+        self.name = f"apache-{mpm}"
+
+    def configure(self, site: Site) -> list[str]:
+        modules = Path("/usr/lib/apache2/modules")
+        names = [f"mpm_{self.mpm}", "authz_core", "dir", "socache_shmcb", "ssl"]
+        hosts = ""
+        for port, number in site.ports.items():
+            verify = f"SSLCACertificateFile {site.client_cert}\nSSLVerifyClient require" if port == "mutual" else ""
+            hosts += f"""
+Listen 127.0.0.1:{number}
+<VirtualHost 127.0.0.1:{number}>
+SSLEngine on
+SSLCertificateFile {site.cert(port)}
+SSLCertificateKeyFile {site.key(port)}
+{verify}
+</VirtualHost>"""
+        path = site.directory / "apache2.conf"
+        path.write_text(f"""\
+ServerRoot {site.directory}
+ServerName localhost
+PidFile {site.directory}/apache2.pid
+DefaultRuntimeDir {site.directory}
+ErrorLog {site.log}
+LogLevel crit
+User www-data
+Group www-data
+{"".join(f"LoadModule {n}_module {modules}/mod_{n}.so{chr(10)}" for n in names)}
+StartServers 2
+ListenBacklog 4096
+SSLProtocol -all +TLSv1.2 +TLSv1.3
+SSLSessionCache shmcb:{site.directory}/sessions(512000)
+DocumentRoot {site.directory}
+<Directory {site.directory}>
+Require all granted
+</Directory>
+{hosts}
+""")
+        return ["/usr/sbin/apache2", "-f", str(path), "-DFOREGROUND"]
+
+
+class HAProxy(Kind):
+    name = "haproxy"
+    reload_signal = signal.SIGUSR2
+
+    def configure(self, site: Site) -> list[str]:
+        frontends = ""
+        for port, number in site.ports.items():
+            pem = site.directory / f"haproxy-{port}.pem"
+            pem.write_text(site.key(port).read_text() + site.cert(port).read_text())
+            verify = f"ca-file {site.client_cert} verify required" if port == "mutual" else ""
+            frontends += f"""
+frontend {port}
+    bind 127.0.0.1:{number} ssl crt {pem} {verify} backlog 4096
+    http-request return status 200 content-type text/plain string "{PAGE}"
+"""
+        path = site.directory / "haproxy.cfg"
+        path.write_text(f"""\
+global
+    nbthread 2
+    stats socket {site.directory}/haproxy.sock mode 600 level admin expose-fd listeners
+    ssl-default-bind-options ssl-min-ver TLSv1.2
+defaults
+    mode http
+    timeout connect 5s
+    timeout client 5s
+    timeout server 5s
+{frontends}
+""")
+        # -W: a master and a worker with threads; the worker is replaced on reload. (2.5 took away several processes.)
+        return ["/usr/sbin/haproxy", "-W", "-f", str(path)]
+
+
+class Stunnel(Kind):
+    name = "stunnel"
+
+    def configure(self, site: Site) -> list[str]:
+        services = ""
+        for port, number in site.ports.items():
+            verify = f"CAfile = {site.client_cert}\nverifyChain = yes" if port == "mutual" else ""
+            services += f"""
+[{port}]
+accept = 127.0.0.1:{number}
+connect = 127.0.0.1:{site.backend}
+cert = {site.cert(port)}
+key = {site.key(port)}
+{verify}
+"""
+        path = site.directory / "stunnel.conf"
+        path.write_text(f"""\
+foreground = yes
+pid = {site.directory}/stunnel.pid
+output = {site.log}
+debug = notice
+sslVersionMin = TLSv1.2
+{services}
+""")
+        return ["/usr/bin/stunnel4", str(path)]
+
+
+class Python(Kind):
+    """tests/programs/tls_server.py: workers forked ahead with a thread a connection, or a process a connection."""
+
+    shares_sessions = False
+
+    def __init__(self, mode: str) -> None:
+        self.mode = mode
+        self.name = f"python-{mode}"
+
+    def configure(self, site: Site) -> list[str]:
+        path = site.directory / "python.json"
+        services = [
+            {
+                "port": number,
+                "cert": str(site.cert(port)),
+                "key": str(site.key(port)),
+                "client_ca": str(site.client_cert) if port == "mutual" else None,
+            }
+            for port, number in site.ports.items()
+        ]
+        path.write_text(json.dumps({"mode": self.mode, "workers": 2, "page": PAGE, "services": services}))
+        return [SYSTEM_PYTHON, str(PROGRAMS / "tls_server.py"), str(path)]
+
+
+NGINX = Nginx()
+APACHE_EVENT = Apache("event")
+APACHE_PREFORK = Apache("prefork")
+HAPROXY = HAProxy()
+STUNNEL = Stunnel()
+PYTHON_THREADS = Python("threads")
+PYTHON_FORK = Python("fork")
+KINDS: tuple[Kind, ...] = (NGINX, APACHE_EVENT, APACHE_PREFORK, HAPROXY, STUNNEL, PYTHON_THREADS, PYTHON_FORK)
+
+
+# ---- Running ----
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server that listens on its site's ports."""
+
+    kind: Kind
+    site: Site
+    process: subprocess.Popen[str]
+
+    def processes(self) -> list[int]:
+        """The first one, and its living descendants."""
+        return descendants(self.process.pid)
+
+    def workers(self) -> set[int]:
+        return set(self.processes()) - {self.process.pid}
+
+    def _reloads_logged(self) -> int:
+        return self.site.log.read_text().count("Configuration successful")
+
+    def reload(self) -> None:
+        """Reads its configuration again, and returns when the old workers are gone and new ones are there."""
+        if self.kind is STUNNEL:
+            # One process, which says so in its log.
+            before = self._reloads_logged()
+            self.process.send_signal(self.kind.reload_signal)
+            wait_for(lambda: self._reloads_logged() > before, "stunnel to reload")
+            return
+        old = self.workers()
+        self.process.send_signal(self.kind.reload_signal)
+        wait_for(
+            lambda: not any(alive(pid) for pid in old) and bool(self.workers()), f"{self.kind}'s workers to change"
+        )
+
+
+@contextlib.contextmanager
+def running(kind: Kind, site: Site, env: Mapping[str, str]) -> Iterator[Running]:
+    with server(kind.configure(site), env, site.ports["rsa"]) as process:
+        for port in site.ports.values():
+            wait_for(lambda port=port: listens(port), f"{kind} to listen on {port}")  # type: ignore[misc]
+        yield Running(kind, site, process)
