@@ -1,7 +1,7 @@
 """Starts real servers on 127.0.0.1, waits until they listen, and ends them by their process ids.
 
-A Kind knows how one sort of server is configured and reloaded; a Site is what it serves: three ports, of which one has
-an RSA certificate, one an ECDSA certificate, and one asks for a client's certificate. `running` starts a Kind on a Site.
+A Kind knows how one sort of server is configured and reloaded; a Site is what it serves: three ports, one with an RSA
+certificate, one with an ECDSA certificate, one that asks for a client's. `running` starts a Kind on a Site.
 """
 
 from __future__ import annotations
