@@ -92,7 +92,8 @@ static void without_a_fallback_nothing_serves(void)
     OSSL_LIB_CTX *libctx = on_cpu(scripted_ones, scripted_alternating, "fallback = no\n");
     CU_ASSERT_NOT_EQUAL(draw(libctx, out), 1);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    CU_ASSERT_TRUE(evp_error("fallback = no", "RDSEED: disabled after two failed health tests, the last the stuck value test"));
+    CU_ASSERT_TRUE(
+        evp_error("fallback = no", "RDSEED: disabled after two failed health tests, the last the stuck value test"));
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "none");
     CU_ASSERT_TRUE(evp_counter(libctx, "seed-failures") > 0);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 0);
