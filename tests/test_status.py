@@ -77,14 +77,27 @@ def target(env: Mapping[str, str]) -> Iterator[Target]:
         yield Target(process)
 
 
+# Far from everything else, so that what lies behind the mapping cannot be read.
+HOLDER = """
+import ctypes, os, sys
+raw = sys.stdin.buffer.read(int(sys.argv[2]))
+fd = os.memfd_create(sys.argv[1])
+os.write(fd, raw)
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+at = 0x100000000000
+PROT_READ, MAP_SHARED, MAP_FIXED_NOREPLACE = 1, 1, 0x100000
+mapped = libc.mmap(ctypes.c_void_p(at), ctypes.c_size_t(len(raw)), PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0)
+assert mapped == at
+print("held", flush=True)
+sys.stdin.buffer.read()
+"""
+
+
 @contextlib.contextmanager
 def holding(name: str, content: bytes) -> Iterator[int]:
     """A process with a mapping of this name that holds what somebody has put there."""
-    code = (
-        "import mmap, os, sys; raw = sys.stdin.buffer.read(int(sys.argv[2])); fd = os.memfd_create(sys.argv[1]); "
-        "os.write(fd, raw); held = mmap.mmap(fd, len(raw)); print('held', flush=True); sys.stdin.buffer.read()"
-    )
-    command = [SYSTEM_PYTHON, "-c", code, name, str(len(content))]
+    command = [SYSTEM_PYTHON, "-c", HOLDER, name, str(len(content))]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None
         assert process.stdout is not None
