@@ -238,6 +238,13 @@ def test_a_process_without_libcrypto_is_said_to_be_one() -> None:
     assert check.returncode == 2
 
 
+def test_helpers_without_libcrypto_are_left_out() -> None:
+    with subprocess.Popen(["sh", "-c", "cat; true"], stdin=subprocess.PIPE) as process:
+        wait_for(lambda: len(processes.family(process.pid)) == 2, "the shell to start its child")
+        family = as_json("--pid", str(process.pid))["processes"]
+    assert [(p["pid"], p["uses"]) for p in family] == [(process.pid, "no libcrypto")]
+
+
 def test_a_process_that_is_not_there() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
