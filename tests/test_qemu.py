@@ -266,6 +266,7 @@ def test_forks_are_noticed_on_this_machine(flavour: Flavour, mode: str, config: 
 NO_WIPING: Mapping[str, set[str]] = {
     "secmem": {"slots are kept from dumps and swap and children"},
     "secmem_fork": {"a cloned child sees zeros"},
+    "provider_page": {"a child counts for itself"},
 }
 
 NOT_HERE: Mapping[str, str] = {
@@ -273,6 +274,7 @@ NOT_HERE: Mapping[str, str] = {
     "seed": "the same, a quarter of a minute",
     "provider_chain": "wants RDRAND as a parent, in times that an emulator does not keep",
     "provider_failing_cpu": "its CPU has RDSEED, which the emulated libcrypto masks",
+    "provider_report": "the same",
 }
 
 

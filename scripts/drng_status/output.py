@@ -177,7 +177,7 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
         return NOT_IN_USE, f"{status['override']} outranks every provider"
     roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
     if status["drng"] is None or roles:
-        return NOT_IN_USE, f"drng is not in use: {', '.join(roles) or 'it'} is not drng's"
+        return NOT_IN_USE, "drng is not in use" + (f": {', '.join(roles)} of another provider" if roles else "")
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
     result = source_status(source)
     words = {HARDWARE: f"hardware serves: {source}", FALLBACK: "the fallback serves"}.get(result, "nothing serves")
