@@ -50,6 +50,8 @@ set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_PACKAGE_REQUIRES "openssl, python3")
 set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE "${PACKAGING}/prerm")
 list(TRANSFORM DRNG_PROFILES PREPEND "%config(noreplace) " OUTPUT_VARIABLE CPACK_RPM_USER_FILELIST)
+# Named, because cpack takes every file with an absolute path for a configuration.
+list(APPEND CPACK_RPM_USER_FILELIST "%attr(0644, root, root) ${DRNG_MODULES_DIR}/drng.so")
 get_filename_component(DRNG_LIB_DIR "${DRNG_MODULES_DIR}" DIRECTORY)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/ssl "${DRNG_LIB_DIR}" "${DRNG_MODULES_DIR}" /usr/sbin /usr/share/man /usr/share/man/man1 /usr/share/man/man5
