@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -118,3 +120,20 @@ def test_dependencies_run_one_way() -> None:
         if path.startswith("mixing/"):
             assert '#include "provider/' not in text, path
             assert "core_dispatch.h" not in text, path
+
+
+def test_documents_name_what_is_there() -> None:
+    """Paths in backquotes, with * and <name> for any."""
+    for document in sorted(ROOT.glob("*.md")):
+        paths = re.findall(r"`((?:conf|docs|mixing|provider|scripts|tests)/[^`\s]*)`", document.read_text())
+        for path in paths:
+            assert list(ROOT.glob(re.sub(r"<.*?>", "*", path.rstrip("/")))), f"{document.name}: {path}"
+        assert paths or document.name != "CONTRIBUTING.md"
+
+
+def test_continuous_integration_runs_the_scripts() -> None:
+    steps = re.findall(r"^ +- run: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text(), flags=re.MULTILINE)
+    assert "scripts/test.sh" in steps
+    assert "exec scripts/test.sh\n" in (ROOT / ".ci/run").read_text()
+    for script in steps:
+        assert os.access(ROOT / script, os.X_OK), script

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import runpy
 import shutil
 import subprocess
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from conftest import BUILD, CONF, RELEASE, ROOT, ConfigWriter
@@ -180,6 +182,73 @@ def test_parameters_of_the_generators(algorithm: str) -> None:
         assert settable - gettable == {"properties"}
     else:
         assert "none can be set" in text
+
+
+class Param(ctypes.Structure):
+    """OSSL_PARAM, for one number of 64 bits."""
+
+    _fields_: ClassVar = [
+        ("key", ctypes.c_char_p),
+        ("data_type", ctypes.c_uint),
+        ("data", ctypes.c_void_p),
+        ("data_size", ctypes.c_size_t),
+        ("return_size", ctypes.c_size_t),
+    ]
+
+
+class Generators:
+    """The provider's generators in a library context of their own."""
+
+    def __init__(self) -> None:
+        self.crypto = ctypes.CDLL("libcrypto.so.3")
+        for name in ("OSSL_LIB_CTX_new", "OSSL_PROVIDER_load", "EVP_RAND_fetch", "EVP_RAND_CTX_new"):
+            getattr(self.crypto, name).restype = ctypes.c_void_p
+        self.context = ctypes.c_void_p(self.crypto.OSSL_LIB_CTX_new())
+        self.crypto.OSSL_PROVIDER_set_default_search_path(self.context, str(RELEASE.modules).encode())
+        self.provider = ctypes.c_void_p(self.crypto.OSSL_PROVIDER_load(self.context, b"drng"))
+
+    def numbers(self, algorithm: str, names: list[str], cipher: bytes = b"", use_df: int = 1) -> list[int]:
+        """What a new context answers, once it is told cipher and derivation function."""
+        crypto = self.crypto
+        rand = ctypes.c_void_p(crypto.EVP_RAND_fetch(self.context, algorithm.encode(), None))
+        ctx = ctypes.c_void_p(crypto.EVP_RAND_CTX_new(rand, None))
+        df, text = ctypes.c_int(use_df), ctypes.create_string_buffer(cipher)
+        settings = (Param * 3)(
+            Param(b"use_derivation_function", 1, ctypes.addressof(df), 4, 0),
+            Param(b"cipher", 4, ctypes.addressof(text), len(cipher), 0),
+        )
+        assert not cipher or crypto.EVP_RAND_CTX_set_params(ctx, settings) == 1
+        answers = (ctypes.c_uint64 * len(names))()
+        params = (Param * (len(names) + 1))()
+        for i, name in enumerate(names):
+            params[i] = Param(name.encode(), 2, ctypes.addressof(answers) + 8 * i, 8, 0)
+        assert crypto.EVP_RAND_CTX_get_params(ctx, params) == 1
+        crypto.EVP_RAND_CTX_free(ctx)
+        crypto.EVP_RAND_free(rand)
+        return list(answers)
+
+    def close(self) -> None:
+        self.crypto.OSSL_PROVIDER_unload(self.provider)
+        self.crypto.OSSL_LIB_CTX_free(self.context)
+
+
+def test_strengths_and_lengths() -> None:
+    """Each row of the two tables, asked of the provider."""
+    text = section("EVP_RAND-DRNG.7", "Strengths and lengths")
+    rows = [line.split("\t") for line in text.splitlines() if re.search(r"\t\d", line)]
+    assert [len(row) for row in rows] == [3] * 5 + [5] * 6
+    lengths = ["min_entropylen", "max_entropylen", "min_noncelen", "max_perslen", "max_adinlen"]
+    generators = Generators()
+    for name, *numbers in rows:
+        if len(numbers) == 2:
+            algorithm, _, cipher = name.partition(" with ")
+            answers = generators.numbers(algorithm, ["strength", "max_request"], cipher.encode())
+        else:
+            cipher, _, no_df = name.partition(", ")
+            *answers, additional = generators.numbers("CTR-DRBG", lengths, cipher.encode(), use_df=not no_df)
+            assert additional == answers[-1]
+        assert [int(n) for n in numbers] == answers, name
+    generators.close()
 
 
 def test_every_algorithm_and_alias_can_be_fetched(tmp_path: Path) -> None:
