@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "mixing/block.h"
 #include "mixing/df.h"
 #include "mixing/wipe.h"
 
@@ -25,21 +26,27 @@ static void take_over(struct drng_ctr_drbg *drbg, const uint8_t *temp, const uin
 {
     uint8_t next[UPDATE_BLOCKS * BLOCK];
 
-    memcpy(next, temp, sizeof(next));
-    if (provided != NULL) {
-        for (size_t i = 0; i < sizeof(next); i++) {
-            next[i] ^= provided[i];
+    for (size_t i = 0; i < update_blocks(drbg); i++) {
+        drng_block block = drng_block_load(temp + i * BLOCK);
+        if (provided != NULL) {
+            block ^= drng_block_load(provided + i * BLOCK);
         }
+        drng_block_store(next + i * BLOCK, block);
     }
-    memcpy(drbg->key, next, drbg->key_len);
-    memcpy(drbg->v, next + drbg->key_len, BLOCK);
+    drng_block_store(drbg->key, drng_block_load(next));
+    if (drbg->key_len == DRNG_AES_MAX_KEY) {
+        drng_block_store(drbg->key + BLOCK, drng_block_load(next + BLOCK));
+    } else {
+        memcpy(drbg->key + BLOCK, next + BLOCK, drbg->key_len - BLOCK);
+    }
+    drng_block_store(drbg->v, drng_block_load(next + drbg->key_len));
     drng_wipe(next, sizeof(next));
 }
 
 /* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
 static enum drng_status update(struct drng_ctr_drbg *drbg, const uint8_t *provided)
 {
-    uint8_t temp[UPDATE_BLOCKS * BLOCK] = {0};
+    uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
     const enum drng_status status =
         drbg->aes->ctr(drbg->key, drbg->key_len, drbg->v, NULL, 0, temp, update_blocks(drbg));
@@ -152,7 +159,9 @@ static enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRN
         }
     }
     if (fresh != NULL) {
-        xor_into(provided, (struct drng_bytes){fresh, DRNG_FRESH_LEN});
+        uint64_t word;
+        memcpy(&word, fresh, sizeof(word));
+        drng_block_store(provided, drng_block_load(provided) ^ (drng_block){word, 0});
     }
     return update(drbg, provided);
 }
@@ -166,7 +175,7 @@ static enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t
     const size_t whole = out_len / BLOCK;
     const size_t rest = out_len % BLOCK;
     const size_t cut = rest > 0 ? 1 : 0;
-    uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK] = {0};
+    uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
     const enum drng_status status =
         drbg->aes->ctr(drbg->key, drbg->key_len, drbg->v, out, whole, tail, cut + update_blocks(drbg));
