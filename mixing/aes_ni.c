@@ -77,60 +77,60 @@ DRNG_AES_INLINE void drain(struct drng_sink *sink, const __m128i *block, const i
 }
 
 /* A short AES-256 request, the one that nearly every caller makes. */
-DRNG_AES_TARGET static void ctr_short_256(const uint8_t *key, struct drng_counter counter, struct drng_sink sink)
+DRNG_AES_TARGET static void ctr_short_256(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
 {
     __m128i block[LANES];
-    if (sink.out_blocks + sink.tail_blocks <= LANES / 2) {
+    if (sink->out_blocks + sink->tail_blocks <= LANES / 2) {
         keystream_256(key, counter, block, LANES / 2, NULL);
-        drain(&sink, block, LANES / 2);
+        drain(sink, block, LANES / 2);
     } else {
         keystream_256(key, counter, block, LANES, NULL);
-        drain(&sink, block, LANES);
+        drain(sink, block, LANES);
     }
 }
 
 /* The rest of a request whose round keys are at hand: whole groups into `out`, then what is left. */
 DRNG_AES_TARGET static void ctr_rest(const struct drng_schedule *schedule, struct drng_counter counter,
-                                     struct drng_sink sink)
+                                     struct drng_sink *sink)
 {
     __m128i block[LANES];
-    for (; sink.out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
+    for (; sink->out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
         keystream(schedule, counter, block, LANES);
         for (int i = 0; i < LANES; i++) {
-            _mm_storeu_si128((__m128i *)sink.out + i, block[i]);
+            _mm_storeu_si128((__m128i *)sink->out + i, block[i]);
         }
-        sink.out += (size_t)LANES * DRNG_AES_BLOCK;
-        sink.out_blocks -= LANES;
+        sink->out += (size_t)LANES * DRNG_AES_BLOCK;
+        sink->out_blocks -= LANES;
     }
-    for (; sink.out_blocks + sink.tail_blocks > 0; drng_counter_add(&counter, LANES)) {
+    for (; sink->out_blocks + sink->tail_blocks > 0; drng_counter_add(&counter, LANES)) {
         keystream(schedule, counter, block, LANES);
-        drain(&sink, block, LANES);
+        drain(sink, block, LANES);
     }
 }
 
-DRNG_AES_TARGET static void ctr_medium_256(const uint8_t *key, struct drng_counter counter, struct drng_sink sink)
+DRNG_AES_TARGET static void ctr_medium_256(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
 {
     struct drng_schedule schedule;
     __m128i block[LANES];
 
     schedule.rounds = 14;
     keystream_256(key, counter, block, LANES, &schedule);
-    drain(&sink, block, LANES);
+    drain(sink, block, LANES);
     drng_counter_add(&counter, LANES);
     ctr_rest(&schedule, counter, sink);
     drng_wipe(&schedule, sizeof(schedule));
 }
 
 DRNG_AES_TARGET static void ctr_long(const struct drng_wide *wide, const uint8_t *key, size_t key_len,
-                                     struct drng_counter counter, struct drng_sink sink)
+                                     struct drng_counter counter, struct drng_sink *sink)
 {
     struct drng_schedule schedule;
 
     drng_aes_expand(&schedule, key, key_len);
-    if (wide != NULL && sink.out_blocks >= BULK_MIN) {
-        const size_t done = wide->bulk(&schedule, &counter, sink.out, sink.out_blocks);
-        sink.out += done * DRNG_AES_BLOCK;
-        sink.out_blocks -= done;
+    if (wide != NULL && sink->out_blocks >= BULK_MIN) {
+        const size_t done = wide->bulk(&schedule, &counter, sink->out, sink->out_blocks);
+        sink->out += done * DRNG_AES_BLOCK;
+        sink->out_blocks -= done;
     }
     ctr_rest(&schedule, counter, sink);
     drng_wipe(&schedule, sizeof(schedule));
@@ -139,20 +139,20 @@ DRNG_AES_TARGET static void ctr_long(const struct drng_wide *wide, const uint8_t
 void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
                      size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
-    const struct drng_sink sink = {out, out_blocks, tail, tail_blocks};
+    struct drng_sink sink = {out, out_blocks, tail, tail_blocks};
     const struct drng_counter counter = drng_counter_load(v);
     const size_t blocks = out_blocks + tail_blocks;
     struct drng_counter last = counter;
 
     drng_counter_add(&last, blocks);
     if (key_len != 32 || out_blocks >= BULK_MIN) {
-        ctr_long(wide, key, key_len, counter, sink);
+        ctr_long(wide, key, key_len, counter, &sink);
     } else if (blocks <= LANES) {
-        ctr_short_256(key, counter, sink);
+        ctr_short_256(key, counter, &sink);
     } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS && last.high == counter.high) {
-        wide->brief(key, counter, sink);
+        wide->brief(key, counter, &sink);
     } else {
-        ctr_medium_256(key, counter, sink);
+        ctr_medium_256(key, counter, &sink);
     }
     drng_counter_store(v, last);
 }

@@ -60,12 +60,12 @@ WIDE_INLINE void fill(const uint8_t *key, struct drng_counter counter, struct dr
     }
 }
 
-WIDE void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink sink)
+WIDE void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink)
 {
-    const size_t blocks = sink.out_blocks + sink.tail_blocks;
+    const size_t blocks = sink->out_blocks + sink->tail_blocks;
     if (blocks <= 12) {
-        fill(key, counter, &sink, 6);
+        fill(key, counter, sink, 6);
     } else {
-        fill(key, counter, &sink, 10);
+        fill(key, counter, sink, 10);
     }
 }

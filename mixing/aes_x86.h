@@ -219,11 +219,11 @@ struct drng_wide {
     size_t (*bulk)(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks);
 
     /* AES-256 for at most DRNG_AES_SHORT_BLOCKS, whose counters do not carry into the high word. */
-    void (*brief)(const uint8_t key[32], struct drng_counter counter, struct drng_sink sink);
+    void (*brief)(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 };
 
 /* aes_vaes_short.c: `brief` for both widths of VAES. */
-void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink sink);
+void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 
 /* The slots of struct drng_aes for AES-NI, ctr with something wider for those that gain by it; NULL: nothing. */
 void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,

@@ -21,26 +21,41 @@ static size_t update_blocks(const struct drng_ctr_drbg *drbg)
     return (seedlen_of(drbg) + BLOCK - 1) / BLOCK;
 }
 
-/* 10.2.1.2, steps 4 to 6: Key and V are temp XOR provided_data. provided NULL stands for zeros. */
+/* Block `index` of temp XOR provided_data; provided NULL stands for zeros. */
+static drng_block next_block(const uint8_t *temp, const uint8_t *provided, size_t index)
+{
+    const drng_block block = drng_block_load(temp + index * BLOCK);
+    return provided != NULL ? block ^ drng_block_load(provided + index * BLOCK) : block;
+}
+
+/* Key and V of AES-192 meet in the middle of a block. */
+static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block third)
+{
+    uint8_t both[2 * BLOCK];
+    drng_block_store(both, second);
+    drng_block_store(both + BLOCK, third);
+    memcpy(drbg->key + BLOCK, both, BLOCK / 2);
+    memcpy(drbg->v, both + BLOCK / 2, BLOCK);
+    drng_wipe(both, sizeof(both));
+}
+
+/* 10.2.1.2, steps 4 to 6: the new Key and V. */
 static void take_over(struct drng_ctr_drbg *drbg, const uint8_t *temp, const uint8_t *provided)
 {
-    uint8_t next[UPDATE_BLOCKS * BLOCK];
-
-    for (size_t i = 0; i < update_blocks(drbg); i++) {
-        drng_block block = drng_block_load(temp + i * BLOCK);
-        if (provided != NULL) {
-            block ^= drng_block_load(provided + i * BLOCK);
-        }
-        drng_block_store(next + i * BLOCK, block);
+    const drng_block second = next_block(temp, provided, 1);
+    drng_block_store(drbg->key, next_block(temp, provided, 0));
+    switch (drbg->key_len) {
+    case 16:
+        drng_block_store(drbg->v, second);
+        break;
+    case 24:
+        split_192(drbg, second, next_block(temp, provided, 2));
+        break;
+    default:
+        drng_block_store(drbg->key + BLOCK, second);
+        drng_block_store(drbg->v, next_block(temp, provided, 2));
+        break;
     }
-    drng_block_store(drbg->key, drng_block_load(next));
-    if (drbg->key_len == DRNG_AES_MAX_KEY) {
-        drng_block_store(drbg->key + BLOCK, drng_block_load(next + BLOCK));
-    } else {
-        memcpy(drbg->key + BLOCK, next + BLOCK, drbg->key_len - BLOCK);
-    }
-    drng_block_store(drbg->v, drng_block_load(next + drbg->key_len));
-    drng_wipe(next, sizeof(next));
 }
 
 /* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
