@@ -9,14 +9,16 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 need_packages gcc libc6-dev clang clang-format clang-tidy cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev \
-    libclang-rt-14-dev valgrind qemu-user python3 python3-pytest python3-venv nginx-light curl binutils man-db groff \
-    dpkg-dev file lintian mandoc rpm
+    libclang-rt-14-dev valgrind qemu-user python3 python3-pytest python3-venv nginx-light curl binutils man-db groff
 
 # ruff is not in Debian; without it its test is skipped.
 if [ ! -x build/venv/bin/ruff ]; then
     echo "Installing: ruff into build/venv"
     { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff; } || echo "ruff could not be installed"
 fi
+
+# The packages and what looks at them.
+need_packages dpkg-dev file lintian mandoc rpm
 
 for preset in release dev dev-clang asan-ubsan tsan; do
     echo "Building: $preset"

@@ -162,7 +162,7 @@ def test_parameters_of_the_provider() -> None:
     assert len(gettable) >= 15
     text = section("provider-drng.7", "PARAMETERS")
     tags = re.findall(r"^\.TP\n\.B\w? (.*)$", text, flags=re.M)
-    named = [name for tag in tags for name in re.findall(r"[a-z]+-[a-z-]+", re.sub(r"\(.*?\)", "", tag))]
+    named = [name for tag in tags for name in re.findall(r"[a-z-]+", re.sub(r"\(.*?\)", "", tag))]
     assert ["name", "version", "buildinfo", "status", *named] == gettable, "in the provider's order"
     assert all(rf"\fB{name}\fR" in text for name in gettable[:4])
 
