@@ -17,14 +17,14 @@ if [ ! -x build/venv/bin/ruff ]; then
     { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff; } || echo "ruff could not be installed"
 fi
 
-# The packages and what looks at them.
-need_packages dpkg-dev file lintian mandoc rpm
-
 for preset in release dev dev-clang asan-ubsan tsan; do
     echo "Building: $preset"
     cmake --preset "$preset" >/dev/null
     cmake --build --preset "$preset" | tail -n 1
 done
+
+# The packages and what looks at them.
+need_packages dpkg-dev file lintian mandoc rpm
 
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest "$@"
