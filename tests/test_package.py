@@ -60,14 +60,16 @@ def expected(suffix: str, *documentation: str) -> set[str]:
     module = output("pkg-config", "--variable=modulesdir", "libcrypto").strip() + "/drng.so"
     pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES]
     programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
-    return {module, *PROFILES, *EXAMPLES, *pages, *programs, *(f"/usr/share/doc/drng/{d}" for d in documentation)}
+    articles = [p.name for p in (ROOT / "docs").glob("*.md")]
+    read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", *articles, *documentation)]
+    return {module, *PROFILES, *EXAMPLES, *pages, *programs, *read}
 
 
 # ---- What is in them ----
 
 
 def test_the_deb_holds_everything(unpacked: Path) -> None:
-    documentation = ("README.md", "changelog.gz", "changelog.Debian.gz", "copyright")
+    documentation = ("changelog.gz", "changelog.Debian.gz", "copyright")
     assert set(files(unpacked)) - {"/usr/share/lintian/overrides/drng"} == expected(".gz", *documentation)
     assert {p.name for p in (unpacked / "DEBIAN").iterdir()} == {"conffiles", "control", "md5sums", "postrm", "prerm"}
 
@@ -117,13 +119,13 @@ def test_the_tar_gz_holds_the_same(packages: Path) -> None:
     with tarfile.open(next(packages.glob("drng-*.tar.gz"))) as archive:
         names = {f"/{member.name}" for member in archive if not member.isdir()}
         assert {member.uid for member in archive} == {0}
-    assert names == expected("", "README.md", "CHANGELOG.md", "LICENSE")
+    assert names == expected("", "CHANGELOG.md", "LICENSE")
 
 
 def test_the_rpm_holds_the_same(packages: Path) -> None:
     rpm = next(packages.glob("drng-*.rpm"))
     listing = set(output("rpm", "-qlp", rpm).split())
-    wanted = expected("", "README.md", "CHANGELOG.md", "LICENSE")
+    wanted = expected("", "CHANGELOG.md", "LICENSE")
     assert wanted <= listing
     folders = {str(p) for name in wanted for p in Path(name).parents}
     assert listing - wanted <= folders
@@ -285,6 +287,16 @@ def test_a_service_by_hand_is_spoken_of(system: System, deb: Path) -> None:
     shutil.copy(CONF / "systemd/nginx.service.d/drng.conf", system.drop_in)
     assert "nginx.service.d/drng.conf names a profile of drng's" in system.does("-r", "drng")
     assert system.drop_in.exists()
+
+
+def test_the_script_of_the_rpm(system: System, deb: Path) -> None:
+    """The same file as dpkg's; rpm calls it with the number of versions that stay."""
+    system.does("-i", deb)
+    system.ok("on", "--system")
+    for remaining, on in (("1", True), ("0", False)):
+        command = [str(ROOT / "scripts/packaging/prerm"), remaining]
+        subprocess.run(command, env={**os.environ, "DPKG_ROOT": str(system.root)}, check=True, capture_output=True)
+        assert system.served(system.conf) == on
 
 
 def test_the_whole_life_in_a_chroot(deb: Path) -> None:
