@@ -131,6 +131,20 @@ def test_documents_name_what_is_there() -> None:
         assert paths or document.name != "CONTRIBUTING.md"
 
 
+def test_installed_paths_in_documents_and_examples_are_right() -> None:
+    """Where profiles, examples and articles are once drng is installed, or what drng-enable writes beside them."""
+    conf = ROOT / "conf"
+    installed = {"/usr/share/doc/drng/examples", "/etc/ssl/drng/service", "/etc/ssl/drng/service/NAME.cnf"}
+    installed |= {f"/etc/ssl/drng/{p.name}" for p in conf.glob("*.cnf")}
+    installed |= {f"/usr/share/doc/drng/examples/{p.relative_to(conf)}" for p in conf.rglob("*")}
+    installed |= {f"/usr/share/doc/drng/{p.name}" for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))}
+    texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.[1-8]"), *conf.rglob("*.c*")]
+    for text in texts:
+        plain = text.read_text().replace(r"\-", "-").replace("service/nginx.cnf", "service/NAME.cnf")
+        for path in re.findall(r"/(?:etc/ssl|usr/share/doc)/drng/[\w./-]*\w", plain):
+            assert path in installed, text
+
+
 def test_continuous_integration_runs_the_scripts() -> None:
     steps = re.findall(r"^ +- run: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text(), flags=re.MULTILINE)
     assert "scripts/test.sh" in steps
