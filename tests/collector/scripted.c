@@ -8,7 +8,7 @@
 
 const char collector_cpus[] = "good, biased, counting or repeating";
 
-/* Each bit is set with a chance of 9/16: three random bits decide, and where all are clear a fourth one does. */
+/* Each bit is set with a chance of 9/16: it is where one random bit is, or three others all are. */
 static bool biased(struct scripted_instruction *in, uint64_t *word)
 {
     uint64_t a = 0;
