@@ -201,7 +201,8 @@ def report(assessments: Sequence[Assessment], skipped: Sequence[tuple[Source, st
         f"Each source was read once. A test finds fault where a random source would give such a result once in "
         f"{1 / THRESHOLD:,.0f} times or less often; what is scripted to be bad must be found.",
         "Statistics find faults and prove nothing: any good cipher passes, fed with zeros. What counts is the raw "
-        "words; see docs/entropy.md. Neither NIST's STS nor PractRand is packaged by Debian, so they are not among these.",
+        "words; see docs/entropy.md.",
+        "Neither NIST's STS nor PractRand is packaged by Debian, so they are not among these.",
     ]
     overview = table(
         ["source", "what it is", "bytes", "is", "was", "by"],

@@ -94,7 +94,7 @@ def measure(data: bytes) -> Statistics:
     s.p["bit positions"] = worst_of((s.ones_by_position - 0.5) * 2 * math.sqrt(len(rows)))
 
     # Bits at short distances, bytes at long ones: a period shows in the latter.
-    some = signs[: 1 << 22]
+    some = signs[: 1 << 20]
     s.correlation = np.array(
         [float(some[:-lag] @ some[lag:]) / math.sqrt(len(some) - lag) for lag in range(1, BIT_LAGS + 1)]
     )
