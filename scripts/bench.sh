@@ -1,0 +1,64 @@
+#!/bin/sh
+# bench.sh - builds the benchmark and compares drng with the generators that a user could pick instead, in one run.
+#
+#     bench.sh              everything, in some minutes
+#     bench.sh --quick      fewer sizes and repetitions: under a minute
+#     bench.sh --aes-ni     AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
+#     bench.sh ... -- ARGS  hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/
+#
+# Repetitions are interleaved at random. Prints tables; leaves bench.json and pictures in build/bench. Installs what it
+# needs from Debian's packages (root).
+
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+
+filter=.
+repetitions=15
+min_time=0.02
+name=bench
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick)
+        filter='^bytes/.*/(16|32|256|16384|65536|1048576)/real_time/threads:[12]$|^seed/|^thread/|^process/'
+        repetitions=5
+        min_time=0.01
+        ;;
+    --aes-ni)
+        export OPENSSL_ia32cap=':~0x20000000000' # OpenSSL's own mask, which drng honours
+        name=bench-aes-ni
+        ;;
+    --avx2)
+        export OPENSSL_ia32cap=':~0x10000'
+        name=bench-avx2
+        ;;
+    --)
+        shift
+        break
+        ;;
+    *)
+        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [-- ARGS for Google Benchmark]" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+
+need_packages gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev openssl libbenchmark-dev python3 \
+    python3-matplotlib
+
+echo "Building: bench"
+cmake --preset bench >/dev/null
+cmake --build --preset bench | tail -n 1
+
+json=build/bench/$name.json
+echo "Measuring: repetitions in random order, to $json"
+build/bench/tests/bench/bench --benchmark_out="$json" --benchmark_out_format=json \
+    --benchmark_repetitions="$repetitions" --benchmark_min_time="$min_time" --benchmark_filter="$filter" \
+    --benchmark_enable_random_interleaving=true "$@" >"build/bench/$name.log" 2>&1 || {
+    cat "build/bench/$name.log" >&2
+    exit 1
+}
+
+exec /usr/bin/python3 scripts/bench_report.py "$json" --pictures "build/bench/$name"
