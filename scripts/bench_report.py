@@ -145,6 +145,12 @@ def report_of(data: Mapping[str, Any]) -> Report:
     return Report(data["context"], figures(rows, "cpu_time"), figures(rows, "real_time"))
 
 
+def cpu_model() -> str:
+    """As the kernel names it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
+
+
 # ---- Tables ----
 
 
