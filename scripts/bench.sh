@@ -4,6 +4,7 @@
 #     bench.sh              everything, in some minutes
 #     bench.sh --quick      fewer sizes and repetitions: under a minute
 #     bench.sh --aes-ni     AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
+#     bench.sh --constant-time  instead of that: does the time of AES depend on its secrets?
 #     bench.sh ... -- ARGS  hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/
 #
 # Repetitions are interleaved at random. Prints tables; leaves bench.json and pictures in build/bench. Installs what it
@@ -18,6 +19,7 @@ filter=.
 repetitions=15
 min_time=0.02
 name=bench
+constant_time=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick)
@@ -33,12 +35,15 @@ while [ $# -gt 0 ]; do
         export OPENSSL_ia32cap=':~0x10000'
         name=bench-avx2
         ;;
+    --constant-time)
+        constant_time=yes
+        ;;
     --)
         shift
         break
         ;;
     *)
-        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [-- ARGS for Google Benchmark]" >&2
+        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [-- ARGS for Google Benchmark] | --constant-time" >&2
         exit 2
         ;;
     esac
@@ -51,6 +56,10 @@ need_packages gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev openssl 
 echo "Building: bench"
 cmake --preset bench >/dev/null
 cmake --build --preset bench | tail -n 1
+
+if [ -n "$constant_time" ]; then
+    exec build/bench/tests/bench/dudect
+fi
 
 json=build/bench/$name.json
 echo "Measuring: repetitions in random order, to $json"
