@@ -1,11 +1,12 @@
 #!/bin/sh
 # bench.sh - builds the benchmark and compares drng with the generators that a user could pick instead, in one run.
 #
-#     bench.sh              everything, in some minutes
-#     bench.sh --quick      fewer sizes and repetitions: under a minute
-#     bench.sh --aes-ni     AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
+#     bench.sh                  everything, in some minutes
+#     bench.sh --quick          fewer sizes and repetitions: under a minute
+#     bench.sh --aes-ni         AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
 #     bench.sh --constant-time  instead of that: does the time of AES depend on its secrets?
-#     bench.sh ... -- ARGS  hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/
+#     bench.sh --build          no more than the build
+#     bench.sh ... -- ARGS      hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/
 #
 # Repetitions are interleaved at random. Prints tables; leaves bench.json and pictures in build/bench. Installs what it
 # needs from Debian's packages (root).
@@ -19,7 +20,7 @@ filter=.
 repetitions=15
 min_time=0.02
 name=bench
-constant_time=
+instead=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick)
@@ -36,14 +37,17 @@ while [ $# -gt 0 ]; do
         name=bench-avx2
         ;;
     --constant-time)
-        constant_time=yes
+        instead='exec build/bench/tests/bench/dudect'
+        ;;
+    --build)
+        instead='exit 0'
         ;;
     --)
         shift
         break
         ;;
     *)
-        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [-- ARGS for Google Benchmark] | --constant-time" >&2
+        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [-- ARGS for Google Benchmark] | --constant-time | --build" >&2
         exit 2
         ;;
     esac
@@ -51,15 +55,13 @@ while [ $# -gt 0 ]; do
 done
 
 need_packages gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev openssl libbenchmark-dev python3 \
-    python3-matplotlib
+    python3-matplotlib rng-tools5 valgrind
 
 echo "Building: bench"
 cmake --preset bench >/dev/null
 cmake --build --preset bench | tail -n 1
 
-if [ -n "$constant_time" ]; then
-    exec build/bench/tests/bench/dudect
-fi
+$instead
 
 json=build/bench/$name.json
 echo "Measuring: repetitions in random order, to $json"

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 need_packages gcc libc6-dev clang clang-format clang-tidy cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev \
-    libclang-rt-14-dev valgrind qemu-user python3 python3-pytest python3-venv nginx-light curl binutils man-db groff
+    libclang-rt-14-dev g++ libbenchmark-dev rng-tools5 valgrind qemu-user python3 python3-pytest python3-venv nginx-light curl binutils man-db groff
 
 # ruff is not in Debian; without it its test is skipped.
 if [ ! -x build/venv/bin/ruff ]; then
@@ -17,7 +17,7 @@ if [ ! -x build/venv/bin/ruff ]; then
     { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff; } || echo "ruff could not be installed"
 fi
 
-for preset in release dev dev-clang asan-ubsan tsan; do
+for preset in release bench dev dev-clang asan-ubsan tsan; do
     echo "Building: $preset"
     cmake --preset "$preset" >/dev/null
     cmake --build --preset "$preset" | tail -n 1
