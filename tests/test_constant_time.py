@@ -1,7 +1,8 @@
 """No branch and no address depends on a secret: memcheck watches secrets that are marked as undefined.
 
 valgrind shows programs a CPU without VAES and AVX-512: what runs here is AES-NI, all that is above it, and the code
-for VAES-256 with AES-NI in the place of its instructions, as either compiler built it. docs/performance.md has the rest.
+for VAES-256 with AES-NI in the place of its instructions, as either compiler built it. docs/performance.md says what
+that leaves out.
 """
 
 from __future__ import annotations
