@@ -17,7 +17,7 @@ if [ ! -x build/venv/bin/ruff ]; then
     { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff; } || echo "ruff could not be installed"
 fi
 
-for preset in release dev dev-clang asan-ubsan tsan; do
+for preset in release dev dev-clang asan-ubsan tsan fuzz; do
     echo "Building: $preset"
     cmake --preset "$preset" >/dev/null
     cmake --build --preset "$preset" | tail -n 1
