@@ -279,7 +279,11 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
 {
     struct drng_drbg *d = vdrbg;
     const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
-    unsigned char *buffer = len > 0 ? drng_seed_buffer_new(len) : NULL;
+    if (len == 0) {
+        drng_raise(&d->provctx->core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
+        return 0;
+    }
+    unsigned char *buffer = drng_seed_buffer_new(len);
     if (buffer == NULL) {
         drng_raise(&d->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return 0;

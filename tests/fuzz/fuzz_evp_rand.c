@@ -305,6 +305,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     struct fuzz_input nothing = {NULL, 0};
     evp_be_quiet();
     machine_start(&nothing);
+    FUZZ_CHECK(drng_process_open());
+    machine_start(&nothing); /* on what the process has found out by now */
     for (unsigned i = 0; i < SETTINGS; i++) {
         contexts[i] = evp_context(settings[i].keys);
         FUZZ_CHECK(contexts[i] != NULL);
