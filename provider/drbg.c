@@ -164,7 +164,7 @@ static bool wiped_by_fork(const struct drng_drbg *d)
 static bool parent_has_reseeded(const struct drng_drbg *d)
 {
     if (d->kin != NULL) {
-        return atomic_load_explicit(&d->kin->reseed_counter, memory_order_relaxed) != d->parent_reseed_counter;
+        return drng_drbg_seedings(d->kin) != d->parent_reseed_counter;
     }
     return d->parent_counts && drng_parent_reseed_counter(&d->parent) != d->parent_reseed_counter;
 }
