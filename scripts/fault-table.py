@@ -5,7 +5,8 @@
     fault-table.py --check    says which of them are not what the programs give now; then the exit status is 1
 
 The programs are those of the dev build: test_fault_matrix, whose some 220 cases are put together by outcome, and
-fault_report. Both run on a scripted CPU and its clock, so they give the same on every machine that has AES-NI.
+fault_report, both on a scripted CPU and its clock, so that they give the same on every machine that has AES-NI; and
+process_thread_cost. Exit status 77: one of them cannot run here.
 """
 
 import argparse
@@ -17,6 +18,8 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+SKIPPED = 77
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "reliability.md"
@@ -53,16 +56,25 @@ def run(program: str, **env: str) -> str:
     if not path.exists():
         sys.exit(f"{path} is not there: cmake --preset dev && cmake --build --preset dev")
     result = subprocess.run([str(path)], env={**os.environ, **env}, capture_output=True, text=True, check=False)
+    if result.returncode == SKIPPED:
+        print(f"{program}: {result.stdout.strip()}")
+        sys.exit(SKIPPED)
     if result.returncode != 0:
         sys.exit(f"{path} failed:\n{result.stdout}{result.stderr}")
     return result.stdout
 
 
-def measured() -> list[Case]:
+def table_of(program: str, variable: str) -> str:
+    """What the program writes to the file that this variable names."""
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.md"
-        run("test_fault_matrix", DRNG_FAULT_TABLE=str(table))
-        rows = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in table.open(encoding="utf-8")][2:]
+        run(program, **{variable: str(table)})
+        return table.read_text(encoding="utf-8").rstrip("\n")
+
+
+def measured() -> list[Case]:
+    lines = table_of("test_fault_matrix", "DRNG_FAULT_TABLE").splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     cases = [Case(*row[:6], int(row[6]), float(row[7]), row[8]) for row in rows]
     for case in cases:
         if case.from_bad_source != "no":
@@ -143,9 +155,40 @@ def report() -> str:
     return "\n".join(line.removeprefix("    ").rstrip() for line in lines).rstrip("\n")
 
 
+# ---- The others ----
+
+
+def cutoffs() -> str:
+    command = [sys.executable, str(ROOT / "scripts" / "cutoffs.py")]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.rstrip("\n")
+
+
+# The constants of mixing/budget.h, and what they are.
+BUDGETS = {
+    "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
+    "DRNG_LAST_BUDGET_NS": "the same for the last in line",
+    "DRNG_STARTUP_BUDGET_NS": "on top, while the start-up tests of RDSEED are not done",
+}
+
+
+def budgets() -> str:
+    header = (ROOT / "mixing" / "budget.h").read_text(encoding="utf-8")
+    lines = ["| what may take | ms |", "| --- | --- |"]
+    for name, what in BUDGETS.items():
+        match = re.search(rf"\b{name} = (\d+)\b", header)
+        if match is None:
+            sys.exit(f"mixing/budget.h has no {name}")
+        lines.append(f"| {what} | {int(match[1]) / 1e6:g} |")
+    return "\n".join(lines)
+
+
+def threads() -> str:
+    return table_of("process_thread_cost", "DRNG_THREAD_COST")
+
+
 # ---- The page ----
 
-PARTS = {"matrix": matrix, "report": report}
+PARTS = {"cutoffs": cutoffs, "budgets": budgets, "matrix": matrix, "report": report, "threads": threads}
 
 
 def replaced(page: str, name: str, text: str) -> str:
