@@ -139,7 +139,7 @@ static void mix_os(uint8_t *out, size_t len)
 
 static void count(struct drng_counters *counters, enum drng_source source)
 {
-    atomic_store_explicit(&counters->source, source, memory_order_relaxed);
+    drng_note_source(counters, source);
     switch (source) {
     case DRNG_SOURCE_RDSEED:
         drng_count(&counters->seeds_rdseed);

@@ -164,7 +164,7 @@ static bool wiped_by_fork(const struct drng_drbg *d)
 static bool parent_has_reseeded(const struct drng_drbg *d)
 {
     if (d->kin != NULL) {
-        return atomic_load_explicit(&d->kin->reseed_counter, memory_order_relaxed) != d->parent_reseed_counter;
+        return drng_drbg_seedings(d->kin) != d->parent_reseed_counter;
     }
     return d->parent_counts && drng_parent_reseed_counter(&d->parent) != d->parent_reseed_counter;
 }
@@ -280,7 +280,11 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
 {
     struct drng_drbg *d = vdrbg;
     const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
-    unsigned char *buffer = len > 0 ? drng_seed_buffer_new(len) : NULL;
+    if (len == 0) {
+        drng_raise(&d->provctx->core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
+        return 0;
+    }
+    unsigned char *buffer = drng_seed_buffer_new(len);
     if (buffer == NULL) {
         drng_raise(&d->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return 0;

@@ -114,8 +114,7 @@ static int get_lengths(const struct drng_drbg *d, OSSL_PARAM params[])
 
 static int get_reseeding(struct drng_drbg *d, OSSL_PARAM params[])
 {
-    const unsigned counter = atomic_load_explicit(&d->reseed_counter, memory_order_relaxed);
-    return set_uint(params, OSSL_DRBG_PARAM_RESEED_COUNTER, counter) &&
+    return set_uint(params, OSSL_DRBG_PARAM_RESEED_COUNTER, drng_drbg_seedings(d)) &&
            set_time(params, OSSL_DRBG_PARAM_RESEED_TIME, d->reseed_time) &&
            set_uint(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, d->limits.requests) &&
            set_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, d->limits.interval);

@@ -120,7 +120,7 @@ static void a_request_takes_no_lock_and_writes_nothing_shared(void)
 
 /* ---- Short lives ---- */
 
-enum { SHORT_LIVED = 10000, FEWER = 200 /* for valgrind */ };
+enum { SHORT_LIVED = 10000, FEWER = 30 * THREADS /* for valgrind */ };
 
 static void *draw_once(void *unused)
 {
@@ -199,6 +199,8 @@ static int draw_before_the_alarm(void *unused)
 static void forks_out_of_busy_threads(void)
 {
     pthread_t threads[4];
+    /* Helgrind takes a lock that the kernel has wiped in a child for one that a thread of the parent still holds. */
+    const bool forks = !kernel_is_under_valgrind();
     /* A sanitizer's own locks, which no handler has freed in such a child, would be what it dies of. */
     const bool clones = !kernel_is_instrumented();
     atomic_store(&stop, false);
@@ -206,7 +208,7 @@ static void forks_out_of_busy_threads(void)
         CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, keep_busy, NULL), 0);
     }
     for (unsigned i = 0; i < FORKS; i++) {
-        CU_ASSERT_EQUAL(child_forked(draw_before_the_alarm, NULL), 0);
+        CU_ASSERT_TRUE(!forks || child_forked(draw_before_the_alarm, NULL) == 0);
         CU_ASSERT_TRUE(!clones || child_cloned(draw_before_the_alarm, NULL) == 0);
         CU_ASSERT_TRUE(ways_draw(1));
     }
@@ -216,7 +218,7 @@ static void forks_out_of_busy_threads(void)
         CU_ASSERT_EQUAL(pthread_join(threads[i], &failed), 0);
         CU_ASSERT_PTR_NULL(failed);
     }
-    CU_ASSERT_EQUAL(pool_size(), (clones ? 3U : 2U) * FORKS * ways_count());
+    CU_ASSERT_EQUAL(pool_size(), (1U + forks + clones) * FORKS * ways_count());
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 

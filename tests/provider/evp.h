@@ -49,8 +49,8 @@ size_t evp_size(EVP_RAND_CTX *rand, const char *name);
 bool evp_set_uint(EVP_RAND_CTX *rand, const char *name, unsigned value);
 
 /*
- * Whether the error queue holds an error whose reason contains this, and data that contains that, NULL being anything;
- * empties it.
+ * Whether the error queue holds an error whose reason contains this, and data that contains that, NULL for any; empties
+ * it.
  */
 bool evp_error(const char *reason, const char *data);
 
