@@ -18,7 +18,7 @@ cache=${DRNG_MATRIX_CACHE:-/var/cache/drng-matrix}
 skip=77
 
 # What depends on libcrypto or on the servers; the arithmetic of mixing/ does not change with either.
-tests="test_command_line test_config test_enable test_nginx test_profiles test_random_provider test_servers test_unit"
+tests="test_command_line test_config test_enable test_examples test_profiles test_random_provider test_servers test_unit"
 
 packages="ca-certificates openssl nginx-light apache2-bin haproxy stunnel4 curl python3 python3-pytest"
 packages="$packages cmake pkgconf libssl-dev libcunit1"
