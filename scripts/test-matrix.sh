@@ -125,7 +125,7 @@ build_here()
 build_in_bookworm()
 {
     builders="gcc libc6-dev ninja-build libcunit1-dev"
-    make_chroot bookworm && update_chroot bookworm || skipped "there is no chroot with OpenSSL 3.0 to build in"
+    { make_chroot bookworm && update_chroot bookworm; } || skipped "there is no chroot with OpenSSL 3.0 to build in"
     # shellcheck disable=SC2016 # the inner shell's
     in_chroot --bind "$tree" "$PWD" "$cache/bookworm" sh -ec '
         cd "$1"
@@ -190,7 +190,7 @@ print_table()
     printf '\n%-22s' ""
     for release in $releases; do
         version=$(cat "$work/$release/version" 2>/dev/null) || version=
-        printf '  %-24s' "$release ${version:-(not tested)}"
+        printf '  %-32s' "$release ${version:-(not tested)}"
     done
     echo
     for test in $tests; do
@@ -198,7 +198,7 @@ print_table()
         printf '%-22s' "$test"
         for release in $releases; do
             result=$(cat "$work/$release/$test" 2>/dev/null) || result=-
-            printf '  %-24s' "$result"
+            printf '  %-32s' "$result"
         done
         echo
     done
