@@ -121,17 +121,36 @@ static int get_reseeding(struct drng_drbg *d, OSSL_PARAM params[])
            set_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, d->limits.interval);
 }
 
-/* libcrypto asks for this one alone before every request. */
-static bool asks_max_request_alone(const OSSL_PARAM params[])
+static bool is_max_request(const char *key)
 {
-    return params[0].key != NULL && params[1].key == NULL && strcmp(params[0].key, OSSL_RAND_PARAM_MAX_REQUEST) == 0;
+    static const char name[] = OSSL_RAND_PARAM_MAX_REQUEST;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < sizeof(name); i++) {
+        if (key[i] != name[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* libcrypto asks for this one alone before every request: no call, here or from here. */
+static bool answer_max_request(OSSL_PARAM params[])
+{
+    const size_t max_request = DRNG_DRBG_MAX_REQUEST;
+    if (params[0].key == NULL || params[1].key != NULL || params[0].data_type != OSSL_PARAM_UNSIGNED_INTEGER ||
+        params[0].data_size != sizeof(max_request) || params[0].data == NULL || !is_max_request(params[0].key)) {
+        return false;
+    }
+    memcpy(params[0].data, &max_request, sizeof(max_request));
+    params[0].return_size = sizeof(max_request);
+    return true;
 }
 
 int drng_drbg_get_ctx_params(void *vdrbg, OSSL_PARAM params[])
 {
     struct drng_drbg *d = vdrbg;
-    if (asks_max_request_alone(params)) {
-        return OSSL_PARAM_set_size_t(params, DRNG_DRBG_MAX_REQUEST);
+    if (answer_max_request(params)) {
+        return 1;
     }
     return set_int(params, OSSL_RAND_PARAM_STATE, d->state) &&
            set_uint(params, OSSL_RAND_PARAM_STRENGTH, drng_drbg_strength(d)) &&

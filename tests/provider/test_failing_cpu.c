@@ -155,7 +155,7 @@ static void requests_are_mixed_where_they_should_be(void)
     CU_ASSERT_EQUAL(draw(libctx, out), 1);
     uint64_t before = scripted_rdrand.executions;
     CU_ASSERT_EQUAL(draw(libctx, out), 1);
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, before + 2);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, before + 1);
 
     EVP_RAND_CTX *foreign = evp_rand_ready(libctx, "SEED-SRC", "provider=default", NULL);
     EVP_RAND_CTX *under_foreign = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", foreign);
@@ -189,7 +189,7 @@ static uint64_t executions_of_a_request(bool hypervisor)
 
 static void a_hypervisor_switches_request_mixing_on(void)
 {
-    CU_ASSERT_EQUAL(executions_of_a_request(true), 2);
+    CU_ASSERT_EQUAL(executions_of_a_request(true), 1);
     CU_ASSERT_EQUAL(executions_of_a_request(false), 0);
 }
 
