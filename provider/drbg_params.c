@@ -163,7 +163,9 @@ int drng_drbg_get_ctx_params(void *vdrbg, OSSL_PARAM params[])
 const OSSL_PARAM *drng_drbg_settable_ctx_params(void *vdrbg, void *provctx)
 {
     static const OSSL_PARAM known[] = {
-        OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_PROPERTIES, NULL, 0), /* taken, and of no use: AES is our own */
+        /* Taken, and of no use: AES is our own. The second is the built-in's since OpenSSL 3.6. */
+        OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_PROPERTIES, NULL, 0),
+        OSSL_PARAM_utf8_string(OSSL_PROV_PARAM_CORE_PROV_NAME, NULL, 0),
         OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_CIPHER, NULL, 0),
         OSSL_PARAM_int(OSSL_DRBG_PARAM_USE_DF, NULL),
         OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, NULL),

@@ -130,7 +130,10 @@ def end(process: subprocess.Popen[str]) -> None:
 def server(command: Sequence[str], env: Mapping[str, str], port: int) -> Iterator[subprocess.Popen[str]]:
     """A server in the foreground, from when it listens until the end of the block."""
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(list(command), env=dict(env), stdout=log, stderr=subprocess.STDOUT, text=True)
+        # A process group of its own: Apache's prefork ends all of the one that it finds itself in.
+        process = subprocess.Popen(
+            list(command), env=dict(env), stdout=log, stderr=subprocess.STDOUT, text=True, process_group=0
+        )
         try:
             wait_for(lambda: listens(port) or process.poll() is not None, f"{command[0]} to listen")
             if process.poll() is not None:
