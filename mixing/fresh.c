@@ -12,7 +12,7 @@ static bool draw(struct drng_instruction *rdrand, uint64_t *word)
         if (rdrand->read(word)) {
             return true;
         }
-        atomic_fetch_add_explicit(&rdrand->retries, 1, memory_order_relaxed);
+        drng_count(&rdrand->counters->retries);
         drng_cpu_pause();
     }
     return false;

@@ -63,6 +63,9 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     d->use_df = true;
     d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
     atomic_init(&d->reseed_counter, 1);
+    drng_page_enter();
+    d->cell = drng_cell_take();
+    d->cell_shared = d->cell == drng_shared_cell();
     return d;
 }
 
@@ -70,6 +73,7 @@ void drng_drbg_freectx(void *vdrbg)
 {
     struct drng_drbg *d = vdrbg;
     if (d != NULL) {
+        drng_cell_give_back(d->cell);
         drng_secmem_free(d->secrets);
         OPENSSL_free(d);
     }
@@ -178,7 +182,8 @@ static bool reseed_due(const struct drng_drbg *d)
 static bool restart(struct drng_drbg *d)
 {
     if (wiped_by_fork(d)) {
-        drng_count(&drng_process.counters.fork_reseeds);
+        drng_page_enter();
+        drng_count(&drng_page.live->counters.fork_reseeds);
     }
     drng_drbg_forget(d);
     return drng_drbg_seed_first(d, false, nothing);
@@ -270,6 +275,7 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         drng_raise(&d->provctx->core, DRNG_R_LIBCRYPTO_FAILED, NULL);
         return 0;
     }
+    drng_cell_count(d->cell, d->cell_shared, out_len);
     return 1;
 }
 

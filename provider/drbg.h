@@ -16,6 +16,7 @@
 #include <openssl/core_dispatch.h>
 
 #include "mixing/ctr_drbg.h"
+#include "provider/page.h"
 #include "provider/parent.h"
 #include "provider/provctx.h"
 
@@ -35,6 +36,8 @@ struct drng_drbg {
     bool own_chain;              /* the chain of parents ends in drng's own seed source */
     bool mixes;                  /* requests take fresh words: only in such a chain */
     bool locking;
+    bool cell_shared;
+    struct drng_cell *cell; /* counts this generator's requests */
 
     int state; /* EVP_RAND_STATE_* */
     size_t key_len;

@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include "mixing/probes.h"
 #include "mixing/wipe.h"
 #include "provider/drbg.h"
 #include "provider/errors.h"
@@ -233,5 +234,10 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
         }
         additional = (struct drng_bytes){NULL, 0};
     }
-    return reseed_from_source(d, &lengths, prediction_resistance, additional);
+    if (!reseed_from_source(d, &lengths, prediction_resistance, additional)) {
+        return false;
+    }
+    drng_count(&drng_page.live->counters.reseeds);
+    DRNG_PROBE2(reseed, drng_drbg_strength(d), atomic_load_explicit(&d->reseed_counter, memory_order_relaxed));
+    return true;
 }

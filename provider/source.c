@@ -9,6 +9,7 @@
 #include "provider/errors.h"
 #include "provider/lock.h"
 #include "provider/process.h"
+#include "provider/report.h"
 #include "provider/seed_buffer.h"
 
 /* ---- Life ---- */
@@ -156,7 +157,8 @@ bool drng_source_fill(struct drng_source_ctx *source, const struct drng_seed_pol
     drng_secmem_check_fork();
     for (size_t done = 0; done < len; done += DRNG_SEED_PIECE) {
         const size_t part = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
-        const enum drng_status status = drng_seed_get(policy, &source->shared->reader, out + done, part);
+        const enum drng_status status = drng_provctx_take_seed(policy, &source->shared->reader, out + done, part);
+        drng_report_seed(source->provctx);
         if (status != DRNG_OK) {
             drng_wipe(out, len);
             drng_provctx_raise_seed(source->provctx, status);

@@ -68,6 +68,24 @@ def test_install_puts_everything_in_place(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "etc/ssl/drng").iterdir()) == sorted(
         p.name for p in ROOT.glob("conf/*.*")
     )
+    assert "--service" in output(str(tmp_path / "usr/bin/drng-status"), "--help")
+
+
+def test_the_module_holds_its_probes() -> None:
+    """Where the build found sys/sdt.h (Debian's systemtap-sdt-dev), all five; else none."""
+    found = "HAVE_SYS_SDT_H:INTERNAL=1" in (BUILD / "release" / "CMakeCache.txt").read_text()
+    lines = [line.strip() for line in output("readelf", "--notes", str(MODULE)).splitlines()]
+    names = [line.removeprefix("Name: ") for line in lines if line.startswith("Name: ")]
+    assert lines.count("Provider: drng") == len(names)
+    assert set(names) == ({"seed", "reseed", "fallback", "health_failure", "fork"} if found else set())
+
+
+def test_it_builds_without_probes(tmp_path: Path) -> None:
+    """The header taken away, as on a machine that has none."""
+    header = "-DHAVE_SYS_SDT_H="
+    output("cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", "-DDRNG_WERROR=ON", header)
+    output("cmake", "--build", str(tmp_path), "-j", "2", "--target", "drng")
+    assert "stapsdt" not in output("readelf", "--notes", str(tmp_path / "drng.so"))
 
 
 def test_cutoffs_are_the_derived_ones() -> None:

@@ -1,4 +1,5 @@
 #include "tests/fuzz/machine.h"
+#include "provider/page.h"
 
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
@@ -47,26 +48,29 @@ void machine_change(struct fuzz_input *input)
 void machine_start(struct fuzz_input *input)
 {
     const struct drng_counters none = {0};
+    struct drng_counters *counters = &drng_page.live->counters;
     scripted_reset(scripted_good, scripted_good);
     behave(&scripted_rdseed, input);
     behave(&scripted_rdrand, input);
     drng_process.evidence.rdseed_masked = false; /* by libcrypto, which knows the real CPU */
     drng_process.evidence.rdrand_masked = false;
-    drng_process.counters = none;
-    drng_process.rdseed = (struct drng_instruction){.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true};
-    drng_process.rdrand = (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand};
+    *counters = none;
+    drng_process.rdseed = (struct drng_instruction){
+        .name = "RDSEED", .read = drng_cpu_rdseed, .starves = true, .counters = &counters->rdseed};
+    drng_process.rdrand =
+        (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand, .counters = &counters->rdrand};
     drng_process.healthy = true;
 }
 
 uint64_t machine_seeds(void)
 {
-    const struct drng_counters *counters = &drng_process.counters;
+    const struct drng_counters *counters = &drng_page.live->counters;
     return counters->seeds_rdseed + counters->seeds_rdrand + counters->seeds_fallback;
 }
 
 uint64_t machine_attempts(void)
 {
-    return machine_seeds() + drng_process.counters.seed_failures;
+    return machine_seeds() + drng_page.live->counters.seed_failures;
 }
 
 struct machine_mark machine_mark(void)
@@ -75,8 +79,8 @@ struct machine_mark machine_mark(void)
         .clock_ns = scripted_clock_ns,
         .seeds = machine_seeds(),
         .attempts = machine_attempts(),
-        .rdseed_seeds = drng_process.counters.seeds_rdseed,
-        .rdrand_seeds = drng_process.counters.seeds_rdrand,
+        .rdseed_seeds = drng_page.live->counters.seeds_rdseed,
+        .rdrand_seeds = drng_page.live->counters.seeds_rdrand,
         .rdseed_disabled = drng_process.rdseed.disabled,
         .rdrand_disabled = drng_process.rdrand.disabled,
     };
@@ -88,10 +92,10 @@ void machine_check(const struct machine_mark *mark)
     /* What is no seed takes time too: one request of RDRAND, or the fresh words of a chain of generators. */
     FUZZ_CHECK(scripted_clock_ns - mark->clock_ns <= (seeds + 1) * MACHINE_RESEED_NS);
     if (mark->rdseed_disabled) {
-        FUZZ_CHECK(drng_process.rdseed.disabled && drng_process.counters.seeds_rdseed == mark->rdseed_seeds);
+        FUZZ_CHECK(drng_process.rdseed.disabled && drng_page.live->counters.seeds_rdseed == mark->rdseed_seeds);
     }
     if (mark->rdrand_disabled) {
-        FUZZ_CHECK(drng_process.rdrand.disabled && drng_process.counters.seeds_rdrand == mark->rdrand_seeds);
+        FUZZ_CHECK(drng_process.rdrand.disabled && drng_page.live->counters.seeds_rdrand == mark->rdrand_seeds);
     }
     if (!drng_process_healthy()) {
         FUZZ_CHECK(machine_attempts() == mark->attempts);

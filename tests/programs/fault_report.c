@@ -37,12 +37,10 @@ static const struct scene scenes[] = {
 /* A process that has seen nothing yet, on this CPU; whatever CPU it really runs on. */
 static void set_up(const struct scene *scene)
 {
-    const struct drng_counters none = {0};
     scripted_reset(scene->rdseed, scene->rdrand);
     scripted_cpu.rdseed = scene->rdseed != NULL;
     scripted_cpu.rdrand = scene->rdrand != NULL;
     drng_process.evidence = (struct drng_evidence){.cpu = scripted_cpu};
-    drng_process.counters = none;
     drng_process.rdseed = (struct drng_instruction){.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true};
     drng_process.rdrand = (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand};
 }
