@@ -133,3 +133,9 @@ def need(program: str) -> str:
     path = shutil.which(program)
     assert path, f"{program} is not installed: run scripts/test.sh, which installs what the tests need"
     return path
+
+
+def has_random_provider() -> bool:
+    """Whether this OpenSSL knows the key of that name: 3.5 and later do."""
+    said = subprocess.run([need("openssl"), "version"], capture_output=True, text=True, check=True).stdout
+    return tuple(map(int, said.split()[1].split(".")[:2])) >= (3, 5)
