@@ -51,10 +51,6 @@ def free_ports(count: int) -> list[int]:
     return list(itertools.islice(filter(is_free, random.sample(ports, len(ports))), count))
 
 
-def free_port() -> int:
-    return free_ports(1)[0]
-
-
 def make_certificate(directory: Path, algorithm: str = "ec") -> tuple[Path, Path]:
     """A self-signed certificate for 127.0.0.1 and its key."""
     options = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["rsa:2048"]}[algorithm]
@@ -524,7 +520,7 @@ def refusal(kind: Kind, site: Site, env: Mapping[str, str]) -> str:
 
 @contextlib.contextmanager
 def running(kind: Kind, site: Site, env: Mapping[str, str]) -> Iterator[Running]:
-    with server(kind.configure(site), env, site.ports["rsa"]) as process:
+    with server(kind.configure(site), env, next(iter(site.ports.values()))) as process:
         result = Running(kind, site, process)
         if kind.says_started:
             wait_for(lambda: result.starts() > 0, f"{kind} to read its configuration")

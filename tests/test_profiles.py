@@ -160,7 +160,8 @@ def nginx(case: Case, site: Site) -> tuple[bool, bool]:
             assert len(set(mapped)) == 1, "all or none"
             return True, mapped[0]
     except AssertionError as error:
-        assert "SSL_CTX_new() failed" in str(error), error
+        # With HTTP/3 it draws earlier, and ends without a word where that fails.
+        assert str(error) == "" or "SSL_CTX_new() failed" in str(error)
         return False, False
 
 
