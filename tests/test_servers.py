@@ -38,11 +38,16 @@ SETTLED = 10
 
 
 def strict_config(directory: Path) -> Path:
-    """conf/drng.cnf, and where this CPU has an instruction nothing but that seeds."""
+    """conf/drng.cnf, where this CPU has an instruction without the fallback.
+
+    And without fresh words in every request, which would hide a child that draws what its parent draws.
+    """
     fallback = "no" if "rdrand" in Path("/proc/cpuinfo").read_text().split() else "yes"
+    section = "[drng_sect]\n"
+    text = (CONF / "drng.cnf").read_text()
+    assert text.count(section) == 1
     path = directory / "drng.cnf"
-    path.write_text((CONF / "drng.cnf").read_text().replace("[drng_sect]\n", f"[drng_sect]\nfallback = {fallback}\n"))
-    assert f"fallback = {fallback}\n" in path.read_text()
+    path.write_text(text.replace(section, f"{section}fallback = {fallback}\nrequest_mixing = no\n"))
     return path
 
 
