@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from conftest import BUILD, NO_AES, RELEASE, all_flavours
+from conftest import BUILD, FLAVOURS, NO_AES, RELEASE
 from cross_check import Program, check
 
 # Masks for OPENSSL_ia32cap, which take the faster implementations of AES away; libcrypto's too.
@@ -31,7 +31,7 @@ def test_both_give_the_same_bytes(mask: str) -> None:
 
 
 def test_both_give_the_same_bytes_under_the_sanitizers() -> None:
-    flavour = next(f for f in all_flavours() if f.name == "asan-ubsan")
+    flavour = FLAVOURS["asan-ubsan"]()
     env = {k: v for k, v in flavour.env.items() if k != "LD_PRELOAD"}
     run("asan-ubsan", 300, env)
 
