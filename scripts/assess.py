@@ -136,14 +136,14 @@ def dieharder(source: Source, tests: Sequence[str]) -> Finding:
             for name, p in re.findall(r"^\s*([a-z]\w+)\s+([01]\.\d+)\s*$", result.stdout, re.MULTILINE):
                 done += 1
                 p_values.append(float(p))
-                # Both ends: a p-value of 1 is too good.
-                if min(float(p), 1 - float(p)) < THRESHOLD:
+                # The upper end is left alone: of few samples dieharder makes ones where nothing is too good.
+                if float(p) < THRESHOLD:
                     faults.append(name)
         assert feeder.stdout is not None
         feeder.stdout.close()
         feeder.terminate()
     assert done > 0, "dieharder gave no p-value"
-    return Finding("dieharder", faults, p_values, f"{done} p-values, {len(faults)} beyond {THRESHOLD:g}")
+    return Finding("dieharder", faults, p_values, f"{done} p-values, {len(faults)} below {THRESHOLD:g}")
 
 
 SMALL = ("-d 100 -p 4", "-d 101 -p 4")
