@@ -19,6 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# Of the arithmetic under numpy: threads wait for each other on a busy machine. Before it is loaded.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 from assess_page import embedded, page, picture, table
 from assess_statistics import Statistics, measure, two_sided
 
