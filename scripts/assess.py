@@ -146,7 +146,7 @@ def dieharder(source: Source, tests: Sequence[str]) -> Finding:
         feeder.stdout.close()
         feeder.terminate()
     assert done > 0, "dieharder gave no p-value"
-    return Finding("dieharder", faults, p_values, f"{done} p-values, {len(faults)} below {THRESHOLD:g}")
+    return Finding("dieharder", sorted(set(faults)), p_values, f"{done} p-values, {len(faults)} below {THRESHOLD:g}")
 
 
 SMALL = ("-d 100 -p 4", "-d 101 -p 4")

@@ -110,7 +110,16 @@ class Copy:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.build = root / "build" / "dev"
-        listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listing = [
+            "git",
+            "-c",
+            f"safe.directory={ROOT}",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]
         files = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, files.split("\0")):
             target = root / name

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 . scripts/packages.sh
 
 need_packages gcc libc6-dev clang clang-format clang-tidy cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev \
-    libclang-rt-14-dev valgrind qemu-user python3 python3-hypothesis python3-pytest python3-venv nginx-light curl binutils man-db groff
+    libclang-rt-14-dev valgrind qemu-user python3 python3-pytest python3-venv nginx-light curl binutils man-db groff \
+    git python3-hypothesis python3-matplotlib python3-numpy rng-tools5 ent
 
 # ruff is not in Debian; without it its test is skipped.
 if [ ! -x build/venv/bin/ruff ]; then
