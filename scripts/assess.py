@@ -19,6 +19,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# Of the arithmetic under numpy: threads wait for each other on a busy machine. Before it is loaded.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
 from assess_page import embedded, page, picture, table
 from assess_statistics import Statistics, measure, two_sided
 
@@ -136,19 +139,21 @@ def dieharder(source: Source, tests: Sequence[str]) -> Finding:
             for name, p in re.findall(r"^\s*([a-z]\w+)\s+([01]\.\d+)\s*$", result.stdout, re.MULTILINE):
                 done += 1
                 p_values.append(float(p))
-                # Both ends: a p-value of 1 is too good.
-                if min(float(p), 1 - float(p)) < THRESHOLD:
+                # The upper end is left alone: of few samples dieharder makes ones where nothing is too good.
+                if float(p) < THRESHOLD:
                     faults.append(name)
         assert feeder.stdout is not None
         feeder.stdout.close()
         feeder.terminate()
     assert done > 0, "dieharder gave no p-value"
-    return Finding("dieharder", faults, p_values, f"{done} p-values, {len(faults)} beyond {THRESHOLD:g}")
+    return Finding("dieharder", sorted(set(faults)), p_values, f"{done} p-values, {len(faults)} below {THRESHOLD:g}")
 
 
-QUICK_TESTS = ("-d 100", "-d 101", "-d 15", "-d 102 -p 10")
-# RDSEED gives too little for more, and the seeds made of it less.
-LONG_TESTS = {"rdseed": QUICK_TESTS, "seed-rdseed": QUICK_TESTS, "seed-rdrand": QUICK_TESTS}
+SMALL = ("-d 100 -p 4", "-d 101 -p 4")
+QUICK = ("-d 100", "-d 101", "-d 15", "-d 102 -p 10")
+ALL = ("-a",)
+# In the quick form and in the long one: RDSEED gives too little for more, and the seeds less.
+DIEHARDER_TESTS = {"rdseed": (SMALL, QUICK), "seed-rdseed": (SMALL, SMALL), "seed-rdrand": (SMALL, QUICK)}
 
 
 # ---- A run ----
@@ -183,7 +188,7 @@ def assess(source: Source, quick: bool, batteries: Sequence[str]) -> Assessment:
         elif battery == "rngtest":
             finding = rngtest(data)
         else:
-            finding = dieharder(source, QUICK_TESTS if quick else LONG_TESTS.get(source.name, ("-a",)))
+            finding = dieharder(source, DIEHARDER_TESTS.get(source.name, (QUICK, ALL))[0 if quick else 1])
         findings.append(finding)
         seen = f"found {', '.join(finding.faults)}" if finding.faults else "found nothing"
         print(f"    {battery}: {seen} ({time.monotonic() - began:.1f} s)", flush=True)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # assess.sh - statistical batteries on raw words, seeds and output, and on CPUs that are scripted to be bad; arguments go
-# to scripts/assess.py: --quick is a minute or two, without it hours. Ends with a page, build/assess/report.html.
+# to scripts/assess.py: --quick takes some minutes, without it hours. Ends with a page, build/assess/report.html.
 
 set -eu
 cd "$(dirname "$0")/.."

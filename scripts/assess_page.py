@@ -31,7 +31,8 @@ def picture(s: Statistics, p_values: Sequence[float]) -> bytes:
     plt.rcParams.update({"font.size": 9, "axes.edgecolor": MUTED, "text.color": INK, "axes.titlesize": 10})
     figure, axes = plt.subplots(1, 5, figsize=(18, 3.1), layout="constrained")
 
-    axes[0].bar(range(256), s.byte_counts / max(1, s.byte_counts.sum()) * 256, width=1, color=LINE)
+    frequencies = s.byte_counts / max(1, s.byte_counts.sum()) * 256
+    axes[0].stairs(frequencies, np.arange(257) - 0.5, fill=True, color=LINE)
     axes[0].axhline(1, color=INK, linewidth=0.8)
     axes[0].set(title="Bytes: frequency over 1/256", xlabel="value", xlim=(-1, 256))
 

@@ -4,7 +4,7 @@
 Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then
 with one change at a time until a test fails. Prints a table; the exit status is 1 where no test did.
 
-    mutate.py                  all of them: a quarter of an hour
+    mutate.py                  all of them: some minutes
     mutate.py --check          only whether each text is still there, once
     mutate.py --only TEXT      those whose name holds TEXT; may be repeated
     mutate.py --json FILE --markdown FILE    writes the table to files as well
@@ -44,6 +44,7 @@ class Mutation:
     old: str
     new: str
     tests: tuple[str, ...]
+    needs: str = ""  # a flag of /proc/cpuinfo without which nothing can be seen
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Result:
     name: str
     file: str
     killed_by: str  # "" for a survivor
+    skipped: str = ""  # why it was not tried
 
 
 def read_table(path: Path) -> list[Mutation]:
@@ -110,7 +112,16 @@ class Copy:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.build = root / "build" / "dev"
-        listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listing = [
+            "git",
+            "-c",
+            f"safe.directory={ROOT}",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]
         files = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, files.split("\0")):
             target = root / name
@@ -177,7 +188,7 @@ def killer(copy: Copy, mutation: Mutation) -> str:
 
 def markdown(results: Sequence[Result]) -> str:
     lines = ["| taken out | in | seen by |", "| --- | --- | --- |"]
-    lines += [f"| {r.name} | {r.file} | {r.killed_by or '**nobody**'} |" for r in results]
+    lines += [f"| {r.name} | {r.file} | {r.killed_by or r.skipped or '**nobody**'} |" for r in results]
     return "\n".join(lines) + "\n"
 
 
@@ -185,11 +196,15 @@ def run_all(mutations: Sequence[Mutation], work: Path) -> list[Result]:
     copy = Copy(work)
     print(f"Building and running the tests as they are, for {len(mutations)} mutations", file=sys.stderr, flush=True)
     check_soundness(copy, mutations)
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     results = []
     for number, mutation in enumerate(mutations, 1):
-        result = Result(mutation.name, mutation.file, killer(copy, mutation))
+        if mutation.needs and mutation.needs not in flags:
+            result = Result(mutation.name, mutation.file, "", f"not tried: this CPU has no {mutation.needs}")
+        else:
+            result = Result(mutation.name, mutation.file, killer(copy, mutation))
         results.append(result)
-        seen = result.killed_by or "NOBODY"
+        seen = result.killed_by or result.skipped or "NOBODY"
         print(f"[{number}/{len(mutations)}] {mutation.name}: seen by {seen}", file=sys.stderr, flush=True)
     return results
 
@@ -224,8 +239,9 @@ def main() -> int:
         args.json.write_text(json.dumps([asdict(r) for r in results], indent=2) + "\n", encoding="utf-8")
     if args.markdown:
         args.markdown.write_text(table, encoding="utf-8")
-    survivors = [r for r in results if not r.killed_by]
-    print(f"{len(results)} taken out, {len(results) - len(survivors)} seen, {len(survivors)} not")
+    tried = [r for r in results if not r.skipped]
+    survivors = [r for r in tried if not r.killed_by]
+    print(f"{len(tried)} taken out, {len(tried) - len(survivors)} seen, {len(survivors)} not")
     return 1 if survivors else 0
 
 

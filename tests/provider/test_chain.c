@@ -186,6 +186,9 @@ static void a_seed_source_gives_seeds_and_words(void)
         CU_ASSERT_NOT_EQUAL(memcmp(a, b, len), 0);
         CU_ASSERT_FALSE(bytes_are(a + len - 16, 16, 0));
         CU_ASSERT_EQUAL(EVP_RAND_reseed(rand, 0, NULL, 0, NULL, 0), 1);
+        const OSSL_PARAM *known = EVP_RAND_CTX_gettable_params(rand);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(known);
+        CU_ASSERT_PTR_NOT_NULL(OSSL_PARAM_locate_const(known, OSSL_RAND_PARAM_MAX_REQUEST));
         CU_ASSERT_EQUAL(EVP_RAND_uninstantiate(rand), 1);
         CU_ASSERT_EQUAL(EVP_RAND_verify_zeroization(rand), 1);
         EVP_RAND_CTX_free(rand);
