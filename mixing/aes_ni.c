@@ -147,12 +147,16 @@ void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t ke
     drng_counter_add(&last, blocks);
     if (key_len != 32 || out_blocks >= BULK_MIN) {
         ctr_long(wide, key, key_len, counter, &sink);
+        drng_wipe_stack_2048();
     } else if (blocks <= LANES) {
         ctr_short_256(key, counter, &sink);
+        drng_wipe_stack_256();
     } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS && last.high == counter.high) {
         wide->brief(key, counter, &sink);
+        drng_wipe_stack_512();
     } else {
         ctr_medium_256(key, counter, &sink);
+        drng_wipe_stack_2048();
     }
     drng_counter_store(v, last);
 }
@@ -164,8 +168,8 @@ static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[16], u
     return DRNG_OK;
 }
 
-DRNG_AES_TARGET enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
-                                                 const uint8_t *in, size_t blocks)
+DRNG_AES_TARGET static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
+                                size_t blocks)
 {
     struct drng_schedule schedule;
     __m128i block = _mm_loadu_si128((const __m128i *)chain);
@@ -186,6 +190,13 @@ DRNG_AES_TARGET enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_
     }
     _mm_storeu_si128((__m128i *)chain, block);
     drng_wipe(&schedule, sizeof(schedule));
+}
+
+enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
+                                 size_t blocks)
+{
+    cbc(key, key_len, chain, out, in, blocks);
+    drng_wipe_stack_512();
     return DRNG_OK;
 }
 

@@ -179,6 +179,7 @@ enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drn
         source = DRNG_SOURCE_NONE;
         drng_wipe(out, len);
     }
+    drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
     count(policy->counters, source, len);
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mixing/aes.h"
+#include "mixing/aes_x86.h"
 #include "mixing/ctr_drbg.h"
 #include "mixing/libcrypto.h"
 #include "tests/process/kernel.h"
@@ -22,12 +23,13 @@ static size_t key_len;
 static uint8_t key[DRNG_AES_MAX_KEY];
 static uint8_t out[BLOCKS * DRNG_AES_BLOCK];
 static struct drng_ctr_drbg drbg;
+static size_t blocks; /* of a run */
 static enum drng_status status;
 
 static void *ctr(void *unused)
 {
     uint8_t v[DRNG_AES_BLOCK] = {0};
-    status = aes->ctr(key, key_len, v, out, BLOCKS, NULL, 0);
+    status = aes->ctr(key, key_len, v, out, blocks, NULL, 0);
     return unused;
 }
 
@@ -118,16 +120,38 @@ static void what_is_left_is_found(void)
     CU_ASSERT_TRUE(on_stack(key));
 }
 
-/* The first round key is the key itself, so no schedule is left either. */
+DRNG_AES_TARGET static void expand(struct drng_schedule *schedule)
+{
+    drng_aes_expand(schedule, key, key_len);
+}
+
+/* The first round keys are the key itself. */
+static bool round_key_is_left(void)
+{
+    struct drng_schedule schedule;
+    expand(&schedule);
+    for (unsigned i = 0; i <= schedule.rounds; i++) {
+        if (on_stack((const uint8_t *)&schedule.rk[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Each length takes other registers than the one before it; what does not fit into them is on the stack. */
 static void no_schedule_is_left(void)
 {
     static const size_t key_lens[] = {16, 24, 32};
+    static const size_t lengths[] = {4, 8, 12, 20, 31, BLOCKS};
     for (size_t i = 0; i < 3; i++) {
         key_len = key_lens[i];
-        run(ctr);
-        CU_ASSERT_FALSE(on_stack(key));
+        for (size_t j = 0; j < sizeof(lengths) / sizeof(*lengths); j++) {
+            blocks = lengths[j];
+            run(ctr);
+            CU_ASSERT_FALSE(round_key_is_left());
+        }
         run(cbc);
-        CU_ASSERT_FALSE(on_stack(key));
+        CU_ASSERT_FALSE(round_key_is_left());
     }
 }
 
