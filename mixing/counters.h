@@ -32,6 +32,11 @@ struct drng_counters {
     atomic_uint_least64_t last_seed;    /* when, in seconds since the Epoch */
 };
 
+static inline void drng_note_source(struct drng_counters *counters, enum drng_source source)
+{
+    atomic_store_explicit(&counters->source, source, memory_order_relaxed);
+}
+
 static inline void drng_count(atomic_uint_least64_t *counter)
 {
     atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);

@@ -141,7 +141,7 @@ static void mix_os(uint8_t *out, size_t len)
 static void count(struct drng_counters *counters, enum drng_source source, size_t len)
 {
     DRNG_PROBE2(seed, source, len);
-    atomic_store_explicit(&counters->source, source, memory_order_relaxed);
+    drng_note_source(counters, source);
     switch (source) {
     case DRNG_SOURCE_RDSEED:
         drng_count(&counters->seeds_rdseed);
@@ -179,6 +179,7 @@ enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drn
         source = DRNG_SOURCE_NONE;
         drng_wipe(out, len);
     }
+    drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
     count(policy->counters, source, len);
     return status;

@@ -48,6 +48,19 @@ struct drng_drbg {
     atomic_uint reseed_counter;     /* read by children of other threads; never 0 */
 };
 
+/* How often it has been seeded, which its children ask from threads of their own. */
+static inline unsigned drng_drbg_seedings(const struct drng_drbg *drbg)
+{
+    return atomic_load_explicit(&drbg->reseed_counter, memory_order_relaxed);
+}
+
+/* Never to 0, which would read as "does not say". Only who holds the generator calls this. */
+static inline void drng_drbg_count_seeding(struct drng_drbg *drbg)
+{
+    const unsigned next = drng_drbg_seedings(drbg) + 1;
+    atomic_store_explicit(&drbg->reseed_counter, next != 0 ? next : 1, memory_order_relaxed);
+}
+
 extern const OSSL_DISPATCH drng_drbg_functions[];
 
 OSSL_FUNC_rand_newctx_fn drng_drbg_newctx;

@@ -31,6 +31,7 @@ static void look_once(void)
     }
 }
 
+/* The first to load the provider; what it sets is read by threads from then on. */
 static bool open_page(void)
 {
     if (!drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL)) {
@@ -47,7 +48,7 @@ bool drng_process_open(void)
     bool opened = drng_secmem_open();
     if (opened) {
         look_once();
-        opened = open_page();
+        opened = openings > 0 || open_page();
         if (opened) {
             openings++;
         } else {

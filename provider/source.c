@@ -172,7 +172,12 @@ size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_se
                             int entropy, size_t min_len, size_t max_len)
 {
     const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
-    unsigned char *buffer = len > 0 ? drng_seed_buffer_new(len) : NULL;
+    if (len == 0) {
+        drng_raise(&source->provctx->core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len,
+                   max_len);
+        return 0;
+    }
+    unsigned char *buffer = drng_seed_buffer_new(len);
     if (buffer == NULL) {
         drng_raise(&source->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return 0;

@@ -120,7 +120,6 @@ random-provider) profile_file=$profiles/drng-random-provider.cnf random_section=
 *) die "no profile '$profile': strict, permissive or random-provider" ;;
 esac
 
-
 for path in "$conf" "$profiles" "$root"; do
     case $path in
     *[!A-Za-z0-9/._+-]*) die "'$path': only letters, digits and / . _ + - in a path" ;;
@@ -453,6 +452,15 @@ unit_files()
     done | sort -u
 }
 
+# What Debian's apachectl reads on its way from the unit to Apache, for apache2 and for apache2@NAME.
+envvars()
+{
+    case $service in
+    apache2) printf '%s\n' "$root/etc/apache2/envvars" ;;
+    apache2@*) printf '%s\n' "$root/etc/apache2-${service#*@}/envvars" ;;
+    esac
+}
+
 # Another OPENSSL_CONF would win over ours or lose against it by the name of its file.
 check_unit()
 {
@@ -462,9 +470,10 @@ check_unit()
         sed -n 's/^[[:space:]]*EnvironmentFile=-\{0,1\}\(\/.*\)/\1/p' "$file" | sed "s|^|$root|"
         printf '%s\n' "$file"
     done <"$work/units" >"$work/sources"
+    envvars >>"$work/sources"
     while read -r file; do
-        if [ -f "$file" ] && grep -q '^[^#;]*OPENSSL_CONF=' "$file"; then
-            die "$file sets OPENSSL_CONF already; nothing has been changed"
+        if [ -f "$file" ] && grep -q '^[^#;]*\<OPENSSL_CONF\>' "$file"; then
+            die "$file has a say in OPENSSL_CONF already; nothing has been changed"
         fi
     done <"$work/sources"
 }

@@ -7,8 +7,10 @@ certificate, one with an ECDSA certificate, one that asks for a client's. `runni
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -32,17 +34,21 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 # ---- Ports, certificates, processes ----
 
 
+FIRST_PORT = 10000
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as s, contextlib.suppress(OSError):
+        s.bind(("127.0.0.1", port))
+        return True
+    return False
+
+
 def free_ports(count: int) -> list[int]:
-    """Different ones, since all are held until the last is found."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
-
-
-def free_port() -> int:
-    return free_ports(1)[0]
+    """Different ones, below those that clients are given: a server that reloads may close its port for a moment."""
+    first_of_clients = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    ports = range(FIRST_PORT, max(first_of_clients, FIRST_PORT + 1000))
+    return list(itertools.islice(filter(is_free, random.sample(ports, len(ports))), count))
 
 
 def make_certificate(directory: Path, algorithm: str = "ec") -> tuple[Path, Path]:
@@ -98,8 +104,21 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def mappings(pid: int) -> list[str]:
+    """What a process has in its memory; nothing where it is gone or about to."""
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return []
+
+
 def maps(pid: int, path: Path) -> bool:
-    return str(path) in Path(f"/proc/{pid}/maps").read_text()
+    return any(line.endswith(f" {path}") for line in mappings(pid))
+
+
+def lacks(pid: int, path: Path) -> bool:
+    """Whether a process that is there does not map a file."""
+    lines = mappings(pid)
+    return bool(lines) and not any(line.endswith(f" {path}") for line in lines)
 
 
 def alive(pid: int) -> bool:
@@ -130,7 +149,10 @@ def end(process: subprocess.Popen[str]) -> None:
 def server(command: Sequence[str], env: Mapping[str, str], port: int) -> Iterator[subprocess.Popen[str]]:
     """A server in the foreground, from when it listens until the end of the block."""
     with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(list(command), env=dict(env), stdout=log, stderr=subprocess.STDOUT, text=True)
+        # A process group of its own: Apache's prefork ends all of the one that it finds itself in.
+        process = subprocess.Popen(
+            list(command), env=dict(env), stdout=log, stderr=subprocess.STDOUT, text=True, process_group=0
+        )
         try:
             wait_for(lambda: listens(port) or process.poll() is not None, f"{command[0]} to listen")
             if process.poll() is not None:
@@ -207,14 +229,22 @@ class Kind:
     """A sort of server. `configure` writes what it needs and says how it is started in the foreground."""
 
     name: str
-    reload_signal: signal.Signals = signal.SIGHUP
+    # None where another configuration takes another process.
+    reload_signal: signal.Signals | None = signal.SIGHUP
+    has_workers = True
     # Whether a session of TLS 1.2 can be resumed by its id in whatever worker gets the connection.
     shares_sessions = True
     # Whether connections that arrive during a reload are all answered.
     seamless = True
+    # What its log says whenever it has taken up its configuration; "" where there is no such line.
+    says_started = ""
 
     def configure(self, site: Site) -> list[str]:
         raise NotImplementedError
+
+    def settled(self, site: Site) -> bool:
+        """Whether a server that listens and has its workers is ready to be reloaded."""
+        return True
 
     def __str__(self) -> str:
         return self.name
@@ -253,9 +283,12 @@ http {{
 
 class Apache(Kind):
     reload_signal = signal.SIGUSR1
+    says_started = "resuming normal operations"
 
     def __init__(self, mpm: str) -> None:
         self.mpm = mpm
+        # In a graceful restart event resets a connection in ten thousand, whosever the random numbers are.
+        self.seamless = mpm == "prefork"
         self.name = f"apache-{mpm}"
 
     def configure(self, site: Site) -> list[str]:
@@ -297,8 +330,16 @@ Require all granted
 
 
 class HAProxy(Kind):
-    name = "haproxy"
-    reload_signal = signal.SIGUSR2
+    """One process with threads, or a master and such a worker, which a reload replaces.
+
+    Several workers at once are gone from HAProxy since 2.5: old and new beside each other are what is left of them.
+    """
+
+    def __init__(self, mode: str) -> None:
+        self.name = f"haproxy-{mode}"
+        self.option = {"threads": "-db", "master": "-W"}[mode]
+        self.has_workers = mode == "master"
+        self.reload_signal = {"threads": None, "master": signal.SIGUSR2}[mode]
 
     def configure(self, site: Site) -> list[str]:
         frontends = ""
@@ -324,12 +365,30 @@ defaults
     timeout server 5s
 {frontends}
 """)
-        # -W: a master and a worker with threads; the worker is replaced on reload. (2.5 took away several processes.)
-        return ["/usr/sbin/haproxy", "-W", "-f", str(path)]
+        master_cli = ["-S", str(self._master_cli(site))] if self.has_workers else []
+        return ["/usr/sbin/haproxy", self.option, "-f", str(path), *master_cli]
+
+    def _master_cli(self, site: Site) -> Path:
+        return site.directory / "master.sock"
+
+    def settled(self, site: Site) -> bool:
+        """The master executes itself anew after every start of a worker, and hears no signal until it answers here."""
+        if not self.has_workers:
+            return True
+        with socket.socket(socket.AF_UNIX) as s, contextlib.suppress(OSError):
+            s.settimeout(1)
+            s.connect(str(self._master_cli(site)))
+            s.sendall(b"show proc\n")
+            return b"master" in s.recv(4096)
+        return False
 
 
 class Stunnel(Kind):
     name = "stunnel"
+    has_workers = False
+    # It closes its ports and opens them again.
+    seamless = False
+    says_started = "Configuration successful"
 
     def configure(self, site: Site) -> list[str]:
         services = ""
@@ -382,11 +441,21 @@ class Python(Kind):
 NGINX = Nginx()
 APACHE_EVENT = Apache("event")
 APACHE_PREFORK = Apache("prefork")
-HAPROXY = HAProxy()
+HAPROXY_THREADS = HAProxy("threads")
+HAPROXY_MASTER = HAProxy("master")
 STUNNEL = Stunnel()
 PYTHON_THREADS = Python("threads")
 PYTHON_FORK = Python("fork")
-KINDS: tuple[Kind, ...] = (NGINX, APACHE_EVENT, APACHE_PREFORK, HAPROXY, STUNNEL, PYTHON_THREADS, PYTHON_FORK)
+KINDS: tuple[Kind, ...] = (
+    NGINX,
+    APACHE_EVENT,
+    APACHE_PREFORK,
+    HAPROXY_THREADS,
+    HAPROXY_MASTER,
+    STUNNEL,
+    PYTHON_THREADS,
+    PYTHON_FORK,
+)
 
 
 # ---- Running ----
@@ -404,30 +473,56 @@ class Running:
         """The first one, and its living descendants."""
         return descendants(self.process.pid)
 
+    def without(self, module: Path) -> list[int]:
+        """Those of its processes that do not map the module. Looks twice: one that ends may be read in half."""
+        return [pid for pid in self.processes() if lacks(pid, module) and lacks(pid, module)]
+
     def workers(self) -> set[int]:
         return set(self.processes()) - {self.process.pid}
 
-    def _reloads_logged(self) -> int:
-        return self.site.log.read_text().count("Configuration successful")
+    def starts(self) -> int:
+        """How often it has said in its log that it has taken up its configuration."""
+        return self.site.log.read_text().count(self.kind.says_started)
 
     def reload(self) -> None:
         """Reads its configuration again, and returns when the old workers are gone and new ones are there."""
-        if self.kind is STUNNEL:
-            # One process, which says so in its log.
-            before = self._reloads_logged()
-            self.process.send_signal(self.kind.reload_signal)
-            wait_for(lambda: self._reloads_logged() > before, "stunnel to reload")
-            return
-        old = self.workers()
+        assert self.kind.reload_signal is not None
+        old, before = self.workers(), self.starts() if self.kind.says_started else 0
         self.process.send_signal(self.kind.reload_signal)
-        wait_for(
-            lambda: not any(alive(pid) for pid in old) and bool(self.workers()), f"{self.kind}'s workers to change"
-        )
+        if self.kind.says_started:
+            wait_for(lambda: self.starts() > before, f"{self.kind} to read its configuration")
+        wait_for(lambda: not any(alive(pid) for pid in old), f"the old workers of {self.kind} to end")
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        for port in self.site.ports.values():
+            wait_for(lambda port=port: listens(port), f"{self.kind} to listen on {port}")  # type: ignore[misc]
+        if self.kind.has_workers:
+            wait_for(lambda: bool(self.workers()), f"{self.kind} to have workers")
+        wait_for(lambda: self.kind.settled(self.site), f"{self.kind} to settle")
+
+
+def refusal(kind: Kind, site: Site, env: Mapping[str, str]) -> str:
+    """What a server says that does not start; fails where it does."""
+    result = subprocess.run(
+        kind.configure(site),
+        env=dict(env),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=STARTUP_SECONDS,
+        process_group=0,
+        check=False,
+    )
+    assert result.returncode != 0, f"{kind}: {result.stdout}"
+    return result.stdout + (site.log.read_text() if site.log.exists() else "")
 
 
 @contextlib.contextmanager
 def running(kind: Kind, site: Site, env: Mapping[str, str]) -> Iterator[Running]:
-    with server(kind.configure(site), env, site.ports["rsa"]) as process:
-        for port in site.ports.values():
-            wait_for(lambda port=port: listens(port), f"{kind} to listen on {port}")  # type: ignore[misc]
-        yield Running(kind, site, process)
+    with server(kind.configure(site), env, next(iter(site.ports.values()))) as process:
+        result = Running(kind, site, process)
+        if kind.says_started:
+            wait_for(lambda: result.starts() > 0, f"{kind} to read its configuration")
+        result.wait_until_ready()
+        yield result

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import BUILD, RELEASE, ROOT
+from conftest import BUILD, RELEASE, ROOT, has_random_provider
 from test_config import served_by_drng
 
 STOCK = Path("/etc/ssl/openssl.cnf")
@@ -299,8 +299,7 @@ def test_from_one_profile_to_another(image: Image) -> None:
 
 
 def test_random_provider_takes_openssl_3_5(image: Image) -> None:
-    version = subprocess.run(["openssl", "version"], capture_output=True, text=True, check=True).stdout.split()[1]
-    if tuple(map(int, version.split(".")[:2])) >= (3, 5):
+    if has_random_provider():
         image.ok("on", "--system", "--profile", "random-provider")
         assert image.served(image.conf)
     else:
@@ -574,7 +573,7 @@ def test_a_dry_run_for_a_service(image: Image) -> None:
     assert image.files() == files
 
 
-@pytest.mark.parametrize("place", ["drop-in", "unit", "environment-file"])
+@pytest.mark.parametrize("place", ["drop-in", "unit", "environment-file", "unset"])
 def test_another_openssl_conf_is_not_fought(image: Image, place: str) -> None:
     line = "Environment=OPENSSL_CONF=/etc/mine.cnf\n"
     unit = image.root / "usr/lib/systemd/system/nginx.service"
@@ -583,11 +582,27 @@ def test_another_openssl_conf_is_not_fought(image: Image, place: str) -> None:
         (image.drop_in.parent / "override.conf").write_text("[Service]\n" + line)
     elif place == "unit":
         unit.write_text(unit.read_text() + line)
+    elif place == "unset":
+        unit.write_text(unit.read_text() + "UnsetEnvironment=OPENSSL_CONF\n")
     else:
         unit.write_text(unit.read_text() + "EnvironmentFile=-/etc/default/nginx\n")
         (image.root / "etc/default").mkdir()
         (image.root / "etc/default/nginx").write_text("OPENSSL_CONF=/etc/mine.cnf\n")
-    assert "sets OPENSSL_CONF already" in image.refused("on", "--service", "nginx")
+    assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", "nginx")
+
+
+@pytest.mark.parametrize(("service", "directory"), [("apache2", "apache2"), ("apache2@web", "apache2-web")])
+def test_apache_s_envvars_are_not_fought(image: Image, service: str, directory: str) -> None:
+    """apachectl sets what they say after systemd has set what the drop-in says."""
+    units = image.root / "usr/lib/systemd/system"
+    for name in ("apache2.service", "apache2@.service"):
+        (units / name).write_text("[Service]\nExecStart=/usr/sbin/apachectl start\n")
+    envvars = image.root / "etc" / directory / "envvars"
+    envvars.parent.mkdir()
+    shutil.copy(ROOT / "conf/apache/envvars", envvars)
+    assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", service)
+    envvars.write_text("# export OPENSSL_CONF=/etc/mine.cnf\nexport OPENSSL_CONF_INCLUDE=/etc\n")
+    image.ok("on", "--service", service)
 
 
 def test_a_drop_in_by_somebody_else_is_left_alone(image: Image) -> None:
@@ -623,9 +638,13 @@ def test_drng_conf_knows_the_provider_s_keys() -> None:
 @pytest.mark.parametrize("profile", ["drng", "drng-permissive", "drng-random-provider"])
 def test_drng_conf_finds_nothing_in_the_profiles(profile: str) -> None:
     result = drng_conf(ROOT / "conf" / f"{profile}.cnf")
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
     assert "drng       [drng_sect]" in result.stdout
+    if profile == "drng-random-provider" and not has_random_provider():
+        assert "random_provider takes OpenSSL 3.5 or later" in result.stderr
+        assert result.returncode == 1
+    else:
+        assert result.stderr == ""
+        assert result.returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -636,8 +655,12 @@ def test_drng_conf_finds_nothing_in_the_profiles(profile: str) -> None:
         ("drng = drng_sect", "drng = drng_sec", "there is no such section"),
         ("[drng_sect]\nactivate = 1", "[drng_sect]\n", "drng is not loaded"),
         ("[default_sect]\nactivate = 1", "[default_sect]\n", "programs have no ciphers"),
+        ("\nproperties =", "\npropertes =", "propertes = provider=drng: OpenSSL does not know this key"),
+        ("\nproperties =", "\npropertes =", "random names no section with `properties = provider=drng`"),
+        ("\nrandom = drng_strict", "\nrndom = drng_strict", "rndom = drng_strict: OpenSSL does not know this key"),
+        ("\nrandom = drng_strict", "\nrandom = drng_strct", "random = drng_strct: there is no such section"),
+        ("\nrandom = drng_strict", "", "random names no section with `properties = provider=drng`"),
     ],
-    ids=["key", "value", "section", "inactive", "no-default"],
 )
 def test_drng_conf_warns(tmp_path: Path, old: str, new: str, warning: str) -> None:
     text = (ROOT / "conf/drng.cnf").read_text()

@@ -37,6 +37,15 @@ bool kernel_is_instrumented(void)
     return SANITIZED || kernel_is_under_valgrind();
 }
 
+/*
+ * Ours by its flags: wiped in a child (wf), and not what the kernel may drop at any time (dp), where a C library that
+ * has getrandom() without a system call keeps its state.
+ */
+static bool is_wiped(const char *line)
+{
+    return strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " wf") != NULL && strstr(line, " dp") == NULL;
+}
+
 /* Work on one mapping whose pages are wiped in a child; false ends the walk. */
 typedef bool mapping_work(uint8_t *start, size_t len, void *arg);
 
@@ -54,7 +63,7 @@ static bool for_each_wiped_mapping(const char *flag, mapping_work *work, void *a
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &last) == 2) {
             start = first;
             end = last;
-        } else if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " wf") != NULL && strstr(line, flag) != NULL) {
+        } else if (is_wiped(line) && strstr(line, flag) != NULL) {
             done = work((uint8_t *)start, end - start, arg);
         }
     }

@@ -126,7 +126,7 @@ static void a_request_takes_no_lock_and_writes_nothing_shared(void)
 
 /* ---- Short lives ---- */
 
-enum { SHORT_LIVED = 10000, FEWER = 200 /* for valgrind */ };
+enum { SHORT_LIVED = 10000, FEWER = 30 * THREADS /* for valgrind */ };
 
 static void *draw_once(void *unused)
 {
@@ -167,7 +167,8 @@ static void short_lived_threads_leave_nothing_behind(void)
     if (kernel_is_instrumented()) {
         return; /* its memory is not ours to count */
     }
-    CU_ASSERT_EQUAL(maps_count(), mappings);
+    /* The C library's arenas and stacks come and go; 10,000 threads would leave more. */
+    CU_ASSERT_TRUE(maps_count() < mappings + 100);
     /* 10,000 times the smallest thing left behind, a slot of 256 bytes, would be 625 pages. */
     CU_ASSERT_TRUE(resident_pages() < resident + 100);
 }
@@ -204,6 +205,8 @@ static int draw_before_the_alarm(void *unused)
 static void forks_out_of_busy_threads(void)
 {
     pthread_t threads[4];
+    /* Helgrind takes a lock that the kernel has wiped in a child for one that a thread of the parent still holds. */
+    const bool forks = !kernel_is_under_valgrind();
     /* A sanitizer's own locks, which no handler has freed in such a child, would be what it dies of. */
     const bool clones = !kernel_is_instrumented();
     atomic_store(&stop, false);
@@ -211,7 +214,7 @@ static void forks_out_of_busy_threads(void)
         CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, keep_busy, NULL), 0);
     }
     for (unsigned i = 0; i < FORKS; i++) {
-        CU_ASSERT_EQUAL(child_forked(draw_before_the_alarm, NULL), 0);
+        CU_ASSERT_TRUE(!forks || child_forked(draw_before_the_alarm, NULL) == 0);
         CU_ASSERT_TRUE(!clones || child_cloned(draw_before_the_alarm, NULL) == 0);
         CU_ASSERT_TRUE(ways_draw(1));
     }
@@ -221,7 +224,7 @@ static void forks_out_of_busy_threads(void)
         CU_ASSERT_EQUAL(pthread_join(threads[i], &failed), 0);
         CU_ASSERT_PTR_NULL(failed);
     }
-    CU_ASSERT_EQUAL(pool_size(), (clones ? 3U : 2U) * FORKS * ways_count());
+    CU_ASSERT_EQUAL(pool_size(), (1U + forks + clones) * FORKS * ways_count());
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 
