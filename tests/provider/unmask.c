@@ -1,0 +1,16 @@
+#include "tests/provider/unmask.h"
+
+#include "provider/process.h"
+#include "tests/scripted/cpu.h"
+
+bool unmask_instructions(void)
+{
+    scripted_reset(scripted_good, scripted_good);
+    if (!drng_process_open()) {
+        return false;
+    }
+    drng_process.evidence.rdseed_masked = false;
+    drng_process.evidence.rdrand_masked = false;
+    drng_process_close();
+    return true;
+}
