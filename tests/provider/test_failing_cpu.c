@@ -101,6 +101,23 @@ static void without_a_fallback_nothing_serves(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
+/* One that has no parent is seeded by another way, and as little. */
+static void a_generator_without_a_parent_is_not_served_either(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_ones, "fallback = no\n");
+    EVP_RAND_CTX *rand = evp_rand(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_NOT_EQUAL(EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_TRUE(evp_error("fallback = no", "RDRAND: disabled, failed the stuck value test"));
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_NOT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seed-failures"), 2);
+    ERR_clear_error();
+    EVP_RAND_CTX_free(rand);
+    OSSL_LIB_CTX_free(libctx);
+}
+
 /* A reseed that fails is the end of the output, and of nothing else: what clears up serves again. */
 static void a_drought_ends(void)
 {
@@ -229,6 +246,7 @@ static const struct unit_test tests[] = {
     {"a lying RDSEED is disabled and said to be", a_lying_rdseed_is_disabled_and_said_to_be},
     {"the fallback serves where both fail", the_fallback_serves_where_both_fail},
     {"without a fallback nothing serves", without_a_fallback_nothing_serves},
+    {"a generator without a parent is not served either", a_generator_without_a_parent_is_not_served_either},
     {"a drought ends", a_drought_ends},
     {"words of a lying RDRAND are not put out", words_of_a_lying_rdrand_are_not_put_out},
     {"RDRAND puts out the words themselves", rdrand_puts_out_the_words_themselves},
