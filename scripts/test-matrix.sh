@@ -157,7 +157,7 @@ run_tests()
     in_chroot --bind "$tree" "$PWD" "$cache/$1" env -i HOME=/root LC_ALL=C.UTF-8 \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         /usr/bin/python3 -m pytest -q --tb=short -o cache_dir=/tmp/pytest_cache --rootdir "$PWD" \
-        -k 'not asan and not valgrind and not every_preset' "$PWD/tests/$2.py"
+        -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/tests/$2.py"
 }
 
 # "passed 12, skipped 1" of pytest's last line, which also counts what -k has left out.
