@@ -287,7 +287,7 @@ class Apache(Kind):
 
     def __init__(self, mpm: str) -> None:
         self.mpm = mpm
-        # In a graceful restart event resets a connection in ten thousand, whosever the random numbers are.
+        # In a graceful restart event resets a connection now and then, whosever the random numbers are.
         self.seamless = mpm == "prefork"
         self.name = f"apache-{mpm}"
 
