@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 need_packages gcc libc6-dev clang clang-format clang-tidy cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev \
     libclang-rt-14-dev valgrind qemu-user python3 python3-pytest python3-venv nginx-light curl binutils man-db groff \
-    apache2 haproxy stunnel4
+    apache2 haproxy stunnel4 procps
 
 # ruff is not in Debian; without it its test is skipped.
 if [ ! -x build/venv/bin/ruff ]; then
