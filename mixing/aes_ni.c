@@ -28,106 +28,135 @@ DRNG_AES_INLINE void keystream(const struct drng_schedule *schedule, struct drng
     }
 }
 
-/* The same for AES-256, the round keys made on the way: no schedule in memory, and the latency of both hidden. */
-DRNG_AES_INLINE void keystream_256(const uint8_t *key, struct drng_counter counter, __m128i *block, const int lanes)
+DRNG_AES_INLINE void keep(__m128i **rk, __m128i key)
+{
+    if (*rk != NULL) {
+        *(*rk)++ = key;
+    }
+}
+
+/*
+ * The same for AES-256, the round keys made on the way, which hides the latency of both. They are kept in `save` for
+ * the blocks that follow; NULL: there are none, and no schedule in memory.
+ */
+DRNG_AES_INLINE void keystream_256(const uint8_t *key, struct drng_counter counter, __m128i *block, const int lanes,
+                                   struct drng_schedule *save)
 {
     __m128i even = _mm_loadu_si128((const __m128i *)key);
     __m128i odd = _mm_loadu_si128((const __m128i *)(key + 16));
+    __m128i *rk = save != NULL ? save->rk : NULL;
+    keep(&rk, even);
+    keep(&rk, odd);
     for (int i = 0; i < lanes; i++) {
         block[i] = _mm_aesenc_si128(_mm_xor_si128(drng_counter_next(&counter), even), odd);
     }
     for (int rcon = 1; rcon < 0x40; rcon <<= 1) {
         even = drng_aes_next_key(even, odd, rcon);
+        keep(&rk, even);
         for (int i = 0; i < lanes; i++) {
             block[i] = _mm_aesenc_si128(block[i], even);
         }
         odd = drng_aes_next_odd_key(odd, even);
+        keep(&rk, odd);
         for (int i = 0; i < lanes; i++) {
             block[i] = _mm_aesenc_si128(block[i], odd);
         }
     }
     even = drng_aes_next_key(even, odd, 0x40);
+    keep(&rk, even);
     for (int i = 0; i < lanes; i++) {
         block[i] = _mm_aesenclast_si128(block[i], even);
     }
 }
 
-/* Where keystream goes: `out` first, then `tail`. */
-struct sink {
-    uint8_t *out;
-    size_t out_blocks;
-    uint8_t *tail;
-    size_t tail_blocks;
-};
-
-/* Stores as many of the `lanes` blocks as the sink still takes. */
-DRNG_AES_INLINE void drain(struct sink *sink, const __m128i *block, const int lanes)
+DRNG_AES_INLINE void drain(struct drng_sink *sink, const __m128i *block, const int lanes)
 {
     for (int i = 0; i < lanes; i++) {
-        if (sink->out_blocks > 0) {
-            _mm_storeu_si128((__m128i *)sink->out, block[i]);
-            sink->out += DRNG_AES_BLOCK;
-            sink->out_blocks--;
-        } else if (sink->tail_blocks > 0) {
-            _mm_storeu_si128((__m128i *)sink->tail, block[i]);
-            sink->tail += DRNG_AES_BLOCK;
-            sink->tail_blocks--;
-        }
+        drng_sink_take(sink, block[i]);
     }
 }
 
 /* A short AES-256 request, the one that nearly every caller makes. */
-DRNG_AES_TARGET static void ctr_short_256(const uint8_t *key, struct drng_counter counter, struct sink sink)
+DRNG_AES_TARGET static void ctr_short_256(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
 {
     __m128i block[LANES];
-    if (sink.out_blocks + sink.tail_blocks <= LANES / 2) {
-        keystream_256(key, counter, block, LANES / 2);
-        drain(&sink, block, LANES / 2);
+    if (sink->out_blocks + sink->tail_blocks <= LANES / 2) {
+        keystream_256(key, counter, block, LANES / 2, NULL);
+        drain(sink, block, LANES / 2);
     } else {
-        keystream_256(key, counter, block, LANES);
-        drain(&sink, block, LANES);
+        keystream_256(key, counter, block, LANES, NULL);
+        drain(sink, block, LANES);
     }
 }
 
-DRNG_AES_TARGET static void ctr_long(drng_bulk_fn *bulk, const uint8_t *key, size_t key_len,
-                                     struct drng_counter counter, struct sink sink)
+/* The rest of a request whose round keys are at hand: whole groups into `out`, then what is left. */
+DRNG_AES_TARGET static void ctr_rest(const struct drng_schedule *schedule, struct drng_counter counter,
+                                     struct drng_sink *sink)
+{
+    __m128i block[LANES];
+    for (; sink->out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
+        keystream(schedule, counter, block, LANES);
+        for (int i = 0; i < LANES; i++) {
+            _mm_storeu_si128((__m128i *)sink->out + i, block[i]);
+        }
+        sink->out += (size_t)LANES * DRNG_AES_BLOCK;
+        sink->out_blocks -= LANES;
+    }
+    for (; sink->out_blocks + sink->tail_blocks > 0; drng_counter_add(&counter, LANES)) {
+        keystream(schedule, counter, block, LANES);
+        drain(sink, block, LANES);
+    }
+}
+
+DRNG_AES_TARGET static void ctr_medium_256(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
 {
     struct drng_schedule schedule;
     __m128i block[LANES];
 
-    drng_aes_expand(&schedule, key, key_len);
-    if (bulk != NULL && sink.out_blocks >= BULK_MIN) {
-        const size_t done = bulk(&schedule, &counter, sink.out, sink.out_blocks);
-        sink.out += done * DRNG_AES_BLOCK;
-        sink.out_blocks -= done;
-    }
-    for (; sink.out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
-        keystream(&schedule, counter, block, LANES);
-        for (int i = 0; i < LANES; i++) {
-            _mm_storeu_si128((__m128i *)sink.out + i, block[i]);
-        }
-        sink.out += (size_t)LANES * DRNG_AES_BLOCK;
-        sink.out_blocks -= LANES;
-    }
-    for (; sink.out_blocks + sink.tail_blocks > 0; drng_counter_add(&counter, LANES)) {
-        keystream(&schedule, counter, block, LANES);
-        drain(&sink, block, LANES);
-    }
+    schedule.rounds = 14;
+    keystream_256(key, counter, block, LANES, &schedule);
+    drain(sink, block, LANES);
+    drng_counter_add(&counter, LANES);
+    ctr_rest(&schedule, counter, sink);
     drng_wipe(&schedule, sizeof(schedule));
 }
 
-DRNG_AES_TARGET void drng_aes_ni_ctr(drng_bulk_fn *bulk, const uint8_t *key, size_t key_len, uint8_t v[16],
-                                     uint8_t *out, size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+DRNG_AES_TARGET static void ctr_long(const struct drng_wide *wide, const uint8_t *key, size_t key_len,
+                                     struct drng_counter counter, struct drng_sink *sink)
 {
-    const struct sink sink = {out, out_blocks, tail, tail_blocks};
+    struct drng_schedule schedule;
+
+    drng_aes_expand(&schedule, key, key_len);
+    if (wide != NULL && sink->out_blocks >= BULK_MIN) {
+        const size_t done = wide->bulk(&schedule, &counter, sink->out, sink->out_blocks);
+        sink->out += done * DRNG_AES_BLOCK;
+        sink->out_blocks -= done;
+    }
+    ctr_rest(&schedule, counter, sink);
+    drng_wipe(&schedule, sizeof(schedule));
+}
+
+void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
+                     size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    struct drng_sink sink = {out, out_blocks, tail, tail_blocks};
     const struct drng_counter counter = drng_counter_load(v);
+    const size_t blocks = out_blocks + tail_blocks;
     struct drng_counter last = counter;
 
-    drng_counter_add(&last, out_blocks + tail_blocks);
-    if (key_len == 32 && out_blocks + tail_blocks <= LANES) {
-        ctr_short_256(key, counter, sink);
+    drng_counter_add(&last, blocks);
+    if (key_len != 32 || out_blocks >= BULK_MIN) {
+        ctr_long(wide, key, key_len, counter, &sink);
+        drng_wipe_stack_2048();
+    } else if (blocks <= LANES) {
+        ctr_short_256(key, counter, &sink);
+        drng_wipe_stack_256();
+    } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS && last.high == counter.high) {
+        wide->brief(key, counter, &sink);
+        drng_wipe_stack_512();
     } else {
-        ctr_long(bulk, key, key_len, counter, sink);
+        ctr_medium_256(key, counter, &sink);
+        drng_wipe_stack_2048();
     }
     drng_counter_store(v, last);
 }
@@ -139,8 +168,8 @@ static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[16], u
     return DRNG_OK;
 }
 
-DRNG_AES_TARGET enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
-                                                 const uint8_t *in, size_t blocks)
+DRNG_AES_TARGET static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
+                                size_t blocks)
 {
     struct drng_schedule schedule;
     __m128i block = _mm_loadu_si128((const __m128i *)chain);
@@ -161,6 +190,13 @@ DRNG_AES_TARGET enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_
     }
     _mm_storeu_si128((__m128i *)chain, block);
     drng_wipe(&schedule, sizeof(schedule));
+}
+
+enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
+                                 size_t blocks)
+{
+    cbc(key, key_len, chain, out, in, blocks);
+    drng_wipe_stack_512();
     return DRNG_OK;
 }
 

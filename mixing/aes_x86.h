@@ -177,6 +177,29 @@ DRNG_AES_INLINE __m128i drng_counter_next(struct drng_counter *counter)
     return _mm_set_epi64x((long long)__builtin_bswap64(counter->low), (long long)__builtin_bswap64(counter->high));
 }
 
+/* ---- Where keystream goes: `out` first, then `tail` ---- */
+
+struct drng_sink {
+    uint8_t *out;
+    size_t out_blocks;
+    uint8_t *tail;
+    size_t tail_blocks;
+};
+
+/* The next block, if the sink still takes one. */
+DRNG_AES_INLINE void drng_sink_take(struct drng_sink *sink, __m128i block)
+{
+    if (sink->out_blocks > 0) {
+        _mm_storeu_si128((__m128i *)sink->out, block);
+        sink->out += 16;
+        sink->out_blocks--;
+    } else if (sink->tail_blocks > 0) {
+        _mm_storeu_si128((__m128i *)sink->tail, block);
+        sink->tail += 16;
+        sink->tail_blocks--;
+    }
+}
+
 /* ---- What the wider implementations add to aes_ni.c ---- */
 
 /* How many whole groups of blocks can be counted through without a carry from the low word to the high one. */
@@ -186,15 +209,24 @@ static inline size_t drng_groups_before_carry(const struct drng_counter *counter
     return (room < blocks ? (size_t)room : blocks) / group;
 }
 
-/*
- * Writes as many whole groups of blocks as fit, advances the counter by them and returns how many blocks
- * that was. NULL: there is nothing wider.
- */
-typedef size_t drng_bulk_fn(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out,
-                            size_t blocks);
+enum { DRNG_AES_SHORT_BLOCKS = 20 }; /* a request of 256 bytes, with its Update */
 
-/* The slots of struct drng_aes for AES-NI, ctr with a bulk function for what is long enough to gain by it. */
-void drng_aes_ni_ctr(drng_bulk_fn *bulk, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
+struct drng_wide {
+    /*
+     * Writes as many whole groups of blocks as fit, advances the counter by them and returns how many blocks that
+     * was.
+     */
+    size_t (*bulk)(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks);
+
+    /* AES-256 for at most DRNG_AES_SHORT_BLOCKS, whose counters do not carry into the high word. */
+    void (*brief)(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
+};
+
+/* aes_vaes_short.c: `brief` for both widths of VAES. */
+void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
+
+/* The slots of struct drng_aes for AES-NI, ctr with something wider for those that gain by it; NULL: nothing. */
+void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
                      size_t out_blocks, uint8_t *tail, size_t tail_blocks);
 DRNG_MUST_CHECK enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
                                                  const uint8_t *in, size_t blocks);

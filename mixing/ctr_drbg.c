@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "mixing/block.h"
 #include "mixing/df.h"
 #include "mixing/wipe.h"
 
@@ -20,26 +21,47 @@ static size_t update_blocks(const struct drng_ctr_drbg *drbg)
     return (seedlen_of(drbg) + BLOCK - 1) / BLOCK;
 }
 
-/* 10.2.1.2, steps 4 to 6: Key and V are temp XOR provided_data. provided NULL stands for zeros. */
+/* Block `index` of temp XOR provided_data; provided NULL stands for zeros. */
+static drng_block next_block(const uint8_t *temp, const uint8_t *provided, size_t index)
+{
+    const drng_block block = drng_block_load(temp + index * BLOCK);
+    return provided != NULL ? block ^ drng_block_load(provided + index * BLOCK) : block;
+}
+
+/* Key and V of AES-192 meet in the middle of a block. */
+static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block third)
+{
+    uint8_t both[2 * BLOCK];
+    drng_block_store(both, second);
+    drng_block_store(both + BLOCK, third);
+    memcpy(drbg->key + BLOCK, both, BLOCK / 2);
+    memcpy(drbg->v, both + BLOCK / 2, BLOCK);
+    drng_wipe(both, sizeof(both));
+}
+
+/* 10.2.1.2, steps 4 to 6: the new Key and V. */
 static void take_over(struct drng_ctr_drbg *drbg, const uint8_t *temp, const uint8_t *provided)
 {
-    uint8_t next[UPDATE_BLOCKS * BLOCK];
-
-    memcpy(next, temp, sizeof(next));
-    if (provided != NULL) {
-        for (size_t i = 0; i < sizeof(next); i++) {
-            next[i] ^= provided[i];
-        }
+    const drng_block second = next_block(temp, provided, 1);
+    drng_block_store(drbg->key, next_block(temp, provided, 0));
+    switch (drbg->key_len) {
+    case 16:
+        drng_block_store(drbg->v, second);
+        break;
+    case 24:
+        split_192(drbg, second, next_block(temp, provided, 2));
+        break;
+    default:
+        drng_block_store(drbg->key + BLOCK, second);
+        drng_block_store(drbg->v, next_block(temp, provided, 2));
+        break;
     }
-    memcpy(drbg->key, next, drbg->key_len);
-    memcpy(drbg->v, next + drbg->key_len, BLOCK);
-    drng_wipe(next, sizeof(next));
 }
 
 /* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
 static enum drng_status update(struct drng_ctr_drbg *drbg, const uint8_t *provided)
 {
-    uint8_t temp[UPDATE_BLOCKS * BLOCK] = {0};
+    uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
     const enum drng_status status =
         drbg->aes->ctr(drbg->key, drbg->key_len, drbg->v, NULL, 0, temp, update_blocks(drbg));
@@ -152,7 +174,9 @@ static enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRN
         }
     }
     if (fresh != NULL) {
-        xor_into(provided, (struct drng_bytes){fresh, DRNG_FRESH_LEN});
+        uint64_t word;
+        memcpy(&word, fresh, sizeof(word));
+        drng_block_store(provided, drng_block_load(provided) ^ (drng_block){word, 0});
     }
     return update(drbg, provided);
 }
@@ -166,7 +190,7 @@ static enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t
     const size_t whole = out_len / BLOCK;
     const size_t rest = out_len % BLOCK;
     const size_t cut = rest > 0 ? 1 : 0;
-    uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK] = {0};
+    uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
     const enum drng_status status =
         drbg->aes->ctr(drbg->key, drbg->key_len, drbg->v, out, whole, tail, cut + update_blocks(drbg));

@@ -20,7 +20,7 @@ enum {
     DRNG_DRBG_MAX_SEEDLEN = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK,
     DRNG_DRBG_MAX_REQUEST = 1 << 16, /* bytes: Table 3, 2^19 bits */
     DRNG_DRBG_MAX_INPUT = INT32_MAX, /* bytes of any input with df, libcrypto's own limit */
-    DRNG_FRESH_LEN = 16,             /* bytes of request mixing */
+    DRNG_FRESH_LEN = 8,              /* bytes of request mixing */
 };
 
 /* Bytes of input; data may be NULL where len is 0. */

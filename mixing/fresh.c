@@ -12,7 +12,7 @@ static bool draw(struct drng_instruction *rdrand, uint64_t *word)
         if (rdrand->read(word)) {
             return true;
         }
-        atomic_fetch_add_explicit(&rdrand->retries, 1, memory_order_relaxed);
+        drng_count(&rdrand->counters->retries);
         drng_cpu_pause();
     }
     return false;
@@ -20,14 +20,11 @@ static bool draw(struct drng_instruction *rdrand, uint64_t *word)
 
 bool drng_fresh(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_FRESH_LEN])
 {
-    uint64_t words[DRNG_FRESH_LEN / sizeof(uint64_t)] = {0};
+    uint64_t word = 0;
     const bool usable = rdrand != NULL && !atomic_load_explicit(&rdrand->disabled, memory_order_relaxed);
-    const bool drawn = usable && draw(rdrand, &words[0]) && draw(rdrand, &words[1]);
+    const bool drawn = usable && draw(rdrand, &word);
 
-    memset(out, 0, DRNG_FRESH_LEN);
-    if (drawn) {
-        memcpy(out, words, sizeof(words));
-    }
-    drng_wipe(words, sizeof(words));
+    memcpy(out, &word, DRNG_FRESH_LEN);
+    drng_wipe(&word, sizeof(word));
     return drawn || (or_kernel && drng_os_random(out, DRNG_FRESH_LEN));
 }

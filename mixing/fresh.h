@@ -1,8 +1,9 @@
 /*
- * fresh.h - request mixing: words drawn for one request, so that two copies of one state go apart at once.
+ * fresh.h - request mixing: a word drawn for one request, so that two copies of one state go apart at once.
  *
  * Clones of a virtual machine share every byte that this process holds, and nothing tells them so; what they do
- * not share is the hardware's next words. Uncredited, so untested and unconditioned.
+ * not share is the hardware's next words. Uncredited, so untested and unconditioned. One word, since its time is most
+ * of a request's: two clones draw the same with a chance of one in 2^64, and then never again.
  */
 
 #ifndef DRNG_FRESH_H
@@ -15,7 +16,7 @@
 #include "mixing/noise.h"
 
 /*
- * Fills out with two words of RDRAND. rdrand NULL, disabled or dry: with kernel bytes if `or_kernel` is set, a
+ * Fills out with a word of RDRAND. rdrand NULL, disabled or dry: with kernel bytes if `or_kernel` is set, a
  * system call, and else not at all. False, and out all zero, where there is nothing fresh to be had.
  */
 bool drng_fresh(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_FRESH_LEN]);

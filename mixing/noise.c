@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mixing/cpu.h"
+#include "mixing/probes.h"
 #include "mixing/wipe.h"
 
 enum { TRIES_PER_LOOK = 8 }; /* failed tries of a starving instruction between two looks at the clock */
@@ -12,7 +13,7 @@ static enum drng_status read_word(struct drng_instruction *in, struct drng_budge
 {
     uint64_t tries = 1;
     while (!in->read(word)) {
-        atomic_fetch_add_explicit(&in->retries, 1, memory_order_relaxed);
+        drng_count(&in->counters->retries);
         if (in->starves && tries % TRIES_PER_LOOK == 0) {
             (void)drng_budget_charge(budget);
         }
@@ -68,7 +69,7 @@ enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noi
             status = DRNG_EXHAUSTED;
         }
     }
-    atomic_fetch_add_explicit(&rdrand->retries, retries, memory_order_relaxed);
+    atomic_fetch_add_explicit(&rdrand->counters->retries, retries, memory_order_relaxed);
     return status;
 }
 
@@ -114,8 +115,9 @@ static enum drng_status start_and_work(struct drng_instruction *in, struct drng_
 static void record_failure(struct drng_instruction *in, struct drng_noise *noise)
 {
     atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);
-    atomic_fetch_add_explicit(&in->health_failures, 1, memory_order_relaxed);
+    drng_count(&in->counters->health_failures);
     atomic_store_explicit(&in->started, false, memory_order_release);
+    DRNG_PROBE2(health_failure, in->name, drng_health_test_name(noise->health.failed));
     drng_wipe(noise, sizeof(*noise));
 }
 

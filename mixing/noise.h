@@ -12,23 +12,24 @@
 
 #include "mixing/budget.h"
 #include "mixing/cbc_mac.h"
+#include "mixing/counters.h"
 #include "mixing/health.h"
 #include "mixing/status.h"
 
 /*
  * An instruction, as the whole process sees it: one object for each, shared by all readers and threads. Set the
- * first three members and leave the others zero.
+ * first three members and the counters, and leave the others zero.
  */
 struct drng_instruction {
     const char *name; /* "RDSEED" */
     bool (*read)(uint64_t *word);
     bool starves; /* CF = 0 means "not yet", for as long as the budget lasts; else DRNG_RDRAND_TRIES and no more */
 
-    atomic_bool started;           /* the start-up tests have passed in this process */
-    atomic_bool disabled;          /* a second health failure: for good */
-    atomic_uint health_failures;   /* failed tests, the forgiven ones too */
-    atomic_uint failed_test;       /* enum drng_health_test of the last one */
-    atomic_uint_least64_t retries; /* executions that ended with CF = 0 */
+    struct drng_instruction_counters *counters;
+
+    atomic_bool started;     /* the start-up tests have passed in this process */
+    atomic_bool disabled;    /* a second health failure: for good */
+    atomic_uint failed_test; /* enum drng_health_test of the last failure */
 };
 
 /* One reader's view of an instruction. Holds raw words, so it is secret; all zero is the initial state. */

@@ -4,6 +4,7 @@
 
 #include "mixing/cpu.h"
 #include "mixing/os.h"
+#include "mixing/probes.h"
 #include "mixing/wipe.h"
 
 enum {
@@ -137,9 +138,10 @@ static void mix_os(uint8_t *out, size_t len)
     drng_wipe(bytes, sizeof(bytes));
 }
 
-static void count(struct drng_counters *counters, enum drng_source source)
+static void count(struct drng_counters *counters, enum drng_source source, size_t len)
 {
-    atomic_store_explicit(&counters->source, source, memory_order_relaxed);
+    DRNG_PROBE2(seed, source, len);
+    drng_note_source(counters, source);
     switch (source) {
     case DRNG_SOURCE_RDSEED:
         drng_count(&counters->seeds_rdseed);
@@ -149,6 +151,7 @@ static void count(struct drng_counters *counters, enum drng_source source)
         break;
     case DRNG_SOURCE_FALLBACK:
         drng_count(&counters->seeds_fallback);
+        DRNG_PROBE1(fallback, len);
         break;
     case DRNG_SOURCE_NONE:
         drng_count(&counters->seed_failures);
@@ -176,7 +179,8 @@ enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drn
         source = DRNG_SOURCE_NONE;
         drng_wipe(out, len);
     }
+    drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
-    count(policy->counters, source);
+    count(policy->counters, source, len);
     return status;
 }

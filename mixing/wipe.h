@@ -16,4 +16,12 @@ static inline void drng_wipe(void *data, size_t len)
     __asm__ volatile("" : : "r"(data) : "memory");
 }
 
+/*
+ * Wipe so many bytes of the stack below the caller's frame: functions that have returned kept there what did not fit
+ * into registers, round keys for instance. They must not have been inlined into the caller.
+ */
+void drng_wipe_stack_256(void);
+void drng_wipe_stack_512(void);
+void drng_wipe_stack_2048(void);
+
 #endif

@@ -5,7 +5,7 @@
 
 #include <openssl/params.h>
 
-#include "provider/errors.h"
+#include "provider/report.h"
 
 enum { MAX_VALUES = 3 };
 
@@ -60,8 +60,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
     for (int i = 0; i < KEYS; i++) {
         place[i] = place_of(&keys[i], value[i]);
         if (place[i] < 0) {
-            drng_raise(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
-                       keys[i].name, value[i], keys[i].allowed);
+            drng_refuse(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
+                        keys[i].name, value[i], keys[i].allowed);
             return false;
         }
     }

@@ -63,6 +63,9 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     d->use_df = true;
     d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
     atomic_init(&d->reseed_counter, 1);
+    drng_page_enter();
+    d->cell = drng_cell_take();
+    d->cell_shared = d->cell == drng_shared_cell();
     return d;
 }
 
@@ -70,6 +73,7 @@ void drng_drbg_freectx(void *vdrbg)
 {
     struct drng_drbg *d = vdrbg;
     if (d != NULL) {
+        drng_cell_give_back(d->cell);
         drng_secmem_free(d->secrets);
         OPENSSL_free(d);
     }
@@ -164,7 +168,7 @@ static bool wiped_by_fork(const struct drng_drbg *d)
 static bool parent_has_reseeded(const struct drng_drbg *d)
 {
     if (d->kin != NULL) {
-        return atomic_load_explicit(&d->kin->reseed_counter, memory_order_relaxed) != d->parent_reseed_counter;
+        return drng_drbg_seedings(d->kin) != d->parent_reseed_counter;
     }
     return d->parent_counts && drng_parent_reseed_counter(&d->parent) != d->parent_reseed_counter;
 }
@@ -178,10 +182,21 @@ static bool reseed_due(const struct drng_drbg *d)
 static bool restart(struct drng_drbg *d)
 {
     if (wiped_by_fork(d)) {
-        drng_count(&drng_process.counters.fork_reseeds);
+        drng_page_enter();
+        drng_count(&drng_page.live->counters.fork_reseeds);
     }
     drng_drbg_forget(d);
     return drng_drbg_seed_first(d, false, nothing);
+}
+
+static bool input_allowed(const struct drng_drbg *d, size_t additional_len)
+{
+    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
+    if (additional_len > lengths.max_input) {
+        drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", lengths.max_input);
+        return false;
+    }
+    return true;
 }
 
 static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *entropy, size_t entropy_len,
@@ -189,7 +204,6 @@ static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *e
 {
     struct drng_drbg *d = vdrbg;
     const struct drng_bytes additional = input(additional_data, additional_len);
-    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
 
     drng_secmem_check_fork();
     if (!healthy(d)) {
@@ -198,16 +212,12 @@ static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *e
     if ((d->state != EVP_RAND_STATE_READY || wiped_by_fork(d)) && !restart(d)) {
         return 0;
     }
-    if (additional.len > lengths.max_input) {
-        drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", lengths.max_input);
-        return 0;
-    }
-    return drng_drbg_seed_again(d, prediction_resistance != 0, input(entropy, entropy_len), additional);
+    return input_allowed(d, additional.len) &&
+           drng_drbg_seed_again(d, prediction_resistance != 0, input(entropy, entropy_len), additional);
 }
 
 static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned strength, size_t additional_len)
 {
-    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
     if (!healthy(d) || !strong_enough(d, strength)) {
         return false;
     }
@@ -215,11 +225,7 @@ static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned 
         drng_raise(&d->provctx->core, DRNG_R_REQUEST_TOO_LONG, "at most %d bytes", DRNG_DRBG_MAX_REQUEST);
         return false;
     }
-    if (additional_len > lengths.max_input) {
-        drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", lengths.max_input);
-        return false;
-    }
-    return true;
+    return additional_len == 0 || input_allowed(d, additional_len);
 }
 
 /* Sees to a seed that may serve this request; the additional input goes into the reseed, if there is one. */
@@ -269,6 +275,7 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         drng_raise(&d->provctx->core, DRNG_R_LIBCRYPTO_FAILED, NULL);
         return 0;
     }
+    drng_cell_count(d->cell, d->cell_shared, out_len);
     return 1;
 }
 
@@ -279,7 +286,11 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
 {
     struct drng_drbg *d = vdrbg;
     const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
-    unsigned char *buffer = len > 0 ? drng_seed_buffer_new(len) : NULL;
+    if (len == 0) {
+        drng_raise(&d->provctx->core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
+        return 0;
+    }
+    unsigned char *buffer = drng_seed_buffer_new(len);
     if (buffer == NULL) {
         drng_raise(&d->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return 0;

@@ -16,6 +16,7 @@
 #include <openssl/core_dispatch.h>
 
 #include "mixing/ctr_drbg.h"
+#include "provider/page.h"
 #include "provider/parent.h"
 #include "provider/provctx.h"
 
@@ -35,6 +36,8 @@ struct drng_drbg {
     bool own_chain;              /* the chain of parents ends in drng's own seed source */
     bool mixes;                  /* requests take fresh words: only in such a chain */
     bool locking;
+    bool cell_shared;
+    struct drng_cell *cell; /* counts this generator's requests */
 
     int state; /* EVP_RAND_STATE_* */
     size_t key_len;
@@ -44,6 +47,19 @@ struct drng_drbg {
     unsigned parent_reseed_counter; /* the parent's, when this one was seeded from it */
     atomic_uint reseed_counter;     /* read by children of other threads; never 0 */
 };
+
+/* How often it has been seeded, which its children ask from threads of their own. */
+static inline unsigned drng_drbg_seedings(const struct drng_drbg *drbg)
+{
+    return atomic_load_explicit(&drbg->reseed_counter, memory_order_relaxed);
+}
+
+/* Never to 0, which would read as "does not say". Only who holds the generator calls this. */
+static inline void drng_drbg_count_seeding(struct drng_drbg *drbg)
+{
+    const unsigned next = drng_drbg_seedings(drbg) + 1;
+    atomic_store_explicit(&drbg->reseed_counter, next != 0 ? next : 1, memory_order_relaxed);
+}
 
 extern const OSSL_DISPATCH drng_drbg_functions[];
 

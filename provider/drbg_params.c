@@ -114,24 +114,42 @@ static int get_lengths(const struct drng_drbg *d, OSSL_PARAM params[])
 
 static int get_reseeding(struct drng_drbg *d, OSSL_PARAM params[])
 {
-    const unsigned counter = atomic_load_explicit(&d->reseed_counter, memory_order_relaxed);
-    return set_uint(params, OSSL_DRBG_PARAM_RESEED_COUNTER, counter) &&
+    return set_uint(params, OSSL_DRBG_PARAM_RESEED_COUNTER, drng_drbg_seedings(d)) &&
            set_time(params, OSSL_DRBG_PARAM_RESEED_TIME, d->reseed_time) &&
            set_uint(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, d->limits.requests) &&
            set_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, d->limits.interval);
 }
 
-/* libcrypto asks for this one alone before every request. */
-static bool asks_max_request_alone(const OSSL_PARAM params[])
+static bool is_max_request(const char *key)
 {
-    return params[0].key != NULL && params[1].key == NULL && strcmp(params[0].key, OSSL_RAND_PARAM_MAX_REQUEST) == 0;
+    static const char name[] = OSSL_RAND_PARAM_MAX_REQUEST;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < sizeof(name); i++) {
+        if (key[i] != name[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* libcrypto asks for this one alone before every request: no call, here or from here. */
+static bool answer_max_request(OSSL_PARAM params[])
+{
+    const size_t max_request = DRNG_DRBG_MAX_REQUEST;
+    if (params[0].key == NULL || params[1].key != NULL || params[0].data_type != OSSL_PARAM_UNSIGNED_INTEGER ||
+        params[0].data_size != sizeof(max_request) || params[0].data == NULL || !is_max_request(params[0].key)) {
+        return false;
+    }
+    memcpy(params[0].data, &max_request, sizeof(max_request));
+    params[0].return_size = sizeof(max_request);
+    return true;
 }
 
 int drng_drbg_get_ctx_params(void *vdrbg, OSSL_PARAM params[])
 {
     struct drng_drbg *d = vdrbg;
-    if (asks_max_request_alone(params)) {
-        return OSSL_PARAM_set_size_t(params, DRNG_DRBG_MAX_REQUEST);
+    if (answer_max_request(params)) {
+        return 1;
     }
     return set_int(params, OSSL_RAND_PARAM_STATE, d->state) &&
            set_uint(params, OSSL_RAND_PARAM_STRENGTH, drng_drbg_strength(d)) &&
@@ -145,7 +163,9 @@ int drng_drbg_get_ctx_params(void *vdrbg, OSSL_PARAM params[])
 const OSSL_PARAM *drng_drbg_settable_ctx_params(void *vdrbg, void *provctx)
 {
     static const OSSL_PARAM known[] = {
-        OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_PROPERTIES, NULL, 0), /* taken, and of no use: AES is our own */
+        /* Taken, and of no use: AES is our own. The second is the built-in's since OpenSSL 3.6. */
+        OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_PROPERTIES, NULL, 0),
+        OSSL_PARAM_utf8_string(OSSL_PROV_PARAM_CORE_PROV_NAME, NULL, 0),
         OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_CIPHER, NULL, 0),
         OSSL_PARAM_int(OSSL_DRBG_PARAM_USE_DF, NULL),
         OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, NULL),

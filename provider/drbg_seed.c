@@ -5,6 +5,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include "mixing/probes.h"
 #include "mixing/wipe.h"
 #include "provider/drbg.h"
 #include "provider/errors.h"
@@ -112,21 +113,20 @@ static void free_seed(struct drng_drbg *d, struct seed *seed)
 
 /* ---- Bookkeeping ---- */
 
-/* The own counter moves on, never to 0, which would read as "does not say"; the parent's is noted. */
+/* The own counter moves on; the parent's is noted. */
 static void note_seeded(struct drng_drbg *d, unsigned parent_reseed_counter)
 {
-    const unsigned next = atomic_load_explicit(&d->reseed_counter, memory_order_relaxed) + 1;
     d->state = EVP_RAND_STATE_READY;
     d->reseed_time = d->secrets->drbg.reseed_time;
     d->parent_reseed_counter = parent_reseed_counter;
-    atomic_store_explicit(&d->reseed_counter, next != 0 ? next : 1, memory_order_relaxed);
+    drng_drbg_count_seeding(d);
 }
 
 /* After a seed was taken, since taking it may have made the parent reseed itself. */
 static unsigned parent_counter_now(struct drng_drbg *d)
 {
     if (d->kin != NULL) {
-        return atomic_load_explicit(&d->kin->reseed_counter, memory_order_relaxed);
+        return drng_drbg_seedings(d->kin);
     }
     const unsigned counter = d->parent.ctx != NULL ? drng_parent_reseed_counter(&d->parent) : 0;
     d->parent_counts = counter != 0;
@@ -234,5 +234,10 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
         }
         additional = (struct drng_bytes){NULL, 0};
     }
-    return reseed_from_source(d, &lengths, prediction_resistance, additional);
+    if (!reseed_from_source(d, &lengths, prediction_resistance, additional)) {
+        return false;
+    }
+    drng_count(&drng_page.live->counters.reseeds);
+    DRNG_PROBE2(reseed, drng_drbg_strength(d), atomic_load_explicit(&d->reseed_counter, memory_order_relaxed));
+    return true;
 }

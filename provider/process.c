@@ -6,6 +6,7 @@
 #include "mixing/secmem.h"
 #include "mixing/self_test.h"
 #include "provider/ia32cap.h"
+#include "provider/page.h"
 
 struct drng_process drng_process = {
     .rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true},
@@ -30,13 +31,29 @@ static void look_once(void)
     }
 }
 
+/* The first to load the provider; what it sets is read by threads from then on. */
+static bool open_page(void)
+{
+    if (!drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL)) {
+        return false;
+    }
+    drng_process.rdseed.counters = &drng_page.live->counters.rdseed;
+    drng_process.rdrand.counters = &drng_page.live->counters.rdrand;
+    return true;
+}
+
 bool drng_process_open(void)
 {
     (void)pthread_mutex_lock(&lock);
-    const bool opened = drng_secmem_open();
+    bool opened = drng_secmem_open();
     if (opened) {
         look_once();
-        openings++;
+        opened = openings > 0 || open_page();
+        if (opened) {
+            openings++;
+        } else {
+            drng_secmem_close();
+        }
     }
     (void)pthread_mutex_unlock(&lock);
     return opened;
@@ -45,10 +62,11 @@ bool drng_process_open(void)
 void drng_process_close(void)
 {
     (void)pthread_mutex_lock(&lock);
-    drng_secmem_close();
     if (--openings == 0) {
+        drng_page_close();
         drng_libcrypto_close();
     }
+    drng_secmem_close();
     (void)pthread_mutex_unlock(&lock);
 }
 
@@ -57,6 +75,7 @@ bool drng_process_self_test(bool with_hmac, const char **what)
     (void)pthread_mutex_lock(&lock);
     if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &failed) != DRNG_OK) {
         atomic_store_explicit(&drng_process.healthy, false, memory_order_relaxed);
+        atomic_store_explicit(&drng_page.head->healthy, 0, memory_order_relaxed);
     }
     *what = failed;
     (void)pthread_mutex_unlock(&lock);

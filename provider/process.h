@@ -1,6 +1,6 @@
 /*
  * process.h - what all instances of the provider in one process share: the CPU and what is known of it, the state
- * of its instructions, the counters.
+ * of its instructions. What has happened in it is in page.h.
  */
 
 #ifndef DRNG_PROCESS_H
@@ -10,7 +10,6 @@
 #include <stdbool.h>
 
 #include "mixing/aes.h"
-#include "mixing/counters.h"
 #include "mixing/eligibility.h"
 #include "mixing/noise.h"
 
@@ -19,7 +18,6 @@ struct drng_process {
     const struct drng_aes *aes;    /* the fastest that passed its self-test; NULL: none did, and nothing is served */
     struct drng_instruction rdseed;
     struct drng_instruction rdrand;
-    struct drng_counters counters;
     atomic_bool healthy; /* no self-test has failed */
 };
 

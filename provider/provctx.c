@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <openssl/crypto.h>
 
@@ -10,6 +11,7 @@
 #include "provider/lock.h"
 #include "provider/process.h"
 #include "provider/random_bytes.h"
+#include "provider/report.h"
 
 /* ---- The fallback ---- */
 
@@ -58,9 +60,8 @@ static void append_disabled(char *text, size_t size, const struct drng_instructi
         append(text, size, "%s: %s", in->name, drng_denial_text(denial));
     } else if (disabled(in)) {
         const unsigned test = atomic_load_explicit(&in->failed_test, memory_order_relaxed);
-        append(text, size, "%s: disabled, failed the %s (%u health failures)", in->name,
-               drng_health_test_name((enum drng_health_test)test),
-               atomic_load_explicit(&in->health_failures, memory_order_relaxed));
+        append(text, size, "%s: disabled after two failed health tests, the last the %s", in->name,
+               drng_health_test_name((enum drng_health_test)test));
     }
 }
 
@@ -74,7 +75,7 @@ static void append_dry(char *text, size_t size, const struct drng_instruction *i
 /* Under the root's lock, since two threads may ask at once; written only where it says something new. */
 const char *drng_provctx_disabled_reason(struct drng_provctx *provctx)
 {
-    char text[DRNG_REASON_SIZE] = "";
+    char text[DRNG_TEXT_SIZE] = "";
     append_disabled(text, sizeof(text), &drng_process.rdseed, provctx->eligibility.rdseed);
     append_disabled(text, sizeof(text), &drng_process.rdrand, provctx->eligibility.rdrand);
     if (drng_lock(&provctx->root->lock)) {
@@ -86,12 +87,17 @@ const char *drng_provctx_disabled_reason(struct drng_provctx *provctx)
     return provctx->disabled_reason;
 }
 
+void drng_provctx_why(struct drng_provctx *provctx, char text[DRNG_WHY_SIZE])
+{
+    (void)snprintf(text, DRNG_WHY_SIZE, "%s", drng_provctx_disabled_reason(provctx));
+    append_dry(text, DRNG_WHY_SIZE, &drng_process.rdseed, provctx->eligibility.rdseed);
+    append_dry(text, DRNG_WHY_SIZE, &drng_process.rdrand, provctx->eligibility.rdrand);
+}
+
 void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status status)
 {
-    char why[DRNG_REASON_SIZE];
-    (void)snprintf(why, sizeof(why), "%s", drng_provctx_disabled_reason(provctx));
-    append_dry(why, sizeof(why), &drng_process.rdseed, provctx->eligibility.rdseed);
-    append_dry(why, sizeof(why), &drng_process.rdrand, provctx->eligibility.rdrand);
+    char why[DRNG_WHY_SIZE];
+    drng_provctx_why(provctx, why);
     if (status == DRNG_FALLBACK_FAILED) {
         drng_raise(&provctx->core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()", why);
     } else {
@@ -100,15 +106,27 @@ void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status stat
     }
 }
 
-/* ---- The root reader ---- */
+/* ---- Seeds ---- */
+
+enum drng_status drng_provctx_take_seed(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+                                        uint8_t *out, size_t len)
+{
+    drng_page_enter();
+    const enum drng_status status = drng_seed_get(policy, reader, out, len);
+    if (status == DRNG_OK) {
+        atomic_store_explicit(&drng_page.live->counters.last_seed, (uint64_t)time(NULL), memory_order_relaxed);
+    }
+    return status;
+}
 
 bool drng_provctx_seed(struct drng_provctx *provctx, uint8_t *out, size_t len)
 {
     if (!drng_lock(&provctx->root->lock)) {
         return false;
     }
-    const enum drng_status status = drng_seed_get(&provctx->policy, &provctx->root->reader, out, len);
+    const enum drng_status status = drng_provctx_take_seed(&provctx->policy, &provctx->root->reader, out, len);
     drng_unlock(&provctx->root->lock);
+    drng_report_seed(provctx);
     if (status != DRNG_OK) {
         drng_provctx_raise_seed(provctx, status);
     }
@@ -133,7 +151,7 @@ static void settle_policy(struct drng_provctx *provctx)
         .os_mixing = config->os_mixing,
         .fallback = config->fallback && has_default_source ? default_seed_source : NULL,
         .fallback_arg = &provctx->core,
-        .counters = &drng_process.counters,
+        .counters = &drng_page.live->counters,
     };
     provctx->fresh = provctx->eligibility.fresh == DRNG_ALLOWED ? &drng_process.rdrand : NULL;
     provctx->mixes_requests =
@@ -158,8 +176,8 @@ static bool test(const struct drng_provctx *provctx)
     const bool with_hmac = provctx->config.conditioner == DRNG_HMAC_SHA256;
     if (!drng_process_healthy() || with_hmac) {
         if (!drng_process_self_test(with_hmac, &failed)) {
-            drng_raise(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s gave a wrong answer: CPU or libcrypto is broken",
-                       failed);
+            drng_refuse(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s gave a wrong answer: CPU or libcrypto is broken",
+                        failed);
             return false;
         }
     }
@@ -191,6 +209,7 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
         drng_provctx_free(provctx);
         return NULL;
     }
+    drng_report_loaded(provctx);
     return provctx;
 }
 

@@ -4,6 +4,7 @@
 #define DRNG_PROVCTX_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include "mixing/seed.h"
 #include "provider/config.h"
 #include "provider/core.h"
+#include "provider/page.h"
 
 /* A reader of seeds that threads share; in a slot, so a forked child finds the lock free and the reader fresh. */
 struct drng_shared_reader {
@@ -21,9 +23,9 @@ struct drng_shared_reader {
 };
 _Static_assert(sizeof(struct drng_shared_reader) <= DRNG_SLOT_SIZE, "a seed reader outgrew its slot");
 
-enum { DRNG_REASON_SIZE = 256 };
+enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
 
-/* Never changes once OSSL_provider_init() has returned, but for the last two. */
+/* Never changes once OSSL_provider_init() has returned, but for the last three. */
 struct drng_provctx {
     struct drng_core core;
     struct drng_config config;
@@ -33,7 +35,9 @@ struct drng_provctx {
     bool mixes_requests;
     struct drng_shared_reader *root; /* seeds generators that have no parent */
     struct drng_threads *threads;    /* the generators behind random_bytes */
-    char disabled_reason[DRNG_REASON_SIZE];
+    uint64_t forks_before;           /* those before this instance loaded */
+    atomic_bool has_asked;           /* for a seed */
+    char disabled_reason[DRNG_TEXT_SIZE];
 };
 
 /* NULL, with an error in the queue: a bad configuration, no memory, or a failed self-test. */
@@ -46,6 +50,10 @@ void drng_provctx_free(struct drng_provctx *provctx);
  */
 bool drng_provctx_seed(struct drng_provctx *provctx, uint8_t *out, size_t len);
 
+/* drng_seed_get(), noted in the page of counters. drng_report_seed() is to be called after it, with no lock held. */
+DRNG_MUST_CHECK enum drng_status drng_provctx_take_seed(const struct drng_seed_policy *policy,
+                                                        struct drng_seed_reader *reader, uint8_t *out, size_t len);
+
 /* Raises what a failed drng_seed_get() under this policy means. */
 void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status status);
 
@@ -54,5 +62,8 @@ void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status stat
  * instruction is disabled.
  */
 const char *drng_provctx_disabled_reason(struct drng_provctx *provctx);
+
+/* Why no instruction served: the same, and which stayed dry. */
+void drng_provctx_why(struct drng_provctx *provctx, char text[DRNG_WHY_SIZE]);
 
 #endif

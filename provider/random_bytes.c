@@ -85,6 +85,15 @@ static struct thread *find(struct drng_threads *threads, const void *owner)
     return thread;
 }
 
+static void link_thread(struct drng_threads *threads, struct thread *thread)
+{
+    if (drng_lock(threads->lock)) {
+        thread->next = threads->first;
+        threads->first = thread;
+        drng_unlock(threads->lock);
+    }
+}
+
 static void unlink_thread(struct drng_threads *threads, const struct thread *thread)
 {
     struct thread **link = &threads->first;
@@ -127,31 +136,54 @@ static struct drng_drbg *new_drbg(struct drng_provctx *provctx, struct drng_drbg
     return drbg;
 }
 
-/* With the list's lock held. */
-static struct drng_drbg *primary_of(struct drng_provctx *provctx)
+/*
+ * What is made here is made without the list's lock, and put into its place with it: libcrypto holds a lock of its own
+ * while it calls thread_ends(), and takes that one for much that a new generator asks of it.
+ */
+
+/*
+ * Puts `primary`, or nothing for NULL, where there is none yet; returns the one that is there. Of two threads that come
+ * first at the same time, one makes the primary of both, and the other's is freed.
+ */
+static struct drng_drbg *settle_primary(struct drng_threads *threads, struct drng_drbg *primary)
 {
-    struct drng_threads *threads = provctx->threads;
-    if (threads->primary == NULL) {
-        struct drng_drbg *primary = new_drbg(provctx, NULL);
-        if (primary != NULL && drng_drbg_enable_locking(primary)) {
+    struct drng_drbg *first = NULL;
+    if (drng_lock(threads->lock)) {
+        if (threads->primary == NULL) {
             threads->primary = primary;
-        } else {
-            drng_drbg_freectx(primary);
         }
+        first = threads->primary;
+        drng_unlock(threads->lock);
     }
-    return threads->primary;
+    if (first != primary) {
+        drng_drbg_freectx(primary);
+    }
+    return first;
 }
 
-/* With the list's lock held. A thread whose end libcrypto would not tell gets no generators. */
+static struct drng_drbg *primary_of(struct drng_provctx *provctx)
+{
+    struct drng_drbg *primary = settle_primary(provctx->threads, NULL);
+    if (primary != NULL) {
+        return primary;
+    }
+    primary = new_drbg(provctx, NULL);
+    if (primary == NULL || !drng_drbg_enable_locking(primary)) {
+        drng_drbg_freectx(primary);
+        return NULL;
+    }
+    return settle_primary(provctx->threads, primary);
+}
+
+/* A thread whose end libcrypto would not tell gets no generators. */
 static struct thread *new_thread(struct drng_provctx *provctx)
 {
-    struct drng_threads *threads = provctx->threads;
     struct drng_drbg *primary = primary_of(provctx);
     struct thread *thread = primary != NULL ? OPENSSL_zalloc(sizeof(*thread)) : NULL;
     if (thread == NULL) {
         return NULL;
     }
-    thread->threads = threads;
+    thread->threads = provctx->threads;
     thread->owner = &cache;
     thread->drbg[OSSL_PROV_RANDOM_PUBLIC] = new_drbg(provctx, primary);
     thread->drbg[OSSL_PROV_RANDOM_PRIVATE] = new_drbg(provctx, primary);
@@ -161,25 +193,31 @@ static struct thread *new_thread(struct drng_provctx *provctx)
         free_thread(thread);
         return NULL;
     }
-    thread->next = threads->first;
-    threads->first = thread;
+    return thread;
+}
+
+/* The calling thread's own, which no other thread adds or takes away; NULL: it has none. */
+static struct thread *find_own(struct drng_threads *threads)
+{
+    struct thread *thread = NULL;
+    if (drng_lock(threads->lock)) {
+        thread = find(threads, &cache);
+        drng_unlock(threads->lock);
+    }
     return thread;
 }
 
 static struct thread *find_or_make(struct drng_provctx *provctx)
 {
     struct drng_threads *threads = provctx->threads;
-    if (!drng_lock(threads->lock)) {
-        return NULL;
-    }
-    struct thread *thread = find(threads, &cache);
+    struct thread *thread = find_own(threads);
     if (thread == NULL) {
         thread = new_thread(provctx);
-    }
-    drng_unlock(threads->lock);
-    if (thread == NULL) {
-        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
-        return NULL;
+        if (thread == NULL) {
+            drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+            return NULL;
+        }
+        link_thread(threads, thread);
     }
     cache.id = threads->id;
     cache.thread = thread;

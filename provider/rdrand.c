@@ -5,6 +5,7 @@
 #include "mixing/wipe.h"
 #include "provider/errors.h"
 #include "provider/process.h"
+#include "provider/report.h"
 #include "provider/source.h"
 
 enum {
@@ -69,17 +70,22 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
     (void)additional;
     (void)additional_len;
 
+    drng_page_enter();
     drng_secmem_check_fork();
     if (!drng_source_ready(source) || !allowed(source)) {
         drng_wipe(out, len);
         return 0;
     }
-    if (drng_noise_attempt(&drng_process.rdrand, task.noise, DRNG_LAST_BUDGET_NS, fill_with_words, &task) != DRNG_OK) {
+    const enum drng_status status =
+        drng_noise_attempt(&drng_process.rdrand, task.noise, DRNG_LAST_BUDGET_NS, fill_with_words, &task);
+    drng_report_seed(source->provctx);
+    if (status != DRNG_OK) {
         drng_wipe(out, len);
         drng_raise(&source->provctx->core, DRNG_R_RDRAND_FAILED,
                    "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG");
         return 0;
     }
+    drng_cell_count(drng_shared_cell(), true, len);
     return 1;
 }
 

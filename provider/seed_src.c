@@ -29,7 +29,11 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
         drng_wipe(out, len);
         return 0;
     }
-    return drng_source_fill(source, &source->provctx->policy, out, len);
+    if (!drng_source_fill(source, &source->provctx->policy, out, len)) {
+        return 0;
+    }
+    drng_cell_count(drng_shared_cell(), true, len);
+    return 1;
 }
 
 static size_t get_seed(void *vsource, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

@@ -9,6 +9,7 @@
 #include "provider/errors.h"
 #include "provider/lock.h"
 #include "provider/process.h"
+#include "provider/report.h"
 #include "provider/seed_buffer.h"
 
 /* ---- Life ---- */
@@ -156,7 +157,8 @@ bool drng_source_fill(struct drng_source_ctx *source, const struct drng_seed_pol
     drng_secmem_check_fork();
     for (size_t done = 0; done < len; done += DRNG_SEED_PIECE) {
         const size_t part = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
-        const enum drng_status status = drng_seed_get(policy, &source->shared->reader, out + done, part);
+        const enum drng_status status = drng_provctx_take_seed(policy, &source->shared->reader, out + done, part);
+        drng_report_seed(source->provctx);
         if (status != DRNG_OK) {
             drng_wipe(out, len);
             drng_provctx_raise_seed(source->provctx, status);
@@ -170,7 +172,12 @@ size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_se
                             int entropy, size_t min_len, size_t max_len)
 {
     const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
-    unsigned char *buffer = len > 0 ? drng_seed_buffer_new(len) : NULL;
+    if (len == 0) {
+        drng_raise(&source->provctx->core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len,
+                   max_len);
+        return 0;
+    }
+    unsigned char *buffer = drng_seed_buffer_new(len);
     if (buffer == NULL) {
         drng_raise(&source->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return 0;

@@ -6,8 +6,10 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
+#include "provider/page.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
+#include "provider/report.h"
 #include "provider/version.h"
 
 const OSSL_PARAM *drng_status_gettable_params(void *provctx)
@@ -27,28 +29,16 @@ const OSSL_PARAM *drng_status_gettable_params(void *provctx)
         OSSL_PARAM_uint64("health-failures", NULL),
         OSSL_PARAM_uint64("rdseed-retries", NULL),
         OSSL_PARAM_uint64("rdrand-retries", NULL),
+        OSSL_PARAM_uint64("reseeds", NULL),
         OSSL_PARAM_uint64("fork-reseeds", NULL),
+        OSSL_PARAM_uint64("forks", NULL),
+        OSSL_PARAM_uint64("requests", NULL),
+        OSSL_PARAM_uint64("bytes", NULL),
+        OSSL_PARAM_uint64("last-seed", NULL),
         OSSL_PARAM_END,
     };
     (void)provctx;
     return known;
-}
-
-static bool may_serve(const struct drng_instruction *in)
-{
-    return in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
-}
-
-/* Who would be asked first: what there is to say before the first seed. */
-static enum drng_source first_in_line(const struct drng_seed_policy *policy)
-{
-    if (may_serve(policy->rdseed)) {
-        return DRNG_SOURCE_RDSEED;
-    }
-    if (may_serve(policy->rdrand)) {
-        return DRNG_SOURCE_RDRAND;
-    }
-    return policy->fallback != NULL ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
 }
 
 static uint64_t value_of(atomic_uint_least64_t *counter)
@@ -65,10 +55,10 @@ static const char *active_source(const struct drng_provctx *provctx)
         [DRNG_SOURCE_RDRAND] = "rdrand",
         [DRNG_SOURCE_FALLBACK] = "fallback",
     };
-    struct drng_counters *counters = &drng_process.counters;
-    unsigned source = atomic_load_explicit(&counters->source, memory_order_relaxed);
+    struct drng_counters *counters = &drng_page.live->counters;
+    uint64_t source = value_of(&counters->source);
     if (source == DRNG_SOURCE_NONE && value_of(&counters->seed_failures) == 0) {
-        source = first_in_line(&provctx->policy);
+        source = drng_report_first_in_line(provctx);
     }
     return drng_process_healthy() ? names[source] : "none";
 }
@@ -81,19 +71,21 @@ static bool set_counter(OSSL_PARAM params[], const char *name, uint64_t value)
 
 static bool get_counters(OSSL_PARAM params[])
 {
-    struct drng_counters *c = &drng_process.counters;
-    struct drng_instruction *rdseed = &drng_process.rdseed;
-    struct drng_instruction *rdrand = &drng_process.rdrand;
-    const uint64_t health_failures = (uint64_t)atomic_load_explicit(&rdseed->health_failures, memory_order_relaxed) +
-                                     atomic_load_explicit(&rdrand->health_failures, memory_order_relaxed);
+    struct drng_counters *c = &drng_page.live->counters;
+    const struct drng_requests served = drng_page_requests();
     return set_counter(params, "seeds-rdseed", value_of(&c->seeds_rdseed)) &&
            set_counter(params, "seeds-rdrand", value_of(&c->seeds_rdrand)) &&
            set_counter(params, "seeds-fallback", value_of(&c->seeds_fallback)) &&
            set_counter(params, "seed-failures", value_of(&c->seed_failures)) &&
-           set_counter(params, "health-failures", health_failures) &&
-           set_counter(params, "rdseed-retries", value_of(&rdseed->retries)) &&
-           set_counter(params, "rdrand-retries", value_of(&rdrand->retries)) &&
-           set_counter(params, "fork-reseeds", value_of(&c->fork_reseeds));
+           set_counter(params, "health-failures",
+                       value_of(&c->rdseed.health_failures) + value_of(&c->rdrand.health_failures)) &&
+           set_counter(params, "rdseed-retries", value_of(&c->rdseed.retries)) &&
+           set_counter(params, "rdrand-retries", value_of(&c->rdrand.retries)) &&
+           set_counter(params, "reseeds", value_of(&c->reseeds)) &&
+           set_counter(params, "fork-reseeds", value_of(&c->fork_reseeds)) &&
+           set_counter(params, "forks", value_of(&drng_page.head->forks)) &&
+           set_counter(params, "requests", served.requests) && set_counter(params, "bytes", served.bytes) &&
+           set_counter(params, "last-seed", value_of(&c->last_seed));
 }
 
 /* As the caller wants it: a copy into its buffer, or a pointer to what stays. */
@@ -110,6 +102,7 @@ static bool set_text(OSSL_PARAM params[], const char *name, const char *value)
 int drng_status_get_params(void *vprovctx, OSSL_PARAM params[])
 {
     struct drng_provctx *provctx = vprovctx;
+    drng_page_enter();
     OSSL_PARAM *p = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
     if (p != NULL && !OSSL_PARAM_set_int(p, drng_process_healthy())) {
         return 0;

@@ -22,6 +22,14 @@ private_apt()
         -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
 }
 
+# The machine's own sources of Debian's packages, as lines of a sources.list. None before the first update.
+debian_sources()
+{
+    # shellcheck disable=SC2016 # the names are apt's
+    apt-get indextargets --format 'deb $(SITE) $(RELEASE) $(COMPONENT)' \
+        'Created-By: Packages' 'Origin: Debian' 'Component: main' | sort -u
+}
+
 # Fails without a sysroot, or leaves a whole one.
 fetch_sysroot()
 {
@@ -29,9 +37,11 @@ fetch_sysroot()
     rm -rf "$apt" "$sysroot" "$sysroot.new"
     mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$sysroot.new"
     : >"$apt/status"
-    # shellcheck source=/dev/null
-    release=$(. /etc/os-release && echo "$VERSION_CODENAME")
-    printf 'deb http://deb.debian.org/debian%s main\n' " $release" "-security $release-security" >"$apt/sources.list"
+    debian_sources >"$apt/sources.list"
+    if [ ! -s "$apt/sources.list" ]; then
+        apt-get update -qq >/dev/null || return 1
+        debian_sources >"$apt/sources.list"
+    fi
     private_apt update || return 1
     (cd "$apt/packages" && private_apt download libc6 libc6-dev linux-libc-dev libssl3 libssl-dev openssl) || return 1
     for package in "$apt"/packages/*.deb; do

@@ -8,9 +8,14 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/packages.sh
 . scripts/packages.sh
 
-need_packages gcc libc6-dev clang clang-format clang-tidy cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev \
-    libclang-rt-14-dev valgrind qemu-user python3 python3-pytest python3-venv nginx-light curl binutils man-db groff \
-    apache2 haproxy stunnel4 procps
+build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
+    systemtap-sdt-dev"
+checks="clang-format clang-tidy valgrind qemu-user binutils man-db groff mandoc python3 python3-pytest python3-hypothesis
+    python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder"
+servers="openssl nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
+packages="dpkg-dev file lintian rpm"
+# shellcheck disable=SC2086 # lists of names
+need_packages $build $checks $servers $packages
 
 # ruff is not in Debian; without it its test is skipped.
 if [ ! -x build/venv/bin/ruff ]; then
@@ -18,11 +23,14 @@ if [ ! -x build/venv/bin/ruff ]; then
     { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff; } || echo "ruff could not be installed"
 fi
 
-for preset in release dev dev-clang asan-ubsan tsan; do
+for preset in release bench dev dev-clang asan-ubsan tsan fuzz; do
     echo "Building: $preset"
     cmake --preset "$preset" >/dev/null
     cmake --build --preset "$preset" | tail -n 1
 done
+
+# Where its packages cannot be had (77) its tests are skipped.
+scripts/cross-aarch64.sh || [ $? = 77 ]
 
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest "$@"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import BUILD, ROOT, need
+from test_unit import SKIPPED
 
 MODULE = BUILD / "release" / "drng.so"
 
@@ -59,29 +62,44 @@ def test_install_puts_everything_in_place(tmp_path: Path) -> None:
         "/usr",
         env={"DESTDIR": str(tmp_path), "PATH": "/usr/bin:/bin"},
     )
-    for path in (f"{modules}/drng.so", "/etc/ssl/drng/drng.cnf", "/usr/share/man/man7/provider-drng.7"):
+    documentation = ("man/man7/provider-drng.7", "doc/drng/examples/nginx/nginx.conf")
+    for path in (f"{modules}/drng.so", "/etc/ssl/drng/drng.cnf", *(f"/usr/share/{p}" for p in documentation)):
         assert (tmp_path / path.lstrip("/")).is_file(), path
-
-
-def manual_pages() -> list[Path]:
-    return sorted((ROOT / "docs").glob("*.[1-8]"))
-
-
-@pytest.mark.parametrize("page", manual_pages(), ids=lambda p: p.name)
-def test_manual_pages_render_without_warnings(page: Path) -> None:
-    result = subprocess.run(
-        ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", str(page)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"MANWIDTH": "80", "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+    assert sorted(p.name for p in (tmp_path / "etc/ssl/drng").iterdir()) == sorted(
+        p.name for p in ROOT.glob("conf/*.*")
     )
-    assert result.returncode == 0
-    assert result.stderr == ""
+    assert "--service" in output(str(tmp_path / "usr/bin/drng-status"), "--help")
+
+
+def test_the_module_holds_its_probes() -> None:
+    """Where the build found sys/sdt.h (Debian's systemtap-sdt-dev), all five; else none."""
+    found = "HAVE_SYS_SDT_H:INTERNAL=1" in (BUILD / "release" / "CMakeCache.txt").read_text()
+    lines = [line.strip() for line in output("readelf", "--notes", str(MODULE)).splitlines()]
+    names = [line.removeprefix("Name: ") for line in lines if line.startswith("Name: ")]
+    assert lines.count("Provider: drng") == len(names)
+    assert set(names) == ({"seed", "reseed", "fallback", "health_failure", "fork"} if found else set())
+
+
+def test_it_builds_without_probes(tmp_path: Path) -> None:
+    """The header taken away, as on a machine that has none."""
+    header = "-DHAVE_SYS_SDT_H="
+    output("cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", "-DDRNG_WERROR=ON", header)
+    output("cmake", "--build", str(tmp_path), "-j", "2", "--target", "drng")
+    assert "stapsdt" not in output("readelf", "--notes", str(tmp_path / "drng.so"))
 
 
 def test_cutoffs_are_the_derived_ones() -> None:
     output(sys.executable, str(ROOT / "scripts" / "cutoffs.py"), "--check")
+
+
+def test_the_tables_of_faults_are_the_measured_ones() -> None:
+    if "aes" not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip("this CPU has no AES-NI, and the tables were made on the way that has it")
+    command = [sys.executable, str(ROOT / "scripts" / "fault-table.py"), "--check"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode == SKIPPED:
+        pytest.skip(result.stdout.strip())
+    assert result.returncode == 0, result.stdout + result.stderr
 
 
 def sources() -> list[str]:
@@ -131,3 +149,34 @@ def test_dependencies_run_one_way() -> None:
         if path.startswith("mixing/"):
             assert '#include "provider/' not in text, path
             assert "core_dispatch.h" not in text, path
+
+
+def test_documents_name_what_is_there() -> None:
+    """Paths in backquotes, with * and <name> for any."""
+    for document in sorted(ROOT.glob("*.md")):
+        paths = re.findall(r"`((?:conf|docs|mixing|provider|scripts|tests)/[^`\s]*)`", document.read_text())
+        for path in paths:
+            assert list(ROOT.glob(re.sub(r"<.*?>", "*", path.rstrip("/")))), f"{document.name}: {path}"
+        assert paths or document.name != "CONTRIBUTING.md"
+
+
+def test_installed_paths_in_documents_and_examples_are_right() -> None:
+    """Where profiles, examples and articles are once drng is installed, or what drng-enable writes beside them."""
+    conf = ROOT / "conf"
+    installed = {"/usr/share/doc/drng/examples", "/etc/ssl/drng/service", "/etc/ssl/drng/service/NAME.cnf"}
+    installed |= {f"/etc/ssl/drng/{p.name}" for p in conf.glob("*.cnf")}
+    installed |= {f"/usr/share/doc/drng/examples/{p.relative_to(conf)}" for p in conf.rglob("*")}
+    installed |= {f"/usr/share/doc/drng/{p.name}" for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))}
+    texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.[1-8]"), *conf.rglob("*.c*")]
+    for text in texts:
+        plain = text.read_text().replace(r"\-", "-").replace("service/nginx.cnf", "service/NAME.cnf")
+        for path in re.findall(r"/(?:etc/ssl|usr/share/doc)/drng/[\w./-]*\w", plain):
+            assert path in installed, text
+
+
+def test_continuous_integration_runs_the_scripts() -> None:
+    steps = re.findall(r"^ +- run: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text(), flags=re.MULTILINE)
+    assert "scripts/test.sh" in steps
+    assert "exec scripts/test.sh\n" in (ROOT / ".ci/run").read_text()
+    for script in steps:
+        assert os.access(ROOT / script, os.X_OK), script

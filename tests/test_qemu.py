@@ -272,7 +272,7 @@ NOT_HERE: Mapping[str, str] = {
     "fault_matrix": "half a minute of arithmetic that the CPU has no part in",
     "seed": "the same, a quarter of a minute",
     "provider_chain": "wants RDRAND as a parent, in times that an emulator does not keep",
-    "provider_failing_cpu": "its CPU has RDSEED, which the emulated libcrypto masks",
+    "provider_failing_cpu": "counts the words of a request, of which there are more where no kernel wipes memory",
 }
 
 

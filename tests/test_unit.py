@@ -51,3 +51,18 @@ def test_cunit(program: str) -> None:
 @pytest.mark.parametrize("program", VALGRIND_CASES)
 def test_cunit_under_valgrind(program: str) -> None:
     run([*VALGRIND, program])
+
+
+HELGRIND = (
+    "valgrind",
+    "--tool=helgrind",
+    "--quiet",
+    "--history-level=approx",
+    f"--suppressions={ROOT / 'tests' / 'helgrind.supp'}",
+    "--error-exitcode=98",
+)
+
+
+@pytest.mark.parametrize("name", ["process_threads", "process_thread_cost"])
+def test_threads_under_helgrind(name: str) -> None:
+    run([*HELGRIND, dict(programs("dev"))[name]])

@@ -37,10 +37,20 @@ bool kernel_is_instrumented(void)
     return SANITIZED || kernel_is_under_valgrind();
 }
 
+/*
+ * Ours by its flags: wiped in a child (wf), and not what the kernel may drop at any time (dp), where a C library that
+ * has getrandom() without a system call keeps its state.
+ */
+static bool is_wiped(const char *line)
+{
+    return strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " wf") != NULL && strstr(line, " dp") == NULL;
+}
+
 /* Work on one mapping whose pages are wiped in a child; false ends the walk. */
 typedef bool mapping_work(uint8_t *start, size_t len, void *arg);
 
-static bool for_each_wiped_mapping(mapping_work *work, void *arg)
+/* Those that have this flag too, in the form of /proc/PID/smaps; "" for all. */
+static bool for_each_wiped_mapping(const char *flag, mapping_work *work, void *arg)
 {
     FILE *smaps = fopen("/proc/self/smaps", "r");
     char line[LINE];
@@ -53,7 +63,7 @@ static bool for_each_wiped_mapping(mapping_work *work, void *arg)
         if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &first, &last) == 2) {
             start = first;
             end = last;
-        } else if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " wf") != NULL) {
+        } else if (is_wiped(line) && strstr(line, flag) != NULL) {
             done = work((uint8_t *)start, end - start, arg);
         }
     }
@@ -71,10 +81,11 @@ static bool keep(uint8_t *start, size_t len, void *unused)
 
 bool kernel_keep_on_fork(void)
 {
-    return for_each_wiped_mapping(keep, NULL);
+    return for_each_wiped_mapping("", keep, NULL);
 }
 
-/* Slots are aligned to their size, and mappings to a multiple of it. */
+/* Slots are aligned to their size, and mappings to a multiple of it. Secrets are left out of core dumps, counters not.
+ */
 static bool count_filled(uint8_t *start, size_t len, void *arg)
 {
     static const uint8_t zeros[DRNG_SLOT_SIZE];
@@ -88,5 +99,5 @@ static bool count_filled(uint8_t *start, size_t len, void *arg)
 unsigned kernel_filled_slots(void)
 {
     unsigned filled = 0;
-    return for_each_wiped_mapping(count_filled, &filled) ? filled : UINT_MAX;
+    return for_each_wiped_mapping(" dd", count_filled, &filled) ? filled : UINT_MAX;
 }

@@ -17,6 +17,7 @@
 
 #include "mixing/secmem.h"
 #include "provider/drbg.h"
+#include "provider/seed_buffer.h"
 #include "tests/process/kernel.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
@@ -51,6 +52,16 @@ static void secrets_lie_in_guarded_pages(void)
         CU_ASSERT_NOT_EQUAL(memcmp((unsigned char *)drbg + i, drbg->secrets->drbg.key, 16), 0);
     }
     drng_drbg_freectx(drbg);
+}
+
+static void seeds_lie_in_guarded_pages(void)
+{
+    unsigned char *seed = drng_seed_buffer_new(DRNG_DRBG_MAX_SEEDLEN);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(seed);
+    CU_ASSERT_TRUE(maps_has_flag(seed, "dd"));
+    memset(seed, 0xaa, DRNG_DRBG_MAX_SEEDLEN);
+    drng_seed_buffer_free(seed, DRNG_DRBG_MAX_SEEDLEN);
+    CU_ASSERT_TRUE(bytes_are(seed, DRNG_DRBG_MAX_SEEDLEN, 0));
 }
 
 static void a_freed_generator_leaves_zeros(void)
@@ -244,6 +255,7 @@ static void a_normal_exit_leaves_nothing(void)
 
 static const struct unit_test tests[] = {
     {"secrets lie in guarded pages", secrets_lie_in_guarded_pages},
+    {"seeds lie in guarded pages", seeds_lie_in_guarded_pages},
     {"a freed generator leaves zeros", a_freed_generator_leaves_zeros},
     {"a failed generator leaves zeros", a_failed_generator_leaves_zeros},
     {"a core dump holds no secrets", a_core_dump_holds_no_secrets},

@@ -8,10 +8,10 @@
 #include "tests/process/pool.h"
 #include "tests/provider/evp.h"
 
-enum { OWN = 4, MAX_WAYS = 3 + OWN + 1 };
+enum { LIBCRYPTOS = 3, OWN = 4, MAX_WAYS = LIBCRYPTOS + OWN };
 
 static OSSL_LIB_CTX *context;
-static EVP_RAND_CTX *parents[OWN];
+static EVP_RAND_CTX *chain_parent;
 static EVP_RAND_CTX *generators[MAX_WAYS];
 static unsigned count;
 
@@ -31,7 +31,7 @@ static EVP_RAND_CTX *chained(void)
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_int(OSSL_DRBG_PARAM_USE_DF, &use_df), OSSL_PARAM_construct_end()};
     EVP_RAND_CTX *parent = evp_rand_ready(context, "CTR-DRBG", "provider=drng", NULL);
     EVP_RAND_CTX *rand = evp_rand(context, "CTR-DRBG", "provider=drng", parent);
-    parents[0] = parent;
+    chain_parent = parent;
     return EVP_RAND_instantiate(rand, 0, 0, NULL, 0, params) == 1 ? rand : NULL;
 }
 
@@ -66,11 +66,10 @@ bool ways_open(OSSL_LIB_CTX *libctx)
 
 void ways_close(void)
 {
-    /* The first three are libcrypto's. */
-    for (unsigned i = 3; i < count; i++) {
+    for (unsigned i = LIBCRYPTOS; i < count; i++) {
         EVP_RAND_CTX_free(generators[i]);
     }
-    EVP_RAND_CTX_free(parents[0]);
+    EVP_RAND_CTX_free(chain_parent);
     count = 0;
 }
 

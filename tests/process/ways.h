@@ -13,8 +13,8 @@ void ways_close(void);
 
 /*
  * Draws from each way `times` times into the pool: libcrypto's public, private and primary generator, a CTR-DRBG
- * without a parent, one without derivation function at the end of a chain, the seed source, RDRAND where it may be
- * used, and the built-in HASH-DRBG under the seed source. False: one failed.
+ * without a parent, one without derivation function at the end of a chain, the seed source, and RDRAND where it may be
+ * used. False: one failed.
  */
 bool ways_draw(unsigned times);
 

@@ -159,8 +159,9 @@ bool evp_error(const char *reason, const char *data)
     unsigned long error = 0;
     while ((error = ERR_get_error_all(NULL, NULL, NULL, &text, &flags)) != 0) {
         const char *said = ERR_reason_error_string(error);
+        const bool right_reason = reason == NULL || (said != NULL && strstr(said, reason) != NULL);
         const bool right_data = data == NULL || ((flags & ERR_TXT_STRING) != 0 && strstr(text, data) != NULL);
-        found = found || (said != NULL && strstr(said, reason) != NULL && right_data);
+        found = found || (right_reason && right_data);
     }
     return found;
 }

@@ -48,7 +48,10 @@ const char *evp_text(OSSL_LIB_CTX *libctx, const char *name);
 size_t evp_size(EVP_RAND_CTX *rand, const char *name);
 bool evp_set_uint(EVP_RAND_CTX *rand, const char *name, unsigned value);
 
-/* Whether the error queue holds an error whose reason contains this, and data that contains that; empties it. */
+/*
+ * Whether the error queue holds an error whose reason contains this, and data that contains that, NULL for any; empties
+ * it.
+ */
 bool evp_error(const char *reason, const char *data);
 
 #endif

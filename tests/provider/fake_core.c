@@ -13,6 +13,10 @@ const OSSL_CORE_HANDLE *const fake_handle = (const OSSL_CORE_HANDLE *)&handle;
 unsigned fake_error_reason;
 char fake_error_text[512];
 
+bool fake_entropy_short;
+bool fake_thread_start_fails;
+void (*fake_in_thread_start)(void);
+
 static const char *set_key;
 static const char *set_value;
 
@@ -58,7 +62,10 @@ static _Thread_local unsigned handler_count;
 static int thread_start(const OSSL_CORE_HANDLE *core, OSSL_thread_stop_handler_fn function, void *arg)
 {
     (void)core;
-    if (handler_count == HANDLERS) {
+    if (fake_in_thread_start != NULL) {
+        fake_in_thread_start();
+    }
+    if (fake_thread_start_fails || handler_count == HANDLERS) {
         return 0;
     }
     handlers[handler_count].function = function;
@@ -88,7 +95,7 @@ static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int
         return 0;
     }
     memset(*out, 0x5a, min_len);
-    return min_len;
+    return fake_entropy_short ? min_len - 1 : min_len;
 }
 
 static void cleanup_entropy(const OSSL_CORE_HANDLE *core, unsigned char *bytes, size_t len)

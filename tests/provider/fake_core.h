@@ -3,6 +3,8 @@
 #ifndef TEST_FAKE_CORE_H
 #define TEST_FAKE_CORE_H
 
+#include <stdbool.h>
+
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 
@@ -16,6 +18,13 @@ void fake_core_set(const char *key, const char *value);
 /* The last error raised: its reason and its text. */
 extern unsigned fake_error_reason;
 extern char fake_error_text[512];
+
+/* What the core does wrong: gives a byte less than it is asked for, or cannot tell a thread of its end. */
+extern bool fake_entropy_short;
+extern bool fake_thread_start_fails;
+
+/* Called on the way into thread_start; NULL for nothing. */
+extern void (*fake_in_thread_start)(void);
 
 /* Ends the calling thread as libcrypto does: runs the handlers that it registered. Returns how many. */
 unsigned fake_thread_stop(void);

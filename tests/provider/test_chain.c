@@ -96,6 +96,21 @@ static void foreign_children_are_seeded(void)
     ERR_print_errors_fp(stderr);
 }
 
+/* A child that has not been told its cipher asks for nothing at all, which each of ours answers with the reason. */
+static void a_seed_of_no_length_is_refused(void)
+{
+    static const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", "RDRAND"};
+    for (size_t i = 0; i < 3; i++) {
+        EVP_RAND_CTX *parent = evp_rand_ready(libctx, parents[i], ours, NULL);
+        CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(parent), 1);
+        EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", theirs, parent);
+        CU_ASSERT_NOT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 1);
+        CU_ASSERT_TRUE(evp_error("no seed of such a length", "0 bits in 0 to "));
+        EVP_RAND_CTX_free(child);
+        EVP_RAND_CTX_free(parent);
+    }
+}
+
 /* Ours under libcrypto's seed source and under its DRBG: no seed comes from drng's own source then. */
 static void foreign_parents_seed_ours(void)
 {
@@ -171,6 +186,9 @@ static void a_seed_source_gives_seeds_and_words(void)
         CU_ASSERT_NOT_EQUAL(memcmp(a, b, len), 0);
         CU_ASSERT_FALSE(bytes_are(a + len - 16, 16, 0));
         CU_ASSERT_EQUAL(EVP_RAND_reseed(rand, 0, NULL, 0, NULL, 0), 1);
+        const OSSL_PARAM *known = EVP_RAND_CTX_gettable_params(rand);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(known);
+        CU_ASSERT_PTR_NOT_NULL(OSSL_PARAM_locate_const(known, OSSL_RAND_PARAM_MAX_REQUEST));
         CU_ASSERT_EQUAL(EVP_RAND_uninstantiate(rand), 1);
         CU_ASSERT_EQUAL(EVP_RAND_verify_zeroization(rand), 1);
         EVP_RAND_CTX_free(rand);
@@ -196,6 +214,7 @@ static const struct unit_test tests[] = {
     {"a seed of the primary is counted", a_seed_of_the_primary_is_counted},
     {"RAND_add reaches all three", rand_add_reaches_all_three},
     {"foreign children are seeded", foreign_children_are_seeded},
+    {"a seed of no length is refused", a_seed_of_no_length_is_refused},
     {"foreign parents seed ours", foreign_parents_seed_ours},
     {"a weak or empty parent is refused", a_weak_or_empty_parent_is_refused},
     {"a seed source takes no parent", a_seed_source_takes_no_parent},

@@ -1,10 +1,13 @@
 #include "tests/unit/aes_wide.h"
 
 #include "tests/unit/aes_cases.h"
+#include "tests/unit/brief.h"
 
 enum {
     LONG_RUN = 256,
-    BULK_MIN = 32, /* as in aes_ni.c */
+    LANES = 8,     /* as in aes_ni.c */
+    BULK_MIN = 32, /* as there */
+    BRIEF = 20,    /* DRNG_AES_SHORT_BLOCKS */
 };
 
 static const struct aes_wide *subject;
@@ -45,10 +48,31 @@ static void the_wide_registers_stop_before_a_carry(void)
     CU_ASSERT_EQUAL(rounds_of(32, 64, UINT64_MAX), 0);
 }
 
+static unsigned long brief_rounds_of(size_t key_len, size_t blocks, uint64_t low)
+{
+    const unsigned long before = brief_rounds();
+    (void)rounds_of(key_len, blocks, low);
+    return brief_rounds() - before;
+}
+
+/* What eight registers of AES-NI do not hold, and no more than a short request is. */
+static void short_requests_go_through_registers_of_their_own(void)
+{
+    for (size_t blocks = 1; blocks <= BULK_MIN; blocks++) {
+        const unsigned long lanes = blocks <= LANES || blocks > BRIEF ? 0 : blocks <= 12 ? 6 : 10;
+        CU_ASSERT_EQUAL(brief_rounds_of(32, blocks, 0), 13 * lanes);
+        CU_ASSERT_EQUAL(brief_rounds_of(16, blocks, 0), 0);
+        CU_ASSERT_EQUAL(brief_rounds_of(24, blocks, 0), 0);
+        CU_ASSERT_EQUAL(brief_rounds_of(32, blocks, UINT64_MAX - blocks), 13 * lanes);
+        CU_ASSERT_EQUAL(brief_rounds_of(32, blocks, UINT64_MAX - blocks + 1), 0);
+    }
+}
+
 static const struct unit_test tests[] = {
     {"long runs go through the wide registers", long_runs_go_through_the_wide_registers},
     {"short runs do not", short_runs_do_not},
     {"the wide registers stop before a carry", the_wide_registers_stop_before_a_carry},
+    {"short requests go through registers of their own", short_requests_go_through_registers_of_their_own},
 };
 
 int aes_wide_run(const struct aes_wide *wide)

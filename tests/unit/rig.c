@@ -23,6 +23,8 @@ void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour 
     rig->rdseed.name = "RDSEED";
     rig->rdseed.read = drng_cpu_rdseed;
     rig->rdseed.starves = true;
+    rig->rdseed.counters = &rig->counters.rdseed;
+    rig->rdrand.counters = &rig->counters.rdrand;
     rig->rdrand.name = "RDRAND";
     rig->rdrand.read = drng_cpu_rdrand;
     rig->policy = (struct drng_seed_policy){.rdseed = &rig->rdseed,

@@ -50,12 +50,12 @@ LANE_BY_LANE static __m512i encrypt_last_lanes(__m512i block, __m512i key)
 
 int main(void)
 {
-    const struct aes_wide wide = {&drng_aes_vaes512, PER_LANE, GROUP, &wide_rounds};
+    const struct aes_wide subject = {&drng_aes_vaes512, PER_LANE, GROUP, &wide_rounds};
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     if (!cpu.aes || !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))) {
         (void)puts("skipped: this CPU has no AVX-512");
         return AES_WIDE_SKIPPED;
     }
-    return aes_wide_run(&wide);
+    return aes_wide_run(&subject);
 }

@@ -247,9 +247,9 @@ static void judge(const struct trial *trial)
     CU_ASSERT_EQUAL(rig.counters.seed_failures, source == DRNG_SOURCE_NONE);
     CU_ASSERT_EQUAL(rig.counters.seeds_fallback, source == DRNG_SOURCE_FALLBACK);
     CU_ASSERT_EQUAL(rig.fallback_calls, source == DRNG_SOURCE_FALLBACK);
-    CU_ASSERT_EQUAL(rig.rdseed.health_failures, rdseed.health_failures);
+    CU_ASSERT_EQUAL(rig.counters.rdseed.health_failures, rdseed.health_failures);
     CU_ASSERT_EQUAL(rig.rdseed.disabled, rdseed.disabled);
-    CU_ASSERT_EQUAL(rig.rdrand.health_failures, rdrand.health_failures);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, rdrand.health_failures);
     CU_ASSERT_EQUAL(rig.rdrand.disabled, rdrand.disabled);
     CU_ASSERT_TRUE(trial->taken_ns < LIMIT_NS);
     CU_ASSERT_TRUE(output_is_of(trial, source));
@@ -288,19 +288,21 @@ static const char *disabled_name(void)
 
 static void print_head(void)
 {
-    (void)fputs("| fault | RDSEED / RDRAND | fallback | what serves | health failures | disabled | time in ms | "
-                "output from the bad source |\n"
-                "| --- | --- | --- | --- | --- | --- | --- | --- |\n",
-                table);
+    (void)fputs(
+        "| fault | RDSEED / RDRAND | fallback | what serves | health failures | disabled | retries | time in ms | "
+        "output from the bad source |\n"
+        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+        table);
 }
 
 static void print_row(const struct trial *trial)
 {
     const enum drng_source source = (enum drng_source)rig.counters.source;
-    const unsigned failures = rig.rdseed.health_failures + rig.rdrand.health_failures;
-    (void)fprintf(table, "| %s | %s | %s | %s | %u | %s | %.2f | %s |\n", trial->fault->name, trial->pairing->name,
-                  trial->fallback ? "yes" : "no", server_name(source), failures, disabled_name(),
-                  (double)trial->taken_ns / 1e6, output_is_of(trial, source) ? "no" : "YES");
+    const unsigned failures = (unsigned)(rig.counters.rdseed.health_failures + rig.counters.rdrand.health_failures);
+    const uint64_t retries = rig.counters.rdseed.retries + rig.counters.rdrand.retries;
+    (void)fprintf(table, "| %s | %s | %s | %s | %u | %s | %" PRIu64 " | %.2f | %s |\n", trial->fault->name,
+                  trial->pairing->name, trial->fallback ? "yes" : "no", server_name(source), failures, disabled_name(),
+                  retries, (double)trial->taken_ns / 1e6, output_is_of(trial, source) ? "no" : "YES");
 }
 
 /* ---- Every fault on every pairing ---- */

@@ -52,7 +52,7 @@ static void words_are_what_the_cpu_gave(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
     CU_ASSERT_TRUE(holds(&draw, scripted_rdrand.log));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, COUNT);
-    CU_ASSERT_EQUAL(rig.rdrand.retries, 0);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, 0);
 }
 
 static void rdrand_has_ten_tries_for_each_word(void)
@@ -61,7 +61,7 @@ static void rdrand_has_ten_tries_for_each_word(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
     CU_ASSERT_TRUE(holds(&draw, scripted_rdrand.log));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, COUNT * DRNG_RDRAND_TRIES);
-    CU_ASSERT_EQUAL(rig.rdrand.retries, COUNT * (DRNG_RDRAND_TRIES - 1));
+    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, COUNT * (DRNG_RDRAND_TRIES - 1));
 }
 
 static void rdrand_is_given_up_after_ten_tries(void)
@@ -70,7 +70,7 @@ static void rdrand_is_given_up_after_ten_tries(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_EXHAUSTED);
     CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
-    CU_ASSERT_EQUAL(rig.rdrand.retries, DRNG_RDRAND_TRIES);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, DRNG_RDRAND_TRIES);
 }
 
 static void a_starved_rdseed_is_waited_for(void)
@@ -78,7 +78,7 @@ static void a_starved_rdseed_is_waited_for(void)
     struct draw draw = rdseed_draw(scripted_mostly_dry);
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
     CU_ASSERT_TRUE(holds(&draw, scripted_rdseed.log));
-    CU_ASSERT_EQUAL(rig.rdseed.retries, scripted_rdseed.executions - COUNT);
+    CU_ASSERT_EQUAL(rig.counters.rdseed.retries, scripted_rdseed.executions - COUNT);
     CU_ASSERT_TRUE(scripted_rdseed.executions > COUNT * DRNG_RDRAND_TRIES);
 }
 
@@ -89,7 +89,7 @@ static void a_dry_rdseed_is_given_up_by_time(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_EXHAUSTED);
     const uint64_t taken = scripted_clock_ns - before;
     CU_ASSERT_TRUE(taken >= DRNG_SEED_BUDGET_NS && taken < DRNG_SEED_BUDGET_NS + DRNG_SEED_BUDGET_NS / 100);
-    CU_ASSERT_EQUAL(rig.rdseed.retries, scripted_rdseed.executions);
+    CU_ASSERT_EQUAL(rig.counters.rdseed.retries, scripted_rdseed.executions);
     CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
 }
 

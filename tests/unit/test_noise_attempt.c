@@ -136,7 +136,7 @@ static void one_bad_word_is_forgiven_and_counted(void)
         struct draw draw = rdrand_draw(scripted_bad_word, at);
         CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
         CU_ASSERT_EQUAL(draw.runs, 2);
-        CU_ASSERT_EQUAL(rig.rdrand.health_failures, 1);
+        CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 1);
         CU_ASSERT_EQUAL(rig.rdrand.failed_test, DRNG_TEST_REPETITION);
         CU_ASSERT_FALSE(rig.rdrand.disabled);
         /* The tests start afresh, and nothing of the first run is put out. */
@@ -150,7 +150,7 @@ static void a_bad_word_of_the_startup_is_forgiven_too(void)
     struct draw draw = rdrand_draw(scripted_bad_word, 100);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
     CU_ASSERT_EQUAL(draw.runs, 1);
-    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 1);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 1);
     CU_ASSERT_TRUE(holds_log(&draw, 101 + DRNG_STARTUP_WORDS));
 }
 
@@ -160,7 +160,7 @@ static void failures_far_apart_do_not_add_up(void)
     struct draw draw = rdrand_draw(scripted_bad_word, DRNG_STARTUP_WORDS + 2);
     for (unsigned i = 1; i <= 3; i++) {
         CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
-        CU_ASSERT_EQUAL(rig.rdrand.health_failures, i);
+        CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, i);
         scripted_rdrand.at = scripted_rdrand.words + 2;
     }
     CU_ASSERT_FALSE(rig.rdrand.disabled);
@@ -172,7 +172,7 @@ static void a_second_failure_disables_for_good(void)
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
     CU_ASSERT_EQUAL(draw.runs, 1);
     CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
-    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 2);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 2);
     CU_ASSERT_TRUE(rig.rdrand.disabled);
 
     scripted_rdrand.behaviour = scripted_good;
@@ -207,7 +207,7 @@ static void a_single_zero_is_a_word(void)
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
     CU_ASSERT_EQUAL(draw.words[3], 0);
     CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
-    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 0);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 0);
 }
 
 /* Eight zero bytes in a row would fail the tests of bytes, and say nothing that the next word does not. */
@@ -217,7 +217,7 @@ static void a_single_zero_is_a_word_of_the_startup_too(void)
         struct draw draw = rdrand_draw(scripted_single_zero, at);
         CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
         CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
-        CU_ASSERT_EQUAL(rig.rdrand.health_failures, 0);
+        CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 0);
     }
 }
 
@@ -266,7 +266,7 @@ static void other_failures_of_the_work_are_passed_on(void)
     draw.instead = DRNG_LIBCRYPTO_FAILED;
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_LIBCRYPTO_FAILED);
     CU_ASSERT_EQUAL(draw.runs, 1);
-    CU_ASSERT_EQUAL(rig.rdrand.health_failures, 0);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 0);
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
 

@@ -59,7 +59,7 @@ static void the_mac_is_that_of_the_words(void)
         CU_ASSERT_EQUAL(memcmp(mac.state, separate.state, sizeof(mac.state)), 0);
         CU_ASSERT_FALSE(bytes_are(mac.state, sizeof(mac.state), 0));
         CU_ASSERT_EQUAL(scripted_rdrand.words, 2 * lengths[i]);
-        CU_ASSERT_EQUAL(rig.rdrand.retries, 0);
+        CU_ASSERT_EQUAL(rig.counters.rdrand.retries, 0);
     }
 }
 
@@ -133,7 +133,7 @@ static void each_word_has_ten_tries(void)
     struct drng_cbc_mac mac = begin(scripted_every, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES * DRNG_RDRAND_WORDS);
-    CU_ASSERT_EQUAL(rig.rdrand.retries, scripted_rdrand.executions - DRNG_RDRAND_WORDS);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, scripted_rdrand.executions - DRNG_RDRAND_WORDS);
 }
 
 static void a_dry_word_is_given_up_after_ten_tries(void)
@@ -145,7 +145,7 @@ static void a_dry_word_is_given_up_after_ten_tries(void)
     CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_EXHAUSTED);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     /* As many as drng_noise_read() counts: noise.h, "executions that ended with CF = 0". */
-    CU_ASSERT_EQUAL(rig.rdrand.retries, DRNG_RDRAND_TRIES);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, DRNG_RDRAND_TRIES);
 }
 
 static void running_dry_anywhere_ends_the_loop(void)

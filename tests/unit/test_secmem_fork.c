@@ -90,6 +90,29 @@ static void open_and_fill_without_the_kernel(void)
     drng_secmem_close();
 }
 
+/* ---- A kernel that only pretends, as QEMU's user mode does ---- */
+
+static bool pretends;
+
+/* Linked with --wrap. */
+int __real_madvise(void *address, size_t len, int advice);
+int __wrap_madvise(void *address, size_t len, int advice);
+
+int __wrap_madvise(void *address, size_t len, int advice)
+{
+    return pretends ? 0 : __real_madvise(address, len, advice);
+}
+
+static void a_kernel_that_takes_any_advice_is_not_relied_on(void)
+{
+    pretends = true;
+    open_and_fill();
+    CU_ASSERT_FALSE(drng_secmem_kernel_wipes);
+    CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
+    close_all();
+    pretends = false;
+}
+
 /* ---- With the kernel ---- */
 
 static void a_forked_child_sees_zeros(void)
@@ -335,6 +358,7 @@ static const struct unit_test tests[] = {
     {"a forked child sees zeros", a_forked_child_sees_zeros},
     {"a cloned child sees zeros", a_cloned_child_sees_zeros},
     {"ordinary memory is not wiped", ordinary_memory_is_not_wiped},
+    {"a kernel that takes any advice is not relied on", a_kernel_that_takes_any_advice_is_not_relied_on},
     {"without the kernel a fork handler wipes", without_the_kernel_a_fork_handler_wipes},
     {"without the kernel a clone is found by the check", without_the_kernel_a_clone_is_found_by_the_check},
     {"without the kernel the parent keeps its slots", without_the_kernel_the_parent_keeps_its_slots},

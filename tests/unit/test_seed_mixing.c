@@ -171,7 +171,7 @@ static void a_conditioner_that_fails_disables_nothing(void)
     aes_calls_left = 0;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
     CU_ASSERT_FALSE(rig.rdseed.disabled || rig.rdrand.disabled);
-    CU_ASSERT_EQUAL(rig.rdseed.health_failures + rig.rdrand.health_failures, 0);
+    CU_ASSERT_EQUAL(rig.counters.rdseed.health_failures + rig.counters.rdrand.health_failures, 0);
     aes_calls_left = MANY_CALLS;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
     CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);

@@ -1,0 +1,143 @@
+/*
+ * page.h - the counters of this process, in memory that can be found and read from outside.
+ *
+ * One mapping, which /proc/PID/maps shows as "/memfd:drng-counters (deleted)", or as "[anon:drng-counters]" where
+ * there is no memfd_create(2). It has two parts. The head says what is known of the process; a child inherits it. The
+ * live part counts what has happened; the kernel wipes it in a forked child, so that a child's counts begin at zero
+ * whoever made it and before it runs a single instruction.
+ *
+ * No secrets, no output of generators, no addresses. Numbers are unsigned and little-endian wherever there are
+ * instructions to count, texts are ASCII and end with NUL. Whoever changes the layout raises DRNG_PAGE_LAYOUT;
+ * scripts/drng_status/page.py reads it.
+ */
+
+#ifndef DRNG_PAGE_H
+#define DRNG_PAGE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/counters.h"
+#include "mixing/secmem.h"
+
+#define DRNG_PAGE_NAME  "drng-counters"
+#define DRNG_PAGE_MAGIC "drngcnt" /* eight bytes with its NUL */
+
+enum {
+    DRNG_PAGE_LAYOUT = 1,
+    DRNG_CELLS = 1024,     /* the first is shared by all who find no other free */
+    DRNG_TEXT_SIZE = 256,  /* of a reason */
+    DRNG_PAGE_CELLS = 128, /* where the cells begin in the live part */
+};
+
+/* Written when the provider loads, and again when an instruction is disabled or a self-test fails. */
+struct drng_page_head {
+    char magic[8];
+    atomic_uint_least32_t layout; /* DRNG_PAGE_LAYOUT; 0: being filled */
+    uint32_t live_offset;         /* from the start of the head to the live part, in bytes */
+    uint32_t cells_offset;        /* from there to the cells */
+    uint32_t cell_count;
+    uint32_t cell_size;
+    uint32_t first_source;         /* enum drng_source: who is first in line for a seed */
+    atomic_uint_least64_t loaded;  /* when, in seconds since the Epoch */
+    atomic_uint_least64_t forks;   /* between the process that loaded the module and this one */
+    atomic_uint_least64_t healthy; /* 0: a self-test has failed, and nothing is served */
+    char version[32];              /* drng's own */
+    char libcrypto[64];            /* "OpenSSL 3.0.19 27 Jan 2026" */
+    char aes[32];                  /* the implementation in use */
+    char disabled_reason[DRNG_TEXT_SIZE];
+};
+
+/*
+ * Requests that one generator has served. Its thread is the only one that writes, so a request costs two plain
+ * additions and no shared cache line. A cell keeps its counts when its generator goes, and the next owner adds to them.
+ */
+struct drng_cell {
+    _Alignas(64) atomic_uint_least64_t requests;
+    atomic_uint_least64_t bytes;
+};
+
+/* All zero in a child that has not drawn yet. */
+struct drng_page_live {
+    atomic_uint_least64_t pid;   /* in its own namespace; 0 in a child by clone(), of which nothing tells it */
+    atomic_uint_least64_t begun; /* 1: this process has loaded the module, or drawn */
+    struct drng_counters counters;
+    _Alignas(DRNG_PAGE_CELLS) struct drng_cell cells[DRNG_CELLS];
+};
+
+_Static_assert(offsetof(struct drng_page_head, loaded) == 32 && sizeof(struct drng_page_head) == 440,
+               "the layout of the head has changed");
+_Static_assert(offsetof(struct drng_page_live, counters) == 16 && sizeof(struct drng_counters) == 96 &&
+                   offsetof(struct drng_page_live, cells) == DRNG_PAGE_CELLS && sizeof(struct drng_cell) == 64,
+               "the layout of the live part has changed");
+
+/* There from the first open to the last close. */
+struct drng_page {
+    struct drng_page_head *head;
+    struct drng_page_live *live;
+};
+
+extern struct drng_page drng_page;
+
+/* Maps it, the memory for secrets being open; false: no memory. aes: the implementation's name, NULL for none. */
+bool drng_page_open(const char *aes);
+void drng_page_close(void);
+
+/* Notes why instructions do not serve, and who is first in line. */
+void drng_page_explain(const char *disabled_reason, enum drng_source first_source);
+
+/* A cell for a generator, to be given back; the shared one if no other is free. */
+struct drng_cell *drng_cell_take(void);
+void drng_cell_give_back(const struct drng_cell *cell);
+
+/* ---- Counting ---- */
+
+/* Both for drng_page_enter(). */
+void drng_page_wipe_if_forked(void);
+void drng_page_begin(void);
+
+/* To be called where a process may be new, before it counts: on the way to every seed, and before counts are read. */
+static inline void drng_page_enter(void)
+{
+    if (__builtin_expect(!drng_secmem_kernel_wipes, 0)) {
+        drng_page_wipe_if_forked();
+    }
+    if (atomic_load_explicit(&drng_page.live->begun, memory_order_relaxed) == 0) {
+        drng_page_begin();
+    }
+}
+
+static inline void drng_add_alone(atomic_uint_least64_t *counter, uint64_t add)
+{
+    const uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + add, memory_order_relaxed);
+}
+
+/* One request of len bytes. `shared`: the cell is the shared one. */
+static inline void drng_cell_count(struct drng_cell *cell, bool shared, size_t len)
+{
+    if (__builtin_expect(shared, 0)) {
+        atomic_fetch_add_explicit(&cell->requests, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&cell->bytes, len, memory_order_relaxed);
+    } else {
+        drng_add_alone(&cell->requests, 1);
+        drng_add_alone(&cell->bytes, len);
+    }
+}
+
+static inline struct drng_cell *drng_shared_cell(void)
+{
+    return &drng_page.live->cells[0];
+}
+
+/* The sum over all cells. */
+struct drng_requests {
+    uint64_t requests;
+    uint64_t bytes;
+};
+
+struct drng_requests drng_page_requests(void);
+
+#endif

@@ -1,0 +1,26 @@
+#!/bin/sh
+# bench-docs.sh - measures all that docs/performance.md shows, and puts it there; a quarter of an hour.
+#
+#     bench-docs.sh [ROOT]    ROOT: a directory with a Debian that has OpenSSL 3.5, by `debootstrap trixie trixie`;
+#                             without it the tables of 3.5 stay as they are
+#
+# Best on a machine that does nothing else. Installs what it needs from Debian's packages (root).
+
+set -eu
+[ $# -eq 0 ] || set -- "$(realpath "$1")"
+cd "$(dirname "$0")/.."
+document=docs/performance.md
+pictures=docs/pictures
+
+scripts/bench.sh --update $document
+scripts/bench.sh --aes-ni --update $document -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
+scripts/bench.sh --avx2 --update $document -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
+[ $# -eq 0 ] || scripts/bench.sh --root "$1" --update $document
+scripts/bench-profile.py --update $document
+scripts/bench-scaling.py --update $document
+
+mkdir -p $pictures
+for picture in bench-requests bench-ratios scaling-means scaling-shares; do
+    cp "build/bench/$picture.png" $pictures
+done
+ls -l $pictures

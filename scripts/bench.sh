@@ -1,0 +1,100 @@
+#!/bin/sh
+# bench.sh - builds the benchmark and compares drng with the generators that a user could pick instead, in one run.
+#
+#     bench.sh                  everything, in some minutes
+#     bench.sh --quick          fewer sizes and repetitions: under a minute
+#     bench.sh --aes-ni         AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
+#     bench.sh --root DIR       with the libcrypto of another Debian, in DIR by debootstrap: OpenSSL 3.5 from trixie
+#     bench.sh --update FILE    puts the tables into FILE too, between its markers
+#     bench.sh --constant-time  instead of that: does the time of AES depend on its secrets?
+#     bench.sh --build          no more than the build
+#     bench.sh ... -- ARGS      hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/
+#
+# Repetitions are interleaved at random. Prints tables; leaves bench.json and pictures in build/bench. Installs what it
+# needs from Debian's packages (root).
+
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+
+filter=.
+repetitions=15
+min_time=0.02
+name=bench
+instead=
+update=
+root=
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick)
+        filter='^bytes/.*/(16|32|256|16384|65536|1048576)/real_time/threads:[12]$|^seed/|^thread/|^process/'
+        repetitions=5
+        min_time=0.01
+        ;;
+    --aes-ni)
+        export OPENSSL_ia32cap=':~0x20000000000' # OpenSSL's own mask, which drng honours
+        name=bench-aes-ni
+        ;;
+    --avx2)
+        export OPENSSL_ia32cap=':~0x10000'
+        name=bench-avx2
+        ;;
+    --root)
+        root=$2
+        name=bench-$(basename "$root")
+        shift
+        ;;
+    --update)
+        update=$2
+        shift
+        ;;
+    --constant-time)
+        instead='exec build/bench/tests/bench/dudect'
+        ;;
+    --build)
+        instead='exit 0'
+        ;;
+    --)
+        shift
+        break
+        ;;
+    *)
+        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [--root DIR] [--update FILE] [-- ARGS for Google Benchmark]" \
+            "| --constant-time | --build" >&2
+        exit 2
+        ;;
+    esac
+    shift
+done
+
+need_packages gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev openssl libbenchmark-dev python3 \
+    python3-matplotlib rng-tools5 valgrind
+
+echo "Building: bench"
+cmake --preset bench >/dev/null
+cmake --build --preset bench | tail -n 1
+
+$instead
+
+# The other Debian's loader takes the other Debian's libraries, and Google Benchmark from a directory of its own, past
+# this Debian's libcrypto. Processes are left out: they would be this one's `openssl`.
+loader=
+if [ -n "$root" ]; then
+    mkdir -p build/bench/lib
+    cp "$(ldd build/bench/tests/bench/bench | sed -n 's/.*=> \(.*libbenchmark[^ ]*\).*/\1/p')" build/bench/lib
+    loader="$root/lib64/ld-linux-x86-64.so.2 --library-path $root/usr/lib/x86_64-linux-gnu:build/bench/lib"
+    set -- '--benchmark_filter=^bytes/|^seed/|^thread/' "$@"
+fi
+
+json=build/bench/$name.json
+echo "Measuring: repetitions in random order, to $json"
+# shellcheck disable=SC2086 # a command and its arguments
+$loader build/bench/tests/bench/bench --benchmark_out="$json" --benchmark_out_format=json \
+    --benchmark_repetitions="$repetitions" --benchmark_min_time="$min_time" --benchmark_filter="$filter" \
+    --benchmark_enable_random_interleaving=true "$@" >"build/bench/$name.log" 2>&1 || {
+    cat "build/bench/$name.log" >&2
+    exit 1
+}
+
+exec /usr/bin/python3 scripts/bench_report.py "$json" --pictures "build/bench/$name" ${update:+--update "$update"}

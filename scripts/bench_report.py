@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""Makes tables and pictures of what the benchmark measured.
+
+    bench_report.py bench.json                        prints the tables
+    bench_report.py bench.json --pictures PREFIX      also draws PREFIX-requests and PREFIX-ratios, PNG and SVG
+    bench_report.py bench.json --update FILE          also puts the tables between FILE's markers for bench.json
+
+A figure is the median of its repetitions. The spread behind a ratio is half the way from the lower quartile over the
+other's upper quartile to the upper over the lower. Seeds and the requests of a single thread are timed by that thread's
+CPU clock, which other load on the machine disturbs little; all else by the wall clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+BASE = "CTR-DRBG"
+NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+# The order of rows and legends; what is not named here comes after.
+ORDER = (
+    "CTR-DRBG",
+    "CTR-DRBG-evp",
+    "HASH-DRBG",
+    "HMAC-DRBG",
+    "drng",
+    "drng-mixing",
+    "drng-evp",
+    "random_provider",
+    "random_provider-mixing",
+    "floor",
+    "floor-evp",
+    "random_provider-floor",
+    "getrandom",
+    "RDRAND",
+    "AES-256-CTR",
+)
+# Where threads are compared: a key's worth, and bulk.
+THREAD_SIZES = (32, 1 << 16)
+
+
+# ---- Figures ----
+
+
+@dataclass(frozen=True)
+class Key:
+    """What was measured: bytes/WAY/SIZE, seed/INSTRUCTION/HOW, thread/WAY/WHAT or process/WAY."""
+
+    group: str
+    way: str
+    what: str = ""
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Median and quartiles of repetitions, in ns."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """One figure over another."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.2f} ±{(self.high - self.low) / 2:.2f}"
+
+
+def request_key(way: str, size: int, threads: int = 1) -> Key:
+    return Key("bytes", way, str(size), threads)
+
+
+def place(way: str) -> tuple[int, str]:
+    return (ORDER.index(way) if way in ORDER else len(ORDER), way)
+
+
+@dataclass(frozen=True)
+class Report:
+    """By both clocks; CPU time leaves out what other processes took."""
+
+    context: Mapping[str, Any]
+    cpu: dict[Key, Figure] = field(default_factory=dict)
+    wall: dict[Key, Figure] = field(default_factory=dict)
+
+    def ways(self) -> list[str]:
+        """Those of the group `bytes`."""
+        return sorted({key.way for key in self.wall if key.group == "bytes"}, key=place)
+
+    def sizes(self) -> list[int]:
+        return sorted({int(key.what) for key in self.wall if key.group == "bytes"})
+
+    def drawn(self, *prefixes: str) -> list[str]:
+        """Ways that were measured at every size, with one thread, through RAND_bytes or past libcrypto altogether."""
+        whole = (way for way in self.ways() if all(request_key(way, size) in self.cpu for size in self.sizes()))
+        return [way for way in whole if way.startswith(prefixes or "") and not way.endswith("-evp")]
+
+    def thread_counts(self) -> list[int]:
+        return sorted({key.threads for key in self.wall if key.group == "bytes"})
+
+
+def figure(times: Sequence[float]) -> Figure:
+    if len(times) == 1:
+        return Figure(times[0], times[0], times[0])
+    low, median, high = statistics.quantiles(times, n=4, method="inclusive")
+    return Figure(median, low, high)
+
+
+def ratio(above: Figure, below: Figure) -> Ratio:
+    return Ratio(above.median / below.median, above.low / below.high, above.high / below.low)
+
+
+def key_of(name: str, threads: int) -> Key:
+    """Google Benchmark adds to a name how it was run: real_time, threads:2."""
+    group, way, *rest = (part for part in name.split("/") if not part.endswith("_time") and ":" not in part)
+    return Key(group, way, rest[0] if rest else "", threads)
+
+
+def figures(rows: Iterable[Mapping[str, Any]], clock: str) -> dict[Key, Figure]:
+    """From Google Benchmark's rows; its own aggregates are left aside."""
+    times: dict[Key, list[float]] = {}
+    for row in rows:
+        if row["run_type"] != "iteration":
+            continue
+        if row.get("error_occurred"):
+            raise ValueError(f"{row['name']}: {row['error_message']}")
+        times.setdefault(key_of(row["run_name"], row["threads"]), []).append(float(row[clock]) * NS[row["time_unit"]])
+    return {key: figure(values) for key, values in times.items()}
+
+
+def report_of(data: Mapping[str, Any]) -> Report:
+    rows = data["benchmarks"]
+    return Report(data["context"], figures(rows, "cpu_time"), figures(rows, "real_time"))
+
+
+def cpu_model() -> str:
+    """As the kernel names it."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
+
+
+# ---- Tables ----
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in columns that line up, so that it reads as well in a terminal."""
+    table = [list(header), *(list(row) for row in rows)]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    table.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in table
+    )
+
+
+def size_text(size: int) -> str:
+    for unit, unit_size in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= unit_size:
+            return f"{size // unit_size} {unit}"
+    return f"{size} B"
+
+
+def ns_text(ns: float) -> str:
+    if ns >= 1e6:
+        return f"{ns / 1e6:.2f} ms"
+    if ns >= 1e4:
+        return f"{ns / 1e3:.1f} us"
+    return f"{ns:.0f} ns"
+
+
+def ratio_text(found: Mapping[Key, Figure], above: Key, below: Key) -> str:
+    return str(ratio(found[above], found[below])) if above in found and below in found else ""
+
+
+def ratio_table(report: Report) -> str:
+    rows = [
+        [way, *(ratio_text(report.cpu, request_key(way, size), request_key(BASE, size)) for size in report.sizes())]
+        for way in report.ways()
+    ]
+    return markdown([f"time / {BASE}'s", *map(size_text, report.sizes())], rows)
+
+
+def time_table(report: Report) -> str:
+    rows = []
+    for way in report.ways():
+        keys = [request_key(way, size) for size in report.sizes()]
+        rows.append([way, *(ns_text(report.cpu[key].median) if key in report.cpu else "" for key in keys)])
+    return markdown(["time of a request", *map(size_text, report.sizes())], rows)
+
+
+def thread_table(report: Report) -> str:
+    """Google Benchmark divides the wall time by the requests of all threads: twice as fast is half the time."""
+    columns = [(size, count) for size in THREAD_SIZES for count in report.thread_counts() if count > 1]
+    rows = [
+        [way, *(ratio_text(report.wall, request_key(way, size), request_key(way, size, n)) for size, n in columns)]
+        for way in report.ways()
+    ]
+    header = [f"{size_text(size)}, {count} threads" for size, count in columns]
+    return markdown(["rate / one thread's", *header], [row for row in rows if any(row[1:])])
+
+
+def base_of(key: Key) -> Key:
+    """What a seed, a thread or a process is compared with."""
+    return Key(key.group, key.way, "back-to-back") if key.group == "seed" else Key(key.group, BASE, key.what)
+
+
+def other_table(report: Report) -> str:
+    rows = []
+    for key in sorted(report.wall, key=lambda key: (key.group, key.what, place(key.way))):
+        found = report.cpu if key.group == "seed" else report.wall
+        base = base_of(key)
+        if key.group == "bytes" or key == base or base not in found:
+            continue
+        name = " ".join(filter(None, (key.group, key.way, key.what)))
+        base_name = base.what if key.group == "seed" else base.way
+        times = (ns_text(found[key].median), f"{ns_text(found[base].median)} ({base_name})")
+        rows.append([name, *times, str(ratio(found[key], found[base]))])
+    return markdown(["what", "time", "compared with", "ratio"], rows) if rows else ""
+
+
+def heading(report: Report) -> str:
+    context = report.context
+    return f"{context['cpu']}, {context['num_cpus']} CPUs; {context['openssl']}; drng's AES: {context['aes']}."
+
+
+def tables(report: Report) -> str:
+    parts = [heading(report)]
+    if report.sizes():
+        parts += [ratio_table(report), time_table(report)]
+    if len(report.thread_counts()) > 1:
+        parts.append(thread_table(report))
+    return "\n\n".join(filter(None, [*parts, other_table(report)])) + "\n"
+
+
+def replace_section(text: str, name: str, new: str) -> str:
+    """Puts `new` between the comments <!-- NAME --> and <!-- /NAME -->."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+    if text.count(begin) != 1 or text.count(end) != 1:
+        raise ValueError(f"{begin.strip()} and {end.strip()} must each stand there once")
+    head, rest = text.split(begin)
+    return head + begin + "\n" + new + "\n" + end + rest.split(end)[1]
+
+
+# ---- Pictures ----
+
+
+def save(figure_: Any, prefix: str) -> list[Path]:
+    """PNG and SVG; the SVG without a date, so that the same data makes the same file."""
+    paths = [Path(f"{prefix}.png"), Path(f"{prefix}.svg")]
+    figure_.savefig(paths[0], dpi=110)
+    figure_.savefig(paths[1], metadata={"Date": None})
+    return paths
+
+
+def pyplot() -> Any:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.hashsalt": "drng", "font.size": 9, "figure.constrained_layout.use": True})
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def draw_sizes(report: Report, axes: Any) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(report.sizes(), [size_text(size) for size in report.sizes()])
+    axes.set_xlabel("size of a request")
+    axes.grid(True, which="major", alpha=0.3)
+    axes.legend(fontsize=8)
+
+
+def draw_requests(report: Report, prefix: str) -> list[Path]:
+    """Time of a request over its size."""
+    plot, axes = pyplot().subplots(figsize=(8, 5))
+    for way in report.drawn():
+        points = [(size, report.cpu[request_key(way, size)]) for size in report.sizes()]
+        width = 2.5 if way.startswith("drng") else 1.2
+        axes.plot([s for s, _ in points], [f.median for _, f in points], marker=".", linewidth=width, label=way)
+    axes.set_yscale("log")
+    axes.set_ylabel("ns a request, median")
+    axes.set_title(f"Time of a request, one thread ({report.context['openssl'].rsplit(' ', 3)[0]})")
+    draw_sizes(report, axes)
+    return save(plot, f"{prefix}-requests")
+
+
+def draw_ratios(report: Report, prefix: str) -> list[Path]:
+    """drng and the bare loop over the built-in generator, with the spread."""
+    plot, axes = pyplot().subplots(figsize=(8, 4))
+    for way in report.drawn("drng", "random_provider", "AES", "floor"):
+        points = [
+            (size, ratio(report.cpu[request_key(way, size)], report.cpu[request_key(BASE, size)]))
+            for size in report.sizes()
+        ]
+        errors = [[r.value - r.low for _, r in points], [r.high - r.value for _, r in points]]
+        axes.errorbar([s for s, _ in points], [r.value for _, r in points], errors, marker=".", capsize=2, label=way)
+    axes.axhline(1, color="grey", linewidth=1)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(f"time / {BASE}'s")
+    axes.set_title("Against the built-in CTR-DRBG: below 1 is faster")
+    draw_sizes(report, axes)
+    return save(plot, f"{prefix}-ratios")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("json", type=Path, help="what bench.sh left in build/bench")
+    parser.add_argument("--pictures", metavar="PREFIX", help="draw PREFIX-requests and PREFIX-ratios")
+    parser.add_argument("--update", metavar="FILE", type=Path, help="a document with markers for this JSON's name")
+    arguments = parser.parse_args()
+    report = report_of(json.loads(arguments.json.read_text()))
+    text = tables(report)
+    print(text)
+    if arguments.pictures and report.drawn("drng"):
+        for path in (*draw_requests(report, arguments.pictures), *draw_ratios(report, arguments.pictures)):
+            print(path)
+    if arguments.update:
+        document = replace_section(arguments.update.read_text(), arguments.json.stem, text)
+        arguments.update.write_text(document)
+        print(f"{arguments.update}: section {arguments.json.stem}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

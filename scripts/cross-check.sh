@@ -1,0 +1,15 @@
+#!/bin/sh
+# cross-check.sh - drng's CTR-DRBG and libcrypto's own on random scripts of calls: 100,000, or as many as the first
+# argument says. Some minutes. Ends with how many bytes were the same, or with the shortest script found on which the
+# two differ. A second argument is the seed of an earlier run.
+
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+
+need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev python3 python3-hypothesis
+
+cmake --preset dev >/dev/null
+cmake --build --preset dev --target cross_check | tail -n 1
+exec /usr/bin/python3 tests/cross_check.py build/dev/tests/cross_check --scripts "${1:-100000}" ${2:+--seed "$2"}

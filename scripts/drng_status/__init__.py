@@ -1,0 +1,1 @@
+"""What drng-status is made of."""

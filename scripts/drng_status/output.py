@@ -1,0 +1,295 @@
+"""How things are shown: tables and colours on a terminal, plain text elsewhere, and what monitoring reads."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from drng_status.processes import UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
+
+# Exit statuses of --check, the worst last.
+HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3
+WORST_LAST = (HARDWARE, FALLBACK, CANNOT_TELL, NOT_IN_USE)
+
+GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
+COLOURS = {"rdseed": GREEN, "rdrand": GREEN, "fallback": YELLOW, "none": RED}
+
+Row = tuple[str, str]
+
+
+def on_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def paint(text: str, colour: str | None) -> str:
+    wanted = on_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return f"\x1b[{colour}m{text}\x1b[{PLAIN}m" if colour and wanted else text
+
+
+def ago(seconds: int) -> str:
+    """A time, from now; 0 is never."""
+    if seconds == 0:
+        return "never"
+    age = max(0, int(time.time()) - seconds)
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if age >= 2 * length:
+            return f"{age // length} {unit} ago"
+    return f"{age} s ago"
+
+
+def moment(seconds: int) -> str:
+    if seconds == 0:
+        return "never"
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(seconds))} ({ago(seconds)})"
+
+
+def print_rows(rows: Iterable[Row]) -> None:
+    rows = list(rows)
+    width = max((len(key) for key, _ in rows), default=0)
+    for key, value in rows:
+        print(f"{key:{width}}  {paint(value, COLOURS.get(value))}")
+
+
+# ---- The environment ----
+
+
+def describe(generator: dict[str, str] | None) -> str:
+    return f"{generator['name']} of provider {generator['provider']}" if generator else "none"
+
+
+def yes(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"
+
+
+def instruction_row(name: str, cpu: dict[str, Any]) -> Row:
+    facts = cpu[name]
+    mask = ", masked by OPENSSL_ia32cap" if facts["masked"] else ""
+    return name, f"in the CPU: {yes(facts['in-cpu'])}{mask}, in the kernel's flags: {yes(facts['kernel'])}; " + (
+        f"drng: {facts['drng']}"
+    )
+
+
+def environment_rows(status: dict[str, Any]) -> list[Row]:
+    rows = [("OpenSSL", status["openssl"]), ("config", status["config"])]
+    rows.append(("seed", describe(status["seed"]) if status["seed"] else "the operating system, through no provider"))
+    rows += [(role, describe(status[role])) for role in ("primary", "public", "private")]
+    if status["random_provider"]:
+        rows.append(("random_provider", f"{status['random_provider']} (OpenSSL 3.5 and later)"))
+    if status["override"]:
+        rows.append(("override", f"{status['override']} outranks every provider"))
+    rows.append(("RAND_bytes", "works" if status["rand_bytes"] else "fails"))
+    rows += [("error", line) for line in status["errors"]]
+    cpu = status["cpu"]
+    rows += [("CPU", cpu["model"]), ("OPENSSL_ia32cap", cpu["mask"] or "not set")]
+    rows += [instruction_row(name, cpu) for name in ("rdseed", "rdrand")]
+    if status["drng"] is None:
+        rows.append(("drng", "not loaded"))
+    else:
+        rows += [(key, str(value)) for key, value in status["drng"].items() if key != "name" and value != ""]
+    return rows
+
+
+# ---- Processes ----
+
+COLUMNS = ("PID", "NAME", "SOURCE", "SEEDS", "FAILED", "RESEEDS", "REQUESTS", "BYTES", "LAST SEED")
+
+
+def seeds(counters: dict[str, Any]) -> int:
+    return counters["seeds-rdseed"] + counters["seeds-rdrand"] + counters["seeds-fallback"]
+
+
+def remark(process: Process) -> str:
+    """What the numbers do not say."""
+    if process.message:
+        return process.message
+    if process.uses == USES_DRNG and not process.counters["begun"]:
+        return "it was forked and has drawn nothing yet"
+    return str(process.counters.get("disabled-reason", ""))
+
+
+def table_line(process: Process) -> tuple[str, ...]:
+    c = process.counters
+    if not c:
+        return (str(process.pid), process.name, process.uses, *("-" for _ in COLUMNS[3:]))
+    failed = c["seed-failures"] + c["health-failures"]
+    numbers = (seeds(c), failed, c["reseeds"], c["requests"], c["bytes"])
+    return (str(process.pid), process.name, c["active-source"], *map(str, numbers), ago(c["last-seed"]))
+
+
+def print_table(processes: Sequence[Process]) -> None:
+    lines = [COLUMNS, *map(table_line, processes)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(COLUMNS))]
+    for number, line in enumerate(lines):
+        cells = [f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)]
+        cells[2] = paint(cells[2], COLOURS.get(line[2], None if number == 0 else RED))
+        print(paint("  ".join(cells), BOLD) if number == 0 else "  ".join(cells))
+    for process in processes:
+        if note := remark(process):
+            print(f"{process.pid} {process.name}: {note}")
+
+
+def process_rows(process: Process) -> list[Row]:
+    rows = [("process", f"{process.pid} {process.name}"), ("uses", process.uses)]
+    if note := remark(process):
+        rows.append(("remark", note))
+    for key, value in process.counters.items():
+        if key in ("loaded", "last-seed"):
+            rows.append((key, moment(value)))
+        elif key not in ("begun", "disabled-reason"):
+            rows.append((key, str(value)))
+    return rows
+
+
+def print_processes(processes: Sequence[Process]) -> None:
+    if on_terminal() and len(processes) != 1:
+        print_table(processes)
+        return
+    for number, process in enumerate(processes):
+        if number > 0:
+            print()
+        print_rows(process_rows(process))
+
+
+def process_json(process: Process) -> dict[str, Any]:
+    return {
+        "pid": process.pid,
+        "name": process.name,
+        "uses": process.uses,
+        "message": remark(process),
+        **process.counters,
+    }
+
+
+# ---- --check ----
+
+
+def source_status(source: str) -> int:
+    return {"rdseed": HARDWARE, "rdrand": HARDWARE, "fallback": FALLBACK}.get(source, NOT_IN_USE)
+
+
+def check_environment(status: dict[str, Any]) -> tuple[int, str]:
+    if not status["rand_bytes"]:
+        return NOT_IN_USE, f"RAND_bytes fails: {'; '.join(status['errors']) or 'without a reason'}"
+    if status["override"]:
+        return NOT_IN_USE, f"{status['override']} outranks every provider"
+    roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
+    if status["drng"] is None or roles:
+        return NOT_IN_USE, f"drng is not in use: {', '.join(roles) or 'it'} is not drng's"
+    source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
+    result = source_status(source)
+    words = {HARDWARE: f"hardware serves: {source}", FALLBACK: "the fallback serves"}.get(result, "nothing serves")
+    return result, f"{words}; {reason}" if reason else words
+
+
+def check_process(process: Process) -> int | None:
+    """None: it has nothing to do with libcrypto."""
+    if process.uses == USES_DRNG:
+        return source_status(process.counters["active-source"])
+    return {USES_LIBCRYPTO: NOT_IN_USE, USES_NEITHER: None, UNKNOWN: CANNOT_TELL}[process.uses]
+
+
+def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
+    judged = [(check_process(process), process) for process in processes]
+    results = [(result, process) for result, process in judged if result is not None]
+    if not results:
+        return NOT_IN_USE, "drng is not in use: no libcrypto in " + ", ".join(f"{p.pid} {p.name}" for p in processes)
+    worst = max((result for result, _ in results), key=WORST_LAST.index)
+    bad = [process for result, process in results if result == worst]
+    names = ", ".join(f"{process.pid} {process.name}" for process in bad[:5]) + (", ..." if len(bad) > 5 else "")
+    if worst == HARDWARE:
+        sources = sorted({process.counters["active-source"] for process in bad})
+        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names})"
+    words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
+    reasons = "; ".join(sorted({remark(process) for process in bad} - {""}))
+    return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "")
+
+
+# ---- --prometheus ----
+
+Sample = tuple[dict[str, str], int]
+
+
+def escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+def metric(name: str, kind: str, text: str, samples: Iterable[Sample]) -> list[str]:
+    lines = [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
+    for labels, value in samples:
+        inside = ",".join(f'{key}="{escaped(label)}"' for key, label in labels.items())
+        lines.append(f"{name}{{{inside}}} {value}")
+    return lines
+
+
+# Name, type, help, the extra label, and its values with the counters that they stand for.
+METRICS: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (
+    (
+        "drng_seeds_total",
+        "counter",
+        "Seeds made, by source.",
+        "source",
+        {source: f"seeds-{source}" for source in ("rdseed", "rdrand", "fallback")},
+    ),
+    ("drng_seed_failures_total", "counter", "Requests for a seed that nobody served.", "", {"": "seed-failures"}),
+    (
+        "drng_health_failures_total",
+        "counter",
+        "Failed health tests, the forgiven ones too.",
+        "instruction",
+        {name: f"{name}-health-failures" for name in ("rdseed", "rdrand")},
+    ),
+    (
+        "drng_retries_total",
+        "counter",
+        "Executions that returned no word.",
+        "instruction",
+        {name: f"{name}-retries" for name in ("rdseed", "rdrand")},
+    ),
+    ("drng_reseeds_total", "counter", "Generators that replaced their seed.", "", {"": "reseeds"}),
+    (
+        "drng_fork_reseeds_total",
+        "counter",
+        "Generators that found themselves in a new process.",
+        "",
+        {"": "fork-reseeds"},
+    ),
+    ("drng_requests_total", "counter", "Requests served.", "", {"": "requests"}),
+    ("drng_bytes_total", "counter", "Bytes served.", "", {"": "bytes"}),
+    ("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", "", {"": "last-seed"}),
+    ("drng_healthy", "gauge", "Whether all self-tests have passed.", "", {"": "status"}),
+)
+
+
+def prometheus(processes: Sequence[Process]) -> str:
+    """In node_exporter's textfile format."""
+    live = [process for process in processes if process.uses == USES_DRNG]
+    labels = {process.pid: {"pid": str(process.pid), "process": process.name} for process in live}
+    lines: list[str] = []
+    for name, kind, text, label, counters in METRICS:
+        samples = [
+            ({**labels[process.pid], **({label: value} if label else {})}, int(process.counters[counter]))
+            for process in live
+            for value, counter in counters.items()
+        ]
+        lines += metric(name, kind, text, samples)
+    active = [
+        ({**labels[process.pid], "source": source}, int(process.counters["active-source"] == source))
+        for process in live
+        for source in COLOURS
+    ]
+    lines += metric("drng_active_source", "gauge", "1 for the source that serves, 0 for the others.", active)
+    info = [
+        ({**labels[process.pid], **{key: str(process.counters[key]) for key in ("version", "libcrypto")}}, 1)
+        for process in live
+    ]
+    lines += metric("drng_info", "gauge", "Versions, as labels.", info)
+    unknown = sum(process.uses == UNKNOWN for process in processes)
+    lines += metric_alone("drng_unreadable_processes", "gauge", "Processes of which nothing could be told.", unknown)
+    return "\n".join(lines) + "\n"
+
+
+def metric_alone(name: str, kind: str, text: str, value: int) -> list[str]:
+    return [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {value}"]

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""The figures of docs/entropy.md: what is claimed for a raw word, and what a conditioner makes of it.
+
+Output_Entropy() is that of SP 800-90B, 3.1.5.1.2; the sizes are read from the sources.
+
+    entropy.py            prints the tables
+    entropy.py --write    puts them into the document
+    entropy.py --check    compares the document, its tables and every number of its text; what differs is printed, and
+                          the exit status is 1
+"""
+
+import argparse
+import math
+import re
+import sys
+from decimal import Decimal, localcontext
+from pathlib import Path
+
+import cutoffs
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENT = ROOT / "docs" / "entropy.md"
+SOURCES = [
+    *sorted((ROOT / "mixing").glob("*.h")),
+    ROOT / "provider" / "drbg.c",
+    ROOT / "provider" / "random_bytes.c",
+]
+
+BLOCK_BITS = 128  # n_out and nw of AES-CBC-MAC; n_out of HMAC-SHA-256 as it is cut here
+HMAC_WIDTH = 256  # nw of HMAC-SHA-256: its hash's output
+RDRAND_FRESH_BITS = 128  # what a window past one reseed of the generator behind RDRAND holds at least
+MARK = re.compile(r"(<!-- entropy\.py: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+# ---- SP 800-90B ----
+
+
+def deficit(n_in: int, n_out: int, width: int, h_in: int) -> Decimal:
+    """n - Output_Entropy(n_in, n_out, nw, h_in), n being the narrower of n_out and nw: too small for a float."""
+    n = min(n_out, width)
+    two = Decimal(2)
+    p_high = two**-h_in
+    # P_low * 2^n_in; all below is multiplied with 2^n, so that its logarithm is the deficit.
+    p_low = (1 - p_high) / (1 - two**-n_in)
+    psi = p_low + p_high * two**n
+    omega = p_low * (1 + (2 * n * two.ln() / two ** (n_in - n)).sqrt())
+    return max(psi, omega).ln() / two.ln()
+
+
+def describe_output(n_in: int, width: int, h_in: int) -> str:
+    """The output entropy as a reader can take it in."""
+    with localcontext() as context:
+        context.prec = 400
+        lost = deficit(n_in, BLOCK_BITS, width, h_in)
+        if lost < Decimal(2) ** -64:
+            exponent = math.floor(-(lost / BLOCK_BITS).ln() / Decimal(2).ln())
+            return f"{BLOCK_BITS}(1 - 2^-{exponent})"
+        return f"{BLOCK_BITS - lost:.1f}"
+
+
+# ---- The sources ----
+
+
+def constants() -> dict[str, int]:
+    """The constants of the enums, those that are products of two numbers or shifts too."""
+    found: dict[str, int] = {}
+    for path in SOURCES:
+        for name, text in re.findall(r"\b([A-Z][A-Z0-9_]+) = ([0-9][0-9 *<]*),? ", path.read_text(encoding="utf-8")):
+            factors = [int(f) for f in re.split(r"\*|<<", text)]
+            found[name] = factors[0] << factors[1] if "<<" in text else math.prod(factors)
+    return found
+
+
+def thousands(value: int) -> str:
+    return f"{value:,}"
+
+
+def conditioning_table(known: dict[str, int]) -> str:
+    claimed = next(s.entropy for s in cutoffs.SAMPLES if s.name == "WORD")
+    rdseed, rdrand = known["DRNG_RDSEED_WORDS"], known["DRNG_RDRAND_WORDS"]
+    rows = []
+    for name, words, h_in in (("RDSEED", rdseed, claimed * rdseed), ("RDRAND", rdrand, RDRAND_FRESH_BITS)):
+        n_in = 64 * words
+        for conditioner, width in (("AES-128-CBC-MAC", BLOCK_BITS), ("HMAC-SHA-256", HMAC_WIDTH)):
+            full = "yes" if h_in >= BLOCK_BITS + 64 else "no"
+            rows.append(
+                f"| {name} | {conditioner} | {thousands(words)} | {thousands(n_in)} | {h_in} | {BLOCK_BITS} | {width} "
+                f"| {describe_output(n_in, width, h_in)} | {full} |"
+            )
+    head = "| source | conditioner | words | n_in | h_in | n_out | nw | h_out | full entropy |\n" + "| --- " * 9 + "|\n"
+    return head + "\n".join(rows) + "\n"
+
+
+def limits_table(known: dict[str, int]) -> str:
+    def milliseconds(name: str) -> str:
+        return f"{known[name] / 1e6:g} ms"
+
+    rows = [
+        ("false positives of each health test", f"2^-{cutoffs.FALSE_POSITIVE_BITS} a sample"),
+        ("window of the adaptive proportion test", f"{cutoffs.WINDOW} samples"),
+    ]
+    for s in cutoffs.SAMPLES:
+        rct, apt = cutoffs.rct_cutoff(s.entropy), cutoffs.apt_cutoff(s.entropy)
+        rows.append((f"claimed for a {s.name.lower()}, {s.bits} bits", f"{s.entropy} bits: cutoffs {rct} and {apt}"))
+    rows += [
+        ("start-up tests", f"{thousands(8 * known['DRNG_STARTUP_WORDS'])} bytes"),
+        ("stuck value test", f"{known['DRNG_STUCK_CUTOFF']} words of all zeros or all ones in a row"),
+        ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
+        ("time of an instruction for a seed", milliseconds("DRNG_SEED_BUDGET_NS")),
+        ("the same, the last source in line", milliseconds("DRNG_LAST_BUDGET_NS")),
+        ("on top, until RDSEED has started", milliseconds("DRNG_STARTUP_BUDGET_NS")),
+        ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),
+        ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),
+        (
+            "seed of public and private",
+            f"{thousands(known['CHILD_RESEED_REQUESTS'])} requests or {known['CHILD_RESEED_INTERVAL']} s",
+        ),
+        ("fresh words in a mixed request", f"{8 * known['DRNG_FRESH_LEN']} bits"),
+    ]
+    return "| what | how much |\n| --- | --- |\n" + "".join(f"| {what} | {much} |\n" for what, much in rows)
+
+
+def tables() -> dict[str, str]:
+    known = constants()
+    return {"conditioning": conditioning_table(known), "limits": limits_table(known)}
+
+
+# ---- The document ----
+
+# What looks like a number and is the name of something.
+NAMES = (
+    r"SP 800-\d+[A-C]?(?: Rev\. \d)?(?: \(\d{4}\))?",
+    r"RBG\d\(P\)",
+    r"CVE-\d+-\d+",
+    r"(?:AES|SHA|HMAC-SHA)-\d+",
+    r"RFC \d+",
+    r"OpenSSL \d(?:\.\d)?",
+    r"\b\d+(?:\.\d+)+\b",  # sections
+    r"`[^`]*`",
+)
+
+
+def with_tables(text: str) -> str:
+    made = tables()
+    return MARK.sub(lambda m: m[1] + made[m[2]] + m[3], text)
+
+
+def numbers(text: str) -> set[str]:
+    for name in NAMES:
+        text = re.sub(name, " ", text)
+    return {n.strip(",.") for n in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
+
+
+def check(path: Path) -> int:
+    """The exit status: 1 where a table is not the derived one, or the text has a number that no table has."""
+    text = path.read_text(encoding="utf-8")
+    status = 0
+    if {m[1] for m in MARK.findall(text)} != set(tables()):
+        print(f"{path}: has not each of the tables {', '.join(tables())}")
+        status = 1
+    if with_tables(text) != text:
+        print(f"{path}: a table is not the derived one; scripts/entropy.py --write puts it right")
+        status = 1
+    strange = numbers(MARK.sub("", text)) - numbers("".join(tables().values()))
+    if strange:
+        print(f"{path}: numbers that no table has: {', '.join(sorted(strange))}")
+        status = 1
+    return status
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The figures of docs/entropy.md, from SP 800-90B and the sources.")
+    parser.add_argument("--check", action="store_true", help="compare with the document and print what differs")
+    parser.add_argument("--write", action="store_true", help="put the tables into the document")
+    parser.add_argument("--document", type=Path, default=DOCUMENT)
+    args = parser.parse_args()
+    if args.check:
+        return check(args.document)
+    if args.write:
+        args.document.write_text(with_tables(args.document.read_text(encoding="utf-8")), encoding="utf-8")
+        return 0
+    print("\n".join(tables().values()), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

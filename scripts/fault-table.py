@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Makes the tables of docs/reliability.md from what the tests' programs have measured.
+
+    fault-table.py            writes the generated parts of the page anew
+    fault-table.py --check    says which of them are not what the programs give now; then the exit status is 1
+
+The programs are those of the dev build: test_fault_matrix, whose some 220 cases are put together by outcome, and
+fault_report, both on a scripted CPU and its clock, so that they give the same on every machine that has AES-NI; and
+process_thread_cost. Exit status 77: one of them cannot run here.
+"""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SKIPPED = 77
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "reliability.md"
+PROGRAMS = ROOT / "build" / "dev" / "tests"
+
+NOBODY = "nobody: zeros and an error"
+
+# What the matrix calls a pairing of the two instructions, and what a reader does.
+GROUPS = (
+    (("faulty / good",), "RDSEED has the fault, RDRAND is good"),
+    (("not allowed / faulty", "dry / faulty"), "RDRAND has the fault, RDSEED is not allowed or dry"),
+    (("constant / faulty",), "RDRAND has the fault, RDSEED gives a constant"),
+    (("faulty / faulty",), "both have the fault"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A row of what test_fault_matrix writes."""
+
+    fault: str
+    pairing: str
+    fallback: str
+    serves: str
+    health_failures: str
+    disabled: str
+    retries: int
+    milliseconds: float
+    from_bad_source: str
+
+
+def run(program: str, **env: str) -> str:
+    path = PROGRAMS / program
+    if not path.exists():
+        sys.exit(f"{path} is not there: cmake --preset dev && cmake --build --preset dev")
+    result = subprocess.run([str(path)], env={**os.environ, **env}, capture_output=True, text=True, check=False)
+    if result.returncode == SKIPPED:
+        print(f"{program}: {result.stdout.strip()}")
+        sys.exit(SKIPPED)
+    if result.returncode != 0:
+        sys.exit(f"{path} failed:\n{result.stdout}{result.stderr}")
+    return result.stdout
+
+
+def table_of(program: str, variable: str) -> str:
+    """What the program writes to the file that this variable names."""
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / "table.md"
+        run(program, **{variable: str(table)})
+        return table.read_text(encoding="utf-8").rstrip("\n")
+
+
+def measured() -> list[Case]:
+    lines = table_of("test_fault_matrix", "DRNG_FAULT_TABLE").splitlines()[2:]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    cases = [Case(*row[:6], int(row[6]), float(row[7]), row[8]) for row in rows]
+    for case in cases:
+        if case.from_bad_source != "no":
+            sys.exit(f"words of a bad source were put out: {case}")
+    return cases
+
+
+# ---- The matrix ----
+
+
+@dataclass
+class Outcome:
+    """Cases of one group that end the same way."""
+
+    key: tuple[str, ...]
+    faults: list[str]
+    retries: int = 0
+    milliseconds: float = 0.0
+
+
+def outcome_of(cases: list[Case]) -> tuple[str, ...]:
+    """What one fault comes to in one group, for each of fallback = yes and no."""
+
+    def all_of(values: Iterator[str]) -> str:
+        return " or ".join(dict.fromkeys(values))
+
+    return (
+        all_of(c.serves for c in cases if c.fallback == "yes"),
+        all_of(c.serves for c in cases if c.fallback == "no"),
+        all_of(c.health_failures for c in cases),
+        all_of(c.disabled for c in cases),
+    )
+
+
+def outcomes(cases: list[Case]) -> list[Outcome]:
+    found: dict[tuple[str, ...], Outcome] = {}
+    for fault in dict.fromkeys(c.fault for c in cases):
+        of_fault = [c for c in cases if c.fault == fault]
+        outcome = found.setdefault(key := outcome_of(of_fault), Outcome(key, []))
+        outcome.faults.append(fault)
+        outcome.retries = max(outcome.retries, *(c.retries for c in of_fault))
+        outcome.milliseconds = max(outcome.milliseconds, *(c.milliseconds for c in of_fault))
+    return list(found.values())
+
+
+def matrix() -> str:
+    cases = measured()
+    lines: list[str] = []
+    for pairings, title in GROUPS:
+        lines += [
+            f"**{title}**",
+            "",
+            "| fault | serves | serves if `fallback = no` | health failures | disabled | dry reads, at most "
+            "| ms, at most |",
+            "| --- | --- | --- | --- | --- | --- | --- |",
+        ]
+        for outcome in outcomes([c for c in cases if c.pairing in pairings]):
+            cells = [", ".join(outcome.faults), *outcome.key, f"{outcome.retries:,}", f"{outcome.milliseconds:.2f}"]
+            lines.append("| " + " | ".join(cells).replace(NOBODY, "nobody") + " |")
+        lines.append("")
+    served = sum(c.serves != NOBODY for c in cases)
+    lines.append(
+        f"{len(cases)} cases: {served} seeds, each of them made by the source that is named and by no other, "
+        f"{len(cases) - served} refusals, each with an erased buffer. The longest took "
+        f"{max(c.milliseconds for c in cases):.2f} ms."
+    )
+    return "\n".join(lines)
+
+
+# ---- What the operator sees ----
+
+
+def report() -> str:
+    lines: list[str] = []
+    for scene in re.split(r"\n(?=\S)", run("fault_report").rstrip("\n")):
+        title, _, seen = scene.partition("\n")
+        lines += [f"**{title[0].upper()}{title[1:]}**", "", "```", *seen.splitlines(), "```", ""]
+    return "\n".join(line.removeprefix("    ").rstrip() for line in lines).rstrip("\n")
+
+
+# ---- The others ----
+
+
+def cutoffs() -> str:
+    command = [sys.executable, str(ROOT / "scripts" / "cutoffs.py")]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.rstrip("\n")
+
+
+# The constants of mixing/budget.h, and what they are.
+BUDGETS = {
+    "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
+    "DRNG_LAST_BUDGET_NS": "the same for the last in line",
+    "DRNG_STARTUP_BUDGET_NS": "on top, while the start-up tests of RDSEED are not done",
+}
+
+
+def budgets() -> str:
+    header = (ROOT / "mixing" / "budget.h").read_text(encoding="utf-8")
+    lines = ["| what may take | ms |", "| --- | --- |"]
+    for name, what in BUDGETS.items():
+        match = re.search(rf"\b{name} = (\d+)\b", header)
+        if match is None:
+            sys.exit(f"mixing/budget.h has no {name}")
+        lines.append(f"| {what} | {int(match[1]) / 1e6:g} |")
+    return "\n".join(lines)
+
+
+def threads() -> str:
+    return table_of("process_thread_cost", "DRNG_THREAD_COST")
+
+
+# ---- The page ----
+
+PARTS = {"cutoffs": cutoffs, "budgets": budgets, "matrix": matrix, "report": report, "threads": threads}
+
+
+def replaced(page: str, name: str, text: str) -> str:
+    begin, end = f"<!-- {name}: made by scripts/fault-table.py -->\n", f"<!-- end of {name} -->"
+    if page.count(begin) != 1 or page.count(end) != 1:
+        sys.exit(f"{PAGE}: no one place for {name}")
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}\n{text}\n\n{end}{rest.partition(end)[2]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="The tables of docs/reliability.md.")
+    parser.add_argument("--check", action="store_true", help="change nothing, and say what has changed")
+    parser.add_argument("--page", type=Path, default=PAGE, help="the page")
+    args = parser.parse_args()
+    page = args.page.read_text(encoding="utf-8")
+    status = 0
+    for name, make in PARTS.items():
+        now = replaced(page, name, make())
+        if args.check and now != page:
+            print(f"{args.page}: {name} is out of date: scripts/fault-table.py writes it anew")
+            status = 1
+        page = now if not args.check else page
+    if not args.check:
+        args.page.write_text(page, encoding="utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+#!/bin/sh
+# fuzz.sh - builds the fuzz targets of tests/fuzz and runs each of them for a while: fuzz.sh [SECONDS [TARGET...]]
+#
+# Ten minutes for each target unless told otherwise. Starts from the inputs in tests/fuzz/corpus, and keeps what it finds
+# under build/fuzz: corpus/TARGET, from which the next run goes on, and crash-* files, whose path is an argument with
+# which the target shows the failure again. Installs what it needs from Debian's packages (root). Ends with status 1
+# where a target found something.
+
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/packages.sh
+. scripts/packages.sh
+
+seconds=${1:-600}
+[ $# -gt 0 ] && shift
+case $seconds in
+'' | *[!0-9]*)
+    echo "usage: scripts/fuzz.sh [SECONDS [TARGET...]]" >&2
+    exit 2
+    ;;
+esac
+
+need_packages clang libclang-rt-14-dev cmake ninja-build pkg-config libc6-dev libssl-dev libcunit1-dev
+echo "Building: fuzz"
+cmake --preset fuzz >/dev/null
+cmake --build --preset fuzz | tail -n 1
+
+if [ $# = 0 ]; then
+    for folder in tests/fuzz/corpus/*/; do
+        set -- "$@" "$(basename "$folder")"
+    done
+fi
+
+status=0
+for target; do
+    found=build/fuzz/corpus/$target
+    log=build/fuzz/$target.log
+    mkdir -p "$found"
+    echo "Fuzzing: $target, $seconds s"
+    if build/fuzz/tests/fuzz/"fuzz_$target" -max_total_time="$seconds" -timeout=60 -print_final_stats=1 \
+        -artifact_prefix="build/fuzz/$target-" "$found" "tests/fuzz/corpus/$target" >"$log" 2>&1; then
+        sed -n 's/^stat::number_of_executed_units: */    inputs tried: /p' "$log"
+    else
+        grep -E 'does not hold|ERROR: |runtime error|Test unit written' "$log" || tail -n 5 "$log"
+        echo "    the whole of it: $log"
+        status=1
+    fi
+done
+exit $status

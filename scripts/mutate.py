@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Takes each protection of scripts/mutations.toml out in turn: a test must fail each time.
+
+Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then
+with one change at a time until a test fails. Prints a table; the exit status is 1 where no test did.
+
+    mutate.py                  all of them: some minutes
+    mutate.py --check          only whether each text is still there, once
+    mutate.py --only TEXT      those whose name holds TEXT; may be repeated
+    mutate.py --json FILE --markdown FILE    writes the table to files as well
+    mutate.py --keep DIR       works in DIR, which a later run can go on with
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "scripts" / "mutations.toml"
+TEST_SECONDS = 300
+# What the processes of the tests share out between them; the build too.
+JOBS = str(max(1, (os.cpu_count() or 2) // 2))
+
+
+class Unusable(Exception):
+    """The table does not fit the tree, or the tree is not sound before anything is taken out."""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One protection: where it stands, what is put in its place, and who must notice."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    needs: str = ""  # a flag of /proc/cpuinfo without which nothing can be seen
+
+
+@dataclass(frozen=True)
+class Result:
+    name: str
+    file: str
+    killed_by: str  # "" for a survivor
+    skipped: str = ""  # why it was not tried
+
+
+def read_table(path: Path) -> list[Mutation]:
+    with path.open("rb") as file:
+        rows = tomllib.load(file)["mutation"]
+    mutations = [Mutation(**{**row, "tests": tuple(row["tests"])}) for row in rows]
+    names = [m.name for m in mutations]
+    if len(set(names)) != len(names):
+        raise Unusable(f"{path}: a name stands there twice")
+    return mutations
+
+
+def mutate(text: str, mutation: Mutation) -> str:
+    count = text.count(mutation.old)
+    if count != 1:
+        raise Unusable(
+            f"'{mutation.name}' does not apply: {mutation.file} has its text {count} times, where once is wanted:\n"
+            f"    {mutation.old.strip()}\n"
+            "Where the code has changed, change `old` and `new` in scripts/mutations.toml with it; where the "
+            "protection is gone, take the entry out."
+        )
+    return text.replace(mutation.old, mutation.new)
+
+
+def check(mutations: Sequence[Mutation]) -> None:
+    """Every text of the table is in its file, once."""
+    problems = []
+    for mutation in mutations:
+        try:
+            mutate((ROOT / mutation.file).read_text(encoding="utf-8"), mutation)
+        except Unusable as problem:
+            problems.append(str(problem))
+    if problems:
+        raise Unusable("\n".join(problems))
+
+
+# ---- The copy ----
+
+
+def run(command: Sequence[str], cwd: Path) -> bool:
+    """Whether it succeeds, within its time."""
+    # A session of its own, so that what it started goes with it where its time runs out.
+    process = subprocess.Popen(
+        command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    try:
+        return process.wait(timeout=TEST_SECONDS) in (0, 77)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.wait()
+        return False
+
+
+class Copy:
+    """A copy of the tree, with a build in which warnings are none of our business."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.build = root / "build" / "dev"
+        listing = [
+            "git",
+            "-c",
+            f"safe.directory={ROOT}",
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]
+        files = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for name in filter(None, files.split("\0")):
+            target = root / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            source = (ROOT / name).read_bytes()
+            # Untouched where it is the same, so that a second run builds little.
+            if not target.exists() or target.read_bytes() != source:
+                target.write_bytes(source)
+                shutil.copymode(ROOT / name, target)
+        self._must(["cmake", "--preset", "dev", "-DDRNG_WERROR=OFF"])
+
+    def _must(self, command: Sequence[str]) -> None:
+        result = subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            raise Unusable(f"{' '.join(command)} failed:\n{result.stdout}{result.stderr}")
+
+    def target(self, test: str) -> list[str]:
+        """What is to be built for a test; a test of pytest takes all that the build has."""
+        if test.startswith("tests/"):
+            return ["all"]
+        return [test if test.startswith(("provider_", "process_")) else f"test_{test}"]
+
+    def make(self, tests: Sequence[str]) -> None:
+        targets = sorted({target for test in tests for target in self.target(test)})
+        self._must(["cmake", "--build", str(self.build), "-j", JOBS, "--target", *targets])
+
+    def passes(self, test: str) -> bool:
+        if test.startswith("tests/"):
+            return run(["/usr/bin/python3", "-m", "pytest", "-x", "-q", *test.split()], self.root)
+        return run([str(self.build / "tests" / self.target(test)[0])], self.root / "tests")
+
+    @contextlib.contextmanager
+    def changed(self, mutation: Mutation) -> Iterator[None]:
+        path = self.root / mutation.file
+        before = path.read_text(encoding="utf-8")
+        path.write_text(mutate(before, mutation), encoding="utf-8")
+        try:
+            yield
+        finally:
+            path.write_text(before, encoding="utf-8")
+
+
+# ---- A run ----
+
+
+def check_soundness(copy: Copy, mutations: Sequence[Mutation]) -> None:
+    """A test that fails anyway would take any change for seen."""
+    tests = sorted({test for mutation in mutations for test in mutation.tests})
+    copy.make(tests)
+    failing = [test for test in tests if not copy.passes(test)]
+    if failing:
+        raise Unusable(f"these fail before anything is taken out: {', '.join(failing)}")
+
+
+def killer(copy: Copy, mutation: Mutation) -> str:
+    """The first test that fails without the protection; "" where none does."""
+    with copy.changed(mutation):
+        for test in mutation.tests:
+            copy.make([test])
+            if not copy.passes(test):
+                return test
+    return ""
+
+
+def markdown(results: Sequence[Result]) -> str:
+    lines = ["| taken out | in | seen by |", "| --- | --- | --- |"]
+    lines += [f"| {r.name} | {r.file} | {r.killed_by or r.skipped or '**nobody**'} |" for r in results]
+    return "\n".join(lines) + "\n"
+
+
+def run_all(mutations: Sequence[Mutation], work: Path) -> list[Result]:
+    copy = Copy(work)
+    print(f"Building and running the tests as they are, for {len(mutations)} mutations", file=sys.stderr, flush=True)
+    check_soundness(copy, mutations)
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    results = []
+    for number, mutation in enumerate(mutations, 1):
+        if mutation.needs and mutation.needs not in flags:
+            result = Result(mutation.name, mutation.file, "", f"not tried: this CPU has no {mutation.needs}")
+        else:
+            result = Result(mutation.name, mutation.file, killer(copy, mutation))
+        results.append(result)
+        seen = result.killed_by or result.skipped or "NOBODY"
+        print(f"[{number}/{len(mutations)}] {mutation.name}: seen by {seen}", file=sys.stderr, flush=True)
+    return results
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
+    parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
+    parser.add_argument("--only", action="append", metavar="TEXT", help="those whose name holds TEXT")
+    parser.add_argument("--table", type=Path, default=TABLE, help="another table than scripts/mutations.toml")
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--markdown", type=Path, metavar="FILE")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="work in DIR and leave it")
+    args = parser.parse_args()
+    try:
+        mutations = read_table(args.table)
+        check(mutations)
+        if args.check:
+            print(f"All {len(mutations)} mutations apply")
+            return 0
+        mutations = [m for m in mutations if not args.only or any(text in m.name for text in args.only)]
+        if not mutations:
+            raise Unusable("no mutation has such a name")
+        with contextlib.ExitStack() as stack:
+            work = args.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drng-mutate-")))
+            results = run_all(mutations, work)
+    except Unusable as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    table = markdown(results)
+    print(table)
+    if args.json:
+        args.json.write_text(json.dumps([asdict(r) for r in results], indent=2) + "\n", encoding="utf-8")
+    if args.markdown:
+        args.markdown.write_text(table, encoding="utf-8")
+    tried = [r for r in results if not r.skipped]
+    survivors = [r for r in tried if not r.killed_by]
+    print(f"{len(tried)} taken out, {len(tried) - len(survivors)} seen, {len(survivors)} not")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

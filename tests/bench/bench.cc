@@ -1,0 +1,219 @@
+// bench.cc - the ways to random bytes under Google Benchmark; scripts/bench.sh runs it and makes tables of its JSON.
+//
+// Names: bytes/WAY/SIZE, seed/INSTRUCTION/HOW, thread/WAY/WHAT, process/WAY. A line for each repetition, no aggregates:
+// scripts/bench_report.py makes those.
+
+#include <benchmark/benchmark.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <openssl/crypto.h>
+
+#include "tests/bench/ways.h"
+
+extern "C" char **environ;
+
+namespace
+{
+
+constexpr size_t sizes[] = {16, 32, 64, 256, 1 << 10, 1 << 14, 1 << 16, 1 << 20};
+
+// ---- bytes: requests of one size, from one to all CPUs at once ----
+
+void bytes(benchmark::State &state, const bench_way &way, size_t size)
+{
+    std::vector<uint8_t> out(size);
+    if (!way.fill(way.arg, out.data(), size)) { // the thread's generator is there before the clock starts
+        state.SkipWithError("the first request failed");
+        return;
+    }
+    for (auto _ : state) {
+        if (!way.fill(way.arg, out.data(), size)) {
+            state.SkipWithError("a request failed");
+            return;
+        }
+        benchmark::DoNotOptimize(out.data());
+    }
+}
+
+// 1, 2, 4 ... and all of them.
+std::vector<int> thread_counts()
+{
+    const int cpus = static_cast<int>(std::thread::hardware_concurrency());
+    std::vector<int> counts;
+    for (int count = 1; count < cpus; count *= 2) {
+        counts.push_back(count);
+    }
+    counts.push_back(cpus < 1 ? 1 : cpus);
+    return counts;
+}
+
+void register_bytes(const bench_way &way)
+{
+    for (const size_t size : sizes) {
+        const std::string name = std::string("bytes/") + way.name + "/" + std::to_string(size);
+        for (const int threads : thread_counts()) {
+            benchmark::RegisterBenchmark(name.c_str(), bytes, way, size)->Threads(threads)->UseRealTime();
+        }
+    }
+}
+
+// ---- seed ----
+
+void seed(benchmark::State &state, bool (*make)())
+{
+    int64_t missed = 0;
+    for (auto _ : state) {
+        missed += make() ? 0 : 1;
+    }
+    state.counters["missed"] = benchmark::Counter(static_cast<double>(missed), benchmark::Counter::kAvgIterations);
+}
+
+void register_seeds()
+{
+    bench_seed seeds[BENCH_MAX_SEEDS];
+    const size_t count = bench_seeds(seeds);
+    for (size_t i = 0; i < count; i++) {
+        const std::string name = std::string("seed/") + seeds[i].name;
+        benchmark::RegisterBenchmark((name + "/drng").c_str(), seed, seeds[i].seed);
+        benchmark::RegisterBenchmark((name + "/back-to-back").c_str(), seed, seeds[i].back_to_back);
+    }
+}
+
+// ---- thread: the first byte, in a thread that has just begun, and such a thread from start to end ----
+
+using steady = std::chrono::steady_clock;
+
+double seconds_since(steady::time_point begin)
+{
+    return std::chrono::duration<double>(steady::now() - begin).count();
+}
+
+double draw_first_byte(const bench_way &way, bool *drawn)
+{
+    uint8_t byte = 0;
+    const auto begin = steady::now();
+    *drawn = way.fill(way.arg, &byte, sizeof(byte));
+    return seconds_since(begin);
+}
+
+void thread_start(benchmark::State &state, const bench_way &way, bool whole)
+{
+    for (auto _ : state) {
+        double first = 0;
+        bool drawn = false;
+        const auto begin = steady::now();
+        std::thread([&] { first = draw_first_byte(way, &drawn); }).join();
+        state.SetIterationTime(whole ? seconds_since(begin) : first);
+        if (!drawn) {
+            state.SkipWithError("no byte");
+            return;
+        }
+    }
+}
+
+void register_threads(const bench_way &way)
+{
+    const std::string name = std::string("thread/") + way.name;
+    benchmark::RegisterBenchmark((name + "/first-byte").c_str(), thread_start, way, false)->UseManualTime();
+    benchmark::RegisterBenchmark((name + "/start-to-end").c_str(), thread_start, way, true)->UseManualTime();
+}
+
+// ---- process: openssl rand 16, from start to end ----
+
+bool run_openssl_rand(const char *config)
+{
+    std::vector<std::string> variables = {std::string("OPENSSL_CONF=") + config,
+                                          std::string("OPENSSL_MODULES=") + BENCH_MODULE_DIR};
+    std::vector<char *> env;
+    for (std::string &variable : variables) {
+        env.push_back(&variable[0]);
+    }
+    for (char **variable = environ; *variable != nullptr; variable++) {
+        if (std::strncmp(*variable, "OPENSSL_CONF=", 13) != 0 && std::strncmp(*variable, "OPENSSL_MODULES=", 16) != 0) {
+            env.push_back(*variable);
+        }
+    }
+    env.push_back(nullptr);
+    char openssl[] = "openssl", rand[] = "rand", to[] = "-out", null[] = "/dev/null", length[] = "16";
+    char *argv[] = {openssl, rand, to, null, length, nullptr};
+    pid_t pid = 0;
+    int status = 0;
+    return posix_spawnp(&pid, openssl, nullptr, nullptr, argv, env.data()) == 0 && waitpid(pid, &status, 0) == pid &&
+           WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void process(benchmark::State &state, const char *config)
+{
+    for (auto _ : state) {
+        if (!run_openssl_rand(config)) {
+            state.SkipWithError("openssl rand failed");
+            return;
+        }
+    }
+}
+
+void register_processes()
+{
+    benchmark::RegisterBenchmark("process/CTR-DRBG", process, "/dev/null")->UseRealTime()->Iterations(20);
+    benchmark::RegisterBenchmark("process/drng", process, BENCH_CONF_DIR "/drng.cnf")->UseRealTime()->Iterations(20);
+    benchmark::RegisterBenchmark("process/drng-mixing", process, BENCH_CONF_DIR "/drng-mixing.cnf")
+        ->UseRealTime()
+        ->Iterations(20);
+}
+
+// ---- What the figures are of ----
+
+std::string cpu_model()
+{
+    std::ifstream cpuinfo("/proc/cpuinfo");
+    for (std::string line; std::getline(cpuinfo, line);) {
+        if (line.rfind("model name", 0) == 0) {
+            return line.substr(line.find(':') + 2);
+        }
+    }
+    return "unknown";
+}
+
+bool through_libcrypto_per_thread(const bench_way &way)
+{
+    const std::string name = way.name;
+    return name == "CTR-DRBG" || name == "drng" || name == "drng-mixing" || name == "random_provider" ||
+           name == "random_provider-mixing";
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    static bench_way ways[BENCH_MAX_WAYS];
+    const size_t count = bench_ways(ways);
+    if (count == 0) {
+        return 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        register_bytes(ways[i]);
+        if (through_libcrypto_per_thread(ways[i])) {
+            register_threads(ways[i]);
+        }
+    }
+    register_seeds();
+    register_processes();
+    benchmark::AddCustomContext("openssl", OpenSSL_version(OPENSSL_VERSION));
+    benchmark::AddCustomContext("cpu", cpu_model());
+    benchmark::AddCustomContext("aes", bench_aes_name());
+    benchmark::Initialize(&argc, argv);
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+        return 1;
+    }
+    benchmark::RunSpecifiedBenchmarks();
+    benchmark::Shutdown();
+    return 0;
+}

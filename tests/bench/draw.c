@@ -1,0 +1,119 @@
+/*
+ * draw.c - one of many processes that draw at once: draw GENERATOR REQUEST SECONDS SAMPLE
+ *
+ * Draws requests of REQUEST bytes from drng's GENERATOR for SECONDS and keeps the first SAMPLE bytes. Whoever starts it
+ * paces it: "ready" comes on stderr; a byte on stdin starts the clock; "BYTES NANOSECONDS MISSED" comes on stderr; and
+ * the end of stdin lets the sample out on stdout, when all the others have finished too.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <openssl/err.h>
+#include <openssl/evp.h>
+
+enum { MAX_REQUEST = 4096 };
+
+struct sample {
+    uint8_t *bytes;
+    size_t len;
+    size_t wanted;
+};
+
+struct drawn {
+    uint64_t bytes;
+    uint64_t missed; /* requests that failed */
+    uint64_t ns;
+};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static EVP_RAND_CTX *generator(const char *name)
+{
+    EVP_RAND *algorithm = EVP_RAND_fetch(NULL, name, "provider=drng");
+    EVP_RAND_CTX *rand = algorithm != NULL ? EVP_RAND_CTX_new(algorithm, NULL) : NULL;
+    EVP_RAND_free(algorithm);
+    if (rand == NULL || EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL) != 1) {
+        ERR_print_errors_fp(stderr);
+        EVP_RAND_CTX_free(rand);
+        return NULL;
+    }
+    return rand;
+}
+
+static void keep(struct sample *sample, const uint8_t *bytes, size_t len)
+{
+    const size_t room = sample->wanted - sample->len;
+    const size_t part = len < room ? len : room;
+    memcpy(sample->bytes + sample->len, bytes, part);
+    sample->len += part;
+}
+
+static struct drawn draw(EVP_RAND_CTX *rand, size_t request, uint64_t duration_ns, struct sample *sample)
+{
+    uint8_t bytes[MAX_REQUEST];
+    struct drawn drawn = {0};
+    const uint64_t begin = clock_ns();
+    do {
+        if (EVP_RAND_generate(rand, bytes, request, 0, 0, NULL, 0) == 1) {
+            drawn.bytes += request;
+            keep(sample, bytes, request);
+        } else {
+            drawn.missed++;
+            ERR_clear_error();
+        }
+        drawn.ns = clock_ns() - begin;
+    } while (drawn.ns < duration_ns);
+    return drawn;
+}
+
+static bool wait_for_start(void)
+{
+    char byte = 0;
+    (void)fputs("ready\n", stderr);
+    return read(STDIN_FILENO, &byte, 1) == 1;
+}
+
+static bool wait_for_end_of_input(void)
+{
+    char byte = 0;
+    return read(STDIN_FILENO, &byte, 1) == 0;
+}
+
+static bool run(EVP_RAND_CTX *rand, size_t request, double seconds, struct sample *sample)
+{
+    if (!wait_for_start()) {
+        return false;
+    }
+    const struct drawn drawn = draw(rand, request, (uint64_t)(seconds * 1e9), sample);
+    (void)fprintf(stderr, "%llu %llu %llu\n", (unsigned long long)drawn.bytes, (unsigned long long)drawn.ns,
+                  (unsigned long long)drawn.missed);
+    return wait_for_end_of_input() && fwrite(sample->bytes, 1, sample->len, stdout) == sample->len &&
+           fflush(stdout) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    const size_t request = argc == 5 ? strtoul(argv[2], NULL, 10) : 0;
+    if (request == 0 || request > MAX_REQUEST) {
+        (void)fprintf(stderr, "usage: draw GENERATOR REQUEST SECONDS SAMPLE, REQUEST at most %d\n", MAX_REQUEST);
+        return 2;
+    }
+    struct sample sample = {.wanted = strtoul(argv[4], NULL, 10)};
+    sample.bytes = malloc(sample.wanted + 1);
+    EVP_RAND_CTX *rand = generator(argv[1]);
+    const bool done = sample.bytes != NULL && rand != NULL && run(rand, request, strtod(argv[3], NULL), &sample);
+    EVP_RAND_CTX_free(rand);
+    free(sample.bytes);
+    return done ? 0 : 1;
+}

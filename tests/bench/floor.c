@@ -1,0 +1,136 @@
+#include "tests/bench/floor.h"
+
+#include <openssl/core_dispatch.h>
+#include <openssl/core_names.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
+enum {
+    STRENGTH = 256,
+    MAX_REQUEST = 1 << 16,
+    RANDOM_BYTES = 1032, /* OSSL_FUNC_PROVIDER_RANDOM_BYTES, which headers before 3.5 lack */
+};
+
+static int context;
+
+static void *newctx(void *provctx, void *parent, const OSSL_DISPATCH *parent_functions)
+{
+    (void)provctx;
+    (void)parent;
+    (void)parent_functions;
+    return &context;
+}
+
+static void freectx(void *ctx)
+{
+    (void)ctx;
+}
+
+static int instantiate(void *ctx, unsigned strength, int prediction_resistance, const unsigned char *personalization,
+                       size_t personalization_len, const OSSL_PARAM params[])
+{
+    (void)ctx;
+    (void)strength;
+    (void)prediction_resistance;
+    (void)personalization;
+    (void)personalization_len;
+    (void)params;
+    return 1;
+}
+
+static int uninstantiate(void *ctx)
+{
+    (void)ctx;
+    return 1;
+}
+
+static int generate(void *ctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
+                    const unsigned char *additional, size_t additional_len)
+{
+    (void)ctx;
+    (void)out;
+    (void)len;
+    (void)strength;
+    (void)prediction_resistance;
+    (void)additional;
+    (void)additional_len;
+    return 1;
+}
+
+static int enable_locking(void *ctx)
+{
+    (void)ctx;
+    return 1;
+}
+
+static int lock(void *ctx)
+{
+    (void)ctx;
+    return 1;
+}
+
+static void unlock(void *ctx)
+{
+    (void)ctx;
+}
+
+static int get_ctx_params(void *ctx, OSSL_PARAM params[])
+{
+    OSSL_PARAM *state = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STATE);
+    OSSL_PARAM *strength = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STRENGTH);
+    OSSL_PARAM *max_request = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_MAX_REQUEST);
+    (void)ctx;
+    return (state == NULL || OSSL_PARAM_set_int(state, EVP_RAND_STATE_READY)) &&
+           (strength == NULL || OSSL_PARAM_set_uint(strength, STRENGTH)) &&
+           (max_request == NULL || OSSL_PARAM_set_size_t(max_request, MAX_REQUEST));
+}
+
+static const OSSL_DISPATCH functions[] = {
+    {OSSL_FUNC_RAND_NEWCTX, (void (*)(void))newctx},
+    {OSSL_FUNC_RAND_FREECTX, (void (*)(void))freectx},
+    {OSSL_FUNC_RAND_INSTANTIATE, (void (*)(void))instantiate},
+    {OSSL_FUNC_RAND_UNINSTANTIATE, (void (*)(void))uninstantiate},
+    {OSSL_FUNC_RAND_GENERATE, (void (*)(void))generate},
+    {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))enable_locking},
+    {OSSL_FUNC_RAND_LOCK, (void (*)(void))lock},
+    {OSSL_FUNC_RAND_UNLOCK, (void (*)(void))unlock},
+    {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))get_ctx_params},
+    {0, NULL},
+};
+
+static const OSSL_ALGORITHM algorithms[] = {
+    {"FLOOR", "provider=floor", functions, "fills nothing"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const OSSL_ALGORITHM *query(void *provctx, int operation, int *no_cache)
+{
+    (void)provctx;
+    *no_cache = 0;
+    return operation == OSSL_OP_RAND ? algorithms : NULL;
+}
+
+static int random_bytes(void *provctx, int which, void *out, size_t len, unsigned strength)
+{
+    (void)provctx;
+    (void)which;
+    (void)out;
+    (void)len;
+    (void)strength;
+    return 1;
+}
+
+static const OSSL_DISPATCH provider_functions[] = {
+    {OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))query},
+    {RANDOM_BYTES, (void (*)(void))random_bytes},
+    {0, NULL},
+};
+
+int bench_floor_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, const OSSL_DISPATCH **out, void **provctx)
+{
+    (void)handle;
+    (void)in;
+    *out = provider_functions;
+    *provctx = &context;
+    return 1;
+}

@@ -1,0 +1,271 @@
+#include "tests/bench/ways.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/params.h>
+#include <openssl/provider.h>
+#include <openssl/rand.h>
+
+#include "mixing/cpu.h"
+#include "mixing/instructions_x86.h"
+#include "mixing/self_test.h"
+#include "provider/ia32cap.h"
+#include "tests/bench/floor.h"
+
+/* ---- Through libcrypto, each in a library context of its own ---- */
+
+static bool fill_rand_bytes(const void *arg, uint8_t *out, size_t len)
+{
+    OSSL_LIB_CTX *libctx = (OSSL_LIB_CTX *)arg;
+    return RAND_bytes_ex(libctx, out, len, 0) == 1;
+}
+
+/*
+ * Past RAND_bytes, whose lock all threads of a process share before OpenSSL 3.5: the thread's generator, looked up
+ * once. Library contexts are not freed here, so what a thread remembers stays true.
+ */
+static bool fill_evp_rand(const void *arg, uint8_t *out, size_t len)
+{
+    static _Thread_local struct {
+        const void *libctx;
+        EVP_RAND_CTX *rand;
+    } cache;
+    if (cache.libctx != arg) {
+        cache.rand = RAND_get0_public((OSSL_LIB_CTX *)arg);
+        cache.libctx = arg;
+    }
+    return EVP_RAND_generate(cache.rand, out, len, 0, 0, NULL, 0) == 1;
+}
+
+static OSSL_LIB_CTX *failed(OSSL_LIB_CTX *libctx, const char *name)
+{
+    (void)fprintf(stderr, "%s is not there:\n", name);
+    ERR_print_errors_fp(stderr);
+    OSSL_LIB_CTX_free(libctx);
+    return NULL;
+}
+
+static bool served_by(OSSL_LIB_CTX *libctx, const char *provider)
+{
+    uint8_t byte = 0;
+    if (RAND_bytes_ex(libctx, &byte, sizeof(byte), 0) != 1) {
+        return false;
+    }
+    EVP_RAND_CTX *rand = RAND_get0_public(libctx);
+    return rand != NULL &&
+           strcmp(OSSL_PROVIDER_get0_name(EVP_RAND_get0_provider(EVP_RAND_CTX_get0_rand(rand))), provider) == 0;
+}
+
+/* One of libcrypto's own. */
+static OSSL_LIB_CTX *builtin(const char *name, const char *digest)
+{
+    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
+    return libctx != NULL && RAND_set_DRBG_type(libctx, name, NULL, NULL, digest) == 1 && served_by(libctx, "default")
+               ? libctx
+               : failed(libctx, name);
+}
+
+/* The generator that fills nothing. */
+static OSSL_LIB_CTX *empty(void)
+{
+    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
+    return libctx != NULL && OSSL_PROVIDER_add_builtin(libctx, "floor", bench_floor_init) == 1 &&
+                   OSSL_PROVIDER_load(libctx, "floor") != NULL && OSSL_PROVIDER_load(libctx, "default") != NULL &&
+                   RAND_set_DRBG_type(libctx, "FLOOR", "provider=floor", NULL, NULL) == 1 && served_by(libctx, "floor")
+               ? libctx
+               : failed(libctx, "floor");
+}
+
+/* drng as a program has it that is started with OPENSSL_CONF. */
+static OSSL_LIB_CTX *configured(const char *config)
+{
+    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
+    if (libctx == NULL || OSSL_PROVIDER_set_default_search_path(libctx, BENCH_MODULE_DIR) != 1 ||
+        OSSL_PROVIDER_add_builtin(libctx, "floor", bench_floor_init) != 1 ||
+        OSSL_LIB_CTX_load_config(libctx, config) != 1) {
+        return failed(libctx, config);
+    }
+    return libctx;
+}
+
+static OSSL_LIB_CTX *with_drng(const char *config)
+{
+    OSSL_LIB_CTX *libctx = configured(config);
+    return libctx == NULL || served_by(libctx, "drng") ? libctx : failed(libctx, config);
+}
+
+/* ---- By OpenSSL 3.5's random_provider, which no EVP_RAND tells of ---- */
+
+static bool has_random_provider(void)
+{
+    enum { SINCE = 0x305 };
+    return OpenSSL_version_num() >> 20 >= SINCE;
+}
+
+/* Bytes that the floor does not fill stay as they were: so it is told from all others. */
+static bool fills(OSSL_LIB_CTX *libctx, bool expected)
+{
+    uint8_t bytes[32] = {0};
+    static const uint8_t zeros[sizeof(bytes)];
+    return RAND_bytes_ex(libctx, bytes, sizeof(bytes), 0) == 1 &&
+           (memcmp(bytes, zeros, sizeof(bytes)) != 0) == expected;
+}
+
+static uint64_t seeds_of(OSSL_PROVIDER *provider, const char *name)
+{
+    uint64_t number = 0;
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_uint64(name, &number), OSSL_PARAM_construct_end()};
+    return OSSL_PROVIDER_get_params(provider, params) == 1 ? number : 0;
+}
+
+/* The counters are the process's, so they are compared with what they were. */
+static uint64_t seeds_so_far(OSSL_LIB_CTX *libctx)
+{
+    OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
+    const uint64_t seeds = provider == NULL ? 0
+                                            : seeds_of(provider, "seeds-rdseed") + seeds_of(provider, "seeds-rdrand") +
+                                                  seeds_of(provider, "seeds-fallback");
+    OSSL_PROVIDER_unload(provider);
+    return seeds;
+}
+
+static OSSL_LIB_CTX *random_provider(const char *config)
+{
+    OSSL_LIB_CTX *libctx = configured(config);
+    if (libctx == NULL) {
+        return NULL;
+    }
+    const uint64_t before = seeds_so_far(libctx);
+    return fills(libctx, true) && seeds_so_far(libctx) > before ? libctx : failed(libctx, config);
+}
+
+static OSSL_LIB_CTX *empty_random_provider(void)
+{
+    OSSL_LIB_CTX *libctx = configured(BENCH_CONF_DIR "/random-provider-floor.cnf");
+    return libctx == NULL || fills(libctx, false) ? libctx : failed(libctx, "random_provider-floor");
+}
+
+/* ---- Past libcrypto ---- */
+
+static bool fill_getrandom(const void *arg, uint8_t *out, size_t len)
+{
+    (void)arg;
+    while (len > 0) {
+        const ssize_t got = getrandom(out, len, 0);
+        if (got < 0 && errno != EINTR) {
+            return false;
+        }
+        out += got > 0 ? got : 0;
+        len -= got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/* Intel's advice: ten tries a word. */
+static inline bool rdrand(uint64_t *word)
+{
+    for (int tries = 0; tries < DRNG_RDRAND_TRIES; tries++) {
+        if (drng_execute_rdrand(word)) {
+            return true;
+        }
+        drng_cpu_pause();
+    }
+    return false;
+}
+
+static bool fill_rdrand(const void *arg, uint8_t *out, size_t len)
+{
+    (void)arg;
+    for (size_t done = 0; done < len; done += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        if (!rdrand(&word)) {
+            return false;
+        }
+        const size_t left = len - done;
+        memcpy(out + done, &word, left < sizeof(word) ? left : sizeof(word));
+    }
+    return true;
+}
+
+/* AES-256 in CTR mode and nothing else, by the instructions that drng has: the key is expanded, no more. */
+static bool fill_aes_ctr(const void *arg, uint8_t *out, size_t len)
+{
+    static const uint8_t key[32] = {1};
+    const struct drng_aes *aes = arg;
+    uint8_t v[DRNG_AES_BLOCK] = {0};
+    return aes->ctr(key, sizeof(key), v, out, len / DRNG_AES_BLOCK, NULL, 0) == DRNG_OK;
+}
+
+/* ---- All of them ---- */
+
+static struct drng_evidence evidence;
+static const struct drng_aes *chosen_aes;
+
+static bool choose_aes(void)
+{
+    const char *what = NULL;
+    drng_cpu_identify(&evidence.cpu);
+    drng_ia32cap_apply(&evidence);
+    chosen_aes = drng_self_test_choose(&evidence.cpu, &what);
+    return chosen_aes != NULL;
+}
+
+const char *bench_aes_name(void)
+{
+    return chosen_aes->name;
+}
+
+struct list {
+    struct bench_way *ways;
+    size_t count;
+    bool complete;
+};
+
+static void add(struct list *list, const char *name, bool (*fill)(const void *, uint8_t *, size_t), const void *arg)
+{
+    list->ways[list->count++] = (struct bench_way){name, fill, arg};
+}
+
+static void add_context(struct list *list, const char *name, const char *evp_name, OSSL_LIB_CTX *libctx)
+{
+    if (libctx == NULL) {
+        list->complete = false;
+        return;
+    }
+    add(list, name, fill_rand_bytes, libctx);
+    if (evp_name != NULL) {
+        add(list, evp_name, fill_evp_rand, libctx);
+    }
+}
+
+size_t bench_ways(struct bench_way ways[BENCH_MAX_WAYS])
+{
+    struct list list = {.ways = ways, .complete = choose_aes()};
+    if (!list.complete) {
+        return 0;
+    }
+    add_context(&list, "CTR-DRBG", "CTR-DRBG-evp", builtin("CTR-DRBG", NULL));
+    add_context(&list, "HASH-DRBG", NULL, builtin("HASH-DRBG", "SHA256"));
+    add_context(&list, "HMAC-DRBG", NULL, builtin("HMAC-DRBG", "SHA256"));
+    add_context(&list, "drng", "drng-evp", with_drng(BENCH_CONF_DIR "/drng.cnf"));
+    add_context(&list, "drng-mixing", NULL, with_drng(BENCH_CONF_DIR "/drng-mixing.cnf"));
+    add_context(&list, "floor", "floor-evp", empty());
+    if (has_random_provider()) {
+        add_context(&list, "random_provider", NULL, random_provider(BENCH_CONF_DIR "/random-provider.cnf"));
+        add_context(&list, "random_provider-mixing", NULL,
+                    random_provider(BENCH_CONF_DIR "/random-provider-mixing.cnf"));
+        add_context(&list, "random_provider-floor", NULL, empty_random_provider());
+    }
+    add(&list, "getrandom", fill_getrandom, NULL);
+    if (evidence.cpu.rdrand) {
+        add(&list, "RDRAND", fill_rdrand, NULL);
+    }
+    add(&list, "AES-256-CTR", fill_aes_ctr, chosen_aes);
+    return list.complete ? list.count : 0;
+}

@@ -1,0 +1,49 @@
+/* ways.h - the ways to random bytes that the benchmark compares, each as one function. */
+
+#ifndef DRNG_BENCH_WAYS_H
+#define DRNG_BENCH_WAYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One way to fill out[0..len); false: it failed. */
+struct bench_way {
+    const char *name; /* "drng" */
+    bool (*fill)(const void *arg, uint8_t *out, size_t len);
+    const void *arg;
+};
+
+enum { BENCH_MAX_WAYS = 16 };
+
+/*
+ * Every way that there is on this machine. Those through libcrypto have drawn from the generator that they are
+ * named after, or this returns 0 with a line on stderr. To be called once.
+ */
+size_t bench_ways(struct bench_way ways[BENCH_MAX_WAYS]);
+
+/* A seed of 384 bits, and the executions of its instruction that it takes, back to back. */
+struct bench_seed {
+    const char *name;   /* "rdrand" */
+    unsigned words;     /* 3084 */
+    bool (*seed)(void); /* false: the instruction gave no seed in its time */
+    bool (*back_to_back)(void);
+};
+
+enum { BENCH_MAX_SEEDS = 2 };
+
+/* For each instruction that this CPU has. */
+size_t bench_seeds(struct bench_seed seeds[BENCH_MAX_SEEDS]);
+
+/* The implementation of AES that drng runs on here. */
+const char *bench_aes_name(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

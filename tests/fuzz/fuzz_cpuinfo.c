@@ -1,0 +1,58 @@
+/* The flags line of /proc/cpuinfo, against a reader that goes line by line and word by word. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mixing/cpuinfo.h"
+#include "tests/fuzz/fuzz.h"
+
+/* A word is between blanks; only a colon may stand right before it. */
+static bool is_word(const char *token, size_t len, const char *word)
+{
+    const size_t word_len = strlen(word);
+    return len >= word_len && memcmp(token + len - word_len, word, word_len) == 0 &&
+           (len == word_len || token[len - word_len - 1] == ':');
+}
+
+static bool line_has(const char *line, size_t len, const char *word)
+{
+    size_t start = 0;
+    for (size_t i = 0; i <= len; i++) {
+        if (i == len || line[i] == ' ' || line[i] == '\t') {
+            if (is_word(line + start, i - start, word)) {
+                return true;
+            }
+            start = i + 1;
+        }
+    }
+    return false;
+}
+
+static bool reference(const char *text, struct drng_kernel_flags *flags)
+{
+    const char *end = NULL;
+    for (const char *line = text; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        const size_t len = (size_t)(end - line);
+        if (len > 5 && memcmp(line, "flags", 5) == 0 && (line[5] == '\t' || line[5] == ' ' || line[5] == ':')) {
+            flags->known = true;
+            flags->rdrand = line_has(line, len, "rdrand");
+            flags->rdseed = line_has(line, len, "rdseed");
+            return true;
+        }
+    }
+    return false;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    const struct drng_kernel_flags before = {.known = false, .rdrand = true, .rdseed = false};
+    struct drng_kernel_flags expected = before;
+    struct drng_kernel_flags flags = before;
+    char *text = fuzz_text(data, len);
+    FUZZ_CHECK(drng_cpuinfo_parse(text, &flags) == reference(text, &expected));
+    FUZZ_CHECK(flags.known == expected.known);
+    FUZZ_CHECK(flags.rdrand == expected.rdrand);
+    FUZZ_CHECK(flags.rdseed == expected.rdseed);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,146 @@
+/*
+ * The health tests against a reference that keeps every sample and counts afresh for each: SP 800-90B, 4.4.1 and 4.4.2
+ * as they are written, and the two readings in a row that health.h asks of stuck values.
+ */
+
+#include <string.h>
+
+#include "mixing/health.h"
+#include "tests/fuzz/fuzz.h"
+
+enum { SAMPLES = 8192 };
+
+/* All samples since the tests began. */
+struct history {
+    uint64_t samples[SAMPLES];
+    size_t count;
+};
+
+static void add(struct history *history, uint64_t sample)
+{
+    history->samples[history->count++] = sample;
+}
+
+/* 4.4.1: the last C samples are the same. */
+static bool repeats(const struct history *history, size_t cutoff)
+{
+    for (size_t i = 1; i < cutoff; i++) {
+        if (history->count <= i || history->samples[history->count - 1 - i] != history->samples[history->count - 1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* 4.4.2: the first sample of this window has come C times or more in it, the last time just now. */
+static bool is_too_frequent(const struct history *history, size_t cutoff)
+{
+    const size_t start = (history->count - 1) / DRNG_APT_WINDOW * DRNG_APT_WINDOW;
+    size_t seen = 0;
+    if (history->samples[history->count - 1] != history->samples[start]) {
+        return false;
+    }
+    for (size_t i = start; i < history->count; i++) {
+        seen += history->samples[i] == history->samples[start];
+    }
+    return seen >= cutoff;
+}
+
+static bool is_suspect(uint64_t word)
+{
+    return word == 0 || word == UINT64_MAX;
+}
+
+static bool is_stuck(const struct history *words)
+{
+    return words->count >= 2 && is_suspect(words->samples[words->count - 1]) &&
+           is_suspect(words->samples[words->count - 2]);
+}
+
+static enum drng_health_test expected_of_word(struct history *words, uint64_t word)
+{
+    add(words, word);
+    if (is_stuck(words)) {
+        return DRNG_TEST_STUCK;
+    }
+    /* 0 is the value before the first sample, and is no repetition of it. */
+    if (repeats(words, DRNG_WORD_RCT_CUTOFF)) {
+        return DRNG_TEST_REPETITION;
+    }
+    return is_too_frequent(words, DRNG_WORD_APT_CUTOFF) ? DRNG_TEST_PROPORTION : DRNG_TEST_NONE;
+}
+
+static enum drng_health_test expected_of_bytes(struct history *bytes, uint64_t word)
+{
+    for (unsigned i = 0; i < sizeof(word) && !is_suspect(word); i++) {
+        add(bytes, word >> 8 * i & 0xff);
+        if (repeats(bytes, DRNG_BYTE_RCT_CUTOFF)) {
+            return DRNG_TEST_REPETITION;
+        }
+        if (is_too_frequent(bytes, DRNG_BYTE_APT_CUTOFF)) {
+            return DRNG_TEST_PROPORTION;
+        }
+    }
+    return DRNG_TEST_NONE;
+}
+
+static struct history words;
+static struct history bytes;
+
+/* New words by the dozen, so that a short input reaches the end of a window. */
+static uint64_t next_word(struct fuzz_input *input, uint64_t *state, unsigned *run)
+{
+    if (*run > 0) {
+        --*run;
+        *state += 0x9e3779b97f4a7c15;
+        return *state ^ *state >> 29;
+    }
+    const uint8_t choice = fuzz_byte(input);
+    switch (choice % 6) {
+    case 0:
+        return 0;
+    case 1:
+        return UINT64_MAX;
+    case 2: /* one that has come before */
+        return words.count > 0 ? words.samples[words.count - 1 - (choice * 7U) % words.count] : 1;
+    case 3: /* the first one of this window */
+        return words.samples[words.count / DRNG_APT_WINDOW * DRNG_APT_WINDOW];
+    case 4: /* of one byte */
+        return UINT64_C(0x0101010101010101) * fuzz_byte(input);
+    default:
+        *run = choice;
+        return fuzz_word(input);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct fuzz_input input = {data, len};
+    struct drng_health health = {0};
+    struct drng_startup startup = {0};
+    uint64_t state = 0;
+    unsigned run = 0;
+
+    words.count = 0;
+    bytes.count = 0;
+    memset(words.samples, 0, sizeof(words.samples));
+    while ((input.len > 0 || run > 0) && bytes.count + sizeof(uint64_t) <= SAMPLES) {
+        const uint64_t word = next_word(&input, &state, &run);
+        const enum drng_health_test expected = expected_of_word(&words, word);
+        FUZZ_CHECK(drng_health_passes(&health, word) == (expected == DRNG_TEST_NONE));
+        if (expected != DRNG_TEST_NONE) {
+            FUZZ_CHECK(health.failed == expected);
+            break;
+        }
+        enum drng_health_test failed = DRNG_TEST_NONE;
+        const unsigned tested = startup.words;
+        const enum drng_health_test expected_at_start = expected_of_bytes(&bytes, word);
+        FUZZ_CHECK(drng_startup_passes(&startup, word, &failed) == (expected_at_start == DRNG_TEST_NONE));
+        FUZZ_CHECK(failed == expected_at_start);
+        FUZZ_CHECK(startup.words == tested + (failed == DRNG_TEST_NONE));
+        if (failed != DRNG_TEST_NONE) {
+            break;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,72 @@
+/*
+ * libcrypto's capability vector: any text at all, which may take instructions away and never adds one, and vectors
+ * that are well formed, of which every bit counts.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "provider/ia32cap.h"
+#include "tests/fuzz/fuzz.h"
+
+static struct drng_evidence evidence_of(uint8_t bits)
+{
+    return (struct drng_evidence){.cpu = {.vendor = "GenuineIntel",
+                                          .rdrand = bits & 1,
+                                          .rdseed = bits & 2,
+                                          .aes = bits & 4,
+                                          .vaes256 = bits & 8,
+                                          .vaes512 = bits & 16}};
+}
+
+/* The CPU is what CPUID says, less what was taken away; only what is there can be masked. */
+static void check_nothing_was_added(const struct drng_evidence *before, const struct drng_evidence *after)
+{
+    FUZZ_CHECK(after->cpu.rdrand == before->cpu.rdrand && after->cpu.rdseed == before->cpu.rdseed);
+    FUZZ_CHECK(before->cpu.rdrand || !after->rdrand_masked);
+    FUZZ_CHECK(before->cpu.rdseed || !after->rdseed_masked);
+    FUZZ_CHECK(before->cpu.aes || !after->cpu.aes);
+    FUZZ_CHECK(before->cpu.vaes256 || !after->cpu.vaes256);
+    FUZZ_CHECK(before->cpu.vaes512 || !after->cpu.vaes512);
+}
+
+static void try_text(const char *text, struct drng_evidence *evidence)
+{
+    const struct drng_evidence before = *evidence;
+    drng_ia32cap_apply_text(evidence, text);
+    check_nothing_was_added(&before, evidence);
+    if (strncmp(text, "OPENSSL_ia32cap=", 16) != 0) {
+        FUZZ_CHECK(memcmp(&before, evidence, sizeof(before)) == 0);
+    }
+}
+
+static void try_vector(uint64_t first, uint64_t second, uint8_t bits)
+{
+    char text[128];
+    const struct drng_cpu cpu = evidence_of(bits).cpu;
+    struct drng_evidence evidence = evidence_of(bits);
+    const bool aes = cpu.aes && (first & UINT64_C(1) << 57) != 0 && (first & UINT64_C(1) << 41) != 0;
+    const bool vaes = aes && (second & UINT64_C(1) << 41) != 0;
+    (void)snprintf(text, sizeof(text), "OPENSSL_ia32cap=0x%" PRIx64 ":0x%" PRIx64 " env:~0x0", first, second);
+    try_text(text, &evidence);
+    FUZZ_CHECK(evidence.rdrand_masked == (cpu.rdrand && (first & UINT64_C(1) << 62) == 0));
+    FUZZ_CHECK(evidence.rdseed_masked == (cpu.rdseed && (second & UINT64_C(1) << 18) == 0));
+    FUZZ_CHECK(evidence.cpu.aes == aes);
+    FUZZ_CHECK(evidence.cpu.vaes256 == (cpu.vaes256 && vaes && (second & UINT64_C(1) << 5) != 0));
+    FUZZ_CHECK(evidence.cpu.vaes512 == (cpu.vaes512 && vaes && (second & UINT64_C(1) << 16) != 0));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+    struct fuzz_input input = {data, len};
+    struct drng_evidence evidence = evidence_of(0xff);
+    char *text = fuzz_text(data, len);
+    try_text(text, &evidence);
+    free(text);
+    const uint64_t first = fuzz_word(&input);
+    const uint64_t second = fuzz_word(&input);
+    try_vector(first, second, fuzz_byte(&input));
+    return 0;
+}

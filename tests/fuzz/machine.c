@@ -1,0 +1,103 @@
+#include "tests/fuzz/machine.h"
+#include "provider/page.h"
+
+#include "tests/scripted/cpu.h"
+#include "tests/scripted/os.h"
+
+static scripted_behaviour *const behaviours[] = {
+    scripted_good,       scripted_good,        scripted_zeros,     scripted_ones,
+    scripted_constant,   scripted_alternating, scripted_period_64, scripted_counting,
+    scripted_dry,        scripted_dry_until,   scripted_dry_from,  scripted_every,
+    scripted_mostly_dry, scripted_bad_word,    scripted_bad_words, scripted_single_zero,
+};
+
+static void behave(struct scripted_instruction *in, struct fuzz_input *input)
+{
+    enum { BEHAVIOURS = sizeof(behaviours) / sizeof(*behaviours) };
+    /* Slower than life, so that a drought of its whole time is some thousand tries. */
+    static const uint64_t times_ns[] = {400, 400, 400, 2000, 50000};
+    const uint8_t choice = fuzz_byte(input);
+    in->behaviour = behaviours[choice % BEHAVIOURS];
+    /* From here on or a while later; of the tries between two words, 0 would be none. */
+    in->at = in->behaviour == scripted_every ? 1 + fuzz_byte(input) % 32 : in->words + 1 + 8 * fuzz_byte(input);
+    in->ns = times_ns[fuzz_byte(input) % 5];
+    if (in->behaviour == scripted_dry_until) {
+        in->at += in->executions;
+    }
+    /* These repeat a word that has been logged. */
+    if (in->words == 0 && (in->behaviour == scripted_bad_word || in->behaviour == scripted_bad_words)) {
+        in->behaviour = scripted_good;
+    }
+}
+
+void machine_change(struct fuzz_input *input)
+{
+    switch (fuzz_byte(input) % 4) {
+    case 0:
+        scripted_os_ready = !scripted_os_ready;
+        break;
+    case 1:
+        behave(&scripted_rdseed, input);
+        break;
+    default:
+        behave(&scripted_rdrand, input);
+        break;
+    }
+}
+
+void machine_start(struct fuzz_input *input)
+{
+    const struct drng_counters none = {0};
+    struct drng_counters *counters = &drng_page.live->counters;
+    scripted_reset(scripted_good, scripted_good);
+    behave(&scripted_rdseed, input);
+    behave(&scripted_rdrand, input);
+    drng_process.evidence.rdseed_masked = false; /* by libcrypto, which knows the real CPU */
+    drng_process.evidence.rdrand_masked = false;
+    *counters = none;
+    drng_process.rdseed = (struct drng_instruction){
+        .name = "RDSEED", .read = drng_cpu_rdseed, .starves = true, .counters = &counters->rdseed};
+    drng_process.rdrand =
+        (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand, .counters = &counters->rdrand};
+    drng_process.healthy = true;
+}
+
+uint64_t machine_seeds(void)
+{
+    const struct drng_counters *counters = &drng_page.live->counters;
+    return counters->seeds_rdseed + counters->seeds_rdrand + counters->seeds_fallback;
+}
+
+uint64_t machine_attempts(void)
+{
+    return machine_seeds() + drng_page.live->counters.seed_failures;
+}
+
+struct machine_mark machine_mark(void)
+{
+    return (struct machine_mark){
+        .clock_ns = scripted_clock_ns,
+        .seeds = machine_seeds(),
+        .attempts = machine_attempts(),
+        .rdseed_seeds = drng_page.live->counters.seeds_rdseed,
+        .rdrand_seeds = drng_page.live->counters.seeds_rdrand,
+        .rdseed_disabled = drng_process.rdseed.disabled,
+        .rdrand_disabled = drng_process.rdrand.disabled,
+    };
+}
+
+void machine_check(const struct machine_mark *mark)
+{
+    const uint64_t seeds = machine_attempts() - mark->attempts;
+    /* What is no seed takes time too: one request of RDRAND, or the fresh words of a chain of generators. */
+    FUZZ_CHECK(scripted_clock_ns - mark->clock_ns <= (seeds + 1) * MACHINE_RESEED_NS);
+    if (mark->rdseed_disabled) {
+        FUZZ_CHECK(drng_process.rdseed.disabled && drng_page.live->counters.seeds_rdseed == mark->rdseed_seeds);
+    }
+    if (mark->rdrand_disabled) {
+        FUZZ_CHECK(drng_process.rdrand.disabled && drng_page.live->counters.seeds_rdrand == mark->rdrand_seeds);
+    }
+    if (!drng_process_healthy()) {
+        FUZZ_CHECK(machine_attempts() == mark->attempts);
+    }
+}

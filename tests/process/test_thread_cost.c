@@ -1,0 +1,206 @@
+/*
+ * What a thread costs while it lives: slots of the memory for secrets, and the heap that the provider takes beside
+ * them. DRNG_THREAD_COST names a file for the figures as a table.
+ */
+
+#define _GNU_SOURCE
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <openssl/crypto.h>
+#include <openssl/rand.h>
+
+#include "mixing/secmem.h"
+#include "provider/provctx.h"
+#include "provider/random_bytes.h"
+#include "tests/process/kernel.h"
+#include "tests/provider/evp.h"
+#include "tests/unit/unit.h"
+
+enum {
+    THREADS = 24,
+    DRAWS_OF_A_THREAD = 2, /* a public generator and a private one, each with a slot */
+    HEAP_MAX = 1024,       /* bytes a thread: what a careless member would go past */
+};
+
+static OSSL_LIB_CTX *libctx;
+static struct drng_provctx *provctx;
+static FILE *table;
+
+/* ---- The provider's heap: the linker brings its calls here (--wrap), and those of nobody else ---- */
+
+static atomic_long heap;
+
+void *__real_CRYPTO_zalloc(size_t size, const char *file, int line);
+void *__wrap_CRYPTO_zalloc(size_t size, const char *file, int line);
+void *__real_CRYPTO_malloc(size_t size, const char *file, int line);
+void *__wrap_CRYPTO_malloc(size_t size, const char *file, int line);
+void __real_CRYPTO_free(void *memory, const char *file, int line);
+void __wrap_CRYPTO_free(void *memory, const char *file, int line);
+
+static long size_of(void *memory)
+{
+    return (long)malloc_usable_size(memory);
+}
+
+void *__wrap_CRYPTO_zalloc(size_t size, const char *file, int line)
+{
+    void *memory = __real_CRYPTO_zalloc(size, file, line);
+    atomic_fetch_add(&heap, size_of(memory));
+    return memory;
+}
+
+void *__wrap_CRYPTO_malloc(size_t size, const char *file, int line)
+{
+    void *memory = __real_CRYPTO_malloc(size, file, line);
+    atomic_fetch_add(&heap, size_of(memory));
+    return memory;
+}
+
+void __wrap_CRYPTO_free(void *memory, const char *file, int line)
+{
+    atomic_fetch_sub(&heap, size_of(memory));
+    __real_CRYPTO_free(memory, file, line);
+}
+
+/* ---- Threads that have drawn and go on living ---- */
+
+/* NULL, or what failed. */
+typedef void *thread_work(void);
+
+static void *draw_by_rand_bytes(void)
+{
+    unsigned char out[32];
+    const bool drew =
+        RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1 && RAND_priv_bytes_ex(libctx, out, sizeof(out), 0) == 1;
+    return drew ? NULL : &libctx;
+}
+
+static void *draw_by_random_bytes(void)
+{
+    unsigned char out[32];
+    const bool drew = drng_random_bytes(provctx, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 256) == 1 &&
+                      drng_random_bytes(provctx, OSSL_PROV_RANDOM_PRIVATE, out, sizeof(out), 256) == 1;
+    return drew ? NULL : &libctx;
+}
+
+static thread_work *work;
+static pthread_barrier_t drawn;
+static pthread_barrier_t measured;
+
+static void *draw_and_wait(void *unused)
+{
+    (void)unused;
+    void *failed = work();
+    (void)pthread_barrier_wait(&drawn);
+    (void)pthread_barrier_wait(&measured);
+    return failed;
+}
+
+struct cost {
+    unsigned slots;
+    long heap;
+};
+
+static struct cost cost_now(void)
+{
+    return (struct cost){kernel_filled_slots(), atomic_load(&heap)};
+}
+
+/* What THREADS of them hold while they live, and what they leave behind. */
+static void measure(thread_work *draws, struct cost *alive, struct cost *left)
+{
+    pthread_t threads[THREADS];
+    work = draws;
+    CU_ASSERT_EQUAL_FATAL(pthread_barrier_init(&drawn, NULL, THREADS + 1), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_barrier_init(&measured, NULL, THREADS + 1), 0);
+    /* What the first draw of all makes, the primary above all, is no thread's. */
+    CU_ASSERT_PTR_NULL(draws());
+    const struct cost before = cost_now();
+    for (unsigned i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, draw_and_wait, NULL), 0);
+    }
+    (void)pthread_barrier_wait(&drawn);
+    const struct cost during = cost_now();
+    (void)pthread_barrier_wait(&measured);
+    for (unsigned i = 0; i < THREADS; i++) {
+        void *failed = &libctx;
+        CU_ASSERT_EQUAL(pthread_join(threads[i], &failed), 0);
+        CU_ASSERT_PTR_NULL(failed);
+    }
+    const struct cost after = cost_now();
+    *alive = (struct cost){during.slots - before.slots, during.heap - before.heap};
+    *left = (struct cost){after.slots - before.slots, after.heap - before.heap};
+    (void)pthread_barrier_destroy(&drawn);
+    (void)pthread_barrier_destroy(&measured);
+}
+
+static void print_row(const char *way, const struct cost *alive)
+{
+    if (table != NULL) {
+        (void)fprintf(table, "| %s | %u | %u | %ld |\n", way, alive->slots / THREADS,
+                      alive->slots / THREADS * DRNG_SLOT_SIZE, alive->heap / THREADS);
+    }
+}
+
+static void a_thread_costs(const char *way, thread_work *draws)
+{
+    struct cost alive;
+    struct cost left;
+    measure(draws, &alive, &left);
+    CU_ASSERT_EQUAL(alive.slots, DRAWS_OF_A_THREAD * THREADS);
+    CU_ASSERT_TRUE(alive.heap > 0);
+    CU_ASSERT_TRUE(alive.heap < (long)HEAP_MAX * THREADS);
+    CU_ASSERT_EQUAL(left.slots, 0);
+    CU_ASSERT_EQUAL(left.heap, 0);
+    print_row(way, &alive);
+}
+
+static void a_thread_by_rand_bytes(void)
+{
+    a_thread_costs("`RAND_bytes()` by EVP_RAND", draw_by_rand_bytes);
+}
+
+static void a_thread_by_random_bytes(void)
+{
+    a_thread_costs("`random_provider = drng` (OpenSSL 3.5)", draw_by_random_bytes);
+}
+
+static const struct unit_test tests[] = {
+    {"a thread by RAND_bytes()", a_thread_by_rand_bytes},
+    {"a thread by random_bytes", a_thread_by_random_bytes},
+};
+
+static bool open_table(void)
+{
+    const char *path = getenv("DRNG_THREAD_COST");
+    if (path == NULL) {
+        return true;
+    }
+    table = fopen(path, "w");
+    return table != NULL && fputs("| way to draw | slots | bytes of them | bytes of heap |\n"
+                                  "| --- | --- | --- | --- |\n",
+                                  table) != EOF;
+}
+
+int main(void)
+{
+    libctx = evp_context("");
+    OSSL_PROVIDER *provider = libctx != NULL ? OSSL_PROVIDER_load(libctx, "drng") : NULL;
+    if (provider == NULL || !open_table()) {
+        return EXIT_FAILURE;
+    }
+    if (!drng_secmem_kernel_wipes) {
+        (void)printf("skipped: slots are counted by their mark in smaps, which this kernel does not make\n");
+        return UNIT_SKIPPED;
+    }
+    provctx = OSSL_PROVIDER_get0_provider_ctx(provider);
+    const int result = unit_run("what a thread costs", tests, sizeof(tests) / sizeof(*tests));
+    OSSL_PROVIDER_unload(provider);
+    OSSL_LIB_CTX_free(libctx);
+    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+}

@@ -1,0 +1,319 @@
+/* The page of counters: where it is found, what it holds, and that each process counts for itself. */
+
+#define _GNU_SOURCE
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <openssl/rand.h>
+
+#include "provider/page.h"
+#include "provider/version.h"
+#include "tests/provider/evp.h"
+#include "tests/unit/child.h"
+#include "tests/unit/maps.h"
+#include "tests/unit/unit.h"
+
+/* ---- A kernel without memfd_create(), or without names for anonymous memory (--wrap) ---- */
+
+static bool no_memfd;
+static bool no_names;
+static bool named;
+
+int __real_memfd_create(const char *name, unsigned flags);
+int __wrap_memfd_create(const char *name, unsigned flags);
+int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, const char *name);
+
+int __wrap_memfd_create(const char *name, unsigned flags)
+{
+    if (no_memfd) {
+        errno = ENOSYS;
+        return -1;
+    }
+    return __real_memfd_create(name, flags);
+}
+
+int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, const char *name)
+{
+    (void)a;
+    (void)b;
+    (void)c;
+    named = !no_names && option == 0x53564d41 && strcmp(name, DRNG_PAGE_NAME) == 0;
+    return named ? 0 : -1;
+}
+
+/* ---- Drawing ---- */
+
+static bool draw(OSSL_LIB_CTX *libctx, size_t len)
+{
+    unsigned char out[256];
+    return RAND_bytes_ex(libctx, out, len, 0) == 1;
+}
+
+/* What draws of this process have added since `before`. */
+static struct drng_requests since(struct drng_requests before)
+{
+    const struct drng_requests now = drng_page_requests();
+    return (struct drng_requests){now.requests - before.requests, now.bytes - before.bytes};
+}
+
+static bool are(struct drng_requests counted, uint64_t requests, uint64_t bytes)
+{
+    return counted.requests == requests && counted.bytes == bytes;
+}
+
+/* ---- The mapping ---- */
+
+static void it_is_found_by_its_name_and_gone_after_the_unload(void)
+{
+    CU_ASSERT_FALSE(maps_mention(DRNG_PAGE_NAME));
+    OSSL_LIB_CTX *first = evp_context("");
+    OSSL_LIB_CTX *second = evp_context("");
+    CU_ASSERT_TRUE(maps_mention("/memfd:" DRNG_PAGE_NAME));
+    OSSL_LIB_CTX_free(first);
+    CU_ASSERT_TRUE(maps_mention("/memfd:" DRNG_PAGE_NAME));
+    OSSL_LIB_CTX_free(second);
+    CU_ASSERT_FALSE(maps_mention(DRNG_PAGE_NAME));
+    CU_ASSERT_PTR_NULL(drng_page.head);
+}
+
+static void the_head_says_what_is_known(void)
+{
+    const uint64_t before = (uint64_t)time(NULL);
+    OSSL_LIB_CTX *libctx = evp_context("");
+    const struct drng_page_head *head = drng_page.head;
+    CU_ASSERT_EQUAL(memcmp(head->magic, "drngcnt", 8), 0);
+    CU_ASSERT_EQUAL(head->layout, DRNG_PAGE_LAYOUT);
+    CU_ASSERT_PTR_EQUAL((const uint8_t *)head + head->live_offset, drng_page.live);
+    CU_ASSERT_PTR_EQUAL((const uint8_t *)drng_page.live + head->cells_offset, drng_page.live->cells);
+    CU_ASSERT_TRUE(head->loaded >= before && head->loaded <= (uint64_t)time(NULL));
+    CU_ASSERT_EQUAL(head->forks, 0);
+    CU_ASSERT_EQUAL(head->healthy, 1);
+    CU_ASSERT_STRING_EQUAL(head->version, DRNG_VERSION);
+    CU_ASSERT_STRING_EQUAL(head->libcrypto, OpenSSL_version(OPENSSL_VERSION));
+    CU_ASSERT_STRING_EQUAL(head->aes, evp_text(libctx, "aes-implementation"));
+    CU_ASSERT_STRING_EQUAL(head->disabled_reason, evp_text(libctx, "disabled-reason"));
+    CU_ASSERT_EQUAL(drng_page.live->pid, (uint64_t)getpid());
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* Whatever names it may lack, it counts. */
+static void a_name_is_all_that_a_refusal_costs(void)
+{
+    no_memfd = true;
+    for (int i = 0; i < 2; i++) {
+        no_names = i == 1;
+        OSSL_LIB_CTX *libctx = evp_context("");
+        CU_ASSERT_EQUAL(named, !no_names);
+        CU_ASSERT_TRUE(draw(libctx, 16) && evp_counter(libctx, "requests") > 0);
+        OSSL_LIB_CTX_free(libctx);
+    }
+    no_memfd = false;
+    no_names = false;
+}
+
+/* ---- Requests ---- */
+
+static void requests_and_bytes_are_exact(void)
+{
+    OSSL_LIB_CTX *libctx = evp_context("");
+    CU_ASSERT_TRUE(draw(libctx, 16));
+    const struct drng_requests before = drng_page_requests();
+    for (size_t len = 1; len <= 100; len++) {
+        CU_ASSERT_TRUE(draw(libctx, len));
+    }
+    CU_ASSERT_TRUE(are(since(before), 100, 5050));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "requests"), drng_page_requests().requests);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "bytes"), drng_page_requests().bytes);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* The other two generators count too, in the shared cell; a request that fails does not. */
+static void every_generator_counts(void)
+{
+    unsigned char out[24];
+    OSSL_LIB_CTX *libctx = evp_context("");
+    EVP_RAND_CTX *seed = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
+    EVP_RAND_CTX *drbg = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+    struct drng_requests before = drng_page_requests();
+    CU_ASSERT_EQUAL(EVP_RAND_generate(seed, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_TRUE(are(since(before), 1, sizeof(out)));
+    before = drng_page_requests();
+    CU_ASSERT_EQUAL(EVP_RAND_generate(drbg, out, sizeof(out), 1024, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(are(since(before), 0, 0));
+    EVP_RAND_CTX_free(drbg);
+    EVP_RAND_CTX_free(seed);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void reseeds_and_the_time_of_the_last_seed_are_noted(void)
+{
+    OSSL_LIB_CTX *libctx = evp_context("");
+    CU_ASSERT_EQUAL(evp_counter(libctx, "last-seed"), 0);
+    const uint64_t before = (uint64_t)time(NULL);
+    CU_ASSERT_TRUE(draw(libctx, 16));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "reseeds"), 0);
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "reseeds"), 1);
+    CU_ASSERT_TRUE(draw(libctx, 16)); /* its parent has a new seed, and so it takes one */
+    CU_ASSERT_EQUAL(evp_counter(libctx, "reseeds"), 2);
+    const uint64_t last = evp_counter(libctx, "last-seed");
+    CU_ASSERT_TRUE(last >= before && last <= (uint64_t)time(NULL));
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* ---- Cells ---- */
+
+enum { MORE = DRNG_CELLS + 10 };
+
+static void more_generators_than_cells_share_one(void)
+{
+    static EVP_RAND_CTX *rand[MORE];
+    unsigned char out[8];
+    OSSL_LIB_CTX *libctx = evp_context("");
+    CU_ASSERT_TRUE(draw(libctx, 16));
+    for (size_t i = 0; i < MORE; i++) {
+        rand[i] = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rand[i]);
+    }
+    struct drng_cell *last = drng_cell_take();
+    CU_ASSERT_PTR_EQUAL(last, drng_shared_cell());
+    drng_cell_give_back(last);
+    const struct drng_requests before = drng_page_requests();
+    for (size_t i = 0; i < MORE; i++) {
+        CU_ASSERT_EQUAL(EVP_RAND_generate(rand[i], out, sizeof(out), 0, 0, NULL, 0), 1);
+    }
+    CU_ASSERT_TRUE(are(since(before), MORE, MORE * sizeof(out)));
+    for (size_t i = 0; i < MORE; i++) {
+        EVP_RAND_CTX_free(rand[i]);
+    }
+    /* What was counted stays when its generator goes, and its cell serves another. */
+    CU_ASSERT_TRUE(are(since(before), MORE, MORE * sizeof(out)));
+    last = drng_cell_take();
+    CU_ASSERT_PTR_NOT_EQUAL(last, drng_shared_cell());
+    drng_cell_give_back(last);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+enum { THREADS = 8, TAKEN = 200, ROUNDS = 50 };
+
+/* Each thread writes to the cells that it holds as if nobody else did: two owners of one would lose a count. */
+static void *count_in_cells(void *unused)
+{
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct drng_cell *cells[TAKEN];
+        for (unsigned i = 0; i < TAKEN; i++) {
+            cells[i] = drng_cell_take();
+            drng_cell_count(cells[i], cells[i] == drng_shared_cell(), 3);
+        }
+        for (unsigned i = 0; i < TAKEN; i++) {
+            drng_cell_give_back(cells[i]);
+        }
+    }
+    return unused;
+}
+
+static void a_cell_has_one_owner(void)
+{
+    pthread_t threads[THREADS];
+    OSSL_LIB_CTX *libctx = evp_context("");
+    const struct drng_requests before = drng_page_requests();
+    for (unsigned i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, count_in_cells, NULL), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
+    }
+    CU_ASSERT_TRUE(are(since(before), THREADS * ROUNDS * TAKEN, THREADS * ROUNDS * TAKEN * 3));
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* ---- Children ---- */
+
+static bool all_zero(const struct drng_counters *counters)
+{
+    static const struct drng_counters zeros;
+    return memcmp(counters, &zeros, sizeof(zeros)) == 0;
+}
+
+struct birth {
+    OSSL_LIB_CTX *libctx;
+    bool knows_its_pid; /* by fork(), which runs handlers */
+};
+
+/* 0, or the number of the step at which the child was not what it should be. */
+static int begin_at_zero(void *arg)
+{
+    const struct birth *birth = arg;
+    const struct drng_page_live *live = drng_page.live;
+    const uint64_t pid = birth->knows_its_pid ? (uint64_t)getpid() : 0;
+    if (live->begun != 0 || !all_zero(&live->counters) || !are(drng_page_requests(), 0, 0)) {
+        return 1;
+    }
+    if (!draw(birth->libctx, 16) || live->begun != 1 || live->pid != pid || drng_page.head->forks != 1) {
+        return 2;
+    }
+    /* Public and primary took new seeds; 16 bytes for the program, and what the primary gave as seed. */
+    if (live->counters.fork_reseeds != 2 || live->counters.reseeds != 0 || drng_page_requests().requests != 2) {
+        return 3;
+    }
+    const struct drng_requests before = drng_page_requests();
+    return draw(birth->libctx, 16) && are(since(before), 1, 16) ? 0 : 4;
+}
+
+static void a_child_counts_for_itself(void)
+{
+    struct birth forked = {evp_context(""), true};
+    struct birth cloned = {forked.libctx, false};
+    CU_ASSERT_TRUE(draw(forked.libctx, 16) && draw(forked.libctx, 16));
+    const struct drng_requests before = drng_page_requests();
+    CU_ASSERT_EQUAL(child_forked(begin_at_zero, &forked), 0);
+    CU_ASSERT_EQUAL(child_cloned(begin_at_zero, &cloned), 0);
+    CU_ASSERT_TRUE(are(since(before), 0, 0));
+    CU_ASSERT_EQUAL(drng_page.head->forks, 0);
+    CU_ASSERT_EQUAL(drng_page.live->pid, (uint64_t)getpid());
+    OSSL_LIB_CTX_free(forked.libctx);
+}
+
+/* A kernel of before 2017: found out by the process id, and only once something is drawn. */
+static int count_without_the_kernel(void *arg)
+{
+    OSSL_LIB_CTX *libctx = arg;
+    if (!draw(libctx, 16) || drng_page.live->pid != (uint64_t)getpid() || drng_page.head->forks != 1) {
+        return 1;
+    }
+    return evp_counter(libctx, "fork-reseeds") == 2 && drng_page_requests().requests == 2 ? 0 : 2;
+}
+
+static void a_child_counts_for_itself_on_an_old_kernel(void)
+{
+    OSSL_LIB_CTX *libctx = evp_context("");
+    CU_ASSERT_TRUE(draw(libctx, 16));
+    CU_ASSERT_EQUAL(madvise(drng_page.live, sizeof(*drng_page.live), 19 /* MADV_KEEPONFORK */), 0);
+    drng_secmem_kernel_wipes = false;
+    CU_ASSERT_EQUAL(child_forked(count_without_the_kernel, libctx), 0);
+    CU_ASSERT_EQUAL(child_cloned(count_without_the_kernel, libctx), 0);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static const struct unit_test tests[] = {
+    {"it is found by its name and gone after the unload", it_is_found_by_its_name_and_gone_after_the_unload},
+    {"the head says what is known", the_head_says_what_is_known},
+    {"a name is all that a refusal costs", a_name_is_all_that_a_refusal_costs},
+    {"requests and bytes are exact", requests_and_bytes_are_exact},
+    {"every generator counts", every_generator_counts},
+    {"reseeds and the time of the last seed are noted", reseeds_and_the_time_of_the_last_seed_are_noted},
+    {"more generators than cells share one", more_generators_than_cells_share_one},
+    {"a cell has one owner", a_cell_has_one_owner},
+    {"a child counts for itself", a_child_counts_for_itself},
+    {"a child counts for itself on an old kernel", a_child_counts_for_itself_on_an_old_kernel},
+};
+
+UNIT_MAIN("page of counters", tests)

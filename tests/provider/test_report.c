@@ -1,0 +1,177 @@
+/* What is said to the system log, and when: the provider on the scripted CPU, and a log that only takes notes. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/err.h>
+#include <openssl/rand.h>
+
+#include "provider/config.h"
+#include "provider/page.h"
+#include "provider/report.h"
+#include "provider/syslog.h"
+#include "tests/provider/evp.h"
+#include "tests/provider/fake_core.h"
+#include "tests/scripted/cpu.h"
+#include "tests/unit/child.h"
+#include "tests/unit/unit.h"
+
+/* ---- The log (--wrap) ---- */
+
+static unsigned lines;
+static char last[1024];
+
+void __wrap_drng_syslog(const char *text);
+
+void __wrap_drng_syslog(const char *text)
+{
+    lines++;
+    (void)snprintf(last, sizeof(last), "%s", text);
+}
+
+/* ---- Each story in a process of its own, since messages come once in a process ---- */
+
+typedef bool story(void);
+
+static int tell(void *arg)
+{
+    story *const *told = arg;
+    lines = 0;
+    return (*told)() ? 0 : 1;
+}
+
+static void assert_told(story *told)
+{
+    CU_ASSERT_EQUAL(child_forked(tell, &told), 0);
+}
+
+static bool draw(OSSL_LIB_CTX *libctx)
+{
+    unsigned char out[16];
+    return RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1;
+}
+
+static OSSL_LIB_CTX *on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
+{
+    scripted_reset(rdseed, rdrand);
+    return evp_context("");
+}
+
+static bool reseed(OSSL_LIB_CTX *libctx)
+{
+    return EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0) == 1;
+}
+
+/* ---- Stories ---- */
+
+static bool good_hardware(void)
+{
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good);
+    return draw(libctx) && reseed(libctx) && lines == 0;
+}
+
+static void good_hardware_is_not_spoken_of(void)
+{
+    assert_told(good_hardware);
+}
+
+/* The first seed finds out and says so; the request has succeeded, so the error queue stays empty. */
+static bool lying_rdseed(void)
+{
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good);
+    const bool loaded_silently = lines == 0;
+    const bool said = draw(libctx) && lines == 1 &&
+                      strcmp(last, "RDSEED is not used any more in this process: RDSEED: disabled after two failed "
+                                   "health tests, the last the repetition count test") == 0;
+    return loaded_silently && said && ERR_peek_error() == 0 && reseed(libctx) && lines == 1 &&
+           strstr(drng_page.head->disabled_reason, "RDSEED: disabled") != NULL &&
+           drng_page.head->first_source == DRNG_SOURCE_RDRAND;
+}
+
+static void a_disabled_instruction_is_reported_once(void)
+{
+    assert_told(lying_rdseed);
+}
+
+static bool first_fallback(void)
+{
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_dry);
+    const bool said = draw(libctx) && lines == 1 &&
+                      strstr(last, "OpenSSL's default seed source serves in place of the CPU: RDSEED: too few") == last;
+    OSSL_LIB_CTX *other = evp_context("");
+    return said && ERR_peek_error() == 0 && reseed(libctx) && draw(other) && lines == 1;
+}
+
+static void the_first_fallback_is_reported_once(void)
+{
+    assert_told(first_fallback);
+}
+
+/* By then the program may be in a sandbox. */
+static bool later_fallback(void)
+{
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good);
+    const bool drawn = draw(libctx);
+    scripted_rdseed.behaviour = scripted_dry;
+    scripted_rdrand.behaviour = scripted_constant;
+    return drawn && reseed(libctx) && evp_counter(libctx, "seeds-fallback") == 1 && lines == 0 &&
+           strstr(drng_page.head->disabled_reason, "RDRAND: disabled") != NULL;
+}
+
+static void nothing_is_said_after_the_first_seed(void)
+{
+    assert_told(later_fallback);
+}
+
+static OSSL_LIB_CTX *inherited;
+
+static int draw_and_be_silent(void *unused)
+{
+    (void)unused;
+    return draw(inherited) && evp_counter(inherited, "seeds-fallback") == 1 && lines == 0 ? 0 : 1;
+}
+
+/* The parent has loaded and not drawn: the child's seed is the first, and still says nothing. */
+static bool fallback_in_a_child(void)
+{
+    inherited = on_cpu(scripted_dry, scripted_dry);
+    EVP_RAND_CTX *seed = evp_rand_ready(inherited, "DRNG-SEED", "provider=drng", NULL);
+    const bool silent = child_forked(draw_and_be_silent, NULL) == 0 && child_cloned(draw_and_be_silent, NULL) == 0;
+    EVP_RAND_CTX_free(seed);
+    return silent && draw(inherited) && lines == 1;
+}
+
+static void nothing_is_said_in_a_child(void)
+{
+    assert_told(fallback_in_a_child);
+}
+
+/* A refusal fails what was asked for, so it goes both ways. */
+static bool bad_value(void)
+{
+    struct drng_core core;
+    struct drng_config config;
+    drng_core_init(&core, fake_handle, fake_core);
+    fake_core_set("fallback", "maybe");
+    const bool refused = !drng_config_read(&config, &core) && !drng_config_read(&config, &core);
+    return refused && lines == 1 &&
+           strcmp(last, "the provider does not load: fallback = maybe: write yes or no in the provider's section of "
+                        "openssl.cnf") == 0 &&
+           fake_error_reason == DRNG_R_CONFIG_VALUE && strstr(fake_error_text, "fallback = maybe") != NULL;
+}
+
+static void a_refusal_to_load_is_reported_once(void)
+{
+    assert_told(bad_value);
+}
+
+static const struct unit_test tests[] = {
+    {"good hardware is not spoken of", good_hardware_is_not_spoken_of},
+    {"a disabled instruction is reported once", a_disabled_instruction_is_reported_once},
+    {"the first fallback is reported once", the_first_fallback_is_reported_once},
+    {"nothing is said after the first seed", nothing_is_said_after_the_first_seed},
+    {"nothing is said in a child", nothing_is_said_in_a_child},
+    {"a refusal to load is reported once", a_refusal_to_load_is_reported_once},
+};
+
+UNIT_MAIN("reports", tests)
