@@ -26,12 +26,12 @@ mount -t tmpfs none "$1" && mkdir "$1/upper" "$1/work" "$1/root" &&
 exec chroot "$1/root" /bin/sh -eux
 """
 
-# As README's Install has it; then the loopback interface, which iproute2 need not be there to bring up.
+# The loopback interface is brought up without iproute2, which need not be there.
 PREPARE = f"""
 cd /
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec 2>&1
-cmake --install {BUILD}/release >/dev/null
+cmake --install {BUILD}/release --prefix /usr >/dev/null
 printf '#!/bin/sh\\n' >/usr/local/sbin/systemctl
 chmod +x /usr/local/sbin/systemctl
 /usr/bin/python3 -c '
