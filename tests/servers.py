@@ -7,10 +7,12 @@ certificate, one with an ECDSA certificate, one that asks for a client's. `runni
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -204,16 +206,25 @@ class _Page(BaseHTTPRequestHandler):
         pass
 
 
+@functools.cache
+def _certificates() -> tempfile.TemporaryDirectory[str]:
+    """Those of every site: an RSA key takes its time."""
+    result = tempfile.TemporaryDirectory()
+    client = Path(result.name) / "client"
+    client.mkdir()
+    make_certificate(Path(result.name), "rsa")
+    make_certificate(Path(result.name), "ec")
+    make_certificate(client, "ec")
+    return result
+
+
 @contextlib.contextmanager
 def new_site() -> Iterator[Site]:
     # Not pytest's directory, whose parents are closed to other users.
     with tempfile.TemporaryDirectory() as name, ThreadingHTTPServer(("127.0.0.1", 0), _Page) as backend:
         directory = Path(name)
+        shutil.copytree(_certificates().name, directory, dirs_exist_ok=True)
         directory.chmod(0o755)
-        (directory / "client").mkdir()
-        make_certificate(directory, "rsa")
-        make_certificate(directory, "ec")
-        make_certificate(directory / "client", "ec")
         (directory / "index.html").write_text(PAGE)
         thread = threading.Thread(target=backend.serve_forever, daemon=True)
         thread.start()
@@ -287,7 +298,7 @@ class Apache(Kind):
 
     def __init__(self, mpm: str) -> None:
         self.mpm = mpm
-        # In a graceful restart event resets a connection in ten thousand, whosever the random numbers are.
+        # In a graceful restart event resets a connection now and then, whosever the random numbers are.
         self.seamless = mpm == "prefork"
         self.name = f"apache-{mpm}"
 

@@ -17,6 +17,8 @@ from servers import (
     APACHE_PREFORK,
     KINDS,
     PYTHON_FORK,
+    PYTHON_THREADS,
+    STUNNEL,
     Apache,
     Kind,
     Running,
@@ -30,7 +32,7 @@ from servers import (
 MODULE = RELEASE.modules / "drng.so"
 
 # First flights asked of each kind: as many as take it a second or three.
-HELLOS = {kind: 3600 for kind in KINDS} | {KINDS[5]: 800, KINDS[6]: 1600, KINDS[7]: 1600}
+HELLOS = dict.fromkeys(KINDS, 3600) | {STUNNEL: 800, PYTHON_THREADS: 1600, PYTHON_FORK: 1600}
 ALL_HELLOS = 20_000
 
 RESTARTS = 50
