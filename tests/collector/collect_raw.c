@@ -29,9 +29,10 @@ enum {
     SEED_TRIES = 1000,
 };
 
-static struct drng_instruction rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true};
-static struct drng_instruction rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand};
 static struct drng_counters counters;
+static struct drng_instruction rdseed = {
+    .name = "RDSEED", .read = drng_cpu_rdseed, .starves = true, .counters = &counters.rdseed};
+static struct drng_instruction rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand, .counters = &counters.rdrand};
 static struct drng_seed_reader reader;
 static struct drng_seed_policy policy;
 static struct drng_ctr_drbg drbg;
