@@ -46,10 +46,11 @@ chmod 755 "$work"
 
 # ---- Chroots ----
 
-# The namespaces must not hold the lock, nor read the terminal.
+# Nothing of this machine's environment but its way to the mirror; neither the lock nor the terminal.
 in_chroot()
 {
-    scripts/chroot-run.sh "$@" </dev/null 9>&-
+    env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        ${http_proxy:+"http_proxy=$http_proxy"} scripts/chroot-run.sh "$@" </dev/null 9>&-
 }
 
 packages_of()
@@ -89,7 +90,7 @@ update_chroot()
     cp /etc/resolv.conf "$cache/$1/etc/resolv.conf"
     list=$(packages_of "$1")
     # shellcheck disable=SC2016,SC2086 # the inner shell's; a list of names
-    if in_chroot "$cache/$1" env DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -ec '
+    if in_chroot "$cache/$1" env DEBIAN_FRONTEND=noninteractive sh -ec '
         apt-get update -qq -o Acquire::Check-Valid-Until=false # a mirror may lag; who signed it is still checked
         apt-get dist-upgrade -y -qq
         apt-get install -y -qq --no-install-recommends "$@"
@@ -117,7 +118,7 @@ build_here()
 {
     for preset in release dev; do
         cmake --preset $preset >/dev/null
-        cmake --build --preset $preset -- -j2 | tail -n 1
+        cmake --build --preset $preset -- --quiet
     done
     copy build/release build/dev
 }
@@ -131,7 +132,7 @@ build_in_bookworm()
         cd "$1"
         for preset in release dev; do
             cmake --preset $preset >/dev/null
-            cmake --build --preset $preset -- -j2 | tail -n 1
+            cmake --build --preset $preset -- --quiet
         done' sh "$PWD"
 }
 
@@ -154,10 +155,9 @@ echo "drng.so: SHA-256 $(sha256sum <"$tree/build/release/drng.so" | cut -c1-16).
 # Sanitizers and valgrind have had their turn in test.sh.
 run_tests()
 {
-    in_chroot --bind "$tree" "$PWD" "$cache/$1" env -i HOME=/root LC_ALL=C.UTF-8 \
-        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    in_chroot --bind "$tree" "$PWD" "$cache/$1" \
         /usr/bin/python3 -m pytest -q --tb=short -o cache_dir=/tmp/pytest_cache --rootdir "$PWD" \
-        -k 'not asan and not valgrind and not every_preset' "$PWD/tests/$2.py"
+        -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/tests/$2.py"
 }
 
 # "passed 12, skipped 1" of pytest's last line, which also counts what -k has left out.

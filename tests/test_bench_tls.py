@@ -41,10 +41,12 @@ Total transferred:      351000 bytes
 HTML transferred:       9000 bytes
 Requests per second:    600.00 [#/sec] (mean)
 
-Percentage of the requests served within a certain time (ms)
-  50%     12
-  99%     41
- 100%    174 (longest request)
+Connection Times (ms)
+              min  mean[+/-sd] median   max
+Connect:        2    5   3.8      5     151
+Processing:     0    6   1.7      7      33
+Waiting:        0    5   1.5      6      32
+Total:          5   12   4.4     12     174
 """
 
 NONE_SERVED = """\
@@ -70,7 +72,7 @@ def test_nothing_served_keeps_no_limit() -> None:
 
 
 def test_something_else_than_a_report_is_an_error() -> None:
-    for text in ("", "apr_socket_connect(): Connection refused (111)", SAID.replace("longest", "slowest")):
+    for text in ("", "apr_socket_connect(): Connection refused (111)", SAID.replace("Total: ", "All: ")):
         with pytest.raises(ab.AbError):
             ab.parse(text)
 
@@ -123,6 +125,16 @@ def test_no_rate_keeps_the_limit() -> None:
     assert climb((100, 2500, 0), (200, 10, 0)) == (None, 1)
 
 
+def test_a_repeat_that_one_side_lost_is_no_pair() -> None:
+    """What is left are pairs of neighbours; where nothing is left, there is no result, and the report says so."""
+    step, drawn = Step(8, 100, 100, 0, 400), {side: Drawn(5, 152, 20) for side in run.SIDES}
+    pairs = {"built-in": [None, step, step], "drng": [step, None, step]}
+    result = run.result("nginx", HANDSHAKES[0], pairs, drawn)
+    assert result is not None
+    assert [len(result["steps"][side]) for side in run.SIDES] == [1, 1]
+    assert run.result("nginx", HANDSHAKES[0], {"built-in": [None], "drng": [step]}, drawn) is None
+
+
 # ---- Ratios ----
 
 
@@ -146,7 +158,7 @@ def test_draws_of_one_request(tmp_path: Path) -> None:
     assert counters.since((10, 700, 30000), 10) == Drawn(calls=5, bytes=100, us=6)
 
 
-def steps(rates: list[float], cpu_us: list[float]) -> list[Step]:
+def steps(rates: list[float], cpu_us: list[float]) -> list[Step | None]:
     return [Step(8, rate, 100, 0, cpu) for rate, cpu in zip(rates, cpu_us, strict=True)]
 
 
@@ -161,7 +173,9 @@ def test_a_result_and_its_tables() -> None:
     assert result["cpu_ratio"] == {"median": 0.99, "low": 0.98, "high": 1.0}
     assert result["share"] == {"built-in": 0.05, "drng": 4 / 396}
     machine = {"cpu": "X", "cpus": 4, "virtual": True, "load_before": 0.5, "openssl": "OpenSSL 3", "versions": ["n"]}
-    text = report.markdown({"machine": machine, "settings": {"repeats": 3, "seconds": 2}, "results": [result]})
+    text = report.markdown(
+        {"machine": machine, "settings": {"repeats": 3, "seconds": 2}, "results": [result], "lost": []}
+    )
     assert "| nginx | ECDHE-ECDSA | 1000 | 1010 | 1.01 (0.99..1.02) | 400 | 0.99 (0.98..1.00) |" in text
     assert "| nginx | ECDHE-ECDSA | 5.0 | 152 | 20.0 | 4.0 | 5.00% | 1.01% |" in text
     assert "MB/s" not in text, "no table without a line"

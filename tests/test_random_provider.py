@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import CONF, MASKED, RELEASE, Flavour, has_random_provider
 from draws import check_draws
-from servers import KINDS, PAGE, Kind, maps, new_site, running
+from servers import KINDS, PAGE, Kind, maps, new_site, running, wait_for
 
 PROFILE = CONF / "drng-random-provider.cnf"
 
@@ -34,9 +34,9 @@ fallback = no
 """
 KEY = "random_provider = drng"
 
-BATCHES = 400
+BATCHES = 1000
 THREADS_A_BATCH = 8
-GROWTH_KIB = 512
+GROWTH_KIB = 1024
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_threads_that_end_leave_nothing_behind(release: Flavour, tmp_path: Path)
     word, before, after = memory.split()
     assert word == "memory"
     assert int(before) > 0
-    assert int(after) - int(before) < GROWTH_KIB, "slots of generators alone would be more than a MiB"
+    assert int(after) - int(before) < GROWTH_KIB, "slots of generators alone would be 4000 KiB"
 
 
 # ---- Servers ----
@@ -160,5 +160,6 @@ def test_servers_answer(release: Flavour, kind: Kind) -> None:
             for options in (["--tlsv1.3"], ["--tlsv1.2", "--tls-max", "1.2"]):
                 url = f"https://127.0.0.1:{site.ports[port]}/"
                 assert fetch(url, site.cert(port), *options) == PAGE
-        for pid in server.processes():
-            assert maps(pid, release.modules / "drng.so"), f"process {pid}"
+        # A process that has just been asked to end may still be on its way.
+        module = release.modules / "drng.so"
+        wait_for(lambda: all(maps(pid, module) for pid in server.processes()), "every process to map drng.so")

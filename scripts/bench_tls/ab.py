@@ -56,7 +56,7 @@ def parse(text: str) -> Load:
         _number(r"^Time taken for tests: +([\d.]+) seconds$", text),
         int(_number(r"^HTML transferred: +(\d+) bytes$", text)),
         # Not printed where nothing was completed.
-        _number(r"^ +100% +(\d+) \(longest request\)$", text, None if requests else "inf"),
+        _number(r"^Total: +\d+ +\d+ +[\d.]+ +\d+ +(\d+)$", text, None if requests else "inf"),
     )
 
 

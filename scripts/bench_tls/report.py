@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from .figures import Spread
+from .figures import LIMIT_MS, Spread
 from .workloads import CONNECTIONS, DOWNLOADS
 
 UNITS = {CONNECTIONS: ("connections/s", "a handshake"), DOWNLOADS: ("MB/s", "a download")}
@@ -70,4 +70,6 @@ def markdown(report: dict[str, Any]) -> str:
         results = [r for r in report["results"] if r["kind"] == kind]
         if results:
             lines += ["", *_rates(results, kind), "", *_draws(results, kind)]
+    if report["lost"]:
+        lines += ["", f"No rate kept the longest latency under {LIMIT_MS / 1000:.0f} s: {'; '.join(report['lost'])}."]
     return "\n".join(lines) + "\n"

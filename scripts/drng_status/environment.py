@@ -197,7 +197,7 @@ def cpuinfo() -> dict[str, str]:
 def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
     """drng's own words: they include its list of broken parts."""
     if drng is None:
-        return "drng is not loaded and cannot say"
+        return "not loaded, and cannot say"
     prefix = f"{instruction.upper()}: "
     reasons = [part for part in str(drng.get("disabled-reason", "")).split("; ") if part.startswith(prefix)]
     return reasons[0].removeprefix(prefix) if reasons else "may serve"

@@ -53,6 +53,8 @@ def who_may_read(pid: int) -> str:
         uid = (PROC / str(pid)).stat().st_uid
     except OSError:
         return "it has ended"
+    if os.geteuid() == 0:
+        return "reading its memory takes CAP_SYS_PTRACE, which root lacks here (in a container, perhaps)"
     if uid == os.geteuid():
         return "it has given up privileges, so reading its memory takes root (CAP_SYS_PTRACE)"
     try:

@@ -42,6 +42,16 @@ uint8_t *fuzz_buffer(struct fuzz_input *input, size_t len)
     return buffer;
 }
 
+uint8_t *fuzz_output(size_t len)
+{
+    uint8_t *output = malloc(len);
+    FUZZ_CHECK(output != NULL || len == 0);
+    if (len > 0) {
+        memset(output, FUZZ_PREFILL, len);
+    }
+    return output;
+}
+
 char *fuzz_text(const uint8_t *data, size_t len)
 {
     char *text = malloc(len + 1);

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* libFuzzer calls this with one input after the other. */
+/* libFuzzer calls the first once, where a target has it, and the second with one input after the other. */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 /* Where the input has ended, zeros come. */
@@ -27,6 +28,10 @@ size_t fuzz_length(struct fuzz_input *input, size_t max);
  * first ones are the input's, the others a pattern.
  */
 uint8_t *fuzz_buffer(struct fuzz_input *input, size_t len);
+
+/* The same for what is to be written: full of FUZZ_PREFILL. */
+enum { FUZZ_PREFILL = 0xaa };
+uint8_t *fuzz_output(size_t len);
 
 /* The input as a string of its own; free() it. */
 char *fuzz_text(const uint8_t *data, size_t len);

@@ -119,8 +119,6 @@ static void load(bool wrong)
     }
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 /* Held open, so that only the first load tests and maps. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

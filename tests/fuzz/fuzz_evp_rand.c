@@ -17,7 +17,7 @@
 #include "tests/provider/evp.h"
 #include "tests/scripted/cpu.h"
 
-enum { SLOTS = 6, MAX_STEPS = 48, PREFILL = 0xaa, MAX_CHUNK = 64 /* the smallest max_request, DRNG-SEED's */ };
+enum { SLOTS = 6, MAX_STEPS = 48, MAX_CHUNK = 64 /* the smallest max_request, DRNG-SEED's */ };
 
 struct setting {
     const char *keys;
@@ -132,7 +132,7 @@ static void check_served(const struct slot *slot, const struct machine_mark *mar
         FUZZ_CHECK(machine_seeds() - mark->seeds == (len + MAX_CHUNK - 1) / MAX_CHUNK);
     }
     if (len >= 16) {
-        FUZZ_CHECK(!fuzz_is_filled(out, len, 0) && !fuzz_is_filled(out, len, PREFILL));
+        FUZZ_CHECK(!fuzz_is_filled(out, len, 0) && !fuzz_is_filled(out, len, FUZZ_PREFILL));
     }
 }
 
@@ -143,11 +143,7 @@ static void generate(struct slot *slot, struct fuzz_input *input)
     const size_t len = fuzz_length(input, slot->kind == CTR_DRBG ? 200000 : 512);
     const size_t additional_len = fuzz_length(input, 70000);
     unsigned char *additional = fuzz_buffer(input, additional_len);
-    unsigned char *out = malloc(len);
-    FUZZ_CHECK(out != NULL || len == 0);
-    if (len > 0) {
-        memset(out, PREFILL, len);
-    }
+    unsigned char *out = fuzz_output(len);
     const unsigned strength = 64U * (fuzz_byte(input) % 6);
     const int done =
         EVP_RAND_generate(slot->rand, out, len, strength, fuzz_byte(input) % 4 == 0, additional, additional_len);
@@ -296,17 +292,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     return 0;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    struct fuzz_input nothing = {NULL, 0};
     evp_be_quiet();
-    machine_start(&nothing);
-    FUZZ_CHECK(drng_process_open());
-    machine_start(&nothing); /* on what the process has found out by now */
+    machine_open();
     for (unsigned i = 0; i < SETTINGS; i++) {
         contexts[i] = evp_context(settings[i].keys);
         FUZZ_CHECK(contexts[i] != NULL);

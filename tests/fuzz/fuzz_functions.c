@@ -22,7 +22,7 @@
 #include "tests/provider/fake_core.h"
 #include "tests/scripted/cpu.h"
 
-enum { SLOTS = 6, MAX_STEPS = 64, PREFILL = 0xaa };
+enum { SLOTS = 6, MAX_STEPS = 64 };
 
 /* ---- The provider's functions ---- */
 
@@ -144,17 +144,7 @@ static void check_output(bool done, const unsigned char *out, size_t len)
 {
     FUZZ_CHECK(!done || (drng_process_healthy() || len == 0));
     FUZZ_CHECK(done || fuzz_is_filled(out, len, 0));
-    FUZZ_CHECK(!done || len < 16 || (!fuzz_is_filled(out, len, 0) && !fuzz_is_filled(out, len, PREFILL)));
-}
-
-static unsigned char *prefilled(size_t len)
-{
-    unsigned char *out = malloc(len);
-    FUZZ_CHECK(out != NULL || len == 0);
-    if (len > 0) {
-        memset(out, PREFILL, len);
-    }
-    return out;
+    FUZZ_CHECK(!done || len < 16 || (!fuzz_is_filled(out, len, 0) && !fuzz_is_filled(out, len, FUZZ_PREFILL)));
 }
 
 static bool wiped(const struct slot *slot)
@@ -170,7 +160,7 @@ static void generate(const struct slot *slot, struct fuzz_input *input)
     const size_t len = fuzz_length(input, is_drbg(slot) ? 200000 : 4096);
     const size_t additional_len = fuzz_length(input, 70000);
     unsigned char *additional = fuzz_buffer(input, additional_len);
-    unsigned char *out = prefilled(len);
+    unsigned char *out = fuzz_output(len);
     const unsigned strength = 64U * (fuzz_byte(input) % 6);
     const bool resistance = fuzz_byte(input) % 4 == 0;
     lock(slot);
@@ -246,7 +236,7 @@ static void reseed(const struct slot *slot, struct fuzz_input *input)
 static void random_bytes(struct fuzz_input *input)
 {
     const size_t len = fuzz_length(input, 200000);
-    unsigned char *out = prefilled(len);
+    unsigned char *out = fuzz_output(len);
     const unsigned strength = 64U * (fuzz_byte(input) % 6);
     const bool done = drng_random_bytes(provctx, fuzz_byte(input) % 3, out, len, strength) == 1;
     check_output(done, out, len);
@@ -375,18 +365,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     return 0;
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-
-/* Held open, so that loading the provider tests AES once. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    struct fuzz_input nothing = {NULL, 0};
     kinds[CTR_DRBG] = functions_of(drng_drbg_functions);
     kinds[DRNG_SEED] = functions_of(drng_seed_src_functions);
     kinds[RDRAND] = functions_of(drng_rdrand_functions);
-    machine_start(&nothing);
-    FUZZ_CHECK(drng_process_open());
+    machine_open();
     return 0;
 }

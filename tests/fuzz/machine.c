@@ -62,6 +62,14 @@ void machine_start(struct fuzz_input *input)
     drng_process.healthy = true;
 }
 
+void machine_open(void)
+{
+    struct fuzz_input nothing = {NULL, 0};
+    machine_start(&nothing);
+    FUZZ_CHECK(drng_process_open());
+    machine_start(&nothing); /* on what the process has found out by now */
+}
+
 uint64_t machine_seeds(void)
 {
     const struct drng_counters *counters = &drng_page.live->counters;

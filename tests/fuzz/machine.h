@@ -10,6 +10,9 @@
 
 enum { MACHINE_RESEED_NS = 10000000 }; /* what a seed may take, whatever the CPU does */
 
+/* Once, before all others: the process is held open, so that AES is tested once and not for each input. */
+void machine_open(void);
+
 /* A process that has seen nothing yet, on a CPU that does what the input says. */
 void machine_start(struct fuzz_input *input);
 

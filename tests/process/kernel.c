@@ -84,6 +84,31 @@ bool kernel_keep_on_fork(void)
     return for_each_wiped_mapping("", keep, NULL);
 }
 
+static bool count_one(uint8_t *start, size_t len, void *arg)
+{
+    (void)start;
+    (void)len;
+    ++*(unsigned *)arg;
+    return true;
+}
+
+unsigned kernel_wiped_mappings(void)
+{
+    unsigned count = 0;
+    return for_each_wiped_mapping("", count_one, &count) ? count : UINT_MAX;
+}
+
+/* The walk ends where the address is. */
+static bool is_elsewhere(uint8_t *start, size_t len, void *address)
+{
+    return (uintptr_t)address - (uintptr_t)start >= len;
+}
+
+bool kernel_wipes_address(const void *address)
+{
+    return !for_each_wiped_mapping("", is_elsewhere, (void *)(uintptr_t)address);
+}
+
 /* Slots are aligned to their size, and mappings to a multiple of it. Secrets are left out of core dumps, counters not.
  */
 static bool count_filled(uint8_t *start, size_t len, void *arg)

@@ -18,7 +18,11 @@ bool kernel_keep_on_fork(void);
 bool kernel_is_under_valgrind(void);
 bool kernel_is_instrumented(void);
 
-/* Slots in the memory for secrets, anywhere in this process, that are not all zero. */
+/* The memory for secrets, as the kernel shows it: mappings that are wiped in a forked child. */
+unsigned kernel_wiped_mappings(void);
+bool kernel_wipes_address(const void *address);
+
+/* Slots in it, anywhere in this process, that are not all zero. */
 unsigned kernel_filled_slots(void);
 
 #endif

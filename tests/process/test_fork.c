@@ -200,10 +200,13 @@ static void the_built_in_generator_repeats_itself_there(void)
 
 /* ---- What is counted ---- */
 
+/*
+ * The first thing that happens in the child is the draw: to look at a counter would take a lock, which looks for forks.
+ * A child's counts begin at zero.
+ */
 static int count_in_child(void *unused)
 {
     (void)unused;
-    const uint64_t before = evp_counter(libctx, "fork-reseeds");
     unsigned char draw[POOL_DRAW];
     if (RAND_bytes_ex(libctx, draw, sizeof(draw), 0) != 1) {
         return 1;
@@ -211,13 +214,14 @@ static int count_in_child(void *unused)
     /* Public, and the primary that it was seeded from; a second draw adds nothing. */
     const uint64_t after = evp_counter(libctx, "fork-reseeds");
     (void)RAND_bytes_ex(libctx, draw, sizeof(draw), 0);
-    return after == before + 2 && evp_counter(libctx, "fork-reseeds") == after ? 0 : 2;
+    return after == 2 && evp_counter(libctx, "fork-reseeds") == after ? 0 : 2;
 }
 
 static void reseeds_of_a_fork_are_counted(void)
 {
     const uint64_t before = evp_counter(libctx, "fork-reseeds");
     CU_ASSERT_TRUE(succeeded(child_forked(count_in_child, NULL)));
+    CU_ASSERT_TRUE(succeeded(child_cloned(count_in_child, NULL)));
     CU_ASSERT_EQUAL(evp_counter(libctx, "fork-reseeds"), before);
 }
 

@@ -132,6 +132,28 @@ static void requests_make_no_system_call(void)
     }
 }
 
+/* Like a worker that enters its sandbox before it has drawn: what it has of generators is its parent's. */
+static OSSL_LIB_CTX *inherited;
+
+static int live_on_what_was_inherited(void *unused)
+{
+    (void)unused;
+    if (!no_files() || !no_resources() || !filter(true)) {
+        return 1;
+    }
+    (void)syscall(SYS_exit, draw(inherited, 100) ? 0 : 2);
+    return 3;
+}
+
+static void a_child_draws_for_the_first_time(void)
+{
+    inherited = evp_context("");
+    CU_ASSERT_TRUE(draw(inherited, 1));
+    CU_ASSERT_EQUAL(child_forked(live_on_what_was_inherited, NULL), 0);
+    CU_ASSERT_EQUAL(child_cloned(live_on_what_was_inherited, NULL), 0);
+    OSSL_LIB_CTX_free(inherited);
+}
+
 /* The control. Not OS mixing: with a C library of 2024 or later that need not be a system call. */
 static void the_filter_kills(void)
 {
@@ -143,6 +165,7 @@ static void the_filter_kills(void)
 static const struct unit_test tests[] = {
     {"hardware seeds go on", hardware_seeds_go_on},
     {"requests make no system call", requests_make_no_system_call},
+    {"a child draws for the first time", a_child_draws_for_the_first_time},
     {"the filter kills", the_filter_kills},
 };
 

@@ -30,9 +30,13 @@ static bool draw_one(int (*rand)(unsigned char *out, int len))
     return drawn && printf("%s\n", hex) > 0;
 }
 
+/* All of a batch are there at once, in the first batch as in the last, so that all batches take the same memory. */
+static pthread_barrier_t barrier;
+
 /* NULL when both were drawn. */
 static void *draw(void *failed)
 {
+    (void)pthread_barrier_wait(&barrier);
     return draw_one(RAND_bytes) && draw_one(RAND_priv_bytes) ? NULL : failed;
 }
 
@@ -75,6 +79,9 @@ int main(int argc, char **argv)
     unsigned long before = 0;
     if (batches <= WARM_UP) {
         (void)fprintf(stderr, "usage: short_threads BATCHES (more than %d, of %d threads each)\n", WARM_UP, BATCH);
+        return EXIT_FAILURE;
+    }
+    if (pthread_barrier_init(&barrier, NULL, BATCH) != 0) {
         return EXIT_FAILURE;
     }
     for (unsigned long i = 0; i < batches; i++) {

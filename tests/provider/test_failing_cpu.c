@@ -119,6 +119,24 @@ static void a_seed_that_is_due_and_does_not_come_ends_the_output(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
+/* One that has no parent is seeded by another way, and as little. */
+static void a_generator_without_a_parent_is_not_served_either(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_ones, "fallback = no\n");
+    EVP_RAND_CTX *rand = evp_rand(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_NOT_EQUAL(EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_TRUE(
+        evp_error("fallback = no", "RDRAND: disabled after two failed health tests, the last the stuck value test"));
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_NOT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seed-failures"), 2);
+    ERR_clear_error();
+    EVP_RAND_CTX_free(rand);
+    OSSL_LIB_CTX_free(libctx);
+}
+
 static void rdrand_alone_serves_only_where_it_may(void)
 {
     unsigned char out[32];
@@ -266,6 +284,7 @@ static const struct unit_test tests[] = {
     {"without a fallback nothing serves", without_a_fallback_nothing_serves},
     {"a seed that is due and does not come ends the output", a_seed_that_is_due_and_does_not_come_ends_the_output},
     {"RDRAND alone serves only where it may", rdrand_alone_serves_only_where_it_may},
+    {"a generator without a parent is not served either", a_generator_without_a_parent_is_not_served_either},
     {"a drought ends", a_drought_ends},
     {"words of a lying RDRAND are not put out", words_of_a_lying_rdrand_are_not_put_out},
     {"RDRAND puts out the words themselves", rdrand_puts_out_the_words_themselves},

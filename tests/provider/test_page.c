@@ -202,16 +202,21 @@ static void more_generators_than_cells_share_one(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-enum { THREADS = 8, TAKEN = 200, ROUNDS = 50 };
+enum { THREADS = 8, TAKEN = 2 * DRNG_CELLS, ROUNDS = 20, EACH = 100 };
+
+static pthread_barrier_t start;
 
 /* Each thread writes to the cells that it holds as if nobody else did: two owners of one would lose a count. */
 static void *count_in_cells(void *unused)
 {
+    (void)pthread_barrier_wait(&start);
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct drng_cell *cells[TAKEN];
         for (unsigned i = 0; i < TAKEN; i++) {
             cells[i] = drng_cell_take();
-            drng_cell_count(cells[i], cells[i] == drng_shared_cell(), 3);
+            for (unsigned count = 0; count < EACH; count++) {
+                drng_cell_count(cells[i], cells[i] == drng_shared_cell(), 3);
+            }
         }
         for (unsigned i = 0; i < TAKEN; i++) {
             drng_cell_give_back(cells[i]);
@@ -225,13 +230,16 @@ static void a_cell_has_one_owner(void)
     pthread_t threads[THREADS];
     OSSL_LIB_CTX *libctx = evp_context("");
     const struct drng_requests before = drng_page_requests();
+    CU_ASSERT_EQUAL(pthread_barrier_init(&start, NULL, THREADS), 0);
     for (unsigned i = 0; i < THREADS; i++) {
         CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, count_in_cells, NULL), 0);
     }
     for (unsigned i = 0; i < THREADS; i++) {
         CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
     }
-    CU_ASSERT_TRUE(are(since(before), THREADS * ROUNDS * TAKEN, THREADS * ROUNDS * TAKEN * 3));
+    const uint64_t counted = (uint64_t)THREADS * ROUNDS * TAKEN * EACH;
+    CU_ASSERT_TRUE(are(since(before), counted, 3 * counted));
+    (void)pthread_barrier_destroy(&start);
     OSSL_LIB_CTX_free(libctx);
 }
 
