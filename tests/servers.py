@@ -492,8 +492,10 @@ class Running:
         return set(self.processes()) - {self.process.pid}
 
     def starts(self) -> int:
-        """How often it has said in its log that it has taken up its configuration."""
-        return self.site.log.read_text().count(self.kind.says_started)
+        """How often it has said in its log, if there is one yet, that it has taken up its configuration."""
+        with contextlib.suppress(FileNotFoundError):
+            return self.site.log.read_text().count(self.kind.says_started)
+        return 0
 
     def reload(self) -> None:
         """Reads its configuration again, and returns when the old workers are gone and new ones are there."""
