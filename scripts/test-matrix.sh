@@ -7,7 +7,7 @@
 # --short: a minute's choice of the tests, without the many handshakes of test_servers.
 #
 # Each release is a chroot with its own openssl, nginx, Apache, HAProxy, stunnel, curl and Python, in which a part of
-# the tests runs. The chroots stay in DRNG_MATRIX_CACHE (default /var/cache/drng-matrix), about 700 MB each, and are
+# the tests runs. The chroots stay in DRNG_MATRIX_CACHE (default /var/cache/drng-matrix), about 500 MB each, and are
 # brought up to date when a day old. Takes root. Status 0: all passed; 1: a test failed; 77: a release was not tested,
 # because its chroot cannot be made here.
 
