@@ -243,7 +243,7 @@ def from_json(data: dict[str, Any]) -> dict[str, Runs]:
     }
 
 
-# ---- Tables and pictures ----
+# ---- Tables ----
 
 
 def counts_shown(runs: Runs) -> list[int]:
@@ -277,9 +277,11 @@ def tables(found: dict[str, Runs], context: dict[str, Any]) -> str:
     header = ["source", "N", "model, Kibit/s", "mean, Kibit/s", "mean / model", "slowest / fastest"]
     header += ["Kibit a CPU second", "FIPS failures", "missed"]
     table = markdown(header, [row for name, runs in found.items() for row in rows(name, runs)])
-    return (
-        f"{context['cpu']}, {context['num_cpus']} CPUs; {context['seconds']} s each.\n\n{table}\n\n{fips_text(found)}\n"
-    )
+    machine = f"{context['cpu']}, {context['num_cpus']} CPUs, load average {context['load']:.1f} before"
+    return f"{machine}; {context['seconds']} s each.\n\n{table}\n\n{fips_text(found)}\n"
+
+
+# ---- Pictures ----
 
 
 def draw_means(found: dict[str, Runs], prefix: str) -> list[Path]:
@@ -288,6 +290,7 @@ def draw_means(found: dict[str, Runs], prefix: str) -> list[Path]:
     for axes, (name, runs) in zip(all_axes[0], found.items(), strict=True):
         axes.plot(list(runs), [model(runs, n) for n in runs], color="grey", label="min(single, total / N)")
         axes.plot(list(runs), [mean_rate(shares) for shares in runs.values()], ".", markersize=4, label="measured mean")
+        axes.plot(list(runs), [cpu_rate(shares) for shares in runs.values()], linewidth=0.8, label="in a CPU second")
         axes.set(title=name, xlabel="processes", ylabel="Kibit/s each", yscale="log")
         axes.grid(True, alpha=0.3)
         axes.legend(fontsize=8)

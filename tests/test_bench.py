@@ -183,6 +183,12 @@ def test_failed_blocks_are_counted() -> None:
     assert "4 of 34 blocks failed" in scaling.fips_text({"seeds": runs})
 
 
+def test_the_tables_tell_the_machine_and_its_load() -> None:
+    text = scaling.tables({"seeds": RUNS}, {"cpu": "a CPU", "num_cpus": 2, "load": 0.25, "seconds": 1})
+    assert text.startswith("a CPU, 2 CPUs, load average 0.2 before; 1 s each.\n")
+    assert "| seeds  | 4 " in text
+
+
 def test_rngtest_is_understood() -> None:
     text = "rngtest: FIPS 140-2 successes: 1196\nrngtest: FIPS 140-2 failures: 3\n"
     assert scaling.parse_rngtest(text) == (1196, 3)
