@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Where the time of a 32-byte request goes: instructions by function, counted by valgrind's callgrind.
 
     bench-profile.py                 prints a table: drng by function, the rest by file
@@ -55,7 +55,7 @@ def self_costs(lines: Iterable[str]) -> Counter[Function]:
     for line in lines:
         key, _, value = line.rstrip("\n").partition("=")
         if key == "ob":
-            object_ = Path(value).name
+            object_ = Path(value).name.replace("???", "(unknown)")
         elif key == "fn":
             name = "" if value.startswith("0x") or value == "???" else value.removesuffix("'2")
         elif key == "calls":

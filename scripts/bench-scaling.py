@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Intel's virtual-machine experiment, with processes: how many can draw seed-grade bytes at once, and how fast.
 
     bench-scaling.py            1 to 60 processes, some minutes
@@ -66,6 +66,7 @@ class Share:
 
     bytes: int
     seconds: float
+    cpu_seconds: float
     missed: int  # requests that failed
     fips_passed: int  # blocks
     fips_failed: int
@@ -81,6 +82,12 @@ class Share:
 
 def mean_rate(shares: Sequence[Share]) -> float:
     return statistics.fmean(share.rate for share in shares)
+
+
+def cpu_rate(shares: Sequence[Share]) -> float:
+    """Kibit a second of CPU time: what the instructions give, however the scheduler shares out the CPUs."""
+    seconds = sum(share.cpu_seconds for share in shares)
+    return sum(share.bytes for share in shares) * 8 / 1024 / seconds if seconds > 0 else 0
 
 
 def total_rate(shares: Sequence[Share]) -> float:
@@ -136,10 +143,10 @@ class Drawer:
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
-    def result(self) -> tuple[int, float, int]:
-        """Bytes, seconds, and requests that failed."""
-        drawn, ns, missed = (int(word) for word in self.process.stderr.readline().split())
-        return drawn, ns / 1e9, missed
+    def result(self) -> tuple[int, float, float, int]:
+        """Bytes, seconds, seconds of CPU time, and requests that failed."""
+        drawn, ns, cpu_ns, missed = (int(word) for word in self.process.stderr.readline().split())
+        return drawn, ns / 1e9, cpu_ns / 1e9, missed
 
     def judge(self) -> tuple[int, int]:
         self.process.stdin.close()
@@ -219,9 +226,9 @@ def measure_all(counts: Sequence[int], seconds: float, blocks: int) -> dict[str,
 # ---- JSON ----
 
 
-def to_json(found: dict[str, Runs], seconds: float) -> dict[str, Any]:
+def to_json(found: dict[str, Runs], seconds: float, load: float) -> dict[str, Any]:
     return {
-        "context": {"cpu": cpu_model(), "num_cpus": os.cpu_count(), "seconds": seconds},
+        "context": {"cpu": cpu_model(), "num_cpus": os.cpu_count(), "load": load, "seconds": seconds},
         "sources": {
             name: {str(count): [asdict(share) for share in shares] for count, shares in runs.items()}
             for name, runs in found.items()
@@ -236,7 +243,7 @@ def from_json(data: dict[str, Any]) -> dict[str, Runs]:
     }
 
 
-# ---- Tables and pictures ----
+# ---- Tables ----
 
 
 def counts_shown(runs: Runs) -> list[int]:
@@ -253,6 +260,7 @@ def rows(name: str, runs: Runs) -> list[list[str]]:
         blocks = failed + sum(share.fips_passed for share in shares)
         missed = sum(share.missed for share in shares)
         figures = [f"{expected:.0f}", f"{mean:.0f}", f"{mean / expected:.2f}", f"{fairness(shares):.2f}"]
+        figures.append(f"{cpu_rate(shares):.0f}")
         table.append([name, str(count), *figures, f"{failed} of {blocks}", str(missed)])
     return table
 
@@ -266,11 +274,14 @@ def fips_text(found: dict[str, Runs]) -> str:
 
 
 def tables(found: dict[str, Runs], context: dict[str, Any]) -> str:
-    header = ["source", "N", "model, Kibit/s", "mean, Kibit/s", "mean / model", "slowest / fastest", "FIPS failures"]
-    table = markdown([*header, "missed"], [row for name, runs in found.items() for row in rows(name, runs)])
-    return (
-        f"{context['cpu']}, {context['num_cpus']} CPUs; {context['seconds']} s each.\n\n{table}\n\n{fips_text(found)}\n"
-    )
+    header = ["source", "N", "model, Kibit/s", "mean, Kibit/s", "mean / model", "slowest / fastest"]
+    header += ["Kibit a CPU second", "FIPS failures", "missed"]
+    table = markdown(header, [row for name, runs in found.items() for row in rows(name, runs)])
+    machine = f"{context['cpu']}, {context['num_cpus']} CPUs, load average {context['load']:.1f} before"
+    return f"{machine}; {context['seconds']} s each.\n\n{table}\n\n{fips_text(found)}\n"
+
+
+# ---- Pictures ----
 
 
 def draw_means(found: dict[str, Runs], prefix: str) -> list[Path]:
@@ -279,6 +290,7 @@ def draw_means(found: dict[str, Runs], prefix: str) -> list[Path]:
     for axes, (name, runs) in zip(all_axes[0], found.items(), strict=True):
         axes.plot(list(runs), [model(runs, n) for n in runs], color="grey", label="min(single, total / N)")
         axes.plot(list(runs), [mean_rate(shares) for shares in runs.values()], ".", markersize=4, label="measured mean")
+        axes.plot(list(runs), [cpu_rate(shares) for shares in runs.values()], linewidth=0.8, label="in a CPU second")
         axes.set(title=name, xlabel="processes", ylabel="Kibit/s each", yscale="log")
         axes.grid(True, alpha=0.3)
         axes.legend(fontsize=8)
@@ -315,8 +327,9 @@ def main() -> int:
     else:
         subprocess.run([ROOT / "scripts" / "bench.sh", "--build"], check=True)
         counts = (1, 2, 3, 4, 8, 16) if arguments.quick else range(1, 61)
-        seconds, blocks = (0.5, 20) if arguments.quick else (1.5, 100)
-        data = to_json(measure_all(counts, seconds, blocks), seconds)
+        seconds, blocks = (0.5, 20) if arguments.quick else (1.0, 100)
+        load = os.getloadavg()[0]
+        data = to_json(measure_all(counts, seconds, blocks), seconds, load)
         (BUILD / "scaling.json").write_text(json.dumps(data))
     found = from_json(data)
     text = tables(found, data["context"])

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Makes tables and pictures of what the benchmark measured.
 
     bench_report.py bench.json                        prints the tables
@@ -231,7 +231,9 @@ def other_table(report: Report) -> str:
 
 def heading(report: Report) -> str:
     context = report.context
-    return f"{context['cpu']}, {context['num_cpus']} CPUs; {context['openssl']}; drng's AES: {context['aes']}."
+    load = f"{context['load_avg'][0]:.1f}" if context.get("load_avg") else "unknown"
+    machine = f"{context['cpu']}, {context['num_cpus']} CPUs, load average {load}"
+    return f"{machine}; {context['openssl']}; drng's AES: {context['aes']}."
 
 
 def tables(report: Report) -> str:

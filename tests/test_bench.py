@@ -144,7 +144,9 @@ def test_a_section_is_replaced_and_nothing_else() -> None:
 
 def share(rate: float, failed: int = 0) -> Any:
     """A process that got so many Kibit/s for two seconds."""
-    return scaling.Share(bytes=int(rate * 1024 / 8 * 2), seconds=2, missed=0, fips_passed=10, fips_failed=failed)
+    return scaling.Share(
+        bytes=int(rate * 1024 / 8 * 2), seconds=2, cpu_seconds=1, missed=0, fips_passed=10, fips_failed=failed
+    )
 
 
 RUNS = {1: [share(100)], 2: [share(90), share(110)], 4: [share(75), share(50), share(60), share(65)]}
@@ -154,6 +156,11 @@ def test_rates_are_kibibits_a_second() -> None:
     assert share(64).rate == 64
     assert scaling.mean_rate(RUNS[2]) == 100
     assert scaling.total_rate(RUNS[4]) == 250
+
+
+def test_a_second_of_cpu_time_is_not_a_second() -> None:
+    assert scaling.cpu_rate(RUNS[2]) == 200
+    assert scaling.cpu_rate([]) == 0
 
 
 def test_the_model_is_flat_until_the_total_is_reached() -> None:
@@ -167,13 +174,19 @@ def test_fairness_is_the_slowest_over_the_fastest() -> None:
 
 
 def test_runs_survive_json() -> None:
-    assert scaling.from_json(json.loads(json.dumps(scaling.to_json({"seeds": RUNS}, 2)))) == {"seeds": RUNS}
+    assert scaling.from_json(json.loads(json.dumps(scaling.to_json({"seeds": RUNS}, 2, 0.5)))) == {"seeds": RUNS}
 
 
 def test_failed_blocks_are_counted() -> None:
     runs = {1: [share(100, failed=1)], 2: [share(50, failed=3), share(50)]}
-    assert cells("\n".join("| " + " | ".join(r) + " |" for r in scaling.rows("seeds", runs)), "seeds")[6] == "1 of 11"
+    assert cells("\n".join("| " + " | ".join(r) + " |" for r in scaling.rows("seeds", runs)), "seeds")[7] == "1 of 11"
     assert "4 of 34 blocks failed" in scaling.fips_text({"seeds": runs})
+
+
+def test_the_tables_tell_the_machine_and_its_load() -> None:
+    text = scaling.tables({"seeds": RUNS}, {"cpu": "a CPU", "num_cpus": 2, "load": 0.25, "seconds": 1})
+    assert text.startswith("a CPU, 2 CPUs, load average 0.2 before; 1 s each.\n")
+    assert "| seeds  | 4 " in text
 
 
 def test_rngtest_is_understood() -> None:
@@ -275,6 +288,7 @@ def test_processes_draw_at_once(tmp_path: Path) -> None:
     for got in shares:
         assert got.bytes > 0
         assert got.seconds >= 0.05
+        assert got.cpu_seconds > 0
         assert got.fips_passed + got.fips_failed == (1 if got.bytes >= scaling.FIRST + scaling.BLOCK else 0)
 
 

@@ -2,8 +2,8 @@
  * draw.c - one of many processes that draw at once: draw GENERATOR REQUEST SECONDS SAMPLE
  *
  * Draws requests of REQUEST bytes from drng's GENERATOR for SECONDS and keeps the first SAMPLE bytes. Whoever starts it
- * paces it: "ready" comes on stderr; a byte on stdin starts the clock; "BYTES NANOSECONDS MISSED" comes on stderr; and
- * the end of stdin lets the sample out on stdout, when all the others have finished too.
+ * paces it: "ready" comes on stderr; a byte on stdin starts the clock; "BYTES NANOSECONDS CPU-NANOSECONDS MISSED" comes
+ * on stderr; and the end of stdin lets the sample out on stdout, when all the others have finished too.
  */
 
 #include <stdbool.h>
@@ -29,12 +29,13 @@ struct drawn {
     uint64_t bytes;
     uint64_t missed; /* requests that failed */
     uint64_t ns;
+    uint64_t cpu_ns;
 };
 
-static uint64_t clock_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
@@ -63,7 +64,8 @@ static struct drawn draw(EVP_RAND_CTX *rand, size_t request, uint64_t duration_n
 {
     uint8_t bytes[MAX_REQUEST];
     struct drawn drawn = {0};
-    const uint64_t begin = clock_ns();
+    const uint64_t cpu_begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const uint64_t begin = clock_ns(CLOCK_MONOTONIC);
     do {
         if (EVP_RAND_generate(rand, bytes, request, 0, 0, NULL, 0) == 1) {
             drawn.bytes += request;
@@ -72,8 +74,9 @@ static struct drawn draw(EVP_RAND_CTX *rand, size_t request, uint64_t duration_n
             drawn.missed++;
             ERR_clear_error();
         }
-        drawn.ns = clock_ns() - begin;
+        drawn.ns = clock_ns(CLOCK_MONOTONIC) - begin;
     } while (drawn.ns < duration_ns);
+    drawn.cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
     return drawn;
 }
 
@@ -96,8 +99,8 @@ static bool run(EVP_RAND_CTX *rand, size_t request, double seconds, struct sampl
         return false;
     }
     const struct drawn drawn = draw(rand, request, (uint64_t)(seconds * 1e9), sample);
-    (void)fprintf(stderr, "%llu %llu %llu\n", (unsigned long long)drawn.bytes, (unsigned long long)drawn.ns,
-                  (unsigned long long)drawn.missed);
+    (void)fprintf(stderr, "%llu %llu %llu %llu\n", (unsigned long long)drawn.bytes, (unsigned long long)drawn.ns,
+                  (unsigned long long)drawn.cpu_ns, (unsigned long long)drawn.missed);
     return wait_for_end_of_input() && fwrite(sample->bytes, 1, sample->len, stdout) == sample->len &&
            fflush(stdout) == 0;
 }
