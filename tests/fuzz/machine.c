@@ -65,7 +65,7 @@ void machine_start(struct fuzz_input *input)
 void machine_open(void)
 {
     struct fuzz_input nothing = {NULL, 0};
-    machine_start(&nothing);
+    scripted_reset(scripted_good, scripted_good);
     FUZZ_CHECK(drng_process_open());
     machine_start(&nothing); /* on what the process has found out by now */
 }
