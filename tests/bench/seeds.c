@@ -16,9 +16,10 @@ enum {
 
 /* ---- As drng makes them, kernel bytes included ---- */
 
-static struct drng_instruction rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand};
-static struct drng_instruction rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true};
 static struct drng_counters counters;
+static struct drng_instruction rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand, .counters = &counters.rdrand};
+static struct drng_instruction rdseed = {
+    .name = "RDSEED", .read = drng_cpu_rdseed, .starves = true, .counters = &counters.rdseed};
 static struct drng_seed_policy policy = {.os_mixing = true, .counters = &counters};
 static struct drng_seed_reader reader;
 
