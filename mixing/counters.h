@@ -4,6 +4,7 @@
 #define DRNG_COUNTERS_H
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 /* Who made the last seed. The numbers are part of the layout in provider/page.h. */
 enum drng_source {
@@ -35,6 +36,11 @@ struct drng_counters {
 static inline void drng_note_source(struct drng_counters *counters, enum drng_source source)
 {
     atomic_store_explicit(&counters->source, source, memory_order_relaxed);
+}
+
+static inline void drng_note_seeded(struct drng_counters *counters, uint64_t now)
+{
+    atomic_store_explicit(&counters->last_seed, now, memory_order_relaxed);
 }
 
 static inline void drng_count(atomic_uint_least64_t *counter)

@@ -114,7 +114,7 @@ enum drng_status drng_provctx_take_seed(const struct drng_seed_policy *policy, s
     drng_page_enter();
     const enum drng_status status = drng_seed_get(policy, reader, out, len);
     if (status == DRNG_OK) {
-        atomic_store_explicit(&drng_page.live->counters.last_seed, (uint64_t)time(NULL), memory_order_relaxed);
+        drng_note_seeded(&drng_page.live->counters, (uint64_t)time(NULL));
     }
     return status;
 }

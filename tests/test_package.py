@@ -60,9 +60,12 @@ def expected(suffix: str, *documentation: str) -> set[str]:
     module = output("pkg-config", "--variable=modulesdir", "libcrypto").strip() + "/drng.so"
     pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES]
     programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
-    articles = [p.name for p in (ROOT / "docs").glob("*.md")]
+    imported = [f"/usr/share/drng/drng_status/{p.name}" for p in (ROOT / "scripts/drng_status").glob("*.py")]
+    articles = [
+        str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".png", ".svg")
+    ]
     read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", *articles, *documentation)]
-    return {module, *PROFILES, *EXAMPLES, *pages, *programs, *read}
+    return {module, *PROFILES, *EXAMPLES, *pages, *programs, *imported, *read}
 
 
 # ---- What is in them ----

@@ -121,7 +121,8 @@ def test_a_missing_module_gives_no_bytes(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("since_3_5")
 @pytest.mark.parametrize("way", ["fork", "clone"])
 def test_no_draw_comes_twice_after_a_fork(release: Flavour, way: str) -> None:
-    check_draws(release, way, PROFILE)
+    # libcrypto's first request goes to its own public generator, so the first child's is new and was not wiped.
+    check_draws(release, way, PROFILE, first_child=(1, 2))
 
 
 @pytest.mark.usefixtures("since_3_5")

@@ -25,9 +25,21 @@ def programs(preset: str) -> list[tuple[str, str]]:
     return [(t["name"], t["command"][0]) for t in json.loads(listing.stdout)["tests"]]
 
 
-CASES = [pytest.param(path, id=f"{preset}-{name}") for preset in PRESETS for name, path in programs(preset)]
+# The longest ones, all of one thread: not for ThreadSanitizer, nor for valgrind beside AddressSanitizer.
+LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "seed")
+
+CASES = [
+    pytest.param(path, id=f"{preset}-{name}")
+    for preset in PRESETS
+    for name, path in programs(preset)
+    if not (preset == "tsan" and name in LONG)
+]
 # Not the processes and threads by the hundred, whose children valgrind takes for leaks: the sanitizers look at those.
-VALGRIND_CASES = [pytest.param(path, id=name) for name, path in programs("dev") if not name.startswith("process_")]
+VALGRIND_CASES = [
+    pytest.param(path, id=name)
+    for name, path in programs("dev")
+    if not name.startswith("process_") and name not in LONG
+]
 
 
 def run(command: list[str]) -> None:
