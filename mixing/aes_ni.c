@@ -13,8 +13,9 @@ enum {
 DRNG_AES_INLINE void keystream(const struct drng_schedule *schedule, struct drng_counter counter, __m128i *block,
                                const int lanes)
 {
+    const __m128i v = drng_counter_words(counter);
     for (int i = 0; i < lanes; i++) {
-        block[i] = _mm_xor_si128(drng_counter_next(&counter), schedule->rk[0]);
+        block[i] = _mm_xor_si128(drng_counter_block(v, i + 1), schedule->rk[0]);
     }
     for (unsigned round = 1; round < schedule->rounds; round++) {
         const __m128i key = schedule->rk[round];
@@ -151,7 +152,7 @@ void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t ke
     } else if (blocks <= LANES) {
         ctr_short_256(key, counter, &sink);
         drng_wipe_stack_256();
-    } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS && last.high == counter.high) {
+    } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS) {
         wide->brief(key, counter, &sink);
         drng_wipe_stack_512();
     } else {

@@ -4,7 +4,7 @@
 #include "mixing/aes_x86.h"
 #include "mixing/wipe.h"
 
-#define WIDE __attribute__((target("vaes,avx2")))
+#define WIDE __attribute__((target("vaes,avx2,aes")))
 
 enum {
     LANES = 8,
@@ -12,24 +12,23 @@ enum {
     GROUP = LANES * PER_LANE,
 };
 
-/* Counters as (low, high) pairs of little-endian words, so that a vector addition counts; V + 1 and V + 2. */
-WIDE static __m256i first_counters(struct drng_counter counter)
+/* The blocks of counters that are `sum`, and were v before anything was added; see drng_counter_block(). */
+WIDE static inline __m256i counter_blocks(__m256i v, __m256i sum)
 {
-    const __m256i v = _mm256_set_epi64x((long long)counter.high, (long long)counter.low, (long long)counter.high,
-                                        (long long)counter.low);
-    return _mm256_add_epi64(v, _mm256_set_epi64x(0, 2, 0, 1));
+    const __m256i wrapped = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_andnot_si256(sum, v));
+    const __m256i carried = _mm256_sub_epi64(sum, _mm256_slli_si256(wrapped, 8));
+    return _mm256_shuffle_epi8(carried, _mm256_broadcastsi128_si256(drng_counter_reverse()));
 }
 
 WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks)
 {
-    const __m256i reverse =
-        _mm256_broadcastsi128_si256(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     const __m256i step = _mm256_set_epi64x(0, PER_LANE, 0, PER_LANE);
-    const size_t groups = drng_groups_before_carry(counter, blocks, GROUP);
+    const size_t groups = blocks / GROUP;
     const unsigned rounds = schedule->rounds;
     __m256i key[15];
     __m256i lane[LANES];
-    __m256i next = first_counters(*counter);
+    const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(*counter));
+    __m256i next = _mm256_add_epi64(v, _mm256_set_epi64x(0, 2, 0, 1));
 
     for (unsigned round = 0; round <= rounds; round++) {
         key[round] = _mm256_broadcastsi128_si256(schedule->rk[round]);
@@ -37,7 +36,7 @@ WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counte
     const __m256i last = key[rounds];
     for (size_t group = 0; group < groups; group++) {
         for (int i = 0; i < LANES; i++) {
-            lane[i] = _mm256_xor_si256(_mm256_shuffle_epi8(next, reverse), key[0]);
+            lane[i] = _mm256_xor_si256(counter_blocks(v, next), key[0]);
             next = _mm256_add_epi64(next, step);
         }
         for (unsigned round = 1; round < rounds; round++) {

@@ -4,7 +4,7 @@
 #include "mixing/aes_x86.h"
 #include "mixing/wipe.h"
 
-#define WIDE __attribute__((target("vaes,avx512f,avx512bw")))
+#define WIDE __attribute__((target("vaes,avx512f,avx512bw,aes")))
 
 enum {
     LANES = 8,
@@ -12,24 +12,23 @@ enum {
     GROUP = LANES * PER_LANE,
 };
 
-/* Counters as (low, high) pairs of little-endian words, so that a vector addition counts; V + 1 to V + 4. */
-WIDE static __m512i first_counters(struct drng_counter counter)
+/* The blocks of counters that are `sum`, and were v before anything was added; see drng_counter_block(). */
+WIDE static inline __m512i counter_blocks(__m512i v, __m512i sum)
 {
-    const __m512i v = _mm512_set_epi64((long long)counter.high, (long long)counter.low, (long long)counter.high,
-                                       (long long)counter.low, (long long)counter.high, (long long)counter.low,
-                                       (long long)counter.high, (long long)counter.low);
-    return _mm512_add_epi64(v, _mm512_set_epi64(0, 4, 0, 3, 0, 2, 0, 1));
+    const __mmask8 wrapped = _mm512_cmplt_epu64_mask(_mm512_bslli_epi128(sum, 8), _mm512_bslli_epi128(v, 8));
+    const __m512i carried = _mm512_mask_add_epi64(sum, wrapped, sum, _mm512_set1_epi64(1));
+    return _mm512_shuffle_epi8(carried, _mm512_broadcast_i32x4(drng_counter_reverse()));
 }
 
 WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks)
 {
-    const __m512i reverse = _mm512_broadcast_i32x4(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
     const __m512i step = _mm512_set_epi64(0, PER_LANE, 0, PER_LANE, 0, PER_LANE, 0, PER_LANE);
-    const size_t groups = drng_groups_before_carry(counter, blocks, GROUP);
+    const size_t groups = blocks / GROUP;
     const unsigned rounds = schedule->rounds;
     __m512i key[15];
     __m512i lane[LANES];
-    __m512i next = first_counters(*counter);
+    const __m512i v = _mm512_broadcast_i32x4(drng_counter_words(*counter));
+    __m512i next = _mm512_add_epi64(v, _mm512_set_epi64(0, 4, 0, 3, 0, 2, 0, 1));
 
     for (unsigned round = 0; round <= rounds; round++) {
         key[round] = _mm512_broadcast_i32x4(schedule->rk[round]);
@@ -37,7 +36,7 @@ WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counte
     const __m512i last = key[rounds];
     for (size_t group = 0; group < groups; group++) {
         for (int i = 0; i < LANES; i++) {
-            lane[i] = _mm512_xor_si512(_mm512_shuffle_epi8(next, reverse), key[0]);
+            lane[i] = _mm512_xor_si512(counter_blocks(v, next), key[0]);
             next = _mm512_add_epi64(next, step);
         }
         for (unsigned round = 1; round < rounds; round++) {

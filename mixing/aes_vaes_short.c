@@ -17,17 +17,15 @@ enum { PER_LANE = 2 };
         }                                                                                                              \
     } while (0)
 
-/* V + 1 and those after it; counted as (low, high) pairs of little-endian words, which must not carry. */
+/* V + 1 and those after it; see drng_counter_block(). */
 WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lanes)
 {
-    const __m256i reverse =
-        _mm256_broadcastsi128_si256(_mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
-    const __m256i step = _mm256_set_epi64x(0, PER_LANE, 0, PER_LANE);
-    const __m128i v = _mm_set_epi64x((long long)counter.high, (long long)counter.low);
-    __m256i next = _mm256_add_epi64(_mm256_broadcastsi128_si256(v), _mm256_set_epi64x(0, 2, 0, 1));
+    const __m256i reverse = _mm256_broadcastsi128_si256(drng_counter_reverse());
+    const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(counter));
     for (int i = 0; i < lanes; i++) {
-        lane[i] = _mm256_shuffle_epi8(next, reverse);
-        next = _mm256_add_epi64(next, step);
+        const __m256i sum = _mm256_add_epi64(v, _mm256_set_epi64x(0, PER_LANE * i + 2, 0, PER_LANE * i + 1));
+        const __m256i wrapped = _mm256_srli_epi64(_mm256_andnot_si256(sum, v), 63);
+        lane[i] = _mm256_shuffle_epi8(_mm256_add_epi64(sum, _mm256_slli_si256(wrapped, 8)), reverse);
     }
 }
 

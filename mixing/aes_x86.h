@@ -164,17 +164,42 @@ static inline void drng_counter_store(uint8_t v[16], struct drng_counter counter
     __builtin_memcpy(v, &counter, sizeof(counter));
 }
 
+/* The carry by hand: as a comparison GCC may make a branch of it, and V is secret. */
 static inline void drng_counter_add(struct drng_counter *counter, uint64_t blocks)
 {
-    counter->low += blocks;
-    counter->high += counter->low < blocks;
+    const uint64_t low = counter->low + blocks;
+    counter->high += (counter->low & ~low) >> 63;
+    counter->low = low;
 }
 
-/* V + 1, as a block. */
+/*
+ * Counting in vectors: (low, high) pairs of little-endian words, to whose low words less than 2^63 is added. Such a
+ * word has wrapped if its top bit was 1 and is 0, which is a carry to the high word without a branch.
+ */
+DRNG_AES_INLINE __m128i drng_counter_words(struct drng_counter counter)
+{
+    return _mm_set_epi64x((long long)counter.high, (long long)counter.low);
+}
+
+/* How words become a block: big-endian, the high word first. */
+DRNG_AES_INLINE __m128i drng_counter_reverse(void)
+{
+    return _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+}
+
+/* V + 1, as a block, for a few of them: each from registers that are at hand. */
 DRNG_AES_INLINE __m128i drng_counter_next(struct drng_counter *counter)
 {
     drng_counter_add(counter, 1);
     return _mm_set_epi64x((long long)__builtin_bswap64(counter->low), (long long)__builtin_bswap64(counter->high));
+}
+
+/* V + n, as a block. */
+DRNG_AES_INLINE __m128i drng_counter_block(__m128i v, int n)
+{
+    const __m128i sum = _mm_add_epi64(v, _mm_set_epi64x(0, n));
+    const __m128i wrapped = _mm_srli_epi64(_mm_andnot_si128(sum, v), 63);
+    return _mm_shuffle_epi8(_mm_add_epi64(sum, _mm_slli_si128(wrapped, 8)), drng_counter_reverse());
 }
 
 /* ---- Where keystream goes: `out` first, then `tail` ---- */
@@ -202,13 +227,6 @@ DRNG_AES_INLINE void drng_sink_take(struct drng_sink *sink, __m128i block)
 
 /* ---- What the wider implementations add to aes_ni.c ---- */
 
-/* How many whole groups of blocks can be counted through without a carry from the low word to the high one. */
-static inline size_t drng_groups_before_carry(const struct drng_counter *counter, size_t blocks, size_t group)
-{
-    const uint64_t room = UINT64_MAX - counter->low;
-    return (room < blocks ? (size_t)room : blocks) / group;
-}
-
 enum { DRNG_AES_SHORT_BLOCKS = 20 }; /* a request of 256 bytes, with its Update */
 
 struct drng_wide {
@@ -218,7 +236,7 @@ struct drng_wide {
      */
     size_t (*bulk)(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks);
 
-    /* AES-256 for at most DRNG_AES_SHORT_BLOCKS, whose counters do not carry into the high word. */
+    /* AES-256 for at most DRNG_AES_SHORT_BLOCKS. */
     void (*brief)(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 };
 

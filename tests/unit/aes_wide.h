@@ -10,7 +10,6 @@ enum { AES_WIDE_SKIPPED = 77 }; /* exit status of a program that this CPU cannot
 struct aes_wide {
     const struct drng_aes *aes;
     unsigned blocks;             /* in one register */
-    unsigned group;              /* blocks in flight */
     const unsigned long *rounds; /* how often a register has gone through a round, the last rounds not counted */
 };
 
