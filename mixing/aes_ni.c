@@ -119,7 +119,6 @@ DRNG_AES_TARGET static void ctr_medium_256(const uint8_t *key, struct drng_count
     drain(sink, block, LANES);
     drng_counter_add(&counter, LANES);
     ctr_rest(&schedule, counter, sink);
-    drng_wipe(&schedule, sizeof(schedule));
 }
 
 DRNG_AES_TARGET static void ctr_long(const struct drng_wide *wide, const uint8_t *key, size_t key_len,
@@ -134,9 +133,9 @@ DRNG_AES_TARGET static void ctr_long(const struct drng_wide *wide, const uint8_t
         sink->out_blocks -= done;
     }
     ctr_rest(&schedule, counter, sink);
-    drng_wipe(&schedule, sizeof(schedule));
 }
 
+/* Schedules, and what else these leave on the stack, are wiped when they have returned. */
 void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
                      size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
@@ -190,7 +189,6 @@ DRNG_AES_TARGET static void cbc(const uint8_t *key, size_t key_len, uint8_t chai
         }
     }
     _mm_storeu_si128((__m128i *)chain, block);
-    drng_wipe(&schedule, sizeof(schedule));
 }
 
 enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,

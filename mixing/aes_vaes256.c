@@ -2,7 +2,6 @@
 
 #include "mixing/aes.h"
 #include "mixing/aes_x86.h"
-#include "mixing/wipe.h"
 
 #define WIDE __attribute__((target("vaes,avx2,aes")))
 
@@ -49,7 +48,6 @@ WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counte
             _mm256_storeu_si256((__m256i *)out + group * LANES + i, lane[i]);
         }
     }
-    drng_wipe(key, sizeof(key));
     drng_counter_add(counter, groups * GROUP);
     return groups * GROUP;
 }

@@ -100,7 +100,7 @@ DRNG_AES_INLINE void drng_aes_expand_256(__m128i rk[15], const uint8_t key[32])
     rk[14] = drng_aes_next_key(rk[12], rk[13], 0x40);
 }
 
-/* An expanded key of any size; secret, so whoever fills one wipes it. */
+/* An expanded key of any size; secret, so whoever calls what fills one wipes the stack. */
 struct drng_schedule {
     __m128i rk[15];
     unsigned rounds; /* 10, 12 or 14 */
