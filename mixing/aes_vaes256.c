@@ -11,14 +11,6 @@ enum {
     GROUP = LANES * PER_LANE,
 };
 
-/* The blocks of counters that are `sum`, and were v before anything was added; see drng_counter_block(). */
-WIDE static inline __m256i counter_blocks(__m256i v, __m256i sum)
-{
-    const __m256i wrapped = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_andnot_si256(sum, v));
-    const __m256i carried = _mm256_sub_epi64(sum, _mm256_slli_si256(wrapped, 8));
-    return _mm256_shuffle_epi8(carried, _mm256_broadcastsi128_si256(drng_counter_reverse()));
-}
-
 WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks)
 {
     const __m256i step = _mm256_set_epi64x(0, PER_LANE, 0, PER_LANE);
@@ -35,7 +27,7 @@ WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counte
     const __m256i last = key[rounds];
     for (size_t group = 0; group < groups; group++) {
         for (int i = 0; i < LANES; i++) {
-            lane[i] = _mm256_xor_si256(counter_blocks(v, next), key[0]);
+            lane[i] = _mm256_xor_si256(drng_counter_blocks(v, next), key[0]);
             next = _mm256_add_epi64(next, step);
         }
         for (unsigned round = 1; round < rounds; round++) {

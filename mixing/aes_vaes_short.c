@@ -17,15 +17,13 @@ enum { PER_LANE = 2 };
         }                                                                                                              \
     } while (0)
 
-/* V + 1 and those after it; see drng_counter_block(). */
+/* V + 1 and those after it. */
 WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lanes)
 {
-    const __m256i reverse = _mm256_broadcastsi128_si256(drng_counter_reverse());
     const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(counter));
     for (int i = 0; i < lanes; i++) {
         const __m256i sum = _mm256_add_epi64(v, _mm256_set_epi64x(0, PER_LANE * i + 2, 0, PER_LANE * i + 1));
-        const __m256i wrapped = _mm256_srli_epi64(_mm256_andnot_si256(sum, v), 63);
-        lane[i] = _mm256_shuffle_epi8(_mm256_add_epi64(sum, _mm256_slli_si256(wrapped, 8)), reverse);
+        lane[i] = drng_counter_blocks(v, sum);
     }
 }
 

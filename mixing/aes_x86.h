@@ -202,6 +202,15 @@ DRNG_AES_INLINE __m128i drng_counter_block(__m128i v, int n)
     return _mm_shuffle_epi8(_mm_add_epi64(sum, _mm_slli_si128(wrapped, 8)), drng_counter_reverse());
 }
 
+/* The same for two: the blocks of counters that are `sum`, and were v before anything was added. */
+static inline __attribute__((always_inline, target("avx2,aes,ssse3"))) __m256i drng_counter_blocks(__m256i v,
+                                                                                                   __m256i sum)
+{
+    const __m256i wrapped = _mm256_cmpgt_epi64(_mm256_setzero_si256(), _mm256_andnot_si256(sum, v));
+    const __m256i carried = _mm256_sub_epi64(sum, _mm256_slli_si256(wrapped, 8));
+    return _mm256_shuffle_epi8(carried, _mm256_broadcastsi128_si256(drng_counter_reverse()));
+}
+
 /* ---- Where keystream goes: `out` first, then `tail` ---- */
 
 struct drng_sink {

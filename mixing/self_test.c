@@ -72,11 +72,12 @@ static bool test_run(const struct drng_aes *aes, size_t key_len, size_t blocks)
 static bool test_runs(const struct drng_aes *aes, size_t key_len)
 {
     static const uint8_t lengths[] = {4, 8, 12, 20, 31, LONGEST_RUN};
-    bool passed = true;
     for (size_t i = 0; i < sizeof(lengths); i++) {
-        passed = passed && test_run(aes, key_len, lengths[i]);
+        if (!test_run(aes, key_len, lengths[i])) {
+            return false;
+        }
     }
-    return passed;
+    return true;
 }
 
 static bool test_aes(const struct drng_aes *aes)

@@ -65,7 +65,6 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     atomic_init(&d->reseed_counter, 1);
     drng_page_enter();
     d->cell = drng_cell_take();
-    d->cell_shared = d->cell == drng_shared_cell();
     return d;
 }
 
@@ -275,7 +274,7 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         drng_raise(&d->provctx->core, DRNG_R_LIBCRYPTO_FAILED, NULL);
         return 0;
     }
-    drng_cell_count(d->cell, d->cell_shared, out_len);
+    drng_cell_count(d->cell, out_len);
     return 1;
 }
 
@@ -285,14 +284,9 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
                        int prediction_resistance, const unsigned char *additional, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
-    const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
-    if (len == 0) {
-        drng_raise(&d->provctx->core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
-        return 0;
-    }
-    unsigned char *buffer = drng_seed_buffer_new(len);
+    size_t len = 0;
+    unsigned char *buffer = drng_seed_buffer_for(&d->provctx->core, entropy, min_len, max_len, &len);
     if (buffer == NULL) {
-        drng_raise(&d->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return 0;
     }
     if (!drng_drbg_generate(d, buffer, len, drng_drbg_strength(d), prediction_resistance, additional, additional_len)) {

@@ -36,7 +36,6 @@ struct drng_drbg {
     bool own_chain;              /* the chain of parents ends in drng's own seed source */
     bool mixes;                  /* requests take fresh words: only in such a chain */
     bool locking;
-    bool cell_shared;
     struct drng_cell *cell; /* counts this generator's requests */
 
     int state; /* EVP_RAND_STATE_* */

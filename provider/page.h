@@ -115,21 +115,21 @@ static inline void drng_add_alone(atomic_uint_least64_t *counter, uint64_t add)
     atomic_store_explicit(counter, now + add, memory_order_relaxed);
 }
 
-/* One request of len bytes. `shared`: the cell is the shared one. */
-static inline void drng_cell_count(struct drng_cell *cell, bool shared, size_t len)
+static inline struct drng_cell *drng_shared_cell(void)
 {
-    if (__builtin_expect(shared, 0)) {
+    return &drng_page.live->cells[0];
+}
+
+/* One request of len bytes. */
+static inline void drng_cell_count(struct drng_cell *cell, size_t len)
+{
+    if (__builtin_expect(cell == drng_shared_cell(), 0)) {
         atomic_fetch_add_explicit(&cell->requests, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&cell->bytes, len, memory_order_relaxed);
     } else {
         drng_add_alone(&cell->requests, 1);
         drng_add_alone(&cell->bytes, len);
     }
-}
-
-static inline struct drng_cell *drng_shared_cell(void)
-{
-    return &drng_page.live->cells[0];
 }
 
 /* The sum over all cells. */

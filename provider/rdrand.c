@@ -85,7 +85,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
                    "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG");
         return 0;
     }
-    drng_cell_count(drng_shared_cell(), true, len);
+    drng_cell_count(drng_shared_cell(), len);
     return 1;
 }
 

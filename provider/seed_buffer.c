@@ -3,8 +3,10 @@
 #include <openssl/crypto.h>
 
 #include "mixing/secmem.h"
+#include "provider/errors.h"
 
-size_t drng_seed_buffer_len(int entropy, size_t min_len, size_t max_len)
+/* 0 where max_len has no room. */
+static size_t length(int entropy, size_t min_len, size_t max_len)
 {
     const size_t wanted = entropy > 0 ? ((size_t)entropy + 7) / 8 : 0;
     const size_t len = wanted > min_len ? wanted : min_len;
@@ -14,6 +16,21 @@ size_t drng_seed_buffer_len(int entropy, size_t min_len, size_t max_len)
 unsigned char *drng_seed_buffer_new(size_t len)
 {
     return len <= DRNG_SLOT_SIZE ? drng_secmem_alloc() : OPENSSL_secure_malloc(len);
+}
+
+unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, size_t min_len, size_t max_len,
+                                    size_t *len)
+{
+    *len = length(entropy, min_len, max_len);
+    if (*len == 0) {
+        drng_raise(core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
+        return NULL;
+    }
+    unsigned char *buffer = drng_seed_buffer_new(*len);
+    if (buffer == NULL) {
+        drng_raise(core, DRNG_R_OUT_OF_MEMORY, NULL);
+    }
+    return buffer;
 }
 
 void drng_seed_buffer_free(unsigned char *buffer, size_t len)

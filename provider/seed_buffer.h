@@ -5,8 +5,14 @@
 
 #include <stddef.h>
 
-/* What get_seed is to give: entropy in bits, but at least min_len bytes; 0 where max_len has no room for that. */
-size_t drng_seed_buffer_len(int entropy, size_t min_len, size_t max_len);
+#include "provider/core.h"
+
+/*
+ * What get_seed is to give: entropy in bits, but at least min_len bytes; that length is put into *len. NULL, and an
+ * error, where max_len has no room for it or there is no memory.
+ */
+unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, size_t min_len, size_t max_len,
+                                    size_t *len);
 
 /* len bytes, from the memory for secrets where they fit a slot; NULL: none to be had. */
 unsigned char *drng_seed_buffer_new(size_t len);

@@ -32,7 +32,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
     if (!drng_source_fill(source, &source->provctx->policy, out, len)) {
         return 0;
     }
-    drng_cell_count(drng_shared_cell(), true, len);
+    drng_cell_count(drng_shared_cell(), len);
     return 1;
 }
 

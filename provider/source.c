@@ -171,15 +171,9 @@ bool drng_source_fill(struct drng_source_ctx *source, const struct drng_seed_pol
 size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char **seed,
                             int entropy, size_t min_len, size_t max_len)
 {
-    const size_t len = drng_seed_buffer_len(entropy, min_len, max_len);
-    if (len == 0) {
-        drng_raise(&source->provctx->core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len,
-                   max_len);
-        return 0;
-    }
-    unsigned char *buffer = drng_seed_buffer_new(len);
+    size_t len = 0;
+    unsigned char *buffer = drng_seed_buffer_for(&source->provctx->core, entropy, min_len, max_len, &len);
     if (buffer == NULL) {
-        drng_raise(&source->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return 0;
     }
     if (!drng_source_ready(source) || !drng_source_fill(source, policy, buffer, len)) {
