@@ -292,7 +292,6 @@ static bool open_first(void)
 {
     static struct drng_fork_watcher watcher = {.wipe = wipe_all, .forked = in_forked_child};
     drng_fork_watch(&watcher);
-    drng_filter_look();
     note_lock(DRNG_MEMORY_LOCKED);
     struct chunk *first = map_chunk(FIRST_SLOTS);
     atomic_store(&chunks, first);
