@@ -103,15 +103,11 @@ uint64_t drng_fork_enter(void)
     return drng_fork_kernel_wipes ? enter_wiped() : enter_by_process_id();
 }
 
+/* At once, since nothing else tells a forked child from its parent before it draws. */
 static void in_forked_child(void)
 {
     if (!drng_fork_kernel_wipes) {
         (void)enter_by_process_id();
-    }
-    for (struct drng_fork_watcher *w = atomic_load(&watchers); w != NULL; w = w->next) {
-        if (w->forked != NULL) {
-            w->forked();
-        }
     }
 }
 

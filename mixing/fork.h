@@ -36,7 +36,6 @@ extern bool drng_fork_kernel_wipes;
 /* What a part of the module does in a new process. Each may be NULL. */
 struct drng_fork_watcher {
     void (*wipe)(void);    /* sets to zero what the kernel would; called only where it does not */
-    void (*forked)(void);  /* in a child of fork(), before fork() returns there; clone() calls nothing */
     void (*entered)(void); /* once in a new process, when it asks for its generation for the first time */
     struct drng_fork_watcher *next;
 };

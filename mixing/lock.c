@@ -60,6 +60,20 @@ static void note(const struct drng_lock *lock, bool shared)
     keep_order();
 }
 
+/*
+ * The process forked between the note and here, and this is the child: it has the lock if it took it after the fork,
+ * and takes it now if it took it before, since it has been wiped.
+ */
+static void settle(struct drng_lock *lock)
+{
+    struct held *last = &mine.held[mine.depth - 1];
+    while (!drng_fork_is_still(last->generation)) {
+        last->generation = drng_fork_generation();
+        keep_order();
+        (void)pthread_mutex_trylock(&lock->mutex);
+    }
+}
+
 bool drng_lock(struct drng_lock *lock)
 {
     if (mine.depth == DRNG_LOCK_DEPTH || is_mine(lock)) {
@@ -67,6 +81,7 @@ bool drng_lock(struct drng_lock *lock)
     }
     note(lock, false);
     (void)pthread_mutex_lock(&lock->mutex);
+    settle(lock);
     return true;
 }
 

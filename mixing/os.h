@@ -28,6 +28,7 @@ struct drng_kernel_flags {
     bool rdseed;
 };
 
+/* By one thread at a time. */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags);
 
 #endif

@@ -36,7 +36,7 @@ uint64_t drng_os_clock_ns(void)
  */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags)
 {
-    char text[16384];
+    static char text[16384]; /* not on the stack, which may be small */
     size_t len = 0;
     ssize_t got = 0;
 

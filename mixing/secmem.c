@@ -5,10 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mixing/filter.h"
 #include "mixing/fork.h"
 #include "mixing/lock.h"
 #include "mixing/wipe.h"
@@ -20,10 +18,6 @@ enum {
     MOST_WORDS = MOST_SLOTS / WORD_BITS,
 };
 
-#ifndef MLOCK_ONFAULT
-#define MLOCK_ONFAULT 1
-#endif
-
 /*
  * Lives in ordinary memory, so a child still knows which slots are taken. Every change is one store, so it is
  * whole at whatever moment the process forks; what a vanished thread had under way is lost, not broken.
@@ -31,8 +25,7 @@ enum {
 struct chunk {
     _Atomic(struct chunk *) next;
     uint8_t *slots;
-    size_t size; /* bytes */
-    bool locked;
+    size_t size;   /* bytes */
     unsigned hint; /* every word of `used` before this one is full */
     _Atomic uint64_t used[MOST_WORDS];
 };
@@ -59,29 +52,6 @@ static void note_lock(enum drng_memory_lock state)
     atomic_store_explicit(lock_state, state, memory_order_relaxed);
 }
 
-/* On fault, and so for what this process will use. The C library has no name for the call everywhere. */
-static bool lock_again(const struct chunk *chunk)
-{
-    return !chunk->locked || syscall(SYS_mlock2, chunk->slots, chunk->size, MLOCK_ONFAULT) == 0;
-}
-
-static void in_forked_child(void)
-{
-    struct chunk *chunk = atomic_load(&chunks);
-    if (chunk == NULL) {
-        return;
-    }
-    if (!drng_filter_lets_us_call()) {
-        note_lock(DRNG_MEMORY_FILTERED);
-        return;
-    }
-    bool all = true;
-    for (; chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        all = chunk->locked && lock_again(chunk) && all;
-    }
-    note_lock(all ? DRNG_MEMORY_LOCKED : DRNG_MEMORY_LIMITED);
-}
-
 /* ---- Chunks ---- */
 
 static size_t page_size(void)
@@ -95,24 +65,30 @@ static size_t whole_pages(size_t size)
     return (size + page - 1) / page * page;
 }
 
+static bool map_at(uint8_t *start, size_t size, int lock)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | lock;
+    return mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+}
+
 /* In the middle of what is reserved, which leaves a page before it and one behind it that nobody may touch. */
 static bool map_between_fences(struct chunk *chunk)
 {
     const size_t page = page_size();
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    uint8_t *fence = mmap(NULL, chunk->size + 2 * page, PROT_NONE, flags, -1, 0);
+    uint8_t *fence = mmap(NULL, chunk->size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fence == MAP_FAILED) {
         return false;
     }
     chunk->slots = fence + page;
-    const int locked = flags | MAP_FIXED | MAP_LOCKED;
-    chunk->locked = mmap(chunk->slots, chunk->size, PROT_READ | PROT_WRITE, locked, -1, 0) != MAP_FAILED;
-    if (!chunk->locked &&
-        mmap(chunk->slots, chunk->size, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED) {
-        (void)munmap(fence, chunk->size + 2 * page);
-        return false;
+    if (map_at(chunk->slots, chunk->size, MAP_LOCKED)) {
+        return true;
     }
-    return true;
+    note_lock(DRNG_MEMORY_LIMITED);
+    if (map_at(chunk->slots, chunk->size, 0)) {
+        return true;
+    }
+    (void)munmap(fence, chunk->size + 2 * page);
+    return false;
 }
 
 static void unmap_chunk(struct chunk *chunk)
@@ -145,9 +121,6 @@ static struct chunk *map_chunk(size_t slots)
         return NULL;
     }
     (void)madvise(chunk->slots, chunk->size, MADV_DONTDUMP);
-    if (!chunk->locked) {
-        note_lock(DRNG_MEMORY_LIMITED);
-    }
     return chunk;
 }
 
@@ -291,7 +264,7 @@ void drng_secmem_free(void *slot)
 
 static bool open_first(void)
 {
-    static struct drng_fork_watcher watcher = {.wipe = wipe_all, .forked = in_forked_child};
+    static struct drng_fork_watcher watcher = {.wipe = wipe_all};
     drng_fork_watch(&watcher);
     note_lock(DRNG_MEMORY_LOCKED);
     struct chunk *first = map_chunk(FIRST_SLOTS);

@@ -20,10 +20,9 @@ enum { DRNG_SLOT_SIZE = 256 }; /* bytes */
 
 /* Whether the memory for secrets is locked. The numbers are part of the layout in provider/page.h. */
 enum drng_memory_lock {
-    DRNG_MEMORY_UNTOLD = 0, /* no: this process was made by clone() */
+    DRNG_MEMORY_NOT_INHERITED = 0, /* no: this process is a child of the one that loaded the module */
     DRNG_MEMORY_LOCKED,
-    DRNG_MEMORY_LIMITED,  /* no, or not all: RLIMIT_MEMLOCK */
-    DRNG_MEMORY_FILTERED, /* no: a system call filter is on */
+    DRNG_MEMORY_LIMITED, /* no, or not all: RLIMIT_MEMLOCK */
 };
 
 /*

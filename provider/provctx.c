@@ -72,7 +72,10 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
         return NULL;
     }
     if (!drng_process_open()) {
-        drng_raise(&core, DRNG_R_OUT_OF_MEMORY, NULL);
+        drng_refuse(
+            &core, DRNG_R_OUT_OF_MEMORY,
+            "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at the filter "
+            "of system calls (mmap, madvise)");
         OPENSSL_free(provctx);
         return NULL;
     }
