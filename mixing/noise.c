@@ -111,7 +111,10 @@ static enum drng_status start_and_work(struct drng_instruction *in, struct drng_
     return status == DRNG_OK ? work(arg, budget) : status;
 }
 
-/* Counts a failed test and forgets all that the reader knew, so that the next words are tested afresh. */
+/*
+ * Counts a failed test and forgets all that the reader knew, so that the next words are tested afresh, and that no key
+ * of the words that failed conditions those after them.
+ */
 static void record_failure(struct drng_instruction *in, struct drng_noise *noise)
 {
     atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);

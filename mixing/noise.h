@@ -32,10 +32,15 @@ struct drng_instruction {
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
 };
 
-/* One reader's view of an instruction. Holds raw words, so it is secret; all zero is the initial state. */
+/*
+ * One reader's view of an instruction. Holds raw words and a key, so it is secret; all zero is the initial state. A
+ * failed health test sets it back to that: whatever a reader took from an instruction and keeps belongs in here.
+ */
 struct drng_noise {
     struct drng_health health;
     struct drng_startup startup;
+    uint8_t key[DRNG_MAC_KEY_LEN]; /* of the conditioner, drawn from this instruction with its first seed */
+    bool keyed;
 };
 
 /*
