@@ -1,6 +1,6 @@
 /*
  * The health tests against a reference that keeps every sample and counts afresh for each: SP 800-90B, 4.4.1 and 4.4.2
- * as they are written, and the two readings in a row that health.h asks of stuck values.
+ * as they are written, and what health.h says of stuck values, unchanging bits and byte lanes.
  */
 
 #include <string.h>
@@ -57,6 +57,19 @@ static bool is_stuck(const struct history *words)
            is_suspect(words->samples[words->count - 2]);
 }
 
+/* At the end of a window: the bits of its words that were those of the word before in each of them. */
+static bool has_unchanging_bits(const struct history *words)
+{
+    uint64_t changed = 0;
+    if (words->count % DRNG_BITS_WINDOW != 0) {
+        return false;
+    }
+    for (size_t i = words->count - DRNG_BITS_WINDOW; i < words->count; i++) {
+        changed |= i > 0 ? words->samples[i] ^ words->samples[i - 1] : 0;
+    }
+    return changed != UINT64_MAX;
+}
+
 static enum drng_health_test expected_of_word(struct history *words, uint64_t word)
 {
     add(words, word);
@@ -67,7 +80,25 @@ static enum drng_health_test expected_of_word(struct history *words, uint64_t wo
     if (repeats(words, DRNG_WORD_RCT_CUTOFF)) {
         return DRNG_TEST_REPETITION;
     }
-    return is_too_frequent(words, DRNG_WORD_APT_CUTOFF) ? DRNG_TEST_PROPORTION : DRNG_TEST_NONE;
+    if (is_too_frequent(words, DRNG_WORD_APT_CUTOFF)) {
+        return DRNG_TEST_PROPORTION;
+    }
+    return has_unchanging_bits(words) ? DRNG_TEST_BITS : DRNG_TEST_NONE;
+}
+
+/* Whether the first byte of one of the lanes has come too often in it. */
+static bool is_too_frequent_in_a_lane(const struct history *bytes)
+{
+    for (size_t lane = 0; lane < sizeof(uint64_t); lane++) {
+        size_t seen = 0;
+        for (size_t i = lane; i < bytes->count; i += sizeof(uint64_t)) {
+            seen += bytes->samples[i] == bytes->samples[lane];
+        }
+        if (seen >= DRNG_LANE_APT_CUTOFF) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum drng_health_test expected_of_bytes(struct history *bytes, uint64_t word)
@@ -81,7 +112,7 @@ static enum drng_health_test expected_of_bytes(struct history *bytes, uint64_t w
             return DRNG_TEST_PROPORTION;
         }
     }
-    return DRNG_TEST_NONE;
+    return is_too_frequent_in_a_lane(bytes) ? DRNG_TEST_LANES : DRNG_TEST_NONE;
 }
 
 static struct history words;
@@ -93,10 +124,11 @@ static uint64_t next_word(struct fuzz_input *input, uint64_t *state, unsigned *r
     if (*run > 0) {
         --*run;
         *state += 0x9e3779b97f4a7c15;
-        return *state ^ *state >> 29;
+        const uint64_t z = (*state ^ *state >> 30) * 0xbf58476d1ce4e5b9;
+        return z ^ z >> 27; /* every bit of it changes soon */
     }
     const uint8_t choice = fuzz_byte(input);
-    switch (choice % 6) {
+    switch (choice % 7) {
     case 0:
         return 0;
     case 1:
@@ -107,6 +139,8 @@ static uint64_t next_word(struct fuzz_input *input, uint64_t *state, unsigned *r
         return words.samples[words.count / DRNG_APT_WINDOW * DRNG_APT_WINDOW];
     case 4: /* of one byte */
         return UINT64_C(0x0101010101010101) * fuzz_byte(input);
+    case 5: /* one byte of it that has come before, the others new */
+        return (fuzz_word(input) & ~UINT64_C(0xff00)) | (bytes.samples[1] << 8 & 0xff00);
     default:
         *run = choice;
         return fuzz_word(input);
@@ -124,7 +158,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     words.count = 0;
     bytes.count = 0;
     memset(words.samples, 0, sizeof(words.samples));
-    while ((input.len > 0 || run > 0) && bytes.count + sizeof(uint64_t) <= SAMPLES) {
+    memset(bytes.samples, 0, sizeof(bytes.samples));
+    while ((input.len > 0 || run > 0) && words.count < SAMPLES) {
         const uint64_t word = next_word(&input, &state, &run);
         const enum drng_health_test expected = expected_of_word(&words, word);
         FUZZ_CHECK(drng_health_passes(&health, word) == (expected == DRNG_TEST_NONE));
@@ -138,8 +173,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         FUZZ_CHECK(drng_startup_passes(&startup, word, &failed) == (expected_at_start == DRNG_TEST_NONE));
         FUZZ_CHECK(failed == expected_at_start);
         FUZZ_CHECK(startup.words == tested + (failed == DRNG_TEST_NONE));
-        if (failed != DRNG_TEST_NONE) {
-            break;
+        if (failed != DRNG_TEST_NONE || startup.words == DRNG_STARTUP_WORDS) {
+            startup = (struct drng_startup){0}; /* the next one, while the words go on */
+            bytes.count = 0;
         }
     }
     return 0;
