@@ -94,25 +94,24 @@ static inline bool drng_health_suspects(uint64_t word)
 }
 
 /*
- * Unchanging bits: each bit must differ from the word before at least once in DRNG_BITS_WINDOW words. The tests of whole
- * words are blind to a stuck bit, since the others keep the words different. Its windows are parts of those of the
- * adaptive proportion test, which has counted the word already.
+ * Unchanging bits: of DRNG_BITS_WINDOW words each bit must be 0 in one and 1 in another. The tests of whole words are
+ * blind to a stuck bit, since the others keep the words different. Its windows are parts of those of the adaptive
+ * proportion test, which has counted the word already; `change` is what the word has other than the one before.
  */
 static inline bool drng_bits_pass(struct drng_health *health, uint64_t change)
 {
+    const unsigned left = health->apt.left % DRNG_BITS_WINDOW;
     health->changed |= change;
-    if (health->apt.left % DRNG_BITS_WINDOW != 0) {
-        return true;
+    if (__builtin_expect(left + 1 == DRNG_BITS_WINDOW, 0)) {
+        health->changed = 0; /* what comes before the first word is not of this window */
     }
-    const bool all = health->changed == UINT64_MAX;
-    health->changed = 0;
-    return all;
+    return __builtin_expect(left > 0, 1) || health->changed == UINT64_MAX;
 }
 
 /* Tests one word; false: health->failed names the test. */
 static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
 {
-    const uint64_t change = health->rct.run > 0 ? word ^ health->rct.value : 0; /* nothing comes before the first */
+    const uint64_t change = word ^ health->rct.value;
     health->stuck = drng_health_suspects(word) ? health->stuck + 1 : 0;
     const bool repetition = drng_rct_passes(&health->rct, word, DRNG_WORD_RCT_CUTOFF);
     const bool proportion = drng_apt_passes(&health->apt, word, DRNG_WORD_APT_CUTOFF);

@@ -81,15 +81,15 @@ def lanes_alarm() -> float:
 
 
 def bits_alarm(words: int = BITS_WINDOW) -> float:
-    """The same for one window of the test of unchanging bits, of bits that are as good as a coin: any of them, where
-    the first word changes nothing."""
+    """The same for one window of the test of unchanging bits, of bits that are as good as a coin: any of them is in
+    all words what it is in the first."""
     return math.log2(WORD_BITS) - (words - 1)
 
 
 def bits_delay() -> int:
-    """With which word at the latest a bit that stuck is found: it may have changed into what it sticks at with the
-    first word of a window, and then it is the next window that sees nothing."""
-    return 2 * BITS_WINDOW
+    """With which word at the latest a stuck bit is found. The second word of a window may have changed the bit to what
+    it sticks at; then it is the next window that sees nothing but the fault."""
+    return 2 * BITS_WINDOW - 1
 
 
 def derived() -> dict[str, int]:

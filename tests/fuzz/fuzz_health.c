@@ -57,17 +57,19 @@ static bool is_stuck(const struct history *words)
            is_suspect(words->samples[words->count - 2]);
 }
 
-/* At the end of a window: the bits of its words that were those of the word before in each of them. */
+/* At the end of a window: a bit is the same in all its words. */
 static bool has_unchanging_bits(const struct history *words)
 {
-    uint64_t changed = 0;
+    uint64_t all = UINT64_MAX;
+    uint64_t any = 0;
     if (words->count % DRNG_BITS_WINDOW != 0) {
         return false;
     }
     for (size_t i = words->count - DRNG_BITS_WINDOW; i < words->count; i++) {
-        changed |= i > 0 ? words->samples[i] ^ words->samples[i - 1] : 0;
+        all &= words->samples[i];
+        any |= words->samples[i];
     }
-    return changed != UINT64_MAX;
+    return all != 0 || any != UINT64_MAX;
 }
 
 static enum drng_health_test expected_of_word(struct history *words, uint64_t word)

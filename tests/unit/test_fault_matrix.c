@@ -36,7 +36,7 @@ struct fault {
     uint64_t slow_ns; /* what an execution takes in that call; 0: the normal time */
     const struct outcome *as_rdseed;
     const struct outcome *as_rdrand; /* NULL: RDRAND cannot get that far with it */
-    unsigned kinds; /* of one bit or one byte: how many there are to have it; 0: it is no such fault */
+    unsigned kinds;                  /* of one bit or one byte: how many there are to have it; 0: it is no such fault */
 };
 
 enum { BITS = 64, BYTES = 8 };
@@ -44,9 +44,9 @@ enum { BITS = 64, BYTES = 8 };
 /*
  * Word 130 is the first of a window: 128 of the start-up tests and 2 of the key are before it.
  *
- * What has one bit or byte stuck is found by a test whose windows are 64 words: RDRAND's in the block under way, RDSEED's
- * when its reader has drawn some more seeds, of 24 words each. The second of those begins with word 154, and in the
- * sixth, from word 250 on, a window ends that saw nothing but the fault.
+ * What has one bit or byte stuck is found by a test whose windows are 64 words: RDRAND's in the block under way,
+ * RDSEED's when its reader has drawn some more seeds, of 24 words each. The second of those begins with word 154, and
+ * in the sixth, from word 250 on, a window ends that saw nothing but the fault.
  */
 static const struct fault faults[] = {
     {"none", scripted_good, 0, 0, 0, 0, &serves, &serves, 0},
@@ -344,8 +344,7 @@ static void try_kinds(const struct fault *fault, const struct pairing *pairing, 
     const unsigned kinds = fault->kinds > 0 ? fault->kinds : 1;
     const unsigned step = way == usual_way() || kinds == 1 ? 1 : (kinds - 1) / 2;
     for (unsigned which = 0; which < kinds; which += step) {
-        try_case((struct trial){
-            .fault = fault, .which = which, .pairing = pairing, .way = way, .fallback = fallback});
+        try_case((struct trial){.fault = fault, .which = which, .pairing = pairing, .way = way, .fallback = fallback});
     }
 }
 

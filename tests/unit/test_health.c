@@ -151,8 +151,8 @@ static void stuck_bits_are_found(uint64_t stuck, uint64_t value)
     /* From the first word on with the first window, and later with the second window at the latest. */
     CU_ASSERT_EQUAL(found_after(0, stuck, value, &health), DRNG_BITS_WINDOW);
     CU_ASSERT_EQUAL(health.failed, DRNG_TEST_BITS);
-    for (unsigned good = 1; good <= DRNG_APT_WINDOW + DRNG_BITS_WINDOW; good += 7) {
-        CU_ASSERT_TRUE(found_after(good, stuck, value, &health) <= 2 * DRNG_BITS_WINDOW);
+    for (unsigned good = 1; good <= DRNG_APT_WINDOW + 2; good++) {
+        CU_ASSERT_TRUE(found_after(good, stuck, value, &health) < 2 * DRNG_BITS_WINDOW);
         CU_ASSERT_EQUAL(health.failed, DRNG_TEST_BITS);
     }
 }

@@ -246,7 +246,8 @@ static void a_fault_of_one_bit_or_byte_is_caught_in_its_startup(void)
     static const struct {
         scripted_behaviour *behaviour;
         unsigned count;
-    } faults[] = {{scripted_bit_at_0, 64}, {scripted_bit_at_1, 64}, {scripted_byte_stuck, 8}, {scripted_byte_of_two, 8}};
+    } faults[] = {
+        {scripted_bit_at_0, 64}, {scripted_bit_at_1, 64}, {scripted_byte_stuck, 8}, {scripted_byte_of_two, 8}};
     for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
         for (unsigned which = 0; which < faults[i].count; which++) {
             struct draw draw = rdrand_draw(faults[i].behaviour, 0);
