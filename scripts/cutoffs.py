@@ -17,7 +17,7 @@ from pathlib import Path
 HEADER = Path(__file__).resolve().parent.parent / "mixing" / "health.h"
 
 # alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2. The rates that their cutoffs come to are those of rct_alarm() and
-# apt_alarm(): CRITBINOM counts all samples of a window where the test counts those after the first.
+# apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is there already.
 ALPHA_BITS = 30
 # 4.4.2: the window for samples that are not binary.
 WINDOW = 512
