@@ -138,6 +138,7 @@ struct drng_startup {
     uint64_t opening;  /* the word whose bytes open a window in each lane */
     uint64_t lanes;    /* how often each of those bytes has come in its lane: eight counts, a byte for each */
     uint16_t words;    /* tested so far */
+    uint16_t failures; /* of the instruction, in all readers, before the first of them */
     uint16_t apt_seen; /* these five: repetition count and adaptive proportion of the bytes, one after the other */
     uint16_t apt_left;
     uint8_t apt_value;

@@ -30,6 +30,7 @@ struct drng_instruction {
     atomic_bool started;     /* the start-up tests have passed in this process */
     atomic_bool disabled;    /* a second health failure: for good */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
+    atomic_uint failures;    /* what start-up tests have seen before one of them counts for nothing after it */
 };
 
 /*

@@ -304,6 +304,29 @@ static void a_failure_sends_every_reader_through_the_startup(void)
     CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
 }
 
+/* The same where it had not passed all of it: no part of a start-up is from before a failure. */
+static void a_failure_takes_a_startup_that_is_under_way_too(void)
+{
+    struct drng_noise another = {0};
+    struct draw first = rdrand_draw(scripted_good, 0);
+    scripted_rdrand.ns = SLOW_NS;
+    CU_ASSERT_EQUAL(attempt(&first), DRNG_EXHAUSTED);
+    CU_ASSERT_TRUE(rig.reader.rdrand.startup.words > 0);
+    scripted_rdrand.ns = 1;
+
+    struct draw second = draw_from(&rig.rdrand, &another);
+    second.instead = DRNG_HEALTH_FAILED;
+    scripted_rdrand.at = scripted_rdrand.words + DRNG_STARTUP_WORDS;
+    scripted_rdrand.behaviour = scripted_dry_from; /* after its start-up, so that it fails, and starts no more */
+    CU_ASSERT_EQUAL(attempt(&second), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 1);
+
+    scripted_rdrand.behaviour = scripted_good;
+    const uint64_t before = scripted_rdrand.words;
+    CU_ASSERT_EQUAL(attempt(&first), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
+}
+
 static void other_failures_of_the_work_are_passed_on(void)
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
@@ -342,6 +365,7 @@ static const struct unit_test tests[] = {
     {"a bit that sticks later is caught by a later draw", a_bit_that_sticks_later_is_caught_by_a_later_draw},
     {"a failure forgets all that the reader knew", a_failure_forgets_all_that_the_reader_knew},
     {"a failure sends every reader through the start-up", a_failure_sends_every_reader_through_the_startup},
+    {"a failure takes a start-up that is under way too", a_failure_takes_a_startup_that_is_under_way_too},
     {"other failures of the work are passed on", other_failures_of_the_work_are_passed_on},
     {"running dry does not disable", running_dry_does_not_disable},
 };
