@@ -8,7 +8,7 @@
 #include "mixing/health.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { SAMPLES = 8192 };
+enum { SAMPLES = 2048 }; /* four windows of words; of bytes those of a start-up */
 
 /* All samples since the tests began. */
 struct history {
@@ -120,17 +120,30 @@ static enum drng_health_test expected_of_bytes(struct history *bytes, uint64_t w
 static struct history words;
 static struct history bytes;
 
-/* New words by the dozen, so that a short input reaches the end of a window. */
-static uint64_t next_word(struct fuzz_input *input, uint64_t *state, unsigned *run)
+/* New words by the dozen, so that a short input reaches the end of a window; a bit of theirs may be stuck. */
+struct run {
+    unsigned left;
+    uint64_t state;
+    uint64_t stuck;
+    uint64_t value;
+};
+
+static uint64_t next_of_run(struct run *run)
 {
-    if (*run > 0) {
-        --*run;
-        *state += 0x9e3779b97f4a7c15;
-        const uint64_t z = (*state ^ *state >> 30) * 0xbf58476d1ce4e5b9;
-        return z ^ z >> 27; /* every bit of it changes soon */
+    run->left--;
+    run->state += 0x9e3779b97f4a7c15;
+    uint64_t z = (run->state ^ run->state >> 30) * 0xbf58476d1ce4e5b9;
+    z ^= z >> 27; /* every bit of it changes soon */
+    return (z & ~run->stuck) | (run->value & run->stuck);
+}
+
+static uint64_t next_word(struct fuzz_input *input, struct run *run)
+{
+    if (run->left > 0) {
+        return next_of_run(run);
     }
     const uint8_t choice = fuzz_byte(input);
-    switch (choice % 7) {
+    switch (choice % 8) {
     case 0:
         return 0;
     case 1:
@@ -143,8 +156,14 @@ static uint64_t next_word(struct fuzz_input *input, uint64_t *state, unsigned *r
         return UINT64_C(0x0101010101010101) * fuzz_byte(input);
     case 5: /* one byte of it that has come before, the others new */
         return (fuzz_word(input) & ~UINT64_C(0xff00)) | (bytes.samples[1] << 8 & 0xff00);
+    case 6:
+        run->left = choice;
+        run->stuck = UINT64_C(1) << fuzz_byte(input) % 64;
+        run->value = choice % 16 == 6 ? UINT64_MAX : 0;
+        return next_of_run(run);
     default:
-        *run = choice;
+        run->left = choice;
+        run->stuck = 0;
         return fuzz_word(input);
     }
 }
@@ -154,15 +173,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct fuzz_input input = {data, len};
     struct drng_health health = {0};
     struct drng_startup startup = {0};
-    uint64_t state = 0;
-    unsigned run = 0;
+    struct run run = {0};
 
     words.count = 0;
     bytes.count = 0;
     memset(words.samples, 0, sizeof(words.samples));
     memset(bytes.samples, 0, sizeof(bytes.samples));
-    while ((input.len > 0 || run > 0) && words.count < SAMPLES) {
-        const uint64_t word = next_word(&input, &state, &run);
+    while ((input.len > 0 || run.left > 0) && words.count < SAMPLES) {
+        const uint64_t word = next_word(&input, &run);
         const enum drng_health_test expected = expected_of_word(&words, word);
         FUZZ_CHECK(drng_health_passes(&health, word) == (expected == DRNG_TEST_NONE));
         if (expected != DRNG_TEST_NONE) {
