@@ -10,11 +10,11 @@
 
 enum { STRETCH = 1 << 20 }; /* bytes in one call of EVP_EncryptUpdate(), whose lengths are ints */
 
-/* v + blocks, as a 128-bit big-endian number. */
-static void add(uint8_t v[DRNG_AES_BLOCK], size_t blocks)
+/* v + 1, as a 128-bit big-endian number: V is secret, so all of it is gone through, wherever the carry ends. */
+static void increment(uint8_t v[DRNG_AES_BLOCK])
 {
-    uint64_t carry = blocks;
-    for (size_t i = DRNG_AES_BLOCK; i-- > 0 && carry != 0; carry >>= 8) {
+    unsigned carry = 1;
+    for (size_t i = DRNG_AES_BLOCK; i-- > 0; carry >>= 8) {
         carry += v[i];
         v[i] = (uint8_t)carry;
     }
@@ -35,32 +35,26 @@ static bool encrypt(EVP_CIPHER_CTX *ctx, uint8_t *out, const uint8_t *in, size_t
     return true;
 }
 
-static bool keystream(EVP_CIPHER_CTX *ctx, uint8_t *out, size_t blocks)
+/* Counters, and then AES of them all. libcrypto's own CTR mode branches on the carry of its counter. */
+static bool keystream(EVP_CIPHER_CTX *ctx, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t blocks)
 {
-    if (blocks == 0) {
-        return true;
+    for (size_t i = 0; i < blocks; i++) {
+        increment(v);
+        memcpy(out + i * DRNG_AES_BLOCK, v, DRNG_AES_BLOCK);
     }
-    memset(out, 0, blocks * DRNG_AES_BLOCK);
     return encrypt(ctx, out, out, blocks * DRNG_AES_BLOCK);
 }
 
 static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                             size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
-    uint8_t first[DRNG_AES_BLOCK];
-    memcpy(first, v, sizeof(first));
-    add(first, 1);
-
-    const EVP_CIPHER *cipher = drng_libcrypto_aes_ctr(key_len);
+    const EVP_CIPHER *cipher = drng_libcrypto_aes_ecb(key_len);
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-    const bool done = cipher != NULL && ctx != NULL && EVP_EncryptInit_ex(ctx, cipher, NULL, key, first) == 1 &&
-                      keystream(ctx, out, out_blocks) && keystream(ctx, tail, tail_blocks);
+    const bool done = cipher != NULL && ctx != NULL && EVP_EncryptInit_ex(ctx, cipher, NULL, key, NULL) == 1 &&
+                      EVP_CIPHER_CTX_set_padding(ctx, 0) == 1 && keystream(ctx, v, out, out_blocks) &&
+                      keystream(ctx, v, tail, tail_blocks);
     EVP_CIPHER_CTX_free(ctx);
-    if (!done) {
-        return DRNG_LIBCRYPTO_FAILED;
-    }
-    add(v, out_blocks + tail_blocks);
-    return DRNG_OK;
+    return done ? DRNG_OK : DRNG_LIBCRYPTO_FAILED;
 }
 
 /* A block at a time: what is thrown away needs no more room than that, and this way is not a fast one anyway. */

@@ -1,8 +1,8 @@
 /*
  * cbc_mac.h - AES-128-CBC-MAC, the conditioner: a vetted one (SP 800-90B, 3.1.5.1.1), zero IV.
  *
- * Inputs of one length under one key, as CBC-MAC wants it: seed.c sees to that, with a fixed number of words
- * for each instruction.
+ * Inputs of one length under one key, as CBC-MAC wants it: seed.c sees to that, with a key and a fixed number of
+ * words for each instruction.
  */
 
 #ifndef DRNG_CBC_MAC_H

@@ -13,7 +13,7 @@ enum { KEY_SIZES = 3 };
 struct fetched {
     OSSL_LIB_CTX *context;
     OSSL_PROVIDER *provider;
-    EVP_CIPHER *ctr[KEY_SIZES];
+    EVP_CIPHER *ecb[KEY_SIZES];
     EVP_CIPHER *cbc[KEY_SIZES];
     EVP_MAC *hmac;
 };
@@ -24,7 +24,7 @@ static _Atomic(const struct fetched *) published;
 static void release(struct fetched *f)
 {
     for (int i = 0; i < KEY_SIZES; i++) {
-        EVP_CIPHER_free(f->ctr[i]);
+        EVP_CIPHER_free(f->ecb[i]);
         EVP_CIPHER_free(f->cbc[i]);
     }
     EVP_MAC_free(f->hmac);
@@ -37,7 +37,7 @@ static void release(struct fetched *f)
 
 static int fetch(struct fetched *f)
 {
-    static const char *const ctr_names[KEY_SIZES] = {"AES-128-CTR", "AES-192-CTR", "AES-256-CTR"};
+    static const char *const ecb_names[KEY_SIZES] = {"AES-128-ECB", "AES-192-ECB", "AES-256-ECB"};
     static const char *const cbc_names[KEY_SIZES] = {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC"};
 
     f->context = OSSL_LIB_CTX_new();
@@ -49,9 +49,9 @@ static int fetch(struct fetched *f)
         return 0;
     }
     for (int i = 0; i < KEY_SIZES; i++) {
-        f->ctr[i] = EVP_CIPHER_fetch(f->context, ctr_names[i], NULL);
+        f->ecb[i] = EVP_CIPHER_fetch(f->context, ecb_names[i], NULL);
         f->cbc[i] = EVP_CIPHER_fetch(f->context, cbc_names[i], NULL);
-        if (f->ctr[i] == NULL || f->cbc[i] == NULL) {
+        if (f->ecb[i] == NULL || f->cbc[i] == NULL) {
             return 0;
         }
     }
@@ -87,10 +87,10 @@ static size_t key_index(size_t key_len)
     return key_len / 8 - 2;
 }
 
-EVP_CIPHER *drng_libcrypto_aes_ctr(size_t key_len)
+EVP_CIPHER *drng_libcrypto_aes_ecb(size_t key_len)
 {
     const struct fetched *f = fetched();
-    return f != NULL ? f->ctr[key_index(key_len)] : NULL;
+    return f != NULL ? f->ecb[key_index(key_len)] : NULL;
 }
 
 EVP_CIPHER *drng_libcrypto_aes_cbc(size_t key_len)

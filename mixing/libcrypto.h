@@ -13,8 +13,8 @@
 
 #include <openssl/evp.h>
 
-/* AES-CTR and AES-CBC for a key of key_len bytes (16, 24, 32); NULL when libcrypto cannot give it. */
-EVP_CIPHER *drng_libcrypto_aes_ctr(size_t key_len);
+/* AES-ECB and AES-CBC for a key of key_len bytes (16, 24, 32); NULL when libcrypto cannot give it. */
+EVP_CIPHER *drng_libcrypto_aes_ecb(size_t key_len);
 EVP_CIPHER *drng_libcrypto_aes_cbc(size_t key_len);
 
 /* HMAC, the digest still to be set; NULL when libcrypto cannot give it. */

@@ -79,9 +79,10 @@ static enum drng_status start(struct drng_instruction *in, struct drng_noise *no
     enum drng_status status = DRNG_OK;
     uint64_t word = 0;
 
-    if (noise->startup.words == DRNG_STARTUP_WORDS) {
-        /* This reader has passed them before, and another has failed since. */
-        noise->startup = (struct drng_startup){0};
+    const uint16_t failures = (uint16_t)atomic_load_explicit(&in->failures, memory_order_relaxed);
+    if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.failures != failures) {
+        /* This reader has passed them before, or some of them, and another has failed since. */
+        noise->startup = (struct drng_startup){.failures = failures};
     }
     while (noise->startup.words < DRNG_STARTUP_WORDS && status == DRNG_OK) {
         status = read_tested(in, noise, budget, &word);
@@ -111,11 +112,15 @@ static enum drng_status start_and_work(struct drng_instruction *in, struct drng_
     return status == DRNG_OK ? work(arg, budget) : status;
 }
 
-/* Counts a failed test and forgets all that the reader knew, so that the next words are tested afresh. */
+/*
+ * Counts a failed test and forgets all that the reader knew, so that the next words are tested afresh, and that no key
+ * of the words that failed conditions those after them.
+ */
 static void record_failure(struct drng_instruction *in, struct drng_noise *noise)
 {
     atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);
     drng_count(&in->counters->health_failures);
+    (void)atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed);
     atomic_store_explicit(&in->started, false, memory_order_release);
     DRNG_PROBE2(health_failure, in->name, drng_health_test_name(noise->health.failed));
     drng_wipe(noise, sizeof(*noise));

@@ -30,12 +30,18 @@ struct drng_instruction {
     atomic_bool started;     /* the start-up tests have passed in this process */
     atomic_bool disabled;    /* a second health failure: for good */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
+    atomic_uint failures;    /* what start-up tests have seen before one of them counts for nothing after it */
 };
 
-/* One reader's view of an instruction. Holds raw words, so it is secret; all zero is the initial state. */
+/*
+ * One reader's view of an instruction. Holds raw words and a key, so it is secret; all zero is the initial state. A
+ * failed health test sets it back to that: whatever a reader took from an instruction and keeps belongs in here.
+ */
 struct drng_noise {
     struct drng_health health;
     struct drng_startup startup;
+    uint8_t key[DRNG_MAC_KEY_LEN]; /* of the conditioner, drawn from this instruction with its first seed */
+    bool keyed;
 };
 
 /*

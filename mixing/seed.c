@@ -15,7 +15,6 @@ enum {
 /* One seed from one instruction. */
 struct task {
     const struct drng_seed_policy *policy;
-    struct drng_seed_reader *reader;
     struct drng_instruction *instruction;
     struct drng_noise *noise;
     size_t window_words;
@@ -30,8 +29,8 @@ static enum drng_status draw_key(const struct task *task, struct drng_budget *bu
     const enum drng_status status =
         drng_noise_read(task->instruction, task->noise, budget, words, sizeof(words) / sizeof(*words));
     if (status == DRNG_OK) {
-        memcpy(task->reader->key, words, sizeof(words));
-        task->reader->keyed = true;
+        memcpy(task->noise->key, words, sizeof(words));
+        task->noise->keyed = true;
     }
     drng_wipe(words, sizeof(words));
     return status;
@@ -59,7 +58,7 @@ static enum drng_status make_block(const struct task *task, struct drng_budget *
 {
     const struct drng_seed_policy *policy = task->policy;
     struct drng_conditioner conditioner;
-    enum drng_status status = drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->reader->key);
+    enum drng_status status = drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
     if (status != DRNG_OK) {
         return status;
     }
@@ -79,7 +78,7 @@ static enum drng_status make_seed(void *arg, struct drng_budget *budget)
 {
     const struct task *task = arg;
     uint8_t block[DRNG_CONDITIONED_LEN];
-    enum drng_status status = task->reader->keyed ? DRNG_OK : draw_key(task, budget);
+    enum drng_status status = task->noise->keyed ? DRNG_OK : draw_key(task, budget);
 
     for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(block)) {
         status = make_block(task, budget, block);
@@ -95,7 +94,7 @@ static enum drng_status make_seed(void *arg, struct drng_budget *budget)
 static enum drng_status from_rdseed(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                     uint8_t *out, size_t len)
 {
-    struct task task = {policy, reader, policy->rdseed, &reader->rdseed, DRNG_RDSEED_WORDS, out, len};
+    struct task task = {policy, policy->rdseed, &reader->rdseed, DRNG_RDSEED_WORDS, out, len};
     const bool last = policy->rdrand == NULL && policy->fallback == NULL;
     const uint64_t budget_ns = last ? DRNG_LAST_BUDGET_NS : DRNG_SEED_BUDGET_NS;
     return policy->rdseed != NULL ? drng_noise_attempt(policy->rdseed, &reader->rdseed, budget_ns, make_seed, &task)
@@ -105,8 +104,10 @@ static enum drng_status from_rdseed(const struct drng_seed_policy *policy, struc
 static enum drng_status from_rdrand(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                     uint8_t *out, size_t len)
 {
-    struct task task = {policy, reader, policy->rdrand, &reader->rdrand, DRNG_RDRAND_WORDS, out, len};
-    const uint64_t budget_ns = policy->fallback == NULL ? DRNG_LAST_BUDGET_NS : DRNG_SEED_BUDGET_NS;
+    struct task task = {policy, policy->rdrand, &reader->rdrand, DRNG_RDRAND_WORDS, out, len};
+    const bool last = policy->fallback == NULL;
+    const uint64_t last_ns = policy->rdseed != NULL ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
+    const uint64_t budget_ns = last ? last_ns : DRNG_SEED_BUDGET_NS;
     return policy->rdrand != NULL ? drng_noise_attempt(policy->rdrand, &reader->rdrand, budget_ns, make_seed, &task)
                                   : DRNG_UNAVAILABLE;
 }

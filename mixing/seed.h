@@ -17,11 +17,13 @@
 /*
  * Raw words that one conditioned block of 128 bits takes.
  *
- * RDSEED: 512 bits, of which the health tests' cutoffs claim half as entropy. RDRAND: past one reseed of the
- * generator behind it, which Intel's does after at most 1022 words and AMD's after at most 1024; a window that
- * holds 128 bits from after a reseed needs 1026, and 1028 is that in pairs with a pair to spare.
+ * Either holds 256 bits of entropy as claimed: 64 more than the block is long, so that it loses nothing to speak of
+ * (SP 800-90B, 3.1.5.1.2). RDSEED: 512 bits, of which the health tests' cutoffs claim half. RDRAND: past two reseeds of
+ * the generator behind it, each good for 128 bits. Intel's is reseeded after at most 1022 words and AMD's after at most
+ * 1024; a window that holds 128 bits from after each of two reseeds needs 2050, and 2052 is that in pairs with a pair
+ * to spare. One reseed would leave 127 bits of the 128.
  */
-enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 1028 };
+enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 2052 };
 
 /* The default seed source: fills out[0..len) or returns false. */
 typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
@@ -43,8 +45,6 @@ struct drng_seed_policy {
 struct drng_seed_reader {
     struct drng_noise rdseed;
     struct drng_noise rdrand;
-    bool keyed;
-    uint8_t key[DRNG_CONDITIONER_KEY_LEN]; /* of the conditioner, drawn with the first seed */
 };
 
 /*

@@ -16,10 +16,17 @@ from pathlib import Path
 
 HEADER = Path(__file__).resolve().parent.parent / "mixing" / "health.h"
 
-# A false positive once in 2^30 samples.
-FALSE_POSITIVE_BITS = 30
+# alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2. The rates that their cutoffs come to are those of rct_alarm() and
+# apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is there already.
+ALPHA_BITS = 30
 # 4.4.2: the window for samples that are not binary.
 WINDOW = 512
+# The start-up, in words: the window of the test that looks at each byte lane by itself.
+STARTUP_WORDS = 128
+# The window of the test of unchanging bits, in words.
+BITS_WINDOW = 64
+WORD_BITS = 64
+LANES = 8
 
 
 @dataclass(frozen=True)
@@ -34,7 +41,7 @@ class Sample:
 SAMPLES = (Sample("WORD", 64, 32), Sample("BYTE", 8, 8))
 
 
-def rct_cutoff(entropy: int, a: int = FALSE_POSITIVE_BITS) -> int:
+def rct_cutoff(entropy: int, a: int = ALPHA_BITS) -> int:
     """4.4.1: C = 1 + ceil(a / H)."""
     return 1 + -(-a // entropy)
 
@@ -51,14 +58,48 @@ def critbinom(n: int, entropy: int, a: int) -> int:
     raise AssertionError("n successes in n trials are certain")
 
 
-def apt_cutoff(entropy: int, a: int = FALSE_POSITIVE_BITS, window: int = WINDOW) -> int:
+def apt_cutoff(entropy: int, a: int = ALPHA_BITS, window: int = WINDOW) -> int:
     """4.4.2: C = 1 + CRITBINOM(W, 2^-H, 1 - 2^-a); below 2 the window's own first sample would fail."""
     return max(2, 1 + critbinom(window, entropy, a))
 
 
+def rct_alarm(entropy: int) -> float:
+    """log2 of the chance of an alarm at one sample, where the samples hold just what is claimed."""
+    return -entropy * (rct_cutoff(entropy) - 1.0)
+
+
+def apt_alarm(entropy: int, window: int = WINDOW) -> float:
+    """The same for one window: its first sample comes at least cutoff - 1 times again in the rest of it."""
+    n, again = window - 1, apt_cutoff(entropy, window=window) - 1
+    outcomes = sum(math.comb(n, k) * (2**entropy - 1) ** (n - k) for k in range(again, n + 1))
+    return math.log2(outcomes) - n * entropy
+
+
+def lanes_alarm() -> float:
+    """The same for the start-up of an instruction: any of the lanes."""
+    return apt_alarm(8, STARTUP_WORDS) + math.log2(LANES)
+
+
+def bits_alarm(words: int = BITS_WINDOW) -> float:
+    """The same for one window of the test of unchanging bits, of bits that are as good as a coin: any of them is in
+    all words what it is in the first."""
+    return math.log2(WORD_BITS) - (words - 1)
+
+
+def bits_delay() -> int:
+    """With which word at the latest a stuck bit is found. The second word of a window may have changed the bit to what
+    it sticks at; then it is the next window that sees nothing but the fault."""
+    return 2 * BITS_WINDOW - 1
+
+
 def derived() -> dict[str, int]:
-    """What the header's enum has to say."""
-    values = {"DRNG_APT_WINDOW": WINDOW}
+    """What the header's enums have to say."""
+    values = {
+        "DRNG_APT_WINDOW": WINDOW,
+        "DRNG_STARTUP_WORDS": STARTUP_WORDS,
+        "DRNG_BITS_WINDOW": BITS_WINDOW,
+        "DRNG_LANE_APT_CUTOFF": apt_cutoff(8, window=STARTUP_WORDS),
+    }
     for sample in SAMPLES:
         values[f"DRNG_{sample.name}_RCT_CUTOFF"] = rct_cutoff(sample.entropy)
         values[f"DRNG_{sample.name}_APT_CUTOFF"] = apt_cutoff(sample.entropy)
@@ -70,13 +111,26 @@ def stated(header: str) -> dict[str, int]:
     return {name: int(value) for name, value in re.findall(r"\b(DRNG_\w+) = (\d+)\b", header)}
 
 
+def power(log2: float) -> str:
+    """As a power of two that a reader can take in."""
+    return f"2^{log2:g}" if log2 == int(log2) else f"2^{log2:.1f}"
+
+
 def print_table() -> None:
-    print(f"SP 800-90B, false-positive rate 2^-{FALSE_POSITIVE_BITS}, window {WINDOW}\n")
-    print("| sample | bits | entropy claimed | repetition count (4.4.1) | adaptive proportion (4.4.2) |")
-    print("| --- | --- | --- | --- | --- |")
+    print("| test | sample | entropy claimed, bits | window | cutoff | false alarms at that entropy |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for sample in SAMPLES:
-        rct, apt = rct_cutoff(sample.entropy), apt_cutoff(sample.entropy)
-        print(f"| {sample.name.lower()} | {sample.bits} | {sample.entropy} | {rct} | {apt} |")
+        name = f"{sample.name.lower()} of {sample.bits} bits | {sample.entropy}"
+        cutoff = rct_cutoff(sample.entropy)
+        print(f"| repetition count (4.4.1) | {name} | - | {cutoff} | {power(rct_alarm(sample.entropy))} a sample |")
+        cutoff = apt_cutoff(sample.entropy)
+        alarm = power(apt_alarm(sample.entropy))
+        print(f"| adaptive proportion (4.4.2) | {name} | {WINDOW} | {cutoff} | {alarm} a window |")
+    cutoff = apt_cutoff(8, window=STARTUP_WORDS)
+    alarm = power(lanes_alarm())
+    print(f"| byte lanes | byte of 8 bits | 8 | {STARTUP_WORDS} | {cutoff} | {alarm} a start-up, all {LANES} lanes |")
+    alarm = power(bits_alarm())
+    print(f"| unchanging bits | bit | 1 | {BITS_WINDOW} | - | {alarm} a window, all {WORD_BITS} bits |")
 
 
 def check(path: Path) -> int:

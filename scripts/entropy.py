@@ -28,7 +28,9 @@ SOURCES = [
 
 BLOCK_BITS = 128  # n_out and nw of AES-CBC-MAC; n_out of HMAC-SHA-256 as it is cut here
 HMAC_WIDTH = 256  # nw of HMAC-SHA-256: its hash's output
-RDRAND_FRESH_BITS = 128  # what a window past one reseed of the generator behind RDRAND holds at least
+RDRAND_RESEED_BITS = 128  # what one reseed of the generator behind RDRAND is good for
+RDRAND_RUN_WORDS = 1024  # between two of its reseeds at most: AMD's; Intel's 1022
+FULL_MARGIN_BITS = 64  # SP 800-90C: full entropy wants that much more than n_out
 MARK = re.compile(r"(<!-- entropy\.py: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -45,6 +47,12 @@ def deficit(n_in: int, n_out: int, width: int, h_in: int) -> Decimal:
     psi = p_low + p_high * two**n
     omega = p_low * (1 + (2 * n * two.ln() / two ** (n_in - n)).sqrt())
     return max(psi, omega).ln() / two.ln()
+
+
+def rdrand_entropy(words: int) -> int:
+    """h_in of a window of RDRAND. One that begins just after a reseed sees the rest of a run of which nothing is
+    counted; then each reseed counts if the two words, 128 bits, that follow it are of the window."""
+    return RDRAND_RESEED_BITS * ((words - RDRAND_RESEED_BITS // 64) // RDRAND_RUN_WORDS)
 
 
 def describe_output(n_in: int, width: int, h_in: int) -> str:
@@ -79,10 +87,14 @@ def conditioning_table(known: dict[str, int]) -> str:
     claimed = next(s.entropy for s in cutoffs.SAMPLES if s.name == "WORD")
     rdseed, rdrand = known["DRNG_RDSEED_WORDS"], known["DRNG_RDRAND_WORDS"]
     rows = []
-    for name, words, h_in in (("RDSEED", rdseed, claimed * rdseed), ("RDRAND", rdrand, RDRAND_FRESH_BITS)):
+    for name, words, h_in in (
+        ("RDSEED", rdseed, claimed * rdseed),
+        ("RDRAND", rdrand, rdrand_entropy(rdrand)),
+    ):
         n_in = 64 * words
         for conditioner, width in (("AES-128-CBC-MAC", BLOCK_BITS), ("HMAC-SHA-256", HMAC_WIDTH)):
-            full = "yes" if h_in >= BLOCK_BITS + 64 else "no"
+            full = "yes" if h_in >= BLOCK_BITS + FULL_MARGIN_BITS else "no"
+            full = "no: its source is a DRBG" if name == "RDRAND" else full
             rows.append(
                 f"| {name} | {conditioner} | {thousands(words)} | {thousands(n_in)} | {h_in} | {BLOCK_BITS} | {width} "
                 f"| {describe_output(n_in, width, h_in)} | {full} |"
@@ -91,23 +103,51 @@ def conditioning_table(known: dict[str, int]) -> str:
     return head + "\n".join(rows) + "\n"
 
 
+def tests_table(known: dict[str, int]) -> str:
+    """The health tests, and how often each of them is wrong about words that hold what is claimed."""
+    word, byte = (next(s for s in cutoffs.SAMPLES if s.name == name) for name in ("WORD", "BYTE"))
+    continuous = "every word"
+    startup = f"start-up: {thousands(8 * known['DRNG_STARTUP_WORDS'])} bytes"
+    lane = f"start-up: {known['DRNG_STARTUP_WORDS']} bytes of each lane"
+    rows = []
+    for when, sample in ((continuous, word), (startup, byte)):
+        what = f"{sample.name.lower()}, {sample.entropy} of {sample.bits} bits"
+        rct, apt = cutoffs.rct_cutoff(sample.entropy), cutoffs.apt_cutoff(sample.entropy)
+        alarm = cutoffs.power(cutoffs.rct_alarm(sample.entropy))
+        rows.append(f"| repetition count | {when} | {what} | {rct} in a row | {alarm} a sample |")
+        alarm = cutoffs.power(cutoffs.apt_alarm(sample.entropy))
+        rows.append(f"| adaptive proportion | {when} | {what} | {apt} in {cutoffs.WINDOW} | {alarm} a window |")
+    stuck = known["DRNG_STUCK_CUTOFF"]
+    alarm = f"{cutoffs.power(float(stuck - 2 * word.entropy))} a sample"
+    rows.append(f"| stuck value | {continuous} | the same | {stuck} in a row, all zeros or all ones | {alarm} |")
+    alarm = f"{cutoffs.power(cutoffs.bits_alarm())} a window"
+    what = f"one unchanged in {cutoffs.BITS_WINDOW} words"
+    rows.append(f"| unchanging bits | {continuous} | bit, 1 of 1 | {what} | {alarm} |")
+    cutoff, alarm = cutoffs.apt_cutoff(8, window=cutoffs.STARTUP_WORDS), cutoffs.power(cutoffs.lanes_alarm())
+    what = f"{byte.name.lower()}, {byte.entropy} of {byte.bits} bits"
+    rows.append(f"| byte lanes | {lane} | {what} | {cutoff} in {cutoffs.STARTUP_WORDS} | {alarm} a start-up |")
+    head = "| test | runs over | sample, its entropy as claimed | fails at | false alarms at that entropy |\n"
+    return head + "| --- " * 5 + "|\n" + "\n".join(rows) + "\n"
+
+
 def limits_table(known: dict[str, int]) -> str:
     def milliseconds(name: str) -> str:
         return f"{known[name] / 1e6:g} ms"
 
+    one_run = RDRAND_RUN_WORDS + 4
     rows = [
-        ("false positives of each health test", f"2^-{cutoffs.FALSE_POSITIVE_BITS} a sample"),
-        ("window of the adaptive proportion test", f"{cutoffs.WINDOW} samples"),
-    ]
-    for s in cutoffs.SAMPLES:
-        rct, apt = cutoffs.rct_cutoff(s.entropy), cutoffs.apt_cutoff(s.entropy)
-        rows.append((f"claimed for a {s.name.lower()}, {s.bits} bits", f"{s.entropy} bits: cutoffs {rct} and {apt}"))
-    rows += [
-        ("start-up tests", f"{thousands(8 * known['DRNG_STARTUP_WORDS'])} bytes"),
-        ("stuck value test", f"{known['DRNG_STUCK_CUTOFF']} words of all zeros or all ones in a row"),
+        ("alpha in the formulas of 4.4.1 and 4.4.2", f"2^-{cutoffs.ALPHA_BITS}"),
+        ("a stuck bit is found", f"with its word {cutoffs.bits_delay()} at the latest"),
+        ("words of RDRAND between two reseeds", f"{thousands(RDRAND_RUN_WORDS)} at most"),
+        (
+            "h_out of a window past one of them",
+            describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run)),
+        ),
+        ("start-up of an instruction", f"{known['DRNG_STARTUP_WORDS']} words"),
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
         ("time of an instruction for a seed", milliseconds("DRNG_SEED_BUDGET_NS")),
         ("the same, the last source in line", milliseconds("DRNG_LAST_BUDGET_NS")),
+        ("the same, RDRAND where it is all there is", milliseconds("DRNG_SOLE_BUDGET_NS")),
         ("on top, until RDSEED has started", milliseconds("DRNG_STARTUP_BUDGET_NS")),
         ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),
         ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),
@@ -122,7 +162,11 @@ def limits_table(known: dict[str, int]) -> str:
 
 def tables() -> dict[str, str]:
     known = constants()
-    return {"conditioning": conditioning_table(known), "limits": limits_table(known)}
+    return {
+        "tests": tests_table(known),
+        "conditioning": conditioning_table(known),
+        "limits": limits_table(known),
+    }
 
 
 # ---- The document ----
@@ -130,7 +174,8 @@ def tables() -> dict[str, str]:
 # What looks like a number and is the name of something.
 NAMES = (
     r"SP 800-\d+[A-C]?(?: Rev\. \d)?(?: \(\d{4}\))?",
-    r"RBG\d\(P\)",
+    r"RBG\d(?:\(P\))?",
+    r"FIPS 140-3 IG D\.K",
     r"CVE-\d+-\d+",
     r"(?:AES|SHA|HMAC-SHA)-\d+",
     r"RFC \d+",

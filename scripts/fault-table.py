@@ -4,7 +4,7 @@
     fault-table.py            writes the generated parts of the page anew
     fault-table.py --check    says which of them are not what the programs give now; then the exit status is 1
 
-The programs are those of the dev build: test_fault_matrix, whose some 220 cases are put together by outcome, and
+The programs are those of the dev build: test_fault_matrix, whose some 3,300 cases are put together by outcome, and
 fault_report, both on a scripted CPU and its clock, so that they give the same on every machine that has AES-NI; and
 process_thread_cost. Exit status 77: one of them cannot run here.
 """
@@ -137,8 +137,8 @@ def matrix() -> str:
         lines.append("")
     served = sum(c.serves != NOBODY for c in cases)
     lines.append(
-        f"{len(cases)} cases: {served} seeds, each of them made by the source that is named and by no other, "
-        f"{len(cases) - served} refusals, each with an erased buffer. The longest took "
+        f"{len(cases):,} cases: {served:,} seeds, each of them made by the source that is named and by no other, "
+        f"{len(cases) - served:,} refusals, each with an erased buffer. The longest took "
         f"{max(c.milliseconds for c in cases):.2f} ms."
     )
     return "\n".join(lines)
@@ -167,6 +167,7 @@ def cutoffs() -> str:
 BUDGETS = {
     "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
     "DRNG_LAST_BUDGET_NS": "the same for the last in line",
+    "DRNG_SOLE_BUDGET_NS": "the same for RDRAND where it is all there is: no RDSEED, and no fallback",
     "DRNG_STARTUP_BUDGET_NS": "on top, while the start-up tests of RDSEED are not done",
 }
 

@@ -19,7 +19,7 @@ BLOCKS = 10
 STARTUP_WORDS = 128
 KEY_WORDS = 2
 # The states that tests/scripted/cpu.c begins with, and the words to a block.
-INSTRUCTIONS = {"rdseed": (1, 8), "rdrand": (2, 1028)}
+INSTRUCTIONS = {"rdseed": (1, 8), "rdrand": (2, 2052)}
 
 
 def splitmix64(state: int) -> Iterator[int]:

@@ -1,6 +1,6 @@
 /*
  * The health tests against a reference that keeps every sample and counts afresh for each: SP 800-90B, 4.4.1 and 4.4.2
- * as they are written, and the two readings in a row that health.h asks of stuck values.
+ * as they are written, and what health.h says of stuck values, unchanging bits and byte lanes.
  */
 
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "mixing/health.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { SAMPLES = 8192 };
+enum { SAMPLES = 2048 }; /* four windows of words; of bytes those of a start-up */
 
 /* All samples since the tests began. */
 struct history {
@@ -57,6 +57,21 @@ static bool is_stuck(const struct history *words)
            is_suspect(words->samples[words->count - 2]);
 }
 
+/* At the end of a window: a bit is the same in all its words. */
+static bool has_unchanging_bits(const struct history *words)
+{
+    uint64_t all = UINT64_MAX;
+    uint64_t any = 0;
+    if (words->count % DRNG_BITS_WINDOW != 0) {
+        return false;
+    }
+    for (size_t i = words->count - DRNG_BITS_WINDOW; i < words->count; i++) {
+        all &= words->samples[i];
+        any |= words->samples[i];
+    }
+    return all != 0 || any != UINT64_MAX;
+}
+
 static enum drng_health_test expected_of_word(struct history *words, uint64_t word)
 {
     add(words, word);
@@ -67,7 +82,25 @@ static enum drng_health_test expected_of_word(struct history *words, uint64_t wo
     if (repeats(words, DRNG_WORD_RCT_CUTOFF)) {
         return DRNG_TEST_REPETITION;
     }
-    return is_too_frequent(words, DRNG_WORD_APT_CUTOFF) ? DRNG_TEST_PROPORTION : DRNG_TEST_NONE;
+    if (is_too_frequent(words, DRNG_WORD_APT_CUTOFF)) {
+        return DRNG_TEST_PROPORTION;
+    }
+    return has_unchanging_bits(words) ? DRNG_TEST_BITS : DRNG_TEST_NONE;
+}
+
+/* Whether the first byte of one of the lanes has come too often in it. */
+static bool is_too_frequent_in_a_lane(const struct history *bytes)
+{
+    for (size_t lane = 0; lane < sizeof(uint64_t); lane++) {
+        size_t seen = 0;
+        for (size_t i = lane; i < bytes->count; i += sizeof(uint64_t)) {
+            seen += bytes->samples[i] == bytes->samples[lane];
+        }
+        if (seen >= DRNG_LANE_APT_CUTOFF) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static enum drng_health_test expected_of_bytes(struct history *bytes, uint64_t word)
@@ -81,22 +114,36 @@ static enum drng_health_test expected_of_bytes(struct history *bytes, uint64_t w
             return DRNG_TEST_PROPORTION;
         }
     }
-    return DRNG_TEST_NONE;
+    return is_too_frequent_in_a_lane(bytes) ? DRNG_TEST_LANES : DRNG_TEST_NONE;
 }
 
 static struct history words;
 static struct history bytes;
 
-/* New words by the dozen, so that a short input reaches the end of a window. */
-static uint64_t next_word(struct fuzz_input *input, uint64_t *state, unsigned *run)
+/* New words by the dozen, so that a short input reaches the end of a window; a bit of theirs may be stuck. */
+struct run {
+    unsigned left;
+    uint64_t state;
+    uint64_t stuck;
+    uint64_t value;
+};
+
+static uint64_t next_of_run(struct run *run)
 {
-    if (*run > 0) {
-        --*run;
-        *state += 0x9e3779b97f4a7c15;
-        return *state ^ *state >> 29;
+    run->left--;
+    run->state += 0x9e3779b97f4a7c15;
+    uint64_t z = (run->state ^ run->state >> 30) * 0xbf58476d1ce4e5b9;
+    z ^= z >> 27; /* every bit of it changes soon */
+    return (z & ~run->stuck) | (run->value & run->stuck);
+}
+
+static uint64_t next_word(struct fuzz_input *input, struct run *run)
+{
+    if (run->left > 0) {
+        return next_of_run(run);
     }
     const uint8_t choice = fuzz_byte(input);
-    switch (choice % 6) {
+    switch (choice % 8) {
     case 0:
         return 0;
     case 1:
@@ -107,8 +154,16 @@ static uint64_t next_word(struct fuzz_input *input, uint64_t *state, unsigned *r
         return words.samples[words.count / DRNG_APT_WINDOW * DRNG_APT_WINDOW];
     case 4: /* of one byte */
         return UINT64_C(0x0101010101010101) * fuzz_byte(input);
+    case 5: /* one byte of it that has come before, the others new */
+        return (fuzz_word(input) & ~UINT64_C(0xff00)) | (bytes.samples[1] << 8 & 0xff00);
+    case 6:
+        run->left = choice;
+        run->stuck = UINT64_C(1) << fuzz_byte(input) % 64;
+        run->value = choice % 16 == 6 ? UINT64_MAX : 0;
+        return next_of_run(run);
     default:
-        *run = choice;
+        run->left = choice;
+        run->stuck = 0;
         return fuzz_word(input);
     }
 }
@@ -118,14 +173,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct fuzz_input input = {data, len};
     struct drng_health health = {0};
     struct drng_startup startup = {0};
-    uint64_t state = 0;
-    unsigned run = 0;
+    struct run run = {0};
 
     words.count = 0;
     bytes.count = 0;
     memset(words.samples, 0, sizeof(words.samples));
-    while ((input.len > 0 || run > 0) && bytes.count + sizeof(uint64_t) <= SAMPLES) {
-        const uint64_t word = next_word(&input, &state, &run);
+    memset(bytes.samples, 0, sizeof(bytes.samples));
+    while ((input.len > 0 || run.left > 0) && words.count < SAMPLES) {
+        const uint64_t word = next_word(&input, &run);
         const enum drng_health_test expected = expected_of_word(&words, word);
         FUZZ_CHECK(drng_health_passes(&health, word) == (expected == DRNG_TEST_NONE));
         if (expected != DRNG_TEST_NONE) {
@@ -138,8 +193,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         FUZZ_CHECK(drng_startup_passes(&startup, word, &failed) == (expected_at_start == DRNG_TEST_NONE));
         FUZZ_CHECK(failed == expected_at_start);
         FUZZ_CHECK(startup.words == tested + (failed == DRNG_TEST_NONE));
-        if (failed != DRNG_TEST_NONE) {
-            break;
+        if (failed != DRNG_TEST_NONE || startup.words == DRNG_STARTUP_WORDS) {
+            startup = (struct drng_startup){0}; /* the next one, while the words go on */
+            bytes.count = 0;
         }
     }
     return 0;

@@ -27,6 +27,7 @@ struct scene {
 static const struct scene scenes[] = {
     {"RDSEED starves", scripted_dry, scripted_good, "", false},
     {"RDSEED lies", scripted_constant, scripted_good, "", false},
+    {"a bit of RDSEED sticks", scripted_bit_at_0, scripted_good, "", false},
     {"both lie", scripted_zeros, scripted_alternating, "", false},
     {"both lie, and fallback = no", scripted_zeros, scripted_alternating, "fallback = no\n", false},
     {"both starve, and fallback = no", scripted_dry, scripted_dry, "fallback = no\n", false},

@@ -149,3 +149,41 @@ bool scripted_single_zero(struct scripted_instruction *in, uint64_t *word)
 {
     return in->words == in->at || scripted_good(in, word);
 }
+
+static void put_byte(uint64_t *word, unsigned which, uint64_t value)
+{
+    *word = (*word & ~(UINT64_C(0xff) << 8 * which)) | value << 8 * which;
+}
+
+bool scripted_bit_at_0(struct scripted_instruction *in, uint64_t *word)
+{
+    (void)scripted_good(in, word);
+    *word &= in->words >= in->at ? ~(UINT64_C(1) << in->which) : UINT64_MAX;
+    return true;
+}
+
+bool scripted_bit_at_1(struct scripted_instruction *in, uint64_t *word)
+{
+    (void)scripted_good(in, word);
+    *word |= in->words >= in->at ? UINT64_C(1) << in->which : 0;
+    return true;
+}
+
+bool scripted_byte_stuck(struct scripted_instruction *in, uint64_t *word)
+{
+    (void)scripted_good(in, word);
+    if (in->words >= in->at) {
+        put_byte(word, in->which, 0x6d);
+    }
+    return true;
+}
+
+bool scripted_byte_of_two(struct scripted_instruction *in, uint64_t *word)
+{
+    (void)scripted_good(in, word);
+    if (in->words >= in->at) {
+        const bool one = (*word >> (8 * in->which + 3) & 1) != 0;
+        put_byte(word, in->which, one ? 0x5c : 0xa3);
+    }
+    return true;
+}

@@ -18,13 +18,14 @@ struct scripted_instruction;
 /* One execution: sets *word and returns the carry flag. */
 typedef bool scripted_behaviour(struct scripted_instruction *instruction, uint64_t *word);
 
-enum { SCRIPTED_LOG = 8192 };
+enum { SCRIPTED_LOG = 16384 };
 
 struct scripted_instruction {
     scripted_behaviour *behaviour;
     uint64_t executions; /* with this one */
     uint64_t words;      /* executions with CF = 1 before this one */
     uint64_t at;         /* for behaviours that do something at the n-th word or execution */
+    unsigned which;      /* for behaviours that do it to one bit, or to one byte */
     uint64_t ns;         /* what one execution takes on the scripted clock */
     uint64_t state;      /* of the good words' generator */
     size_t log_len;
@@ -59,5 +60,11 @@ scripted_behaviour scripted_mostly_dry;  /* CF = 1 on one execution in 25, as se
 scripted_behaviour scripted_bad_word;    /* word `at` repeats the one before it */
 scripted_behaviour scripted_bad_words;   /* every word from `at` repeats the one before it */
 scripted_behaviour scripted_single_zero; /* word `at` is 0, and the others are good */
+
+/* From word `at` on, in words that are good but for that, bit or byte number `which`: */
+scripted_behaviour scripted_bit_at_0;
+scripted_behaviour scripted_bit_at_1;
+scripted_behaviour scripted_byte_stuck;
+scripted_behaviour scripted_byte_of_two; /* has two values, each the other's complement, so that all its bits change */
 
 #endif

@@ -16,10 +16,11 @@ static bool flips(size_t key_len, size_t flipped_key_len)
     return fake_aes_script.calls == fake_aes_script.flips_at || key_len == flipped_key_len;
 }
 
-static void flip(uint8_t *result, size_t blocks)
+static void flip(uint8_t *result, size_t blocks, size_t key_len)
 {
+    const size_t spare = key_len == 24 ? fake_aes_script.spare_192 : 0;
     if (blocks > 0) {
-        result[fake_aes_script.flips_last ? blocks * BLOCK - 1 : 0] ^= 0x10;
+        result[fake_aes_script.flips_last ? blocks * BLOCK - 1 - spare : 0] ^= 0x10;
     }
 }
 
@@ -38,8 +39,8 @@ static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_A
     }
     const enum drng_status status = drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
     if (flips(key_len, fake_aes_script.ctr_flips_key_len)) {
-        flip(out, out_blocks);
-        flip(tail, tail_blocks);
+        flip(out, out_blocks, key_len);
+        flip(tail, tail_blocks, key_len);
     }
     return status;
 }
@@ -56,8 +57,8 @@ static enum drng_status cbc(const uint8_t *key, size_t key_len, uint8_t chain[DR
     }
     const enum drng_status status = drng_aes_evp.cbc(key, key_len, chain, out, in, blocks);
     if (flips(key_len, fake_aes_script.cbc_flips_key_len)) {
-        flip(chain, 1);
-        flip(out, out != NULL ? blocks : 0);
+        flip(chain, 1, key_len);
+        flip(out, out != NULL ? blocks : 0, key_len);
     }
     return status;
 }

@@ -16,6 +16,7 @@ struct fake_aes_script {
     unsigned fails_at; /* writes FAKE_AES_GARBAGE wherever it may, and returns DRNG_LIBCRYPTO_FAILED */
     unsigned flips_at; /* one bit of every result is wrong: out, tail, chain */
     bool flips_last;   /* in the last byte of each, not in the first */
+    size_t spare_192;  /* bytes at the end of each with a key of 24 bytes that its caller has no use for */
 
     /* Every call of this slot with this key size answers with one bit wrong. */
     size_t ctr_flips_key_len;

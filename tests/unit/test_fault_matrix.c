@@ -35,33 +35,52 @@ struct fault {
     uint64_t wear;    /* words that the instruction gives well before the call under test */
     uint64_t slow_ns; /* what an execution takes in that call; 0: the normal time */
     const struct outcome *as_rdseed;
-    const struct outcome *as_rdrand;
+    const struct outcome *as_rdrand; /* NULL: RDRAND cannot get that far with it */
+    unsigned kinds;                  /* of one bit or one byte: how many there are to have it; 0: it is no such fault */
 };
 
-/* Word 130 is the first of a window: 128 of the start-up tests and 2 of the key are before it. */
+enum { BITS = 64, BYTES = 8 };
+
+/*
+ * Word 130 is the first of a window: 128 of the start-up tests and 2 of the key are before it.
+ *
+ * What has one bit or byte stuck is found by a test whose windows are 64 words: RDRAND's in the block under way,
+ * RDSEED's when its reader has drawn some more seeds, of 24 words each. The second of those begins with word 154, and
+ * in the sixth, from word 250 on, a window ends that saw nothing but the fault.
+ */
 static const struct fault faults[] = {
-    {"none", scripted_good, 0, 0, 0, 0, &serves, &serves},
-    {"all zeros", scripted_zeros, 0, 0, 0, 0, &disabled, &disabled},
-    {"all ones", scripted_ones, 0, 0, 0, 0, &disabled, &disabled},
-    {"a constant", scripted_constant, 0, 0, 0, 0, &disabled, &disabled},
-    {"two words in turn", scripted_alternating, 0, 0, 0, 0, &disabled, &disabled},
-    {"a period of 64 words", scripted_period_64, 0, 0, 0, 0, &disabled, &disabled},
-    {"counting", scripted_counting, 0, 0, 0, 0, &disabled, &disabled},
-    {"dry for ever", scripted_dry, 0, 0, 0, 0, &dries_up, &dries_up},
-    {"dry for 4 tries", scripted_dry_until, 5, 5, 0, 0, &serves, &serves},
-    {"dry for 1,000 tries", scripted_dry_until, 1000, 1000, 0, 0, &serves, &dries_up},
-    {"dry for a million tries", scripted_dry_until, MILLION, MILLION, 0, 0, &dries_up, &dries_up},
-    {"dry on 24 tries of 25", scripted_mostly_dry, 0, 0, 0, 0, &serves, &dries_up},
-    {"dry from the middle of a block on", scripted_dry_from, 141, 1672, 0, 0, &dries_up, &dries_up},
-    {"one zero in the start-up tests", scripted_single_zero, 64, 64, 0, 0, &serves, &serves},
-    {"one zero in the middle of a block", scripted_single_zero, 141, 1672, 0, 0, &serves, &serves},
-    {"one bad word in the start-up tests", scripted_bad_word, 64, 64, 0, 0, &serves_on, &serves_on},
-    {"one bad word in the middle of a block", scripted_bad_word, 141, 1672, 0, 0, &serves_on, &serves_on},
-    {"every word bad from the middle of a block on", scripted_bad_words, 141, 1672, 0, 0, &disabled, &disabled},
-    {"every word bad after a million", scripted_bad_words, MILLION, MILLION, MILLION, 0, &disabled, &disabled},
-    {"dry after a million words", scripted_dry_from, MILLION, MILLION, MILLION, 0, &dries_up, &dries_up},
-    {"50 us a read from the first on", scripted_good, 0, 0, 0, SLOW_NS, &dries_up, &dries_up},
-    {"50 us a read, once started", scripted_good, 0, 0, 4000, SLOW_NS, &serves, &dries_up},
+    {"none", scripted_good, 0, 0, 0, 0, &serves, &serves, 0},
+    {"all zeros", scripted_zeros, 0, 0, 0, 0, &disabled, &disabled, 0},
+    {"all ones", scripted_ones, 0, 0, 0, 0, &disabled, &disabled, 0},
+    {"a constant", scripted_constant, 0, 0, 0, 0, &disabled, &disabled, 0},
+    {"two words in turn", scripted_alternating, 0, 0, 0, 0, &disabled, &disabled, 0},
+    {"a period of 64 words", scripted_period_64, 0, 0, 0, 0, &disabled, &disabled, 0},
+    {"counting", scripted_counting, 0, 0, 0, 0, &disabled, &disabled, 0},
+    {"dry for ever", scripted_dry, 0, 0, 0, 0, &dries_up, &dries_up, 0},
+    {"dry for 4 tries", scripted_dry_until, 5, 5, 0, 0, &serves, &serves, 0},
+    {"dry for 1,000 tries", scripted_dry_until, 1000, 1000, 0, 0, &serves, &dries_up, 0},
+    {"dry for a million tries", scripted_dry_until, MILLION, MILLION, 0, 0, &dries_up, &dries_up, 0},
+    {"dry on 24 tries of 25", scripted_mostly_dry, 0, 0, 0, 0, &serves, &dries_up, 0},
+    {"dry from the middle of a block on", scripted_dry_from, 141, 3208, 0, 0, &dries_up, &dries_up, 0},
+    {"one zero in the start-up tests", scripted_single_zero, 64, 64, 0, 0, &serves, &serves, 0},
+    {"one zero in the middle of a block", scripted_single_zero, 141, 3208, 0, 0, &serves, &serves, 0},
+    {"one bad word in the start-up tests", scripted_bad_word, 64, 64, 0, 0, &serves_on, &serves_on, 0},
+    {"one bad word in the middle of a block", scripted_bad_word, 141, 3208, 0, 0, &serves_on, &serves_on, 0},
+    {"every word bad from the middle of a block on", scripted_bad_words, 141, 3208, 0, 0, &disabled, &disabled, 0},
+    {"every word bad after a million", scripted_bad_words, MILLION, MILLION, MILLION, 0, &disabled, &disabled, 0},
+    {"a bit stuck at 0", scripted_bit_at_0, 0, 0, 0, 0, &disabled, &disabled, BITS},
+    {"a bit stuck at 1", scripted_bit_at_1, 0, 0, 0, 0, &disabled, &disabled, BITS},
+    {"a byte stuck", scripted_byte_stuck, 0, 0, 0, 0, &disabled, &disabled, BYTES},
+    {"a byte of two values", scripted_byte_of_two, 0, 0, 0, 0, &disabled, &disabled, BYTES},
+    {"a bit at 0 from the middle of a block on", scripted_bit_at_0, 141, 3208, 0, 0, &serves, &disabled, BITS},
+    {"a bit at 1 from the middle of a block on", scripted_bit_at_1, 141, 3208, 0, 0, &serves, &disabled, BITS},
+    {"a byte stuck from the middle of a block on", scripted_byte_stuck, 141, 3208, 0, 0, &serves, &disabled, BYTES},
+    {"a bit at 0 for four seeds already", scripted_bit_at_0, 154, 0, 256, 0, &disabled, NULL, BITS},
+    {"a bit at 1 for four seeds already", scripted_bit_at_1, 154, 0, 256, 0, &disabled, NULL, BITS},
+    {"a byte stuck for four seeds already", scripted_byte_stuck, 154, 0, 256, 0, &disabled, NULL, BYTES},
+    {"dry after a million words", scripted_dry_from, MILLION, MILLION, MILLION, 0, &dries_up, &dries_up, 0},
+    {"50 us a read from the first on", scripted_good, 0, 0, 0, SLOW_NS, &dries_up, &dries_up, 0},
+    {"50 us a read, once started", scripted_good, 0, 0, 4000, SLOW_NS, &serves, &dries_up, 0},
 };
 
 /* Where the fault is, and what the other instruction does meanwhile. */
@@ -82,6 +101,7 @@ static const struct pairing pairings[] = {
 /* One case of the matrix. */
 struct trial {
     const struct fault *fault;
+    unsigned which; /* bit or byte */
     const struct pairing *pairing;
     const struct rig_way *way;
     bool fallback;
@@ -133,6 +153,7 @@ static void set_up(const struct trial *trial)
     rig_take_way(&rig, trial->way);
     scripted_rdseed.at = fault->rdseed_at;
     scripted_rdrand.at = fault->rdrand_at;
+    scripted_rdseed.which = scripted_rdrand.which = trial->which;
     if (pairing->rdseed_faulty) {
         wear(&rig.rdseed, &scripted_rdseed, DRNG_RDSEED_WORDS, fault->wear);
         scripted_rdseed.ns = fault->slow_ns != 0 ? fault->slow_ns : scripted_rdseed.ns;
@@ -202,11 +223,9 @@ static bool was_given(const struct scripted_instruction *cpu, const uint64_t key
     return false;
 }
 
-/*
- * The last words that the source gave, conditioned: what it would have given alone. The key, which earns no
- * credit, may be of the other instruction from before it failed.
- */
-static bool is_seed_of(const struct trial *trial, const struct scripted_instruction *cpu, size_t window)
+/* The last words that the source gave, conditioned under a key of its own: what it would have given alone. */
+static bool is_seed_of(const struct trial *trial, const struct scripted_instruction *cpu,
+                       const struct drng_noise *noise, size_t window)
 {
     const size_t count = rig_words_of(window, SEED_LEN);
     uint64_t key[RIG_KEY_WORDS];
@@ -214,8 +233,8 @@ static bool is_seed_of(const struct trial *trial, const struct scripted_instruct
     if (cpu->log_len < count || cpu->log_len != cpu->words) {
         return false;
     }
-    memcpy(key, rig.reader.key, sizeof(key));
-    return (was_given(&scripted_rdseed, key) || was_given(&scripted_rdrand, key)) &&
+    memcpy(key, noise->key, sizeof(key));
+    return was_given(cpu, key) &&
            rig_condition(trial->way->conditioner, key, &cpu->log[cpu->log_len - count], window, seed, SEED_LEN) &&
            memcmp(seed, trial->out, SEED_LEN) == 0;
 }
@@ -224,9 +243,9 @@ static bool output_is_of(const struct trial *trial, enum drng_source source)
 {
     switch (source) {
     case DRNG_SOURCE_RDSEED:
-        return is_seed_of(trial, &scripted_rdseed, DRNG_RDSEED_WORDS);
+        return is_seed_of(trial, &scripted_rdseed, &rig.reader.rdseed, DRNG_RDSEED_WORDS);
     case DRNG_SOURCE_RDRAND:
-        return is_seed_of(trial, &scripted_rdrand, DRNG_RDRAND_WORDS);
+        return is_seed_of(trial, &scripted_rdrand, &rig.reader.rdrand, DRNG_RDRAND_WORDS);
     case DRNG_SOURCE_FALLBACK:
         return bytes_are(trial->out, SEED_LEN, RIG_FALLBACK_BYTE);
     case DRNG_SOURCE_NONE:
@@ -261,8 +280,8 @@ static void judge_and_name(const struct trial *trial)
     const unsigned before = CU_get_number_of_failures();
     judge(trial);
     if (CU_get_number_of_failures() != before) {
-        (void)fprintf(stderr, "\n    wrong: %s | %s | %s | %s fallback | %" PRIu64 " us\n", trial->fault->name,
-                      trial->pairing->name, trial->way->name, trial->fallback ? "with" : "without",
+        (void)fprintf(stderr, "\n    wrong: %s (%u) | %s | %s | %s fallback | %" PRIu64 " us\n", trial->fault->name,
+                      trial->which, trial->pairing->name, trial->way->name, trial->fallback ? "with" : "without",
                       trial->taken_ns / 1000);
     }
 }
@@ -307,15 +326,25 @@ static void print_row(const struct trial *trial)
 
 /* ---- Every fault on every pairing ---- */
 
-static void try_case(const struct fault *fault, const struct pairing *pairing, const struct rig_way *way, bool fallback)
+static void try_case(struct trial trial)
 {
-    struct trial trial = {.fault = fault, .pairing = pairing, .way = way, .fallback = fallback};
     set_up(&trial);
     run(&trial);
     judge_and_name(&trial);
     /* One way is enough to read. */
-    if (table != NULL && way == usual_way()) {
+    if (table != NULL && trial.way == usual_way()) {
         print_row(&trial);
+    }
+}
+
+/* Every bit or byte on the way that most machines take; on the others, whose tests are the same, three of them. */
+static void try_kinds(const struct fault *fault, const struct pairing *pairing, const struct rig_way *way,
+                      bool fallback)
+{
+    const unsigned kinds = fault->kinds > 0 ? fault->kinds : 1;
+    const unsigned step = way == usual_way() || kinds == 1 ? 1 : (kinds - 1) / 2;
+    for (unsigned which = 0; which < kinds; which += step) {
+        try_case((struct trial){.fault = fault, .which = which, .pairing = pairing, .way = way, .fallback = fallback});
     }
 }
 
@@ -325,9 +354,11 @@ static void try_all(const struct rig_way *way, bool fallback)
     const size_t pairing_count = sizeof(pairings) / sizeof(*pairings);
     for (size_t i = 0; i < fault_count * pairing_count; i++) {
         const struct fault *fault = &faults[i / pairing_count];
+        const struct pairing *pairing = &pairings[i % pairing_count];
+        const bool possible = fault->as_rdrand != NULL || !pairing->rdrand_faulty;
         /* A million words take their time, and are worn off alike for all. */
-        if (fault->wear < MILLION || way == usual_way()) {
-            try_case(fault, &pairings[i % pairing_count], way, fallback);
+        if (possible && (fault->wear < MILLION || way == usual_way())) {
+            try_kinds(fault, pairing, way, fallback);
         }
     }
 }

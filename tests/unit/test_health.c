@@ -104,14 +104,91 @@ static void alternating_words_fail_the_proportion_test(void)
     CU_ASSERT_EQUAL(health.failed, DRNG_TEST_PROPORTION);
 }
 
-static void different_words_pass_through_many_windows(void)
+/* SplitMix64's step: words whose every bit is as good as a coin. */
+static uint64_t next_good(uint64_t *state)
+{
+    *state += 0x9e3779b97f4a7c15;
+    uint64_t z = *state;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static void good_words_pass_through_many_windows(void)
 {
     struct drng_health health = {0};
+    uint64_t state = 0;
     bool passes = true;
     for (uint64_t i = 0; i < 100 * DRNG_APT_WINDOW; i++) {
-        passes = drng_health_passes(&health, 1 + i * 0x9e3779b97f4a7c15) && passes;
+        passes = drng_health_passes(&health, next_good(&state)) && passes;
     }
     CU_ASSERT_TRUE(passes);
+}
+
+/* ---- Bits that never change ---- */
+
+enum { NOT_FOUND = 10000 };
+
+/* With which word after `good` good ones a generator is found where these bits stay as `value` has them. */
+static unsigned found_after(unsigned good, uint64_t stuck, uint64_t value, struct drng_health *health)
+{
+    uint64_t state = good;
+    *health = (struct drng_health){0};
+    for (unsigned i = 0; i < good; i++) {
+        CU_ASSERT_TRUE(drng_health_passes(health, next_good(&state)));
+    }
+    for (unsigned i = 1; i < NOT_FOUND; i++) {
+        if (!drng_health_passes(health, (next_good(&state) & ~stuck) | (value & stuck))) {
+            return i;
+        }
+    }
+    return NOT_FOUND;
+}
+
+static void stuck_bits_are_found(uint64_t stuck, uint64_t value)
+{
+    struct drng_health health;
+    /* From the first word on with the first window, and later with the second window at the latest. */
+    CU_ASSERT_EQUAL(found_after(0, stuck, value, &health), DRNG_BITS_WINDOW);
+    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_BITS);
+    for (unsigned good = 1; good <= DRNG_APT_WINDOW + 2; good++) {
+        CU_ASSERT_TRUE(found_after(good, stuck, value, &health) < 2 * DRNG_BITS_WINDOW);
+        CU_ASSERT_EQUAL(health.failed, DRNG_TEST_BITS);
+    }
+}
+
+static void every_stuck_bit_is_found_within_two_windows(void)
+{
+    for (unsigned bit = 0; bit < 64; bit++) {
+        stuck_bits_are_found(UINT64_C(1) << bit, 0);
+        stuck_bits_are_found(UINT64_C(1) << bit, UINT64_MAX);
+    }
+}
+
+static void every_stuck_byte_is_found_within_two_windows(void)
+{
+    for (unsigned byte = 0; byte < 8; byte++) {
+        stuck_bits_are_found(UINT64_C(0xff) << 8 * byte, UINT64_C(0xdeadbeefdeadbeef));
+        stuck_bits_are_found(UINT64_C(0xffffffff) << 4 * byte, UINT64_C(0xdeadbeefdeadbeef));
+    }
+}
+
+/* One change of each bit in a window is enough, wherever in it. */
+static void a_bit_that_changes_once_a_window_passes(void)
+{
+    for (unsigned bit = 0; bit < 64; bit++) {
+        const uint64_t mask = UINT64_C(1) << bit;
+        for (unsigned at = 1; at < DRNG_BITS_WINDOW; at++) {
+            struct drng_health health = {0};
+            uint64_t state = 1;
+            bool passes = true;
+            for (unsigned i = 0; i < DRNG_BITS_WINDOW; i++) {
+                const uint64_t word = next_good(&state) & ~mask;
+                passes = drng_health_passes(&health, i >= at ? word | mask : word) && passes;
+            }
+            CU_ASSERT_TRUE(passes);
+        }
+    }
 }
 
 static void startup_counts_the_words_it_passed(void)
@@ -149,11 +226,58 @@ static void startup_fails_on_a_byte_too_frequent(void)
     CU_ASSERT_EQUAL(words, DRNG_BYTE_APT_CUTOFF / 4 - 1);
 }
 
+/* How many words of a lane's own the start-up passes: this many of them have the first one's byte in this lane. */
+static unsigned words_passed_with(unsigned lane, unsigned seen, enum drng_health_test *failed)
+{
+    struct drng_startup startup = {0};
+    uint64_t state = lane + 1;
+    const uint64_t mask = UINT64_C(0xff) << 8 * lane;
+    for (unsigned i = 0; i < DRNG_STARTUP_WORDS; i++) {
+        const uint64_t same = UINT64_C(0x4d) << 8 * lane;
+        const uint64_t another = (UINT64_C(0x80) + i % 100) << 8 * lane;
+        const bool is_same = i % 12 == 0 && i / 12 < seen;
+        const uint64_t word = (next_good(&state) & ~mask) | (is_same ? same : another);
+        if (!drng_startup_passes(&startup, word, failed)) {
+            break;
+        }
+    }
+    return startup.words;
+}
+
+static void a_byte_too_frequent_in_any_lane_fails_and_not_before(void)
+{
+    for (unsigned lane = 0; lane < 8; lane++) {
+        enum drng_health_test failed = DRNG_TEST_NONE;
+        CU_ASSERT_EQUAL(words_passed_with(lane, DRNG_LANE_APT_CUTOFF - 1, &failed), DRNG_STARTUP_WORDS);
+        CU_ASSERT_EQUAL(failed, DRNG_TEST_NONE);
+        CU_ASSERT_EQUAL(words_passed_with(lane, DRNG_LANE_APT_CUTOFF, &failed), 12 * (DRNG_LANE_APT_CUTOFF - 1));
+        CU_ASSERT_EQUAL(failed, DRNG_TEST_LANES);
+    }
+}
+
+/* The first word's bytes open the windows; a word that is suspect opens nothing. */
+static void lanes_open_with_the_first_word_that_is_not_suspect(void)
+{
+    enum drng_health_test failed = DRNG_TEST_NONE;
+    struct drng_startup startup = {0};
+    uint64_t state = 5;
+    CU_ASSERT_TRUE(drng_startup_passes(&startup, 0, &failed));
+    CU_ASSERT_EQUAL(startup.lanes, 0);
+    const uint64_t opening = next_good(&state);
+    CU_ASSERT_TRUE(drng_startup_passes(&startup, opening, &failed));
+    CU_ASSERT_EQUAL(startup.opening, opening);
+    CU_ASSERT_EQUAL(startup.lanes, UINT64_C(0x0101010101010101));
+    CU_ASSERT_TRUE(drng_startup_passes(&startup, opening ^ UINT64_C(0x01ff800010000100), &failed));
+    CU_ASSERT_EQUAL(startup.lanes, UINT64_C(0x0101010201020102));
+}
+
 static void every_test_has_a_name(void)
 {
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_STUCK), "stuck value test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_REPETITION), "repetition count test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_PROPORTION), "adaptive proportion test");
+    CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_BITS), "unchanging bits test");
+    CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_LANES), "byte lanes test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_NONE), "no test");
 }
 
@@ -168,10 +292,15 @@ static const struct unit_test tests[] = {
     {"two stuck words in a row fail", two_stuck_words_in_a_row_fail},
     {"an unchanging word fails the repetition test", an_unchanging_word_fails_the_repetition_test},
     {"alternating words fail the proportion test", alternating_words_fail_the_proportion_test},
-    {"different words pass through many windows", different_words_pass_through_many_windows},
+    {"good words pass through many windows", good_words_pass_through_many_windows},
+    {"every stuck bit is found within two windows", every_stuck_bit_is_found_within_two_windows},
+    {"every stuck byte is found within two windows", every_stuck_byte_is_found_within_two_windows},
+    {"a bit that changes once a window passes", a_bit_that_changes_once_a_window_passes},
     {"start-up counts the words it passed", startup_counts_the_words_it_passed},
     {"start-up fails on repeated bytes", startup_fails_on_repeated_bytes},
     {"start-up fails on a byte too frequent", startup_fails_on_a_byte_too_frequent},
+    {"a byte too frequent in any lane fails, and not before", a_byte_too_frequent_in_any_lane_fails_and_not_before},
+    {"lanes open with the first word that is not suspect", lanes_open_with_the_first_word_that_is_not_suspect},
     {"every test has a name", every_test_has_a_name},
 };
 

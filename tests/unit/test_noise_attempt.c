@@ -240,6 +240,50 @@ static void every_dead_generator_is_caught_in_its_startup(void)
     }
 }
 
+/* Bits and bytes that do not do what the others do, whichever they are: no whole word shows it. */
+static void a_fault_of_one_bit_or_byte_is_caught_in_its_startup(void)
+{
+    static const struct {
+        scripted_behaviour *behaviour;
+        unsigned count;
+    } faults[] = {
+        {scripted_bit_at_0, 64}, {scripted_bit_at_1, 64}, {scripted_byte_stuck, 8}, {scripted_byte_of_two, 8}};
+    for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+        for (unsigned which = 0; which < faults[i].count; which++) {
+            struct draw draw = rdrand_draw(faults[i].behaviour, 0);
+            scripted_rdrand.which = which;
+            CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
+            CU_ASSERT_EQUAL(draw.runs, 0);
+            CU_ASSERT_TRUE(rig.rdrand.disabled);
+        }
+    }
+}
+
+/* The windows go on from draw to draw: a bit that sticks later is found, if not by the draw in which it does. */
+static void a_bit_that_sticks_later_is_caught_by_a_later_draw(void)
+{
+    for (unsigned which = 0; which < 64; which++) {
+        struct draw draw = rdrand_draw(which % 2 == 0 ? scripted_bit_at_0 : scripted_bit_at_1, DRNG_STARTUP_WORDS + 3);
+        scripted_rdrand.which = which;
+        unsigned draws = 0;
+        while (draws < 100 && attempt(&draw) == DRNG_OK) {
+            draws++;
+        }
+        CU_ASSERT_TRUE(draws * COUNT <= 2 * DRNG_BITS_WINDOW);
+        CU_ASSERT_EQUAL(rig.rdrand.failed_test, DRNG_TEST_BITS);
+        CU_ASSERT_TRUE(rig.rdrand.disabled);
+    }
+}
+
+static void a_failure_forgets_all_that_the_reader_knew(void)
+{
+    struct draw draw = rdrand_draw(scripted_bad_words, DRNG_STARTUP_WORDS + 2);
+    memset(&rig.reader.rdrand.key, 0x77, sizeof(rig.reader.rdrand.key));
+    rig.reader.rdrand.keyed = true;
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
+    CU_ASSERT_TRUE(bytes_are(&rig.reader.rdrand, sizeof(rig.reader.rdrand), 0));
+}
+
 /* One reader's failure takes the start-up from all: no other may declare it passed on the strength of an old one. */
 static void a_failure_sends_every_reader_through_the_startup(void)
 {
@@ -253,6 +297,29 @@ static void a_failure_sends_every_reader_through_the_startup(void)
     scripted_rdrand.behaviour = scripted_dry;
     CU_ASSERT_EQUAL(attempt(&second), DRNG_EXHAUSTED);
     CU_ASSERT_FALSE(rig.rdrand.started);
+
+    scripted_rdrand.behaviour = scripted_good;
+    const uint64_t before = scripted_rdrand.words;
+    CU_ASSERT_EQUAL(attempt(&first), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
+}
+
+/* The same where it had not passed all of it: no part of a start-up is from before a failure. */
+static void a_failure_takes_a_startup_that_is_under_way_too(void)
+{
+    struct drng_noise another = {0};
+    struct draw first = rdrand_draw(scripted_good, 0);
+    scripted_rdrand.ns = SLOW_NS;
+    CU_ASSERT_EQUAL(attempt(&first), DRNG_EXHAUSTED);
+    CU_ASSERT_TRUE(rig.reader.rdrand.startup.words > 0);
+    scripted_rdrand.ns = 1;
+
+    struct draw second = draw_from(&rig.rdrand, &another);
+    second.instead = DRNG_HEALTH_FAILED;
+    scripted_rdrand.at = scripted_rdrand.words + DRNG_STARTUP_WORDS;
+    scripted_rdrand.behaviour = scripted_dry_from; /* after its start-up, so that it fails, and starts no more */
+    CU_ASSERT_EQUAL(attempt(&second), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 1);
 
     scripted_rdrand.behaviour = scripted_good;
     const uint64_t before = scripted_rdrand.words;
@@ -294,7 +361,11 @@ static const struct unit_test tests[] = {
     {"a single zero is a word", a_single_zero_is_a_word},
     {"a single zero is a word of the start-up too", a_single_zero_is_a_word_of_the_startup_too},
     {"every dead generator is caught in its start-up", every_dead_generator_is_caught_in_its_startup},
+    {"a fault of one bit or byte is caught in its start-up", a_fault_of_one_bit_or_byte_is_caught_in_its_startup},
+    {"a bit that sticks later is caught by a later draw", a_bit_that_sticks_later_is_caught_by_a_later_draw},
+    {"a failure forgets all that the reader knew", a_failure_forgets_all_that_the_reader_knew},
     {"a failure sends every reader through the start-up", a_failure_sends_every_reader_through_the_startup},
+    {"a failure takes a start-up that is under way too", a_failure_takes_a_startup_that_is_under_way_too},
     {"other failures of the work are passed on", other_failures_of_the_work_are_passed_on},
     {"running dry does not disable", running_dry_does_not_disable},
 };

@@ -116,6 +116,20 @@ static void dead_words_fail_their_tests(void)
     }
 }
 
+/* From anywhere in a window on: the loop ends within two windows of the test, and the MAC is not put out. */
+static void a_stuck_bit_ends_the_loop(void)
+{
+    for (unsigned which = 0; can_run() && which < 64; which++) {
+        for (uint64_t at = which; at < 1100; at += 131) {
+            struct drng_cbc_mac mac = begin(which % 2 == 0 ? scripted_bit_at_0 : scripted_bit_at_1, at);
+            scripted_rdrand.which = which;
+            CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_HEALTH_FAILED);
+            CU_ASSERT_TRUE(scripted_rdrand.executions < at + 2 * DRNG_BITS_WINDOW);
+            CU_ASSERT_EQUAL(rig.reader.rdrand.health.failed, DRNG_TEST_BITS);
+        }
+    }
+}
+
 static void a_single_zero_anywhere_is_a_word(void)
 {
     for (uint64_t at = 0; can_run() && at < 16; at++) {
@@ -194,6 +208,7 @@ static const struct unit_test tests[] = {
     {"a bad word anywhere ends the loop", a_bad_word_anywhere_ends_the_loop},
     {"the tests go on from call to call", the_tests_go_on_from_call_to_call},
     {"dead words fail their tests", dead_words_fail_their_tests},
+    {"a stuck bit ends the loop", a_stuck_bit_ends_the_loop},
     {"a single zero anywhere is a word", a_single_zero_anywhere_is_a_word},
     {"each word has ten tries", each_word_has_ten_tries},
     {"a dry word is given up after ten tries", a_dry_word_is_given_up_after_ten_tries},

@@ -28,20 +28,19 @@ static enum drng_status get(size_t len)
     return drng_seed_get(&rig.policy, &rig.reader, out, len);
 }
 
-/* Whether out is made of the words from `at` on of an instruction's log, under the key drawn from `keyed`. */
-static bool is_seed_of(const struct scripted_instruction *cpu, size_t at, const struct scripted_instruction *keyed,
-                       size_t len)
+/* Whether out is made of the words from `at` on of an instruction's log, under the key that was drawn at `key_at`. */
+static bool is_seed_of(const struct scripted_instruction *cpu, size_t key_at, size_t at, size_t len)
 {
     const size_t window = cpu == &scripted_rdseed ? DRNG_RDSEED_WORDS : DRNG_RDRAND_WORDS;
     uint8_t seed[MAX_LEN];
-    return rig_condition(rig.policy.conditioner, &keyed->log[KEY_AT], &cpu->log[at], window, seed, len) &&
+    return rig_condition(rig.policy.conditioner, &cpu->log[key_at], &cpu->log[at], window, seed, len) &&
            memcmp(out, seed, len) == 0;
 }
 
 /* The same for a first seed from good words. */
 static bool is_first_seed_of(const struct scripted_instruction *cpu, size_t len)
 {
-    return is_seed_of(cpu, WINDOW_AT, cpu, len);
+    return is_seed_of(cpu, KEY_AT, WINDOW_AT, len);
 }
 
 static bool is_fallback(size_t len)
@@ -74,12 +73,12 @@ static void an_rdseed_block_is_eight_words_conditioned(void)
     }
 }
 
-static void an_rdrand_block_is_1028_words_conditioned(void)
+static void an_rdrand_block_is_2052_words_conditioned(void)
 {
     for (size_t i = 0; i < rig_way_count() * LENGTHS; i++) {
         a_seed_takes_its_window_for_each_block(false, &rig_ways[i / LENGTHS], lengths[i % LENGTHS]);
     }
-    CU_ASSERT_EQUAL(rig_words_of(DRNG_RDRAND_WORDS, 17), 2 * 1028);
+    CU_ASSERT_EQUAL(rig_words_of(DRNG_RDRAND_WORDS, 17), 2 * 2052);
 }
 
 static void the_conditioners_differ(void)
@@ -120,7 +119,7 @@ static void the_second_seed_draws_no_key(void)
     const size_t at = scripted_rdseed.log_len;
     CU_ASSERT_EQUAL(get(16), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.words - at, DRNG_RDSEED_WORDS);
-    CU_ASSERT_TRUE(is_seed_of(&scripted_rdseed, at, &scripted_rdseed, 16));
+    CU_ASSERT_TRUE(is_seed_of(&scripted_rdseed, KEY_AT, at, 16));
 }
 
 /* A forked child finds its reader all zero. */
@@ -133,11 +132,31 @@ static void a_wiped_reader_draws_a_new_key(void)
     CU_ASSERT_EQUAL(get(16), DRNG_OK);
     /* The start-up tests were the process's, and its instruction is the same one: two words of key and a window. */
     CU_ASSERT_EQUAL(scripted_rdseed.words - at, RIG_KEY_WORDS + DRNG_RDSEED_WORDS);
-    CU_ASSERT_EQUAL(memcmp(rig.reader.key, &scripted_rdseed.log[at], sizeof(rig.reader.key)), 0);
+    CU_ASSERT_EQUAL(memcmp(rig.reader.rdseed.key, &scripted_rdseed.log[at], sizeof(rig.reader.rdseed.key)), 0);
     uint8_t seed[16];
     CU_ASSERT_TRUE(rig_condition(DRNG_CBC_MAC, &scripted_rdseed.log[at], &scripted_rdseed.log[at + RIG_KEY_WORDS],
                                  DRNG_RDSEED_WORDS, seed, sizeof(seed)));
     CU_ASSERT_EQUAL(memcmp(out, seed, sizeof(seed)), 0);
+}
+
+/* The words that failed left a key behind: what comes after them is conditioned under another. */
+static void a_failed_test_forgets_the_key(void)
+{
+    for (size_t i = 0; i < rig_way_count() * 2; i++) {
+        const bool rdseed = i % 2 == 0;
+        struct scripted_instruction *cpu = rdseed ? &scripted_rdseed : &scripted_rdrand;
+        set_up(scripted_bad_word, scripted_bad_word);
+        scripted_rdseed.at = scripted_rdrand.at = UINT64_MAX;
+        rig_take_way(&rig, &rig_ways[i / 2]);
+        rig.policy.rdseed = rdseed ? &rig.rdseed : NULL;
+        CU_ASSERT_EQUAL(get(16), DRNG_OK);
+        cpu->at = cpu->words + 1;
+        CU_ASSERT_EQUAL(get(16), DRNG_OK);
+        CU_ASSERT_EQUAL(rig.counters.rdseed.health_failures + rig.counters.rdrand.health_failures, 1);
+        CU_ASSERT_EQUAL(rig.counters.source, rdseed ? DRNG_SOURCE_RDSEED : DRNG_SOURCE_RDRAND);
+        const size_t key_at = cpu->at + 1 + DRNG_STARTUP_WORDS;
+        CU_ASSERT_TRUE(is_seed_of(cpu, key_at, key_at + RIG_KEY_WORDS, 16));
+    }
 }
 
 /* ---- Who serves ---- */
@@ -193,7 +212,7 @@ static void an_instruction_that_is_not_allowed_is_not_executed(void)
     CU_ASSERT_EQUAL(scripted_rdseed.executions + scripted_rdrand.executions, 0);
 }
 
-/* RDSEED dries up at every word of a seed in turn: RDRAND makes all of it, under the key that there is. */
+/* RDSEED dries up at every word of a seed in turn: RDRAND makes all of it, under a key of its own. */
 static void all_of_a_seed_comes_from_one_source(void)
 {
     const size_t end = WINDOW_AT + rig_words_of(DRNG_RDSEED_WORDS, SEED_LEN);
@@ -202,9 +221,8 @@ static void all_of_a_seed_comes_from_one_source(void)
         scripted_rdseed.at = at;
         CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
         CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDRAND);
-        const bool keyed = at >= WINDOW_AT;
-        CU_ASSERT_TRUE(is_seed_of(&scripted_rdrand, keyed ? DRNG_STARTUP_WORDS : WINDOW_AT,
-                                  keyed ? &scripted_rdseed : &scripted_rdrand, SEED_LEN));
+        CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
+        CU_ASSERT_EQUAL(rig.reader.rdseed.keyed, at >= WINDOW_AT);
     }
 }
 
@@ -219,7 +237,7 @@ static void a_source_that_ran_dry_is_asked_again(void)
     scripted_rdseed.behaviour = scripted_good;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
     CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
-    CU_ASSERT_TRUE(is_seed_of(&scripted_rdseed, DRNG_STARTUP_WORDS, &scripted_rdrand, SEED_LEN));
+    CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdseed, SEED_LEN));
 }
 
 static void a_source_that_failed_its_tests_is_not_asked_again(void)
@@ -308,11 +326,12 @@ static void every_seed_is_counted_where_it_came_from(void)
 
 static const struct unit_test tests[] = {
     {"an RDSEED block is eight words conditioned", an_rdseed_block_is_eight_words_conditioned},
-    {"an RDRAND block is 1028 words conditioned", an_rdrand_block_is_1028_words_conditioned},
+    {"an RDRAND block is 2052 words conditioned", an_rdrand_block_is_2052_words_conditioned},
     {"the conditioners differ", the_conditioners_differ},
     {"no two blocks are alike", no_two_blocks_are_alike},
     {"the second seed draws no key", the_second_seed_draws_no_key},
     {"a wiped reader draws a new key", a_wiped_reader_draws_a_new_key},
+    {"a failed test forgets the key", a_failed_test_forgets_the_key},
     {"RDSEED serves first", rdseed_serves_first},
     {"RDRAND serves where RDSEED does not", rdrand_serves_where_rdseed_does_not},
     {"the fallback serves where neither does", the_fallback_serves_where_neither_does},

@@ -65,14 +65,29 @@ static void a_slow_rdrand_has_more_time_where_it_is_the_last(void)
         scripted_rdrand.ns = SLOW_NS;
         CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), DRNG_SEED_BUDGET_NS));
         rig.policy.fallback = NULL;
+        CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_SOLE_BUDGET_NS));
+        rig.policy.rdseed = &rig.rdseed;
+        scripted_rdseed.behaviour = scripted_zeros;
         CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
+    }
+}
+
+/* The first seed of a primary, at the pace of a CPU whose microcode slows RDRAND down. */
+static void a_slow_rdrand_serves_where_it_is_all_there_is(void)
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        set_up(&rig_ways[i]);
+        rig.policy.rdseed = NULL;
+        rig.policy.fallback = NULL;
+        scripted_rdrand.ns = 1000;
+        CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_RDRAND) < ALL_SOURCES_NS);
     }
 }
 
 /* RDSEED is not slow by itself: its seeds take few words, so they take many blocks to be given up. */
 static void a_slow_rdseed_is_given_up_too(void)
 {
-    static uint8_t out[16 * SEED_LEN];
+    static uint8_t out[4 * SEED_LEN];
     set_up(&rig_ways[0]);
     scripted_rdseed.ns = SLOW_NS;
     const uint64_t before = scripted_clock_ns;
@@ -101,6 +116,7 @@ static const struct unit_test tests[] = {
     {"good instructions take no time to speak of", good_instructions_take_no_time_to_speak_of},
     {"a dry RDSEED has more time where it is the last", a_dry_rdseed_has_more_time_where_it_is_the_last},
     {"a slow RDRAND has more time where it is the last", a_slow_rdrand_has_more_time_where_it_is_the_last},
+    {"a slow RDRAND serves where it is all there is", a_slow_rdrand_serves_where_it_is_all_there_is},
     {"a slow RDSEED is given up too", a_slow_rdseed_is_given_up_too},
     {"the worst seed of all is bounded", the_worst_seed_of_all_is_bounded},
 };
