@@ -71,7 +71,7 @@ bool scene_says(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    (void)fprintf(stderr, "  %s %s: ", name, argument);
+    (void)fprintf(stderr, "  %s %.*s: ", name, (int)strcspn(argument, "\n"), argument);
     (void)vfprintf(stderr, format, args);
     (void)fputc('\n', stderr);
     va_end(args);
