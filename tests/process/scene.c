@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WATCHDOG = 20 }; /* seconds, of a scene that takes a few at most */
+enum { WATCHDOG = 40 }; /* seconds, of a scene that takes a few at most */
 
 /* OpenSSL's own switch: RDRAND is bit 62 of the first word, RDSEED bit 18 of the second. */
 static const char variable[] = "OPENSSL_ia32cap";

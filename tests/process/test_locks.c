@@ -92,11 +92,16 @@ static bool use(OSSL_LIB_CTX *context)
     return used;
 }
 
+/* While a context is freed libcrypto holds a lock of its own, which no child can free another context with. */
+static atomic_bool freeing;
+
 static bool use_and_free(void)
 {
     OSSL_LIB_CTX *context = evp_context(scene_argument());
     const bool used = context != NULL && use(context);
+    atomic_store(&freeing, true);
     OSSL_LIB_CTX_free(context);
+    atomic_store(&freeing, false);
     return used;
 }
 
@@ -106,7 +111,11 @@ static int use_in_child(void *unused)
 {
     (void)unused;
     (void)alarm(CHILD_WATCHDOG);
-    const bool used = use(libctx) && use_and_free();
+    bool used = use(libctx);
+    if (atomic_load(&freeing)) {
+        _exit(used ? 0 : 1);
+    }
+    used = used && use_and_free();
     OSSL_LIB_CTX_free(libctx);
     exit(used ? 0 : 1);
 }

@@ -45,7 +45,7 @@ enum {
     AT_ONCE = 24,        /* children that are not waited for yet */
     EVERY = 3,           /* executions of an instruction that are all taken */
     OUTSIDE = 97,        /* of the others' instructions one in so many */
-    CHILD_WATCHDOG = 20, /* seconds */
+    CHILD_WATCHDOG = 5, /* seconds */
     ROUNDS = 12,         /* of requests with a signal handler that draws */
 };
 
