@@ -119,6 +119,9 @@ static bool draw(void)
 static bool load(void)
 {
     const char *folder = getenv("OPENSSL_MODULES");
+    if (OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL) != 1) {
+        return false;
+    }
     libctx = OSSL_LIB_CTX_new();
     if (libctx == NULL || (folder != NULL && OSSL_PROVIDER_set_default_search_path(libctx, folder) != 1)) {
         return false;
@@ -202,9 +205,14 @@ static bool make_contexts(void)
     return good;
 }
 
+/* The error queue is the thread's own. */
 static void *draw_in_thread(void *failed)
 {
-    return draw() ? NULL : failed;
+    if (draw()) {
+        return NULL;
+    }
+    say("refused: %s\n", why());
+    return failed;
 }
 
 static bool draw_in_threads(size_t stack_size)
@@ -214,8 +222,11 @@ static bool draw_in_threads(size_t stack_size)
     for (unsigned i = 0; i < THREADS && good; i++) {
         pthread_t id;
         void *failed = NULL;
-        good = pthread_create(&id, &attributes, draw_in_thread, &good) == 0 && pthread_join(id, &failed) == 0 &&
-               failed == NULL;
+        if (pthread_create(&id, &attributes, draw_in_thread, &good) != 0) {
+            say("refused: libc has no room for a thread\n");
+            return false;
+        }
+        good = pthread_join(id, &failed) == 0 && failed == NULL;
     }
     return good;
 }
@@ -250,6 +261,9 @@ int main(int argc, char **argv)
         read_filter(argv[2]);
     }
     const bool loaded = load();
+    if (beside == NULL) {
+        return 4; /* libcrypto itself has no room */
+    }
     end("load", loaded, "done");
     if (!loaded) {
         return 3;

@@ -42,17 +42,19 @@ enum {
     DRAW = 64,
     BLOCK = 16,
     CHILDREN = 16384,
-    AT_ONCE = 24,        /* children that are not waited for yet */
-    EVERY = 3,           /* executions of an instruction that are all taken */
-    OUTSIDE = 97,        /* of the others' instructions one in so many */
+    AT_ONCE = 24,       /* children that are not waited for yet */
+    EVERY = 3,          /* executions of an instruction that are all taken */
+    OUTSIDE = 97,       /* of the others' instructions one in so many */
     CHILD_WATCHDOG = 5, /* seconds */
-    ROUNDS = 12,         /* of requests with a signal handler that draws */
+    ROUNDS = 12,        /* of requests with a signal handler that draws */
 };
 
 enum outcome { LOST, REFUSED, SERVED };
 
 struct record {
     _Atomic(enum outcome) outcome;
+    pid_t pid;
+    int status; /* as waitpid() gives it */
     size_t index;
     uintptr_t at;
     bool inside;
@@ -285,7 +287,15 @@ static pid_t make_child(const struct step *step)
 
 static void wait_for(unsigned most)
 {
-    while (running > most && waitpid(-1, NULL, 0) > 0) {
+    int status = 0;
+    pid_t pid = -1;
+    while (running > most && (pid = waitpid(-1, &status, 0)) > 0) {
+        for (size_t i = count; i > 0; i--) {
+            if (records[i - 1].pid == pid) {
+                records[i - 1].status = status;
+                break;
+            }
+        }
         running--;
     }
 }
@@ -309,6 +319,7 @@ static void fork_here(const struct step *step)
         step_stop();
         return;
     }
+    record->pid = pid;
     count++;
     running += pid > 0;
     wait_for(AT_ONCE);
@@ -387,11 +398,12 @@ static bool all_are_served(void)
         lost += outcome == LOST;
         refused += outcome == REFUSED;
         if (outcome != SERVED && lost + refused <= 3) {
-            (void)scene_says("%s %s", child_text(i), outcome == LOST ? "died or hung" : "was refused");
+            (void)scene_says("%s %s, status %#x", child_text(i), outcome == LOST ? "was lost" : "was refused",
+                             (unsigned)records[i].status);
         }
     }
     return lost + refused == 0 ||
-           scene_says("of %zu children %zu died or hung and %zu were refused", count, lost, refused);
+           scene_says("of %zu children %zu were lost and %zu were refused", count, lost, refused);
 }
 
 /*
