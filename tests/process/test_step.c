@@ -1,9 +1,9 @@
 /*
  * A fork, and a signal handler that draws, after every instruction of a request and of a seed.
  *
- * After each instruction of the provider's own a child is forked, by fork() and by the bare system call in turns; loops
- * are sampled, at the first executions of each instruction and then at powers of two. The child finishes the work that
- * it was forked in, draws once more, and leaves both outputs in shared memory. No 16 bytes of any process may be
+ * After each instruction of the provider's own children are made, by fork() and by the bare system call; loops are
+ * sampled, at the first executions of each instruction and then at powers of two. The child finishes the work that it
+ * was forked in, draws once more, and leaves both outputs in shared memory. No 16 bytes of any process may be
  * another's.
  *
  * One exception is no duplicate: a child forked after the request's last look at memory that is wiped in a child holds
@@ -55,6 +55,8 @@ struct record {
     _Atomic(enum outcome) outcome;
     pid_t pid;
     int status; /* as waitpid() gives it */
+    bool bare;  /* made by clone(), of which the C library learns nothing */
+    bool tail;  /* holds its parent's output, and may */
     size_t index;
     uintptr_t at;
     bool inside;
@@ -279,12 +281,6 @@ static bool is_taken(const struct step *step)
     return step->system_call >= 0 || step->index % OUTSIDE == 0;
 }
 
-/* Handlers that fork() runs are not made for every moment of libcrypto's and of libc's: malloc()'s locks. */
-static pid_t make_child(const struct step *step)
-{
-    return step->inside && count % 2 == 0 ? fork() : (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-}
-
 static void wait_for(unsigned most)
 {
     int status = 0;
@@ -300,19 +296,18 @@ static void wait_for(unsigned most)
     }
 }
 
-static void fork_here(const struct step *step)
+/* In the child `born` is its record then. */
+static void make_child(const struct step *step, bool bare)
 {
-    if (!is_taken(step)) {
-        return;
-    }
     struct record *record = &records[count];
+    record->bare = bare;
     record->index = step->index;
     record->at = step->at;
     record->inside = step->inside;
     record->system_call = step->system_call;
     record->touched = step->touched;
     memcpy(record->at_fork, out, DRAW);
-    const pid_t pid = make_child(step);
+    const pid_t pid = bare ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
     if (pid == 0) {
         (void)alarm(CHILD_WATCHDOG);
         born = record;
@@ -323,6 +318,25 @@ static void fork_here(const struct step *step)
     count++;
     running += pid > 0;
     wait_for(AT_ONCE);
+}
+
+/*
+ * By clone() and by fork(), of a seed by both in turns. The handlers that fork() runs are not made for every moment of
+ * libcrypto's and of libc's: malloc()'s locks.
+ */
+static void fork_here(const struct step *step)
+{
+    if (!is_taken(step)) {
+        return;
+    }
+    const bool forks = step->inside && (way->draws || count % 2 == 0);
+    const bool clones = way->draws || !forks;
+    if (forks) {
+        make_child(step, false);
+    }
+    if (clones && born == NULL) {
+        make_child(step, true);
+    }
 }
 
 /* ---- What must not be ---- */
@@ -407,46 +421,60 @@ static bool all_are_served(void)
 }
 
 /*
- * The children that hold their parent's output: the last ones, from the last look at wiped memory on. `tail` becomes
- * the first of them.
+ * Where the kernel wipes, a request looks last at memory that is wiped. Where it does not, it asks for the process id;
+ * and what it compares that with is ordinary memory, which fork()'s handlers change a little longer.
  */
-static bool only_the_last_hold_the_same(const unsigned char parents[DRAW], size_t *tail)
+static bool has_looked(const struct record *last)
 {
-    size_t first = count;
-    for (size_t i = count; i > 0 && memcmp(records[i - 1].first, parents, DRAW) == 0; i--) {
-        first = i - 1;
+    if (kernel_wiped_mappings() > 0) {
+        return last->inside && last->touched != 0;
     }
-    *tail = first;
-    if (first == count) {
+    return !last->bare || last->system_call == SYS_getpid;
+}
+
+/*
+ * The children by fork(), or those by clone(), that hold their parent's output: the last ones, from the last look on.
+ */
+static bool only_the_last_hold_the_same(const unsigned char parents[DRAW], bool bare)
+{
+    const struct record *first = NULL;
+    size_t left = 0;
+    for (size_t i = count; i > 0; i--) {
+        struct record *record = &records[i - 1];
+        if (record->bare != bare) {
+            continue;
+        }
+        if (memcmp(record->first, parents, DRAW) != 0) {
+            break;
+        }
+        if (memcmp(record->at_fork, parents, DRAW) != 0) {
+            return scene_says("%s holds its parent's output before that was complete", child_text(i - 1));
+        }
+        first = record;
+        left += record->inside;
+        record->tail = true;
+    }
+    if (first == NULL) {
         return scene_says("no child after the request's end holds what its parent holds");
     }
-    const struct record *look = &records[first];
-    const bool looked = (look->inside && look->touched != 0) || look->system_call == SYS_getpid;
-    if (!looked) {
-        return scene_says("%s is the first to hold its parent's output, and nothing was looked at", child_text(first));
+    if (!has_looked(first)) {
+        return scene_says("%s is the first to hold its parent's output, and nothing was looked at",
+                          child_text((size_t)(first - records)));
     }
-    for (size_t i = first; i < count; i++) {
-        if (memcmp(records[i].at_fork, parents, DRAW) != 0) {
-            return scene_says("%s holds its parent's output before that was complete", child_text(i));
-        }
-    }
-    size_t left = 0;
-    for (size_t i = first + 1; i < count; i++) {
-        left += records[i].inside;
-    }
-    (void)printf("  %s: %zu children; the last look is %zu instructions of the provider's before the end\n", way->name,
-                 count, left);
+    (void)printf(
+        "  %s by %s: %zu children in all; the last look is %zu instructions of the provider's before the end\n",
+        way->name, bare ? "clone()" : "fork()", count, left);
     return true;
 }
 
 /* The scene's result. */
 static int judge(const struct record *parent)
 {
-    size_t tail = count;
     bool good = atomic_load(&parent->outcome) == SERVED || scene_says("the parent was not served");
     good = all_are_served() && good;
     if (way->draws) {
-        good = only_the_last_hold_the_same(parent->first, &tail) && good;
+        good = only_the_last_hold_the_same(parent->first, true) && good;
+        good = only_the_last_hold_the_same(parent->first, false) && good;
     }
     blocks = calloc((count + 1) * 2 * DRAW / BLOCK, sizeof(*blocks));
     if (blocks == NULL) {
@@ -456,7 +484,7 @@ static int judge(const struct record *parent)
     add_blocks(parent->second, CHILDREN);
     for (size_t i = 0; i < count; i++) {
         if (atomic_load(&records[i].outcome) == SERVED) {
-            if (i < tail) {
+            if (!records[i].tail) {
                 add_blocks(records[i].first, i);
             }
             add_blocks(records[i].second, i);
