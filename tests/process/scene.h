@@ -24,9 +24,9 @@ enum scene_cpu { SCENE_AS_IT_IS, SCENE_MASKED };
 /* First thing in main(): plays the scene that the arguments name, and does not return then. */
 void scene_enter(int argc, char **argv, const struct scene *scenes, unsigned count);
 
-/* The scene's status as waitpid() gives it; -1: there was no process. `argument` is what scene_argument() gives in it.
+/* The scene's status as waitpid() gives it; -1: there was no process. `with` is what scene_argument() gives in it.
  */
-int scene_play(const char *name, const char *argument, enum scene_cpu cpu);
+int scene_play(const char *scene, const char *with, enum scene_cpu cpu);
 
 /* "" where there is none. */
 const char *scene_argument(void);
