@@ -1,0 +1,11 @@
+/* init.h - the way into the provider past libcrypto; decided by what is linked: init_module.c or init_builtin.c. */
+
+#ifndef TEST_INIT_H
+#define TEST_INIT_H
+
+#include <openssl/core.h>
+
+/* NULL: the module cannot be opened. */
+OSSL_provider_init_fn *init_function(void);
+
+#endif

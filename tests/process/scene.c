@@ -1,0 +1,79 @@
+#include "tests/process/scene.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WATCHDOG = 40 }; /* seconds, of a scene that takes a few at most */
+
+/* OpenSSL's own switch: RDRAND is bit 62 of the first word, RDSEED bit 18 of the second. */
+static const char variable[] = "OPENSSL_ia32cap";
+static const char masked[] = "~0x4000000000000000:~0x40000";
+
+static const char *name = "";
+static const char *argument = "";
+
+void scene_enter(int argc, char **argv, const struct scene *scenes, unsigned count)
+{
+    if (argc < 2) {
+        return;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (strcmp(scenes[i].name, argv[1]) == 0) {
+            const struct rlimit no_core = {0};
+            name = argv[1];
+            argument = argc > 2 ? argv[2] : "";
+            (void)setrlimit(RLIMIT_CORE, &no_core);
+            (void)alarm(WATCHDOG);
+            exit(scenes[i].work());
+        }
+    }
+    (void)fprintf(stderr, "%s: there is no scene %s\n", argv[0], argv[1]);
+    exit(2);
+}
+
+int scene_play(const char *scene, const char *with, enum scene_cpu cpu)
+{
+    int status = -1;
+    (void)fflush(NULL);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        if (cpu == SCENE_MASKED) {
+            (void)setenv(variable, masked, 1);
+        }
+        (void)execl("/proc/self/exe", "scene", scene, with, (char *)NULL);
+        _exit(126);
+    }
+    pid_t done = -1;
+    do {
+        done = pid > 0 ? waitpid(pid, &status, 0) : -1;
+    } while (done < 0 && errno == EINTR);
+    return done == pid && pid > 0 ? status : -1;
+}
+
+const char *scene_argument(void)
+{
+    return argument;
+}
+
+bool scene_is_masked(void)
+{
+    const char *value = getenv(variable);
+    return value != NULL && strcmp(value, masked) == 0;
+}
+
+bool scene_says(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)fprintf(stderr, "  %s %.*s: ", name, (int)strcspn(argument, "\n"), argument);
+    (void)vfprintf(stderr, format, args);
+    (void)fputc('\n', stderr);
+    va_end(args);
+    return false;
+}
