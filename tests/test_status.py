@@ -35,7 +35,7 @@ Result = subprocess.CompletedProcess[str]
 
 
 def status(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
-    return RELEASE.run([SYSTEM_PYTHON, str(STATUS), *arguments], env if env is not None else PINNED, timeout=60)
+    return RELEASE.run([str(STATUS), *arguments], env if env is not None else PINNED, timeout=60)
 
 
 def as_json(*arguments: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -77,50 +77,44 @@ def target(env: Mapping[str, str]) -> Iterator[Target]:
         yield Target(process)
 
 
-# Far from everything else, so that what lies behind the mapping cannot be read.
+# Of a drng.so that holds what somebody has put there; followed by nothing, where ".data" is the last of it.
+FORGED_MODULE = """
+.data
+.balign 64
+.globl drng_counters
+.type drng_counters, @object
+drng_counters:
+.incbin "counters"
+.size drng_counters, . - drng_counters
+.section .note.GNU-stack, "", @progbits
+"""
+
+# Loads what it is told to, and lives until its input ends.
 HOLDER = """
-import ctypes, os, sys
-raw = sys.stdin.buffer.read(int(sys.argv[2]))
-fd = os.memfd_create(sys.argv[1])
-os.write(fd, raw)
-libc = ctypes.CDLL(None)
-libc.mmap.restype = ctypes.c_void_p
-at = 0x100000000000
-PROT_READ, MAP_SHARED, MAP_FIXED_NOREPLACE = 1, 1, 0x100000
-mapped = libc.mmap(ctypes.c_void_p(at), ctypes.c_size_t(len(raw)), PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0)
-assert mapped == at
+import ctypes, sys
+held = [ctypes.CDLL(path) for path in sys.argv[1:]]
 print("held", flush=True)
 sys.stdin.buffer.read()
 """
 
 
-# The other name that a page may have, on a kernel without memfd_create().
-NAMED_HOLDER = """
-import ctypes, mmap, sys
-raw = sys.stdin.buffer.read(int(sys.argv[2]))
-held = mmap.mmap(-1, len(raw), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-held.write(raw)
-start = ctypes.c_ulong(ctypes.addressof(ctypes.c_char.from_buffer(held)))
-PR_SET_VMA, PR_SET_VMA_ANON_NAME = 0x53564D41, ctypes.c_ulong(0)
-named = ctypes.CDLL(None).prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, start, ctypes.c_ulong(len(raw)), sys.argv[1].encode())
-print("held" if named == 0 else "refused", flush=True)
-sys.stdin.buffer.read()
-"""
+def build_module(directory: Path, content: bytes, *flags: str) -> Path:
+    """A drng.so whose counters are these bytes."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "counters").write_bytes(content)
+    (directory / "module.s").write_text(FORGED_MODULE)
+    command = [need("gcc"), "-shared", "-nostdlib", *flags, "-o", "drng.so", "module.s"]
+    subprocess.run(command, cwd=directory, check=True)
+    return directory / "drng.so"
 
 
 @contextlib.contextmanager
-def holding(name: str, content: bytes, holder: str = HOLDER) -> Iterator[int]:
-    """A process with a mapping of this name that holds what somebody has put there."""
-    command = [SYSTEM_PYTHON, "-c", holder, name, str(len(content))]
+def holding(*modules: Path) -> Iterator[int]:
+    """A process that has loaded these."""
+    command = [SYSTEM_PYTHON, "-c", HOLDER, *map(str, modules)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(content)
-        process.stdin.flush()
-        answer = process.stdout.readline()
-        if answer == b"refused\n":
-            pytest.skip("this kernel has no names for anonymous memory")
-        assert answer == b"held\n"
+        assert process.stdout.readline() == b"held\n"
         yield process.pid
 
 
@@ -272,7 +266,7 @@ def public_copy() -> Iterator[Path]:
 
 def as_nobody(copy: Path, *arguments: str) -> Result:
     return subprocess.run(
-        [SYSTEM_PYTHON, str(copy), *arguments],
+        [str(copy), *arguments],
         user=NOBODY,
         group=NOBODY,
         extra_groups=[],
@@ -302,7 +296,7 @@ def test_the_missing_permission_is_named(public_copy: Path) -> None:
     assert check.returncode == 3
     assert "it belongs to root" in check.stdout
     assert everybody.returncode == 0
-    assert "only root (CAP_SYS_PTRACE) may look at" in everybody.stderr
+    assert "processes that could not be looked at, which may take root (CAP_SYS_PTRACE)" in everybody.stderr
     assert dropped.returncode == 3
     assert "given up privileges" in dropped.stderr
 
@@ -325,7 +319,7 @@ def forged(**changes: Any) -> bytes:
     fields: dict[str, Any] = {
         "magic": page.MAGIC,
         "layout": page.LAYOUT,
-        "live_offset": 4096,
+        "live_offset": 512,
         "cells_offset": 128,
         "cell_count": 4,
         "cell_size": 64,
@@ -333,48 +327,127 @@ def forged(**changes: Any) -> bytes:
         "loaded": 1,
         "forks": 0,
         "healthy": 1,
+        "filter": 0,
+        "reserved": 0,
         "version": b"1",
         "libcrypto": b"2",
         "aes": b"3",
         "reason": b"",
     }
-    live = [1, 1, changes.pop("source", 1), *([0] * 11)]
+    live = [changes.pop("memory", 1), 1, changes.pop("source", 1), *([0] * 10), changes.pop("last_seed", 0)]
     head = page.HEAD.pack(*{**fields, **changes}.values())
-    return head.ljust(4096, b"\0") + page.LIVE.pack(*live).ljust(128, b"\0") + page.CELL.pack(3, 48).ljust(256, b"\0")
+    return head.ljust(512, b"\0") + page.LIVE.pack(*live).ljust(128, b"\0") + page.CELL.pack(3, 48).ljust(256, b"\0")
 
 
-def test_a_forged_page_that_is_right_is_read() -> None:
+def test_a_forged_page_that_is_right_is_read(tmp_path: Path) -> None:
     """The control of those below."""
-    with holding("drng-counters", forged()) as pid:
+    with holding(build_module(tmp_path, forged())) as pid:
         process = as_json("--pid", str(pid))["processes"][0]
     assert (process["active-source"], process["requests"], process["bytes"]) == ("rdseed", 3, 48)
 
 
-def test_a_page_in_named_anonymous_memory_is_found() -> None:
-    with holding("drng-counters", forged(), NAMED_HOLDER) as pid:
+LINKED = {
+    "by GNU's hash": ["-Wl,--hash-style=gnu"],
+    "by System V's hash": ["-Wl,--hash-style=sysv"],
+    "by both": ["-Wl,--hash-style=both"],
+    "in one segment with the code": ["-Wl,-z,noseparate-code"],
+    "with its dynamic section far away": ["-Wl,-z,norelro"],
+    "stripped": ["-s"],
+}
+
+
+@pytest.mark.parametrize("flags", LINKED.values(), ids=LINKED.keys())
+def test_the_counters_are_found_however_the_module_is_linked(tmp_path: Path, flags: list[str]) -> None:
+    with holding(build_module(tmp_path, forged(), *flags)) as pid:
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["uses"], process["requests"], process["message"]) == ("drng", 3, "")
+
+
+def test_a_module_that_has_been_removed_is_read(tmp_path: Path) -> None:
+    module = build_module(tmp_path, forged())
+    with holding(module) as pid:
+        module.unlink()
         process = as_json("--pid", str(pid))["processes"][0]
     assert (process["uses"], process["requests"]) == ("drng", 3)
+
+
+def test_of_several_modules_the_first_that_can_be_read_counts(tmp_path: Path) -> None:
+    modules = [build_module(tmp_path / str(i), content) for i, content in enumerate((bytes(512), forged(), forged()))]
+    with holding(*modules) as pid:
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["uses"], process["requests"]) == ("drng", 3)
+    assert process["message"] == "it has loaded drng 3 times; these are the counters of one"
+
+
+def test_a_file_of_that_name_that_is_only_read_is_no_module(tmp_path: Path) -> None:
+    """What a backup or a debugger does."""
+    module = build_module(tmp_path, forged())
+    code = "import mmap, sys; m = mmap.mmap(open(sys.argv[1], 'rb').fileno(), 0, prot=1); print('held', flush=True); input()"
+    with subprocess.Popen([SYSTEM_PYTHON, "-c", code, str(module)], stdin=-1, stdout=-1) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        seen = processes.inspect(process.pid)
+    assert seen.uses in (processes.USES_NEITHER, processes.USES_LIBCRYPTO)
+
+
+def test_an_older_drng_is_named(tmp_path: Path) -> None:
+    """The counters of 0.1.0 were in memory of this name, and its module exported none."""
+    older = tmp_path / "drng.so"
+    (tmp_path / "empty.c").write_text("int nothing(void) { return 0; }\n")
+    subprocess.run([need("gcc"), "-shared", "-fPIC", "-o", str(older), str(tmp_path / "empty.c")], check=True)
+    code = f"import ctypes, mmap, os; ctypes.CDLL({str(older)!r}); fd = os.memfd_create('drng-counters')"
+    code += "; os.ftruncate(fd, 4096); m = mmap.mmap(fd, 4096); print('held', flush=True); input()"
+    with subprocess.Popen([SYSTEM_PYTHON, "-c", code], stdin=-1, stdout=-1) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        result = status("--pid", str(process.pid))
+    assert result.returncode == 3
+    assert "it runs an older drng, whose counters this drng-status does not read: restart it" in result.stderr
+
+
+MEMORY = {
+    0: "not locked: a child made by clone(), which nobody tells",
+    1: "locked",
+    2: "not locked: the limit RLIMIT_MEMLOCK refuses",
+    3: "not locked: a system call filter is on",
+}
+
+
+@pytest.mark.parametrize("number", MEMORY)
+def test_the_memory_for_secrets_and_why_it_is_not_locked(number: int, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(memory=number))) as pid:
+        text = status("--pid", str(pid)).stdout
+        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert f"\nmemory                  {MEMORY[number]}\n" in text
+    assert process["memory"] == MEMORY[number]
+    assert list(metrics["drng_memory_locked"].values()) == [int(number == 1)]
 
 
 GARBAGE = {
     "zeros": bytes(8192),
     "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
-    "an older layout": forged(layout=0),
-    "a newer layout": forged(layout=2),
+    "an older layout": forged(layout=1),
+    "a newer layout": forged(layout=3),
+    "counters that are not filled in yet": forged(layout=0),
     "a live part far away": forged(live_offset=0xFFFFFFFF),
     "a live part behind the end": forged(live_offset=1 << 19),
+    "a live part in the head": forged(live_offset=64),
     "cells without end": forged(cell_count=0xFFFFFFFF, cell_size=0xFFFFFFFF),
+    "more cells than there is memory": forged(cell_count=16000),
     "cells that overlap the numbers": forged(cells_offset=8),
     "cells of no size": forged(cell_size=0),
     "a source that does not exist": forged(source=77),
     "a first source that does not exist": forged(source=0, first_source=77),
-    "a head alone": forged()[:4096],
+    "memory of a kind that does not exist": forged(memory=4),
+    "a head alone": forged()[:512],
+    "half a head": forged()[:100],
 }
 
 
 @pytest.mark.parametrize("content", GARBAGE.values(), ids=GARBAGE.keys())
-def test_garbage_is_not_believed(content: bytes) -> None:
-    with holding("drng-counters", content) as pid:
+def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, content)) as pid:
         result = status("--pid", str(pid))
         check = status("--check", "--pid", str(pid))
     assert result.returncode == 3
@@ -384,17 +457,30 @@ def test_garbage_is_not_believed(content: bytes) -> None:
     assert check.stdout.startswith("drng: cannot tell in ")
 
 
-def test_another_version_is_named() -> None:
-    with holding("drng-counters", forged(layout=2)) as pid:
+def test_another_version_is_named(tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(layout=3))) as pid:
         result = status("--pid", str(pid))
-    assert "counters of layout 2, of another version of drng" in result.stderr
+    assert "counters of layout 3, of another version of drng" in result.stderr
 
 
-def test_a_text_cannot_command_the_terminal() -> None:
-    with holding("drng-counters", forged(reason=b"\x1b]0;title\x07\x1b[2J", version=b"\xff\x9b31m")) as pid:
+def test_a_text_cannot_command_the_terminal(tmp_path: Path) -> None:
+    content = forged(reason=b"\x1b]0;title\x07\x1b[2J", version=b"\xff\x9b31m")
+    with holding(build_module(tmp_path, content)) as pid:
         result = status("--pid", str(pid))
     assert result.returncode == 0
     assert all(character == "\n" or 32 <= ord(character) < 127 for character in result.stdout)
+    assert "\\x1b]0;title\\x07" in result.stdout
+
+
+def test_times_that_no_calendar_has(tmp_path: Path) -> None:
+    last = (1 << 64) - 1
+    with holding(build_module(tmp_path, forged(loaded=last, last_seed=1 << 40))) as pid:
+        result = status("--pid", str(pid))
+        table = on_terminal("--all")
+    assert result.returncode == 0, result.stderr
+    assert f"loaded                  {last} s after 1970, which is no date\n" in result.stdout
+    assert f"last-seed               {1 << 40} s after 1970, which is no date\n" in result.stdout
+    assert f"\n{pid} " in table.replace("\r", "")
 
 
 # ---- --check ----
@@ -444,7 +530,12 @@ def test_the_worst_of_a_family_decides() -> None:
     def judged(*uses: str) -> int:
         sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none"}
         family = [
-            processes.Process(i, "x", processes.USES_DRNG, counters={"active-source": sources[u], "begun": True})
+            processes.Process(
+                i,
+                "x",
+                processes.USES_DRNG,
+                counters={"active-source": sources[u], "begun": True, "requests": 1, "disabled-reason": ""},
+            )
             if u in sources
             else processes.Process(i, "x", u)
             for i, u in enumerate(uses)
@@ -468,7 +559,7 @@ def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program = tmp_path / "systemctl"
     program.write_text('#!/bin/sh\nfor name; do :; done\ncat "$(dirname "$0")/$name"\n')
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(processes, "PATH", f"{tmp_path}:{processes.PATH}")
     monkeypatch.setattr(processes, "SYSTEMD", tmp_path)
     monkeypatch.setattr(processes, "CGROUPS", (tmp_path / "cgroup",))
     return tmp_path
@@ -624,7 +715,7 @@ def on_terminal(*arguments: str, env: Mapping[str, str] | None = None) -> str:
     """What it writes to a terminal."""
     here, there = pty.openpty()
     environment = RELEASE.environment({**PINNED, "TERM": "xterm", **(env or {})})
-    with subprocess.Popen([SYSTEM_PYTHON, str(STATUS), *arguments], stdout=there, env=environment) as process:
+    with subprocess.Popen([str(STATUS), *arguments], stdout=there, env=environment) as process:
         os.close(there)
         text = b""
         with contextlib.suppress(OSError):  # what Linux ends a terminal with
@@ -652,7 +743,7 @@ def test_a_table_and_colours_on_a_terminal_alone() -> None:
 def test_watch_goes_on_until_it_is_interrupted_or_the_process_ends() -> None:
     with target(PINNED) as process:
         process.do("draw 1 16")
-        command = [SYSTEM_PYTHON, str(STATUS), "--watch", "0.05", "--pid", str(process.pid)]
+        command = [str(STATUS), "--watch", "0.05", "--pid", str(process.pid)]
 
         def watching() -> subprocess.Popen[str]:
             return subprocess.Popen(
