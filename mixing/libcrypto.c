@@ -1,9 +1,10 @@
 #include "mixing/libcrypto.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include <openssl/provider.h>
+
+#include "mixing/fork.h"
 
 enum { KEY_SIZES = 3 };
 
@@ -18,7 +19,6 @@ struct fetched {
 
 static struct fetched store;
 static _Atomic(const struct fetched *) published;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void release(struct fetched *f)
 {
@@ -64,7 +64,10 @@ static const struct fetched *fetched(void)
     if (f != NULL) {
         return f;
     }
-    (void)pthread_mutex_lock(&lock);
+    drng_fork_open();
+    if (!drng_lock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO))) {
+        return NULL;
+    }
     f = atomic_load_explicit(&published, memory_order_relaxed);
     if (f == NULL) {
         if (fetch(&store)) {
@@ -74,7 +77,7 @@ static const struct fetched *fetched(void)
             release(&store);
         }
     }
-    (void)pthread_mutex_unlock(&lock);
+    drng_unlock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO));
     return f;
 }
 
@@ -103,8 +106,10 @@ EVP_MAC *drng_libcrypto_hmac(void)
 
 void drng_libcrypto_close(void)
 {
-    (void)pthread_mutex_lock(&lock);
-    atomic_store_explicit(&published, NULL, memory_order_relaxed);
-    release(&store);
-    (void)pthread_mutex_unlock(&lock);
+    drng_fork_open();
+    if (drng_lock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO))) {
+        atomic_store_explicit(&published, NULL, memory_order_relaxed);
+        release(&store);
+        drng_unlock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO));
+    }
 }

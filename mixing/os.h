@@ -13,7 +13,8 @@
 
 /*
  * Fills out[0..len), len at most 256, from the kernel's generator and never waits for it: false, and out all
- * zero, where it is not initialised yet or not there.
+ * zero, where it is not initialised yet or not there. No cancellation point, as getrandom() of the C library is: its
+ * callers hold locks and secrets.
  */
 bool drng_os_random(uint8_t *out, size_t len);
 

@@ -1,6 +1,7 @@
 /* Linux, and whatever else has getrandom(). */
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,7 +13,10 @@
 /* Up to 256 bytes come whole or not at all: random(7). */
 bool drng_os_random(uint8_t *out, size_t len)
 {
+    int cancel_state = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     const bool whole = getrandom(out, len, GRND_NONBLOCK) == (ssize_t)len;
+    (void)pthread_setcancelstate(cancel_state, &cancel_state);
     if (!whole) {
         drng_wipe(out, len);
     }

@@ -2,24 +2,26 @@
 
 #include "mixing/secmem.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mixing/filter.h"
+#include "mixing/fork.h"
 #include "mixing/wipe.h"
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18 /* Linux 4.14, whatever the headers are */
-#endif
-
 enum {
-    SLOTS = 64, /* one bit each in `used` */
-    CHUNK_SIZE = SLOTS * DRNG_SLOT_SIZE,
+    WORD_BITS = 64,
+    FIRST_SLOTS = 64,
+    MOST_SLOTS = 1024, /* in one chunk; each chunk is twice as large as the one before it, up to this */
+    MOST_WORDS = MOST_SLOTS / WORD_BITS,
 };
+
+#ifndef MLOCK_ONFAULT
+#define MLOCK_ONFAULT 1
+#endif
 
 /*
  * Lives in ordinary memory, so a child still knows which slots are taken. Every change is one store, so it is
@@ -28,20 +30,56 @@ enum {
 struct chunk {
     _Atomic(struct chunk *) next;
     uint8_t *slots;
-    _Atomic uint64_t used;
+    size_t size; /* bytes */
+    bool locked;
+    unsigned hint; /* every word of `used` before this one is full */
+    _Atomic uint64_t used[MOST_WORDS];
 };
 
-static pthread_mutex_t open_lock = PTHREAD_MUTEX_INITIALIZER;
+/* Under DRNG_LOCK_LOAD. */
 static unsigned openings;
-static bool handler_registered;
 
-/* The first chunk stays mapped from the first open to the last close; its first slot is the lock of all. */
+/* The first chunk stays mapped from the first open to the last close. */
 static _Atomic(struct chunk *) chunks;
 
-bool drng_secmem_kernel_wipes;
+static atomic_uint_least64_t not_told;
+static atomic_uint_least64_t *lock_state = &not_told;
 
-/* Where the kernel does not wipe: the process that filled the slots, or minus the one that is wiping them. */
-static atomic_int owner;
+/* ---- Locks on pages ---- */
+
+void drng_secmem_note_lock_in(atomic_uint_least64_t *state)
+{
+    atomic_store(state, atomic_load(lock_state));
+    lock_state = state;
+}
+
+static void note_lock(enum drng_memory_lock state)
+{
+    atomic_store_explicit(lock_state, state, memory_order_relaxed);
+}
+
+/* On fault, and so for what this process will use. The C library has no name for the call everywhere. */
+static bool lock_again(const struct chunk *chunk)
+{
+    return !chunk->locked || syscall(SYS_mlock2, chunk->slots, chunk->size, MLOCK_ONFAULT) == 0;
+}
+
+static void in_forked_child(void)
+{
+    struct chunk *chunk = atomic_load(&chunks);
+    if (chunk == NULL) {
+        return;
+    }
+    if (!drng_filter_lets_us_call()) {
+        note_lock(DRNG_MEMORY_FILTERED);
+        return;
+    }
+    bool all = true;
+    for (; chunk != NULL; chunk = atomic_load(&chunk->next)) {
+        all = chunk->locked && lock_again(chunk) && all;
+    }
+    note_lock(all ? DRNG_MEMORY_LOCKED : DRNG_MEMORY_LIMITED);
+}
 
 /* ---- Chunks ---- */
 
@@ -50,108 +88,102 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* An emulator that takes any advice for success (QEMU's user mode) would take this one too, and not follow it. */
-static bool kernel_wipes(uint8_t *slots)
-{
-    const int no_such_advice = -1;
-    return madvise(slots, CHUNK_SIZE, no_such_advice) != 0 && madvise(slots, CHUNK_SIZE, MADV_WIPEONFORK) == 0;
-}
-
-static struct chunk *map_chunk(void)
+static size_t whole_pages(size_t size)
 {
     const size_t page = page_size();
-    const size_t body = (CHUNK_SIZE + page - 1) / page * page;
-    struct chunk *chunk = calloc(1, sizeof(*chunk));
-    if (chunk == NULL) {
-        return NULL;
-    }
-    uint8_t *fence = mmap(NULL, body + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return (size + page - 1) / page * page;
+}
+
+/* In the middle of what is reserved, which leaves a page before it and one behind it that nobody may touch. */
+static bool map_between_fences(struct chunk *chunk)
+{
+    const size_t page = page_size();
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    uint8_t *fence = mmap(NULL, chunk->size + 2 * page, PROT_NONE, flags, -1, 0);
     if (fence == MAP_FAILED) {
-        free(chunk);
-        return NULL;
+        return false;
     }
     chunk->slots = fence + page;
-    if (mprotect(chunk->slots, body, PROT_READ | PROT_WRITE) != 0) {
-        (void)munmap(fence, body + 2 * page);
-        free(chunk);
-        return NULL;
+    const int locked = flags | MAP_FIXED | MAP_LOCKED;
+    chunk->locked = mmap(chunk->slots, chunk->size, PROT_READ | PROT_WRITE, locked, -1, 0) != MAP_FAILED;
+    if (!chunk->locked &&
+        mmap(chunk->slots, chunk->size, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED) {
+        (void)munmap(fence, chunk->size + 2 * page);
+        return false;
     }
-    /* Neither is needed for correctness, and either may be refused. */
-    (void)madvise(chunk->slots, body, MADV_DONTDUMP);
-    (void)mlock(chunk->slots, body);
-    return chunk;
+    return true;
 }
 
 static void unmap_chunk(struct chunk *chunk)
 {
     const size_t page = page_size();
-    const size_t body = (CHUNK_SIZE + page - 1) / page * page;
-    drng_wipe(chunk->slots, CHUNK_SIZE);
-    (void)munmap(chunk->slots - page, body + 2 * page);
+    drng_wipe(chunk->slots, chunk->size);
+    (void)munmap(chunk->slots - page, chunk->size + 2 * page);
     free(chunk);
 }
 
-/* ---- Forks ---- */
+static void unlink_chunk(struct chunk *before, struct chunk *chunk)
+{
+    atomic_store(&before->next, atomic_load(&chunk->next));
+    unmap_chunk(chunk);
+}
+
+static struct chunk *map_chunk(size_t slots)
+{
+    struct chunk *chunk = calloc(1, sizeof(*chunk));
+    if (chunk == NULL) {
+        return NULL;
+    }
+    chunk->size = whole_pages(slots * DRNG_SLOT_SIZE);
+    if (!map_between_fences(chunk)) {
+        free(chunk);
+        return NULL;
+    }
+    if (!drng_fork_wipes(chunk->slots, chunk->size)) {
+        unmap_chunk(chunk);
+        return NULL;
+    }
+    (void)madvise(chunk->slots, chunk->size, MADV_DONTDUMP);
+    if (!chunk->locked) {
+        note_lock(DRNG_MEMORY_LIMITED);
+    }
+    return chunk;
+}
 
 static void wipe_all(void)
 {
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        drng_wipe(chunk->slots, CHUNK_SIZE);
-    }
-}
-
-/* Every thread of the new process comes through here before it uses a slot: one wipes, the others wait for it. */
-void drng_secmem_wipe_if_forked(void)
-{
-    const int self = (int)getpid();
-    int seen = atomic_load(&owner);
-    while (seen != self) {
-        if (seen == -self) {
-            (void)sched_yield();
-            seen = atomic_load(&owner);
-        } else if (atomic_compare_exchange_weak(&owner, &seen, -self)) {
-            wipe_all();
-            atomic_store(&owner, self);
-            seen = self;
-        }
-    }
-}
-
-/*
- * fork() alone calls this, and clone() does not, so nothing but the lock on the pages depends on it: locks are not
- * inherited.
- */
-static void in_forked_child(void)
-{
-    drng_secmem_check_fork();
-    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        (void)mlock(chunk->slots, CHUNK_SIZE);
+        drng_wipe(chunk->slots, chunk->size);
     }
 }
 
 /* ---- Slots ---- */
 
-static pthread_mutex_t *slot_lock(void)
+/* Pages may be larger than the slots that were asked for: what is left over is not used. */
+static size_t words_of(const struct chunk *chunk)
 {
-    const struct chunk *first = atomic_load(&chunks);
-    return first != NULL ? (pthread_mutex_t *)(void *)first->slots : NULL;
+    const size_t slots = chunk->size / DRNG_SLOT_SIZE;
+    return (slots < MOST_SLOTS ? slots : MOST_SLOTS) / WORD_BITS;
 }
 
-static void *take_slot(struct chunk *chunk)
+static void *take_from(struct chunk *chunk)
 {
-    const uint64_t used = atomic_load(&chunk->used);
-    if (used == UINT64_MAX) {
-        return NULL;
+    const size_t words = words_of(chunk);
+    for (; chunk->hint < words; chunk->hint++) {
+        const uint64_t used = atomic_load(&chunk->used[chunk->hint]);
+        if (used != UINT64_MAX) {
+            const unsigned bit = (unsigned)__builtin_ctzll(~used);
+            atomic_store(&chunk->used[chunk->hint], used | UINT64_C(1) << bit);
+            return chunk->slots + (size_t)(chunk->hint * WORD_BITS + bit) * DRNG_SLOT_SIZE;
+        }
     }
-    const unsigned index = (unsigned)__builtin_ctzll(~used);
-    atomic_store(&chunk->used, used | UINT64_C(1) << index);
-    return chunk->slots + (size_t)index * DRNG_SLOT_SIZE;
+    return NULL;
 }
 
 static void *take_from_any(void)
 {
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        void *slot = take_slot(chunk);
+        void *slot = take_from(chunk);
         if (slot != NULL) {
             return slot;
         }
@@ -159,114 +191,150 @@ static void *take_from_any(void)
     return NULL;
 }
 
-/* New chunks go behind the first, which holds the lock. */
+/* New chunks go behind the first, so the second is the largest. */
 static bool add_chunk(void)
 {
-    struct chunk *chunk = map_chunk();
+    struct chunk *first = atomic_load(&chunks);
+    const struct chunk *largest = atomic_load(&first->next) != NULL ? atomic_load(&first->next) : first;
+    const size_t slots = 2 * words_of(largest) * WORD_BITS;
+    struct chunk *chunk = map_chunk(slots < MOST_SLOTS ? slots : MOST_SLOTS);
     if (chunk == NULL) {
         return false;
     }
-    if (drng_secmem_kernel_wipes && !kernel_wipes(chunk->slots)) {
-        unmap_chunk(chunk);
-        return false;
-    }
-    struct chunk *first = atomic_load(&chunks);
     atomic_store(&chunk->next, atomic_load(&first->next));
     atomic_store(&first->next, chunk);
     return true;
 }
 
-void *drng_secmem_alloc(void)
+static void *take_slot(void)
 {
-    drng_secmem_check_fork();
-    pthread_mutex_t *lock = slot_lock();
-    if (lock == NULL) {
+    if (!drng_lock(drng_fork_lock(DRNG_LOCK_SLOTS))) {
         return NULL;
     }
-    (void)pthread_mutex_lock(lock);
     void *slot = take_from_any();
     if (slot == NULL && add_chunk()) {
         slot = take_from_any();
     }
-    (void)pthread_mutex_unlock(lock);
+    drng_unlock(drng_fork_lock(DRNG_LOCK_SLOTS));
     return slot;
 }
 
-static void give_back(struct chunk *before, struct chunk *chunk, uint64_t bit)
+/* A signal handler may have forked in between, and its child taken the same slot. */
+void *drng_secmem_alloc(void)
 {
-    const uint64_t used = atomic_load(&chunk->used) & ~bit;
-    atomic_store(&chunk->used, used);
-    if (used == 0 && before != NULL) {
-        atomic_store(&before->next, atomic_load(&chunk->next));
-        unmap_chunk(chunk);
+    void *slot = NULL;
+    uint64_t generation = 0;
+    if (atomic_load(&chunks) == NULL) {
+        return NULL;
+    }
+    do {
+        generation = drng_fork_generation();
+        slot = take_slot();
+    } while (!drng_fork_is_still(generation));
+    return slot;
+}
+
+static bool is_empty(const struct chunk *chunk)
+{
+    uint64_t used = 0;
+    for (size_t i = 0; i < words_of(chunk); i++) {
+        used |= atomic_load(&chunk->used[i]);
+    }
+    return used == 0;
+}
+
+/* One empty chunk is kept, so that a generator that comes and goes does not map and unmap one each time. */
+static bool another_is_empty(const struct chunk *chunk)
+{
+    const struct chunk *other = atomic_load(&atomic_load(&chunks)->next);
+    while (other != NULL && (other == chunk || !is_empty(other))) {
+        other = atomic_load(&other->next);
+    }
+    return other != NULL;
+}
+
+static void give_back(struct chunk *before, struct chunk *chunk, size_t index)
+{
+    const size_t word = index / WORD_BITS;
+    atomic_store(&chunk->used[word], atomic_load(&chunk->used[word]) & ~(UINT64_C(1) << index % WORD_BITS));
+    chunk->hint = word < chunk->hint ? (unsigned)word : chunk->hint;
+    if (before != NULL && is_empty(chunk) && another_is_empty(chunk)) {
+        unlink_chunk(before, chunk);
     }
 }
 
+/* A signal handler that interrupts the slots' lock in its own thread loses the slot: wiped, and never given out again.
+ */
 void drng_secmem_free(void *slot)
 {
     if (slot == NULL) {
         return;
     }
-    drng_secmem_check_fork();
     drng_wipe(slot, DRNG_SLOT_SIZE);
-    pthread_mutex_t *lock = slot_lock();
-    (void)pthread_mutex_lock(lock);
+    if (!drng_lock(drng_fork_lock(DRNG_LOCK_SLOTS))) {
+        return;
+    }
     struct chunk *before = NULL;
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
         const uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk->slots;
-        if (offset < CHUNK_SIZE) {
-            give_back(before, chunk, UINT64_C(1) << (offset / DRNG_SLOT_SIZE));
+        if (offset < chunk->size) {
+            give_back(before, chunk, offset / DRNG_SLOT_SIZE);
             break;
         }
         before = chunk;
     }
-    (void)pthread_mutex_unlock(lock);
+    drng_unlock(drng_fork_lock(DRNG_LOCK_SLOTS));
 }
 
 /* ---- Opening and closing ---- */
 
 static bool open_first(void)
 {
-    struct chunk *first = map_chunk();
-    if (first == NULL) {
-        return false;
-    }
-    drng_secmem_kernel_wipes = kernel_wipes(first->slots);
-    atomic_store(&owner, (int)getpid());
-    if (!handler_registered && pthread_atfork(NULL, NULL, in_forked_child) == 0) {
-        handler_registered = true;
-    }
-    atomic_store(&first->used, 1); /* the lock's slot */
+    static struct drng_fork_watcher watcher = {.wipe = wipe_all, .forked = in_forked_child};
+    drng_fork_watch(&watcher);
+    drng_filter_look();
+    note_lock(DRNG_MEMORY_LOCKED);
+    struct chunk *first = map_chunk(FIRST_SLOTS);
     atomic_store(&chunks, first);
-    return true;
+    return first != NULL;
 }
 
 bool drng_secmem_open(void)
 {
-    (void)pthread_mutex_lock(&open_lock);
+    drng_fork_open();
     const bool opened = openings > 0 || open_first();
     openings += opened;
-    (void)pthread_mutex_unlock(&open_lock);
     return opened;
 }
 
-/* A slot that somebody still holds keeps its chunks: better memory that stays than a pointer into none. */
-static void close_last(void)
+static void unmap_empty_chunks(struct chunk *first)
+{
+    struct chunk *before = first;
+    for (struct chunk *chunk = atomic_load(&first->next); chunk != NULL; chunk = atomic_load(&before->next)) {
+        if (is_empty(chunk)) {
+            unlink_chunk(before, chunk);
+        } else {
+            before = chunk;
+        }
+    }
+}
+
+/* A slot that somebody still holds keeps its chunk and the first: better memory that stays than a pointer into none. */
+static bool close_last(void)
 {
     struct chunk *first = atomic_load(&chunks);
-    if (atomic_load(&first->next) == NULL && atomic_load(&first->used) == 1) {
-        atomic_store(&chunks, NULL);
-        unmap_chunk(first);
-    } else {
-        openings++;
+    unmap_empty_chunks(first);
+    if (atomic_load(&first->next) != NULL || !is_empty(first)) {
+        return false;
     }
+    atomic_store(&chunks, NULL);
+    unmap_chunk(first);
+    return true;
 }
 
 void drng_secmem_close(void)
 {
-    (void)pthread_mutex_lock(&open_lock);
-    if (openings > 0 && --openings == 0) {
-        close_last();
+    if (openings > 1 || (openings == 1 && close_last())) {
+        openings--;
     }
-    (void)pthread_mutex_unlock(&open_lock);
 }

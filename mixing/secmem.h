@@ -1,48 +1,45 @@
 /*
- * secmem.h - memory for secrets, and with it the detection of forks.
+ * secmem.h - memory for secrets.
  *
- * Slots of one size in chunks of pages that are wiped in a forked child, left out of core dumps, locked where
- * the limit allows, and fenced by inaccessible pages. A slot that reads all zero although its owner filled it
- * is in a new process: that is how generators notice a fork, with no system call and whatever the process
- * ids say. For that the owner keeps something in it that is never zero.
+ * Slots of one size in chunks of pages that are wiped in a forked child (fork.h), left out of core dumps, locked where
+ * the limit allows, and fenced by inaccessible pages.
  *
- * Locks belong in slots too: the all-zero pthread_mutex_t is an unlocked one (glibc, musl), so a lock that
- * another thread held at the fork is free in the child.
+ * A chunk is locked by the flag of the mmap() that makes it, so that no system call is made for the lock alone. Locks
+ * are not inherited: a child of fork() locks its memory again, page by page as it is used, unless a system call filter
+ * is on that might kill it for the call. What clone() makes knows nothing of it, and stays unlocked.
  */
 
 #ifndef DRNG_SECMEM_H
 #define DRNG_SECMEM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { DRNG_SLOT_SIZE = 256 }; /* bytes */
 
+/* Whether the memory for secrets is locked. The numbers are part of the layout in provider/page.h. */
+enum drng_memory_lock {
+    DRNG_MEMORY_UNTOLD = 0, /* no: this process was made by clone() */
+    DRNG_MEMORY_LOCKED,
+    DRNG_MEMORY_LIMITED,  /* no, or not all: RLIMIT_MEMLOCK */
+    DRNG_MEMORY_FILTERED, /* no: a system call filter is on */
+};
+
 /*
  * Each successful open is to be matched by a close; the first maps a chunk, so that what a process draws later, in
- * a sandbox, finds room without a system call. False: no memory.
+ * a sandbox, finds room without a system call. False: no memory. Both under DRNG_LOCK_LOAD.
  */
 bool drng_secmem_open(void);
 void drng_secmem_close(void);
+
+/* Where enum drng_memory_lock is noted, in memory that a fork wipes and that stays until the next such call. */
+void drng_secmem_note_lock_in(atomic_uint_least64_t *state);
 
 /* A slot of DRNG_SLOT_SIZE bytes, all zero and aligned to its size; NULL: no memory, or not open. */
 void *drng_secmem_alloc(void);
 
 /* Wipes the slot and takes it back; NULL is nothing. */
 void drng_secmem_free(void *slot);
-
-/* Whether the kernel wipes the slots in a forked child; settled by the first open. */
-extern bool drng_secmem_kernel_wipes;
-
-/* Where the kernel does not: wipes them if this process is not the one that filled them. */
-void drng_secmem_wipe_if_forked(void);
-
-/* To be called before a slot's contents are relied on. */
-static inline void drng_secmem_check_fork(void)
-{
-    if (__builtin_expect(!drng_secmem_kernel_wipes, 0)) {
-        drng_secmem_wipe_if_forked();
-    }
-}
 
 #endif

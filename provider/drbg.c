@@ -9,8 +9,8 @@
 #include "mixing/secmem.h"
 #include "mixing/wipe.h"
 #include "provider/errors.h"
-#include "provider/lock.h"
 #include "provider/process.h"
+#include "provider/rdrand.h"
 #include "provider/seed_buffer.h"
 #include "provider/seed_src.h"
 
@@ -31,16 +31,23 @@ static struct drng_bytes input(const unsigned char *data, size_t len)
 
 /* ---- Context ---- */
 
+static bool fill_for_child(void *vdrbg, const void *child, unsigned char *out, size_t len, bool prediction_resistance);
+
 /* Who the parent is, by its functions: ours are told from others' of the same name. */
 static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
 {
     bool own_chain = d->parent.ctx == NULL || functions == drng_seed_src_functions;
     if (d->parent.ctx != NULL && functions == drng_drbg_functions) {
         d->kin = d->parent.ctx;
+        d->parent.fill = fill_for_child;
         own_chain = d->kin->own_chain;
+    } else if (functions == drng_seed_src_functions) {
+        d->parent.fill = drng_seed_src_fill;
+    } else if (functions == drng_rdrand_functions) {
+        d->parent.fill = drng_rdrand_fill;
     }
     d->own_chain = own_chain;
-    d->mixes = own_chain && (d->provctx->mixes_requests || !drng_secmem_kernel_wipes);
+    d->mixes = own_chain && (d->provctx->mixes_requests || !drng_fork_kernel_wipes);
 }
 
 void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
@@ -63,7 +70,6 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     d->use_df = true;
     d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
     atomic_init(&d->reseed_counter, 1);
-    drng_page_enter();
     d->cell = drng_cell_take();
     return d;
 }
@@ -94,7 +100,7 @@ int drng_drbg_enable_locking(void *vdrbg)
 static int lock(void *vdrbg)
 {
     struct drng_drbg *d = vdrbg;
-    return d == NULL || !d->locking || drng_lock(&d->secrets->lock);
+    return d == NULL || !d->locking || drng_lock_or_share(&d->secrets->lock);
 }
 
 static void unlock(void *vdrbg)
@@ -103,6 +109,41 @@ static void unlock(void *vdrbg)
     if (d != NULL && d->locking) {
         drng_unlock(&d->secrets->lock);
     }
+}
+
+/* ---- One request at a time, in one process ---- */
+
+/* False: a signal handler has interrupted a request of this generator, and asks it for another. */
+static bool enter(struct drng_drbg *d, uint64_t *generation)
+{
+    *generation = drng_fork_generation();
+    if (__builtin_expect(atomic_load_explicit(&d->secrets->busy, memory_order_relaxed), 0)) {
+        return false;
+    }
+    atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+/*
+ * False: a signal handler has forked in the middle, this is the child, and the request is to start over. What has been
+ * made is the parent's, or was made of what the kernel had wiped.
+ */
+static bool leave(struct drng_drbg *d, uint64_t generation)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed);
+    if (__builtin_expect(drng_fork_is_still(generation), 1)) {
+        return true;
+    }
+    drng_drbg_forget(d);
+    return false;
+}
+
+static int refuse_in_between(const struct drng_drbg *d)
+{
+    drng_raise(&d->provctx->core, DRNG_R_BUSY, "a signal handler may draw from it, and nothing else");
+    return 0;
 }
 
 /* ---- Instantiate and uninstantiate ---- */
@@ -126,25 +167,46 @@ static bool strong_enough(const struct drng_drbg *d, unsigned strength)
     return true;
 }
 
-int drng_drbg_instantiate(void *vdrbg, unsigned strength, int prediction_resistance,
-                          const unsigned char *personalization, size_t personalization_len, const OSSL_PARAM params[])
+static bool is_uninstantiated(const struct drng_drbg *d)
 {
-    struct drng_drbg *d = vdrbg;
-    if (!healthy(d) || !drng_drbg_set_ctx_params(d, params) || !strong_enough(d, strength)) {
-        return 0;
-    }
     if (d->state != EVP_RAND_STATE_UNINITIALISED) {
         drng_raise(&d->provctx->core,
                    d->state == EVP_RAND_STATE_ERROR ? DRNG_R_ERROR_STATE : DRNG_R_ALREADY_INSTANTIATED,
                    "uninstantiate it first");
+        return false;
+    }
+    return true;
+}
+
+int drng_drbg_instantiate(void *vdrbg, unsigned strength, int prediction_resistance,
+                          const unsigned char *personalization, size_t personalization_len, const OSSL_PARAM params[])
+{
+    struct drng_drbg *d = vdrbg;
+    uint64_t generation = 0;
+    bool done = false;
+
+    if (!healthy(d)) {
         return 0;
     }
-    return drng_drbg_seed_first(d, prediction_resistance != 0, input(personalization, personalization_len));
+    do {
+        if (!enter(d, &generation)) {
+            return refuse_in_between(d);
+        }
+        done = drng_drbg_set_ctx_params(d, params) && strong_enough(d, strength) && is_uninstantiated(d) &&
+               drng_drbg_seed_first(d, prediction_resistance != 0, input(personalization, personalization_len));
+    } while (!leave(d, generation));
+    return done;
 }
 
 static int uninstantiate(void *vdrbg)
 {
-    drng_drbg_forget(vdrbg);
+    struct drng_drbg *d = vdrbg;
+    uint64_t generation = 0;
+    if (!enter(d, &generation)) {
+        return refuse_in_between(d);
+    }
+    drng_drbg_forget(d);
+    (void)leave(d, generation);
     return 1;
 }
 
@@ -156,12 +218,16 @@ static int verify_zeroization(void *vdrbg)
            CRYPTO_memcmp(d->secrets->drbg.v, zeros.v, sizeof(zeros.v)) == 0;
 }
 
-/* ---- Generate and reseed ---- */
+/* ---- Seeds that are due ---- */
 
-/* READY says it was seeded, a counter of 0 that the seed is gone: this is a forked child. */
-static bool wiped_by_fork(const struct drng_drbg *d)
+static bool seeded_elsewhere(const struct drng_drbg *d, uint64_t generation)
 {
-    return d->state == EVP_RAND_STATE_READY && d->secrets->drbg.reseed_counter == 0;
+    return d->state == EVP_RAND_STATE_READY && d->generation != generation;
+}
+
+static bool has_seed(const struct drng_drbg *d, uint64_t generation)
+{
+    return d->state == EVP_RAND_STATE_READY && d->generation == generation;
 }
 
 static bool parent_has_reseeded(const struct drng_drbg *d)
@@ -178,10 +244,9 @@ static bool reseed_due(const struct drng_drbg *d)
 }
 
 /* Instantiates what a fork, a failure or the caller left without a seed. */
-static bool restart(struct drng_drbg *d)
+static bool restart(struct drng_drbg *d, uint64_t generation)
 {
-    if (wiped_by_fork(d)) {
-        drng_page_enter();
+    if (seeded_elsewhere(d, generation)) {
         drng_count(&drng_page.live->counters.fork_reseeds);
     }
     drng_drbg_forget(d);
@@ -198,22 +263,30 @@ static bool input_allowed(const struct drng_drbg *d, size_t additional_len)
     return true;
 }
 
+/* ---- Reseed ---- */
+
 static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *entropy, size_t entropy_len,
                   const unsigned char *additional_data, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
     const struct drng_bytes additional = input(additional_data, additional_len);
+    uint64_t generation = 0;
+    bool done = false;
 
-    drng_secmem_check_fork();
     if (!healthy(d)) {
         return 0;
     }
-    if ((d->state != EVP_RAND_STATE_READY || wiped_by_fork(d)) && !restart(d)) {
-        return 0;
-    }
-    return input_allowed(d, additional.len) &&
-           drng_drbg_seed_again(d, prediction_resistance != 0, input(entropy, entropy_len), additional);
+    do {
+        if (!enter(d, &generation)) {
+            return refuse_in_between(d);
+        }
+        done = (has_seed(d, generation) || restart(d, generation)) && input_allowed(d, additional.len) &&
+               drng_drbg_seed_again(d, prediction_resistance != 0, input(entropy, entropy_len), additional);
+    } while (!leave(d, generation));
+    return done;
 }
+
+/* ---- Generate ---- */
 
 static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned strength, size_t additional_len)
 {
@@ -228,9 +301,9 @@ static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned 
 }
 
 /* Sees to a seed that may serve this request; the additional input goes into the reseed, if there is one. */
-static bool seeded(struct drng_drbg *d, bool prediction_resistance, struct drng_bytes *additional)
+static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_resistance, struct drng_bytes *additional)
 {
-    if ((d->state != EVP_RAND_STATE_READY || wiped_by_fork(d)) && !restart(d)) {
+    if (!has_seed(d, generation) && !restart(d, generation)) {
         return false;
     }
     if (prediction_resistance || reseed_due(d)) {
@@ -245,7 +318,7 @@ static bool seeded(struct drng_drbg *d, bool prediction_resistance, struct drng_
 static enum drng_status generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
 {
     uint8_t fresh[DRNG_FRESH_LEN];
-    if (!d->mixes || !drng_fresh(d->provctx->fresh, !drng_secmem_kernel_wipes, fresh)) {
+    if (!d->mixes || !drng_fresh(d->provctx->fresh, !drng_fork_kernel_wipes, fresh)) {
         return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
     }
     const enum drng_status status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);
@@ -253,32 +326,60 @@ static enum drng_status generate(struct drng_drbg *d, uint8_t *out, size_t out_l
     return status;
 }
 
+/* One try at a request, between enter() and leave(): DRNG_RESEED_NEEDED where no seed was to be had. */
+static enum drng_status try_generate(struct drng_drbg *d, uint64_t generation, uint8_t *out, size_t out_len,
+                                     bool prediction_resistance, struct drng_bytes additional)
+{
+    if (!seeded(d, generation, prediction_resistance, &additional)) {
+        drng_wipe(out, out_len);
+        return DRNG_RESEED_NEEDED;
+    }
+    return generate(d, out, out_len, additional);
+}
+
+static int fail(struct drng_drbg *d, enum drng_status status)
+{
+    if (status != DRNG_RESEED_NEEDED) {
+        d->state = EVP_RAND_STATE_ERROR;
+    }
+    drng_raise(&d->provctx->core, status == DRNG_RESEED_NEEDED ? DRNG_R_RESEED_FAILED : DRNG_R_LIBCRYPTO_FAILED, NULL);
+    return 0;
+}
+
 int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength, int prediction_resistance,
                        const unsigned char *additional_data, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
-    struct drng_bytes additional = input(additional_data, additional_len);
+    const struct drng_bytes additional = input(additional_data, additional_len);
+    enum drng_status status = DRNG_OK;
+    uint64_t generation = 0;
 
-    drng_secmem_check_fork();
     if (!request_allowed(d, out_len, strength, additional.len)) {
         drng_wipe(out, out_len);
         return 0;
     }
-    if (!seeded(d, prediction_resistance != 0, &additional)) {
-        drng_wipe(out, out_len);
-        drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
-        return 0;
-    }
-    if (generate(d, out, out_len, additional) != DRNG_OK) {
-        d->state = EVP_RAND_STATE_ERROR;
-        drng_raise(&d->provctx->core, DRNG_R_LIBCRYPTO_FAILED, NULL);
-        return 0;
+    do {
+        if (!enter(d, &generation)) {
+            return drng_drbg_generate_apart(d, out, out_len, additional);
+        }
+        status = try_generate(d, generation, out, out_len, prediction_resistance != 0, additional);
+    } while (!leave(d, generation));
+    if (status != DRNG_OK) {
+        return fail(d, status);
     }
     drng_cell_count(d->cell, out_len);
     return 1;
 }
 
 /* ---- As a parent ---- */
+
+/* The child's address tells siblings apart. */
+static bool fill_for_child(void *vdrbg, const void *child, unsigned char *out, size_t len, bool prediction_resistance)
+{
+    struct drng_drbg *d = vdrbg;
+    return drng_drbg_generate(d, out, len, drng_drbg_strength(d), prediction_resistance, (const unsigned char *)&child,
+                              sizeof(child)) == 1;
+}
 
 static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
                        int prediction_resistance, const unsigned char *additional, size_t additional_len)

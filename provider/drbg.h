@@ -7,7 +7,6 @@
 #ifndef DRNG_DRBG_H
 #define DRNG_DRBG_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,14 +15,17 @@
 #include <openssl/core_dispatch.h>
 
 #include "mixing/ctr_drbg.h"
+#include "mixing/fork.h"
 #include "provider/page.h"
 #include "provider/parent.h"
 #include "provider/provctx.h"
 
 /* What is secret or must not outlive a fork; in a slot. */
 struct drng_drbg_secrets {
-    pthread_mutex_t lock;
-    struct drng_ctr_drbg drbg; /* reseed_counter 0 in a state of READY: wiped, so in a new process */
+    struct drng_lock lock;
+    atomic_bool busy; /* in the middle of a request: who sees it is a signal handler that interrupted that request */
+    struct drng_ctr_drbg drbg;
+    uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN]; /* the entropy input, on its way in from one of drng's own */
 };
 
 /* What a request only reads, the reseed counters apart. */
@@ -38,7 +40,8 @@ struct drng_drbg {
     bool locking;
     struct drng_cell *cell; /* counts this generator's requests */
 
-    int state; /* EVP_RAND_STATE_* */
+    int state;           /* EVP_RAND_STATE_* */
+    uint64_t generation; /* of the process in which it was seeded (fork.h) */
     size_t key_len;
     bool use_df;
     struct drng_reseed_limits limits;
@@ -81,6 +84,19 @@ bool drng_drbg_seed_again(struct drng_drbg *drbg, bool prediction_resistance, st
 
 /* Sets the secrets to zero and the state to UNINITIALISED. */
 void drng_drbg_forget(struct drng_drbg *drbg);
+
+/*
+ * drbg_apart.c: a request that came while the generator is in the middle of another one. Served by a generator that
+ * lives for this request on the stack, seeded from the provider's own source. False: the error is in the queue, and out
+ * is wiped.
+ */
+bool drng_drbg_generate_apart(const struct drng_drbg *drbg, uint8_t *out, size_t out_len, struct drng_bytes additional);
+
+/* What libcrypto's generators use where the caller gives no personalization string; its NUL is part of it. */
+extern const unsigned char drng_default_personalization[29];
+
+/* How much entropy input an instantiation without a nonce takes: half as much again (SP 800-90A Rev. 1, 8.6.7). */
+size_t drng_drbg_first_entropy_len(const struct drng_drbg *drbg);
 
 /* SP 800-90A Rev. 1, Table 3, in bytes; libcrypto's names for them. */
 struct drng_drbg_lengths {

@@ -136,8 +136,9 @@ static bool is_max_request(const char *key)
 static bool answer_max_request(OSSL_PARAM params[])
 {
     const size_t max_request = DRNG_DRBG_MAX_REQUEST;
-    if (params[0].key == NULL || params[1].key != NULL || params[0].data_type != OSSL_PARAM_UNSIGNED_INTEGER ||
-        params[0].data_size != sizeof(max_request) || params[0].data == NULL || !is_max_request(params[0].key)) {
+    if (params == NULL || params[0].key == NULL || params[1].key != NULL ||
+        params[0].data_type != OSSL_PARAM_UNSIGNED_INTEGER || params[0].data_size != sizeof(max_request) ||
+        params[0].data == NULL || !is_max_request(params[0].key)) {
         return false;
     }
     memcpy(params[0].data, &max_request, sizeof(max_request));
@@ -187,6 +188,16 @@ static void set_mechanism(struct drng_drbg *d, size_t key_len, bool use_df)
     }
 }
 
+/* Below 0 is "never", as libcrypto takes it. */
+static bool read_interval(const OSSL_PARAM *p, time_t *interval)
+{
+    if (!OSSL_PARAM_get_time_t(p, interval)) {
+        return false;
+    }
+    *interval = *interval > 0 ? *interval : 0;
+    return true;
+}
+
 static bool read_cipher(const struct drng_drbg *d, const OSSL_PARAM *p, size_t *key_len)
 {
     *key_len = p->data_type == OSSL_PARAM_UTF8_STRING ? cipher_key_len(p->data, p->data_size) : 0;
@@ -219,7 +230,7 @@ int drng_drbg_set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
         return 0;
     }
     if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL)) != NULL &&
-        !OSSL_PARAM_get_time_t(p, &limits.interval)) {
+        !read_interval(p, &limits.interval)) {
         return 0;
     }
     set_mechanism(d, key_len, use_df != 0);

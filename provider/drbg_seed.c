@@ -10,10 +10,9 @@
 #include "provider/drbg.h"
 #include "provider/errors.h"
 #include "provider/process.h"
-#include "provider/seed_buffer.h"
+#include "provider/seeding.h"
 
-/* What libcrypto's generators use where the caller gives no personalization string; its NUL is part of it. */
-static const unsigned char default_personalization[] = "OpenSSL NIST SP 800-90A DRBG";
+const unsigned char drng_default_personalization[29] = "OpenSSL NIST SP 800-90A DRBG";
 
 struct drng_drbg_lengths drng_drbg_lengths_of(const struct drng_drbg *d)
 {
@@ -36,27 +35,18 @@ void drng_drbg_forget(struct drng_drbg *d)
     d->state = EVP_RAND_STATE_UNINITIALISED;
 }
 
+size_t drng_drbg_first_entropy_len(const struct drng_drbg *d)
+{
+    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
+    return lengths.min_entropy + lengths.min_nonce;
+}
+
 /* ---- Entropy input ---- */
 
 struct seed {
     unsigned char *bytes;
     size_t len;
 };
-
-static bool seed_from_own_source(struct drng_drbg *d, struct seed *seed, size_t min_len)
-{
-    seed->bytes = drng_seed_buffer_new(min_len);
-    if (seed->bytes == NULL) {
-        drng_raise(&d->provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
-        return false;
-    }
-    seed->len = min_len;
-    if (!drng_provctx_seed(d->provctx, seed->bytes, min_len)) {
-        drng_seed_buffer_free(seed->bytes, min_len);
-        return false;
-    }
-    return true;
-}
 
 /* A parent weaker than the child would be SP 800-90C's business, and nobody's here. */
 static bool parent_can_seed(const struct drng_drbg *d)
@@ -70,6 +60,23 @@ static bool parent_can_seed(const struct drng_drbg *d)
     if (strength < drng_drbg_strength(d)) {
         drng_raise(core, DRNG_R_PARENT_TOO_WEAK, "%u bits where this generator needs %u", strength,
                    drng_drbg_strength(d));
+        return false;
+    }
+    return true;
+}
+
+/* Into the generator's slot, which a fork in the middle wipes; nothing is allocated. */
+static bool seed_from_own(struct drng_drbg *d, struct seed *seed, size_t len, bool prediction_resistance)
+{
+    *seed = (struct seed){d->secrets->entropy, len};
+    if (d->parent.ctx == NULL) {
+        return drng_seeding_fill_from_root(d->provctx, seed->bytes, len);
+    }
+    if (!parent_can_seed(d)) {
+        return false;
+    }
+    if (!drng_parent_fill(&d->parent, d, seed->bytes, len, prediction_resistance)) {
+        drng_raise(&d->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED, "%zu bytes were asked for", len);
         return false;
     }
     return true;
@@ -93,19 +100,24 @@ static bool seed_from_parent(struct drng_drbg *d, struct seed *seed, unsigned en
     return true;
 }
 
+static bool is_own(const struct drng_parent *parent)
+{
+    return parent->ctx == NULL || parent->fill != NULL;
+}
+
 /* entropy in bits. What comes back is for free_seed(). */
 static bool get_seed(struct drng_drbg *d, struct seed *seed, unsigned entropy, size_t min_len, size_t max_len,
                      bool prediction_resistance)
 {
     *seed = (struct seed){0};
-    return d->parent.ctx == NULL ? seed_from_own_source(d, seed, min_len)
-                                 : seed_from_parent(d, seed, entropy, min_len, max_len, prediction_resistance);
+    return is_own(&d->parent) ? seed_from_own(d, seed, min_len, prediction_resistance)
+                              : seed_from_parent(d, seed, entropy, min_len, max_len, prediction_resistance);
 }
 
 static void free_seed(struct drng_drbg *d, struct seed *seed)
 {
-    if (d->parent.ctx == NULL) {
-        drng_seed_buffer_free(seed->bytes, seed->len);
+    if (is_own(&d->parent)) {
+        drng_wipe(seed->bytes, seed->len);
     } else {
         drng_parent_clear_seed(&d->parent, seed->bytes, seed->len);
     }
@@ -117,6 +129,7 @@ static void free_seed(struct drng_drbg *d, struct seed *seed)
 static void note_seeded(struct drng_drbg *d, unsigned parent_reseed_counter)
 {
     d->state = EVP_RAND_STATE_READY;
+    d->generation = drng_fork_generation();
     d->reseed_time = d->secrets->drbg.reseed_time;
     d->parent_reseed_counter = parent_reseed_counter;
     drng_drbg_count_seeding(d);
@@ -133,13 +146,17 @@ static unsigned parent_counter_now(struct drng_drbg *d)
     return counter;
 }
 
+/* DRNG_RESEED_NEEDED: the process forked just now, and the child begins again. Nobody is to hear of it. */
 static bool accept(struct drng_drbg *d, enum drng_status status)
 {
     if (status == DRNG_OK) {
         note_seeded(d, parent_counter_now(d));
         return true;
     }
-    drng_raise(&d->provctx->core, status == DRNG_BAD_LENGTH ? DRNG_R_ENTROPY_LENGTH : DRNG_R_LIBCRYPTO_FAILED, NULL);
+    if (status != DRNG_RESEED_NEEDED) {
+        drng_raise(&d->provctx->core, status == DRNG_BAD_LENGTH ? DRNG_R_ENTROPY_LENGTH : DRNG_R_LIBCRYPTO_FAILED,
+                   NULL);
+    }
     return false;
 }
 
@@ -190,7 +207,7 @@ bool drng_drbg_seed_first(struct drng_drbg *d, bool prediction_resistance, struc
     struct seed nonce = {0};
 
     if (personalization.data == NULL) {
-        personalization = (struct drng_bytes){default_personalization, sizeof(default_personalization)};
+        personalization = (struct drng_bytes){drng_default_personalization, sizeof(drng_default_personalization)};
     }
     if (personalization.len > lengths.max_input) {
         drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", lengths.max_input);

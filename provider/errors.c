@@ -28,6 +28,7 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_PARENT_GAVE_NO_SEED, "the parent gave no seed"},
     {DRNG_R_RESEED_FAILED, "a reseed was due and failed, nothing was generated"},
     {DRNG_R_SEED_LENGTH, "no seed of such a length can be given"},
+    {DRNG_R_BUSY, "in the middle of another request of the same thread"},
     {0, NULL},
 };
 

@@ -37,6 +37,7 @@ enum drng_reason {
     DRNG_R_PARENT_GAVE_NO_SEED,
     DRNG_R_RESEED_FAILED,
     DRNG_R_SEED_LENGTH,
+    DRNG_R_BUSY,
 };
 
 /* The table for OSSL_FUNC_PROVIDER_GET_REASON_STRINGS. */

@@ -1,26 +1,30 @@
-#define _GNU_SOURCE
-
 #include "provider/page.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <openssl/crypto.h>
 
+#include "mixing/filter.h"
+#include "mixing/fork.h"
 #include "mixing/probes.h"
+#include "mixing/secmem.h"
 #include "provider/version.h"
 
-#ifndef PR_SET_VMA
-#define PR_SET_VMA           0x53564d41 /* Linux 5.17 */
-#define PR_SET_VMA_ANON_NAME 0
-#endif
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18 /* Linux 4.14 */
-#endif
+enum { LARGEST_PAGE = 1 << 16 };
+
+/*
+ * What drng-status looks for. The live part begins with the first whole page in `room`, since whole pages are what the
+ * kernel wipes. Protected: no other object of this name in the process takes its place.
+ */
+struct drng_counters_object {
+    struct drng_page_head head;
+    uint8_t room[(sizeof(struct drng_page_live) + LARGEST_PAGE - 1) / LARGEST_PAGE * LARGEST_PAGE + LARGEST_PAGE];
+};
+
+extern struct drng_counters_object drng_counters;
+__attribute__((visibility("protected"))) struct drng_counters_object drng_counters;
 
 struct drng_page drng_page;
 
@@ -28,54 +32,42 @@ struct drng_page drng_page;
 enum { WORD_BITS = 64, WORDS = DRNG_CELLS / WORD_BITS };
 static _Atomic uint64_t taken[WORDS];
 
-/* For the text in the head; in a slot, so that it is free in a child. */
-static pthread_mutex_t *text_lock;
+/* ---- Where it is ---- */
 
-/* ---- The mapping ---- */
-
-static size_t head_size(void)
+static size_t live_size(void)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (sizeof(struct drng_page_head) + page - 1) / page * page;
+    return (sizeof(struct drng_page_live) + page - 1) / page * page;
 }
 
-static size_t page_size(void)
+static void find_room(void)
 {
-    return head_size() + sizeof(struct drng_page_live);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    uint8_t *room = drng_counters.room;
+    room += (page - (uintptr_t)room % page) % page;
+    drng_page.head = &drng_counters.head;
+    drng_page.live = (struct drng_page_live *)(void *)room;
 }
 
-/*
- * Gives the head a name in /proc/PID/maps. Private, so that a process writes to memory of its own and never to the
- * file. A refusal costs the name and nothing else.
- */
-static void put_name(uint8_t *start)
+/* ---- Forks ---- */
+
+static void wipe(void)
 {
-    const size_t len = head_size();
-    const int fd = memfd_create(DRNG_PAGE_NAME, MFD_CLOEXEC);
-    const bool named = fd >= 0 && ftruncate(fd, (off_t)len) == 0 &&
-                       mmap(start, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd, 0) != MAP_FAILED;
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    if (!named) {
-        (void)prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, start, len, DRNG_PAGE_NAME);
-    }
+    memset(drng_page.live, 0, sizeof(*drng_page.live));
 }
 
-static bool map(void)
+/* Of the process that loaded the module. */
+static uint64_t first_generation;
+
+static void entered(void)
 {
-    uint8_t *start = mmap(NULL, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start == MAP_FAILED) {
-        return false;
-    }
-    put_name(start);
-    drng_page.head = (struct drng_page_head *)(void *)start;
-    drng_page.live = (struct drng_page_live *)(void *)(start + head_size());
-    if (drng_secmem_kernel_wipes) {
-        (void)madvise(drng_page.live, sizeof(*drng_page.live), MADV_WIPEONFORK);
-    }
-    return true;
+    const uint64_t forks = drng_fork_generation() - first_generation;
+    atomic_store(&drng_page.live->begun, 1);
+    atomic_store(&drng_page.head->forks, forks);
+    DRNG_PROBE1(fork, forks);
 }
+
+/* ---- What it says ---- */
 
 static void copy_text(char *out, size_t size, const char *text)
 {
@@ -87,46 +79,32 @@ static void copy_text(char *out, size_t size, const char *text)
 static void fill(const char *aes)
 {
     struct drng_page_head *head = drng_page.head;
-    head->live_offset = (uint32_t)head_size();
+    head->live_offset = (uint32_t)((uint8_t *)drng_page.live - (uint8_t *)head);
     head->cells_offset = DRNG_PAGE_CELLS;
     head->cell_count = DRNG_CELLS;
     head->cell_size = sizeof(struct drng_cell);
+    head->filter = drng_filter_at_load();
+    first_generation = drng_fork_generation();
+    atomic_store_explicit(&head->forks, 0, memory_order_relaxed);
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);
     atomic_store_explicit(&head->healthy, aes != NULL, memory_order_relaxed);
     copy_text(head->version, sizeof(head->version), DRNG_VERSION);
     copy_text(head->libcrypto, sizeof(head->libcrypto), OpenSSL_version(OPENSSL_VERSION));
     copy_text(head->aes, sizeof(head->aes), aes != NULL ? aes : "none");
-    atomic_store_explicit(&drng_page.live->pid, (uint64_t)getpid(), memory_order_relaxed);
     atomic_store_explicit(&drng_page.live->begun, 1, memory_order_relaxed);
     memcpy(head->magic, DRNG_PAGE_MAGIC, sizeof(head->magic));
     atomic_store_explicit(&head->layout, DRNG_PAGE_LAYOUT, memory_order_release);
 }
 
-/* Here and not at the first draw, which may come in a sandbox: getpid() is a system call. */
-static void in_forked_child(void)
+void drng_page_open(const char *aes)
 {
-    if (drng_page.live != NULL && drng_secmem_kernel_wipes) {
-        atomic_store_explicit(&drng_page.live->pid, (uint64_t)getpid(), memory_order_relaxed);
-    }
-}
-
-bool drng_page_open(const char *aes)
-{
-    static bool handler_registered;
-    if (drng_page.head != NULL) {
-        return true;
-    }
-    text_lock = drng_secmem_alloc();
-    if (text_lock == NULL || !map()) {
-        drng_secmem_free(text_lock);
-        return false;
-    }
-    atomic_store(&taken[0], 1); /* the shared one */
+    static struct drng_fork_watcher watcher = {.wipe = wipe, .entered = entered};
+    find_room();
+    (void)drng_fork_wipes(drng_page.live, live_size());
+    drng_fork_watch(&watcher);
+    drng_secmem_note_lock_in(&drng_page.live->memory_lock);
+    atomic_store(&taken[0], atomic_load(&taken[0]) | 1); /* the shared one */
     fill(aes);
-    if (!handler_registered && pthread_atfork(NULL, NULL, in_forked_child) == 0) {
-        handler_registered = true;
-    }
-    return true;
 }
 
 static bool cells_are_free(void)
@@ -138,36 +116,12 @@ static bool cells_are_free(void)
     return others == 0;
 }
 
-/* A cell that somebody still holds keeps the mapping: better memory that stays than a pointer into none. */
+/* What is loaded next counts from zero, unless a generator has outlived this. */
 void drng_page_close(void)
 {
+    atomic_store(&drng_page.head->layout, 0);
     if (cells_are_free()) {
-        (void)munmap(drng_page.head, page_size());
-        drng_page = (struct drng_page){NULL, NULL};
-        drng_secmem_free(text_lock);
-        text_lock = NULL;
-    }
-}
-
-/* ---- Forks ---- */
-
-/* Counts of other threads that come in between are lost. They are counts, and the kernel is one of before 2017. */
-void drng_page_wipe_if_forked(void)
-{
-    struct drng_page_live *live = drng_page.live;
-    uint64_t seen = atomic_load(&live->pid);
-    const uint64_t self = (uint64_t)getpid();
-    if (seen != self && atomic_compare_exchange_strong(&live->pid, &seen, self)) {
-        memset((uint8_t *)live + offsetof(struct drng_page_live, begun), 0,
-               sizeof(*live) - offsetof(struct drng_page_live, begun));
-    }
-}
-
-void drng_page_begin(void)
-{
-    if (atomic_exchange(&drng_page.live->begun, 1) == 0) {
-        const uint64_t forks = atomic_fetch_add(&drng_page.head->forks, 1) + 1;
-        DRNG_PROBE1(fork, forks);
+        wipe();
     }
 }
 
@@ -175,12 +129,11 @@ void drng_page_begin(void)
 
 void drng_page_explain(const char *disabled_reason, enum drng_source first_source)
 {
-    drng_secmem_check_fork();
-    if (pthread_mutex_lock(text_lock) == 0) {
+    if (drng_lock(drng_fork_lock(DRNG_LOCK_TEXT))) {
         struct drng_page_head *head = drng_page.head;
         head->first_source = first_source;
         copy_text(head->disabled_reason, sizeof(head->disabled_reason), disabled_reason);
-        (void)pthread_mutex_unlock(text_lock);
+        drng_unlock(drng_fork_lock(DRNG_LOCK_TEXT));
     }
 }
 

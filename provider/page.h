@@ -1,14 +1,14 @@
 /*
- * page.h - the counters of this process, in memory that can be found and read from outside.
+ * page.h - the counters of this process, where they can be found and read from outside.
  *
- * One mapping, which /proc/PID/maps shows as "/memfd:drng-counters (deleted)", or as "[anon:drng-counters]" where
- * there is no memfd_create(2). It has two parts. The head says what is known of the process; a child inherits it. The
- * live part counts what has happened; the kernel wipes it in a forked child, so that a child's counts begin at zero
- * whoever made it and before it runs a single instruction.
+ * They lie in the module's own data, under its one exported object, `drng_counters`: whoever may read this process's
+ * memory finds drng.so in /proc/PID/maps and the symbol in the module's symbol table, in memory too. That takes no
+ * system call here, and no file there. They have two parts. The head says what is known of the process; a child
+ * inherits it. The live part counts what has happened; a fork wipes it (fork.h), so that a child's counts begin at zero
+ * whoever made it.
  *
- * No secrets, no output of generators, no addresses. Numbers are unsigned and little-endian wherever there are
- * instructions to count, texts are ASCII and end with NUL. Whoever changes the layout raises DRNG_PAGE_LAYOUT;
- * scripts/drng_status/page.py reads it.
+ * No secrets, no output of generators, no addresses. Numbers are in the byte order of the machine, texts are ASCII and
+ * end with NUL. Whoever changes the layout raises DRNG_PAGE_LAYOUT; scripts/drng_status/page.py reads it.
  */
 
 #ifndef DRNG_PAGE_H
@@ -20,13 +20,11 @@
 #include <stdint.h>
 
 #include "mixing/counters.h"
-#include "mixing/secmem.h"
 
-#define DRNG_PAGE_NAME  "drng-counters"
 #define DRNG_PAGE_MAGIC "drngcnt" /* eight bytes with its NUL */
 
 enum {
-    DRNG_PAGE_LAYOUT = 1,
+    DRNG_PAGE_LAYOUT = 2,
     DRNG_CELLS = 1024,     /* the first is shared by all who find no other free */
     DRNG_TEXT_SIZE = 256,  /* of a reason */
     DRNG_PAGE_CELLS = 128, /* where the cells begin in the live part */
@@ -42,11 +40,13 @@ struct drng_page_head {
     uint32_t cell_size;
     uint32_t first_source;         /* enum drng_source: who is first in line for a seed */
     atomic_uint_least64_t loaded;  /* when, in seconds since the Epoch */
-    atomic_uint_least64_t forks;   /* between the process that loaded the module and this one */
+    atomic_uint_least64_t forks;   /* between the process that loaded the module and the last one that drew */
     atomic_uint_least64_t healthy; /* 0: a self-test has failed, and nothing is served */
-    char version[32];              /* drng's own */
-    char libcrypto[64];            /* "OpenSSL 3.0.19 27 Jan 2026" */
-    char aes[32];                  /* the implementation in use */
+    uint32_t filter;               /* enum drng_filter: whether one of system calls was on at the load */
+    uint32_t reserved;
+    char version[32];   /* drng's own */
+    char libcrypto[64]; /* "OpenSSL 3.0.19 27 Jan 2026" */
+    char aes[32];       /* the implementation in use */
     char disabled_reason[DRNG_TEXT_SIZE];
 };
 
@@ -61,13 +61,13 @@ struct drng_cell {
 
 /* All zero in a child that has not drawn yet. */
 struct drng_page_live {
-    atomic_uint_least64_t pid;   /* in its own namespace; 0 in a child by clone(), of which nothing tells it */
-    atomic_uint_least64_t begun; /* 1: this process has loaded the module, or drawn */
+    atomic_uint_least64_t memory_lock; /* enum drng_memory_lock */
+    atomic_uint_least64_t begun;       /* 1: this process has loaded the module, or drawn */
     struct drng_counters counters;
     _Alignas(DRNG_PAGE_CELLS) struct drng_cell cells[DRNG_CELLS];
 };
 
-_Static_assert(offsetof(struct drng_page_head, loaded) == 32 && sizeof(struct drng_page_head) == 440,
+_Static_assert(offsetof(struct drng_page_head, loaded) == 32 && sizeof(struct drng_page_head) == 448,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_page_live, counters) == 16 && sizeof(struct drng_counters) == 96 &&
                    offsetof(struct drng_page_live, cells) == DRNG_PAGE_CELLS && sizeof(struct drng_cell) == 64,
@@ -81,8 +81,8 @@ struct drng_page {
 
 extern struct drng_page drng_page;
 
-/* Maps it, the memory for secrets being open; false: no memory. aes: the implementation's name, NULL for none. */
-bool drng_page_open(const char *aes);
+/* Fills the head, the memory for secrets being open. aes: the implementation's name, NULL for none. */
+void drng_page_open(const char *aes);
 void drng_page_close(void);
 
 /* Notes why instructions do not serve, and who is first in line. */
@@ -93,21 +93,6 @@ struct drng_cell *drng_cell_take(void);
 void drng_cell_give_back(const struct drng_cell *cell);
 
 /* ---- Counting ---- */
-
-/* Both for drng_page_enter(). */
-void drng_page_wipe_if_forked(void);
-void drng_page_begin(void);
-
-/* To be called where a process may be new, before it counts: on the way to every seed, and before counts are read. */
-static inline void drng_page_enter(void)
-{
-    if (__builtin_expect(!drng_secmem_kernel_wipes, 0)) {
-        drng_page_wipe_if_forked();
-    }
-    if (atomic_load_explicit(&drng_page.live->begun, memory_order_relaxed) == 0) {
-        drng_page_begin();
-    }
-}
 
 static inline void drng_add_alone(atomic_uint_least64_t *counter, uint64_t add)
 {

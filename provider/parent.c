@@ -89,3 +89,14 @@ void drng_parent_clear_seed(const struct drng_parent *parent, unsigned char *see
         unlock(parent);
     }
 }
+
+bool drng_parent_fill(const struct drng_parent *parent, const void *child, unsigned char *out, size_t len,
+                      bool prediction_resistance)
+{
+    if (!lock(parent)) {
+        return false;
+    }
+    const bool filled = parent->fill(parent->ctx, child, out, len, prediction_resistance);
+    unlock(parent);
+    return filled;
+}

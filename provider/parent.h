@@ -9,6 +9,10 @@
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 
+/* Fills out[0..len) with entropy input for `child`, or wipes it and leaves an error in the queue. */
+typedef bool drng_parent_fill_fn(void *parent, const void *child, unsigned char *out, size_t len,
+                                 bool prediction_resistance);
+
 /* ctx NULL: no parent. A function that the parent does not offer is NULL. */
 struct drng_parent {
     void *ctx;
@@ -19,6 +23,7 @@ struct drng_parent {
     OSSL_FUNC_rand_nonce_fn *nonce;
     OSSL_FUNC_rand_get_seed_fn *get_seed;
     OSSL_FUNC_rand_clear_seed_fn *clear_seed;
+    drng_parent_fill_fn *fill; /* NULL: not one of drng's own, and get_seed is asked */
 };
 
 void drng_parent_init(struct drng_parent *parent, void *ctx, const OSSL_DISPATCH *functions);
@@ -35,6 +40,10 @@ unsigned drng_parent_reseed_counter(const struct drng_parent *parent);
  */
 size_t drng_parent_get_seed(const struct drng_parent *parent, unsigned char **seed, unsigned entropy, size_t min_len,
                             size_t max_len, bool prediction_resistance, const void *child);
+/* `fill` under the parent's lock. */
+bool drng_parent_fill(const struct drng_parent *parent, const void *child, unsigned char *out, size_t len,
+                      bool prediction_resistance);
+
 void drng_parent_clear_seed(const struct drng_parent *parent, unsigned char *seed, size_t len);
 
 #endif

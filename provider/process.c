@@ -1,7 +1,6 @@
 #include "provider/process.h"
 
-#include <pthread.h>
-
+#include "mixing/fork.h"
 #include "mixing/libcrypto.h"
 #include "mixing/secmem.h"
 #include "mixing/self_test.h"
@@ -13,10 +12,12 @@ struct drng_process drng_process = {
     .rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand},
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Under DRNG_LOCK_LOAD. */
 static unsigned openings;
 static bool looked;
-static const char *failed; /* the algorithm that failed its self-test last, or NULL */
+
+/* The algorithm that failed its self-test last, or NULL. */
+static _Atomic(const char *) failed;
 
 static void look_once(void)
 {
@@ -25,59 +26,68 @@ static void look_once(void)
         drng_cpu_identify(&evidence->cpu);
         drng_os_kernel_flags(&evidence->kernel);
         drng_ia32cap_apply(evidence);
-        drng_process.aes = drng_self_test_choose(&evidence->cpu, &failed);
+        const char *wrong = NULL;
+        drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
+        atomic_store(&failed, wrong);
         atomic_store(&drng_process.healthy, drng_process.aes != NULL);
         looked = true;
     }
 }
 
 /* The first to load the provider; what it sets is read by threads from then on. */
-static bool open_page(void)
+static void open_page(void)
 {
-    if (!drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL)) {
-        return false;
-    }
+    drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL);
     drng_process.rdseed.counters = &drng_page.live->counters.rdseed;
     drng_process.rdrand.counters = &drng_page.live->counters.rdrand;
+}
+
+static bool open_locked(void)
+{
+    if (!drng_secmem_open()) {
+        return false;
+    }
+    look_once();
+    if (openings == 0) {
+        open_page();
+    }
+    openings++;
     return true;
 }
 
 bool drng_process_open(void)
 {
-    (void)pthread_mutex_lock(&lock);
-    bool opened = drng_secmem_open();
-    if (opened) {
-        look_once();
-        opened = openings > 0 || open_page();
-        if (opened) {
-            openings++;
-        } else {
-            drng_secmem_close();
-        }
+    drng_fork_open();
+    if (!drng_lock(drng_fork_lock(DRNG_LOCK_LOAD))) {
+        return false;
     }
-    (void)pthread_mutex_unlock(&lock);
+    const bool opened = open_locked();
+    drng_unlock(drng_fork_lock(DRNG_LOCK_LOAD));
     return opened;
 }
 
 void drng_process_close(void)
 {
-    (void)pthread_mutex_lock(&lock);
+    if (!drng_lock(drng_fork_lock(DRNG_LOCK_LOAD))) {
+        return;
+    }
     if (--openings == 0) {
         drng_page_close();
         drng_libcrypto_close();
     }
     drng_secmem_close();
-    (void)pthread_mutex_unlock(&lock);
+    drng_unlock(drng_fork_lock(DRNG_LOCK_LOAD));
 }
 
+/* Under no lock: a child that is forked meanwhile could not unload the provider. Two at once do the same work twice. */
 bool drng_process_self_test(bool with_hmac, const char **what)
 {
-    (void)pthread_mutex_lock(&lock);
-    if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &failed) != DRNG_OK) {
+    const char *wrong = NULL;
+    if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &wrong) != DRNG_OK) {
+        atomic_store(&failed, wrong);
         atomic_store_explicit(&drng_process.healthy, false, memory_order_relaxed);
         atomic_store_explicit(&drng_page.head->healthy, 0, memory_order_relaxed);
     }
-    *what = failed;
-    (void)pthread_mutex_unlock(&lock);
+    *what = atomic_load(&failed);
     return drng_process_healthy();
 }

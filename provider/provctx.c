@@ -3,12 +3,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include <openssl/crypto.h>
 
 #include "provider/errors.h"
-#include "provider/lock.h"
 #include "provider/process.h"
 #include "provider/random_bytes.h"
 #include "provider/report.h"
@@ -104,33 +102,6 @@ void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status stat
         drng_raise(&provctx->core, DRNG_R_NO_SEED_SOURCE,
                    "%s; allow the default seed source with fallback = yes, or use a CPU that can", why);
     }
-}
-
-/* ---- Seeds ---- */
-
-enum drng_status drng_provctx_take_seed(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
-                                        uint8_t *out, size_t len)
-{
-    drng_page_enter();
-    const enum drng_status status = drng_seed_get(policy, reader, out, len);
-    if (status == DRNG_OK) {
-        drng_note_seeded(&drng_page.live->counters, (uint64_t)time(NULL));
-    }
-    return status;
-}
-
-bool drng_provctx_seed(struct drng_provctx *provctx, uint8_t *out, size_t len)
-{
-    if (!drng_lock(&provctx->root->lock)) {
-        return false;
-    }
-    const enum drng_status status = drng_provctx_take_seed(&provctx->policy, &provctx->root->reader, out, len);
-    drng_unlock(&provctx->root->lock);
-    drng_report_seed(provctx);
-    if (status != DRNG_OK) {
-        drng_provctx_raise_seed(provctx, status);
-    }
-    return status == DRNG_OK;
 }
 
 /* ---- Life ---- */

@@ -3,25 +3,17 @@
 #ifndef DRNG_PROVCTX_H
 #define DRNG_PROVCTX_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "mixing/eligibility.h"
-#include "mixing/secmem.h"
 #include "mixing/seed.h"
 #include "provider/config.h"
 #include "provider/core.h"
 #include "provider/page.h"
-
-/* A reader of seeds that threads share; in a slot, so a forked child finds the lock free and the reader fresh. */
-struct drng_shared_reader {
-    pthread_mutex_t lock;
-    struct drng_seed_reader reader;
-};
-_Static_assert(sizeof(struct drng_shared_reader) <= DRNG_SLOT_SIZE, "a seed reader outgrew its slot");
+#include "provider/shared_reader.h"
 
 enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
 
@@ -43,16 +35,6 @@ struct drng_provctx {
 /* NULL, with an error in the queue: a bad configuration, no memory, or a failed self-test. */
 struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 void drng_provctx_free(struct drng_provctx *provctx);
-
-/*
- * A seed for a generator without a parent, from the reader that all of those share. On failure out is all zero
- * and the error is in the queue.
- */
-bool drng_provctx_seed(struct drng_provctx *provctx, uint8_t *out, size_t len);
-
-/* drng_seed_get(), noted in the page of counters. drng_report_seed() is to be called after it, with no lock held. */
-DRNG_MUST_CHECK enum drng_status drng_provctx_take_seed(const struct drng_seed_policy *policy,
-                                                        struct drng_seed_reader *reader, uint8_t *out, size_t len);
 
 /* Raises what a failed drng_seed_get() under this policy means. */
 void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status status);

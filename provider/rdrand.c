@@ -6,6 +6,7 @@
 #include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/report.h"
+#include "provider/seeding.h"
 #include "provider/source.h"
 
 enum {
@@ -27,9 +28,9 @@ static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_fu
 }
 
 struct task {
-    struct drng_noise *noise;
     unsigned char *out;
     size_t len;
+    struct drng_noise *noise;
 };
 
 static enum drng_status fill_with_words(void *arg, struct drng_budget *budget)
@@ -50,6 +51,13 @@ static enum drng_status fill_with_words(void *arg, struct drng_budget *budget)
     return status;
 }
 
+static enum drng_status read_words(void *arg, struct drng_seed_reader *reader)
+{
+    struct task *task = arg;
+    task->noise = &reader->rdrand;
+    return drng_noise_attempt(&drng_process.rdrand, task->noise, DRNG_LAST_BUDGET_NS, fill_with_words, task);
+}
+
 static bool allowed(const struct drng_source_ctx *source)
 {
     if (source->provctx->eligibility.fresh != DRNG_ALLOWED) {
@@ -64,20 +72,17 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
                     const unsigned char *additional, size_t additional_len)
 {
     struct drng_source_ctx *source = vsource;
-    struct task task = {&source->shared->reader.rdrand, out, len};
+    struct task task = {.out = out, .len = len};
     (void)strength;
     (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
 
-    drng_page_enter();
-    drng_secmem_check_fork();
     if (!drng_source_ready(source) || !allowed(source)) {
         drng_wipe(out, len);
         return 0;
     }
-    const enum drng_status status =
-        drng_noise_attempt(&drng_process.rdrand, task.noise, DRNG_LAST_BUDGET_NS, fill_with_words, &task);
+    const enum drng_status status = drng_shared_reader_run(source->shared, read_words, &task);
     drng_report_seed(source->provctx);
     if (status != DRNG_OK) {
         drng_wipe(out, len);
@@ -90,22 +95,34 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
 }
 
 /* Words as they come are no seed: what a child gets is conditioned, and from RDRAND alone. */
+static struct drng_seed_policy rdrand_alone(const struct drng_source_ctx *source)
+{
+    struct drng_seed_policy policy = source->provctx->policy;
+    policy.rdseed = NULL;
+    policy.rdrand = &drng_process.rdrand;
+    policy.fallback = NULL;
+    return policy;
+}
+
+bool drng_rdrand_fill(void *vsource, const void *child, unsigned char *out, size_t len, bool prediction_resistance)
+{
+    struct drng_source_ctx *source = vsource;
+    const struct drng_seed_policy policy = rdrand_alone(source);
+    (void)child;
+    (void)prediction_resistance;
+    return allowed(source) && drng_source_ready(source) &&
+           drng_seeding_fill(source->provctx, &policy, source->shared, out, len);
+}
+
 static size_t get_seed(void *vsource, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
                        int prediction_resistance, const unsigned char *additional, size_t additional_len)
 {
     struct drng_source_ctx *source = vsource;
-    struct drng_seed_policy policy = source->provctx->policy;
+    const struct drng_seed_policy policy = rdrand_alone(source);
     (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
-
-    if (!allowed(source)) {
-        return 0;
-    }
-    policy.rdseed = NULL;
-    policy.rdrand = &drng_process.rdrand;
-    policy.fallback = NULL;
-    return drng_source_get_seed(source, &policy, seed, entropy, min_len, max_len);
+    return allowed(source) ? drng_source_get_seed(source, &policy, seed, entropy, min_len, max_len) : 0;
 }
 
 static int get_ctx_params(void *vsource, OSSL_PARAM params[])

@@ -3,8 +3,11 @@
 #ifndef DRNG_RDRAND_H
 #define DRNG_RDRAND_H
 
-#include <openssl/core.h>
+#include "provider/parent.h"
 
 extern const OSSL_DISPATCH drng_rdrand_functions[];
+
+/* As the parent of one of drng's own. */
+drng_parent_fill_fn drng_rdrand_fill;
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "mixing/filter.h"
 #include "provider/page.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
@@ -19,7 +20,7 @@ enum message { DOES_NOT_LOAD, RDSEED_DISABLED, RDRAND_DISABLED, FALLBACK_SERVES,
 static void say_once(enum message message, const char *text)
 {
     static atomic_bool said[MESSAGES];
-    if (!atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
+    if (drng_filter_lets_us_call() && !atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
         drng_syslog(text);
     }
 }
@@ -95,7 +96,6 @@ static bool is_first_seed_here(struct drng_provctx *provctx)
 
 void drng_report_loaded(struct drng_provctx *provctx)
 {
-    drng_page_enter();
     provctx->forks_before = atomic_load_explicit(&drng_page.head->forks, memory_order_relaxed);
     explain(provctx);
 }

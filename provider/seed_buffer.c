@@ -2,7 +2,6 @@
 
 #include <openssl/crypto.h>
 
-#include "mixing/secmem.h"
 #include "provider/errors.h"
 
 /* 0 where max_len has no room. */
@@ -13,11 +12,6 @@ static size_t length(int entropy, size_t min_len, size_t max_len)
     return len <= max_len ? len : 0;
 }
 
-unsigned char *drng_seed_buffer_new(size_t len)
-{
-    return len <= DRNG_SLOT_SIZE ? drng_secmem_alloc() : OPENSSL_secure_malloc(len);
-}
-
 unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, size_t min_len, size_t max_len,
                                     size_t *len)
 {
@@ -26,7 +20,7 @@ unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, s
         drng_raise(core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
         return NULL;
     }
-    unsigned char *buffer = drng_seed_buffer_new(*len);
+    unsigned char *buffer = OPENSSL_secure_malloc(*len);
     if (buffer == NULL) {
         drng_raise(core, DRNG_R_OUT_OF_MEMORY, NULL);
     }
@@ -35,9 +29,5 @@ unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, s
 
 void drng_seed_buffer_free(unsigned char *buffer, size_t len)
 {
-    if (len <= DRNG_SLOT_SIZE) {
-        drng_secmem_free(buffer);
-    } else {
-        OPENSSL_secure_clear_free(buffer, len);
-    }
+    OPENSSL_secure_clear_free(buffer, len);
 }

@@ -1,4 +1,8 @@
-/* seed_buffer.h - the memory in which a seed goes from a parent to its child. */
+/*
+ * seed_buffer.h - the memory in which a seed goes to a generator that is not drng's, from get_seed to clear_seed.
+ *
+ * drng's own generators take their seeds into their slots.
+ */
 
 #ifndef DRNG_SEED_BUFFER_H
 #define DRNG_SEED_BUFFER_H
@@ -13,9 +17,6 @@
  */
 unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, size_t min_len, size_t max_len,
                                     size_t *len);
-
-/* len bytes, from the memory for secrets where they fit a slot; NULL: none to be had. */
-unsigned char *drng_seed_buffer_new(size_t len);
 
 /* Wipes and frees; len is what it was made with. NULL is nothing. */
 void drng_seed_buffer_free(unsigned char *buffer, size_t len);

@@ -2,6 +2,7 @@
 
 #include "mixing/wipe.h"
 #include "provider/errors.h"
+#include "provider/seeding.h"
 #include "provider/source.h"
 
 enum { STRENGTH = 1024 }; /* bits, as libcrypto's SEED-SRC has it: no generator is too strong to be seeded */
@@ -29,11 +30,20 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
         drng_wipe(out, len);
         return 0;
     }
-    if (!drng_source_fill(source, &source->provctx->policy, out, len)) {
+    if (!drng_seeding_fill(source->provctx, &source->provctx->policy, source->shared, out, len)) {
         return 0;
     }
     drng_cell_count(drng_shared_cell(), len);
     return 1;
+}
+
+bool drng_seed_src_fill(void *vsource, const void *child, unsigned char *out, size_t len, bool prediction_resistance)
+{
+    struct drng_source_ctx *source = vsource;
+    (void)child;
+    (void)prediction_resistance;
+    return drng_source_ready(source) &&
+           drng_seeding_fill(source->provctx, &source->provctx->policy, source->shared, out, len);
 }
 
 static size_t get_seed(void *vsource, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

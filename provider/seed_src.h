@@ -3,8 +3,11 @@
 #ifndef DRNG_SEED_SRC_H
 #define DRNG_SEED_SRC_H
 
-#include <openssl/core.h>
+#include "provider/parent.h"
 
 extern const OSSL_DISPATCH drng_seed_src_functions[];
+
+/* As the parent of one of drng's own. */
+drng_parent_fill_fn drng_seed_src_fill;
 
 #endif

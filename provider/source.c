@@ -7,10 +7,9 @@
 
 #include "mixing/wipe.h"
 #include "provider/errors.h"
-#include "provider/lock.h"
 #include "provider/process.h"
-#include "provider/report.h"
 #include "provider/seed_buffer.h"
+#include "provider/seeding.h"
 
 /* ---- Life ---- */
 
@@ -108,7 +107,7 @@ int drng_source_enable_locking(void *vsource)
 int drng_source_lock(void *vsource)
 {
     struct drng_source_ctx *source = vsource;
-    return source == NULL || !source->locking || drng_lock(&source->shared->lock);
+    return source == NULL || !source->locking || drng_lock_or_share(&source->shared->lock);
 }
 
 void drng_source_unlock(void *vsource)
@@ -151,23 +150,6 @@ int drng_source_get_params(const struct drng_source_ctx *source, OSSL_PARAM para
 
 /* ---- Seeds ---- */
 
-bool drng_source_fill(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char *out,
-                      size_t len)
-{
-    drng_secmem_check_fork();
-    for (size_t done = 0; done < len; done += DRNG_SEED_PIECE) {
-        const size_t part = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
-        const enum drng_status status = drng_provctx_take_seed(policy, &source->shared->reader, out + done, part);
-        drng_report_seed(source->provctx);
-        if (status != DRNG_OK) {
-            drng_wipe(out, len);
-            drng_provctx_raise_seed(source->provctx, status);
-            return false;
-        }
-    }
-    return true;
-}
-
 size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char **seed,
                             int entropy, size_t min_len, size_t max_len)
 {
@@ -176,7 +158,7 @@ size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_se
     if (buffer == NULL) {
         return 0;
     }
-    if (!drng_source_ready(source) || !drng_source_fill(source, policy, buffer, len)) {
+    if (!drng_source_ready(source) || !drng_seeding_fill(source->provctx, policy, source->shared, buffer, len)) {
         drng_seed_buffer_free(buffer, len);
         return 0;
     }

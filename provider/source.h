@@ -47,11 +47,4 @@ int drng_source_get_params(const struct drng_source_ctx *source, OSSL_PARAM para
 size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char **seed,
                             int entropy, size_t min_len, size_t max_len);
 
-/* Fills out with conditioned seed under `policy`, in pieces that each have their own time; wiped on failure. */
-bool drng_source_fill(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char *out,
-                      size_t len);
-
-/* Bytes of such a piece: at most four windows of RDRAND. */
-enum { DRNG_SEED_PIECE = 64 };
-
 #endif

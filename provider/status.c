@@ -6,6 +6,7 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
+#include "mixing/fork.h"
 #include "provider/page.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
@@ -102,7 +103,7 @@ static bool set_text(OSSL_PARAM params[], const char *name, const char *value)
 int drng_status_get_params(void *vprovctx, OSSL_PARAM params[])
 {
     struct drng_provctx *provctx = vprovctx;
-    drng_page_enter();
+    (void)drng_fork_generation();
     OSSL_PARAM *p = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
     if (p != NULL && !OSSL_PARAM_set_int(p, drng_process_healthy())) {
         return 0;

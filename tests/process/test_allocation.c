@@ -102,8 +102,6 @@ void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__real_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset);
-int __real_mprotect(void *at, size_t len, int protection);
-int __wrap_mprotect(void *at, size_t len, int protection);
 
 void *__wrap_calloc(size_t count, size_t size)
 {
@@ -113,11 +111,6 @@ void *__wrap_calloc(size_t count, size_t size)
 void *__wrap_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset)
 {
     return fails() ? MAP_FAILED : __real_mmap(at, len, protection, flags, fd, offset);
-}
-
-int __wrap_mprotect(void *at, size_t len, int protection)
-{
-    return fails() ? -1 : __real_mprotect(at, len, protection);
 }
 
 /* ---- The scenario ---- */

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "mixing/fork.h"
 #include "mixing/secmem.h"
 #include "tests/process/kernel.h"
 #include "tests/process/pool.h"
@@ -61,7 +62,7 @@ int main(void)
     if (!drng_secmem_open()) {
         return 1;
     }
-    if (!drng_secmem_kernel_wipes) {
+    if (!drng_fork_kernel_wipes) {
         (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
         return UNIT_SKIPPED;
     }

@@ -14,6 +14,7 @@
 #include <openssl/crypto.h>
 #include <openssl/rand.h>
 
+#include "mixing/fork.h"
 #include "mixing/secmem.h"
 #include "provider/provctx.h"
 #include "provider/random_bytes.h"
@@ -194,7 +195,7 @@ int main(void)
     if (provider == NULL || !open_table()) {
         return EXIT_FAILURE;
     }
-    if (!drng_secmem_kernel_wipes) {
+    if (!drng_fork_kernel_wipes) {
         (void)printf("skipped: slots are counted by their mark in smaps, which this kernel does not make\n");
         return UNIT_SKIPPED;
     }

@@ -11,6 +11,7 @@
 
 #include <openssl/rand.h>
 
+#include "mixing/fork.h"
 #include "mixing/secmem.h"
 #include "provider/page.h"
 #include "provider/process.h"
@@ -167,7 +168,7 @@ static void take_every_lock(void)
 static void every_lock_is_wiped_by_a_fork(void)
 {
     unsigned distinct = 0;
-    if (!drng_secmem_kernel_wipes) {
+    if (!drng_fork_kernel_wipes) {
         CU_PASS("this kernel wipes nothing, and process_fork_no_wipe stands for it");
         return;
     }

@@ -2,52 +2,26 @@
 
 #define _GNU_SOURCE
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <openssl/rand.h>
 
+#include "mixing/filter.h"
+#include "mixing/fork.h"
+#include "mixing/secmem.h"
 #include "provider/page.h"
 #include "provider/version.h"
 #include "tests/provider/evp.h"
 #include "tests/unit/child.h"
 #include "tests/unit/maps.h"
 #include "tests/unit/unit.h"
-
-/* ---- A kernel without memfd_create(), or without names for anonymous memory (--wrap) ---- */
-
-static bool no_memfd;
-static bool no_names;
-static bool named;
-
-int __real_memfd_create(const char *name, unsigned flags);
-int __wrap_memfd_create(const char *name, unsigned flags);
-int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, const char *name);
-
-int __wrap_memfd_create(const char *name, unsigned flags)
-{
-    if (no_memfd) {
-        errno = ENOSYS;
-        return -1;
-    }
-    return __real_memfd_create(name, flags);
-}
-
-int __wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c, const char *name)
-{
-    (void)a;
-    (void)b;
-    (void)c;
-    named = !no_names && option == 0x53564d41 && strcmp(name, DRNG_PAGE_NAME) == 0;
-    return named ? 0 : -1;
-}
 
 /* ---- Drawing ---- */
 
@@ -69,19 +43,31 @@ static bool are(struct drng_requests counted, uint64_t requests, uint64_t bytes)
     return counted.requests == requests && counted.bytes == bytes;
 }
 
-/* ---- The mapping ---- */
+/* ---- Where it is ---- */
 
-static void it_is_found_by_its_name_and_gone_after_the_unload(void)
+/* What drng-status looks up in the module's symbol table. */
+extern struct drng_page_head drng_counters;
+
+static void it_is_the_exported_object_from_the_first_load_to_the_last_unload(void)
 {
-    CU_ASSERT_FALSE(maps_mention(DRNG_PAGE_NAME));
     OSSL_LIB_CTX *first = evp_context("");
     OSSL_LIB_CTX *second = evp_context("");
-    CU_ASSERT_TRUE(maps_mention("/memfd:" DRNG_PAGE_NAME));
+    CU_ASSERT_PTR_EQUAL(&drng_counters, drng_page.head);
+    CU_ASSERT_EQUAL(drng_counters.layout, DRNG_PAGE_LAYOUT);
     OSSL_LIB_CTX_free(first);
-    CU_ASSERT_TRUE(maps_mention("/memfd:" DRNG_PAGE_NAME));
+    CU_ASSERT_EQUAL(drng_counters.layout, DRNG_PAGE_LAYOUT);
     OSSL_LIB_CTX_free(second);
-    CU_ASSERT_FALSE(maps_mention(DRNG_PAGE_NAME));
-    CU_ASSERT_PTR_NULL(drng_page.head);
+    CU_ASSERT_EQUAL(drng_counters.layout, 0);
+}
+
+/* No system call makes it: no file that a limit could forbid, no mapping of its own. */
+static void it_is_in_the_modules_own_data(void)
+{
+    OSSL_LIB_CTX *libctx = evp_context("");
+    CU_ASSERT_FALSE(maps_mention("drng-counters"));
+    CU_ASSERT_TRUE(maps_has_flag(drng_page.live, "wf"));
+    CU_ASSERT_FALSE(maps_has_flag(drng_page.head, "wf"));
+    OSSL_LIB_CTX_free(libctx);
 }
 
 static void the_head_says_what_is_known(void)
@@ -100,23 +86,8 @@ static void the_head_says_what_is_known(void)
     CU_ASSERT_STRING_EQUAL(head->libcrypto, OpenSSL_version(OPENSSL_VERSION));
     CU_ASSERT_STRING_EQUAL(head->aes, evp_text(libctx, "aes-implementation"));
     CU_ASSERT_STRING_EQUAL(head->disabled_reason, evp_text(libctx, "disabled-reason"));
-    CU_ASSERT_EQUAL(drng_page.live->pid, (uint64_t)getpid());
+    CU_ASSERT_EQUAL(drng_page.head->filter, drng_filter_at_load());
     OSSL_LIB_CTX_free(libctx);
-}
-
-/* Whatever names it may lack, it counts. */
-static void a_name_is_all_that_a_refusal_costs(void)
-{
-    no_memfd = true;
-    for (int i = 0; i < 2; i++) {
-        no_names = i == 1;
-        OSSL_LIB_CTX *libctx = evp_context("");
-        CU_ASSERT_EQUAL(named, !no_names);
-        CU_ASSERT_TRUE(draw(libctx, 16) && evp_counter(libctx, "requests") > 0);
-        OSSL_LIB_CTX_free(libctx);
-    }
-    no_memfd = false;
-    no_names = false;
 }
 
 /* ---- Requests ---- */
@@ -251,21 +222,15 @@ static bool all_zero(const struct drng_counters *counters)
     return memcmp(counters, &zeros, sizeof(zeros)) == 0;
 }
 
-struct birth {
-    OSSL_LIB_CTX *libctx;
-    bool knows_its_pid; /* by fork(), which runs handlers */
-};
-
 /* 0, or the number of the step at which the child was not what it should be. */
 static int begin_at_zero(void *arg)
 {
-    const struct birth *birth = arg;
+    OSSL_LIB_CTX *libctx = arg;
     const struct drng_page_live *live = drng_page.live;
-    const uint64_t pid = birth->knows_its_pid ? (uint64_t)getpid() : 0;
     if (live->begun != 0 || !all_zero(&live->counters) || !are(drng_page_requests(), 0, 0)) {
         return 1;
     }
-    if (!draw(birth->libctx, 16) || live->begun != 1 || live->pid != pid || drng_page.head->forks != 1) {
+    if (!draw(libctx, 16) || live->begun != 1 || drng_page.head->forks != 1) {
         return 2;
     }
     /* Public and primary took new seeds; 16 bytes for the program, and what the primary gave as seed. */
@@ -273,28 +238,76 @@ static int begin_at_zero(void *arg)
         return 3;
     }
     const struct drng_requests before = drng_page_requests();
-    return draw(birth->libctx, 16) && are(since(before), 1, 16) ? 0 : 4;
+    return draw(libctx, 16) && are(since(before), 1, 16) ? 0 : 4;
 }
 
 static void a_child_counts_for_itself(void)
 {
-    struct birth forked = {evp_context(""), true};
-    struct birth cloned = {forked.libctx, false};
-    CU_ASSERT_TRUE(draw(forked.libctx, 16) && draw(forked.libctx, 16));
+    OSSL_LIB_CTX *libctx = evp_context("");
+    CU_ASSERT_TRUE(draw(libctx, 16) && draw(libctx, 16));
     const struct drng_requests before = drng_page_requests();
-    CU_ASSERT_EQUAL(child_forked(begin_at_zero, &forked), 0);
-    CU_ASSERT_EQUAL(child_cloned(begin_at_zero, &cloned), 0);
+    CU_ASSERT_EQUAL(child_forked(begin_at_zero, libctx), 0);
+    CU_ASSERT_EQUAL(child_cloned(begin_at_zero, libctx), 0);
     CU_ASSERT_TRUE(are(since(before), 0, 0));
     CU_ASSERT_EQUAL(drng_page.head->forks, 0);
-    CU_ASSERT_EQUAL(drng_page.live->pid, (uint64_t)getpid());
-    OSSL_LIB_CTX_free(forked.libctx);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* ---- Whether the memory for secrets is locked ---- */
+
+static bool says(enum drng_memory_lock state)
+{
+    return drng_page.live->memory_lock == (uint64_t)state;
+}
+
+/* In a child of fork() as here; what clone() makes is told of nothing. */
+static int look_at_lock(void *arg)
+{
+    const enum drng_memory_lock *expected = arg;
+    return says(*expected) ? 0 : 1;
+}
+
+static void it_says_whether_memory_is_locked(void)
+{
+    OSSL_LIB_CTX *libctx = evp_context("");
+    void *slot = drng_secmem_alloc();
+    enum drng_memory_lock state = maps_has_flag(slot, "lo") ? DRNG_MEMORY_LOCKED : DRNG_MEMORY_LIMITED;
+    enum drng_memory_lock untold = DRNG_MEMORY_UNTOLD;
+    CU_ASSERT_TRUE(says(state));
+    if (drng_filter_at_load() != DRNG_FILTER_NONE) {
+        CU_ASSERT_EQUAL(child_forked(look_at_lock, &(enum drng_memory_lock){DRNG_MEMORY_FILTERED}), 0);
+    } else {
+        CU_ASSERT_EQUAL(child_forked(look_at_lock, &state), 0);
+    }
+    CU_ASSERT_EQUAL(child_cloned(look_at_lock, &untold), 0);
+    drng_secmem_free(slot);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* Under a limit that a child of this process sets for itself. */
+static int load_under_a_limit(void *unused)
+{
+    const struct rlimit none = {0};
+    (void)unused;
+    if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) {
+        return 1;
+    }
+    OSSL_LIB_CTX *libctx = evp_context("");
+    const bool told = says(DRNG_MEMORY_LIMITED) && draw(libctx, 16);
+    OSSL_LIB_CTX_free(libctx);
+    return told ? 0 : 2;
+}
+
+static void it_says_that_a_limit_forbids_the_lock(void)
+{
+    CU_ASSERT_EQUAL(child_forked(load_under_a_limit, NULL), 0);
 }
 
 /* A kernel of before 2017: found out by the process id, and only once something is drawn. */
 static int count_without_the_kernel(void *arg)
 {
     OSSL_LIB_CTX *libctx = arg;
-    if (!draw(libctx, 16) || drng_page.live->pid != (uint64_t)getpid() || drng_page.head->forks != 1) {
+    if (!draw(libctx, 16) || drng_page.live->begun != 1 || drng_page.head->forks != 1) {
         return 1;
     }
     return evp_counter(libctx, "fork-reseeds") == 2 && drng_page_requests().requests == 2 ? 0 : 2;
@@ -305,22 +318,25 @@ static void a_child_counts_for_itself_on_an_old_kernel(void)
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_TRUE(draw(libctx, 16));
     CU_ASSERT_EQUAL(madvise(drng_page.live, sizeof(*drng_page.live), 19 /* MADV_KEEPONFORK */), 0);
-    drng_secmem_kernel_wipes = false;
+    drng_fork_kernel_wipes = false;
     CU_ASSERT_EQUAL(child_forked(count_without_the_kernel, libctx), 0);
     CU_ASSERT_EQUAL(child_cloned(count_without_the_kernel, libctx), 0);
     OSSL_LIB_CTX_free(libctx);
 }
 
 static const struct unit_test tests[] = {
-    {"it is found by its name and gone after the unload", it_is_found_by_its_name_and_gone_after_the_unload},
+    {"it is the exported object from the first load to the last unload",
+     it_is_the_exported_object_from_the_first_load_to_the_last_unload},
+    {"it is in the module's own data", it_is_in_the_modules_own_data},
     {"the head says what is known", the_head_says_what_is_known},
-    {"a name is all that a refusal costs", a_name_is_all_that_a_refusal_costs},
     {"requests and bytes are exact", requests_and_bytes_are_exact},
     {"every generator counts", every_generator_counts},
     {"reseeds and the time of the last seed are noted", reseeds_and_the_time_of_the_last_seed_are_noted},
     {"more generators than cells share one", more_generators_than_cells_share_one},
     {"a cell has one owner", a_cell_has_one_owner},
     {"a child counts for itself", a_child_counts_for_itself},
+    {"it says whether memory is locked", it_says_whether_memory_is_locked},
+    {"it says that a limit forbids the lock", it_says_that_a_limit_forbids_the_lock},
     {"a child counts for itself on an old kernel", a_child_counts_for_itself_on_an_old_kernel},
 };
 

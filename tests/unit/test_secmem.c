@@ -8,17 +8,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mixing/fork.h"
 #include "mixing/secmem.h"
 #include "tests/unit/child.h"
 #include "tests/unit/maps.h"
 #include "tests/unit/unit.h"
 
-/* A chunk holds 64 slots, and the first of the first chunk is the allocator's own. */
-enum { CHUNK_SLOTS = 64, FIRST_FREE = CHUNK_SLOTS - 1, MANY = FIRST_FREE + 3 * CHUNK_SLOTS };
+/* The first chunk holds 64 slots, and each after it twice as many as the one before. */
+enum { FIRST_SLOTS = 64, SECOND_SLOTS = 128, MANY = FIRST_SLOTS + SECOND_SLOTS + 3 };
 
 static uint8_t *slots[MANY];
 
-/* All slots of the first chunk and of `count - FIRST_FREE` more; false: one of them was refused. */
+/* False: one of them was refused. */
 static bool take(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -98,8 +99,8 @@ static void giving_back_nothing_is_nothing(void)
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     drng_secmem_free(NULL);
-    CU_ASSERT_TRUE(take(FIRST_FREE));
-    give_back(FIRST_FREE);
+    CU_ASSERT_TRUE(take(FIRST_SLOTS));
+    give_back(FIRST_SLOTS);
     drng_secmem_close();
     drng_secmem_free(NULL);
     CU_ASSERT_PTR_NULL(drng_secmem_alloc());
@@ -182,62 +183,53 @@ static bool dies(int status)
 static void the_bytes_around_a_chunk_are_out_of_bounds(void)
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    CU_ASSERT_TRUE_FATAL(take(FIRST_FREE + CHUNK_SLOTS));
+    CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS + SECOND_SLOTS));
     /* The second chunk is all ours. */
-    uint8_t *first = slots[FIRST_FREE];
+    uint8_t *first = slots[FIRST_SLOTS];
     uint8_t *last = first;
-    for (size_t i = FIRST_FREE; i < FIRST_FREE + CHUNK_SLOTS; i++) {
+    for (size_t i = FIRST_SLOTS; i < FIRST_SLOTS + SECOND_SLOTS; i++) {
         first = slots[i] < first ? slots[i] : first;
         last = slots[i] > last ? slots[i] : last;
     }
-    CU_ASSERT_EQUAL_FATAL(last - first, (CHUNK_SLOTS - 1) * DRNG_SLOT_SIZE);
+    CU_ASSERT_EQUAL_FATAL(last - first, (SECOND_SLOTS - 1) * DRNG_SLOT_SIZE);
     CU_ASSERT_TRUE(dies(child_forked(touch, first - 1)));
     CU_ASSERT_TRUE(dies(child_forked(touch, last + DRNG_SLOT_SIZE)));
     CU_ASSERT_EQUAL(child_forked(touch, first), 0);
     CU_ASSERT_EQUAL(child_forked(touch, last + DRNG_SLOT_SIZE - 1), 0);
-    give_back(FIRST_FREE + CHUNK_SLOTS);
+    give_back(FIRST_SLOTS + SECOND_SLOTS);
     drng_secmem_close();
 }
 
 /* ---- What the kernel is told ---- */
 
-/* How memory of a chunk's size takes a lock; sanitizers turn mlock() into nothing, and the system call is the kernel's.
- */
-struct lock_probe {
-    bool refused;
-    bool locked;
-};
-
-static struct lock_probe probe_locks(void)
+/* Whether memory of a chunk's size can be locked here. The system call, since sanitizers turn mlock() into nothing. */
+static bool can_lock(void)
 {
-    const size_t size = CHUNK_SLOTS * DRNG_SLOT_SIZE;
-    struct lock_probe probe = {.refused = true};
+    const size_t size = SECOND_SLOTS * DRNG_SLOT_SIZE;
     void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const bool locked = memory != MAP_FAILED && syscall(SYS_mlock, memory, size) == 0 && maps_has_flag(memory, "lo");
     if (memory != MAP_FAILED) {
-        (void)mlock(memory, size);
-        probe.locked = maps_has_flag(memory, "lo");
-        probe.refused = syscall(SYS_mlock, memory, size) != 0;
         (void)munmap(memory, size);
     }
-    return probe;
+    return locked;
 }
 
 static void slots_are_kept_from_dumps_and_swap_and_children(void)
 {
-    const bool can_lock = probe_locks().locked;
+    const bool lockable = can_lock();
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    CU_ASSERT_TRUE_FATAL(take(FIRST_FREE + 1));
-    CU_ASSERT_TRUE(drng_secmem_kernel_wipes);
+    CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS + 1));
+    CU_ASSERT_TRUE(drng_fork_kernel_wipes);
     /* One of the first chunk and one of another. */
-    for (size_t i = 0; i <= FIRST_FREE; i += FIRST_FREE) {
+    for (size_t i = 0; i <= FIRST_SLOTS; i += FIRST_SLOTS) {
         CU_ASSERT_TRUE(maps_has_flag(slots[i], "dd"));
         CU_ASSERT_TRUE(maps_has_flag(slots[i], "wf"));
-        CU_ASSERT_EQUAL(maps_has_flag(slots[i], "lo"), can_lock);
+        CU_ASSERT_EQUAL(maps_has_flag(slots[i], "lo"), lockable);
     }
     /* The flags are not those of any memory. */
     CU_ASSERT_FALSE(maps_has_flag(slots, "dd"));
     CU_ASSERT_FALSE(maps_has_flag(slots, "wf"));
-    give_back(FIRST_FREE + 1);
+    give_back(FIRST_SLOTS + 1);
     drng_secmem_close();
 }
 
@@ -249,14 +241,14 @@ static int allocate_without_locking(void *unused)
     if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) {
         return 2;
     }
-    if (!probe_locks().refused) {
+    if (can_lock()) {
         return 3;
     }
-    if (!drng_secmem_open() || !take(FIRST_FREE + 1)) {
+    if (!drng_secmem_open() || !take(FIRST_SLOTS + 1)) {
         return 4;
     }
-    memset(slots[FIRST_FREE], 0xa5, DRNG_SLOT_SIZE);
-    give_back(FIRST_FREE + 1);
+    memset(slots[FIRST_SLOTS], 0xa5, DRNG_SLOT_SIZE);
+    give_back(FIRST_SLOTS + 1);
     drng_secmem_close();
     return 0;
 }

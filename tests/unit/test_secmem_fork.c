@@ -5,17 +5,13 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "mixing/fork.h"
 #include "mixing/secmem.h"
 #include "tests/unit/child.h"
 #include "tests/unit/maps.h"
 #include "tests/unit/unit.h"
-
-#ifndef MADV_KEEPONFORK
-#define MADV_KEEPONFORK 19
-#endif
 
 enum { CHUNK_SLOTS = 64, COUNT = CHUNK_SLOTS + 10, SECRET = 0xa5 };
 
@@ -67,7 +63,7 @@ static int look_unchecked(void *unused)
 static int look_checked(void *unused)
 {
     (void)unused;
-    drng_secmem_check_fork();
+    (void)drng_fork_generation();
     return look();
 }
 
@@ -76,41 +72,20 @@ static bool answers(int status, int answer)
     return WIFEXITED(status) && WEXITSTATUS(status) == answer;
 }
 
-/* As on a kernel that does not wipe: the check says so, and the advice that this kernel took is taken back. */
+/* As on a kernel that does not wipe: fork.h says so, and the advice that this kernel took is taken back. */
 static void open_and_fill_without_the_kernel(void)
 {
-    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    uint8_t *slot = drng_secmem_alloc();
-    CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
-    /* The first slot that is given out is the second of its chunk. */
-    CU_ASSERT_EQUAL_FATAL(madvise(slot - DRNG_SLOT_SIZE, CHUNK_SLOTS * DRNG_SLOT_SIZE, MADV_KEEPONFORK), 0);
-    drng_secmem_kernel_wipes = false;
-    drng_secmem_free(slot);
+    drng_fork_kernel_wipes = false;
     open_and_fill();
-    drng_secmem_close();
+    /* Pages that were never advised: the second chunk's too. */
+    CU_ASSERT_FALSE(maps_has_flag(slots[0], "wf"));
+    CU_ASSERT_FALSE(maps_has_flag(slots[COUNT - 1], "wf"));
 }
 
-/* ---- A kernel that only pretends, as QEMU's user mode does ---- */
-
-static bool pretends;
-
-/* Linked with --wrap. */
-int __real_madvise(void *address, size_t len, int advice);
-int __wrap_madvise(void *address, size_t len, int advice);
-
-int __wrap_madvise(void *address, size_t len, int advice)
+static void close_all_and_go_back_to_the_kernel(void)
 {
-    return pretends ? 0 : __real_madvise(address, len, advice);
-}
-
-static void a_kernel_that_takes_any_advice_is_not_relied_on(void)
-{
-    pretends = true;
-    open_and_fill();
-    CU_ASSERT_FALSE(drng_secmem_kernel_wipes);
-    CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
     close_all();
-    pretends = false;
+    drng_fork_kernel_wipes = true;
 }
 
 /* ---- With the kernel ---- */
@@ -156,7 +131,7 @@ static void without_the_kernel_a_fork_handler_wipes(void)
     CU_ASSERT_TRUE(answers(child_forked(look_unchecked, NULL), ALL_ZERO));
     CU_ASSERT_TRUE(answers(child_forked(look_checked, NULL), ALL_ZERO));
     CU_ASSERT_EQUAL(look(), ALL_SECRET);
-    close_all();
+    close_all_and_go_back_to_the_kernel();
 }
 
 static void without_the_kernel_a_clone_is_found_by_the_check(void)
@@ -165,32 +140,32 @@ static void without_the_kernel_a_clone_is_found_by_the_check(void)
     /* The child that does not ask sees that the kernel is out of it. */
     CU_ASSERT_TRUE(answers(child_cloned(look_unchecked, NULL), ALL_SECRET));
     CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
-    close_all();
+    close_all_and_go_back_to_the_kernel();
 }
 
 static void without_the_kernel_the_parent_keeps_its_slots(void)
 {
     open_and_fill_without_the_kernel();
-    drng_secmem_check_fork();
+    (void)drng_fork_generation();
     CU_ASSERT_EQUAL(look(), ALL_SECRET);
     CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
-    drng_secmem_check_fork();
+    (void)drng_fork_generation();
     CU_ASSERT_EQUAL(look(), ALL_SECRET);
-    close_all();
+    close_all_and_go_back_to_the_kernel();
 }
 
 /* What the child fills after it has been found out is its own, and the next check leaves it. */
 static int fill_and_look(void *unused)
 {
     (void)unused;
-    drng_secmem_check_fork();
+    (void)drng_fork_generation();
     if (look() != ALL_ZERO) {
         return MIXED;
     }
     for (size_t i = 0; i < COUNT; i++) {
         memset(slots[i], SECRET, DRNG_SLOT_SIZE);
     }
-    drng_secmem_check_fork();
+    (void)drng_fork_generation();
     return look();
 }
 
@@ -201,7 +176,7 @@ static void a_child_keeps_what_it_fills_itself(void)
     close_all();
     open_and_fill_without_the_kernel();
     CU_ASSERT_TRUE(answers(child_cloned(fill_and_look, NULL), ALL_SECRET));
-    close_all();
+    close_all_and_go_back_to_the_kernel();
 }
 
 static int clone_again(void *unused)
@@ -218,7 +193,7 @@ static void a_child_of_a_child_is_found_out_too(void)
     close_all();
     open_and_fill_without_the_kernel();
     CU_ASSERT_TRUE(answers(child_cloned(clone_again, NULL), ALL_ZERO));
-    close_all();
+    close_all_and_go_back_to_the_kernel();
 }
 
 /* ---- A child that goes on using them ---- */
@@ -308,7 +283,7 @@ static void *hold(void *arg)
 
 static int try_lock(void *mutex)
 {
-    drng_secmem_check_fork();
+    (void)drng_fork_generation();
     return pthread_mutex_trylock(mutex) == 0 ? ALL_ZERO : REFUSED;
 }
 
@@ -358,7 +333,6 @@ static const struct unit_test tests[] = {
     {"a forked child sees zeros", a_forked_child_sees_zeros},
     {"a cloned child sees zeros", a_cloned_child_sees_zeros},
     {"ordinary memory is not wiped", ordinary_memory_is_not_wiped},
-    {"a kernel that takes any advice is not relied on", a_kernel_that_takes_any_advice_is_not_relied_on},
     {"without the kernel a fork handler wipes", without_the_kernel_a_fork_handler_wipes},
     {"without the kernel a clone is found by the check", without_the_kernel_a_clone_is_found_by_the_check},
     {"without the kernel the parent keeps its slots", without_the_kernel_the_parent_keeps_its_slots},
