@@ -79,6 +79,8 @@ def target(env: Mapping[str, str]) -> Iterator[Target]:
 
 # Of a drng.so that holds what somebody has put there; followed by nothing, where ".data" is the last of it.
 FORGED_MODULE = """
+.text
+nop
 .data
 .balign 64
 .globl drng_counters
@@ -383,7 +385,7 @@ def test_a_file_of_that_name_that_is_only_read_is_no_module(tmp_path: Path) -> N
     """What a backup or a debugger does."""
     module = build_module(tmp_path, forged())
     code = "import mmap, sys; m = mmap.mmap(open(sys.argv[1], 'rb').fileno(), 0, prot=1); print('held', flush=True); input()"
-    with subprocess.Popen([SYSTEM_PYTHON, "-c", code, str(module)], stdin=-1, stdout=-1) as process:
+    with subprocess.Popen([SYSTEM_PYTHON, "-c", code, str(module)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         seen = processes.inspect(process.pid)
@@ -397,7 +399,7 @@ def test_an_older_drng_is_named(tmp_path: Path) -> None:
     subprocess.run([need("gcc"), "-shared", "-fPIC", "-o", str(older), str(tmp_path / "empty.c")], check=True)
     code = f"import ctypes, mmap, os; ctypes.CDLL({str(older)!r}); fd = os.memfd_create('drng-counters')"
     code += "; os.ftruncate(fd, 4096); m = mmap.mmap(fd, 4096); print('held', flush=True); input()"
-    with subprocess.Popen([SYSTEM_PYTHON, "-c", code], stdin=-1, stdout=-1) as process:
+    with subprocess.Popen([SYSTEM_PYTHON, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         result = status("--pid", str(process.pid))

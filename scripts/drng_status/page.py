@@ -21,10 +21,12 @@ SOURCES = ("none", "rdseed", "rdrand", "fallback")
 MEMORY = (
     "not locked: a child made by clone(), which nobody tells",
     "locked",
-    "not locked: the limit RLIMIT_MEMLOCK refuses",
+    "not locked, or not all: the limit RLIMIT_MEMLOCK refuses",
     "not locked: a system call filter is on",
 )
 LOCKED = MEMORY[1]
+
+FILTER = ("none", "on when drng was loaded", "unknown")
 
 # Far more than drng writes, so that what is not a page asks for no gigabytes.
 MOST = 1 << 20
@@ -54,7 +56,7 @@ def read_head(read: Read) -> tuple[Any, ...]:
         raise PageError("what its drng.so exports are no counters of drng's")
     head = HEAD.unpack(raw)
     if head[1] == 0:
-        raise PageError("its counters are not filled in yet: it is loading drng")
+        raise PageError("its counters are not filled in: it is loading drng, or has unloaded it")
     if raw[:8] != MAGIC or head[1] != LAYOUT:
         raise PageError(f"counters of layout {head[1]}, of another version of drng; this drng-status reads {LAYOUT}")
     return head
@@ -103,7 +105,7 @@ def read_page(read: Read) -> dict[str, Any]:
         "libcrypto": libcrypto,
         "aes-implementation": aes,
         "memory": memory_text(memory),
-        "system-call-filter": int(filtered != 0),
+        "system-call-filter": FILTER[min(filtered, 2)],
         "status": int(healthy != 0),
         "loaded": loaded,
         "forks": forks if begun else min(forks + 1, U64),
