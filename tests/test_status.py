@@ -362,7 +362,9 @@ def test_a_file_of_that_name_that_is_only_read_is_no_module(tmp_path: Path) -> N
     module = build_module(tmp_path, forged())
     code = "import mmap, sys; f = open(sys.argv[1], 'rb'); m = mmap.mmap(f.fileno(), 0, prot=1)"
     code += "; print('held', flush=True); input()"
-    with subprocess.Popen([SYSTEM_PYTHON, "-c", code, str(module)], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [SYSTEM_PYTHON, "-c", code, str(module)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         seen = processes.inspect(process.pid)
