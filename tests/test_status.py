@@ -23,7 +23,8 @@ import pytest
 from conftest import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from servers import NGINX, PROGRAMS, SYSTEM_PYTHON, new_site, running, wait_for
 
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests" / "hostile")]
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "tests" / "hostile"))
 from drng_status import output, processes
 from pages import forged
 

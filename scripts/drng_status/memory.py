@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -15,6 +16,9 @@ MOST_MODULES = 32
 
 # drng 0.1.0 had its counters in memory of this name.
 OLDER = (b"/memfd:drng-counters", b"[anon:drng-counters]")
+
+
+ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
 
 
 class UnreadableError(Exception):
@@ -86,6 +90,7 @@ def read_mappings(stream: BinaryIO) -> Mappings:
         if len(fields) < 6:
             continue
         addresses, rights, offset, device, inode, path = fields
+        start = addresses.partition(b"-")[0]
         name = file_name(path)
         found.older = found.older or path.startswith(OLDER)
         found.libcrypto = found.libcrypto or (path.startswith(b"/") and is_libcrypto(name))
@@ -95,7 +100,7 @@ def read_mappings(stream: BinaryIO) -> Mappings:
         # A program that reads the file through a mapping has not loaded it.
         if b"x" in rights and len(executable) < MOST_MODULES:
             executable.add(file)
-        if offset.strip(b"0") == b"" and len(begins) < MOST_MODULES:
-            begins.append((int(addresses.split(b"-")[0], 16), file))
+        if offset.strip(b"0") == b"" and len(begins) < MOST_MODULES and ADDRESS.fullmatch(start):
+            begins.append((int(start, 16), file))
     found.modules = [start for start, file in begins if file in executable]
     return found

@@ -21,11 +21,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "scripts"), str(Path(__file__).resolve().parent)]
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-import pages
-from drng_status import memory, output, processes
-from fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
+import pages  # noqa: E402
+from drng_status import memory, output, processes  # noqa: E402
+from fake_proc import BASE, FakeProcess, mapping, module, module_maps, write  # noqa: E402
 
 PID = 7
 FEW = 100
