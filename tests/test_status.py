@@ -21,7 +21,7 @@ from typing import Any
 
 import pytest
 from conftest import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
-from servers import NGINX, PROGRAMS, SYSTEM_PYTHON, new_site, running, wait_for
+from servers import NGINX, PROGRAMS, SYSTEM_PYTHON, free_ports, make_certificate, new_site, running, wait_for
 
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.path.insert(0, str(ROOT / "tests" / "hostile"))
@@ -212,6 +212,48 @@ def test_a_real_server_and_its_workers() -> None:
     master, *workers = family
     assert master["forks"] == 0
     assert any(worker["requests"] > 0 and worker["fork-reseeds"] > 0 for worker in workers)
+
+
+@contextlib.contextmanager
+def haproxy(directory: Path, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """The complete example that loads drng by itself, on a port of its own; its master, and its URL."""
+    certificate, key = make_certificate(directory)
+    (directory / "both.pem").write_text(key.read_text() + certificate.read_text())
+    (port,) = free_ports(1)
+    text = (CONF / "haproxy" / "ssl-provider.cfg").read_text()
+    for old, new in (
+        ("/run/haproxy-drng.sock", f"{directory}/sock"),
+        ("/etc/ssl/private/drng-haproxy.pem", f"{directory}/both.pem"),
+        ("127.0.0.1:8445", f"127.0.0.1:{port}"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (directory / "haproxy.cfg").write_text(text)
+    command = [need("haproxy"), "-W", "-f", str(directory / "haproxy.cfg")]
+    with subprocess.Popen(command, env=RELEASE.environment(env), stderr=subprocess.DEVNULL) as master:
+        url = f"https://127.0.0.1:{port}/"
+        wait_for(lambda: subprocess.run([need("curl"), "-skf", "-o", "/dev/null", url]).returncode == 0, "HAProxy")
+        yield master.pid, url
+        master.terminate()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
+def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: str) -> None:
+    with haproxy(tmp_path, {}) as (master, _):
+        family = as_json("--pid", str(master))["processes"]
+        check = status("--check", "--pid", str(master))
+    assert [p["uses"] for p in family] == [processes.SUPERVISES, "drng"]
+    assert family[1]["requests"] > 0
+    assert check.returncode == 0, check.stdout
+    assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 1 (")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
+def test_a_master_that_an_openssl_cnf_should_have_given_drng_is_not_excused(tmp_path: Path) -> None:
+    with haproxy(tmp_path, {"OPENSSL_CONF": str(tmp_path / "none.cnf")}) as (master, _):
+        check = status("--check", "--pid", str(master))
+    assert check.returncode == 2
+    assert "none.cnf: there is no such file" in check.stdout
 
 
 # ---- Processes without drng, and none ----

@@ -155,7 +155,7 @@ def run(examples: int, seed: int | None = None) -> None:
         def over(process: FakeProcess) -> None:
             look(proc, process)
 
-        (hypothesis.seed(seed) if seed is not None else hypothesis.settings())(over)()
+        (over if seed is None else hypothesis.seed(seed)(over))()
 
 
 if __name__ == "__main__":
