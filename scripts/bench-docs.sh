@@ -18,6 +18,7 @@ scripts/bench.sh --avx2 --update $document -- '--benchmark_filter=^bytes/(CTR-DR
 [ $# -eq 0 ] || scripts/bench.sh --root "$1" --update $document
 scripts/bench-profile.py --update $document
 scripts/bench-scaling.py --update $document
+scripts/bench-threads.py --update $document
 
 mkdir -p $pictures
 for picture in bench-requests bench-ratios scaling-means scaling-shares; do

@@ -1,0 +1,152 @@
+/*
+ * What a call of random_bytes costs while N threads live that have drawn, in nanoseconds of CPU time: under one library
+ * context, under two in turn, under two in turn of which a thread remembers only one, and the first call of one more
+ * thread. Prints "N one two forgotten first", the medians; scripts/bench-threads.py makes the table.
+ */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <openssl/core.h>
+#include <openssl/crypto.h>
+#include <openssl/provider.h>
+
+#include "provider/random_bytes.h"
+
+extern OSSL_provider_init_fn OSSL_provider_init;
+
+/* A thread remembers its generators under eight contexts; the first and the last of nine share a place. */
+enum { CONTEXTS = 9, LAST = CONTEXTS - 1, LEN = 16, CALLS = 2000, RUNS = 31, STACK = 1 << 16 };
+
+static struct drng_provctx *provctx[CONTEXTS];
+static pthread_barrier_t drawn;
+static pthread_barrier_t measured;
+
+static void fail(const char *what)
+{
+    (void)fprintf(stderr, "threads: %s\n", what);
+    exit(EXIT_FAILURE);
+}
+
+static void load(struct drng_provctx **into)
+{
+    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
+    OSSL_PROVIDER *provider = NULL;
+    if (libctx != NULL && OSSL_PROVIDER_add_builtin(libctx, "drng", OSSL_provider_init) == 1) {
+        provider = OSSL_PROVIDER_load(libctx, "drng");
+    }
+    if (provider == NULL) {
+        fail("the provider does not load");
+    }
+    *into = OSSL_PROVIDER_get0_provider_ctx(provider);
+}
+
+static void draw(struct drng_provctx *from)
+{
+    unsigned char out[LEN];
+    if (drng_random_bytes(from, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 256) != 1) {
+        fail("nothing was drawn");
+    }
+}
+
+static double now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, size_t count)
+{
+    qsort(values, count, sizeof(*values), ascending);
+    return values[count / 2];
+}
+
+/* A call, where every other one goes to the other context. */
+static double call_ns(struct drng_provctx *one, struct drng_provctx *other)
+{
+    double runs[RUNS];
+    for (size_t run = 0; run < RUNS; run++) {
+        const double begun = now_ns();
+        for (unsigned i = 0; i < CALLS; i += 2) {
+            draw(one);
+            draw(other);
+        }
+        runs[run] = (now_ns() - begun) / CALLS;
+    }
+    return median(runs, RUNS);
+}
+
+static void *draw_and_live(void *unused)
+{
+    draw(provctx[0]);
+    draw(provctx[1]);
+    draw(provctx[LAST]);
+    (void)pthread_barrier_wait(&drawn);
+    (void)pthread_barrier_wait(&measured);
+    return unused;
+}
+
+static void *time_first_draw(void *ns)
+{
+    const double begun = now_ns();
+    draw(provctx[0]);
+    *(double *)ns = now_ns() - begun;
+    return NULL;
+}
+
+static pthread_t start_thread(void *(*work)(void *), void *arg)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    (void)pthread_attr_init(&attributes);
+    (void)pthread_attr_setstacksize(&attributes, STACK);
+    if (pthread_create(&thread, &attributes, work, arg) != 0) {
+        fail("no more threads");
+    }
+    (void)pthread_attr_destroy(&attributes);
+    return thread;
+}
+
+static double first_ns(void)
+{
+    double runs[RUNS];
+    for (size_t run = 0; run < RUNS; run++) {
+        (void)pthread_join(start_thread(time_first_draw, &runs[run]), NULL);
+    }
+    return median(runs, RUNS);
+}
+
+int main(int argc, char **argv)
+{
+    const unsigned threads = argc == 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
+    if (threads == 0) {
+        fail("usage: threads N");
+    }
+    (void)OPENSSL_init_crypto(0, NULL); /* OSSL_PROVIDER_add_builtin() of 3.0 does not see to that, and crashes */
+    for (size_t i = 0; i < CONTEXTS; i++) {
+        load(&provctx[i]);
+    }
+    /* This thread is one of them. */
+    (void)pthread_barrier_init(&drawn, NULL, threads);
+    (void)pthread_barrier_init(&measured, NULL, threads);
+    for (unsigned i = 1; i < threads; i++) {
+        (void)pthread_detach(start_thread(draw_and_live, NULL));
+    }
+    draw(provctx[0]);
+    draw(provctx[1]);
+    draw(provctx[LAST]);
+    (void)pthread_barrier_wait(&drawn);
+    (void)printf("%u %.0f %.0f %.0f %.0f\n", threads, call_ns(provctx[0], provctx[0]), call_ns(provctx[0], provctx[1]),
+                 call_ns(provctx[0], provctx[LAST]), first_ns());
+    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

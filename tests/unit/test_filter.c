@@ -1,0 +1,92 @@
+/* Whether a filter of system calls is on: the line of /proc/PID/status, and the file itself under a real filter. */
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "mixing/filter.h"
+#include "tests/unit/child.h"
+#include "tests/unit/unit.h"
+
+/* In pieces of every length, since read() may end anywhere. */
+static bool is_on(const char *text)
+{
+    const size_t len = strlen(text);
+    bool on = false;
+    for (size_t piece = 1; piece <= len; piece++) {
+        struct drng_filter_scan scan = {0};
+        for (size_t at = 0; at < len; at += piece) {
+            drng_filter_scan(&scan, text + at, len - at < piece ? len - at : piece);
+        }
+        CU_ASSERT_TRUE(piece == 1 || scan.on == on);
+        on = scan.on;
+    }
+    return on;
+}
+
+static void the_line_tells(void)
+{
+    CU_ASSERT_TRUE(is_on("Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"));
+    CU_ASSERT_TRUE(is_on("Seccomp:\t1\n"));
+    CU_ASSERT_FALSE(is_on("Name:\tx\nSeccomp:\t0\nSeccomp_filters:\t0\n"));
+    CU_ASSERT_FALSE(is_on("Name:\tx\nGroups:\t1 2 3\n"));
+    CU_ASSERT_FALSE(is_on(""));
+}
+
+/* The name of a process is its own choice; the kernel writes a line break in it as two characters. */
+static void another_line_does_not(void)
+{
+    CU_ASSERT_FALSE(is_on("Name:\tSeccomp:\t2\nSeccomp:\t0\n"));
+    CU_ASSERT_FALSE(is_on("Name:\tx\\nSeccomp:\t2\nSeccomp:\t0\n"));
+    CU_ASSERT_FALSE(is_on("xSeccomp:\t2\n"));
+    CU_ASSERT_FALSE(is_on("Seccomp_filters:\t3\n"));
+}
+
+static bool install_filter(void)
+{
+    struct sock_filter rules[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    const struct sock_fprog program = {.len = 1, .filter = rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* One that comes after the look is noticed too, and errno is the caller's. */
+static int look_before_and_after(void *unused)
+{
+    (void)unused;
+    drng_filter_look();
+    const bool none_yet = drng_filter_at_load() == DRNG_FILTER_NONE && drng_filter_lets_us_call();
+    if (!install_filter()) {
+        return 2;
+    }
+    errno = EBADMSG;
+    const bool noticed = !drng_filter_lets_us_call() && errno == EBADMSG;
+    drng_filter_look();
+    return none_yet && noticed && drng_filter_at_load() == DRNG_FILTER_ON && !drng_filter_lets_us_call() ? 0 : 3;
+}
+
+static void a_real_filter_is_seen(void)
+{
+    if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0) {
+        (void)printf("(not tried: this process has a filter already) ");
+        return;
+    }
+    CU_ASSERT_EQUAL(child_forked(look_before_and_after, NULL), 0);
+}
+
+static void before_the_look_nothing_is_called(void)
+{
+    CU_ASSERT_EQUAL(drng_filter_at_load(), DRNG_FILTER_UNKNOWN);
+    CU_ASSERT_FALSE(drng_filter_lets_us_call());
+}
+
+static const struct unit_test tests[] = {
+    {"before the look nothing is called", before_the_look_nothing_is_called},
+    {"the line tells", the_line_tells},
+    {"another line does not", another_line_does_not},
+    {"a real filter is seen", a_real_filter_is_seen},
+};
+
+UNIT_MAIN("filter", tests)
