@@ -265,13 +265,12 @@ def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
     with config_file.own_view() as view:
         problem = config_file.problem(view, path)
     answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": []}
-    if problem:
-        answer["warnings"] = [f"{problem}, and OpenSSL goes on without"]
     if drng_conf is None:
-        answer["warnings"].append("drng-conf is not beside drng-status, so the file is not looked into")
+        answer["warnings"] = ["drng-conf is not beside drng-status, so the file is not looked into"]
     elif os.path.isfile(path):
-        answer["random"], warnings = meaning_of(path, drng_conf)
-        answer["warnings"] += warnings
+        answer["random"], answer["warnings"] = meaning_of(path, drng_conf)
+    elif problem:
+        answer["warnings"] = [f"{problem}, and OpenSSL goes on without"]
     return answer
 
 

@@ -84,6 +84,8 @@ def instruction_row(name: str, cpu: dict[str, Any]) -> Row:
 
 def environment_rows(status: dict[str, Any]) -> list[Row]:
     rows = [("OpenSSL", status["openssl"]), ("config", status["config"])]
+    if status["config-problem"]:
+        rows.append(("not read", status["config-problem"]))
     rows.append(("seed", describe(status["seed"]) if status["seed"] else "the operating system, through no provider"))
     rows += [(role, describe(status[role])) for role in ("primary", "public", "private")]
     if status["random_provider"]:

@@ -416,11 +416,21 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("changes", ENDLESS.values(), ids=ENDLESS.keys())
-def test_a_module_that_lies_is_a_row(proc: Path, changes: dict[str, int]) -> None:
+def test_a_module_that_lies_is_a_row(proc: Path, changes: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    # It fails where more is asked for than a module can need.
+    monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
     image = module(forged(), **changes)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
     assert (found.uses, found.counters, found.hidden) == (processes.UNKNOWN, {}, False)
     assert found.message
+
+
+def test_a_module_that_points_out_of_itself_is_not_followed(proc: Path) -> None:
+    """To memory that is there, and that may be anything: a device's, say."""
+    image = module(forged())
+    outside = module(forged(), strtab=BASE + len(image)) + b"\0drng_counters\0"
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=outside))
+    assert (found.uses, found.message) == (processes.UNKNOWN, "its drng.so points out of itself")
 
 
 def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
@@ -750,6 +760,16 @@ def test_strict_that_was_not_read_is_seen_in_the_process(tmp_path: Path) -> None
         assert f"OPENSSL_CONF names {said}, so libcrypto serves by itself" in shown.stdout
         assert check.returncode == 2
         assert said in check.stdout
+
+
+def test_strict_that_is_not_read_is_seen_in_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "typo.cnf").write_text(f".include {CONF}/drgn.cnf\n")
+    said = f"{tmp_path}/typo.cnf includes {CONF}/drgn.cnf: there is no such file"
+    env = {"OPENSSL_CONF": f"{tmp_path}/typo.cnf"}
+    assert f"\nnot read         {said}\n" in status(env=env).stdout
+    check = status("--check", env=env)
+    assert check.returncode == 2
+    assert said in check.stdout
 
 
 def test_drng_that_is_loaded_and_not_asked_is_not_said_to_serve(tmp_path: Path) -> None:
