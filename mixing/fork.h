@@ -10,8 +10,7 @@
  * that asking is one load and no system call, and process ids, which repeat across PID namespaces, do not matter. Where
  * the kernel does not wipe, asking is getpid().
  *
- * The page holds the locks too that are not in slots (secmem.h): wiped, a lock is free, so that no child waits for a
- * thread that it does not have.
+ * The rest of the page is for what else must be zero in a child and is needed before there are slots: locks (lock.h).
  */
 
 #ifndef DRNG_FORK_H
@@ -22,20 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/lock.h"
-
-/* Every lock outside slots; they are taken in this order. */
-enum drng_fork_lock {
-    DRNG_LOCK_LOAD,      /* the first load and the last unload */
-    DRNG_LOCK_LIBCRYPTO, /* the fetching of libcrypto's AES and HMAC */
-    DRNG_LOCK_SLOTS,     /* which slots are taken */
-    DRNG_LOCK_TEXT,      /* the text in the counters' head */
-    DRNG_LOCKS,
-};
+enum { DRNG_FORK_MORE = 1024 };
 
 struct drng_fork_page {
-    atomic_uint_least64_t generation; /* 0: nobody has asked in this process yet */
-    struct drng_lock locks[DRNG_LOCKS];
+    atomic_uint_least64_t generation;          /* 0: nobody has asked in this process yet */
+    _Alignas(16) uint8_t more[DRNG_FORK_MORE]; /* of lock.h */
 };
 
 extern struct drng_fork_page *drng_fork_page;
@@ -81,11 +71,6 @@ static inline bool drng_fork_is_still(uint64_t generation)
 {
     atomic_signal_fence(memory_order_seq_cst);
     return drng_fork_generation() == generation;
-}
-
-static inline struct drng_lock *drng_fork_lock(enum drng_fork_lock which)
-{
-    return &drng_fork_page->locks[which];
 }
 
 #endif

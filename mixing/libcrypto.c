@@ -5,6 +5,7 @@
 #include <openssl/provider.h>
 
 #include "mixing/fork.h"
+#include "mixing/lock.h"
 
 enum { KEY_SIZES = 3 };
 
@@ -65,7 +66,7 @@ static const struct fetched *fetched(void)
         return f;
     }
     drng_fork_open();
-    if (!drng_lock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO))) {
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_LIBCRYPTO))) {
         return NULL;
     }
     f = atomic_load_explicit(&published, memory_order_relaxed);
@@ -77,7 +78,7 @@ static const struct fetched *fetched(void)
             release(&store);
         }
     }
-    drng_unlock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO));
+    drng_unlock(drng_process_lock(DRNG_LOCK_LIBCRYPTO));
     return f;
 }
 
@@ -107,9 +108,9 @@ EVP_MAC *drng_libcrypto_hmac(void)
 void drng_libcrypto_close(void)
 {
     drng_fork_open();
-    if (drng_lock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO))) {
+    if (drng_lock(drng_process_lock(DRNG_LOCK_LIBCRYPTO))) {
         atomic_store_explicit(&published, NULL, memory_order_relaxed);
         release(&store);
-        drng_unlock(drng_fork_lock(DRNG_LOCK_LIBCRYPTO));
+        drng_unlock(drng_process_lock(DRNG_LOCK_LIBCRYPTO));
     }
 }

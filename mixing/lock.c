@@ -2,8 +2,6 @@
 
 #include <stdint.h>
 
-#include "mixing/fork.h"
-
 /*
  * What this thread holds, or waits for. In the thread's own memory, which a child of fork() keeps: there the locks are
  * wiped, and the generation tells.

@@ -16,6 +16,8 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "mixing/fork.h"
+
 struct drng_lock {
     pthread_mutex_t mutex;
 };
@@ -31,6 +33,23 @@ bool drng_lock_or_share(struct drng_lock *lock);
 
 /* Gives back what the last of either took. */
 void drng_unlock(struct drng_lock *lock);
+
+/* Every lock outside slots; they are taken in this order. */
+enum drng_process_lock {
+    DRNG_LOCK_LOAD,      /* the first load and the last unload */
+    DRNG_LOCK_LIBCRYPTO, /* the fetching of libcrypto's AES and HMAC */
+    DRNG_LOCK_SLOTS,     /* which slots are taken */
+    DRNG_LOCK_TEXT,      /* the text in the counters' head */
+    DRNG_LOCKS,
+};
+
+_Static_assert(DRNG_LOCKS * sizeof(struct drng_lock) <= DRNG_FORK_MORE,
+               "the locks do not fit the page that a fork wipes");
+
+static inline struct drng_lock *drng_process_lock(enum drng_process_lock which)
+{
+    return (struct drng_lock *)(void *)drng_fork_page->more + which;
+}
 
 /* A generator of the module's under one of libcrypto's under another of the module's: no chain is as deep as this. */
 enum { DRNG_LOCK_DEPTH = 8 };

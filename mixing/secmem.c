@@ -10,6 +10,7 @@
 
 #include "mixing/filter.h"
 #include "mixing/fork.h"
+#include "mixing/lock.h"
 #include "mixing/wipe.h"
 
 enum {
@@ -208,14 +209,14 @@ static bool add_chunk(void)
 
 static void *take_slot(void)
 {
-    if (!drng_lock(drng_fork_lock(DRNG_LOCK_SLOTS))) {
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
         return NULL;
     }
     void *slot = take_from_any();
     if (slot == NULL && add_chunk()) {
         slot = take_from_any();
     }
-    drng_unlock(drng_fork_lock(DRNG_LOCK_SLOTS));
+    drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
     return slot;
 }
 
@@ -271,7 +272,7 @@ void drng_secmem_free(void *slot)
         return;
     }
     drng_wipe(slot, DRNG_SLOT_SIZE);
-    if (!drng_lock(drng_fork_lock(DRNG_LOCK_SLOTS))) {
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
         return;
     }
     struct chunk *before = NULL;
@@ -283,7 +284,7 @@ void drng_secmem_free(void *slot)
         }
         before = chunk;
     }
-    drng_unlock(drng_fork_lock(DRNG_LOCK_SLOTS));
+    drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
 }
 
 /* ---- Opening and closing ---- */
@@ -292,7 +293,6 @@ static bool open_first(void)
 {
     static struct drng_fork_watcher watcher = {.wipe = wipe_all, .forked = in_forked_child};
     drng_fork_watch(&watcher);
-    drng_filter_look();
     note_lock(DRNG_MEMORY_LOCKED);
     struct chunk *first = map_chunk(FIRST_SLOTS);
     atomic_store(&chunks, first);

@@ -5,7 +5,7 @@
 
 #include <openssl/params.h>
 
-#include "provider/report.h"
+#include "provider/messages.h"
 
 enum { MAX_VALUES = 3 };
 

@@ -1,7 +1,7 @@
-/* A request that a signal handler makes of a generator in the middle of another one. */
+#include "provider/drbg_apart.h"
 
 #include "mixing/wipe.h"
-#include "provider/drbg.h"
+#include "provider/drbg_seed.h"
 #include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/seeding.h"

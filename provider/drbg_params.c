@@ -1,4 +1,4 @@
-/* The parameters of CTR-DRBG: those of EVP_RAND-CTR-DRBG(7), under the same names and types. */
+#include "provider/drbg_params.h"
 
 #include <string.h>
 #include <strings.h>
@@ -7,7 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "provider/drbg.h"
+#include "provider/drbg_seed.h"
 #include "provider/errors.h"
 
 /* ---- Ciphers ---- */

@@ -1,4 +1,4 @@
-/* Seeding a CTR-DRBG: from its parent, or from the provider's own source where it has none. */
+#include "provider/drbg_seed.h"
 
 #include <string.h>
 
@@ -7,7 +7,6 @@
 
 #include "mixing/probes.h"
 #include "mixing/wipe.h"
-#include "provider/drbg.h"
 #include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/seeding.h"

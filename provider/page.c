@@ -8,6 +8,7 @@
 
 #include "mixing/filter.h"
 #include "mixing/fork.h"
+#include "mixing/lock.h"
 #include "mixing/probes.h"
 #include "mixing/secmem.h"
 #include "provider/version.h"
@@ -129,11 +130,11 @@ void drng_page_close(void)
 
 void drng_page_explain(const char *disabled_reason, enum drng_source first_source)
 {
-    if (drng_lock(drng_fork_lock(DRNG_LOCK_TEXT))) {
+    if (drng_lock(drng_process_lock(DRNG_LOCK_TEXT))) {
         struct drng_page_head *head = drng_page.head;
         head->first_source = first_source;
         copy_text(head->disabled_reason, sizeof(head->disabled_reason), disabled_reason);
-        drng_unlock(drng_fork_lock(DRNG_LOCK_TEXT));
+        drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
     }
 }
 

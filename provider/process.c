@@ -2,6 +2,7 @@
 
 #include "mixing/fork.h"
 #include "mixing/libcrypto.h"
+#include "mixing/lock.h"
 #include "mixing/secmem.h"
 #include "mixing/self_test.h"
 #include "provider/ia32cap.h"
@@ -58,17 +59,17 @@ static bool open_locked(void)
 bool drng_process_open(void)
 {
     drng_fork_open();
-    if (!drng_lock(drng_fork_lock(DRNG_LOCK_LOAD))) {
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
         return false;
     }
     const bool opened = open_locked();
-    drng_unlock(drng_fork_lock(DRNG_LOCK_LOAD));
+    drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
     return opened;
 }
 
 void drng_process_close(void)
 {
-    if (!drng_lock(drng_fork_lock(DRNG_LOCK_LOAD))) {
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
         return;
     }
     if (--openings == 0) {
@@ -76,7 +77,7 @@ void drng_process_close(void)
         drng_libcrypto_close();
     }
     drng_secmem_close();
-    drng_unlock(drng_fork_lock(DRNG_LOCK_LOAD));
+    drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
 }
 
 /* Under no lock: a child that is forked meanwhile could not unload the provider. Two at once do the same work twice. */

@@ -15,8 +15,6 @@
 #include "provider/page.h"
 #include "provider/shared_reader.h"
 
-enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
-
 /* Never changes once OSSL_provider_init() has returned, but for the last three. */
 struct drng_provctx {
     struct drng_core core;
@@ -35,17 +33,5 @@ struct drng_provctx {
 /* NULL, with an error in the queue: a bad configuration, no memory, or a failed self-test. */
 struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 void drng_provctx_free(struct drng_provctx *provctx);
-
-/* Raises what a failed drng_seed_get() under this policy means. */
-void drng_provctx_raise_seed(struct drng_provctx *provctx, enum drng_status status);
-
-/*
- * Why the instructions that do not serve do not, "" if both do. Points into the provctx; the text changes when an
- * instruction is disabled.
- */
-const char *drng_provctx_disabled_reason(struct drng_provctx *provctx);
-
-/* Why no instruction served: the same, and which stayed dry. */
-void drng_provctx_why(struct drng_provctx *provctx, char text[DRNG_WHY_SIZE]);
 
 #endif

@@ -12,6 +12,7 @@
 #include "provider/provctx.h"
 #include "provider/random_bytes.h"
 #include "provider/rdrand.h"
+#include "provider/report.h"
 #include "provider/seed_src.h"
 #include "provider/status.h"
 
@@ -49,8 +50,10 @@ static int self_test(void *vprovctx)
     return 1;
 }
 
-static void teardown(void *provctx)
+static void teardown(void *vprovctx)
 {
+    struct drng_provctx *provctx = vprovctx;
+    drng_threads_free(provctx->threads);
     drng_provctx_free(provctx);
 }
 
@@ -68,10 +71,18 @@ static const OSSL_DISPATCH provider_functions[] = {
 __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
                                                               const OSSL_DISPATCH **out, void **provctx)
 {
-    *provctx = drng_provctx_new(handle, in);
-    if (*provctx == NULL) {
+    struct drng_provctx *instance = drng_provctx_new(handle, in);
+    if (instance == NULL) {
         return 0;
     }
+    instance->threads = drng_threads_new();
+    if (instance->threads == NULL) {
+        drng_raise(&instance->core, DRNG_R_OUT_OF_MEMORY, NULL);
+        drng_provctx_free(instance);
+        return 0;
+    }
+    drng_report_loaded(instance);
+    *provctx = instance;
     *out = provider_functions;
     return 1;
 }

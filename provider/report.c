@@ -1,45 +1,14 @@
 #include "provider/report.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
-#include "mixing/filter.h"
+#include "provider/messages.h"
 #include "provider/page.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
-#include "provider/syslog.h"
-
-enum { MESSAGE_SIZE = 768 };
-
-/* ---- Messages ---- */
-
-/* One flag for each kind of message; a child inherits them. */
-enum message { DOES_NOT_LOAD, RDSEED_DISABLED, RDRAND_DISABLED, FALLBACK_SERVES, MESSAGES };
-
-static void say_once(enum message message, const char *text)
-{
-    static atomic_bool said[MESSAGES];
-    if (drng_filter_lets_us_call() && !atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
-        drng_syslog(text);
-    }
-}
-
-void drng_refuse_at(const struct drng_core *core, const char *file, int line, const char *function,
-                    enum drng_reason reason, const char *format, ...)
-{
-    char data[MESSAGE_SIZE];
-    char text[MESSAGE_SIZE + 64];
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(data, sizeof(data), format, args);
-    va_end(args);
-    drng_raise_at(core, file, line, function, reason, "%s", data);
-    (void)snprintf(text, sizeof(text), "the provider does not load: %s", data);
-    say_once(DOES_NOT_LOAD, text);
-}
-
-/* ---- What has come to light ---- */
+#include "provider/reasons.h"
 
 static bool may_serve(const struct drng_instruction *in)
 {
@@ -58,9 +27,23 @@ enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx)
     return policy->fallback != NULL ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
 }
 
+/* Under the root's lock, since two threads may ask at once; written only where it says something new. */
+const char *drng_report_disabled_reason(struct drng_provctx *provctx)
+{
+    char text[DRNG_TEXT_SIZE];
+    drng_reasons_disabled(&provctx->eligibility, text);
+    if (drng_lock(&provctx->root->lock)) {
+        if (strcmp(text, provctx->disabled_reason) != 0) {
+            memcpy(provctx->disabled_reason, text, sizeof(text));
+        }
+        drng_unlock(&provctx->root->lock);
+    }
+    return provctx->disabled_reason;
+}
+
 static void explain(struct drng_provctx *provctx)
 {
-    drng_page_explain(drng_provctx_disabled_reason(provctx), drng_report_first_in_line(provctx));
+    drng_page_explain(drng_report_disabled_reason(provctx), drng_report_first_in_line(provctx));
 }
 
 /* Disabled since anybody looked. */
@@ -70,21 +53,21 @@ static bool newly_disabled(const struct drng_instruction *in, atomic_bool *known
            !atomic_exchange_explicit(known, true, memory_order_relaxed);
 }
 
-static void say_disabled(struct drng_provctx *provctx, enum message message, const char *name)
+static void say_disabled(struct drng_provctx *provctx, enum drng_message message, const char *name)
 {
-    char text[MESSAGE_SIZE];
+    char text[DRNG_MESSAGE_SIZE];
     (void)snprintf(text, sizeof(text), "%s is not used any more in this process: %s", name,
-                   drng_provctx_disabled_reason(provctx));
-    say_once(message, text);
+                   drng_report_disabled_reason(provctx));
+    drng_message_once(message, text);
 }
 
-static void say_fallback(struct drng_provctx *provctx)
+static void say_fallback(const struct drng_provctx *provctx)
 {
     char why[DRNG_WHY_SIZE];
-    char text[MESSAGE_SIZE];
-    drng_provctx_why(provctx, why);
+    char text[DRNG_MESSAGE_SIZE];
+    drng_reasons_unserved(&provctx->eligibility, why);
     (void)snprintf(text, sizeof(text), "OpenSSL's default seed source serves in place of the CPU: %s", why);
-    say_once(FALLBACK_SERVES, text);
+    drng_message_once(DRNG_SAYS_FALLBACK_SERVES, text);
 }
 
 /* Once for each instance, and only in the process that loaded it. */
@@ -113,10 +96,10 @@ void drng_report_seed(struct drng_provctx *provctx)
         explain(provctx);
     }
     if (may_say && rdseed) {
-        say_disabled(provctx, RDSEED_DISABLED, drng_process.rdseed.name);
+        say_disabled(provctx, DRNG_SAYS_RDSEED_DISABLED, drng_process.rdseed.name);
     }
     if (may_say && rdrand) {
-        say_disabled(provctx, RDRAND_DISABLED, drng_process.rdrand.name);
+        say_disabled(provctx, DRNG_SAYS_RDRAND_DISABLED, drng_process.rdrand.name);
     }
     if (may_say && atomic_load_explicit(&counters->source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {
         say_fallback(provctx);

@@ -17,15 +17,14 @@
 #include <stdbool.h>
 
 #include "mixing/counters.h"
-#include "provider/errors.h"
 
 struct drng_provctx;
 
-/* Says that the provider does not load: an error, as by drng_raise(), and a message. */
-void drng_refuse_at(const struct drng_core *core, const char *file, int line, const char *function,
-                    enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
-
-#define drng_refuse(core, reason, ...) drng_refuse_at((core), __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
+/*
+ * Why the instructions that do not serve do not, "" if both do. Points into the provctx; the text changes when an
+ * instruction is disabled.
+ */
+const char *drng_report_disabled_reason(struct drng_provctx *provctx);
 
 /* Who would be asked first: what there is to say before the first seed. */
 enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx);

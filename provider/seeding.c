@@ -3,7 +3,9 @@
 #include <time.h>
 
 #include "mixing/wipe.h"
+#include "provider/errors.h"
 #include "provider/page.h"
+#include "provider/reasons.h"
 #include "provider/report.h"
 
 struct request {
@@ -29,10 +31,22 @@ static enum drng_status fill(void *arg, struct drng_seed_reader *reader)
     return status;
 }
 
-static bool conclude(struct drng_provctx *provctx, enum drng_status status)
+static void raise_failure(const struct drng_provctx *provctx, enum drng_status status)
+{
+    char why[DRNG_WHY_SIZE];
+    drng_reasons_unserved(&provctx->eligibility, why);
+    if (status == DRNG_FALLBACK_FAILED) {
+        drng_raise(&provctx->core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()", why);
+    } else {
+        drng_raise(&provctx->core, DRNG_R_NO_SEED_SOURCE,
+                   "%s; allow the default seed source with fallback = yes, or use a CPU that can", why);
+    }
+}
+
+static bool conclude(const struct drng_provctx *provctx, enum drng_status status)
 {
     if (status != DRNG_OK) {
-        drng_provctx_raise_seed(provctx, status);
+        raise_failure(provctx, status);
     }
     return status == DRNG_OK;
 }

@@ -113,5 +113,5 @@ int drng_status_get_params(void *vprovctx, OSSL_PARAM params[])
            set_text(params, OSSL_PROV_PARAM_BUILDINFO, DRNG_BUILDINFO) &&
            set_text(params, "aes-implementation", drng_process.aes->name) &&
            set_text(params, "active-source", active_source(provctx)) &&
-           set_text(params, "disabled-reason", drng_provctx_disabled_reason(provctx)) && get_counters(params);
+           set_text(params, "disabled-reason", drng_report_disabled_reason(provctx)) && get_counters(params);
 }

@@ -334,6 +334,8 @@ static void open_provider(struct fuzz_input *input)
     fake_core_set(key[0], key[1]);
     provctx = drng_provctx_new(fake_handle, fake_core);
     FUZZ_CHECK(provctx != NULL);
+    provctx->threads = drng_threads_new();
+    FUZZ_CHECK(provctx->threads != NULL);
 }
 
 static void close_provider(void)
@@ -348,6 +350,7 @@ static void close_provider(void)
         }
     }
     (void)fake_thread_stop();
+    drng_threads_free(provctx->threads);
     drng_provctx_free(provctx);
 }
 

@@ -19,7 +19,15 @@ static struct drng_provctx *load(void)
     fake_core_set(NULL, NULL);
     struct drng_provctx *provctx = drng_provctx_new(fake_handle, fake_core);
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
+    provctx->threads = drng_threads_new();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(provctx->threads);
     return provctx;
+}
+
+static void unload(struct drng_provctx *provctx)
+{
+    drng_threads_free(provctx->threads);
+    drng_provctx_free(provctx);
 }
 
 static void a_short_seed_of_the_default_source_is_none(void)
@@ -31,7 +39,7 @@ static void a_short_seed_of_the_default_source_is_none(void)
     fake_entropy_short = true;
     CU_ASSERT_FALSE(policy->fallback(policy->fallback_arg, out, sizeof(out)));
     fake_entropy_short = false;
-    drng_provctx_free(provctx);
+    unload(provctx);
 }
 
 static void fail(void)
@@ -51,7 +59,7 @@ static void a_thread_that_cannot_be_told_of_its_end_gets_zeros(void)
     fake_thread_start_fails = false;
     CU_ASSERT_EQUAL(drng_random_bytes(provctx, 0, out, sizeof(out), 0), 1);
     CU_ASSERT_EQUAL(fake_thread_stop(), 1);
-    drng_provctx_free(provctx);
+    unload(provctx);
 }
 
 /* ---- A fork while another thread holds the lock of the list ---- */
@@ -100,7 +108,7 @@ static void a_fork_under_the_lock_leaves_the_child_a_free_one(void)
     CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
     CU_ASSERT_EQUAL(pthread_barrier_destroy(&inside), 0);
     CU_ASSERT_EQUAL(pthread_barrier_destroy(&outside), 0);
-    drng_provctx_free(forked);
+    unload(forked);
 }
 
 static const struct unit_test tests[] = {

@@ -6,7 +6,9 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
+#include "mixing/filter.h"
 #include "provider/config.h"
+#include "provider/errors.h"
 #include "provider/page.h"
 #include "provider/report.h"
 #include "provider/syslog.h"
@@ -152,6 +154,7 @@ static bool bad_value(void)
 {
     struct drng_core core;
     struct drng_config config;
+    drng_filter_look();
     drng_core_init(&core, fake_handle, fake_core);
     fake_core_set("fallback", "maybe");
     const bool refused = !drng_config_read(&config, &core) && !drng_config_read(&config, &core);

@@ -224,7 +224,7 @@ static int take_all(void *unused)
 {
     (void)unused;
     for (unsigned which = 0; which < DRNG_LOCKS; which++) {
-        if (pthread_mutex_trylock(&drng_fork_lock((enum drng_fork_lock)which)->mutex) != 0) {
+        if (pthread_mutex_trylock(&drng_process_lock((enum drng_process_lock)which)->mutex) != 0) {
             return 1;
         }
     }
@@ -235,12 +235,12 @@ static void the_locks_outside_slots_are_free_in_a_child(void)
 {
     open_locks();
     for (unsigned which = 0; which < DRNG_LOCKS; which++) {
-        CU_ASSERT_TRUE(drng_lock(drng_fork_lock((enum drng_fork_lock)which)));
+        CU_ASSERT_TRUE(drng_lock(drng_process_lock((enum drng_process_lock)which)));
     }
     CU_ASSERT_EQUAL(child_forked(take_all, NULL), 0);
     CU_ASSERT_EQUAL(child_cloned(take_all, NULL), 0);
     for (unsigned which = DRNG_LOCKS; which-- > 0;) {
-        drng_unlock(drng_fork_lock((enum drng_fork_lock)which));
+        drng_unlock(drng_process_lock((enum drng_process_lock)which));
     }
     close_locks();
 }

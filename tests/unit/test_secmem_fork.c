@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mixing/filter.h"
 #include "mixing/fork.h"
 #include "mixing/secmem.h"
 #include "tests/unit/child.h"
@@ -238,6 +239,7 @@ static int look_for_page_lock(void *unused)
 
 static void the_pages_of_a_forked_child_are_locked_anew(void)
 {
+    drng_filter_look();
     open_and_fill();
     const int as_here = maps_has_flag(slots[0], "lo") ? ALL_ZERO : REFUSED;
     CU_ASSERT_TRUE(answers(child_forked(look_for_page_lock, NULL), as_here));

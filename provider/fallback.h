@@ -1,0 +1,16 @@
+/* fallback.h - OpenSSL's default seed source, through the core. */
+
+#ifndef DRNG_FALLBACK_H
+#define DRNG_FALLBACK_H
+
+#include "mixing/seed.h"
+
+struct drng_core;
+
+/* Whether the core offers it. */
+bool drng_has_default_seed_source(const struct drng_core *core);
+
+/* arg is the core. */
+drng_fallback drng_default_seed_source;
+
+#endif
