@@ -126,6 +126,8 @@ def _read(view: View, descriptor: int) -> bytes:
         raise FileError("its user, as it is now, may not read it")
     try:
         opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise  # it is /proc that is not there
     except OSError as error:
         raise _refused(view, error) from None
     with os.fdopen(opened, "rb") as stream:
@@ -144,7 +146,7 @@ def _logical_lines(text: bytes) -> Iterator[bytes]:
 def _value(raw: bytes) -> bytes:
     """Without quotes and backslashes, up to a comment."""
     value, quote = bytearray(), 0
-    characters = iter(raw)
+    characters = iter(raw.partition(b"\0")[0])
     for character in characters:
         if character == ord("\\") and quote != ord("'"):
             value += bytes((next(characters, ord("\\")),))

@@ -445,6 +445,13 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
     assert f'drng_requests_total{{pid="7",process="server"}} {last}' in fuzz_status.everything([found])
 
 
+def test_a_page_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
+    image = module(forged(cell_count=1 << 14, cell_size=1 << 14), load_memsz=1 << 31)
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert (found.uses, found.message) == (processes.UNKNOWN, "the counters' own description makes no sense")
+
+
 def test_a_page_that_changes_while_it_is_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other bytes at each look: there is an end, and what is checked is what is used."""
     image = bytearray(module(forged()))
@@ -708,6 +715,7 @@ def test_files_that_cannot_be_read(view: config_file.View, tmp_path: Path) -> No
         ".include /loop\n": "/loop: too many symbolic links",
         ".include /out\n": "/out: there is no such file",
         ".include /openssl.cnf/x\n": "/openssl.cnf/x: there is no such file",
+        ".include /a\0b.cnf\n": "/a: there is no such file",
         ".include /\x1b[2J\n": "/\\x1b[2J: there is no such file",
     }
     for lines, problem in said.items():
