@@ -418,7 +418,8 @@ def family(pid: int) -> list[int]:
 
 def everybody() -> list[Process]:
     """All that use drng, and all of which that cannot be told."""
-    return [process for process in inspect_all(numbers()) if process.uses in (USES_DRNG, UNKNOWN)]
+    # There is always a process 1: where /proc does not show it, it does not show others either.
+    return [process for process in inspect_all(sorted({1, *numbers()})) if process.uses in (USES_DRNG, UNKNOWN)]
 
 
 # ---- Services ----
