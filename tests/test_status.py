@@ -71,8 +71,8 @@ class Target:
 
 
 @contextlib.contextmanager
-def target(env: Mapping[str, str]) -> Iterator[Target]:
-    command = [SYSTEM_PYTHON, str(PROGRAMS / "status_target.py")]
+def target(env: Mapping[str, str], *arguments: str) -> Iterator[Target]:
+    command = [SYSTEM_PYTHON, str(PROGRAMS / "status_target.py"), *arguments]
     with subprocess.Popen(
         command, env=RELEASE.environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
@@ -186,6 +186,30 @@ def test_the_fallback_and_its_reason_are_seen() -> None:
     assert counters["active-source"] == "fallback"
     assert counters["seeds-fallback"] == 1
     assert counters["message"].count("masked by OPENSSL_ia32cap") == 2 or "not in this CPU" in counters["message"]
+
+
+def test_a_filter_of_system_calls_is_seen_and_what_it_costs() -> None:
+    """What is counted is found all the same: nothing that a filter may forbid is needed for it."""
+    with target(PINNED, "filtered") as process:
+        process.do("draw 3 16")
+        process.do("fork 1")
+        parent, child = as_json("--pid", str(process.pid))["processes"]
+    assert parent["requests"] > 3
+    assert parent["system-call-filter"] == child["system-call-filter"] == "on when drng was loaded"
+    # A mapping is locked as it is made; a child would have to lock it anew.
+    assert child["memory"] == "not locked: a system call filter is on"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root directory")
+def test_a_server_in_a_chroot_is_read_and_not_blamed_for_what_is_not_there() -> None:
+    """Neither the module nor the configuration is to be seen where it is now."""
+    with target(PINNED) as process:
+        process.do("draw 3 16")
+        before = process.counters()
+        assert process.do("change_root 1") == "changed"
+        after = process.counters()
+    assert after["requests"] == before["requests"] > 3
+    assert after["message"] == before["message"]
 
 
 def test_the_provider_and_the_page_say_the_same() -> None:
