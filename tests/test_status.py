@@ -627,6 +627,19 @@ def test_a_service_without_a_control_group_is_its_main_process_and_its_children(
         assert {os.getpid(), child.pid} <= set(processes.service_members("web"))
 
 
+def test_what_a_service_is_configured_with_is_known(systemd: Path) -> None:
+    (systemd / "web").write_text("LoadState=loaded\nEnvironment=A=b OPENSSL_CONF=/x.cnf\n")
+    (systemd / "bare").write_text("LoadState=loaded\nEnvironment=\n")
+    assert processes.service_config("web") == "/x.cnf"
+    assert processes.service_config("bare") is None
+
+
+@pytest.mark.parametrize("name", ("", "-H", "nginx*", "a b", "../a", "a\n", "a\x1b", "x" * 256))
+def test_what_is_no_name_of_a_service_is_not_asked_about(systemd: Path, name: str) -> None:
+    with pytest.raises(processes.TargetError, match="is not the name of a service"):
+        processes.service_members(name)
+
+
 def test_a_service_that_is_unknown_or_not_running(systemd: Path) -> None:
     (systemd / "unknown").write_text("MainPID=0\nLoadState=not-found\nControlGroup=\n")
     (systemd / "stopped").write_text("MainPID=0\nLoadState=loaded\nControlGroup=\n")

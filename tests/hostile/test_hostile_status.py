@@ -813,6 +813,17 @@ def test_a_file_that_is_gone_since_is_told_and_does_not_count(tmp_path: Path) ->
     assert check.returncode == before.returncode
 
 
+def test_a_title_written_over_the_environment_leaves_what_the_service_says(proc: Path) -> None:
+    """As nginx does."""
+    maps = mapping(BASE, BASE + 4096, "r-xp", 0, b"/usr/lib/libcrypto.so.3")
+    write(proc, PID, FakeProcess(maps=maps, environ=b"ss master" + bytes(100)))
+    found = processes.inspect(PID, "/nowhere/drng.cnf")
+    assert found.message.endswith(
+        "OPENSSL_CONF names /nowhere/drng.cnf: there is no such file, so libcrypto serves by itself"
+    )
+    assert processes.inspect(PID).message == "it uses libcrypto without drng"
+
+
 def test_the_environment_of_a_service_is_understood() -> None:
     assert processes.openssl_conf('A=b "OPENSSL_CONF=/a b/c.cnf" C=d') == "/a b/c.cnf"
     assert processes.openssl_conf("A=b") is None
