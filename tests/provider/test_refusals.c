@@ -22,6 +22,8 @@ static struct drng_provctx *provctx;
 
 static unsigned parent_strength;
 static bool parent_locks;
+static size_t parent_seed_len;    /* 0: as long as asked for */
+static unsigned parent_cleared;   /* seeds given back */
 static void (*in_get_seed)(void); /* NULL for nothing */
 
 static int parent_enable_locking(void *parent)
@@ -54,13 +56,21 @@ static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, s
     }
     memset(bytes, 0x5a, sizeof(bytes));
     *seed = bytes;
-    return min_len <= sizeof(bytes) ? min_len : 0;
+    return parent_seed_len != 0 ? parent_seed_len : min_len;
+}
+
+static void parent_clear_seed(void *parent, unsigned char *seed, size_t len)
+{
+    (void)parent;
+    (void)len;
+    parent_cleared += seed != NULL;
 }
 
 static const OSSL_DISPATCH parent_functions[] = {
     {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))parent_enable_locking},
     {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))parent_get_ctx_params},
     {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))parent_get_seed},
+    {OSSL_FUNC_RAND_CLEAR_SEED, (void (*)(void))parent_clear_seed},
     {0, NULL},
 };
 
@@ -135,6 +145,27 @@ static void a_parent_that_has_become_weaker_does_not_reseed_it(void)
     CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0), 0);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     drng_drbg_freectx(drbg);
+}
+
+/* What it gave goes back to it all the same. */
+static void a_seed_that_is_too_short_or_too_long_is_not_taken(void)
+{
+    int use_df = 0;
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_int(OSSL_DRBG_PARAM_USE_DF, &use_df), OSSL_PARAM_construct_end()};
+    /* Without a derivation function it is seedlen and nothing else. */
+    static const size_t lengths[] = {1, DRNG_DRBG_MAX_SEEDLEN - 1, DRNG_DRBG_MAX_SEEDLEN + 1};
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+        struct drng_drbg *drbg = new_drbg();
+        parent_seed_len = lengths[i];
+        parent_cleared = 0;
+        CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, params), 0);
+        CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_GAVE_NO_SEED);
+        CU_ASSERT_EQUAL(parent_cleared, 1);
+        parent_seed_len = 0;
+        CU_ASSERT_TRUE(serves(drbg));
+        CU_ASSERT_EQUAL(parent_cleared, 2);
+        drng_drbg_freectx(drbg);
+    }
 }
 
 static void a_parent_that_cannot_be_locked_is_not_shared(void)
@@ -315,6 +346,7 @@ static void a_draw_in_between_is_served_apart(void)
 static const struct unit_test tests[] = {
     {"a parent weaker than the generator does not seed it", a_parent_weaker_than_the_generator_does_not_seed_it},
     {"a parent that has become weaker does not reseed it", a_parent_that_has_become_weaker_does_not_reseed_it},
+    {"a seed that is too short or too long is not taken", a_seed_that_is_too_short_or_too_long_is_not_taken},
     {"a parent that cannot be locked is not shared", a_parent_that_cannot_be_locked_is_not_shared},
     {"a request that is too long puts out nothing", a_request_that_is_too_long_puts_out_nothing},
     {"an additional input that is too long is refused", an_additional_input_that_is_too_long_is_refused},
