@@ -34,12 +34,12 @@ if [ $# = 0 ]; then
     set -- "$@" status
 fi
 
-# Some fifty examples a second.
+# Some twenty examples a second.
 fuzz_status()
 {
     log=build/fuzz/status.log
-    if /usr/bin/python3 -I tests/hostile/fuzz_status.py $((seconds * 50)) >"$log" 2>&1; then
-        echo "    inputs tried: $((seconds * 50))"
+    if /usr/bin/python3 -I tests/hostile/fuzz_status.py $((seconds * 20)) >"$log" 2>&1; then
+        echo "    inputs tried: $((seconds * 20))"
     else
         tail -n 20 "$log"
         echo "    the whole of it: $log"
