@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3 -Es
 """Runs statistical batteries on what each stage of drng puts out, and on CPUs that are scripted to be bad.
 
 Called by scripts/assess.sh, which installs and builds what this needs. A good source passes where no battery finds

@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -Es
 """Where the time of a 32-byte request goes: instructions by function, counted by valgrind's callgrind.
 
     bench-profile.py                 prints a table: drng by function, the rest by file

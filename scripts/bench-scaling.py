@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -Es
 """Intel's virtual-machine experiment, with processes: how many can draw seed-grade bytes at once, and how fast.
 
     bench-scaling.py            1 to 60 processes, some minutes

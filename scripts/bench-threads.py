@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -Es
 """What a call of random_bytes costs while 1, 100 and 10,000 threads live that have drawn.
 
     bench-threads.py                 prints a table

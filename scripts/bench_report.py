@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -Es
 """Makes tables and pictures of what the benchmark measured.
 
     bench_report.py bench.json                        prints the tables

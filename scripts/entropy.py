@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3 -Es
 """The figures of docs/entropy.md: what is claimed for a raw word, and what a conditioner makes of it.
 
 Output_Entropy() is that of SP 800-90B, 3.1.5.1.2; the sizes are read from the sources.

@@ -3,8 +3,9 @@
 #
 # Ten minutes for each target unless told otherwise. Starts from the inputs in tests/fuzz/corpus, and keeps what it finds
 # under build/fuzz: corpus/TARGET, from which the next run goes on, and crash-* files, whose path is an argument with
-# which the target shows the failure again. Installs what it needs from Debian's packages (root). Ends with status 1
-# where a target found something.
+# which the target shows the failure again. The target `status` is drng-status over processes that lie, in Python; it
+# prints the failure. Installs what it needs from Debian's packages (root). Ends with status 1 where a target found
+# something.
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -20,7 +21,8 @@ case $seconds in
     ;;
 esac
 
-need_packages clang libclang-rt-14-dev cmake ninja-build pkg-config libc6-dev libssl-dev libcunit1-dev
+need_packages clang libclang-rt-14-dev cmake ninja-build pkg-config libc6-dev libssl-dev libcunit1-dev python3 \
+    python3-hypothesis
 echo "Building: fuzz"
 cmake --preset fuzz >/dev/null
 cmake --build --preset fuzz | tail -n 1
@@ -29,7 +31,21 @@ if [ $# = 0 ]; then
     for folder in tests/fuzz/corpus/*/; do
         set -- "$@" "$(basename "$folder")"
     done
+    set -- "$@" status
 fi
+
+# Some twenty examples a second.
+fuzz_status()
+{
+    log=build/fuzz/status.log
+    if /usr/bin/python3 -I tests/hostile/fuzz_status.py $((seconds * 20)) >"$log" 2>&1; then
+        echo "    inputs tried: $((seconds * 20))"
+    else
+        tail -n 20 "$log"
+        echo "    the whole of it: $log"
+        status=1
+    fi
+}
 
 status=0
 for target; do
@@ -37,6 +53,10 @@ for target; do
     log=build/fuzz/$target.log
     mkdir -p "$found"
     echo "Fuzzing: $target, $seconds s"
+    if [ "$target" = status ]; then
+        fuzz_status
+        continue
+    fi
     if build/fuzz/tests/fuzz/"fuzz_$target" -max_total_time="$seconds" -timeout=60 -print_final_stats=1 \
         -artifact_prefix="build/fuzz/$target-" "$found" "tests/fuzz/corpus/$target" >"$log" 2>&1; then
         sed -n 's/^stat::number_of_executed_units: */    inputs tried: /p' "$log"

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3 -I
 """Takes each protection of scripts/mutations.toml out in turn: a test must fail each time.
 
 Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then

@@ -21,10 +21,12 @@ from typing import Any
 
 import pytest
 from conftest import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
-from servers import NGINX, PROGRAMS, SYSTEM_PYTHON, new_site, running, wait_for
+from servers import NGINX, PROGRAMS, SYSTEM_PYTHON, free_ports, make_certificate, new_site, running, wait_for
 
 sys.path.insert(0, str(ROOT / "scripts"))
-from drng_status import output, page, processes
+sys.path.insert(0, str(ROOT / "tests" / "hostile"))
+from drng_status import output, processes
+from pages import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
@@ -35,7 +37,7 @@ Result = subprocess.CompletedProcess[str]
 
 
 def status(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
-    return RELEASE.run([SYSTEM_PYTHON, str(STATUS), *arguments], env if env is not None else PINNED, timeout=60)
+    return RELEASE.run([str(STATUS), *arguments], env if env is not None else PINNED, timeout=60)
 
 
 def as_json(*arguments: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -69,58 +71,54 @@ class Target:
 
 
 @contextlib.contextmanager
-def target(env: Mapping[str, str]) -> Iterator[Target]:
-    command = [SYSTEM_PYTHON, str(PROGRAMS / "status_target.py")]
+def target(env: Mapping[str, str], *arguments: str) -> Iterator[Target]:
+    command = [SYSTEM_PYTHON, str(PROGRAMS / "status_target.py"), *arguments]
     with subprocess.Popen(
         command, env=RELEASE.environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         yield Target(process)
 
 
-# Far from everything else, so that what lies behind the mapping cannot be read.
+# Of a drng.so that holds what somebody has put there; followed by nothing, where ".data" is the last of it.
+FORGED_MODULE = """
+.text
+nop
+.data
+.balign 64
+.globl drng_counters
+.type drng_counters, @object
+drng_counters:
+.incbin "counters"
+.size drng_counters, . - drng_counters
+.section .note.GNU-stack, "", @progbits
+"""
+
+# Loads what it is told to, and lives until its input ends.
 HOLDER = """
-import ctypes, os, sys
-raw = sys.stdin.buffer.read(int(sys.argv[2]))
-fd = os.memfd_create(sys.argv[1])
-os.write(fd, raw)
-libc = ctypes.CDLL(None)
-libc.mmap.restype = ctypes.c_void_p
-at = 0x100000000000
-PROT_READ, MAP_SHARED, MAP_FIXED_NOREPLACE = 1, 1, 0x100000
-mapped = libc.mmap(ctypes.c_void_p(at), ctypes.c_size_t(len(raw)), PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0)
-assert mapped == at
+import ctypes, sys
+held = [ctypes.CDLL(path) for path in sys.argv[1:]]
 print("held", flush=True)
 sys.stdin.buffer.read()
 """
 
 
-# The other name that a page may have, on a kernel without memfd_create().
-NAMED_HOLDER = """
-import ctypes, mmap, sys
-raw = sys.stdin.buffer.read(int(sys.argv[2]))
-held = mmap.mmap(-1, len(raw), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-held.write(raw)
-start = ctypes.c_ulong(ctypes.addressof(ctypes.c_char.from_buffer(held)))
-PR_SET_VMA, PR_SET_VMA_ANON_NAME = 0x53564D41, ctypes.c_ulong(0)
-named = ctypes.CDLL(None).prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, start, ctypes.c_ulong(len(raw)), sys.argv[1].encode())
-print("held" if named == 0 else "refused", flush=True)
-sys.stdin.buffer.read()
-"""
+def build_module(directory: Path, content: bytes, *flags: str) -> Path:
+    """A drng.so whose counters are these bytes."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "counters").write_bytes(content)
+    (directory / "module.s").write_text(FORGED_MODULE)
+    command = [need("gcc"), "-shared", "-nostdlib", *flags, "-o", "drng.so", "module.s"]
+    subprocess.run(command, cwd=directory, check=True)
+    return directory / "drng.so"
 
 
 @contextlib.contextmanager
-def holding(name: str, content: bytes, holder: str = HOLDER) -> Iterator[int]:
-    """A process with a mapping of this name that holds what somebody has put there."""
-    command = [SYSTEM_PYTHON, "-c", holder, name, str(len(content))]
+def holding(*modules: Path) -> Iterator[int]:
+    """A process that has loaded these."""
+    command = [SYSTEM_PYTHON, "-c", HOLDER, *map(str, modules)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(content)
-        process.stdin.flush()
-        answer = process.stdout.readline()
-        if answer == b"refused\n":
-            pytest.skip("this kernel has no names for anonymous memory")
-        assert answer == b"held\n"
+        assert process.stdout.readline() == b"held\n"
         yield process.pid
 
 
@@ -190,6 +188,30 @@ def test_the_fallback_and_its_reason_are_seen() -> None:
     assert counters["message"].count("masked by OPENSSL_ia32cap") == 2 or "not in this CPU" in counters["message"]
 
 
+def test_a_filter_of_system_calls_is_seen_and_what_it_costs() -> None:
+    """What is counted is found all the same: nothing that a filter may forbid is needed for it."""
+    with target(PINNED, "filtered") as process:
+        process.do("draw 3 16")
+        process.do("fork 1")
+        parent, child = as_json("--pid", str(process.pid))["processes"]
+    assert parent["requests"] > 3
+    assert parent["system-call-filter"] == child["system-call-filter"] == "on when drng was loaded"
+    # A mapping is locked as it is made; a child would have to lock it anew.
+    assert child["memory"] == "not locked: a system call filter is on"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root directory")
+def test_a_server_in_a_chroot_is_read_and_not_blamed_for_what_is_not_there() -> None:
+    """Neither the module nor the configuration is to be seen where it is now."""
+    with target(PINNED) as process:
+        process.do("draw 3 16")
+        before = process.counters()
+        assert process.do("change_root 1") == "changed"
+        after = process.counters()
+    assert after["requests"] == before["requests"] > 3
+    assert after["message"] == before["message"]
+
+
 def test_the_provider_and_the_page_say_the_same() -> None:
     """The environment's own process, seen through libcrypto, has the same words for the same things."""
     with target(PINNED) as process:
@@ -214,6 +236,48 @@ def test_a_real_server_and_its_workers() -> None:
     master, *workers = family
     assert master["forks"] == 0
     assert any(worker["requests"] > 0 and worker["fork-reseeds"] > 0 for worker in workers)
+
+
+@contextlib.contextmanager
+def haproxy(directory: Path, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """The complete example that loads drng by itself, on a port of its own; its master, and its URL."""
+    certificate, key = make_certificate(directory)
+    (directory / "both.pem").write_text(key.read_text() + certificate.read_text())
+    (port,) = free_ports(1)
+    text = (CONF / "haproxy" / "ssl-provider.cfg").read_text()
+    for old, new in (
+        ("/run/haproxy-drng.sock", f"{directory}/sock"),
+        ("/etc/ssl/private/drng-haproxy.pem", f"{directory}/both.pem"),
+        ("127.0.0.1:8445", f"127.0.0.1:{port}"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (directory / "haproxy.cfg").write_text(text)
+    command = [need("haproxy"), "-W", "-f", str(directory / "haproxy.cfg")]
+    with subprocess.Popen(command, env=RELEASE.environment(env), stderr=subprocess.DEVNULL) as master:
+        url = f"https://127.0.0.1:{port}/"
+        wait_for(lambda: subprocess.run([need("curl"), "-skf", "-o", "/dev/null", url]).returncode == 0, "HAProxy")
+        yield master.pid, url
+        master.terminate()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
+def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: str) -> None:
+    with haproxy(tmp_path, {}) as (master, _):
+        family = as_json("--pid", str(master))["processes"]
+        check = status("--check", "--pid", str(master))
+    assert [p["uses"] for p in family] == [processes.SUPERVISES, "drng"]
+    assert family[1]["requests"] > 0
+    assert check.returncode == 0, check.stdout
+    assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 1 (")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
+def test_a_master_that_an_openssl_cnf_should_have_given_drng_is_not_excused(tmp_path: Path) -> None:
+    with haproxy(tmp_path, {"OPENSSL_CONF": str(tmp_path / "none.cnf")}) as (master, _):
+        check = status("--check", "--pid", str(master))
+    assert check.returncode == 2
+    assert "none.cnf: there is no such file" in check.stdout
 
 
 # ---- Processes without drng, and none ----
@@ -272,7 +336,7 @@ def public_copy() -> Iterator[Path]:
 
 def as_nobody(copy: Path, *arguments: str) -> Result:
     return subprocess.run(
-        [SYSTEM_PYTHON, str(copy), *arguments],
+        [str(copy), *arguments],
         user=NOBODY,
         group=NOBODY,
         extra_groups=[],
@@ -302,7 +366,7 @@ def test_the_missing_permission_is_named(public_copy: Path) -> None:
     assert check.returncode == 3
     assert "it belongs to root" in check.stdout
     assert everybody.returncode == 0
-    assert "only root (CAP_SYS_PTRACE) may look at" in everybody.stderr
+    assert "processes that could not be looked at, which may take root (CAP_SYS_PTRACE)" in everybody.stderr
     assert dropped.returncode == 3
     assert "given up privileges" in dropped.stderr
 
@@ -320,61 +384,118 @@ def test_ones_own_processes_need_no_permission(public_copy: Path) -> None:
 # ---- What is not believed ----
 
 
-def forged(**changes: Any) -> bytes:
-    """A page as drng makes it, but for these."""
-    fields: dict[str, Any] = {
-        "magic": page.MAGIC,
-        "layout": page.LAYOUT,
-        "live_offset": 4096,
-        "cells_offset": 128,
-        "cell_count": 4,
-        "cell_size": 64,
-        "first_source": 1,
-        "loaded": 1,
-        "forks": 0,
-        "healthy": 1,
-        "version": b"1",
-        "libcrypto": b"2",
-        "aes": b"3",
-        "reason": b"",
-    }
-    live = [1, 1, changes.pop("source", 1), *([0] * 11)]
-    head = page.HEAD.pack(*{**fields, **changes}.values())
-    return head.ljust(4096, b"\0") + page.LIVE.pack(*live).ljust(128, b"\0") + page.CELL.pack(3, 48).ljust(256, b"\0")
-
-
-def test_a_forged_page_that_is_right_is_read() -> None:
+def test_a_forged_page_that_is_right_is_read(tmp_path: Path) -> None:
     """The control of those below."""
-    with holding("drng-counters", forged()) as pid:
+    with holding(build_module(tmp_path, forged())) as pid:
         process = as_json("--pid", str(pid))["processes"][0]
     assert (process["active-source"], process["requests"], process["bytes"]) == ("rdseed", 3, 48)
 
 
-def test_a_page_in_named_anonymous_memory_is_found() -> None:
-    with holding("drng-counters", forged(), NAMED_HOLDER) as pid:
+LINKED = {
+    "by GNU's hash": ["-Wl,--hash-style=gnu"],
+    "by System V's hash": ["-Wl,--hash-style=sysv"],
+    "by both": ["-Wl,--hash-style=both"],
+    "in one segment with the code": ["-Wl,-z,noseparate-code"],
+    "with its dynamic section far away": ["-Wl,-z,norelro"],
+    "stripped": ["-s"],
+}
+
+
+@pytest.mark.parametrize("flags", LINKED.values(), ids=LINKED.keys())
+def test_the_counters_are_found_however_the_module_is_linked(tmp_path: Path, flags: list[str]) -> None:
+    with holding(build_module(tmp_path, forged(), *flags)) as pid:
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["uses"], process["requests"], process["message"]) == ("drng", 3, "")
+
+
+def test_a_module_that_has_been_removed_is_read(tmp_path: Path) -> None:
+    module = build_module(tmp_path, forged())
+    with holding(module) as pid:
+        module.unlink()
         process = as_json("--pid", str(pid))["processes"][0]
     assert (process["uses"], process["requests"]) == ("drng", 3)
+
+
+def test_of_several_modules_the_first_that_can_be_read_counts(tmp_path: Path) -> None:
+    modules = [build_module(tmp_path / str(i), content) for i, content in enumerate((bytes(512), forged(), forged()))]
+    with holding(*modules) as pid:
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["uses"], process["requests"]) == ("drng", 3)
+    assert process["message"] == "it has loaded drng 3 times; these are the counters of one"
+
+
+def test_a_file_of_that_name_that_is_only_read_is_no_module(tmp_path: Path) -> None:
+    """What a backup or a debugger does."""
+    module = build_module(tmp_path, forged())
+    code = "import mmap, sys; f = open(sys.argv[1], 'rb'); m = mmap.mmap(f.fileno(), 0, prot=1)"
+    code += "; print('held', flush=True); input()"
+    with subprocess.Popen(
+        [SYSTEM_PYTHON, "-c", code, str(module)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        seen = processes.inspect(process.pid)
+    assert seen.uses in (processes.USES_NEITHER, processes.USES_LIBCRYPTO)
+
+
+def test_an_older_drng_is_named(tmp_path: Path) -> None:
+    """The counters of 0.1.0 were in memory of this name, and its module exported none."""
+    older = tmp_path / "drng.so"
+    (tmp_path / "empty.c").write_text("int nothing(void) { return 0; }\n")
+    subprocess.run([need("gcc"), "-shared", "-fPIC", "-o", str(older), str(tmp_path / "empty.c")], check=True)
+    code = f"import ctypes, mmap, os; ctypes.CDLL({str(older)!r}); fd = os.memfd_create('drng-counters')"
+    code += "; os.ftruncate(fd, 4096); m = mmap.mmap(fd, 4096); print('held', flush=True); input()"
+    with subprocess.Popen([SYSTEM_PYTHON, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        result = status("--pid", str(process.pid))
+    assert result.returncode == 3
+    assert "it runs an older drng, whose counters this drng-status does not read: restart it" in result.stderr
+
+
+MEMORY = {
+    0: "not locked: a child made by clone(), which nobody tells",
+    1: "locked",
+    2: "not locked, or not all: the limit RLIMIT_MEMLOCK refuses",
+    3: "not locked: a system call filter is on",
+}
+
+
+@pytest.mark.parametrize("number", MEMORY)
+def test_the_memory_for_secrets_and_why_it_is_not_locked(number: int, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(memory=number))) as pid:
+        text = status("--pid", str(pid)).stdout
+        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert f"\nmemory                  {MEMORY[number]}\n" in text
+    assert process["memory"] == MEMORY[number]
+    assert list(metrics["drng_memory_locked"].values()) == [int(number == 1)]
 
 
 GARBAGE = {
     "zeros": bytes(8192),
     "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
-    "an older layout": forged(layout=0),
-    "a newer layout": forged(layout=2),
+    "an older layout": forged(layout=1),
+    "a newer layout": forged(layout=3),
+    "counters that are not filled in yet": forged(layout=0),
     "a live part far away": forged(live_offset=0xFFFFFFFF),
     "a live part behind the end": forged(live_offset=1 << 19),
+    "a live part in the head": forged(live_offset=64),
     "cells without end": forged(cell_count=0xFFFFFFFF, cell_size=0xFFFFFFFF),
+    "more cells than there is memory": forged(cell_count=16000),
     "cells that overlap the numbers": forged(cells_offset=8),
     "cells of no size": forged(cell_size=0),
     "a source that does not exist": forged(source=77),
     "a first source that does not exist": forged(source=0, first_source=77),
-    "a head alone": forged()[:4096],
+    "memory of a kind that does not exist": forged(memory=4),
+    "a head alone": forged()[:512],
+    "half a head": forged()[:100],
 }
 
 
 @pytest.mark.parametrize("content", GARBAGE.values(), ids=GARBAGE.keys())
-def test_garbage_is_not_believed(content: bytes) -> None:
-    with holding("drng-counters", content) as pid:
+def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, content)) as pid:
         result = status("--pid", str(pid))
         check = status("--check", "--pid", str(pid))
     assert result.returncode == 3
@@ -384,17 +505,29 @@ def test_garbage_is_not_believed(content: bytes) -> None:
     assert check.stdout.startswith("drng: cannot tell in ")
 
 
-def test_another_version_is_named() -> None:
-    with holding("drng-counters", forged(layout=2)) as pid:
+def test_another_version_is_named(tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(layout=3))) as pid:
         result = status("--pid", str(pid))
-    assert "counters of layout 2, of another version of drng" in result.stderr
+    assert "counters of layout 3, of another version of drng" in result.stderr
 
 
-def test_a_text_cannot_command_the_terminal() -> None:
-    with holding("drng-counters", forged(reason=b"\x1b]0;title\x07\x1b[2J", version=b"\xff\x9b31m")) as pid:
+def test_a_text_cannot_command_the_terminal(tmp_path: Path) -> None:
+    content = forged(reason=b"\x1b]0;title\x07\x1b[2J", version=b"\xff\x9b31m")
+    with holding(build_module(tmp_path, content)) as pid:
         result = status("--pid", str(pid))
     assert result.returncode == 0
     assert all(character == "\n" or 32 <= ord(character) < 127 for character in result.stdout)
+    assert "\\x1b]0;title\\x07" in result.stdout
+
+
+def test_times_that_no_calendar_has(tmp_path: Path) -> None:
+    last = (1 << 64) - 1
+    with holding(build_module(tmp_path, forged(loaded=last, last_seed=1 << 40))) as pid:
+        result = status("--pid", str(pid))
+    assert result.returncode == 0, result.stderr
+    assert f"loaded                  {last} s after 1970, which is no date\n" in result.stdout
+    assert f"last-seed               {1 << 40} s after 1970, which is no date\n" in result.stdout
+    assert output.ago(last) == output.ago(int(time.time()) + 3600) == "in the future"
 
 
 # ---- --check ----
@@ -444,7 +577,12 @@ def test_the_worst_of_a_family_decides() -> None:
     def judged(*uses: str) -> int:
         sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none"}
         family = [
-            processes.Process(i, "x", processes.USES_DRNG, counters={"active-source": sources[u], "begun": True})
+            processes.Process(
+                i,
+                "x",
+                processes.USES_DRNG,
+                counters={"active-source": sources[u], "begun": True, "requests": 1, "disabled-reason": ""},
+            )
             if u in sources
             else processes.Process(i, "x", u)
             for i, u in enumerate(uses)
@@ -468,7 +606,7 @@ def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program = tmp_path / "systemctl"
     program.write_text('#!/bin/sh\nfor name; do :; done\ncat "$(dirname "$0")/$name"\n')
     program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(processes, "PATH", f"{tmp_path}:{processes.PATH}")
     monkeypatch.setattr(processes, "SYSTEMD", tmp_path)
     monkeypatch.setattr(processes, "CGROUPS", (tmp_path / "cgroup",))
     return tmp_path
@@ -487,6 +625,19 @@ def test_a_service_without_a_control_group_is_its_main_process_and_its_children(
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
         (systemd / "web").write_text(f"MainPID={os.getpid()}\nLoadState=loaded\nControlGroup=\n")
         assert {os.getpid(), child.pid} <= set(processes.service_members("web"))
+
+
+def test_what_a_service_is_configured_with_is_known(systemd: Path) -> None:
+    (systemd / "web").write_text("LoadState=loaded\nEnvironment=A=b OPENSSL_CONF=/x.cnf\n")
+    (systemd / "bare").write_text("LoadState=loaded\nEnvironment=\n")
+    assert processes.service_config("web") == "/x.cnf"
+    assert processes.service_config("bare") is None
+
+
+@pytest.mark.parametrize("name", ("", "-H", "nginx*", "a b", "../a", "a\n", "a\x1b", "x" * 256))
+def test_what_is_no_name_of_a_service_is_not_asked_about(systemd: Path, name: str) -> None:
+    with pytest.raises(processes.TargetError, match="is not the name of a service"):
+        processes.service_members(name)
 
 
 def test_a_service_that_is_unknown_or_not_running(systemd: Path) -> None:
@@ -624,7 +775,7 @@ def on_terminal(*arguments: str, env: Mapping[str, str] | None = None) -> str:
     """What it writes to a terminal."""
     here, there = pty.openpty()
     environment = RELEASE.environment({**PINNED, "TERM": "xterm", **(env or {})})
-    with subprocess.Popen([SYSTEM_PYTHON, str(STATUS), *arguments], stdout=there, env=environment) as process:
+    with subprocess.Popen([str(STATUS), *arguments], stdout=there, env=environment) as process:
         os.close(there)
         text = b""
         with contextlib.suppress(OSError):  # what Linux ends a terminal with
@@ -652,7 +803,7 @@ def test_a_table_and_colours_on_a_terminal_alone() -> None:
 def test_watch_goes_on_until_it_is_interrupted_or_the_process_ends() -> None:
     with target(PINNED) as process:
         process.do("draw 1 16")
-        command = [SYSTEM_PYTHON, str(STATUS), "--watch", "0.05", "--pid", str(process.pid)]
+        command = [str(STATUS), "--watch", "0.05", "--pid", str(process.pid)]
 
         def watching() -> subprocess.Popen[str]:
             return subprocess.Popen(

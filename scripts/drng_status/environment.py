@@ -1,21 +1,27 @@
 """What OpenSSL's random numbers resolve to under this environment's openssl.cnf.
 
-Loads libcrypto into this process, draws from it as any program does, and asks it who served: the same libcrypto,
-the same openssl.cnf and the same environment variables give the same answer to the program they are meant for.
+A child process loads libcrypto, draws from it as any program does, and asks it who served: the same libcrypto, the same
+openssl.cnf and the same environment variables give the same answer to the program they are meant for. What openssl.cnf
+names may hang or crash whoever loads it, so it is a child of its own.
 """
 
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
-import importlib.machinery
-import importlib.util
 import os
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from drng_status import aside, config_file
+from drng_status.text import printable, printable_all
+
+# A program that has not started by then does not count as one that works.
+SECONDS = 60.0
+
+# Those that have providers, and one to say that it has none. By name: ctypes.util would ask gcc where they are.
+LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4", "libcrypto.so", "libcrypto.so.1.1")
 
 # OSSL_PARAM types, from openssl/core.h; OPENSSL_INFO_CPU_SETTINGS, from openssl/crypto.h.
 UTF8_PTR = 6
@@ -23,6 +29,10 @@ CPU_SETTINGS = 1008
 
 # Bits of libcrypto's two words, OPENSSL_ia32cap(3).
 INSTRUCTIONS = {"rdseed": (1, 18), "rdrand": (0, 62)}
+
+
+class EnvironmentUnknownError(Exception):
+    """What serves under this environment cannot be found out."""
 
 
 class Param(ctypes.Structure):
@@ -37,17 +47,22 @@ class Param(ctypes.Structure):
     ]
 
 
+def load_libcrypto() -> ctypes.CDLL:
+    for name in LIBRARIES:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise OSError("libcrypto is not installed")
+
+
 class Libcrypto:
     """The few functions of libcrypto that are needed here."""
 
     def __init__(self) -> None:
-        name = ctypes.util.find_library("crypto")
-        if name is None:
-            raise OSError("libcrypto is not installed")
-        self.name = name
-        self.lib = ctypes.CDLL(name)
+        self.lib = load_libcrypto()
         if not hasattr(self.lib, "OSSL_PROVIDER_load"):
-            raise OSError(f"{name} is older than OpenSSL 3.0 and has no providers")
+            raise OSError(f"{self.lib._name} is older than OpenSSL 3.0 and has no providers")
         for function, result in {
             "OpenSSL_version": ctypes.c_char_p,
             "OPENSSL_info": ctypes.c_char_p,
@@ -67,13 +82,13 @@ class Libcrypto:
             getattr(self.lib, function).restype = result
 
     def version(self) -> str:
-        return self.lib.OpenSSL_version(0).decode()
+        return os.fsdecode(self.lib.OpenSSL_version(0))
 
     def config_file(self) -> str:
         raw = ctypes.c_void_p(self.lib.CONF_get1_default_config_file())
         path = ctypes.cast(raw, ctypes.c_char_p).value or b""
         self.lib.CRYPTO_free(raw, b"", 0)
-        return path.decode(errors="replace")
+        return os.fsdecode(path)
 
     def draw(self) -> bool:
         """What every program does first; loads openssl.cnf and makes the generators."""
@@ -85,14 +100,14 @@ class Libcrypto:
         buffer = ctypes.create_string_buffer(512)
         while error := self.lib.ERR_get_error():
             self.lib.ERR_error_string_n(ctypes.c_ulong(error), buffer, ctypes.c_size_t(len(buffer)))
-            lines.append(buffer.value.decode(errors="replace"))
+            lines.append(os.fsdecode(buffer.value))
         return lines
 
     def _algorithm(self, algorithm: ctypes.c_void_p) -> dict[str, str]:
         provider = ctypes.c_void_p(self.lib.EVP_RAND_get0_provider(algorithm))
         return {
-            "name": self.lib.EVP_RAND_get0_name(algorithm).decode(),
-            "provider": self.lib.OSSL_PROVIDER_get0_name(provider).decode(),
+            "name": os.fsdecode(self.lib.EVP_RAND_get0_name(algorithm)),
+            "provider": os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(provider)),
         }
 
     def generator(self, role: str) -> dict[str, str] | None:
@@ -104,7 +119,7 @@ class Libcrypto:
 
     def seed_source(self, name: str, query: str) -> dict[str, str] | None:
         """What libcrypto finds when it looks for the seed source; None: it reads the system's bytes itself."""
-        algorithm = ctypes.c_void_p(self.lib.EVP_RAND_fetch(None, name.encode(), query.encode() or None))
+        algorithm = ctypes.c_void_p(self.lib.EVP_RAND_fetch(None, os.fsencode(name), os.fsencode(query) or None))
         if not algorithm:
             self.errors()
             return None
@@ -121,23 +136,23 @@ class Libcrypto:
             self.lib.ENGINE_get_id.restype = ctypes.c_char_p
             engine = ctypes.c_void_p(self.lib.ENGINE_get_default_RAND())
             if engine:
-                return f"ENGINE {self.lib.ENGINE_get_id(engine).decode()}"
+                return f"ENGINE {os.fsdecode(self.lib.ENGINE_get_id(engine))}"
         self.lib.RAND_get_rand_method.restype = ctypes.c_void_p
         self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
         return None if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
 
     def provider_params(self, name: str) -> dict[str, Any] | None:
         """Every parameter that an active provider answers, or None where it is not active."""
-        if self.lib.OSSL_PROVIDER_available(None, name.encode()) != 1:
+        if self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) != 1:
             return None
-        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, name.encode()))
+        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))
         known = self.lib.OSSL_PROVIDER_gettable_params(provider)
         answer: dict[str, Any] = {}
         index = 0
         while known and known[index].key:
             value = self._param(provider, known[index])
             if value is not None:
-                answer[known[index].key.decode()] = value
+                answer[os.fsdecode(known[index].key)] = value
             index += 1
         self.lib.OSSL_PROVIDER_unload(provider)
         return answer
@@ -157,7 +172,7 @@ class Libcrypto:
         if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1:
             return None
         if known.data_type == UTF8_PTR:
-            return text.value.decode() if text.value is not None else None
+            return os.fsdecode(text.value) if text.value is not None else None
         return number.value
 
 
@@ -172,22 +187,23 @@ def capabilities(settings: str | None) -> list[int] | None:
     return [int(word, 16) for word in words[:2]] if len(words) >= 2 else None
 
 
-def unmasked_settings(library: str) -> str | None:
+def settings_without_mask() -> str:
     """What libcrypto says of the CPU in an environment without its mask, which it reads when it is loaded."""
-    code = (
-        "import ctypes, sys; info = ctypes.CDLL(sys.argv[1]).OPENSSL_info; info.restype = ctypes.c_char_p; "
-        f"print((info({CPU_SETTINGS}) or b'').decode())"
-    )
-    env = {key: value for key, value in os.environ.items() if key != "OPENSSL_ia32cap"}
-    command = [sys.executable, "-c", code, library]
-    result = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
-    return result.stdout.strip() if result.returncode == 0 else None
+    os.environ.pop("OPENSSL_ia32cap", None)
+    info = load_libcrypto().OPENSSL_info
+    info.restype = ctypes.c_char_p
+    return os.fsdecode(info(CPU_SETTINGS) or b"")
+
+
+def unmasked_settings() -> str | None:
+    answer = aside.once(settings_without_mask, SECONDS)
+    return None if isinstance(answer, aside.Failure) else answer
 
 
 def cpuinfo() -> dict[str, str]:
     """Of the first processor."""
     try:
-        text = Path("/proc/cpuinfo").read_text().split("\n\n")[0]
+        text = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n")[0]
     except OSError:
         return {}
     pairs = (line.split(":", 1) for line in text.splitlines() if ":" in line)
@@ -203,11 +219,11 @@ def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
     return reasons[0].removeprefix(prefix) if reasons else "may serve"
 
 
-def cpu(crypto: Libcrypto, drng: dict[str, Any] | None) -> dict[str, Any]:
+def cpu(crypto: Libcrypto, drng: dict[str, Any] | None, unmasked: str | None) -> dict[str, Any]:
     info = cpuinfo()
     flags = info.get("flags", "").split()
-    masked = capabilities((crypto.lib.OPENSSL_info(CPU_SETTINGS) or b"").decode())
-    whole = capabilities(unmasked_settings(crypto.name))
+    masked = capabilities(os.fsdecode(crypto.lib.OPENSSL_info(CPU_SETTINGS) or b""))
+    whole = capabilities(unmasked)
     mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
     answer: dict[str, Any] = {"model": info.get("model name", "unknown"), "mask": mask}
     for name, (word, bit) in INSTRUCTIONS.items():
@@ -224,53 +240,53 @@ def cpu(crypto: Libcrypto, drng: dict[str, Any] | None) -> dict[str, Any]:
 # ---- The configuration ----
 
 
-def drng_conf() -> ModuleType | None:
-    """drng-conf, which stands beside drng-status and knows what an openssl.cnf means."""
-    path = Path(sys.argv[0]).resolve().parent / "drng-conf"
-    if not path.exists():
-        return None
-    loader = importlib.machinery.SourceFileLoader("drng_conf", str(path))
-    spec = importlib.util.spec_from_loader("drng_conf", loader)
-    if spec is None:
-        return None
-    module = importlib.util.module_from_spec(spec)
+def load_drng_conf(path: Path) -> ModuleType:
+    """From its source: Python would look for a translation of it in a directory beside it, which may be anybody's."""
+    module = ModuleType("drng_conf")
+    module.__file__ = str(path)
     sys.modules["drng_conf"] = module
-    sys.dont_write_bytecode = True
-    loader.exec_module(module)
+    exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)
     return module
 
 
-def configuration(path: str) -> dict[str, Any]:
-    """The file, what it says of generators, and what there is to warn of."""
-    answer: dict[str, Any] = {"file": path, "random": {}, "warnings": []}
-    module = drng_conf()
-    if module is None:
-        answer["warnings"] = ["drng-conf is not beside drng-status, so the file is not looked into"]
-        return answer
-    if not Path(path).exists():
-        answer["warnings"] = [f"{path}: there is no such file, and OpenSSL goes on without"]
-        return answer
+def meaning_of(path: str, drng_conf: Path) -> tuple[dict[str, str], list[str]]:
+    """The keys of the section for the generators, and warnings."""
+    module = load_drng_conf(drng_conf)
     try:
         conf = module.Conf(path)
         meaning = module.understand(conf)
-        answer["random"] = conf.section(meaning.random) or {}
-        answer["warnings"] = meaning.warnings
+        return conf.section(meaning.random) or {}, list(meaning.warnings)
     except module.ConfError as error:
-        answer["warnings"] = [str(error)]
+        return {}, [str(error)]
+
+
+def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
+    """The file, what it says of generators, and what there is to warn of."""
+    with config_file.own_view() as view:
+        problem = config_file.problem(view, path)
+    answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": []}
+    if drng_conf is None:
+        answer["warnings"] = ["drng-conf is not beside drng-status, so the file is not looked into"]
+    elif os.path.isfile(path):
+        answer["random"], answer["warnings"] = meaning_of(path, drng_conf)
+    elif problem:
+        answer["warnings"] = [f"{problem}, and OpenSSL goes on without"]
     return answer
 
 
-def collect() -> dict[str, Any]:
+def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
+    """In the process that this is."""
     crypto = Libcrypto()
     drawn = crypto.draw()
     errors = crypto.errors()
-    conf = configuration(crypto.config_file())
+    conf = configuration(crypto.config_file(), drng_conf)
     random = conf["random"]
     generators = {role: crypto.generator(role) for role in ("primary", "public", "private")}
     drng = crypto.provider_params("drng")
-    return {
+    answer = {
         "openssl": crypto.version(),
         "config": conf["file"],
+        "config-problem": conf["problem"],
         "warnings": conf["warnings"],
         "rand_bytes": drawn,
         "errors": errors,
@@ -278,6 +294,16 @@ def collect() -> dict[str, Any]:
         "random_provider": random.get("random_provider"),
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
-        "cpu": cpu(crypto, drng),
+        "cpu": cpu(crypto, drng, unmasked),
         "drng": drng,
     }
+    return printable_all(answer)
+
+
+def collect(drng_conf: Path | None) -> dict[str, Any]:
+    """drng_conf: the program, whose knowledge of openssl.cnf is asked; None where it is not there."""
+    unmasked = unmasked_settings()
+    answer = aside.once(lambda: look(drng_conf, unmasked), SECONDS)
+    if isinstance(answer, aside.Failure):
+        raise EnvironmentUnknownError(printable(answer.reason))
+    return answer

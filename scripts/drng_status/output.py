@@ -8,7 +8,8 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from drng_status.processes import UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
+from drng_status.page import LOCKED
+from drng_status.processes import SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
 # Exit statuses of --check, the worst last.
 HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3
@@ -29,11 +30,18 @@ def paint(text: str, colour: str | None) -> str:
     return f"\x1b[{colour}m{text}\x1b[{PLAIN}m" if colour and wanted else text
 
 
+# By how much two clocks may differ, and the last second that has a date of four digits in every time zone.
+LATER, LAST_DATE = 60, 253402214400
+
+
 def ago(seconds: int) -> str:
     """A time, from now; 0 is never."""
     if seconds == 0:
         return "never"
-    age = max(0, int(time.time()) - seconds)
+    age = int(time.time()) - seconds
+    if age < -LATER:
+        return "in the future"
+    age = max(0, age)
     for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
         if age >= 2 * length:
             return f"{age // length} {unit} ago"
@@ -43,6 +51,8 @@ def ago(seconds: int) -> str:
 def moment(seconds: int) -> str:
     if seconds == 0:
         return "never"
+    if seconds > LAST_DATE:
+        return f"{seconds} s after 1970, which is no date"
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(seconds))} ({ago(seconds)})"
 
 
@@ -74,6 +84,8 @@ def instruction_row(name: str, cpu: dict[str, Any]) -> Row:
 
 def environment_rows(status: dict[str, Any]) -> list[Row]:
     rows = [("OpenSSL", status["openssl"]), ("config", status["config"])]
+    if status["config-problem"]:
+        rows.append(("not read", status["config-problem"]))
     rows.append(("seed", describe(status["seed"]) if status["seed"] else "the operating system, through no provider"))
     rows += [(role, describe(status[role])) for role in ("primary", "public", "private")]
     if status["random_provider"]:
@@ -103,11 +115,12 @@ def seeds(counters: dict[str, Any]) -> int:
 
 def remark(process: Process) -> str:
     """What the numbers do not say."""
-    if process.message:
-        return process.message
+    parts = [process.message]
     if process.uses == USES_DRNG and not process.counters["begun"]:
-        return "it was forked and has drawn nothing yet"
-    return str(process.counters.get("disabled-reason", ""))
+        parts.append("it was forked and has drawn nothing yet")
+    elif process.uses == USES_DRNG:
+        parts.append(str(process.counters["disabled-reason"]))
+    return "; ".join(filter(None, parts))
 
 
 def table_line(process: Process) -> tuple[str, ...]:
@@ -177,7 +190,9 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
         return NOT_IN_USE, f"{status['override']} outranks every provider"
     roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
     if status["drng"] is None or roles:
-        return NOT_IN_USE, "drng is not in use" + (f": {', '.join(roles)} of another provider" if roles else "")
+        others = f": {', '.join(roles)} of another provider" if roles else ""
+        problem = f"; {status['config-problem']}" if status["config-problem"] else ""
+        return NOT_IN_USE, f"drng is not in use{others}{problem}"
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
     result = source_status(source)
     words = {HARDWARE: f"hardware serves: {source}", FALLBACK: "the fallback serves"}.get(result, "nothing serves")
@@ -185,13 +200,15 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
 
 
 def check_process(process: Process) -> int | None:
-    """None: it has nothing to do with libcrypto."""
+    """None: it has nothing to do with libcrypto, or leaves that to its children."""
     if process.uses == USES_DRNG:
         return source_status(process.counters["active-source"])
-    return {USES_LIBCRYPTO: NOT_IN_USE, USES_NEITHER: None, UNKNOWN: CANNOT_TELL}[process.uses]
+    return {USES_LIBCRYPTO: NOT_IN_USE, USES_NEITHER: None, SUPERVISES: None, UNKNOWN: CANNOT_TELL}[process.uses]
 
 
 def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
+    if not processes:
+        return NOT_IN_USE, "no process uses drng"
     judged = [(check_process(process), process) for process in processes]
     results = [(result, process) for result, process in judged if result is not None]
     if not results:
@@ -201,10 +218,28 @@ def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
     names = ", ".join(f"{process.pid} {process.name}" for process in bad[:5]) + (", ..." if len(bad) > 5 else "")
     if worst == HARDWARE:
         sources = sorted({process.counters["active-source"] for process in bad})
-        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names})"
+        idle = sum(process.counters["requests"] == 0 for process in bad)
+        nothing = f"; {idle} of them drew nothing so far" if idle else ""
+        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}"
     words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
     reasons = "; ".join(sorted({remark(process) for process in bad} - {""}))
     return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "")
+
+
+def check_all(processes: Sequence[Process]) -> tuple[int, str]:
+    """
+    Of everybody's processes. Those that cannot be looked at need not have anything to do with drng, so they are counted
+    and decide nothing, unless there are no others.
+    """
+    seen = [process for process in processes if not process.hidden]
+    hidden = len(processes) - len(seen)
+    if hidden == 0:
+        return check_processes(seen)
+    unseen = f"processes that could not be looked at: {hidden}"
+    if not seen:
+        return CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
+    result, line = check_processes(seen)
+    return result, f"{line}; {unseen}"
 
 
 # ---- --prometheus ----
@@ -260,7 +295,14 @@ METRICS: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (
     ("drng_bytes_total", "counter", "Bytes served.", "", {"": "bytes"}),
     ("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", "", {"": "last-seed"}),
     ("drng_healthy", "gauge", "Whether all self-tests have passed.", "", {"": "status"}),
+    ("drng_memory_locked", "gauge", "Whether the memory for secrets is kept out of swap.", "", {"": "memory-locked"}),
 )
+
+
+def sample_value(process: Process, counter: str) -> int:
+    if counter == "memory-locked":
+        return int(process.counters["memory"] == LOCKED)
+    return int(process.counters[counter])
 
 
 def prometheus(processes: Sequence[Process]) -> str:
@@ -270,7 +312,7 @@ def prometheus(processes: Sequence[Process]) -> str:
     lines: list[str] = []
     for name, kind, text, label, counters in METRICS:
         samples = [
-            ({**labels[process.pid], **({label: value} if label else {})}, int(process.counters[counter]))
+            ({**labels[process.pid], **({label: value} if label else {})}, sample_value(process, counter))
             for process in live
             for value, counter in counters.items()
         ]

@@ -1,27 +1,59 @@
-"""Processes: which there are, who they belong to, and what drng counts in them."""
+"""Processes: which there are, who they belong to, and what drng counts in them.
+
+Whatever /proc says of a process may be that process's invention. One that cannot be read, or makes no sense, is one
+answer among the others.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
+import re
+import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from drng_status.page import NAMES, PageError, read_page
+from drng_status import aside, config_file
+from drng_status.elf import Image
+from drng_status.memory import Mappings, Memory, UnreadableError, read_mappings
+from drng_status.page import read_page
+from drng_status.text import printable
 
 PROC = Path("/proc")
 SYSTEMD = Path("/run/systemd/system")
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/systemd"))
+
+# For programs that are started: nothing of the caller's environment.
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+SYMBOL = "drng_counters"
+
+NO_PROC = f"{PROC} is not mounted here, and all that is known of processes is there"
 
 # What can be said of a process.
 USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, UNKNOWN = "drng", "libcrypto without drng", "no libcrypto", "unknown"
+SUPERVISES = "libcrypto without drng, its children use drng"
+
+# Of an environment; the kernel's own limit for a program's start is 6 MB.
+MOST_ENVIRONMENT = 6 << 20
+MOST_FIELDS = 1 << 14
+
+O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 
 
 class TargetError(Exception):
     """There is no such target, or no way to it."""
+
+
+class HiddenError(Exception):
+    """This user may not look at the process."""
 
 
 @dataclass
@@ -32,166 +64,425 @@ class Process:
     name: str
     uses: str
     message: str = ""
-    hidden: bool = False  # this user may not look at it
+    hidden: bool = False  # nothing can be told, not even whether it uses drng
     counters: dict[str, Any] = field(default_factory=dict)
+    parent: int = 0
+    program: str = ""  # device and inode of what it executes
+    config: str | None = None  # OPENSSL_CONF in its environment, None where that cannot be read
+    config_problem: str = ""
 
 
-# ---- One process ----
+# ---- One process: what /proc says of it ----
 
 
-def name_of(pid: int) -> str:
+def open_entry(entry: int, name: str) -> int:
+    return os.open(name, O_READ, dir_fd=entry)
+
+
+def read_entry(entry: int, name: str, most: int = MOST_FIELDS) -> bytes:
+    """A file of /proc/PID, whose descriptor stands for this process and for none that gets its number later."""
+    with os.fdopen(open_entry(entry, name), "rb") as file:
+        return file.read(most)
+
+
+def name_of(entry: int) -> str:
     try:
-        raw = (PROC / str(pid) / "comm").read_bytes().rstrip(b"\n")
+        return printable(read_entry(entry, "comm").removesuffix(b"\n"))
     except OSError:
         return "?"
-    return "".join(chr(byte) if 32 <= byte < 127 else "?" for byte in raw)
 
 
-def who_may_read(pid: int) -> str:
-    """Which permission is missing."""
+def state_and_parent(entry: int) -> tuple[str, int]:
+    """Behind the name in parentheses, which may have parentheses itself."""
+    fields = read_entry(entry, "stat").rpartition(b")")[2].split()
+    if len(fields) < 2 or not fields[1].isdigit():
+        raise UnreadableError("/proc says of it what makes no sense")
+    return fields[0].decode("ascii", "replace"), int(fields[1])
+
+
+def living_thread(entry: int) -> str:
+    """Where the memory is to be seen: a main thread that has ended before the others shows none. "" for nowhere."""
+    if state_and_parent(entry)[0] not in "ZX":
+        return "."
+    for thread in os.listdir(f"/proc/self/fd/{entry}/task"):
+        with contextlib.suppress(OSError, UnreadableError):
+            there = os.open(f"task/{thread}", O_READ | os.O_DIRECTORY, dir_fd=entry)
+            try:
+                if state_and_parent(there)[0] not in "ZX":
+                    return f"task/{thread}"
+            finally:
+                os.close(there)
+    return ""
+
+
+def owner_name(uid: int) -> str:
     try:
-        uid = (PROC / str(pid)).stat().st_uid
-    except OSError:
-        return "it has ended"
+        return printable(pwd.getpwuid(uid).pw_name)
+    except KeyError:
+        return str(uid)
+
+
+def yama() -> bool:
+    """Whether one's own processes are out of reach."""
+    with contextlib.suppress(OSError):
+        return YAMA.read_text("ascii").strip() != "0"
+    return False
+
+
+def who_may_read(entry: int) -> str:
+    """Which permission is missing."""
+    uid = os.fstat(entry).st_uid
     if os.geteuid() == 0:
         return "reading its memory takes CAP_SYS_PTRACE, which root lacks here (in a container, perhaps)"
+    if uid == os.geteuid() and yama():
+        return "the kernel lets root alone (CAP_SYS_PTRACE) read it: kernel.yama.ptrace_scope is not 0"
     if uid == os.geteuid():
         return "it has given up privileges, so reading its memory takes root (CAP_SYS_PTRACE)"
-    try:
-        owner = pwd.getpwuid(uid).pw_name
-    except KeyError:
-        owner = str(uid)
+    owner = owner_name(uid)
     others = "" if uid == 0 else f" or user {owner}"
     return f"it belongs to {owner}, so reading its memory takes root (CAP_SYS_PTRACE){others}"
 
 
-def mappings(pid: int) -> list[tuple[int, str]]:
-    """Where each begins, and its name."""
-    found = []
-    for line in (PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
-        fields = line.split(maxsplit=5)
-        if len(fields) == 6:
-            found.append((int(fields[0].split("-")[0], 16), fields[5]))
-    return found
+# ---- One process: its counters ----
 
 
-def read_counters(pid: int, start: int) -> dict[str, Any]:
-    memory = os.open(PROC / str(pid) / "mem", os.O_RDONLY | os.O_CLOEXEC)
+def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
+    """Of the module that begins there, and the addresses that it takes up."""
+    symbol = Image(memory, base).find(SYMBOL)
+    if symbol is None:
+        raise UnreadableError("it has loaded a drng.so without counters: another version of drng; restart it")
+
+    def read(offset: int, length: int) -> bytes:
+        if symbol.address + offset + length > symbol.module.stop:
+            raise UnreadableError("its counters lie outside its drng.so")
+        return memory.read(symbol.address + offset, length)
+
+    return read_page(read), symbol.module
+
+
+def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], str]:
+    """Those of the first copy of drng that can be read, and what to say of the others."""
+    errors = []
+    for base in modules:
+        try:
+            counters, module = read_counters(memory, base)
+        except UnreadableError as error:
+            errors.append(str(error))
+            continue
+        copies = 1 + sum(other not in module for other in modules)
+        return counters, f"it has loaded drng {copies} times; these are the counters of one" if copies > 1 else ""
+    raise UnreadableError(errors[0])
+
+
+def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -> None:
+    memory = open_entry(entry, f"{where}/mem")
     try:
-        return read_page(lambda offset, length: os.pread(memory, length, start + offset))
+        process.counters, process.message = first_counters(Memory(memory), maps.modules)
+        process.uses = USES_DRNG
+    except UnreadableError as error:
+        older = "it runs an older drng, whose counters this drng-status does not read: restart it"
+        process.uses, process.message = UNKNOWN, older if maps.older else str(error)
     finally:
         os.close(memory)
 
 
-def is_libcrypto(path: str) -> bool:
-    return path.rpartition("/")[2].startswith("libcrypto") and ".so" in path
+def look_into(process: Process, entry: int, where: str) -> None:
+    """Fills in what the process uses."""
+    with os.fdopen(open_entry(entry, f"{where}/maps"), "rb", buffering=1 << 16) as stream:
+        maps = read_mappings(stream)
+    if maps.modules:
+        look_into_module(process, entry, where, maps)
+    elif maps.libcrypto:
+        process.uses, process.message = USES_LIBCRYPTO, "it uses libcrypto without drng"
+    else:
+        process.uses = USES_NEITHER
+        process.message = "it has not loaded libcrypto (linked statically, it would not be seen)"
 
 
-def look_at(pid: int, name: str) -> Process:
-    maps = mappings(pid)
-    pages = [start for start, path in maps if path.startswith(NAMES)]
-    if pages:
-        return Process(pid, name, USES_DRNG, counters=read_counters(pid, pages[0]))
-    # "(deleted)" may follow: the module has been replaced since.
-    if any(path.split(" (")[0].endswith("/drng.so") for _, path in maps):
-        return Process(
-            pid,
-            name,
-            UNKNOWN,
-            "it has loaded drng and shows no counters: an older drng, or a kernel that names no memory",
+# ---- One process: its openssl.cnf ----
+
+
+def environment_of(entry: int) -> dict[bytes, bytes]:
+    """As it was at the start; the first of two is the one that getenv() finds."""
+    found: dict[bytes, bytes] = {}
+    for item in read_entry(entry, "environ", MOST_ENVIRONMENT).split(b"\0"):
+        key, equals, value = item.partition(b"=")
+        if equals and key.startswith(b"OPENSSL_"):
+            found.setdefault(key, value)
+    return found
+
+
+def user_of(entry: int) -> config_file.User:
+    fields = dict(re.findall(rb"^(Uid|Gid|Groups):[ \t]*([0-9 \t]*)$", read_entry(entry, "status"), re.MULTILINE))
+    uids, gids, groups = ([int(n) for n in fields.get(key, b"").split()] for key in (b"Uid", b"Gid", b"Groups"))
+    if len(uids) < 2 or len(gids) < 2:
+        raise UnreadableError("/proc says of its user what makes no sense")
+    return config_file.User(uids[1], frozenset([gids[1], *groups]))
+
+
+@contextlib.contextmanager
+def view_of(entry: int, environment: dict[bytes, bytes], user: config_file.User | None) -> Iterator[config_file.View]:
+    """Files as the process sees them."""
+    directory = os.fsdecode(environment.get(b"OPENSSL_CONF_INCLUDE", b""))
+    with contextlib.ExitStack() as stack:
+        root, cwd = (os.open(name, os.O_PATH | os.O_CLOEXEC, dir_fd=entry) for name in ("root", "cwd"))
+        stack.callback(os.close, root)
+        stack.callback(os.close, cwd)
+        yield config_file.View(root, cwd, user, directory)
+
+
+def is_chrooted(entry: int) -> bool:
+    return os.readlink("root", dir_fd=entry) != "/"
+
+
+def look_at_config(process: Process, entry: int, configured: str | None = None) -> None:
+    """Why libcrypto has not read what OPENSSL_CONF names, the service's where the process's own cannot be read."""
+    with contextlib.suppress(OSError, UnreadableError):
+        environment = environment_of(entry)
+        path = environment.get(b"OPENSSL_CONF")
+        # A server that writes its title over its environment, as nginx does, has nothing left there.
+        process.config = os.fsdecode(path) if path is not None else configured or ""
+        # It read the file before it went into its chroot, so what is seen there says nothing.
+        if process.config and not is_chrooted(entry):
+            # One that has drng has read it, perhaps as another user than it is now.
+            user = user_of(entry) if process.uses == USES_LIBCRYPTO else None
+            with view_of(entry, environment, user) as view:
+                process.config_problem = config_file.problem(view, process.config)
+    process.config = None if process.config is None else printable(process.config)
+
+
+def explain_config(process: Process) -> None:
+    """Puts the problem into words, by what the process does in spite of it."""
+    said = f"OPENSSL_CONF names {process.config_problem}"
+    if process.config_problem == "":
+        return
+    if process.uses == USES_LIBCRYPTO:
+        process.message += f": {said}, so libcrypto serves by itself"
+    elif process.uses == USES_DRNG:
+        drawn = process.counters["requests"] > 0 or not process.counters["begun"]
+        consequence = (
+            "it would not be served by drng if it started now" if drawn else "drng is loaded and serves nothing"
         )
-    if any(is_libcrypto(path.split(" (")[0]) for _, path in maps):
-        return Process(pid, name, USES_LIBCRYPTO, "it uses libcrypto without drng")
-    return Process(pid, name, USES_NEITHER, "it has not loaded libcrypto (linked statically, it would not be seen)")
+        if not drawn:
+            process.counters["active-source"] = "none"
+        process.message = "; ".join(filter(None, (process.message, f"{said}: {consequence}")))
 
 
-def inspect(pid: int) -> Process:
-    """Whatever happens is said in the answer; a process that is not there is a TargetError."""
-    if not (PROC / str(pid)).is_dir():
-        raise TargetError(f"there is no process {pid}")
-    name = name_of(pid)
+# ---- One process: all of it ----
+
+
+def look_at(pid: int, entry: int, configured: str | None = None) -> Process:
+    process = Process(pid, name_of(entry), UNKNOWN)
     try:
-        return look_at(pid, name)
+        where = living_thread(entry)
+        if where == "":
+            raise TargetError(
+                f"process {pid} ({process.name}) has ended: it is a zombie, of which its parent takes no notice"
+            )
+        process.parent = state_and_parent(entry)[1]
+        look_into(process, entry, where)
+        if process.uses == UNKNOWN:
+            # It may have started another program, or unloaded the module, between two looks.
+            look_into(process, entry, where)
+        if process.uses in (USES_DRNG, USES_LIBCRYPTO):
+            with contextlib.suppress(OSError):
+                program = os.stat(f"{where}/exe", dir_fd=entry)
+                process.program = f"{program.st_dev}:{program.st_ino}"
+            look_at_config(process, entry, configured)
+            explain_config(process)
     except PermissionError:
-        return Process(pid, name, UNKNOWN, who_may_read(pid), hidden=True)
+        process.uses, process.message, process.hidden = UNKNOWN, who_may_read(entry), True
+    except (FileNotFoundError, ProcessLookupError):
+        raise
+    except (UnreadableError, OSError, ValueError) as error:
+        process.uses, process.message, process.hidden = UNKNOWN, printable(str(error)), True
+    return process
+
+
+def open_process(pid: int) -> int:
+    """A descriptor of /proc/PID."""
+    with contextlib.suppress(OSError):
+        return os.open(PROC / str(pid), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if not (PROC / "self").exists():
+        raise TargetError(NO_PROC)
+    with contextlib.suppress(ProcessLookupError, OverflowError):
+        if pid > 0:
+            with contextlib.suppress(PermissionError):
+                os.kill(pid, 0)
+            raise HiddenError(f"{PROC} hides it from this user (hidepid)")
+    raise TargetError(f"there is no process {pid}")
+
+
+def inspect(pid: int, configured: str | None = None) -> Process:
+    """Whatever happens is said in the answer; a process that is not there is a TargetError."""
+    try:
+        entry = open_process(pid)
+    except HiddenError as error:
+        return Process(pid, "?", UNKNOWN, str(error), hidden=True)
+    try:
+        return look_at(pid, entry, configured)
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None
-    except (PageError, OSError) as error:
-        return Process(pid, name, UNKNOWN, str(error))
+    finally:
+        os.close(entry)
 
 
-def inspect_all(pids: list[int]) -> list[Process]:
-    """Those that have not ended meanwhile."""
-    found = []
-    for pid in pids:
-        try:
-            found.append(inspect(pid))
-        except TargetError:
+def inspect_aside(pid: int, configured: str | None = None) -> dict[str, Any]:
+    try:
+        return asdict(inspect(pid, configured))
+    except TargetError as error:
+        return {"ended": str(error)}
+
+
+def inspect_each(pids: list[int], configured: str | None = None) -> Iterator[Process | TargetError]:
+    """In other processes, since looking may hang; see aside.py."""
+    for pid, answer in aside.each(pids, partial(inspect_aside, configured=configured)):
+        if isinstance(answer, aside.Failure):
+            yield Process(pid, "?", UNKNOWN, printable(f"it cannot be looked at: {answer.reason}"), hidden=True)
+        elif "ended" in answer:
+            yield TargetError(answer["ended"])
+        else:
+            yield Process(**answer)
+
+
+def mark_supervisors(found: list[Process]) -> None:
+    """
+    HAProxy's master, where HAProxy's configuration and not openssl.cnf loads drng: it serves nobody, and the workers
+    that do have drng. One with an openssl.cnf of its own is to have drng by that, and is not excused.
+    """
+    for process in found:
+        if process.uses != USES_LIBCRYPTO or process.config is None or process.config != "" or not process.program:
             continue
+        workers = [other for other in found if other.parent == process.pid and other.program == process.program]
+        if workers and all(worker.uses == USES_DRNG for worker in workers):
+            process.uses, process.message = SUPERVISES, "it has no drng of its own, and leaves serving to its children"
+
+
+def inspect_all(pids: list[int], configured: str | None = None) -> list[Process]:
+    """Those that have not ended meanwhile."""
+    found = [process for process in inspect_each(pids, configured) if isinstance(process, Process)]
+    mark_supervisors(found)
     return found
 
 
 # ---- Many ----
 
 
+def inspect_family(pid: int) -> list[Process]:
+    """The process, which must be there, and all its descendants."""
+    if pid <= 0:
+        raise TargetError(f"there is no process {pid}")
+    first, *others = inspect_each(family(pid))
+    if isinstance(first, TargetError):
+        raise first
+    found = [first, *(process for process in others if isinstance(process, Process))]
+    mark_supervisors(found)
+    return found
+
+
+def numbers() -> list[int]:
+    """All processes that /proc shows."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(PROC) as entries:
+        found = sorted(int(entry.name) for entry in entries if entry.name.isascii() and entry.name.isdigit())
+        if found:
+            return found
+    raise TargetError(NO_PROC)
+
+
 def parents() -> dict[int, int]:
-    """Each process's parent."""
+    """Each process's parent, as far as it may be known."""
     found = {}
-    for entry in PROC.iterdir():
-        if entry.name.isdigit():
+    for pid in numbers():
+        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
+            entry = open_process(pid)
             try:
-                stat = (entry / "stat").read_text(errors="replace")
-            except OSError:
-                continue
-            found[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+                found[pid] = state_and_parent(entry)[1]
+            finally:
+                os.close(entry)
     return found
 
 
 def family(pid: int) -> list[int]:
     """The process and all its descendants, it first."""
-    of = parents()
-    members = [pid]
+    children: dict[int, list[int]] = {}
+    for child, parent in parents().items():
+        children.setdefault(parent, []).append(child)
+    members, seen = [pid], {pid}
     for member in members:
-        members += sorted(child for child, parent in of.items() if parent == member)
+        # A number that is used anew while it is looked at can make a circle.
+        new = [child for child in sorted(children.get(member, [])) if child not in seen]
+        members += new
+        seen.update(new)
     return members
 
 
 def everybody() -> list[Process]:
     """All that use drng, and all of which that cannot be told."""
-    return [process for process in inspect_all(sorted(parents())) if process.uses in (USES_DRNG, UNKNOWN)]
+    # There is always a process 1: where /proc does not show it, it does not show others either.
+    return [process for process in inspect_all(sorted({1, *numbers()})) if process.uses in (USES_DRNG, UNKNOWN)]
 
 
 # ---- Services ----
 
+NAME = re.compile(r"[A-Za-z0-9:_.\\@-]{1,255}")
+
 
 def properties(service: str) -> dict[str, str]:
-    if not SYSTEMD.is_dir() or shutil.which("systemctl") is None:
+    if not NAME.fullmatch(service) or service.startswith("-"):
+        raise TargetError(f"'{printable(service)}' is not the name of a service")
+    program = shutil.which("systemctl", path=PATH)
+    if not SYSTEMD.is_dir() or program is None:
         raise TargetError("systemd does not run here, so services have no names: use --pid")
-    command = ["systemctl", "show", "--property=LoadState,MainPID,ControlGroup", "--", service]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [program, "show", "--property=LoadState,MainPID,ControlGroup,Environment", "--", service]
+    try:
+        result = subprocess.run(
+            command, capture_output=True, check=False, timeout=30, env={"PATH": PATH, "LC_ALL": "C"}
+        )
+    except subprocess.TimeoutExpired:
+        raise TargetError("systemctl does not answer") from None
     if result.returncode != 0:
-        raise TargetError(f"systemctl cannot tell of {service}: {result.stderr.strip()}")
-    return dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+        raise TargetError(f"systemctl cannot tell of {service}: {printable(result.stderr.strip())}")
+    return dict(line.split("=", 1) for line in os.fsdecode(result.stdout).splitlines() if "=" in line)
 
 
 def cgroup_members(group: str) -> list[int]:
+    """Of the group and all below it; their users may nest groups as deep as they like."""
     for root in CGROUPS:
         members: set[int] = set()
-        for file in (root / group.lstrip("/")).rglob("cgroup.procs"):
-            members |= {int(pid) for pid in file.read_text().split()}
+        folders = [root / group.lstrip("/")]
+        while folders:
+            folder = folders.pop()
+            with contextlib.suppress(OSError):
+                folders += [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+                # 0 stands for one of another pid namespace.
+                members |= {int(pid) for pid in (folder / "cgroup.procs").read_text("ascii").split()} - {0}
         if members:
             return sorted(members)
     return []
+
+
+def openssl_conf(environment: str) -> str | None:
+    """The value of OPENSSL_CONF in systemd's list."""
+    with contextlib.suppress(ValueError):
+        for item in shlex.split(environment):
+            if item.startswith("OPENSSL_CONF="):
+                return item.partition("=")[2]
+    return None
+
+
+def service_config(service: str) -> str | None:
+    """The OPENSSL_CONF that it is configured with."""
+    return openssl_conf(properties(service).get("Environment", ""))
 
 
 def service_members(service: str) -> list[int]:
     known = properties(service)
     if known.get("LoadState") == "not-found":
         raise TargetError(f"systemd knows no service {service}")
-    group, main = known.get("ControlGroup", ""), int(known.get("MainPID", "0"))
+    group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
     members = cgroup_members(group) if group.strip("/") else []
-    if not members and main > 0:
-        members = family(main)
+    if not members and main.isdigit() and int(main) > 0:
+        members = family(int(main))
     if not members:
         raise TargetError(f"service {service} is not running")
     return members

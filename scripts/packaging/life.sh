@@ -35,7 +35,7 @@ untouched()
 # Who serves every program that starts now.
 served_by()
 {
-    served=$(python3 - <<'END'
+    served=$(/usr/bin/python3 -I - <<'END'
 import ctypes
 
 crypto = ctypes.CDLL("libcrypto.so.3")
@@ -53,7 +53,7 @@ END
 
 # ---- A server: the example's, with a certificate and a port of its own ----
 
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
     -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
 

@@ -1,0 +1,234 @@
+"""Whether the openssl.cnf that somebody names can be read, with all that it includes.
+
+libcrypto goes on in silence without a file that it cannot open, and serves random numbers by itself. Here the files are
+looked for as a process sees them: below its root directory, from its working directory. Nothing is opened that is not a
+regular file, and symbolic links do not lead out of the root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from drng_status.text import printable
+
+MOST_LINKS, MOST_FILES, MOST_DEPTH, MOST_BYTES = 40, 64, 8, 1 << 20
+
+# As in OpenSSL's conf_def.c: .include PATH, .include=PATH and .include = PATH.
+INCLUDE = re.compile(rb"\s*\.include(?:\s*=\s*|\s+)(.*?)\s*")
+PRAGMA = re.compile(rb"\s*\.pragma(?:\s*=\s*|\s+)includedir\s*:\s*(.*?)\s*")
+
+O_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class User:
+    """Whose rights count."""
+
+    uid: int
+    groups: frozenset[int]
+
+    def may(self, file: os.stat_result, right: int) -> bool:
+        """right: 4 to read, 1 to search a directory."""
+        if self.uid == 0:
+            return True
+        if self.uid == file.st_uid:
+            return bool(file.st_mode >> 6 & right)
+        return bool(file.st_mode >> (3 if file.st_gid in self.groups else 0) & right)
+
+
+@dataclass(frozen=True)
+class View:
+    """Where paths begin for a process: descriptors of its root and working directory; and what its environment says."""
+
+    root: int
+    cwd: int
+    user: User | None = None  # None: whoever asks
+    include_directory: str = ""
+    own: bool = False  # of the process that asks: what it may not read, it may not read
+
+
+class FileError(Exception):
+    """The file cannot be read."""
+
+
+def _refused(view: View, error: OSError) -> FileError:
+    """The error in words, unless it only says that the one who asks is another than the one who reads."""
+    if isinstance(error, PermissionError) and not view.own:
+        raise error
+    return FileError("there is no such file" if isinstance(error, FileNotFoundError) else error.strerror)
+
+
+# ---- Paths ----
+
+
+def _open_at(view: View, directory: int, name: str) -> int:
+    try:
+        return os.open(name, O_LOOK, dir_fd=directory)
+    except OSError as error:
+        raise _refused(view, error) from None
+
+
+def _descend(view: View, directory: int, name: str) -> int:
+    """The entry of that name, ".." being the root's own at the root."""
+    here, root = os.fstat(directory), os.fstat(view.root)
+    if not stat.S_ISDIR(here.st_mode):
+        raise FileError("there is no such file")
+    if view.user is not None and not view.user.may(here, 1):
+        raise FileError("its user, as it is now, may not go there")
+    if name == ".." and os.path.samestat(here, root):
+        name = "."
+    return _open_at(view, directory, name)
+
+
+def locate(view: View, path: str) -> int:
+    """A descriptor of what the path leads to, for the caller to close."""
+    todo = path.split("/")[::-1]
+    current = os.dup(view.root if path.startswith("/") else view.cwd)
+    links = 0
+    try:
+        while todo:
+            name = todo.pop()
+            if name in ("", "."):
+                continue
+            found = _descend(view, current, name)
+            if not stat.S_ISLNK(os.fstat(found).st_mode):
+                current, found = found, current
+                os.close(found)
+                continue
+            target = os.readlink("", dir_fd=found)
+            os.close(found)
+            links += 1
+            if links > MOST_LINKS:
+                raise FileError("too many symbolic links")
+            if target.startswith("/"):
+                os.close(current)
+                current = os.dup(view.root)
+            todo += target.split("/")[::-1]
+    except BaseException:
+        os.close(current)
+        raise
+    return current
+
+
+def _read(view: View, descriptor: int) -> bytes:
+    """What is in the file that an O_PATH descriptor stands for; nothing where it is a device, which may be meant."""
+    file = os.fstat(descriptor)
+    if stat.S_ISCHR(file.st_mode):
+        return b""
+    if not stat.S_ISREG(file.st_mode):
+        raise FileError("it is a directory" if stat.S_ISDIR(file.st_mode) else "it is no regular file")
+    if view.user is not None and not view.user.may(file, 4):
+        raise FileError("its user, as it is now, may not read it")
+    try:
+        opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise  # it is /proc that is not there
+    except OSError as error:
+        raise _refused(view, error) from None
+    with os.fdopen(opened, "rb") as stream:
+        return stream.read(MOST_BYTES)
+
+
+# ---- Contents ----
+
+
+def _logical_lines(text: bytes) -> Iterator[bytes]:
+    """A line that ends with a backslash goes on in the next; comments are empty."""
+    for line in re.sub(rb"\\\r?\n", b"", text).splitlines():
+        yield b"" if line.lstrip().startswith(b"#") else line
+
+
+def _value(raw: bytes) -> bytes:
+    """Without quotes and backslashes, up to a comment."""
+    value, quote = bytearray(), 0
+    characters = iter(raw.partition(b"\0")[0])
+    for character in characters:
+        if character == ord("\\") and quote != ord("'"):
+            value += bytes((next(characters, ord("\\")),))
+        elif quote != 0:
+            quote, value = (0, value) if character == quote else (quote, value + bytes((character,)))
+        elif character in b"\"'`":
+            quote = character
+        elif character == ord("#"):
+            break
+        else:
+            value.append(character)
+    return bytes(value).rstrip()
+
+
+@dataclass
+class Search:
+    """Goes through a file and all that it includes, and stops at the first that cannot be read."""
+
+    view: View
+    files: int = 0
+    directory: str = field(default="")
+
+    def file(self, path: str, depth: int = 0) -> str:
+        """What is wrong, "" for nothing."""
+        self.files += 1
+        if self.files > MOST_FILES or depth > MOST_DEPTH:
+            return ""
+        try:
+            descriptor = locate(self.view, path)
+        except FileError as error:
+            return f"{printable(path)}: {error}"
+        try:
+            if depth > 0 and stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                return self.folder(path, descriptor, depth)
+            return self.text(path, _read(self.view, descriptor), depth)
+        except FileError as error:
+            return f"{printable(path)}: {error}"
+        finally:
+            os.close(descriptor)
+
+    def folder(self, path: str, descriptor: int, depth: int) -> str:
+        """Of a directory libcrypto takes what ends with .cnf or .conf."""
+        try:
+            names = sorted(os.listdir(f"/proc/self/fd/{descriptor}"))[:MOST_FILES]
+        except OSError as error:
+            raise _refused(self.view, error) from None
+        problems = (self.file(f"{path}/{name}", depth + 1) for name in names if name.endswith((".cnf", ".conf")))
+        return next(filter(None, problems), "")
+
+    def text(self, path: str, text: bytes, depth: int) -> str:
+        for line in _logical_lines(text):
+            if pragma := PRAGMA.fullmatch(line):
+                self.directory = os.fsdecode(_value(pragma[1]))
+            include = INCLUDE.fullmatch(line)
+            target = os.fsdecode(_value(include[1])) if include else ""
+            # What a variable stands for is not known here.
+            if not target or "$" in target:
+                continue
+            directory = self.view.include_directory or self.directory
+            if not target.startswith("/") and directory:
+                target = f"{directory}/{target}"
+            if problem := self.file(target, depth + 1):
+                return f"{printable(path)} includes {problem}" if depth == 0 else problem
+        return ""
+
+
+def problem(view: View, path: str) -> str:
+    """Why libcrypto goes on without this file or one that it includes; "" where it need not, or where none can tell."""
+    if path == "" or "\0" in path:
+        return ""
+    try:
+        return Search(view).file(path)
+    except OSError:
+        return ""
+
+
+@contextlib.contextmanager
+def own_view() -> Iterator[View]:
+    """The view of this process itself."""
+    root, cwd = os.open("/", O_LOOK), os.open(".", O_LOOK)
+    try:
+        yield View(root, cwd, None, os.environ.get("OPENSSL_CONF_INCLUDE", ""), own=True)
+    finally:
+        os.close(root)
+        os.close(cwd)

@@ -1,0 +1,162 @@
+"""drng-status over processes whose page, module, maps, names and environment are anything: everything it can print.
+
+    /usr/bin/python3 tests/hostile/fuzz_status.py [EXAMPLES [SEED]]
+
+scripts/fuzz.sh calls this; tests/hostile/test_hostile_status.py runs some hundred examples of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import pages  # noqa: E402
+from drng_status import memory, output, processes  # noqa: E402
+from fake_proc import BASE, FakeProcess, mapping, module, module_maps, write  # noqa: E402
+
+PID = 7
+FEW = 100
+
+NUMBERS = st.one_of(
+    st.sampled_from([0, 1, 2, 7, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, BASE]),
+    st.integers(0, (1 << 64) - 1),
+)
+SMALL = st.integers(0, 0xFFFFFFFF) | st.integers(0, 1024)
+TEXT = st.binary(max_size=64) | st.sampled_from(
+    [b"\x1b]0;x\x07", b"\x9b31m", "\u202egpj".encode(), b"\x7f\r\n\t", b"-n"]
+)
+
+PAGE = st.fixed_dictionaries(
+    {},
+    optional={
+        "magic": st.binary(min_size=8, max_size=8),
+        **{key: SMALL for key in ("layout", "live_offset", "cells_offset", "cell_count", "cell_size", "first_source")},
+        **{key: SMALL for key in ("filter", "reserved")},
+        **{key: NUMBERS for key in ("loaded", "forks", "healthy", "requests", "served")},
+        **{key: NUMBERS for key in pages.LIVE},
+        **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason")},
+    },
+)
+
+HEADERS = ("phoff", "load_vaddr", "load_memsz", "dynamic_vaddr", "dynamic_memsz", "symtab", "strtab", "gnu_hash")
+MODULE = st.fixed_dictionaries(
+    {},
+    optional={
+        **{key: NUMBERS for key in (*HEADERS, "st_value", "st_size")},
+        **{key: st.integers(0, 0xFFFF) for key in ("phentsize", "phnum", "st_shndx")},
+        **{key: SMALL for key in ("st_name", "buckets", "first", "bloom", "bucket", "chain", "next")},
+        "st_info": st.integers(0, 0xFF),
+        "hash_tag": st.sampled_from([4, 0x6FFFFEF5, 9]),
+        "relocated": st.booleans(),
+    },
+)
+
+PATHS = st.sampled_from(
+    [b"/usr/lib/drng.so", b"/x/drng.so (deleted)", b"/tmp/\x0c/drng.so", b"/libcrypto.so.3", b"[heap]", b"/\xff\xfe"]
+)
+ADDRESSES = NUMBERS
+LINE = st.one_of(
+    st.builds(lambda start, length, path: mapping(start, start + length, "r-xp", 0, path), ADDRESSES, SMALL, PATHS),
+    TEXT.map(lambda text: text.replace(b"\n", b"") + b"\n"),
+)
+
+
+@st.composite
+def fake_processes(draw: st.DrawFn) -> FakeProcess:
+    image = bytearray(module(pages.forged(**draw(PAGE)), **draw(st.just({}) | MODULE)))
+    for place, byte in draw(st.lists(st.tuples(st.integers(0, len(image) - 1), st.integers(0, 255)), max_size=4)):
+        image[place] = byte
+    lines = [module_maps(len(image)), *draw(st.lists(LINE, max_size=4))]
+    length = draw(st.just(len(image)) | st.integers(0, len(image)))
+    parent = draw(st.just(b"1") | TEXT)
+    variables = [b"OPENSSL_CONF=" + draw(TEXT | st.just(b"/nowhere/x.cnf")), draw(TEXT)]
+    return FakeProcess(
+        comm=draw(TEXT),
+        stat=b"7 (" + draw(TEXT) + b") " + draw(st.sampled_from([b"S", b"R", b"Z", b""])) + b" " + parent + b" 7",
+        maps=b"".join(draw(st.permutations(lines))),
+        image=bytes(image[:length]),
+        environ=b"\0".join(draw(st.permutations(variables))),
+        cmdline=draw(TEXT),
+        status=draw(st.just(FakeProcess().status) | TEXT),
+    )
+
+
+class Counting(memory.Memory):
+    """Counts what is read, which is to be little, whatever is asked for."""
+
+    total = 0
+
+    def read(self, address: int, length: int) -> bytes:
+        Counting.total += length
+        assert length <= 2 << 20, length
+        return super().read(address, length)
+
+
+def everything(found: list[processes.Process]) -> str:
+    """In every form that there is."""
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text):
+        output.print_processes(found)
+        output.print_table(found)
+        print(json.dumps([output.process_json(process) for process in found]))
+        print(output.prometheus(found), end="")
+        for check in (output.check_processes, output.check_all):
+            status, line = check(found)
+            assert status in range(4)
+            print(line)
+    return text.getvalue()
+
+
+def look(proc: Path, process: FakeProcess) -> str:
+    """What is said of it; it fails where that is not fit to be printed, or is not the answer of a process."""
+    write(proc, PID, process)
+    Counting.total = 0
+    try:
+        found = processes.inspect(PID)
+    except processes.TargetError as error:
+        return str(error)
+    assert Counting.total < 8 << 20
+    assert processes.Process(**json.loads(json.dumps(asdict(found)))) == found
+    said = everything([found])
+    assert all(character == "\n" or " " <= character <= "~" for character in said), ascii(said)
+    return said
+
+
+def run(examples: int, seed: int | None = None) -> None:
+    with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
+        proc = Path(directory)
+        old: dict[str, Any] = {"PROC": processes.PROC, "Memory": processes.Memory}
+        for name, value in old.items():
+            stack.callback(setattr, processes, name, value)
+        processes.PROC, processes.Memory = proc, Counting
+
+        @settings(
+            max_examples=examples,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+            print_blob=True,
+        )
+        @given(fake_processes())
+        def over(process: FakeProcess) -> None:
+            look(proc, process)
+
+        (over if seed is None else hypothesis.seed(seed)(over))()
+
+
+if __name__ == "__main__":
+    run(int(sys.argv[1]) if len(sys.argv) > 1 else 10000, int(sys.argv[2]) if len(sys.argv) > 2 else None)

@@ -1,0 +1,837 @@
+"""drng-status in a hostile world: whatever names, maps, pages, files, environments and directories others make."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import CONF, RELEASE, ROOT
+
+sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(Path(__file__).parent))
+
+import fuzz_status
+from drng_status import aside, config_file, memory, output, processes, text
+from fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
+from pages import forged
+
+STATUS = ROOT / "scripts" / "drng-status"
+PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
+PID = 7
+
+Result = subprocess.CompletedProcess[str]
+
+
+def status(*arguments: str, **kwargs: object) -> Result:
+    env = RELEASE.environment(kwargs.pop("env", PINNED))  # type: ignore[arg-type]
+    return subprocess.run(
+        [str(STATUS), *arguments], env=env, capture_output=True, text=True, timeout=100, check=False, **kwargs
+    )
+
+
+@pytest.fixture
+def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A /proc of the test's own."""
+    folder = tmp_path / "proc"
+    folder.mkdir()
+    monkeypatch.setattr(processes, "PROC", folder)
+    return folder
+
+
+# ---- Whose code is run ----
+
+INTRUDER = "import os\nopen(os.environ['DRNG_TRACE'], 'a').write(__name__ + '\\n')\nraise SystemExit(77)\n"
+NAMES = """
+argparse ast contextlib ctypes dataclasses functools importlib json os pwd re select shlex shutil signal stat struct
+subprocess sys time typing pathlib sitecustomize usercustomize drng_status drng_conf difflib environment
+"""
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Path:
+    """A directory full of modules and programs that leave a trace when they are run."""
+    folder = tmp_path / "trap"
+    folder.mkdir()
+    for name in NAMES.split():
+        (folder / f"{name}.py").write_text(INTRUDER)
+    for name in ("python3", "systemctl", "gcc", "ld", "ldconfig", "objdump", "openssl", "env", "sh"):
+        (folder / name).write_text(f"#!/bin/sh\necho {name} >>'{tmp_path}/trace'\nexit 77\n")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+FORMS = (("--check",), ("--json",), (), ("--all", "--check"), ("--all", "--prometheus"), ("--service", "nginx"))
+
+
+@pytest.mark.parametrize("arguments", FORMS, ids=" ".join)
+def test_nothing_from_the_current_directory_or_the_environment_is_run(
+    trap: Path, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    trace = tmp_path / "trace"
+    env = {
+        **PINNED,
+        "PYTHONPATH": str(trap),
+        "PYTHONHOME": str(trap),
+        "PYTHONSTARTUP": str(trap / "os.py"),
+        "PYTHONUSERBASE": str(trap),
+        "PYTHONINSPECT": "1",
+        "HOME": str(trap),
+        "DRNG_TRACE": str(trace),
+        "PATH": f"{trap}:.:",
+    }
+    result = status(*arguments, env=env, cwd=trap)
+    assert not trace.exists(), trace.read_text()
+    assert result.returncode in (0, 1, 2, 3)
+    assert result.returncode != 3 or "--service" in arguments or "--all" in arguments
+
+
+def test_the_trap_works(trap: Path, tmp_path: Path) -> None:
+    """The control: without -I the same directory is where code comes from."""
+    env = {"DRNG_TRACE": str(tmp_path / "trace"), "PATH": "/usr/bin:/bin"}
+    subprocess.run(["/usr/bin/python3", "-c", "import json"], cwd=trap, env=env, check=False, capture_output=True)
+    assert (tmp_path / "trace").read_text() == "json\n"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """drng-status and what it is made of, in a directory of the test's."""
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    for name in ("drng-status", "drng-conf"):
+        shutil.copy(ROOT / "scripts" / name, folder)
+    shutil.copytree(ROOT / "scripts" / "drng_status", folder / "drng_status", ignore=shutil.ignore_patterns("*.pyc"))
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() or path.name == "drng-status" else 0o644)
+    return folder
+
+
+def run_copy(copy: Path) -> Result:
+    return subprocess.run(
+        [str(copy / "drng-status"), "--json"],
+        env=RELEASE.environment(PINNED),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def give_away(path: Path) -> None:
+    os.chown(path, 65534, 65534)
+
+
+def link_elsewhere(path: Path) -> None:
+    there = path.parent.parent / "elsewhere"
+    path.rename(there)
+    path.symlink_to(there)
+
+
+CHANGES: dict[str, tuple[str, Callable[[Path], None]]] = {
+    "a package that all may write to": ("drng_status", lambda path: path.chmod(0o777)),
+    "a package that a group may write to": ("drng_status", lambda path: path.chmod(0o775)),
+    "a sticky directory of somebody else's": ("drng_status", give_away),
+    "a module that all may write to": ("drng_status/output.py", lambda path: path.chmod(0o666)),
+    "a module of somebody else's": ("drng_status/output.py", give_away),
+    "a link to a package": ("drng_status", link_elsewhere),
+    "a directory that all may write to": (".", lambda path: path.chmod(0o777)),
+    "a drng-conf that all may write to": ("drng-conf", lambda path: path.chmod(0o666)),
+}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_what_others_may_change_is_not_run(copy: Path, change: tuple[str, Callable[[Path], None]]) -> None:
+    name, apply = change
+    before = run_copy(copy)
+    assert before.returncode == 0, before.stderr
+    apply(copy / name)
+    result = run_copy(copy)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr.count("\n") == 1
+    assert "others may change it, so it is not run" in result.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_in_a_sticky_directory_nobody_else_provides_the_package(copy: Path) -> None:
+    """As root in /tmp: the script is root's, the package beside it is not."""
+    copy.chmod(0o1777)
+    assert run_copy(copy).returncode == 0
+    give_away(copy / "drng_status")
+    assert run_copy(copy).returncode == 3
+
+
+def test_a_clone_of_a_users_own_is_run(copy: Path) -> None:
+    """Many have a umask of 002: who may write to the script may write to the rest."""
+    for path in (copy, *copy.rglob("*")):
+        path.chmod(path.stat().st_mode | 0o020)
+    assert run_copy(copy).returncode == 0
+
+
+# ---- Streams ----
+
+
+def shell(line: str) -> Result:
+    return subprocess.run(
+        ["/bin/sh", "-c", line, "sh", str(STATUS)],
+        env=RELEASE.environment(PINNED),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("arguments", ("", "--check", "--json", "--all", "--all --check", "--prometheus", "--help"))
+def test_output_that_cannot_be_written_is_an_error(arguments: str) -> None:
+    full = shell(f'"$1" {arguments} >/dev/full')
+    assert full.returncode == 3
+    assert full.stderr.splitlines()[-1] == "drng-status: cannot read or write: [Errno 28] No space left on device"
+    assert "Traceback" not in full.stderr
+    closed = shell(f'"$1" {arguments} >&-')
+    assert (closed.returncode, closed.stderr) == (3, "drng-status: standard output is closed\n")
+
+
+def test_an_error_without_a_place_to_say_it() -> None:
+    for redirection in ("2>&-", "2>/dev/full", "2>&- <&-"):
+        result = shell(f'"$1" --pid 0 {redirection}')
+        assert (result.returncode, result.stdout, result.stderr) == (3, "", "")
+    assert shell('"$1" --bogus 2>/dev/full').returncode == 3
+
+
+def test_the_end_of_a_pipe_is_quiet() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    result = subprocess.run(
+        [str(STATUS), "--json"], stdout=writer, stderr=subprocess.PIPE, env=RELEASE.environment(PINNED), check=False
+    )
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (-signal.SIGPIPE, b"")
+
+
+@pytest.mark.parametrize("seconds", ("nan", "inf", "-inf", "-1", "0", "1e300", "86401", "x\x1b[2J"))
+def test_times_between_two_looks(seconds: str) -> None:
+    result = status(f"--watch={seconds}")
+    assert result.returncode == 3
+    assert result.stdout == ""
+    assert "\x1b" not in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_an_error_of_its_own_is_one_line_and_3(copy: Path) -> None:
+    (copy / "drng_status" / "output.py").write_text("raise RuntimeError('first\\n\\x1bsecond')\n")
+    result = run_copy(copy)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (3, "", 1)
+    assert "an error of drng-status itself, please report it: RuntimeError: first\\n\\x1bsecond" in result.stderr
+
+
+# ---- Names ----
+
+UGLY = "\x1b]0;owned\x07\x9b31m\u202e\u2066\xff\x7f\r\n\t"
+
+
+@pytest.mark.parametrize("arguments", ((f"--pid={UGLY}",), ("--service", UGLY), (UGLY,), ("--watch", UGLY)), ids=ascii)
+def test_arguments_come_back_escaped(arguments: tuple[str, ...]) -> None:
+    for form in ((), ("--check",)):
+        result = status(*arguments, *form)
+        assert result.returncode == 3
+        said = result.stdout + result.stderr
+        assert all(letter == "\n" or " " <= letter <= "~" for letter in said), ascii(said)
+
+
+def test_the_environment_comes_back_escaped(tmp_path: Path) -> None:
+    folder = tmp_path / UGLY
+    folder.mkdir()
+    config = folder / "openssl.cnf"
+    config.write_text(f".include {UGLY}/none.cnf\n[a\x1b[2J\nx")
+    for path in (config, folder / "none.cnf", folder):
+        for form in ((), ("--json",), ("--check",)):
+            result = status(*form, env={"OPENSSL_CONF": str(path), "OPENSSL_ia32cap": UGLY})
+            said = result.stdout + result.stderr
+            assert all(letter == "\n" or " " <= letter <= "~" for letter in said), ascii(said)
+
+
+def test_a_process_with_an_ugly_name_is_a_row(tmp_path: Path) -> None:
+    folder = tmp_path / "a\x0cb\x1c\x85 \x1b[2J\nc"
+    folder.mkdir()
+    (folder / "data").write_bytes(b"x" * 4096)
+    code = (
+        "import mmap, sys, os; f = open(sys.argv[1], 'rb'); m = mmap.mmap(f.fileno(), 0, prot=1);"
+        "open('/proc/self/comm', 'wb').write(b'\\x1b[2J\\xff\\n) R 1'); print(flush=True); sys.stdin.read()"
+    )
+    command = ["/usr/bin/python3", "-I", "-c", code, str(folder / "data")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        for form in ("--json", "--prometheus", "--check", "--watch=86400"):
+            if not form.startswith("--watch"):
+                assert status("--all", form).returncode in (0, 1, 2, 3), form
+                assert status("--all", form).stderr.count("Traceback") == 0
+        one = status("--json", "--pid", str(process.pid))
+    assert json.loads(one.stdout)["processes"][0]["name"] == "\\x1b[2J\\xff\\x0a) R 1"
+    assert one.returncode == 0, one.stderr
+
+
+def test_printable() -> None:
+    for code in [*range(0, 0x2100), 0x202E, 0x2066, 0xFEFF, 0xDC80, 0xE0001, 0x10FFFF]:
+        shown = text.printable(f"a{chr(code)}b")
+        assert shown.isascii()
+        assert shown.isprintable()
+        assert (shown == f"a{chr(code)}b") == (32 <= code < 127)
+    assert text.printable(b"\xff\x1b") == "\\xff\\x1b"
+    assert text.printable(os.fsdecode(b"\xff")) == "\\xff"
+    assert len(text.printable("x" * 100000)) < 2000
+    assert text.printable_all({"a\n": ["\x1b", None, 3]}) == {"a\\x0a": ["\\x1b", None, 3]}
+
+
+# ---- Mappings ----
+
+
+class Endless:
+    """So many mappings with long names, made while they are read."""
+
+    def __init__(self, count: int, line: bytes) -> None:
+        self.left, self.line, self.place = count * len(line), line, 0
+
+    def readline(self, most: int) -> bytes:
+        part = self.line[self.place : self.place + most]
+        self.place = (self.place + len(part)) % len(self.line)
+        self.left -= len(part)
+        return part if self.left >= 0 else b""
+
+
+def peak(stream: Endless) -> int:
+    tracemalloc.start()
+    try:
+        memory.read_mappings(stream)  # type: ignore[arg-type]
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_mappings() -> None:
+    line = mapping(0x1000, 0x2000, "r-xp", 0, b"/" + b"x" * 4000 + b"/drng.so")
+    few, many = peak(Endless(100, line)), peak(Endless(20000, line))
+    assert many < 1.5 * few + 65536, (few, many)
+
+
+def test_memory_does_not_grow_with_names() -> None:
+    """Directories nest without end, and the kernel shows the whole path."""
+    short = peak(Endless(1, mapping(0x1000, 0x2000, "r-xp", 0, b"/" + b"x" * 100 + b"/drng.so")))
+    long = peak(Endless(1, mapping(0x1000, 0x2000, "r-xp", 0, b"/" + b"x" * (16 << 20) + b"/drng.so")))
+    assert long < short + (1 << 19), (short, long)
+
+
+def test_a_long_name_keeps_its_end() -> None:
+    line = mapping(0x1000, 0x2000, "r-xp", 0, b"/" + b"x" * (1 << 20) + b"/drng.so (deleted)")
+    assert memory.read_mappings(Endless(1, line)).modules == [0x1000]  # type: ignore[arg-type]
+
+
+MANY = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+f = os.open(sys.argv[1], os.O_RDONLY)
+for i in range(int(sys.argv[2])):
+    libc.mmap(None, ctypes.c_size_t(4096), 1 if i % 2 else 0, 2, f, ctypes.c_long(0))
+print(flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_real_process_with_many_mappings(tmp_path: Path) -> None:
+    """30,000 of them with names of 3,000 bytes are 90 MB of text."""
+    folder = tmp_path
+    while len(str(folder)) < 2800:
+        folder /= "d" * 200
+    folder.mkdir(parents=True)
+    (folder / "libcrypto.so.3").write_bytes(b"x" * 4096)
+    command = ["/usr/bin/python3", "-I", "-c", MANY, str(folder / "libcrypto.so.3"), "30000"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        assert Path(f"/proc/{process.pid}/maps").read_bytes().count(b"libcrypto.so.3") >= 30000
+        code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3);"
+        code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+
+        def most(pid: int) -> int:
+            command = ["/usr/bin/python3", "-I", "-c", code, str(STATUS), "--pid", str(pid)]
+            return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+        assert most(process.pid) < 1.5 * most(os.getpid())
+
+
+def test_lines_that_make_no_sense_are_passed_over() -> None:
+    lines = [b"\n", b"x\n", b"1-2 r-xp 0 0 0\n", b"\x0c\x0b\xff / / / / /drng.so", b"1-2 rwxp 00000001 a b /drng.so\n"]
+    for line in lines:
+        assert memory.read_mappings(Endless(1, line)).modules == []  # type: ignore[arg-type]
+    unlucky = b"zz-2 r-xp 0 a b /drng.so\n"
+    assert memory.read_mappings(Endless(1, unlucky)).modules == []  # type: ignore[arg-type]
+
+
+# ---- Pages and modules ----
+
+
+def seen(proc: Path, process: FakeProcess) -> processes.Process:
+    write(proc, PID, process)
+    return processes.inspect(PID)
+
+
+@pytest.mark.parametrize("relocated", (True, False))
+@pytest.mark.parametrize("tag", (4, 0x6FFFFEF5))
+def test_a_fake_module_is_read(proc: Path, relocated: bool, tag: int) -> None:
+    """The control of what follows; a loader may leave the addresses in the dynamic section as they are in the file."""
+    image = module(forged(), relocated=relocated, hash_tag=tag)
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert (found.uses, found.counters.get("requests"), found.message) == (processes.USES_DRNG, 3, "")
+
+
+ENDLESS = {
+    "a chain without end": {"chain": 0},
+    "a chain in a circle": {"hash_tag": 4, "st_name": 9, "next": 1},
+    "no buckets": {"buckets": 0},
+    "buckets far away": {"bloom": 0xFFFFFFFF},
+    "headers without number": {"phnum": 0xFFFF},
+    "headers far away": {"phoff": (1 << 64) - 1},
+    "headers of another size": {"phentsize": 1},
+    "a segment as large as memory": {"load_memsz": (1 << 64) - 1},
+    "a segment of nothing": {"load_memsz": 0},
+    "a dynamic section without end": {"dynamic_memsz": (1 << 64) - 1},
+    "a dynamic section far away": {"dynamic_vaddr": 1 << 63},
+    "symbols in the kernel": {"symtab": (1 << 64) - 4096},
+    "texts in the kernel": {"strtab": (1 << 64) - 4096},
+    "counters in the kernel": {"st_value": (1 << 64) - 4096},
+    "counters behind the module": {"st_value": 1 << 20},
+    "counters that are code": {"st_info": 0x12},
+    "counters that it only uses": {"st_shndx": 0},
+    "no table of names": {"hash_tag": 9},
+}
+
+
+@pytest.mark.parametrize("changes", ENDLESS.values(), ids=ENDLESS.keys())
+def test_a_module_that_lies_is_a_row(proc: Path, changes: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    # It fails where more is asked for than a module can need.
+    monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
+    image = module(forged(), **changes)
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert (found.uses, found.counters, found.hidden) == (processes.UNKNOWN, {}, False)
+    assert found.message
+
+
+def test_a_module_that_points_out_of_itself_is_not_followed(proc: Path) -> None:
+    """To memory that is there, and that may be anything: a device's, say."""
+    image = module(forged())
+    outside = module(forged(), strtab=BASE + len(image)) + b"\0drng_counters\0"
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=outside))
+    assert (found.uses, found.message) == (processes.UNKNOWN, "its drng.so points out of itself")
+
+
+def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
+    last = (1 << 64) - 1
+    numbers = dict.fromkeys(("rdseed", "rdrand", "failures", "rdseed_health", "rdrand_health", "last_seed"), last)
+    image = module(forged(loaded=last, forks=last, healthy=last, requests=last, served=last, begun=0, **numbers))
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert found.uses == processes.USES_DRNG
+    for number in (0, 1, 253402300800, 1 << 55, last):
+        assert output.moment(number)
+        assert output.ago(number)
+    assert f'drng_requests_total{{pid="7",process="server"}} {last}' in fuzz_status.everything([found])
+
+
+def test_a_page_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
+    image = module(forged(cell_count=1 << 14, cell_size=1 << 14), load_memsz=1 << 31)
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert (found.uses, found.message) == (processes.UNKNOWN, "the counters' own description makes no sense")
+
+
+def test_a_page_that_changes_while_it_is_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other bytes at each look: there is an end, and what is checked is what is used."""
+    image = bytearray(module(forged()))
+    looks = []
+
+    class Changing(memory.Memory):
+        def read(self, address: int, length: int) -> bytes:
+            looks.append(address)
+            image[0x400 + 40] = len(looks) & 0xFF
+            return bytes(image[address - BASE : address - BASE + length])
+
+    monkeypatch.setattr(processes, "Memory", Changing)
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=bytes(image)))
+    assert found.uses == processes.USES_DRNG
+    assert len(looks) < 30
+
+
+def test_memory_that_comes_in_pieces_or_not_at_all(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    image = module(forged())
+    process = FakeProcess(maps=module_maps(len(image)), image=image)
+    pread = os.pread
+    monkeypatch.setattr(os, "pread", lambda fd, length, offset: pread(fd, min(length, 7), offset))
+    assert seen(proc, process).uses == processes.USES_DRNG
+
+    def fails(fd: int, length: int, offset: int) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "pread", fails)
+    found = seen(proc, process)
+    assert (found.uses, found.message) == (processes.UNKNOWN, "its memory cannot be read: Input/output error")
+
+
+@pytest.mark.parametrize("content", (b"", b"7 (x", b"7 (x) S", b"7 (x) S y", b"\xff" * 100))
+def test_a_stat_that_makes_no_sense_is_a_row(proc: Path, content: bytes) -> None:
+    found = seen(proc, FakeProcess(stat=content))
+    assert (found.uses, found.hidden) == (processes.UNKNOWN, True)
+
+
+def test_everything_at_once() -> None:
+    fuzz_status.run(300, seed=12)
+
+
+# ---- Processes that come, go, and hang ----
+
+
+def test_a_number_that_is_used_anew_is_not_mistaken(proc: Path) -> None:
+    """All is read through one descriptor of /proc/PID, which stands for the process and not for its number."""
+    image = module(forged())
+    write(proc, PID, FakeProcess(maps=module_maps(len(image)), image=image))
+    entry = processes.open_process(PID)
+    shutil.move(proc / str(PID), proc / "gone")
+    write(proc, PID, FakeProcess(comm=b"another\n"))
+    found = processes.look_at(PID, entry)
+    os.close(entry)
+    assert (found.name, found.uses) == ("server", processes.USES_DRNG)
+
+
+def test_a_zombie_is_named_and_left_out() -> None:
+    with subprocess.Popen(["true"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        result = status("--pid", str(process.pid))
+        family = status("--json", "--pid", str(os.getpid()))
+        process.wait()
+    assert result.returncode == 3
+    assert f"process {process.pid} (true) has ended: it is a zombie" in result.stderr
+    assert process.pid not in [p["pid"] for p in json.loads(family.stdout)["processes"]]
+
+
+HEADLESS = """
+import ctypes, sys, threading
+def rest():
+    print(flush=True)
+    sys.stdin.read()
+    ctypes.CDLL(None)._exit(0)
+ctypes.CDLL("libcrypto.so.3").RAND_bytes(ctypes.create_string_buffer(8), 8)
+threading.Thread(target=rest).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+def test_a_process_whose_main_thread_has_ended_is_seen() -> None:
+    command = ["/usr/bin/python3", "-I", "-c", HEADLESS]
+    environment = RELEASE.environment(PINNED)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        stat = Path(f"/proc/{process.pid}/stat")
+        while ") Z " not in stat.read_text():
+            time.sleep(0.001)
+        found = json.loads(status("--json", "--pid", str(process.pid)).stdout)["processes"][0]
+    assert found["uses"] == "drng"
+
+
+def test_who_hangs_or_crashes_is_a_row() -> None:
+    def work(item: int) -> int:
+        if item == 2:
+            signal.pause()
+        if item == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if item == 5:
+            raise ValueError("no")
+        return item * 10
+
+    answers = dict(aside.each([1, 2, 3, 4, 5, 6], work, seconds=2))
+    assert answers[1] == 10 and answers[3] == 30 and answers[6] == 60
+    assert answers[2] == aside.Failure("no answer within 2 seconds")
+    assert answers[4] == aside.Failure("looking at it ended with signal 9")
+    assert answers[5] == aside.Failure("ValueError: no")
+
+
+def test_many_that_hang_do_not_keep_the_rest_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = []
+
+    def hangs(_: object, seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(aside._Child, "line", hangs)
+    answers = dict(aside.each(list(range(10)), lambda item: item, seconds=60))
+    assert len(answers) == 10
+    assert all(isinstance(answer, aside.Failure) for answer in answers.values())
+    assert waited == [60] * aside.PATIENCE + [aside.HURRIED] * (10 - aside.PATIENCE)
+
+
+def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> None:
+    """The child has none of the streams of the command."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); from drng_status import aside; import os, signal;"
+        "show = lambda _: [os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)];"
+        "print(dict(aside.each([1], show))[1])"
+    )
+    result = subprocess.run(["/usr/bin/python3", "-I", "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "['/dev/null', '/dev/null', '/dev/null']\n"
+
+
+def test_a_configuration_that_hangs_ends(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "openssl.cnf")
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); from drng_status import environment\n"
+        "environment.SECONDS = 1.0\n"
+        "try:\n    environment.collect(None)\nexcept environment.EnvironmentUnknownError as error:\n    print(error)"
+    )
+    environment = RELEASE.environment({"OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
+    command = ["/usr/bin/python3", "-I", "-c", code]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout == "no answer within 1 seconds\n"
+
+
+# ---- /proc itself ----
+
+
+def test_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "PROC", tmp_path / "proc")
+    for look in (lambda: processes.inspect(1), processes.everybody, lambda: processes.inspect_family(1)):
+        with pytest.raises(processes.TargetError, match="is not mounted here"):
+            look()
+
+
+def test_hidden_processes_are_not_said_to_be_absent(proc: Path) -> None:
+    (proc / "self").mkdir()
+    found = processes.inspect(1)
+    assert (found.uses, found.hidden) == (processes.UNKNOWN, True)
+    assert "hidepid" in found.message
+    with pytest.raises(processes.TargetError, match="there is no process"):
+        processes.inspect(1 << 40)
+    write(proc, PID, FakeProcess())
+    assert [(p.pid, p.hidden) for p in processes.everybody()] == [(1, True)]
+
+
+def test_numbers_that_go_in_circles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "parents", lambda: {1: 3, 2: 1, 3: 2})
+    assert processes.family(1) == [1, 2, 3]
+
+
+def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has a group of its own may make others in it, deeper than Python calls itself."""
+    monkeypatch.setattr(processes, "CGROUPS", (tmp_path,))
+    here = tmp_path / "g"
+    here.mkdir()
+    deep = here
+    for _ in range(1500):
+        deep = deep / "d"
+        deep.mkdir()
+    (deep / "cgroup.procs").write_text("12\n0\n")
+    (here / "cgroup.procs").write_text("11\n")
+    found = processes.cgroup_members("/g")
+    # Neither can pytest: it would leave the directory where it is.
+    subprocess.run(["rm", "-rf", str(here)], check=True)
+    assert found == [11, 12]
+
+
+# ---- --check over many ----
+
+
+def judged(uses: str, **changes: object) -> processes.Process:
+    counters = {"active-source": "rdseed", "begun": True, "requests": 1, "disabled-reason": ""}
+    return processes.Process(1, "x", uses, counters=counters if uses == processes.USES_DRNG else {}, **changes)  # type: ignore[arg-type]
+
+
+def test_one_that_cannot_be_looked_at_decides_nothing_over_all() -> None:
+    drng, hidden = judged(processes.USES_DRNG), judged(processes.UNKNOWN, hidden=True)
+    assert output.check_all([drng])[0] == 0
+    code, line = output.check_all([hidden, drng, hidden])
+    assert code == 0
+    assert line.endswith("; processes that could not be looked at: 2")
+    assert output.check_all([hidden])[0] == 3
+    assert output.check_all([])[0] == 2
+    # It is known to use drng, and nothing more.
+    assert output.check_all([drng, judged(processes.UNKNOWN)])[0] == 3
+    # Asked for by name, it counts.
+    assert output.check_processes([drng, hidden])[0] == 3
+
+
+# ---- openssl.cnf ----
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> Iterator[config_file.View]:
+    root = os.open(tmp_path, os.O_PATH)
+    yield config_file.View(root, root)
+    os.close(root)
+
+
+def problem_of(view: config_file.View, folder: Path, text: str) -> str:
+    (folder / "openssl.cnf").write_text(text)
+    return config_file.problem(view, "/openssl.cnf")
+
+
+def test_files_that_can_be_read(view: config_file.View, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.cnf").write_text("[x]\n")
+    (tmp_path / "a" / "c.txt").write_text(".include /nowhere\n")
+    (tmp_path / "link.cnf").symlink_to("/a/b.cnf")  # as seen from the root of the view
+    (tmp_path / "up.cnf").symlink_to("../../../../a/b.cnf")
+    for lines in (
+        "",
+        "[a]\nb = c\n",
+        ".include /a/b.cnf\n",
+        ".include=/a/b.cnf\n",
+        "  .include = a/b.cnf # as it is\n",
+        '.include "/a/b.cnf"\n',
+        ".include /a/\\\nb.cnf\n",
+        ".include /a\n",
+        ".include /link.cnf\n.include /up.cnf\n",
+        "# .include /nowhere.cnf\n",
+        "included = .include /nowhere.cnf\n",
+        ".include $dir/nowhere.cnf\n",
+        ".pragma includedir:/a\n.include b.cnf\n",
+        "[x]\n.include /dev/null\n".replace("/dev/null", "/a/b.cnf"),
+        ".include /openssl.cnf\n",
+    ):
+        assert problem_of(view, tmp_path, lines) == "", lines
+
+
+def test_files_that_cannot_be_read(view: config_file.View, tmp_path: Path) -> None:
+    assert config_file.problem(view, "/none.cnf") == "/none.cnf: there is no such file"
+    (tmp_path / "b.cnf").write_text("x = y\n[a]\n.include /c/none.cnf\n")
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "out").symlink_to("/etc/passwd")
+    said = {
+        ".include /none.cnf\n": "/none.cnf: there is no such file",
+        ".include = none.cnf\n": "none.cnf: there is no such file",
+        "x = y\n.include '/no ne.cnf' # so\n": "/no ne.cnf: there is no such file",
+        ".include /b.cnf\n": "/c/none.cnf: there is no such file",
+        ".include /fifo\n": "/fifo: it is no regular file",
+        ".include /loop\n": "/loop: too many symbolic links",
+        ".include /out\n": "/out: there is no such file",
+        ".include /openssl.cnf/x\n": "/openssl.cnf/x: there is no such file",
+        ".include /a\0b.cnf\n": "/a: there is no such file",
+        ".include /\x1b[2J\n": "/\\x1b[2J: there is no such file",
+    }
+    for lines, problem in said.items():
+        assert problem_of(view, tmp_path, lines) == f"/openssl.cnf includes {problem}", lines
+    assert config_file.problem(view, "/") == "/: it is a directory"
+
+
+def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path) -> None:
+    (tmp_path / "shut").mkdir(mode=0o700)
+    (tmp_path / "shut" / "a.cnf").write_text("")
+    (tmp_path / "b.cnf").write_text("")
+    (tmp_path / "b.cnf").chmod(0o640)
+    tmp_path.chmod(0o755)
+    nobody = config_file.View(view.root, view.cwd, config_file.User(65534, frozenset([65534])))
+    assert config_file.problem(nobody, "/b.cnf") == "/b.cnf: its user, as it is now, may not read it"
+    assert config_file.problem(nobody, "/shut/a.cnf") == "/shut/a.cnf: its user, as it is now, may not go there"
+    root = config_file.View(view.root, view.cwd, config_file.User(0, frozenset()))
+    assert config_file.problem(root, "/b.cnf") == config_file.problem(root, "/shut/a.cnf") == ""
+
+
+DRAWER = "import ssl, sys; ssl.RAND_bytes(8); print(flush=True); sys.stdin.read()"
+
+
+def drawn_under(config: str, **kwargs: object) -> tuple[Result, Result]:
+    """A program that draws under this OPENSSL_CONF; what is said of it, and the check."""
+    environment = RELEASE.environment({"OPENSSL_CONF": config})
+    with subprocess.Popen(
+        ["/usr/bin/python3", "-I", "-c", DRAWER],
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        **kwargs,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        return status("--pid", str(process.pid)), status("--check", "--pid", str(process.pid))
+
+
+def test_strict_that_was_not_read_is_seen_in_the_process(tmp_path: Path) -> None:
+    (tmp_path / "typo.cnf").write_text(f".include {CONF}/drgn.cnf\n")
+    shut = tmp_path / "shut.cnf"
+    shut.write_text((CONF / "drng.cnf").read_text())
+    cases = {
+        f"{tmp_path}/none.cnf": f"{tmp_path}/none.cnf: there is no such file",
+        f"{tmp_path}/typo.cnf": f"{tmp_path}/typo.cnf includes {CONF}/drgn.cnf: there is no such file",
+        str(tmp_path): f"{tmp_path}: it is a directory",
+    }
+    for config, said in cases.items():
+        shown, check = drawn_under(config)
+        assert f"OPENSSL_CONF names {said}, so libcrypto serves by itself" in shown.stdout
+        assert check.returncode == 2
+        assert said in check.stdout
+
+
+def test_strict_that_is_not_read_is_seen_in_the_environment(tmp_path: Path) -> None:
+    (tmp_path / "typo.cnf").write_text(f".include {CONF}/drgn.cnf\n")
+    said = f"{tmp_path}/typo.cnf includes {CONF}/drgn.cnf: there is no such file"
+    env = {"OPENSSL_CONF": f"{tmp_path}/typo.cnf"}
+    assert f"\nnot read         {said}\n" in status(env=env).stdout
+    check = status("--check", env=env)
+    assert check.returncode == 2
+    assert said in check.stdout
+
+
+def test_drng_that_is_loaded_and_not_asked_is_not_said_to_serve(tmp_path: Path) -> None:
+    """The providers are there, and the lines for the generators are in a file that is not."""
+    config = tmp_path / "openssl.cnf"
+    config.write_text(
+        "openssl_conf = init\n.include /nowhere/strict.cnf\n[init]\nproviders = p\n[p]\ndefault = d\ndrng = e\n"
+        "[d]\nactivate = 1\n[e]\nactivate = 1\n"
+    )
+    shown, check = drawn_under(str(config))
+    assert "drng is loaded and serves nothing" in shown.stdout
+    assert check.returncode == 2
+
+
+def test_a_file_that_is_gone_since_is_told_and_does_not_count(tmp_path: Path) -> None:
+    config = tmp_path / "openssl.cnf"
+    config.write_text((CONF / "drng.cnf").read_text())
+    environment = RELEASE.environment({"OPENSSL_CONF": str(config)})
+    command = ["/usr/bin/python3", "-I", "-c", DRAWER]
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        before = status("--check", "--pid", str(process.pid))
+        config.unlink()
+        shown = status("--pid", str(process.pid))
+        check = status("--check", "--pid", str(process.pid))
+    assert "it would not be served by drng if it started now" in shown.stdout
+    assert check.returncode == before.returncode
+
+
+def test_a_title_written_over_the_environment_leaves_what_the_service_says(proc: Path) -> None:
+    """As nginx does."""
+    maps = mapping(BASE, BASE + 4096, "r-xp", 0, b"/usr/lib/libcrypto.so.3")
+    write(proc, PID, FakeProcess(maps=maps, environ=b"ss master" + bytes(100)))
+    found = processes.inspect(PID, "/nowhere/drng.cnf")
+    assert found.message.endswith(
+        "OPENSSL_CONF names /nowhere/drng.cnf: there is no such file, so libcrypto serves by itself"
+    )
+    assert processes.inspect(PID).message == "it uses libcrypto without drng"
+
+
+def test_the_environment_of_a_service_is_understood() -> None:
+    assert processes.openssl_conf('A=b "OPENSSL_CONF=/a b/c.cnf" C=d') == "/a b/c.cnf"
+    assert processes.openssl_conf("A=b") is None
+    assert processes.openssl_conf('A="b') is None
+
+
+def test_resource_is_used() -> None:
+    """Kept low by the kernel: half a gigabyte of address space is enough for all of it."""
+    limit = 512 << 20
+    result = status("--all", "--json", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    assert result.returncode == 0, result.stderr
