@@ -19,10 +19,9 @@ CELL = struct.Struct("=2Q")
 SOURCES = ("none", "rdseed", "rdrand", "fallback")
 
 MEMORY = (
-    "not locked: a child made by clone(), which nobody tells",
+    "not locked: forked after drng was loaded, and a child does not inherit the lock",
     "locked",
     "not locked, or not all: the limit RLIMIT_MEMLOCK refuses",
-    "not locked: a system call filter is on",
 )
 LOCKED = MEMORY[1]
 
