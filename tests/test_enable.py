@@ -1,4 +1,8 @@
-"""drng-enable, as installed, on an image of a system: what it turns on, what it gives back, and what it refuses."""
+"""drng-enable, as installed: what it turns on, what it gives back, and what it refuses.
+
+Most tests run it live: in a mount namespace in which the image's folders stand in the place of the machine's. With
+--root the same image is changed from outside, where nothing of it may be loaded or run.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BUILD, RELEASE, ROOT, has_random_provider
@@ -87,6 +92,18 @@ FILES = {
 }
 
 
+# In a namespace of its own: the root of the image, its modules directory, and where that belongs; then the command.
+LIVE = """
+set -e
+mount --bind "$1/etc" /etc
+mount --bind "$1/usr/lib/systemd/system" /usr/lib/systemd/system
+mount --bind "$2" "$3"
+mount -t tmpfs -o mode=755 run /run
+shift 3
+exec "$@"
+"""
+
+
 @dataclass
 class Image:
     """A system under a directory, with drng installed in it."""
@@ -105,20 +122,27 @@ class Image:
     def drop_in(self) -> Path:
         return self.root / "etc/systemd/system/nginx.service.d/drng.conf"
 
-    def run(self, *arguments: str, user: int | None = None) -> subprocess.CompletedProcess[str]:
+    # Changed from outside, by --root.
+    offline: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        return [str(self.root / "usr/sbin/drng-enable")]
+
+    def run(self, *arguments: str, user: int | None = None, **kwargs: Any) -> subprocess.CompletedProcess[str]:
         # The caller's environment must not leak into the check: with this one, nothing would load.
         env = {"PATH": os.environ["PATH"], "OPENSSL_CONF": "/nowhere", "OPENSSL_MODULES": "/nowhere"}
-        return subprocess.run(
-            [str(self.root / "usr/sbin/drng-enable"), *arguments, "--root", str(self.root)],
-            env=env,
-            user=user,
-            group=user,
-            cwd="/",
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        kwargs = {"env": env, "cwd": "/", "timeout": 60, **kwargs}
+        if self.offline:
+            command = [*self.command, *arguments, "--root", str(self.root)]
+        else:
+            switch = [] if user is None else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+            command = ["unshare", "--mount", "sh", "-c", LIVE, "sh", *self.mounts(), *switch, *self.command, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
+
+    def mounts(self) -> list[str]:
+        modules = str(self.modules)
+        return [str(self.root), modules, modules.removeprefix(str(self.root))]
 
     def ok(self, *arguments: str) -> str:
         result = self.run(*arguments)
@@ -205,6 +229,18 @@ def image(installed: Path, tmp_path: Path) -> Image:
     root = tmp_path / "root"
     shutil.copytree(installed, root, symlinks=True)
     return Image(root)
+
+
+@pytest.fixture
+def offline(image: Image) -> Image:
+    image.offline = True
+    return image
+
+
+@pytest.fixture(params=["live", "offline"])
+def either(image: Image, request: pytest.FixtureRequest) -> Image:
+    image.offline = request.param == "offline"
+    return image
 
 
 @pytest.fixture(autouse=True)
