@@ -60,7 +60,11 @@ def expected(suffix: str, *documentation: str) -> set[str]:
     module = output("pkg-config", "--variable=modulesdir", "libcrypto").strip() + "/drng.so"
     pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES]
     programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
-    imported = [f"/usr/share/drng/drng_status/{p.name}" for p in (ROOT / "scripts/drng_status").glob("*.py")]
+    imported = [
+        f"/usr/share/drng/{folder}/{p.name}"
+        for folder in ("drng_enable", "drng_status")
+        for p in (ROOT / "scripts" / folder).glob("*.py")
+    ]
     articles = [
         str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".png", ".svg")
     ]
@@ -181,7 +185,8 @@ def system(tmp_path: Path) -> Iterator[System]:
     shutil.copy(STOCK, root / "etc/ssl/openssl.cnf")
     (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")
     (root / "usr/lib/systemd/system/nginx.service").write_text("[Service]\nExecStart=/usr/sbin/nginx\n")
-    yield System(root)
+    # From outside, since dpkg's scripts run outside as well.
+    yield System(root, offline=True)
     assert STOCK.read_bytes() == machine, "the machine's own is left alone"
 
 

@@ -45,10 +45,11 @@ def show(path: str, old: bytes | None, new: bytes | None) -> None:
 
 def prepare(files: list[File]) -> list[Prepared]:
     """All of them whole on the disk, or none."""
+    for file in files:
+        file.place.sweep()
     prepared: list[Prepared] = []
     try:
         for file in files:
-            file.place.sweep()
             prepared.append(file.place.prepare(file.data, file.model))
     except BaseException as error:
         for each in prepared:
