@@ -133,11 +133,15 @@ class Image:
         # The caller's environment must not leak into the check: with this one, nothing would load.
         env = {"PATH": os.environ["PATH"], "OPENSSL_CONF": "/nowhere", "OPENSSL_MODULES": "/nowhere"}
         kwargs = {"env": env, "cwd": "/", "timeout": 60, **kwargs}
+        seen = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in kwargs["env"].items())]
         if self.offline:
             command = [*self.command, *arguments, "--root", str(self.root)]
         else:
             switch = [] if user is None else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-            command = ["unshare", "--mount", "sh", "-c", LIVE, "sh", *self.mounts(), *switch, *self.command, *arguments]
+            # For drng-enable, not for what makes the namespace.
+            kwargs["env"] = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+            start = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", LIVE, "sh", *self.mounts()]
+            command = [*start, *switch, *seen, *self.command, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
 
     def mounts(self) -> list[str]:

@@ -5,7 +5,6 @@ without drng, whatever keeps its file from it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from booted import Machine, booted
@@ -148,8 +147,12 @@ def test_by_systemd_s_own_word(service: Machine) -> None:
         '#!/bin/sh\ncase $1 in show) exec systemctl "$@" | sed s,^Environment=.*,Environment=OPENSSL_CONF=/other, ;;\n'
         '*) exec systemctl "$@" ;; esac\n',
     )
-    service.run("sh", "-c", "mv /usr/bin/systemctl /usr/bin/systemctl.real; sed s,systemctl,/usr/bin/systemctl.real, "
-                "/usr/local/sbin/fake >/usr/bin/systemctl; chmod +x /usr/bin/systemctl")
+    service.run(
+        "sh",
+        "-c",
+        "mv /usr/bin/systemctl /usr/bin/systemctl.real; sed s,systemctl,/usr/bin/systemctl.real, "
+        "/usr/local/sbin/fake >/usr/bin/systemctl; chmod +x /usr/bin/systemctl",
+    )
     try:
         result = service.run("drng-enable", "on", "--service", "t", check=False)
     finally:

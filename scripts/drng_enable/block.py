@@ -38,7 +38,7 @@ def profile_of(text: str) -> str:
 
 def without_block(text: str, path: str) -> str:
     """The file without our lines, byte for byte what it was before they came."""
-    marks = re.findall(rf"^# (>>>|<<<) drng-enable", text, flags=re.M)
+    marks = re.findall(r"^# (>>>|<<<) drng-enable", text, flags=re.M)
     if not marks or ">>>" not in marks:
         return text
     if marks != [">>>", "<<<"]:
@@ -98,8 +98,8 @@ def block(base: str, profile: str, profile_path: str, profile_text: str, names: 
     return (
         ("" if newline else "\n")
         + f"{START}: {profile}{'' if newline else NO_NEWLINE}\n"
-        + "# drng-enable off takes these lines away, and on writes them anew from the profile: settings of drng's go into\n"
-        + f"# {profile_path}\n"
+        + "# drng-enable off takes these lines away, and on writes them anew from the profile: settings of drng's go\n"
+        + f"# into {profile_path}\n"
         + statements(profile_text)
         + _put_back(names, PROFILES[profile][1])
         + f"{END}\n"

@@ -55,9 +55,7 @@ def prepare(files: list[File]) -> list[Prepared]:
         for each in prepared:
             each.discard()
         if isinstance(error, OSError):
-            raise Failure(
-                f"{file.place.path} cannot be written: {error.strerror}; nothing has been changed"
-            ) from None
+            raise Failure(f"{file.place.path} cannot be written: {error.strerror}; nothing has been changed") from None
         raise
     return prepared
 
@@ -84,6 +82,4 @@ def make_place(tree: Tree, path: str) -> Place:
         return tree.place(path, follow=False, make=True)
     except OSError as error:
         tree.unmake()
-        raise Failure(
-            f"{os.path.dirname(path)} cannot be made: {error.strerror}; nothing has been changed"
-        ) from None
+        raise Failure(f"{os.path.dirname(path)} cannot be made: {error.strerror}; nothing has been changed") from None

@@ -47,7 +47,9 @@ def compare(
         return
     request.profile = profile
     try:
-        wanted = block.block(base, profile, path_of(request), text_of(tree, request), block.Names.of(check.meaning(base)))
+        wanted = block.block(
+            base, profile, path_of(request), text_of(tree, request), block.Names.of(check.meaning(base))
+        )
     except Failure as error:
         say(str(error))
         return

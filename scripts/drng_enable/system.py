@@ -81,6 +81,9 @@ class System:
     def off(self) -> None:
         if not block.has_block(self.text):
             say(f"{self.path}: is off already")
+            # One that was killed before its last step has left it.
+            if not self.request.dry_run and self.backup.stat() is not None and self.backup.read() == self.live:
+                self._drop_backup(self.live)
             return
         base = block.without_block(self.text, self.path)
         if not self.check.loads(self.text) and (reason := self.check.loads(base)):

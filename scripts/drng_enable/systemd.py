@@ -40,7 +40,7 @@ def template_of(name: str) -> str | None:
 
 
 def drop_in_names(name: str) -> list[str]:
-    """The names under which a unit has drop-ins, but for its type's: itself, its template, and each prefix at a dash."""
+    """Under which a unit has drop-ins, but for its type's: itself, its template, and each prefix at a dash."""
     stem, at, instance = name.removesuffix(".service").partition("@")
     stems = [stem]
     while dash := re.search(r"^(.*[^-]-*)-+[^-]*-*$", stems[-1]):

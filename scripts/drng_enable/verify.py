@@ -115,12 +115,16 @@ class Check:
         return self._tried(text) if self.tree.live else self._read(text)
 
     def _tried(self, text: str) -> Serving:
+        # What the reader refuses (an endless include, a FIFO) would hold up libcrypto for ever.
+        self.conf(text)
         with programs.as_file(text) as name:
             status = programs.drng_status(name)
         generators = {role: status[role] for role in ("primary", "public", "private")}
         lines = list(status["errors"])
         for role, found in generators.items():
-            lines.append(f"{role}: {found['name']} of provider {found['provider']}" if found else f"{role}: no generator")
+            lines.append(
+                f"{role}: {found['name']} of provider {found['provider']}" if found else f"{role}: no generator"
+            )
         if drng := status["drng"]:
             reason = f" ({drng['disabled-reason']})" if drng["disabled-reason"] else ""
             lines.append(f"seeds: {drng['active-source']}{reason}")
@@ -138,7 +142,9 @@ class Check:
 
     def _has_module(self) -> bool:
         below = [f"/usr/lib/{name}/ossl-modules" for name in self.tree.names("/usr/lib")]
-        return any("drng.so" in self.tree.names(d) for d in (*below, "/usr/lib/ossl-modules", "/usr/lib64/ossl-modules"))
+        return any(
+            "drng.so" in self.tree.names(d) for d in (*below, "/usr/lib/ossl-modules", "/usr/lib64/ossl-modules")
+        )
 
     # ---- The check ----
 
@@ -166,13 +172,12 @@ class Check:
         active = self._active(before)
         if "default" not in active:
             raise Failure(
-                f"{self.path} does without the default provider, which drng's profiles activate; nothing has been changed"
+                f"{self.path} does without the default provider, which drng's profiles activate; "
+                "nothing has been changed"
             )
         if reason := self.loads(after):
             raise Failure(f"{self.path} would not load: {reason}; nothing has been changed")
         would, wanted = sorted(self._active(after)), sorted(active | {"drng"})
         if would != wanted:
             self._why_not_loaded(after)
-            raise Failure(
-                f"the providers would be {' '.join(would)}, not {' '.join(wanted)}; nothing has been changed"
-            )
+            raise Failure(f"the providers would be {' '.join(would)}, not {' '.join(wanted)}; nothing has been changed")
