@@ -258,7 +258,8 @@ def the_machine_is_left_alone() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_on_and_off(image: Image, name: str) -> None:
+def test_on_and_off(either: Image, name: str) -> None:
+    image = either
     if (text := FILES[name]) is not None:
         image.conf.write_text(text)
     original = image.files()
@@ -309,7 +310,8 @@ def test_a_plain_include_is_not_enough_for_other_names(image: Image) -> None:
     assert "legacy" not in image.providers(image.conf)
 
 
-def test_on_twice_changes_nothing(image: Image) -> None:
+def test_on_twice_changes_nothing(either: Image) -> None:
+    image = either
     image.ok("on", "--system")
     files, status = image.files(), image.conf.stat()
     assert "on already" in image.ok("on", "--system")
@@ -317,7 +319,8 @@ def test_on_twice_changes_nothing(image: Image) -> None:
     assert (image.conf.stat().st_ino, image.conf.stat().st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
 
 
-def test_off_where_it_is_off(image: Image) -> None:
+def test_off_where_it_is_off(either: Image) -> None:
+    image = either
     files = image.files()
     assert "off already" in image.ok("off", "--system")
     assert "off already" in image.ok("off", "--service", "nginx")
@@ -435,7 +438,8 @@ def test_a_missing_module_even_for_the_permissive_profile(image: Image) -> None:
     assert "nothing has been changed" in image.refused("on", "--system", "--profile", "permissive")
 
 
-def test_a_missing_profile(image: Image) -> None:
+def test_a_missing_profile(either: Image) -> None:
+    image = either
     (image.root / "etc/ssl/drng/drng.cnf").unlink()
     assert "not installed" in image.refused("on", "--system")
 
@@ -447,7 +451,8 @@ def set_key(image: Image, line: str) -> None:
     profile.write_text(text.replace("[drng_sect]\n", f"[drng_sect]\n{line}\n"))
 
 
-def test_a_mistyped_value(image: Image) -> None:
+def test_a_mistyped_value(either: Image) -> None:
+    image = either
     set_key(image, "fallback = maybe")
     said = image.refused("on", "--system")
     assert "fallback = maybe" in said
@@ -555,7 +560,8 @@ def openssl_conf_of(image: Image, drop_in: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["stock", "policy", "own-names"])
-def test_a_service_on_and_off(image: Image, name: str) -> None:
+def test_a_service_on_and_off(either: Image, name: str) -> None:
+    image = either
     if (text := FILES[name]) is not None:
         image.conf.write_text(text)
     original = image.files()
@@ -596,7 +602,8 @@ def test_a_service_beside_the_system(image: Image) -> None:
     assert {k: v for k, v in image.files().items() if not k.endswith(".so")} == original
 
 
-def test_an_instance_of_a_template(image: Image) -> None:
+def test_an_instance_of_a_template(either: Image) -> None:
+    image = either
     image.ok("on", "--service", "stunnel@web")
     assert (image.root / "etc/systemd/system/stunnel@web.service.d/drng.conf").is_file()
 
@@ -616,7 +623,8 @@ def test_a_dry_run_for_a_service(image: Image) -> None:
 
 
 @pytest.mark.parametrize("place", ["drop-in", "unit", "environment-file", "unset"])
-def test_another_openssl_conf_is_not_fought(image: Image, place: str) -> None:
+def test_another_openssl_conf_is_not_fought(either: Image, place: str) -> None:
+    image = either
     line = "Environment=OPENSSL_CONF=/etc/mine.cnf\n"
     unit = image.root / "usr/lib/systemd/system/nginx.service"
     if place == "drop-in":
@@ -647,11 +655,116 @@ def test_apache_s_envvars_are_not_fought(image: Image, service: str, directory: 
     image.ok("on", "--service", service)
 
 
-def test_a_drop_in_by_somebody_else_is_left_alone(image: Image) -> None:
+def test_a_drop_in_by_somebody_else_is_left_alone(either: Image) -> None:
+    image = either
     image.drop_in.parent.mkdir(parents=True)
     shutil.copy(ROOT / "conf/systemd/nginx.service.d/drng.conf", image.drop_in)
     assert "not by drng-enable" in image.refused("on", "--service", "nginx")
     assert "not by drng-enable" in image.refused("off", "--service", "nginx")
+
+
+OVERRULING = {
+    "type.d": ("etc/systemd/system/service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "type.d, before ours": ("usr/lib/systemd/system/service.d/a.conf", "Environment=A=b OPENSSL_CONF=/etc/mine.cnf"),
+    "later, and emptied": ("usr/lib/systemd/system/nginx.service.d/zz.conf", "Environment="),
+    "check emptied": ("usr/lib/systemd/system/nginx.service.d/zz.conf", "ExecStartPre="),
+    "our name, above ours": ("etc/systemd/system.control/nginx.service.d/drng.conf", "Environment=A=b"),
+    "prefix": ("etc/systemd/system/web-.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "template": ("etc/systemd/system/web-front@.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "alias": ("etc/systemd/system/nginx.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "continued": ("etc/systemd/system/nginx.service.d/zz.conf", "Environment=A=b \\\n  OPENSSL_CONF=/etc/mine.cnf"),
+}
+
+
+@pytest.mark.parametrize("how", OVERRULING)
+def test_what_overrules_a_drop_in_by_systemd_s_rules(either: Image, how: str) -> None:
+    file, line = OVERRULING[how]
+    image = either
+    units = image.root / "usr/lib/systemd/system"
+    (units / "web-front@.service").write_text("[Service]\nExecStart=/bin/true\n")
+    (units / "other.service").symlink_to("nginx.service")
+    service = {"prefix": "web-front@a", "template": "web-front@a", "alias": "other"}.get(how, "nginx")
+    (image.root / file).parent.mkdir(parents=True, exist_ok=True)
+    (image.root / file).write_text(f"[Service]\n{line}\n")
+    said = image.refused("on", "--service", service)
+    assert f"/{file}" in said
+    assert "nothing has been changed" in said
+    (image.root / file).unlink()
+    image.ok("on", "--service", service)
+    (image.root / file).write_text(f"[Service]\n{line}\n")
+    result = image.run("status", "--service", service)
+    assert result.returncode == 1
+    assert "but not in effect: " in result.stdout
+
+
+def test_a_drop_in_that_is_masked_has_no_say(either: Image) -> None:
+    """By one of its name in a directory before it, or by a link to /dev/null."""
+    image = either
+    below = image.root / "usr/lib/systemd/system/nginx.service.d"
+    below.mkdir()
+    for name in ("a.conf", "b.conf"):
+        (below / name).write_text("[Service]\nEnvironment=OPENSSL_CONF=/etc/mine.cnf\n")
+    image.drop_in.parent.mkdir(parents=True)
+    (image.drop_in.parent / "a.conf").symlink_to("/dev/null")
+    (image.drop_in.parent / "b.conf").write_text("[Service]\nNice=1\n")
+    image.ok("on", "--service", "nginx")
+
+
+# ---- The profile's text ----
+
+
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_profile_that_has_gone_changes_nothing(either: Image, scope: tuple[str, ...]) -> None:
+    """It is in the file, where an include that leads nowhere would be passed over in silence."""
+    image = either
+    image.ok("on", *scope)
+    conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
+    for profile in (image.root / "etc/ssl/drng").glob("*.cnf"):
+        profile.unlink()
+    assert image.served(conf)
+    (image.modules / "drng.so").rename(image.root / "drng.so")
+    assert RELEASE.probe(None, image.env(conf))["rand_bytes"] != 1
+    (image.root / "drng.so").rename(image.modules / "drng.so")
+    said = image.ok("status", *scope)
+    assert "drng.cnf is not installed" in said
+    image.ok("off", *scope)
+
+
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_profile_that_has_changed_is_told_and_taken_up(either: Image, scope: tuple[str, ...]) -> None:
+    image = either
+    image.ok("on", *scope)
+    assert "is not what these lines say" not in image.ok("status", *scope)
+    set_key(image, "fallback = no")
+    assert "is not what these lines say: drng-enable on" in image.ok("status", *scope)
+    conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
+    assert "fallback = no" not in conf.read_text()
+    image.ok("on", *scope)
+    assert "\nfallback = no\n" in conf.read_text()
+    assert "is not what these lines say" not in image.ok("status", *scope)
+
+
+@pytest.mark.parametrize(("profile", "checked"), [("strict", True), ("permissive", False)])
+def test_a_strict_service_is_checked_before_it_starts(either: Image, profile: str, checked: bool) -> None:
+    either.ok("on", "--service", "nginx", "--profile", profile)
+    assert ("ExecStartPre=" in either.drop_in.read_text()) == checked
+
+
+def test_an_image_s_missing_module_is_found_without_loading_it(offline: Image) -> None:
+    (offline.modules / "drng.so").unlink()
+    for scope in (["--system"], ["--service", "nginx"]):
+        said = offline.refused("on", *scope)
+        assert "drng.so is not among the image's OpenSSL modules" in said
+        assert "nothing has been changed" in said
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_an_error_names_the_file_and_no_copy_of_it(either: Image, verb: str) -> None:
+    either.conf.write_text("a = b\nthis is no openssl.cnf\n")
+    result = either.run(verb, "--system")
+    if verb == "on":
+        assert "/etc/ssl/openssl.cnf:2: missing equal sign" in result.stderr
+    assert not re.search(r"/tmp/|/proc/|/dev/fd", result.stdout + result.stderr.replace(str(either.root), ""))
 
 
 # ---- drng-conf ----

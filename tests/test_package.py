@@ -276,6 +276,48 @@ def test_purge_takes_the_backup_away(system: System, deb: Path) -> None:
     assert system.conf.read_bytes() == STOCK.read_bytes() + b"# mine\n"
 
 
+def test_purge_leaves_what_is_somebody_s_own(system: System, deb: Path) -> None:
+    """Only what drng-enable wrote goes: a service's file, and one that a killed run left half written."""
+    system.does("-i", deb)
+    folder = system.root / "etc/ssl/drng"
+    (folder / "service").mkdir()
+    own = {
+        folder / "mine.cnf": "my own\n",
+        folder / "service/mine.cnf": ".include /etc/ssl/drng/drng.cnf\n",
+        folder / "keys/secret.pem": "secret\n",
+    }
+    for path, text in own.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    (folder / "service/old.cnf").write_text("# made by drng-enable for old.service: left\n")
+    for left in (folder, folder / "service", folder.parent):
+        (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
+    system.does("-P", "drng")
+    assert {path: path.read_text() for path in folder.rglob("*") if path.is_file()} == own
+    assert not list(folder.parent.glob(".drng-enable-*"))
+
+
+@pytest.mark.parametrize("part", ["etc/ssl", "etc/ssl/drng/service", "etc/ssl/openssl.cnf.before-drng"])
+def test_purge_follows_no_link(system: System, deb: Path, tmp_path: Path, part: str) -> None:
+    system.does("-i", deb)
+    system.does("-r", "drng")
+    outside = tmp_path / "outside"
+    if part.endswith("drng"):
+        outside.write_text("precious\n")
+    else:
+        (outside / "drng/service").mkdir(parents=True)
+        for name in ("openssl.cnf.before-drng", "old.cnf", "drng/service/old.cnf"):
+            (outside / name).write_text("# made by drng-enable for old.service: precious\n")
+    path = system.root / part
+    if path.exists():
+        shutil.move(path, tmp_path / "aside")
+    path.symlink_to(outside)
+    before = files(outside)
+    system.dpkg("-P", "drng")
+    assert files(outside) == before
+    assert path.is_symlink()
+
+
 def test_lines_by_hand_keep_it_from_being_removed(system: System, deb: Path) -> None:
     """Whoever wrote them takes them out; until then, openssl.cnf goes on working."""
     system.does("-i", deb)

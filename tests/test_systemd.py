@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from booted import Machine, booted
+from conftest import ROOT
 
 OWN = "/etc/ssl/drng/service/t.cnf"
 DROP_IN = "/etc/systemd/system/t.service.d/drng.conf"
@@ -162,3 +163,42 @@ def test_by_systemd_s_own_word(service: Machine) -> None:
     assert "nothing has been changed" in result.stderr
     assert service.run("sh", "-c", f"ls -d {OWN} {DROP_IN} /etc/systemd/system/t.service.d", check=False).stdout == ""
     assert service.run("systemctl", "show", "-p", "Environment", "t").stdout.strip() == "Environment="
+
+
+# Names that prefixes and templates share, in every directory, and some of the same name.
+RULES = """
+import itertools, os, subprocess, sys
+sys.path.insert(0, sys.argv[1])
+from drng_enable.systemd import DIRECTORIES, Unit
+from drng_enable.tree import Tree
+stems = ["a-b-c@x", "a-b-c@", "a-b-@x", "a-b-@", "a-@x", "a-@", "a-b-", "a-", ""]
+directories = [d for d in DIRECTORIES if not d.startswith("/lib/")]
+for number, (directory, stem) in enumerate(itertools.product(directories, stems)):
+    folder = f"{directory}/{stem}.service.d" if stem else f"{directory}/service.d"
+    os.makedirs(folder, exist_ok=True)
+    for name in (f"{number:03}.conf", "same.conf", f"of-{stem}.conf", "zz-" + directory.replace("/", "-") + ".conf"):
+        with open(f"{folder}/{name}", "w") as file:
+            file.write("[Unit]\\n")
+with open("/etc/systemd/system/a-b-c@.service", "w") as file:
+    file.write("[Service]\\nExecStart=/bin/true\\n")
+subprocess.run(["systemctl", "daemon-reload"], check=True)
+ours = "/etc/systemd/system/a-b-c@x.service.d/zzz-drng.conf"
+open(ours, "w").close()
+subprocess.run(["systemctl", "daemon-reload"], check=True)
+show = ["systemctl", "show", "-p", "DropInPaths", "--value", "a-b-c@x.service"]
+said = subprocess.run(show, capture_output=True, text=True)
+found = Unit(Tree("/"), "a-b-c@x").drop_ins(ours)
+for wanted, got in itertools.zip_longest(said.stdout.split(), found):
+    if wanted != got:
+        print(wanted, got)
+print(len(found))
+for directory, stem in itertools.product(directories, stems):
+    subprocess.run(["rm", "-rf", f"{directory}/{stem}.service.d" if stem else f"{directory}/service.d"])
+"""
+
+
+def test_the_rules_are_systemd_s(machine: Machine) -> None:
+    """The order of drop-ins that an image is judged by, beside the one that systemd says."""
+    said = machine.run("/usr/bin/python3", "-c", RULES, str(ROOT / "scripts")).stdout
+    assert said.strip().isdigit(), said
+    assert int(said) > 100

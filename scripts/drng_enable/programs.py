@@ -19,7 +19,7 @@ from typing import Any
 from drng_enable.output import Failure
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
-HERE = Path(sys.argv[0]).resolve().parent
+HERE = Path(__file__).resolve().parent.parent
 SECONDS = 120
 
 
@@ -52,8 +52,8 @@ def _installed(name: str) -> str:
 
 
 def _companion(name: str) -> Path:
-    """What comes with this program: beside it in the sources, in bin where sbin is installed."""
-    for directory in (HERE, HERE.parent / "bin"):
+    """What comes with this program: beside it in the sources, in bin beside share/drng where it is installed."""
+    for directory in (HERE, HERE.parent.parent / "bin"):
         if (directory / name).is_file():
             return directory / name
     raise Failure(f"{name} is not installed beside drng-enable")

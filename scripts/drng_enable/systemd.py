@@ -43,8 +43,9 @@ def drop_in_names(name: str) -> list[str]:
     """Under which a unit has drop-ins, but for its type's: itself, its template, and each prefix at a dash."""
     stem, at, instance = name.removesuffix(".service").partition("@")
     stems = [stem]
-    while dash := re.search(r"^(.*[^-]-*)-+[^-]*-*$", stems[-1]):
-        stems.append(f"{dash[1].rstrip('-')}-")
+    # "a-b-c" has the prefixes "a-b-" and "a-".
+    while "-" in (shorter := stems[-1].rstrip("-")):
+        stems.append(shorter[: shorter.rindex("-") + 1])
     names = []
     for each in stems:
         names.append(f"{each}{at}{instance}.service")

@@ -11,7 +11,6 @@ import contextlib
 import errno
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -118,7 +117,7 @@ class Place:
 
     def prepare(self, data: bytes, model: Place | None = None) -> Prepared:
         """Writes all of it beside its place; where that fails, nothing is left. It looks like what it replaces."""
-        name = f".drng-enable-{secrets.token_hex(8)}.tmp"
+        name = f".drng-enable-{os.urandom(8).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         fd = os.open(name, flags, 0o600, dir_fd=self.directory)
         prepared = Prepared(self, name)
