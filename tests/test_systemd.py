@@ -171,7 +171,7 @@ import itertools, os, subprocess, sys
 sys.path.insert(0, sys.argv[1])
 from drng_enable.systemd import DIRECTORIES, Unit
 from drng_enable.tree import Tree
-stems = ["a-b-c@x", "a-b-c@", "a-b-@x", "a-b-@", "a-@x", "a-@", "a-b-", "a-", ""]
+stems = ["a-b-c@x", "a-b-c@", "a-b-@x", "a-b-@", "a-@x", "a-@", "a-b-", "a-", "a-b-c", "a", ""]
 directories = [d for d in DIRECTORIES if not d.startswith("/lib/")]
 for number, (directory, stem) in enumerate(itertools.product(directories, stems)):
     folder = f"{directory}/{stem}.service.d" if stem else f"{directory}/service.d"

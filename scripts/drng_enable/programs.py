@@ -1,4 +1,4 @@
-"""The programs that drng-enable asks: by fixed paths, in an environment that holds nothing of the caller's."""
+"""The programs that drng-enable asks: by fixed paths, in its own environment, which holds nothing of the caller's."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(*command: str, env: Mapping[str, str] | None = None) -> subprocess.Compl
     try:
         return subprocess.run(
             command,
-            env={"PATH": PATH, "LC_ALL": "C", **(env or {})},
+            env={**os.environ, **(env or {})},
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,

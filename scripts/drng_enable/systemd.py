@@ -51,6 +51,8 @@ def drop_in_names(name: str) -> list[str]:
         names.append(f"{each}{at}{instance}.service")
         if at and instance:
             names.append(f"{each}@.service")
+        if at and each != stem:
+            names.append(f"{each}.service")
     return names
 
 
