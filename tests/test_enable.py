@@ -95,6 +95,7 @@ FILES = {
 # In a namespace of its own: the root of the image, its modules directory, and where that belongs; then the command.
 LIVE = """
 set -e
+mkdir -p /usr/lib/systemd/system
 mount --bind "$1/etc" /etc
 mount --bind "$1/usr/lib/systemd/system" /usr/lib/systemd/system
 mount --bind "$2" "$3"
