@@ -1,4 +1,8 @@
-"""drng-enable, as installed, on an image of a system: what it turns on, what it gives back, and what it refuses."""
+"""drng-enable, as installed: what it turns on, what it gives back, and what it refuses.
+
+Most tests run it live: in a mount namespace in which the image's folders stand in the place of the machine's. With
+--root the same image is changed from outside, where nothing of it may be loaded or run.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import BUILD, RELEASE, ROOT, has_random_provider
@@ -87,6 +92,19 @@ FILES = {
 }
 
 
+# In a namespace of its own: the root of the image, its modules directory, and where that belongs; then the command.
+LIVE = """
+set -e
+mkdir -p /usr/lib/systemd/system
+mount --bind "$1/etc" /etc
+mount --bind "$1/usr/lib/systemd/system" /usr/lib/systemd/system
+mount --bind "$2" "$3"
+mount -t tmpfs -o mode=755 run /run
+shift 3
+exec "$@"
+"""
+
+
 @dataclass
 class Image:
     """A system under a directory, with drng installed in it."""
@@ -105,20 +123,31 @@ class Image:
     def drop_in(self) -> Path:
         return self.root / "etc/systemd/system/nginx.service.d/drng.conf"
 
-    def run(self, *arguments: str, user: int | None = None) -> subprocess.CompletedProcess[str]:
+    # Changed from outside, by --root.
+    offline: bool = False
+
+    @property
+    def command(self) -> list[str]:
+        return [str(self.root / "usr/sbin/drng-enable")]
+
+    def run(self, *arguments: str, user: int | None = None, **kwargs: Any) -> subprocess.CompletedProcess[str]:
         # The caller's environment must not leak into the check: with this one, nothing would load.
         env = {"PATH": os.environ["PATH"], "OPENSSL_CONF": "/nowhere", "OPENSSL_MODULES": "/nowhere"}
-        return subprocess.run(
-            [str(self.root / "usr/sbin/drng-enable"), *arguments, "--root", str(self.root)],
-            env=env,
-            user=user,
-            group=user,
-            cwd="/",
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        kwargs = {"env": env, "cwd": "/", "timeout": 60, **kwargs}
+        seen = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in kwargs["env"].items())]
+        if self.offline:
+            command = [*self.command, *arguments, "--root", str(self.root)]
+        else:
+            switch = [] if user is None else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+            # For drng-enable, not for what makes the namespace.
+            kwargs["env"] = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+            start = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", LIVE, "sh", *self.mounts()]
+            command = [*start, *switch, *seen, *self.command, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
+
+    def mounts(self) -> list[str]:
+        modules = str(self.modules)
+        return [str(self.root), modules, modules.removeprefix(str(self.root))]
 
     def ok(self, *arguments: str) -> str:
         result = self.run(*arguments)
@@ -207,6 +236,18 @@ def image(installed: Path, tmp_path: Path) -> Image:
     return Image(root)
 
 
+@pytest.fixture
+def offline(image: Image) -> Image:
+    image.offline = True
+    return image
+
+
+@pytest.fixture(params=["live", "offline"])
+def either(image: Image, request: pytest.FixtureRequest) -> Image:
+    image.offline = request.param == "offline"
+    return image
+
+
 @pytest.fixture(autouse=True)
 def the_machine_is_left_alone() -> Iterator[None]:
     before = STOCK.read_bytes()
@@ -218,7 +259,8 @@ def the_machine_is_left_alone() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_on_and_off(image: Image, name: str) -> None:
+def test_on_and_off(either: Image, name: str) -> None:
+    image = either
     if (text := FILES[name]) is not None:
         image.conf.write_text(text)
     original = image.files()
@@ -269,7 +311,8 @@ def test_a_plain_include_is_not_enough_for_other_names(image: Image) -> None:
     assert "legacy" not in image.providers(image.conf)
 
 
-def test_on_twice_changes_nothing(image: Image) -> None:
+def test_on_twice_changes_nothing(either: Image) -> None:
+    image = either
     image.ok("on", "--system")
     files, status = image.files(), image.conf.stat()
     assert "on already" in image.ok("on", "--system")
@@ -277,7 +320,8 @@ def test_on_twice_changes_nothing(image: Image) -> None:
     assert (image.conf.stat().st_ino, image.conf.stat().st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
 
 
-def test_off_where_it_is_off(image: Image) -> None:
+def test_off_where_it_is_off(either: Image) -> None:
+    image = either
     files = image.files()
     assert "off already" in image.ok("off", "--system")
     assert "off already" in image.ok("off", "--service", "nginx")
@@ -289,8 +333,9 @@ def test_from_one_profile_to_another(image: Image) -> None:
     image.ok("on", "--system")
     image.ok("on", "--system", "--profile", "permissive")
     text = image.conf.read_text()
-    assert ".include /etc/ssl/drng/drng-permissive.cnf" in text
-    assert "drng.cnf" not in text
+    assert "[drng_permissive]\n" in text
+    assert "[drng_strict]" not in text
+    assert "\n.include" not in text, "the profile itself: an include that leads nowhere would be passed over"
     assert image.backup.read_bytes() == original[str(image.conf)], "of the file without drng"
     assert "permissive is on" in image.ok("status", "--system")
     assert image.served(image.conf)
@@ -330,6 +375,7 @@ def test_a_link_is_followed_inside_the_image(image: Image) -> None:
     assert b"drng-enable" in image.conf.read_bytes()
     (image.root / "way-out").symlink_to(image.root.parent)
     shutil.copy(STOCK, image.root.parent / "openssl.cnf")
+    image.offline = True
     assert "leads out of" in image.refused("on", "--system", "--conf", "/way-out/openssl.cnf")
     assert (image.root.parent / "openssl.cnf").read_bytes() == STOCK.read_bytes()
 
@@ -351,7 +397,7 @@ def test_a_dry_run_shows_and_writes_nothing(image: Image, verb: str) -> None:
     files = image.files()
     said = image.ok(verb, "--system", "--dry-run")
     sign = {"on": "+", "off": "-"}[verb]
-    assert f"\n{sign}.include /etc/ssl/drng/drng.cnf\n" in said
+    assert f"\n{sign}properties = provider=drng\n" in said
     assert image.files() == files
 
 
@@ -393,7 +439,8 @@ def test_a_missing_module_even_for_the_permissive_profile(image: Image) -> None:
     assert "nothing has been changed" in image.refused("on", "--system", "--profile", "permissive")
 
 
-def test_a_missing_profile(image: Image) -> None:
+def test_a_missing_profile(either: Image) -> None:
+    image = either
     (image.root / "etc/ssl/drng/drng.cnf").unlink()
     assert "not installed" in image.refused("on", "--system")
 
@@ -405,7 +452,8 @@ def set_key(image: Image, line: str) -> None:
     profile.write_text(text.replace("[drng_sect]\n", f"[drng_sect]\n{line}\n"))
 
 
-def test_a_mistyped_value(image: Image) -> None:
+def test_a_mistyped_value(either: Image) -> None:
+    image = either
     set_key(image, "fallback = maybe")
     said = image.refused("on", "--system")
     assert "fallback = maybe" in said
@@ -474,7 +522,7 @@ def test_a_file_that_cannot_be_written(installed: Path) -> None:
             assert "nothing has been changed" in image.refused("on", *scope, user=user)
         dry = image.run("on", "--system", "--dry-run", user=user)
         assert dry.returncode == 0, dry.stderr
-        assert ".include /etc/ssl/drng/drng.cnf" in dry.stdout
+        assert "+properties = provider=drng\n" in dry.stdout
 
 
 @pytest.mark.parametrize(
@@ -513,7 +561,8 @@ def openssl_conf_of(image: Image, drop_in: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["stock", "policy", "own-names"])
-def test_a_service_on_and_off(image: Image, name: str) -> None:
+def test_a_service_on_and_off(either: Image, name: str) -> None:
+    image = either
     if (text := FILES[name]) is not None:
         image.conf.write_text(text)
     original = image.files()
@@ -554,7 +603,8 @@ def test_a_service_beside_the_system(image: Image) -> None:
     assert {k: v for k, v in image.files().items() if not k.endswith(".so")} == original
 
 
-def test_an_instance_of_a_template(image: Image) -> None:
+def test_an_instance_of_a_template(either: Image) -> None:
+    image = either
     image.ok("on", "--service", "stunnel@web")
     assert (image.root / "etc/systemd/system/stunnel@web.service.d/drng.conf").is_file()
 
@@ -574,7 +624,8 @@ def test_a_dry_run_for_a_service(image: Image) -> None:
 
 
 @pytest.mark.parametrize("place", ["drop-in", "unit", "environment-file", "unset"])
-def test_another_openssl_conf_is_not_fought(image: Image, place: str) -> None:
+def test_another_openssl_conf_is_not_fought(either: Image, place: str) -> None:
+    image = either
     line = "Environment=OPENSSL_CONF=/etc/mine.cnf\n"
     unit = image.root / "usr/lib/systemd/system/nginx.service"
     if place == "drop-in":
@@ -605,11 +656,116 @@ def test_apache_s_envvars_are_not_fought(image: Image, service: str, directory: 
     image.ok("on", "--service", service)
 
 
-def test_a_drop_in_by_somebody_else_is_left_alone(image: Image) -> None:
+def test_a_drop_in_by_somebody_else_is_left_alone(either: Image) -> None:
+    image = either
     image.drop_in.parent.mkdir(parents=True)
     shutil.copy(ROOT / "conf/systemd/nginx.service.d/drng.conf", image.drop_in)
     assert "not by drng-enable" in image.refused("on", "--service", "nginx")
     assert "not by drng-enable" in image.refused("off", "--service", "nginx")
+
+
+OVERRULING = {
+    "type.d": ("etc/systemd/system/service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "type.d, before ours": ("usr/lib/systemd/system/service.d/a.conf", "Environment=A=b OPENSSL_CONF=/etc/mine.cnf"),
+    "later, and emptied": ("usr/lib/systemd/system/nginx.service.d/zz.conf", "Environment="),
+    "check emptied": ("usr/lib/systemd/system/nginx.service.d/zz.conf", "ExecStartPre="),
+    "our name, above ours": ("etc/systemd/system.control/nginx.service.d/drng.conf", "Environment=A=b"),
+    "prefix": ("etc/systemd/system/web-.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "template": ("etc/systemd/system/web-front@.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "alias": ("etc/systemd/system/nginx.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "continued": ("etc/systemd/system/nginx.service.d/zz.conf", "Environment=A=b \\\n  OPENSSL_CONF=/etc/mine.cnf"),
+}
+
+
+@pytest.mark.parametrize("how", OVERRULING)
+def test_what_overrules_a_drop_in_by_systemd_s_rules(either: Image, how: str) -> None:
+    file, line = OVERRULING[how]
+    image = either
+    units = image.root / "usr/lib/systemd/system"
+    (units / "web-front@.service").write_text("[Service]\nExecStart=/bin/true\n")
+    (units / "other.service").symlink_to("nginx.service")
+    service = {"prefix": "web-front@a", "template": "web-front@a", "alias": "other"}.get(how, "nginx")
+    (image.root / file).parent.mkdir(parents=True, exist_ok=True)
+    (image.root / file).write_text(f"[Service]\n{line}\n")
+    said = image.refused("on", "--service", service)
+    assert f"/{file}" in said
+    assert "nothing has been changed" in said
+    (image.root / file).unlink()
+    image.ok("on", "--service", service)
+    (image.root / file).write_text(f"[Service]\n{line}\n")
+    result = image.run("status", "--service", service)
+    assert result.returncode == 1
+    assert "but not in effect: " in result.stdout
+
+
+def test_a_drop_in_that_is_masked_has_no_say(either: Image) -> None:
+    """By one of its name in a directory before it, or by a link to /dev/null."""
+    image = either
+    below = image.root / "usr/lib/systemd/system/nginx.service.d"
+    below.mkdir()
+    for name in ("a.conf", "b.conf"):
+        (below / name).write_text("[Service]\nEnvironment=OPENSSL_CONF=/etc/mine.cnf\n")
+    image.drop_in.parent.mkdir(parents=True)
+    (image.drop_in.parent / "a.conf").symlink_to("/dev/null")
+    (image.drop_in.parent / "b.conf").write_text("[Service]\nNice=1\n")
+    image.ok("on", "--service", "nginx")
+
+
+# ---- The profile's text ----
+
+
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_profile_that_has_gone_changes_nothing(either: Image, scope: tuple[str, ...]) -> None:
+    """It is in the file, where an include that leads nowhere would be passed over in silence."""
+    image = either
+    image.ok("on", *scope)
+    conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
+    for profile in (image.root / "etc/ssl/drng").glob("*.cnf"):
+        profile.unlink()
+    assert image.served(conf)
+    (image.modules / "drng.so").rename(image.root / "drng.so")
+    assert RELEASE.probe(None, image.env(conf))["rand_bytes"] != 1
+    (image.root / "drng.so").rename(image.modules / "drng.so")
+    said = image.ok("status", *scope)
+    assert "drng.cnf is not installed" in said
+    image.ok("off", *scope)
+
+
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_profile_that_has_changed_is_told_and_taken_up(either: Image, scope: tuple[str, ...]) -> None:
+    image = either
+    image.ok("on", *scope)
+    assert "is not what these lines say" not in image.ok("status", *scope)
+    set_key(image, "fallback = no")
+    assert "is not what these lines say: drng-enable on" in image.ok("status", *scope)
+    conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
+    assert "fallback = no" not in conf.read_text()
+    image.ok("on", *scope)
+    assert "\nfallback = no\n" in conf.read_text()
+    assert "is not what these lines say" not in image.ok("status", *scope)
+
+
+@pytest.mark.parametrize(("profile", "checked"), [("strict", True), ("permissive", False)])
+def test_a_strict_service_is_checked_before_it_starts(either: Image, profile: str, checked: bool) -> None:
+    either.ok("on", "--service", "nginx", "--profile", profile)
+    assert ("ExecStartPre=" in either.drop_in.read_text()) == checked
+
+
+def test_an_image_s_missing_module_is_found_without_loading_it(offline: Image) -> None:
+    (offline.modules / "drng.so").unlink()
+    for scope in (["--system"], ["--service", "nginx"]):
+        said = offline.refused("on", *scope)
+        assert "drng.so is not among the image's OpenSSL modules" in said
+        assert "nothing has been changed" in said
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_an_error_names_the_file_and_no_copy_of_it(either: Image, verb: str) -> None:
+    either.conf.write_text("a = b\nthis is no openssl.cnf\n")
+    result = either.run(verb, "--system")
+    if verb == "on":
+        assert "/etc/ssl/openssl.cnf:2: missing equal sign" in result.stderr
+    assert not re.search(r"/tmp/|/proc/|/dev/fd", result.stdout + result.stderr.replace(str(either.root), ""))
 
 
 # ---- drng-conf ----

@@ -15,7 +15,7 @@ from conftest import BUILD, CONF, RELEASE, ROOT, ConfigWriter
 
 PAGES = sorted(p.name for p in (ROOT / "docs").glob("*.[1-8]"))
 BUILT = BUILD / "release" / "docs"
-PROGRAMS = {"drng-conf.1": "drng-conf", "drng-status.1": "drng-status", "drng-enable.8": "enable.sh"}
+PROGRAMS = {"drng-conf.1": "drng-conf", "drng-status.1": "drng-status", "drng-enable.8": "drng-enable"}
 
 
 def source(page: str) -> str:

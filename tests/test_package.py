@@ -60,7 +60,11 @@ def expected(suffix: str, *documentation: str) -> set[str]:
     module = output("pkg-config", "--variable=modulesdir", "libcrypto").strip() + "/drng.so"
     pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES]
     programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
-    imported = [f"/usr/share/drng/drng_status/{p.name}" for p in (ROOT / "scripts/drng_status").glob("*.py")]
+    imported = [
+        f"/usr/share/drng/{folder}/{p.name}"
+        for folder in ("drng_enable", "drng_status")
+        for p in (ROOT / "scripts" / folder).glob("*.py")
+    ]
     articles = [
         str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".png", ".svg")
     ]
@@ -181,7 +185,8 @@ def system(tmp_path: Path) -> Iterator[System]:
     shutil.copy(STOCK, root / "etc/ssl/openssl.cnf")
     (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")
     (root / "usr/lib/systemd/system/nginx.service").write_text("[Service]\nExecStart=/usr/sbin/nginx\n")
-    yield System(root)
+    # From outside, since dpkg's scripts run outside as well.
+    yield System(root, offline=True)
     assert STOCK.read_bytes() == machine, "the machine's own is left alone"
 
 
@@ -269,6 +274,48 @@ def test_purge_takes_the_backup_away(system: System, deb: Path) -> None:
     system.does("-P", "drng")
     assert not system.backup.exists()
     assert system.conf.read_bytes() == STOCK.read_bytes() + b"# mine\n"
+
+
+def test_purge_leaves_what_is_somebody_s_own(system: System, deb: Path) -> None:
+    """Only what drng-enable wrote goes: a service's file, and one that a killed run left half written."""
+    system.does("-i", deb)
+    folder = system.root / "etc/ssl/drng"
+    (folder / "service").mkdir()
+    own = {
+        folder / "mine.cnf": "my own\n",
+        folder / "service/mine.cnf": ".include /etc/ssl/drng/drng.cnf\n",
+        folder / "keys/secret.pem": "secret\n",
+    }
+    for path, text in own.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    (folder / "service/old.cnf").write_text("# made by drng-enable for old.service: left\n")
+    for left in (folder, folder / "service", folder.parent):
+        (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
+    system.does("-P", "drng")
+    assert {path: path.read_text() for path in folder.rglob("*") if path.is_file()} == own
+    assert not list(folder.parent.glob(".drng-enable-*"))
+
+
+@pytest.mark.parametrize("part", ["etc/ssl", "etc/ssl/drng/service", "etc/ssl/openssl.cnf.before-drng"])
+def test_purge_follows_no_link(system: System, deb: Path, tmp_path: Path, part: str) -> None:
+    system.does("-i", deb)
+    system.does("-r", "drng")
+    outside = tmp_path / "outside"
+    if part.endswith("drng"):
+        outside.write_text("precious\n")
+    else:
+        (outside / "drng/service").mkdir(parents=True)
+        for name in ("openssl.cnf.before-drng", "old.cnf", "drng/service/old.cnf"):
+            (outside / name).write_text("# made by drng-enable for old.service: precious\n")
+    path = system.root / part
+    if path.exists():
+        shutil.move(path, tmp_path / "aside")
+    path.symlink_to(outside)
+    before = files(outside)
+    system.dpkg("-P", "drng")
+    assert files(outside) == before
+    assert path.is_symlink()
 
 
 def test_lines_by_hand_keep_it_from_being_removed(system: System, deb: Path) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,7 +14,7 @@ from pathlib import Path
 import clients
 import pytest
 from conftest import CONF, MASKED, RELEASE, ROOT, has_random_provider
-from servers import NGINX, Site, maps, new_site, running
+from servers import APACHE_EVENT, HAPROXY_THREADS, NGINX, Site, maps, new_site, running
 
 GUIDE = ROOT / "docs" / "servers.md"
 CORNER = "what is wrong"
@@ -79,6 +81,18 @@ def key_mistyped_elsewhere(case: Case) -> None:
     case.profile.write_text(text.replace("\nproperties = ", "\npropertes = "))
 
 
+def file_missing(case: Case) -> None:
+    case.profile.unlink()
+
+
+def include_leads_nowhere(case: Case) -> None:
+    case.profile.write_text(f".include {case.profile}.mistyped\n")
+
+
+def file_does_not_parse(case: Case) -> None:
+    case.profile.write_text("this is no openssl.cnf\n" + case.profile.read_text())
+
+
 ROWS: dict[str, Callable[[Case], None]] = {
     "nothing": nothing,
     "module missing": module_missing,
@@ -88,8 +102,14 @@ ROWS: dict[str, Callable[[Case], None]] = {
     "a value mistyped": value_mistyped,
     "a key mistyped": key_mistyped,
     "a key mistyped in another section": key_mistyped_elsewhere,
+    "the file missing": file_missing,
+    "an `.include` of it that leads nowhere": include_leads_nowhere,
+    "the file does not parse": file_does_not_parse,
     "OpenSSL before 3.5": nothing,
 }
+
+# Where config_diagnostics has the openssl command, and none of the others, end with an error.
+TOLD = "a key mistyped in another section"
 
 # What drng-conf says where the table says that it warns.
 WARNINGS = {
@@ -98,20 +118,24 @@ WARNINGS = {
     "warns of the key": "nobody knows this key",
     "warns that OpenSSL reads no further": "propertes = ",
     "warns of `random_provider`": "random_provider takes OpenSSL 3.5",
+    "warns of the include": "an .include leads nowhere",
+    "refuses what is not there": "No such file or directory; OpenSSL goes on without it, and serves by itself",
+    "refuses what does not parse": "missing equal sign",
 }
 
 
 # ---- The table ----
 
 
-def table() -> dict[str, dict[str, str]]:
-    """Cells by row and column: the table whose first header is CORNER."""
+def table(corner: str = CORNER) -> dict[str, dict[str, str]]:
+    """Cells by row and column: the table with this first header."""
     lines = GUIDE.read_text().splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    first = next(i for i, row in enumerate(rows) if row[0] == CORNER)
+    first = next(i for i, row in enumerate(rows) if row[0] == corner)
+    last = next((i for i in range(first + 2, len(rows)) if set(rows[i][0]) <= set("- ")), len(rows) + 1) - 1
     # "`drng.cnf`", perhaps with a remark in brackets.
-    header = [re.sub(r"`([^`]*)`.*", r"\1", cell) for cell in rows[first]]
-    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows[first + 2 :]}
+    header = [re.sub(r"^`([^`]*)`.*", r"\1", cell) for cell in rows[first]]
+    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows[first + 2 : last]}
 
 
 TABLE = table()
@@ -182,11 +206,12 @@ def see(case: Case, site: Site) -> Seen:
     return Seen(rand.returncode == 0, json.loads(said.stdout), *nginx(case, site))
 
 
-def in_words(seen: Seen) -> str:
-    """The cell; openssl, RAND_bytes, drng-status and nginx must be of one mind."""
-    works = (seen.rand, seen.status["rand_bytes"], seen.nginx_starts)
+def in_words(seen: Seen, told: bool) -> str:
+    """The cell; openssl, RAND_bytes, drng-status and nginx must be of one mind, but where openssl alone is told."""
+    works = (seen.rand or told, seen.status["rand_bytes"], seen.nginx_starts)
     assert len(set(works)) == 1, works
-    if not seen.rand:
+    assert not (told and seen.rand)
+    if not works[0]:
         assert seen.status["public"] is None
         return NOBODY
     providers = {seen.status[role]["provider"] for role in ("primary", "public", "private")}
@@ -211,7 +236,8 @@ def case_of(row: str, profile: str, directory: Path) -> Case:
 @pytest.mark.parametrize("row", ROWS)
 def test_who_serves(row: str, profile: str, tmp_path: Path, site: Site) -> None:
     skip_if_elsewhere(row, profile)
-    assert in_words(see(case_of(row, profile, tmp_path), site)) == TABLE[row][profile]
+    told = row == TOLD and "config_diagnostics = 1\n" in (CONF / profile).read_text()
+    assert in_words(see(case_of(row, profile, tmp_path), site), told) == TABLE[row][profile]
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -228,5 +254,74 @@ def test_what_drng_conf_says(row: str, profile: str, tmp_path: Path) -> None:
     if wanted is None:
         assert (result.returncode, result.stderr) == (0, "")
     else:
-        assert result.returncode == 1
+        assert result.returncode == (2 if TABLE[row][CHECKER].startswith("refuses") else 1)
         assert wanted in result.stderr
+
+
+# ---- config_diagnostics: who ends with an error where a configuration fails ----
+
+HOSTS = "program"
+BY_ITSELF, ERROR = "serves by itself", "ends with an error"
+COMMANDS = {
+    "openssl": ["openssl", "rand", "-hex", "8"],
+    "RAND_bytes": [RELEASE.program("probe")],
+    "Python": ["/usr/bin/python3", "-c", "import ssl; ssl.create_default_context(); ssl.RAND_bytes(8)"],
+    "Node.js": ["node", "--openssl-shared-config", "-e", "require('crypto').randomBytes(8)"],
+}
+SERVERS = {"nginx": NGINX, "Apache": APACHE_EVENT, "HAProxy": HAPROXY_THREADS}
+FILES = {
+    "mistyped": key_mistyped_elsewhere,
+    "the file missing": file_missing,
+    "the file does not parse": file_does_not_parse,
+}
+
+
+def ends_well(host: str, case: Case, site: Site) -> bool:
+    if host in COMMANDS:
+        return subprocess.run(COMMANDS[host], env=case.env, capture_output=True, check=False).returncode == 0
+    try:
+        with running(SERVERS[host], site, case.env):
+            return clients.curl(clients.Visit(site), RELEASE.environment()).page
+    except AssertionError:
+        return False
+
+
+def test_the_table_of_programs_is_whole() -> None:
+    assert sorted(table(HOSTS)) == sorted([*COMMANDS, *SERVERS])
+
+
+@pytest.mark.parametrize("wrong", FILES)
+@pytest.mark.parametrize("diagnostics", [False, True], ids=["without", "with"])
+@pytest.mark.parametrize("host", [*COMMANDS, *SERVERS])
+def test_who_asks_how_the_configuration_went(
+    host: str, diagnostics: bool, wrong: str, tmp_path: Path, site: Site
+) -> None:
+    if host == "Node.js" and shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    case = Case(tmp_path / "drng.cnf")
+    text = (CONF / "drng.cnf").read_text()
+    assert text.count("config_diagnostics = 1\n") == 1
+    case.profile.write_text(text if diagnostics else text.replace("config_diagnostics = 1\n", ""))
+    assert ends_well(host, case, site)
+    FILES[wrong](case)
+    if wrong == "mistyped":
+        wrong += ", with it" if diagnostics else ", without `config_diagnostics`"
+    wanted = table(HOSTS)[host][wrong]
+    assert wanted in (BY_ITSELF, ERROR)
+    assert ends_well(host, case, site) == (wanted == BY_ITSELF)
+
+
+def test_a_file_that_may_not_be_read_is_as_one_that_is_missing(tmp_path: Path) -> None:
+    """By somebody else than root, whom permissions do not stop."""
+    profile = Path("/tmp") / f"drng-unreadable-{os.getpid()}.cnf"
+    profile.write_text((CONF / "drng.cnf").read_text())
+    profile.chmod(0)
+    user = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+    env = {"OPENSSL_CONF": str(profile), "PATH": "/usr/bin:/bin"}
+    try:
+        served = subprocess.run(["openssl", "rand", "-hex", "8"], env=env, capture_output=True, check=False, **user)
+        named = subprocess.run(["openssl", "list", "-providers"], env=env, capture_output=True, check=False, **user)
+    finally:
+        profile.unlink()
+    assert served.returncode == 0, "OpenSSL serves by itself"
+    assert b"drng" not in named.stdout, "and this is what the check before a service's start sees"

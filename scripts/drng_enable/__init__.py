@@ -1,0 +1,1 @@
+"""What drng-enable is made of."""

@@ -1,0 +1,90 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import dataclass
+from typing import NoReturn
+
+from drng_enable.output import Failure
+
+USAGE = """\
+usage: drng-enable on     --system | --service NAME  [--profile PROFILE] [--dry-run] [...]
+       drng-enable off    --system | --service NAME  [--dry-run] [...]
+       drng-enable status --system | --service NAME  [...]
+
+on      puts the profile into effect: strict (the default), permissive, or random-provider (OpenSSL 3.5 and later)
+off     takes away what `on` wrote, and nothing else
+status  says whether `on` was here, and who would serve; exits with 0 if drng would, else with 1
+
+--system        the system's openssl.cnf: every program
+--service NAME  one systemd service, by a drop-in that sets OPENSSL_CONF
+--profile P     strict, permissive or random-provider
+--dry-run       check everything, print the changes, write nothing
+--conf FILE     another openssl.cnf than the system's
+--profiles DIR  where the profiles are (/etc/ssl/drng)
+--root DIR      work on the system image under DIR, and run nothing of it
+"""
+
+# A profile's file, and the name of its section for the generators.
+PROFILES = {
+    "strict": ("drng.cnf", "drng_strict"),
+    "permissive": ("drng-permissive.cnf", "drng_permissive"),
+    "random-provider": ("drng-random-provider.cnf", "drng_random_provider"),
+}
+
+
+@dataclass
+class Request:
+    """What the operator asks for."""
+
+    verb: str
+    system: bool
+    service: str | None
+    profile: str
+    dry_run: bool
+    conf: str
+    profiles: str
+    root: str
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Failure(f"{message}; --help has more")
+
+    def format_help(self) -> str:
+        return USAGE
+
+
+def _check(request: Request, profile: str | None) -> None:
+    if request.service is not None and not request.system:
+        request.service = request.service.removesuffix(".service")
+        if not re.fullmatch(r"[A-Za-z0-9:_@][A-Za-z0-9:_.@-]*", request.service):
+            raise Failure(f"'{request.service}' is not the name of a service")
+    if profile is not None and request.verb != "on":
+        raise Failure("--profile goes with on")
+    if request.profile not in PROFILES:
+        raise Failure(f"no profile '{request.profile}': strict, permissive or random-provider")
+    # They are written into files that have quoting of their own.
+    for path in (request.conf, request.profiles):
+        if not re.fullmatch(r"(/[A-Za-z0-9/._+-]*)?", path):
+            raise Failure(f"'{path}': a path from / on, with only letters, digits and / . _ + - in it")
+
+
+def parse(words: list[str]) -> Request:
+    parser = Parser(prog="drng-enable", allow_abbrev=False)
+    parser.add_argument("verb", choices=("on", "off", "status"), metavar="on, off or status")
+    scope = parser.add_mutually_exclusive_group(required=True)
+    scope.add_argument("--system", action="store_true")
+    scope.add_argument("--service")
+    parser.add_argument("--profile")
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--conf", default="")
+    parser.add_argument("--profiles", default="/etc/ssl/drng")
+    parser.add_argument("--root", default="/")
+    arguments = parser.parse_args(words)
+    profile = arguments.profile
+    request = Request(**{**vars(arguments), "profile": "strict" if profile is None else profile})
+    _check(request, profile)
+    return request

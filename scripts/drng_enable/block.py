@@ -1,0 +1,106 @@
+"""The lines that drng-enable puts into an openssl.cnf, between two marks.
+
+They hold the profile itself and do not include it: libcrypto passes over an include that leads nowhere, and serves by
+itself without a word.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from drng_enable.arguments import PROFILES
+from drng_enable.output import Failure
+
+START, END = "# >>> drng-enable", "# <<< drng-enable"
+NO_NEWLINE = " (no newline before)"
+
+
+def decode(data: bytes) -> str:
+    """So that what is no UTF-8 is written back as it was."""
+    return data.decode(errors="surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
+
+
+def has_block(text: str) -> bool:
+    return re.search(f"^{START}", text, flags=re.M) is not None
+
+
+def profile_of(text: str) -> str:
+    """Which one is on."""
+    found = re.search(rf"^{START}: ([a-z-]+)", text, flags=re.M)
+    return found[1] if found else ""
+
+
+def without_block(text: str, path: str) -> str:
+    """The file without our lines, byte for byte what it was before they came."""
+    marks = re.findall(r"^# (>>>|<<<) drng-enable", text, flags=re.M)
+    if not marks or ">>>" not in marks:
+        return text
+    if marks != [">>>", "<<<"]:
+        raise Failure(f"{path}: the marks of drng-enable are out of order; take its lines out by hand")
+    found = re.search(rf"^{START}[^\n]*\n.*?^{END}[^\n]*(\n|\Z)", text, flags=re.M | re.S)
+    assert found is not None
+    before, after = text[: found.start()], text[found.end() :]
+    if NO_NEWLINE in found[0].split("\n", 1)[0] and not after:
+        before = before.removesuffix("\n")
+    return before + after
+
+
+def statements(text: str) -> str:
+    """A profile without its comments; a line that goes on in the next one keeps it, whatever that looks like."""
+    kept: list[str] = []
+    goes_on = False
+    for line in text.splitlines():
+        if goes_on or not re.match(r"\s*(#|$)", line):
+            kept.append(line)
+            goes_on = line.endswith("\\")
+    return "".join(f"{line}\n" for line in kept)
+
+
+@dataclass
+class Names:
+    """What an openssl.cnf calls the sections that drng's lines must go into."""
+
+    init: str
+    providers: str
+    default: str
+
+    @classmethod
+    def of(cls, meaning: Any) -> Names:
+        names = cls(
+            meaning.init or "openssl_init", meaning.providers or "provider_sect", meaning.default or "default_sect"
+        )
+        for name in (names.init, names.providers, names.default):
+            if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
+                raise Failure(f"a section is named [{name}]: drng-enable writes plain names only")
+        return names
+
+
+def _put_back(names: Names, random_section: str) -> str:
+    """Where a file has other names than the profile, the profile's have put themselves in their place."""
+    if names == Names("openssl_init", "provider_sect", "default_sect"):
+        return ""
+    lines = ["[default]", f"openssl_conf = {names.init}"]
+    lines += [f"[{names.init}]", f"random = {random_section}", f"providers = {names.providers}"]
+    lines += [f"[{names.providers}]", f"default = {names.default}", "drng = drng_sect"]
+    lines += [f"[{names.default}]", "activate = 1", "[default]"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def block(base: str, profile: str, profile_path: str, profile_text: str, names: Names) -> str:
+    """Our lines, to stand after the base."""
+    newline = base == "" or base.endswith("\n")
+    return (
+        ("" if newline else "\n")
+        + f"{START}: {profile}{'' if newline else NO_NEWLINE}\n"
+        + "# drng-enable off takes these lines away, and on writes them anew from the profile: settings of drng's go\n"
+        + f"# into {profile_path}\n"
+        + statements(profile_text)
+        + _put_back(names, PROFILES[profile][1])
+        + f"{END}\n"
+    )

@@ -1,0 +1,57 @@
+"""The profiles as they are installed, and the lines that they become."""
+
+from __future__ import annotations
+
+from drng_enable import block, programs
+from drng_enable.arguments import PROFILES, Request
+from drng_enable.output import Failure, say, warn
+from drng_enable.tree import Tree
+from drng_enable.verify import Check
+
+
+def path_of(request: Request) -> str:
+    return f"{request.profiles}/{PROFILES[request.profile][0]}"
+
+
+def text_of(tree: Tree, request: Request) -> str:
+    path = path_of(request)
+    data = tree.read(path)
+    if data is None:
+        raise Failure(f"{path} is not installed: cmake --install puts it there")
+    return block.decode(data)
+
+
+def require_version(tree: Tree, request: Request) -> None:
+    if request.profile == "random-provider" and tree.live and programs.openssl_version() < (3, 5):
+        said = programs.openssl("version").stdout.strip()
+        raise Failure(f"random-provider takes OpenSSL 3.5 or later: this is {said}")
+
+
+def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, conf: str) -> str:
+    """Our lines after this base. What it says of drng must come from lines that we put there."""
+    meaning = check.meaning(base)
+    if meaning.drng and not was_on:
+        raise Failure(f"{conf} activates drng by lines of its own; take them out, or leave it at that")
+    if meaning.random and not was_on:
+        warn(f"[{meaning.init}] random = {meaning.random} is set aside while drng is on")
+    names = block.Names.of(meaning)
+    return block.block(base, request.profile, path_of(request), text_of(tree, request), names)
+
+
+def compare(
+    tree: Tree, request: Request, check: Check, profile: str, base: str, text: str, conf: str, scope: str
+) -> None:
+    """Says so where `on` would now write other lines than those that are there."""
+    if profile not in PROFILES:
+        say(f"{conf}: no profile '{profile}'; drng-enable on {scope} writes the lines anew")
+        return
+    request.profile = profile
+    try:
+        wanted = block.block(
+            base, profile, path_of(request), text_of(tree, request), block.Names.of(check.meaning(base))
+        )
+    except Failure as error:
+        say(str(error))
+        return
+    if base + wanted != text:
+        say(f"the profile in {path_of(request)} is not what these lines say: drng-enable on {scope} takes it up")

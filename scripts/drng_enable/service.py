@@ -1,0 +1,189 @@
+"""One systemd service: a file of its own in place of openssl.cnf, and a drop-in that names it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from drng_enable import block, changes, profiles, systemd
+from drng_enable.arguments import Request
+from drng_enable.output import Failure, say
+from drng_enable.tree import Place, Tree
+from drng_enable.verify import Check
+
+MARK = "# made by drng-enable"
+
+# libcrypto passes over an OPENSSL_CONF that it cannot read or parse, and serves by itself. So, for a profile that lets
+# nobody else serve, the start depends on what openssl finds under the same variable, as the same user and in the same
+# sandbox: the generators stand before the providers in openssl.cnf, so where drng is loaded they are drng's.
+GUARD = "/usr/bin/openssl list -providers"
+GUARD_LINES = f"""\
+ExecStartPre=/bin/sh -c '{GUARD} 2>/dev/null | /bin/grep -qx "  drng" || \
+{{ echo "drng is not loaded under OPENSSL_CONF, and nobody else may serve: see drng-enable(8)" >&2; exit 1; }}'
+"""
+
+
+@dataclass
+class Service:
+    """The two files of a service, as they stand and as they would be."""
+
+    tree: Tree
+    request: Request
+    conf: str
+
+    def __post_init__(self) -> None:
+        self.name = self.request.service
+        self.own = f"{self.request.profiles}/service/{self.name}.cnf"
+        self.drop_in = f"/etc/systemd/system/{self.name}.service.d/drng.conf"
+        self.check = Check(self.tree, self.own)
+
+    def _read(self, path: str) -> bytes | None:
+        """Not through a link: what it leads to is not ours."""
+        try:
+            return self.tree.place(path, follow=False).read()
+        except FileNotFoundError:
+            return None
+
+    @property
+    def guard(self) -> str:
+        return "" if self.request.profile == "permissive" else GUARD
+
+    def _drop_in_text(self) -> str:
+        lines = GUARD_LINES if self.guard else ""
+        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={self.own}\n{lines}"
+
+    def _base(self) -> str:
+        said = f"{MARK} for {self.name}.service: what the system's openssl.cnf says, then drng."
+        return f"{said}\n.include {self.conf}\n"
+
+    def _require_ours(self) -> None:
+        for path in (self.drop_in, self.own):
+            data = self._read(path)
+            if data is not None and not data.startswith(MARK.encode()):
+                raise Failure(f"{path} is there, and not by drng-enable; nothing has been changed")
+
+    # ---- on ----
+
+    def on(self) -> None:
+        unit = systemd.Unit(self.tree, self.name)
+        self._require_ours()
+        unit.check(self.drop_in, self._drop_in_text(), self.own, self.guard)
+        base = self._base()
+        system = block.decode(self.tree.read(self.conf) or b"")
+        after = base + profiles.lines(self.tree, self.request, self.check, base, block.has_block(system), self.conf)
+        self.check.change(base, after)
+        wanted = {self.own: block.encode(after), self.drop_in: self._drop_in_text().encode()}
+        found = {path: self._read(path) for path in wanted}
+        if found == wanted and not self._why_not():
+            say(f"{self.name}.service: {self.request.profile} is on already")
+        elif self.request.dry_run:
+            for path, data in wanted.items():
+                changes.show(path, found[path], data)
+        else:
+            self._write(wanted, found)
+
+    def _why_not(self) -> str:
+        running = systemd.is_running(self.tree)
+        return systemd.why_not_in_effect(self.tree, self.name, self.own, self.guard) if running else ""
+
+    def _write(self, wanted: dict[str, bytes], found: dict[str, bytes | None]) -> None:
+        """First what the drop-in points to."""
+        places = {path: changes.make_place(self.tree, path) for path in wanted}
+        for place in places.values():
+            place.require_ours()
+        try:
+            changes.write([changes.File(places[path], data) for path, data in wanted.items()])
+        except BaseException:
+            self.tree.unmake()
+            raise
+        if systemd.is_running(self.tree):
+            self._verify(places, found)
+        say(f"{self.name}.service: {self.request.profile} is on, by {self.drop_in} and {self.own}")
+        self._what_next()
+
+    def _verify(self, places: dict[str, Place], found: dict[str, bytes | None]) -> None:
+        """By systemd's own word, once it has read the files; what is not in effect is taken back."""
+        try:
+            systemd.reload()
+            reason = self._why_not()
+        except Failure as error:
+            reason = str(error)
+        if reason:
+            self._take_back(places, found)
+            raise Failure(f"{reason}; nothing has been changed")
+
+    def _take_back(self, places: dict[str, Place], found: dict[str, bytes | None]) -> None:
+        with changes.uninterrupted():
+            for path, place in reversed(places.items()):
+                data = found[path]
+                if data is None:
+                    place.unlink()
+                else:
+                    changes.write([changes.File(place, data)])
+            self.tree.unmake()
+        systemd.reload()
+
+    def _what_next(self) -> None:
+        if systemd.is_running(self.tree):
+            say(f"now: systemctl restart {self.name}")
+        else:
+            say("systemd does not run here; the change holds when it starts")
+
+    # ---- off ----
+
+    def off(self) -> None:
+        found = {path: self._read(path) for path in (self.drop_in, self.own)}
+        if not any(data is not None for data in found.values()):
+            say(f"{self.name}.service: is off already")
+            return
+        self._require_ours()
+        if self.request.dry_run:
+            for path, data in found.items():
+                if data is not None:
+                    changes.show(path, data, None)
+            return
+        # First what points to the other.
+        with changes.uninterrupted():
+            for path, data in found.items():
+                if data is not None:
+                    place = self.tree.place(path, follow=False)
+                    place.sweep()
+                    place.unlink()
+                self.tree.remove_directory(os.path.dirname(path))
+        say(f"{self.name}.service: drng is off")
+        if systemd.is_running(self.tree):
+            systemd.reload()
+        self._what_next()
+
+    # ---- status ----
+
+    def status(self) -> bool:
+        data, drop_in = self._read(self.own), self._read(self.drop_in)
+        if data is None or drop_in is None:
+            say(f"{self.name}.service: is off")
+            return False
+        text = block.decode(data)
+        self.request.profile = block.profile_of(text)
+        say(f"{self.name}.service: {self.request.profile} is on")
+        args = (self.tree, self.request, self.check, self.request.profile, self._base(), text, self.own)
+        profiles.compare(*args, f"--service {self.name}")
+        if reason := self._effective(drop_in):
+            say(f"but not in effect: {reason}")
+            return False
+        serving = self.check.serving(text)
+        say("when it starts, it would have:")
+        for line in serving.lines:
+            say(line)
+        if self.tree.live:
+            say(f"what runs already: drng-status --service {self.name}")
+        return serving.by_drng
+
+    def _effective(self, drop_in: bytes) -> str:
+        """Why the service would start without ours."""
+        try:
+            if systemd.is_running(self.tree):
+                return self._why_not()
+            systemd.Unit(self.tree, self.name).check(self.drop_in, block.decode(drop_in), self.own, self.guard)
+        except Failure as error:
+            return str(error).removesuffix("; nothing has been changed")
+        return ""

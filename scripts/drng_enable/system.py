@@ -1,0 +1,120 @@
+"""The system's openssl.cnf: every program."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from drng_enable import block, changes, profiles
+from drng_enable.arguments import Request
+from drng_enable.output import Failure, say, warn
+from drng_enable.tree import Place, Tree
+from drng_enable.verify import Check
+
+
+@dataclass
+class System:
+    """openssl.cnf as it stands, and as it would be."""
+
+    tree: Tree
+    request: Request
+    place: Place
+
+    def __post_init__(self) -> None:
+        self.path = self.place.path
+        self.live = self._read()
+        self.text = block.decode(self.live)
+        self.check = Check(self.tree, self.path)
+        self.backup = Place(self.place.directory, f"{self.place.name}.before-drng", f"{self.path}.before-drng")
+
+    def _read(self) -> bytes:
+        data = self.place.read()
+        if data is None:
+            raise Failure(f"{self.path}: there is no such file")
+        return data
+
+    def _still_the_same(self) -> None:
+        if self._read() != self.live:
+            raise Failure(f"{self.path} has just been changed by somebody else; nothing has been changed")
+
+    # ---- on ----
+
+    def _candidate(self, base: str) -> str:
+        lines = profiles.lines(self.tree, self.request, self.check, base, block.has_block(self.text), self.path)
+        return base + lines
+
+    def on(self) -> None:
+        base = block.without_block(self.text, self.path)
+        after = self._candidate(base)
+        self.check.change(base, after)
+        if after == self.text:
+            say(f"{self.path}: {self.request.profile} is on already")
+        elif self.request.dry_run:
+            changes.show(self.path, self.live, block.encode(after))
+        else:
+            self._write(block.encode(after))
+
+    def _write(self, after: bytes) -> None:
+        files = [changes.File(self.place, after)]
+        if not block.has_block(self.text):
+            self.backup.require_ours()
+            files.insert(0, changes.File(self.backup, self.live, self.place))
+        self._still_the_same()
+        changes.write(files)
+        if len(files) == 2:
+            say(f"backup: {self.backup.path}")
+        say(f"{self.path}: {self.request.profile} is on; programs that run take it up when they are restarted")
+
+    # ---- off ----
+
+    def _drop_backup(self, base: bytes) -> None:
+        """One that is a link, or somebody else's, is not ours to take away."""
+        found = self.backup.stat()
+        if found is None:
+            return
+        self.backup.require_ours()
+        if self.backup.read() == base:
+            self.backup.unlink()
+        else:
+            say(f"{self.path} has been changed since drng was turned on: the backup {self.backup.path} is left")
+
+    def off(self) -> None:
+        if not block.has_block(self.text):
+            say(f"{self.path}: is off already")
+            # One that was killed before its last step has left it.
+            if not self.request.dry_run and self.backup.stat() is not None and self.backup.read() == self.live:
+                self._drop_backup(self.live)
+            return
+        base = block.without_block(self.text, self.path)
+        if not self.check.loads(self.text) and (reason := self.check.loads(base)):
+            raise Failure(f"{self.path} would not load without drng's lines: {reason}")
+        if self.request.dry_run:
+            changes.show(self.path, self.live, block.encode(base))
+            return
+        self._still_the_same()
+        changes.write([changes.File(self.place, block.encode(base))])
+        say(f"{self.path}: drng is off; programs that run let go of it when they are restarted")
+        try:
+            self._drop_backup(block.encode(base))
+            if self.check.serving(base).by_drng:
+                warn(f"drng serves all the same, by lines of {self.path}'s own")
+        except (Failure, OSError) as error:
+            warn(str(error))
+
+    # ---- status ----
+
+    def status(self) -> bool:
+        profile = block.profile_of(self.text)
+        if profile:
+            say(f"{self.path}: {profile} is on")
+            base = block.without_block(self.text, self.path)
+            profiles.compare(self.tree, self.request, self.check, profile, base, self.text, self.path, "--system")
+        else:
+            say(f"{self.path}: is off")
+        serving = self.check.serving(self.text)
+        say("programs that start now would have:")
+        for line in serving.lines:
+            say(line)
+        if os.path.exists("/proc/self") and self.tree.live:
+            say("what runs already: drng-status --all")
+        return serving.by_drng

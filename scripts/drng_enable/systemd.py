@@ -1,0 +1,240 @@
+"""What a service's environment will be: by systemd's own word where it runs, else by its rules in systemd.unit(5)."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from drng_enable import programs
+from drng_enable.block import decode
+from drng_enable.output import Failure
+from drng_enable.tree import Tree
+
+# The first that has a file of a name wins.
+DIRECTORIES = (
+    "/etc/systemd/system.control",
+    "/run/systemd/system.control",
+    "/run/systemd/transient",
+    "/run/systemd/generator.early",
+    "/etc/systemd/system",
+    "/etc/systemd/system.attached",
+    "/run/systemd/system",
+    "/run/systemd/system.attached",
+    "/run/systemd/generator",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+    "/run/systemd/generator.late",
+)
+VARIABLE = "OPENSSL_CONF"
+MENTIONS = re.compile(rf"^[^#;\n]*\b{VARIABLE}\b", flags=re.M)
+
+
+def template_of(name: str) -> str | None:
+    """name@instance.service is made from name@.service."""
+    found = re.fullmatch(r"([^@]+@).+\.service", name)
+    return f"{found[1]}.service" if found else None
+
+
+def drop_in_names(name: str) -> list[str]:
+    """Under which a unit has drop-ins, but for its type's: itself, its template, and each prefix at a dash."""
+    stem, at, instance = name.removesuffix(".service").partition("@")
+    stems = [stem]
+    # "a-b-c" has the prefixes "a-b-" and "a-".
+    while "-" in (shorter := stems[-1].rstrip("-")):
+        stems.append(shorter[: shorter.rindex("-") + 1])
+    names = []
+    for each in stems:
+        names.append(f"{each}{at}{instance}.service")
+        if at and instance:
+            names.append(f"{each}@.service")
+        if at and each != stem:
+            names.append(f"{each}.service")
+    return names
+
+
+@dataclass
+class Setting:
+    """What of a unit has a say in one variable, and in whether our check runs before the start."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    unset: list[str] = field(default_factory=list)
+    before_start: list[str] = field(default_factory=list)
+
+    def assign(self, key: str, value: str) -> None:
+        if key == "Environment":
+            words = _words(value)
+            self.environment = self.environment | dict(w.split("=", 1) for w in words if "=" in w) if words else {}
+        elif key == "EnvironmentFile":
+            self.files = [*self.files, value.removeprefix("-")] if value else []
+        elif key == "UnsetEnvironment":
+            self.unset = [*self.unset, *_words(value)] if value else []
+        elif key == "ExecStartPre":
+            self.before_start = [*self.before_start, value] if value else []
+
+    def why_not(self, wanted: str, guard: str) -> str:
+        """Why the service would not have this OPENSSL_CONF, or not be checked; empty where it would."""
+        value = self.environment.get(VARIABLE)
+        if value != wanted:
+            return f"{VARIABLE} would be {value}, not {wanted}" if value else f"{VARIABLE} would not be set"
+        if any(word.split("=", 1)[0] == VARIABLE for word in self.unset):
+            return f"UnsetEnvironment takes {VARIABLE} away"
+        if guard and not any(guard in command for command in self.before_start):
+            return "the check before the start (ExecStartPre) is taken away by another drop-in"
+        return ""
+
+
+def _words(value: str) -> list[str]:
+    try:
+        return shlex.split(value)
+    except ValueError:
+        return value.split()
+
+
+def assignments(text: str) -> Iterable[tuple[str, str]]:
+    """Of [Service], with lines that go on in the next."""
+    section = ""
+    for line in re.sub(r"\\\n", " ", text).splitlines():
+        line = line.strip()
+        if found := re.fullmatch(r"\[(.*)\]", line):
+            section = found[1]
+        elif section == "Service" and line[:1] not in ("#", ";") and "=" in line:
+            key, value = line.split("=", 1)
+            yield key.strip(), value.strip()
+
+
+class Unit:
+    """A service, by the files that make it; ours counts as it is to be, not as it is."""
+
+    def __init__(self, tree: Tree, service: str) -> None:
+        self.tree = tree
+        self.name = f"{service}.service"
+        self.names = [self.name]
+        self.fragment = self._find()
+
+    def _find(self) -> str:
+        for name in filter(None, (self.name, template_of(self.name))):
+            for directory in DIRECTORIES:
+                if name in self.tree.names(directory):
+                    self._alias(f"{directory}/{name}")
+                    return f"{directory}/{name}"
+        raise Failure(f"there is no unit {self.name}; nothing has been changed")
+
+    def _alias(self, path: str) -> None:
+        """A link to another unit is another name for it, and that one's drop-ins hold too."""
+        try:
+            target = os.path.basename(self.tree.place(path).path)
+        except FileNotFoundError:
+            return
+        if target.endswith(".service") and target not in self.names:
+            self.names.append(target)
+
+    def drop_ins(self, ours: str) -> list[str]:
+        """In the order in which systemd reads them: by name, and of one name only the first in its directories."""
+        chosen = {os.path.basename(ours): ours}
+        names = [each for name in self.names for each in drop_in_names(name)]
+        searched = [f"{d}/{name}.d" for name in names for d in DIRECTORIES] + [f"{d}/service.d" for d in DIRECTORIES]
+        # All names of one directory come before the next directory; the type's come last of all.
+        searched.sort(key=lambda d: (d.endswith("/service.d"), DIRECTORIES.index(os.path.dirname(d))))
+        for directory in searched:
+            for name in self.tree.names(directory):
+                if name.endswith(".conf"):
+                    chosen.setdefault(name, f"{directory}/{name}")
+        return [chosen[name] for name in sorted(chosen)]
+
+    def overruled_by(self, ours: str) -> str:
+        """A drop-in of our name that systemd takes in place of ours."""
+        name = os.path.basename(ours)
+        for directory in DIRECTORIES[: DIRECTORIES.index("/etc/systemd/system")]:
+            for each in (each for n in self.names for each in drop_in_names(n)):
+                if name in self.tree.names(f"{directory}/{each}.d"):
+                    return f"{directory}/{each}.d/{name}"
+        return ""
+
+    def _text(self, path: str) -> str:
+        try:
+            return decode(self.tree.read(path) or b"")
+        except Failure:
+            return ""  # a link to /dev/null, which masks
+
+    def texts(self, ours: str, ours_text: str) -> list[tuple[str, str]]:
+        rest = [(path, ours_text if path == ours else self._text(path)) for path in self.drop_ins(ours)]
+        return [(self.fragment, self._text(self.fragment)), *rest]
+
+    def setting(self, ours: str, ours_text: str) -> Setting:
+        setting = Setting()
+        for _, text in self.texts(ours, ours_text):
+            for key, value in assignments(text):
+                setting.assign(key, value)
+        return setting
+
+    def envvars(self) -> list[str]:
+        """What Debian's apachectl reads on its way from the unit to Apache, for apache2 and for apache2@NAME."""
+        if self.name == "apache2.service":
+            return ["/etc/apache2/envvars"]
+        found = re.fullmatch(r"apache2@(.+)\.service", self.name)
+        return [f"/etc/apache2-{found[1]}/envvars"] if found else []
+
+    def check(self, ours: str, ours_text: str, wanted: str, guard: str) -> None:
+        """Another OPENSSL_CONF would win over ours, or lose against it by the name of its file: it is not fought."""
+        setting = self.setting(ours, ours_text)
+        others = [(path, text) for path, text in self.texts(ours, ours_text) if path != ours]
+        others += [(path, self._text(path)) for path in (*setting.files, *self.envvars()) if path.startswith("/")]
+        for path, text in others:
+            if MENTIONS.search(text):
+                raise Failure(f"{path} has a say in {VARIABLE} already; nothing has been changed")
+        if other := self.overruled_by(ours):
+            raise Failure(f"{other} takes the place of {ours}; nothing has been changed")
+        if reason := setting.why_not(wanted, guard):
+            paths = ", ".join(path for path, _ in others)
+            raise Failure(f"{reason}, by one of {paths}; nothing has been changed")
+
+
+# ---- Where systemd runs ----
+
+
+def is_running(tree: Tree) -> bool:
+    return tree.live and os.path.isdir("/run/systemd/system")
+
+
+def _systemctl(*arguments: str) -> str:
+    result = programs.run(f"{'/usr' if os.path.exists('/usr/bin/systemctl') else ''}/bin/systemctl", *arguments)
+    if result.returncode != 0:
+        raise Failure(f"systemctl {arguments[0]}: {result.stderr.strip() or result.returncode}")
+    return result.stdout
+
+
+def reload() -> None:
+    _systemctl("daemon-reload")
+
+
+def shown(service: str) -> tuple[Setting, str]:
+    """The setting by systemd's own word, and the files that it comes from."""
+    wanted = ("Environment", "EnvironmentFiles", "UnsetEnvironment", "ExecStartPre", "FragmentPath", "DropInPaths")
+    said = _systemctl("show", f"--property={','.join(wanted)}", "--", f"{service}.service")
+    setting, files = Setting(), ""
+    for line in said.splitlines():
+        key, _, value = line.partition("=")
+        if key == "EnvironmentFiles":
+            setting.files.append(value.removesuffix(")").rpartition(" (ignore_errors=")[0])
+        elif key in ("FragmentPath", "DropInPaths"):
+            files = f"{files} {value}".strip()
+        elif key == "ExecStartPre":
+            setting.before_start.append(value)
+        elif value:
+            setting.assign(key, value)
+    return setting, files
+
+
+def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
+    """Why a service that is started now would not have ours; empty where it would."""
+    setting, files = shown(service)
+    for path in setting.files:
+        if MENTIONS.search(decode(tree.read(path) or b"")):
+            return f"{path} has a say in {VARIABLE}"
+    reason = setting.why_not(wanted, guard)
+    return f"{reason} (systemctl show names {files})" if reason else ""

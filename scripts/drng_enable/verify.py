@@ -1,0 +1,183 @@
+"""The check before anything is written: what the new file does, tried out on a copy.
+
+On this machine it is loaded, and drawn from. Of an image nothing is loaded and nothing run: its files are read, by
+this machine's libcrypto, and what cannot be known from that is said.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from drng_enable import programs
+from drng_enable.block import decode
+from drng_enable.output import Failure, complain, say, warn
+from drng_enable.tree import Tree
+
+INCLUDE = re.compile(r"\s*\.include(?:\s*=\s*|\s+)(.*?)\s*")
+DEPTH = 16
+
+
+@dataclass
+class Serving:
+    """Who serves, and the lines that say so."""
+
+    by_drng: bool
+    lines: list[str]
+
+
+def expand(tree: Tree, text: str, depth: int = 0) -> str:
+    """A text of an image with what it includes, so that nothing outside of the image is read in its place."""
+    if depth > DEPTH:
+        raise Failure("an .include includes itself, or goes too deep")
+    lines = []
+    for line in text.splitlines():
+        found = INCLUDE.fullmatch(line)
+        if found is None:
+            lines.append(line)
+            continue
+        path = found[1]
+        if not re.fullmatch(r"/[\w/.,+@:-]*", path):
+            raise Failure(f".include {path}: in an image only plain paths from / on are followed")
+        names = [name for name in tree.names(path) if name.endswith((".cnf", ".conf"))]
+        for file in [f"{path}/{name}" for name in names] or [path]:
+            data = None if tree.names(path) and file == path else tree.read(file)
+            if data is None:
+                warn(f".include {file} leads nowhere, and OpenSSL passes over it")
+            else:
+                lines += expand(tree, decode(data), depth + 1).splitlines()
+    return "".join(f"{line}\n" for line in lines)
+
+
+class Check:
+    """Of texts that are to stand at one path."""
+
+    def __init__(self, tree: Tree, path: str) -> None:
+        self.tree = tree
+        self.path = path
+        self.reader: ModuleType = programs.drng_conf()
+
+    def _text(self, text: str) -> str:
+        return text if self.tree.live else expand(self.tree, text)
+
+    def conf(self, text: str) -> Any:
+        """As libcrypto reads it; fails where it does not parse."""
+        with programs.as_file(self._text(text)) as path:
+            try:
+                return self.reader.Conf(path, self.path)
+            except self.reader.ConfError as error:
+                raise Failure(f"{error}; nothing has been changed") from None
+
+    def meaning(self, text: str) -> Any:
+        return self.reader.understand(self.conf(text))
+
+    # ---- What is loaded ----
+
+    def _plain(self, said: str, name: str) -> str:
+        lines = [line for line in said.replace(name, self.path).splitlines() if "Startup failure" not in line]
+        return lines[0] if lines else "openssl does not say why"
+
+    def _active(self, text: str) -> set[str]:
+        """The names of providers that would be active: by trial, or of an image by what it says."""
+        if not self.tree.live:
+            conf = self.conf(text)
+            providers = conf.section(self.reader.understand(conf).providers) or {}
+            named = {key.split(".", 1)[-1]: value for key, value in providers.items()}
+            return {n for n, s in named.items() if self.reader.is_active(conf.section(s))} or {"default"}
+        with programs.as_file(text) as name:
+            result = programs.openssl("list", "-providers", conf=name)
+            if result.returncode != 0:
+                raise Failure(self._plain(result.stderr, name))
+            return set(re.findall(r"^  (\S.*)$", result.stdout, flags=re.M))
+
+    def loads(self, text: str) -> str:
+        """Why it does not; empty where it does."""
+        try:
+            self.conf(text)
+            self._active(text)
+        except Failure as error:
+            return str(error)
+        return ""
+
+    def _why_not_loaded(self, text: str) -> None:
+        """The core keeps it to itself, unless the module is asked for by name."""
+        if self.tree.live:
+            with programs.as_file(text) as name:
+                said = programs.openssl("list", "-provider", "drng", "-providers", conf=name).stderr
+                for line in said.replace(name, self.path).splitlines():
+                    complain(line)
+
+    # ---- Who serves ----
+
+    def serving(self, text: str) -> Serving:
+        return self._tried(text) if self.tree.live else self._read(text)
+
+    def _tried(self, text: str) -> Serving:
+        # What the reader refuses (an endless include, a FIFO) would hold up libcrypto for ever.
+        self.conf(text)
+        with programs.as_file(text) as name:
+            status = programs.drng_status(name)
+        generators = {role: status[role] for role in ("primary", "public", "private")}
+        lines = list(status["errors"])
+        for role, found in generators.items():
+            lines.append(
+                f"{role}: {found['name']} of provider {found['provider']}" if found else f"{role}: no generator"
+            )
+        if drng := status["drng"]:
+            reason = f" ({drng['disabled-reason']})" if drng["disabled-reason"] else ""
+            lines.append(f"seeds: {drng['active-source']}{reason}")
+        served = bool(status["rand_bytes"]) and all(g and g["provider"] == "drng" for g in generators.values())
+        return Serving(served, lines)
+
+    def _read(self, text: str) -> Serving:
+        meaning = self.meaning(text)
+        idle = [w for w in meaning.warnings if "nobody knows this key" not in w]
+        lines = [] if self._has_module() else ["drng.so is not among the image's OpenSSL modules"]
+        served = bool(meaning.drng) and not idle and not lines
+        lines.append(f"the file {'names' if served else 'does not name'} drng for every generator")
+        lines.append("not tried out: nothing of an image is loaded or run here; drng-enable status inside of it tells")
+        return Serving(served, lines)
+
+    def _has_module(self) -> bool:
+        below = [f"/usr/lib/{name}/ossl-modules" for name in self.tree.names("/usr/lib")]
+        return any(
+            "drng.so" in self.tree.names(d) for d in (*below, "/usr/lib/ossl-modules", "/usr/lib64/ossl-modules")
+        )
+
+    # ---- The check ----
+
+    def change(self, before: str, after: str) -> None:
+        """Fails unless the second text does for drng what it should, and leaves alone what the first one says."""
+        first, second = self.conf(before), self.conf(after)
+        for warning in self.reader.understand(second).warnings:
+            warn(warning)
+        lost = self.reader.compare(first, second)
+        for warning in lost:
+            warn(warning)
+        if lost:
+            raise Failure(f"{self.path} would not say what it says now; nothing has been changed")
+        self._same_providers(before, after)
+        serving = self.serving(after)
+        for line in serving.lines:
+            (say if serving.by_drng else complain)(line)
+        if not serving.by_drng:
+            raise Failure("random numbers would not come from drng; nothing has been changed")
+
+    def _same_providers(self, before: str, after: str) -> None:
+        """Nothing is activated but drng. A file that leaves the default provider out, for FIPS perhaps, means it."""
+        if reason := self.loads(before):
+            raise Failure(f"{self.path} does not load as it is: {reason}")
+        active = self._active(before)
+        if "default" not in active:
+            raise Failure(
+                f"{self.path} does without the default provider, which drng's profiles activate; "
+                "nothing has been changed"
+            )
+        if reason := self.loads(after):
+            raise Failure(f"{self.path} would not load: {reason}; nothing has been changed")
+        would, wanted = sorted(self._active(after)), sorted(active | {"drng"})
+        if would != wanted:
+            self._why_not_loaded(after)
+            raise Failure(f"the providers would be {' '.join(would)}, not {' '.join(wanted)}; nothing has been changed")
