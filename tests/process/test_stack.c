@@ -93,7 +93,7 @@ struct secrets {
 };
 
 static struct secrets secrets[2]; /* of a request, and of the one that it is compared with */
-static struct secrets now;             /* in one place, since its address is on the stack too */
+static struct secrets now;        /* in one place, since its address is on the stack too */
 
 static uint8_t additional[ADDITIONAL]; /* the caller's, and the same for both */
 static size_t additional_len;
@@ -104,10 +104,15 @@ static struct drng_ctr_drbg drbg;
 static uint8_t out[MOST];
 static enum drng_status status;
 
+static size_t looked_at; /* bytes of the stack, from its lowest on */
+
+/* Its caller has DRNG_AES_STACK bytes to wipe; nothing may be below them. */
 static void ctr(void)
 {
     const size_t whole = length / BLOCK;
+    const uint8_t *frame = __builtin_frame_address(0);
     status = aes->ctr(drbg.key, key_len, drbg.v, out, whole, NULL, 0);
+    looked_at = (size_t)(frame - below_stack) - DRNG_AES_STACK;
 }
 
 static void cbc(void)
@@ -199,9 +204,8 @@ static void update(struct drng_ctr_drbg *model, const uint8_t *provided)
 static void add_df(uint8_t *provided, const uint8_t *input, size_t len)
 {
     enum { LONGEST = 8 + ALL_TO + 2 * BLOCK, CHAINS = 3 };
-    static const uint8_t fixed_key[DRNG_AES_MAX_KEY] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-                                                        11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-                                                        22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    static const uint8_t fixed_key[DRNG_AES_MAX_KEY] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
     uint8_t s[LONGEST] = {0, 0, (uint8_t)(len >> 8), (uint8_t)len, 0, 0, 0, (uint8_t)drng_ctr_drbg_seedlen(key_len)};
     uint8_t chains[CHAINS][BLOCK] = {{0}};
     uint8_t result[CHAINS * BLOCK];
@@ -297,6 +301,7 @@ typedef void secrets_of(struct drng_ctr_drbg *model);
 static void run(void (*request)(void), const struct secrets *with)
 {
     prepare(with);
+    looked_at = sizeof(below_stack);
     below_run(request);
     CU_ASSERT_EQUAL(status, DRNG_OK);
 }
@@ -316,21 +321,29 @@ static void search(void (*request)(void), secrets_of *add)
     secrets_add("the old Key", model.key, key_len);
     add(&model);
     is_the_model(&model);
-    secrets_search(below_stack, sizeof(below_stack), note);
+    secrets_search(below_stack, looked_at, note);
+}
+
+/* Registers after AES alone are its caller's to clear, like the stack that it is allowed. */
+static bool clears_registers(void (*request)(void))
+{
+    return request != ctr && request != cbc;
 }
 
 static void compare(void (*request)(void))
 {
     static uint8_t other[BELOW_LEN];
-    memcpy(other, below_stack, sizeof(other));
+    static struct below_registers registers;
+    memcpy(other, below_stack, looked_at);
+    registers = below_registers;
     run(request, &secrets[1]);
-    if (memcmp(other, below_stack, sizeof(other)) == 0) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof(other); i++) {
+    for (size_t i = memcmp(other, below_stack, looked_at) == 0 ? looked_at : 0; i < looked_at; i++) {
         if (other[i] != below_stack[i]) {
             note("something else of a secret", i);
         }
+    }
+    if (clears_registers(request) && memcmp(&registers, &below_registers, sizeof(registers)) != 0) {
+        note("something in registers", 0);
     }
 }
 
@@ -368,6 +381,18 @@ static void leave_two_bytes(void)
     status = DRNG_OK;
 }
 
+static void leave_a_register(void)
+{
+    status = DRNG_OK;
+    __asm__ volatile("movzbl %0, %%r9d" : : "m"(drbg.key[3]) : "r9");
+}
+
+static void leave_a_vector(void)
+{
+    status = DRNG_OK;
+    __asm__ volatile("movq %0, %%xmm9" : : "m"(drbg.key) : "xmm9");
+}
+
 static bool is_found(const char *name)
 {
     for (const struct leak *leak = leaks; leak < leaks + LEAKS && leak->name != NULL; leak++) {
@@ -396,6 +421,12 @@ static void what_is_left_is_found(void)
     look(leave_two_bytes, add_nothing);
     CU_ASSERT_TRUE(is_found("something else of a secret"));
     CU_ASSERT_FALSE(is_found("the old Key"));
+    memset(leaks, 0, sizeof(leaks));
+    look(leave_a_register, add_nothing);
+    CU_ASSERT_TRUE(is_found("something in registers"));
+    memset(leaks, 0, sizeof(leaks));
+    look(leave_a_vector, add_nothing);
+    CU_ASSERT_TRUE(is_found("something in registers"));
     memset(leaks, 0, sizeof(leaks));
 }
 
