@@ -161,6 +161,7 @@ void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t ke
         ctr_short_256(key, counter, &sink);
     } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS) {
         wide->brief(key, counter, &sink);
+        drng_wipe_stack_512_avx();
     } else {
         ctr_medium_256(key, counter, &sink);
         drng_wipe_stack_1024();

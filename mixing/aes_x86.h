@@ -256,6 +256,9 @@ struct drng_wide {
     void (*brief)(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 };
 
+/* drng_wipe_stack_512() where there is AVX: half the time. wipe_x86.S. */
+void drng_wipe_stack_512_avx(void);
+
 /* aes_vaes_short.c: `brief` for both widths of VAES. */
 void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 

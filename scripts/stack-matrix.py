@@ -124,7 +124,7 @@ def test(build: Build) -> tuple[Build, int, str]:
         raise SystemExit(f"{build.name} does not link:\n{linked.stderr}")
     result = run([str(program)])
     lines = result.stdout.splitlines()
-    found = [line.strip() for line in lines if re.match(r" +\S+, AES-\d+, ", line)]
+    found = [line.strip().removesuffix("FAILED") for line in lines if re.match(r" +\S+, AES-\d+, ", line)]
     return build, result.returncode, "\n".join(found) or lines[-1]
 
 
@@ -132,10 +132,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true", help="three builds for each compiler")
     parser.add_argument("--all-findings", action="store_true", help="print everything that was found")
+    parser.add_argument("--only", default="", metavar="TEXT", help="builds whose name holds TEXT")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="builds at a time")
     arguments = parser.parse_args()
 
-    builds = [b for c in compilers() for b in (short if arguments.short else whole)(c)]
+    builds = [b for c in compilers() for b in (short if arguments.short else whole)(c) if arguments.only in b.name]
     failed = False
     with ThreadPoolExecutor(arguments.jobs) as pool:
         for build, status, said in pool.map(test, builds):
