@@ -16,6 +16,7 @@
 #include "mixing/aes_x86.h"
 #include "mixing/ctr_drbg.h"
 #include "mixing/libcrypto.h"
+#include "mixing/wipe.h"
 #include "tests/process/below.h"
 #include "tests/process/kernel.h"
 #include "tests/process/secrets.h"
@@ -430,6 +431,40 @@ static void what_is_left_is_found(void)
     memset(leaks, 0, sizeof(leaks));
 }
 
+static void (*wipe)(void);
+
+/* Everything below this frame is painted, and some of it wiped. A call would write there: a loop does not. */
+static void paint_and_wipe(void)
+{
+    volatile uint8_t *top;
+    __asm__ volatile("mov %%rsp, %0" : "=r"(top));
+    for (volatile uint8_t *byte = below_stack; byte < top; byte++) {
+        *byte = 0xff;
+    }
+    wipe();
+    status = DRNG_OK;
+}
+
+/* From its lowest byte to the return address of the call. */
+static void a_wipe_has_no_gap(void)
+{
+    static const struct {
+        void (*wipe)(void);
+        size_t bytes;
+    } wipes[] = {{drng_wipe_stack_512, 512},
+                 {drng_wipe_stack_1024, 1024},
+                 {drng_wipe_stack_2048, 2048},
+                 {drng_wipe_stack_512_avx, 512}};
+    const size_t count = sizeof(wipes) / sizeof(*wipes) - (__builtin_cpu_supports("avx") ? 0 : 1);
+    for (size_t i = 0; i < count; i++) {
+        wipe = wipes[i].wipe;
+        below_run(paint_and_wipe);
+        const uint8_t *lowest = memchr(below_stack, 0, sizeof(below_stack));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(lowest);
+        CU_ASSERT_TRUE(bytes_are(lowest, wipes[i].bytes - sizeof(void *), 0));
+    }
+}
+
 static void for_each_key_len(void (*test)(void))
 {
     for (size_t i = 0; i < sizeof(key_lens) / sizeof(*key_lens); i++) {
@@ -524,9 +559,8 @@ static void no_aes_leaves_anything(void)
 }
 
 static const struct unit_test tests[] = {
-    {"what is left is found", what_is_left_is_found},
-    {"no AES leaves anything", no_aes_leaves_anything},
-    {"no generate leaves anything", no_generate_leaves_anything},
+    {"what is left is found", what_is_left_is_found},     {"a wipe has no gap", a_wipe_has_no_gap},
+    {"no AES leaves anything", no_aes_leaves_anything},   {"no generate leaves anything", no_generate_leaves_anything},
     {"no seed leaves anything", no_seed_leaves_anything},
 };
 
