@@ -165,8 +165,8 @@ enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
 }
 
 /* 10.2.1.5, step 2: the additional input at its full width, and a first Update with it. */
-static enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
-                                struct drng_bytes additional, const uint8_t *fresh)
+static DRNG_OWN_FRAME enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
+                                               struct drng_bytes additional, const uint8_t *fresh)
 {
     memset(provided, 0, DRNG_DRBG_MAX_SEEDLEN);
     if (additional.len > 0) {
@@ -206,33 +206,41 @@ static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8
     return status;
 }
 
-static DRNG_OWN_FRAME enum drng_status take_in_and_put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                                           struct drng_bytes additional, const uint8_t *fresh)
+/*
+ * All secrets but `provided` are in frames below this one, and nothing on the way wipes its own: they go at once,
+ * together with what the compiler made copies of.
+ */
+static DRNG_OWN_FRAME enum drng_status request_with_input(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                                          struct drng_bytes additional, const uint8_t *fresh)
 {
     uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
 
-    const enum drng_status status = take_in(drbg, provided, additional, fresh);
-    return status == DRNG_OK ? put_out(drbg, out, out_len, provided) : status;
+    enum drng_status status = take_in(drbg, provided, additional, fresh);
+    if (status == DRNG_OK) {
+        status = put_out(drbg, out, out_len, provided);
+    }
+    if (additional.len > 0) {
+        drng_wipe_stack_1024();
+    } else {
+        drng_wipe_stack_512();
+    }
+    drng_wipe(provided, sizeof(provided));
+    return status;
 }
 
-/*
- * All secrets are in frames below this one, and nothing on the way wipes its own: they go at once, together with what
- * the compiler made copies of.
- */
+static enum drng_status plain_request(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len)
+{
+    const enum drng_status status = put_out(drbg, out, out_len, NULL);
+    drng_wipe_stack_512();
+    return status;
+}
+
 static enum drng_status make_request(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                      struct drng_bytes additional, const uint8_t *fresh)
 {
-    enum drng_status status;
-    if (additional.len > 0) {
-        status = take_in_and_put_out(drbg, out, out_len, additional, fresh);
-        drng_wipe_stack_2048();
-    } else if (fresh != NULL) {
-        status = take_in_and_put_out(drbg, out, out_len, additional, fresh);
-        drng_wipe_stack_1024();
-    } else {
-        status = put_out(drbg, out, out_len, NULL);
-        drng_wipe_stack_512();
-    }
+    const bool plain = additional.len == 0 && fresh == NULL;
+    const enum drng_status status =
+        plain ? plain_request(drbg, out, out_len) : request_with_input(drbg, out, out_len, additional, fresh);
     drng_cpu_clear_vectors();
     return status;
 }

@@ -27,9 +27,9 @@ static inline void drng_wipe(void *data, size_t len)
  * into registers, round keys for instance. What a compiler keeps there differs with its version and its options, so
  * the whole of their frames goes; tests/process/test_stack.c and scripts/stack-matrix.py see whether it is enough.
  *
- * 512:  a request or a seed without derivation function, whose AES keeps its own promise (DRNG_AES_STACK).
- * 1024: AES with a schedule in memory, and its blocks.
- * 2048: AES on 512-bit registers with a schedule of them; a derivation function; a seed with all that made it.
+ * 512:  a request whose AES keeps its promise (DRNG_AES_STACK).
+ * 1024: AES with a schedule in memory, and its blocks; a request with a derivation function.
+ * 2048: AES on 512-bit registers with a schedule of them; a seed with all that made it.
  */
 void drng_wipe_stack_512(void);
 void drng_wipe_stack_1024(void);
