@@ -14,7 +14,11 @@
 #include "mixing/cpu.h"
 #include "mixing/status.h"
 
-enum { DRNG_AES_BLOCK = 16, DRNG_AES_MAX_KEY = 32 };
+enum {
+    DRNG_AES_BLOCK = 16,
+    DRNG_AES_MAX_KEY = 32,
+    DRNG_AES_STACK = 320, /* bytes below its caller's frame in which ctr may leave secrets, for the caller to wipe */
+};
 
 /* One implementation; both slots are required. */
 struct drng_aes {

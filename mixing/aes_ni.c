@@ -78,7 +78,8 @@ DRNG_AES_INLINE void drain(struct drng_sink *sink, const __m128i *block, const i
 }
 
 /* A short AES-256 request, the one that nearly every caller makes. */
-DRNG_AES_TARGET static void ctr_short_256(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_short_256(const uint8_t *key, struct drng_counter counter,
+                                                         struct drng_sink *sink)
 {
     __m128i block[LANES];
     if (sink->out_blocks + sink->tail_blocks <= LANES / 2) {
@@ -109,7 +110,8 @@ DRNG_AES_TARGET static void ctr_rest(const struct drng_schedule *schedule, struc
     }
 }
 
-DRNG_AES_TARGET static void ctr_medium_256(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_medium_256(const uint8_t *key, struct drng_counter counter,
+                                                          struct drng_sink *sink)
 {
     struct drng_schedule schedule;
     __m128i block[LANES];
@@ -121,13 +123,14 @@ DRNG_AES_TARGET static void ctr_medium_256(const uint8_t *key, struct drng_count
     ctr_rest(&schedule, counter, sink);
 }
 
-DRNG_AES_TARGET static void ctr_long(const struct drng_wide *wide, const uint8_t *key, size_t key_len,
-                                     struct drng_counter counter, struct drng_sink *sink)
+/* As many blocks as fill the wide registers come from there, the rest from here. */
+DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_long(const struct drng_wide *wide, const uint8_t *key, size_t key_len,
+                                                    struct drng_counter counter, struct drng_sink *sink)
 {
     struct drng_schedule schedule;
 
     drng_aes_expand(&schedule, key, key_len);
-    if (wide != NULL && sink->out_blocks >= BULK_MIN) {
+    if (wide != NULL) {
         const size_t done = wide->bulk(&schedule, &counter, sink->out, sink->out_blocks);
         sink->out += done * DRNG_AES_BLOCK;
         sink->out_blocks -= done;
@@ -135,7 +138,10 @@ DRNG_AES_TARGET static void ctr_long(const struct drng_wide *wide, const uint8_t
     ctr_rest(&schedule, counter, sink);
 }
 
-/* Schedules, and what else these leave on the stack, are wiped when they have returned. */
+/*
+ * Schedules are wiped here, with what else is kept beside them. The shortest requests keep nothing in memory but what
+ * DRNG_AES_STACK allows, and this function itself is in it: the caller wipes that.
+ */
 void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
                      size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
@@ -145,18 +151,20 @@ void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t ke
     struct drng_counter last = counter;
 
     drng_counter_add(&last, blocks);
-    if (key_len != 32 || out_blocks >= BULK_MIN) {
+    if (wide != NULL && out_blocks >= BULK_MIN) {
         ctr_long(wide, key, key_len, counter, &sink);
         drng_wipe_stack_2048();
+    } else if (key_len != 32 || out_blocks >= BULK_MIN) {
+        ctr_long(NULL, key, key_len, counter, &sink);
+        drng_wipe_stack_1024();
     } else if (blocks <= LANES) {
         ctr_short_256(key, counter, &sink);
-        drng_wipe_stack_256();
     } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS) {
         wide->brief(key, counter, &sink);
-        drng_wipe_stack_512();
+        drng_wipe_stack_512_avx();
     } else {
         ctr_medium_256(key, counter, &sink);
-        drng_wipe_stack_2048();
+        drng_wipe_stack_1024();
     }
     drng_counter_store(v, last);
 }
@@ -168,8 +176,8 @@ static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[16], u
     return DRNG_OK;
 }
 
-DRNG_AES_TARGET static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
-                                size_t blocks)
+DRNG_AES_TARGET DRNG_OWN_FRAME static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
+                                               const uint8_t *in, size_t blocks)
 {
     struct drng_schedule schedule;
     __m128i block = _mm_loadu_si128((const __m128i *)chain);

@@ -2,6 +2,7 @@
 
 #include "mixing/aes.h"
 #include "mixing/aes_x86.h"
+#include "mixing/wipe.h"
 
 #define WIDE __attribute__((target("vaes,avx512f,avx512bw,aes")))
 
@@ -19,7 +20,8 @@ WIDE static inline __m512i counter_blocks(__m512i v, __m512i sum)
     return _mm512_shuffle_epi8(carried, _mm512_broadcast_i32x4(drng_counter_reverse()));
 }
 
-WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks)
+WIDE DRNG_OWN_FRAME static size_t whole_groups(const struct drng_schedule *schedule, struct drng_counter *counter,
+                                               uint8_t *out, size_t blocks)
 {
     const __m512i step = _mm512_set_epi64(0, PER_LANE, 0, PER_LANE, 0, PER_LANE, 0, PER_LANE);
     const size_t groups = blocks / GROUP;
@@ -50,6 +52,24 @@ WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counte
     }
     drng_counter_add(counter, groups * GROUP);
     return groups * GROUP;
+}
+
+/* GCC keeps general registers in mask registers where these are at hand, halves of V among them. */
+WIDE static inline void clear_masks(void)
+{
+    __asm__ volatile("kxorq %%k0, %%k0, %%k0\n\tkxorq %%k1, %%k1, %%k1\n\tkxorq %%k2, %%k2, %%k2\n\t"
+                     "kxorq %%k3, %%k3, %%k3\n\tkxorq %%k4, %%k4, %%k4\n\tkxorq %%k5, %%k5, %%k5\n\t"
+                     "kxorq %%k6, %%k6, %%k6\n\tkxorq %%k7, %%k7, %%k7"
+                     :
+                     :
+                     : "k1", "k2", "k3", "k4", "k5", "k6", "k7");
+}
+
+WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks)
+{
+    const size_t done = whole_groups(schedule, counter, out, blocks);
+    clear_masks();
+    return done;
 }
 
 static const struct drng_wide wide = {bulk, drng_aes_vaes_short};

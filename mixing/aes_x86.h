@@ -17,6 +17,13 @@
 #define DRNG_AES_TARGET __attribute__((target("aes,ssse3")))
 #define DRNG_AES_INLINE static inline __attribute__((always_inline, target("aes,ssse3")))
 
+/* Before a loop over lanes: they are kept in registers only where every index is a constant. */
+#ifdef __clang__
+#define DRNG_AES_UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define DRNG_AES_UNROLL _Pragma("GCC unroll 16")
+#endif
+
 /* ---- Key schedules: FIPS 197, 5.2 ---- */
 
 /* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: how each word of a round key takes in the words before it. */
@@ -248,6 +255,9 @@ struct drng_wide {
     /* AES-256 for at most DRNG_AES_SHORT_BLOCKS. */
     void (*brief)(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 };
+
+/* drng_wipe_stack_512() where there is AVX: half the time. wipe_x86.S. */
+void drng_wipe_stack_512_avx(void);
 
 /* aes_vaes_short.c: `brief` for both widths of VAES. */
 void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);

@@ -36,7 +36,6 @@ static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block 
     drng_block_store(both + BLOCK, third);
     memcpy(drbg->key + BLOCK, both, BLOCK / 2);
     memcpy(drbg->v, both + BLOCK / 2, BLOCK);
-    drng_wipe(both, sizeof(both));
 }
 
 /* 10.2.1.2, steps 4 to 6: the new Key and V. */
@@ -68,7 +67,6 @@ static enum drng_status update(struct drng_ctr_drbg *drbg, const uint8_t *provid
     if (status == DRNG_OK) {
         take_over(drbg, temp, provided);
     }
-    drng_wipe(temp, sizeof(temp));
     return status;
 }
 
@@ -113,16 +111,20 @@ static bool together_fit(const struct drng_bytes *inputs, size_t count)
     return len <= UINT32_MAX;
 }
 
-/* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
-static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct drng_bytes *inputs, size_t count, time_t now)
+static DRNG_OWN_FRAME enum drng_status update_with_inputs(struct drng_ctr_drbg *drbg, const struct drng_bytes *inputs,
+                                                          size_t count)
 {
     uint8_t material[DRNG_DRBG_MAX_SEEDLEN];
 
-    enum drng_status status = combine(drbg, material, inputs, count);
-    if (status == DRNG_OK) {
-        status = update(drbg, material);
-    }
-    drng_wipe(material, sizeof(material));
+    const enum drng_status status = combine(drbg, material, inputs, count);
+    return status == DRNG_OK ? update(drbg, material) : status;
+}
+
+/* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
+static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct drng_bytes *inputs, size_t count, time_t now)
+{
+    const enum drng_status status = update_with_inputs(drbg, inputs, count);
+    drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
     if (status != DRNG_OK) {
         drng_ctr_drbg_uninstantiate(drbg);
@@ -163,8 +165,8 @@ enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
 }
 
 /* 10.2.1.5, step 2: the additional input at its full width, and a first Update with it. */
-static enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
-                                struct drng_bytes additional, const uint8_t *fresh)
+static DRNG_OWN_FRAME enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
+                                               struct drng_bytes additional, const uint8_t *fresh)
 {
     memset(provided, 0, DRNG_DRBG_MAX_SEEDLEN);
     if (additional.len > 0) {
@@ -185,7 +187,8 @@ static enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRN
  * Steps 4 to 6. The blocks of the final Update follow those of the output under the same key, so both come from
  * one run of the counter; a last block that the caller wants only a part of is the first of the tail.
  */
-static enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len, const uint8_t *provided)
+static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                               const uint8_t *provided)
 {
     const size_t whole = out_len / BLOCK;
     const size_t rest = out_len % BLOCK;
@@ -200,17 +203,51 @@ static enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t
         }
         take_over(drbg, tail + cut * BLOCK, provided);
     }
-    drng_wipe(tail, sizeof(tail));
+    return status;
+}
+
+/*
+ * All secrets but `provided` are in frames below this one, and nothing on the way wipes its own: they go at once,
+ * together with what the compiler made copies of.
+ */
+static DRNG_OWN_FRAME enum drng_status request_with_input(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                                          struct drng_bytes additional, const uint8_t *fresh)
+{
+    uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
+
+    enum drng_status status = take_in(drbg, provided, additional, fresh);
+    if (status == DRNG_OK) {
+        status = put_out(drbg, out, out_len, provided);
+    }
+    if (additional.len > 0) {
+        drng_wipe_stack_1024();
+    } else {
+        drng_wipe_stack_512();
+    }
+    drng_wipe(provided, sizeof(provided));
+    return status;
+}
+
+static enum drng_status plain_request(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len)
+{
+    const enum drng_status status = put_out(drbg, out, out_len, NULL);
+    drng_wipe_stack_512();
+    return status;
+}
+
+static enum drng_status make_request(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                     struct drng_bytes additional, const uint8_t *fresh)
+{
+    const bool plain = additional.len == 0 && fresh == NULL;
+    const enum drng_status status =
+        plain ? plain_request(drbg, out, out_len) : request_with_input(drbg, out, out_len, additional, fresh);
+    drng_cpu_clear_vectors();
     return status;
 }
 
 enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                         struct drng_bytes additional, const uint8_t *fresh)
 {
-    uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
-    const bool takes_in = additional.len > 0 || fresh != NULL;
-    enum drng_status status = DRNG_OK;
-
     if (out_len > DRNG_DRBG_MAX_REQUEST || !input_fits(drbg, additional.len)) {
         memset(out, 0, out_len);
         return DRNG_BAD_LENGTH;
@@ -219,16 +256,7 @@ enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
-    if (takes_in) {
-        status = take_in(drbg, provided, additional, fresh);
-    }
-    if (status == DRNG_OK) {
-        status = put_out(drbg, out, out_len, takes_in ? provided : NULL);
-    }
-    if (takes_in) {
-        drng_wipe(provided, sizeof(provided));
-    }
-    drng_cpu_clear_vectors();
+    const enum drng_status status = make_request(drbg, out, out_len, additional, fresh);
     if (status != DRNG_OK) {
         memset(out, 0, out_len);
         drng_ctr_drbg_uninstantiate(drbg);

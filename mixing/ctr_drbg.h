@@ -68,8 +68,11 @@ DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg
 /*
  * Generate (10.2.1.5): out[0..out_len), out_len at most DRNG_DRBG_MAX_REQUEST, and a new Key and V, so what was
  * put out cannot be recovered from the state. additional: at most seedlen bytes without df. fresh: NULL, or
- * DRNG_FRESH_LEN bytes of the caller's own randomness, added to the Key half of the (derived) additional input.
- * After a failure out is all zero; after DRNG_LIBCRYPTO_FAILED the context is too.
+ * DRNG_FRESH_LEN bytes of the caller's own randomness, added to the first bytes of the additional input at its full
+ * width. Without df that is additional input like any other. With df it is added after the derivation function, so a
+ * request with a fresh word is not exactly 10.2.1.5.2, where all additional input goes through df: it is the request
+ * whose derived additional input had those bytes changed. After a failure out is all zero; after
+ * DRNG_LIBCRYPTO_FAILED the context is too. Nothing secret stays on the stack or in registers.
  */
 DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                         struct drng_bytes additional, const uint8_t *fresh);

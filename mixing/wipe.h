@@ -17,11 +17,22 @@ static inline void drng_wipe(void *data, size_t len)
 }
 
 /*
- * Wipe so many bytes of the stack below the caller's frame: functions that have returned kept there what did not fit
- * into registers, round keys for instance. They must not have been inlined into the caller.
+ * Functions whose frame is wiped by their caller are marked with this: inlined into it, what they keep on the stack
+ * would lie in the caller's frame, which stays.
  */
-void drng_wipe_stack_256(void);
+#define DRNG_OWN_FRAME __attribute__((noinline))
+
+/*
+ * Wipe so many bytes of the stack below the caller's frame: functions that have returned kept there what did not fit
+ * into registers, round keys for instance. What a compiler keeps there differs with its version and its options, so
+ * the whole of their frames goes; tests/process/test_stack.c and scripts/stack-matrix.py see whether it is enough.
+ *
+ * 512:  a request whose AES keeps its promise (DRNG_AES_STACK).
+ * 1024: AES with a schedule in memory, and its blocks; a request with a derivation function.
+ * 2048: AES on 512-bit registers with a schedule of them; a seed with all that made it.
+ */
 void drng_wipe_stack_512(void);
+void drng_wipe_stack_1024(void);
 void drng_wipe_stack_2048(void);
 
 #endif

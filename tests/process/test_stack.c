@@ -1,6 +1,14 @@
-/* What handles keys leaves none on the stack. */
+/*
+ * What handles keys leaves none on the stack.
+ *
+ * Two tests of each request. Secrets that are known are searched for, which says what was left. And the request is made
+ * again with other secrets: the stack below it has to look the same, or something of them was left, in whatever form:
+ * half a word of a key, the state of a block between two rounds.
+ */
 
-#include <pthread.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,174 +16,552 @@
 #include "mixing/aes_x86.h"
 #include "mixing/ctr_drbg.h"
 #include "mixing/libcrypto.h"
+#include "mixing/wipe.h"
+#include "tests/process/below.h"
 #include "tests/process/kernel.h"
+#include "tests/process/secrets.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
-enum { STACK = 1 << 20, BLOCKS = 40, PATTERN = 16 };
+enum {
+    BLOCK = DRNG_AES_BLOCK,
+    ALL_TO = 512, /* every length up to here */
+    MOST = DRNG_DRBG_MAX_REQUEST,
+    STREAM = MOST / BLOCK + 4, /* blocks of keystream in the longest request */
+    LARGE = 6,
+    LENGTHS = ALL_TO + LARGE,
+    ADDITIONAL = 32,
+};
 
-/* What the work runs on, and what is found there after it. */
-static _Alignas(4096) uint8_t stack[STACK];
-static uint8_t snapshot[STACK];
+static const size_t large[LARGE] = {513, 1000, 4096, 4097, 65535, 65536};
+static const size_t key_lens[] = {16, 24, 32};
+
+static size_t length_of(size_t i)
+{
+    return i < ALL_TO ? i + 1 : large[i - ALL_TO];
+}
+
+/* ---- What was found ---- */
+
+struct leak {
+    const char *name;
+    unsigned long windows;
+    size_t least; /* of the lengths at which it was */
+    size_t most;
+    size_t depth; /* bytes below the top of the stack, at most */
+};
+
+enum { LEAKS = 16 };
+
+static struct leak leaks[LEAKS];
+static size_t length; /* of the request */
+
+static void note(const char *name, size_t offset)
+{
+    struct leak *leak = leaks;
+    while (leak < leaks + LEAKS - 1 && leak->name != NULL && leak->name != name) {
+        leak++;
+    }
+    if (leak->name == NULL) {
+        *leak = (struct leak){.name = name, .least = length};
+    }
+    leak->windows++;
+    leak->most = length;
+    leak->depth = leak->depth > BELOW_LEN - offset ? leak->depth : BELOW_LEN - offset;
+}
 
 static const struct drng_aes *aes;
 static size_t key_len;
-static uint8_t key[DRNG_AES_MAX_KEY];
-static uint8_t out[BLOCKS * DRNG_AES_BLOCK];
+
+/* Nothing was left in any request of `what`. */
+static void nothing_was_left(const char *what)
+{
+    for (const struct leak *leak = leaks; leak < leaks + LEAKS && leak->name != NULL; leak++) {
+        (void)printf("\n    %s, AES-%zu, %s: %s at %zu to %zu bytes, %lu times, down to %zu", aes->name, 8 * key_len,
+                     what, leak->name, leak->least, leak->most, leak->windows, leak->depth);
+    }
+    CU_ASSERT_PTR_NULL(leaks[0].name);
+    memset(leaks, 0, sizeof(leaks));
+}
+
+/* ---- Requests, each with secrets of its own ---- */
+
+struct secrets {
+    uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];
+    uint8_t key[DRNG_AES_MAX_KEY];
+    uint8_t v[BLOCK];
+    uint8_t fresh[DRNG_FRESH_LEN];
+};
+
+static struct secrets secrets[2]; /* of a request, and of the one that it is compared with */
+static struct secrets now;        /* in one place, since its address is on the stack too */
+
+static uint8_t additional[ADDITIONAL]; /* the caller's, and the same for both */
+static size_t additional_len;
+static bool use_df;
+static bool with_fresh;
+
 static struct drng_ctr_drbg drbg;
-static size_t blocks; /* of a run */
+static uint8_t out[MOST];
 static enum drng_status status;
 
-static void *ctr(void *unused)
+static size_t looked_at; /* bytes of the stack, from its lowest on */
+
+/* Its caller has DRNG_AES_STACK bytes to wipe; nothing may be below them. */
+static void ctr(void)
 {
-    uint8_t v[DRNG_AES_BLOCK] = {0};
-    status = aes->ctr(key, key_len, v, out, blocks, NULL, 0);
-    return unused;
+    const size_t whole = length / BLOCK;
+    const uint8_t *frame = __builtin_frame_address(0);
+    status = aes->ctr(drbg.key, key_len, drbg.v, out, whole, NULL, 0);
+    looked_at = (size_t)(frame - below_stack) - DRNG_AES_STACK;
 }
 
-static void *cbc(void *unused)
+static void cbc(void)
 {
-    uint8_t chain[DRNG_AES_BLOCK] = {0};
-    status = aes->cbc(key, key_len, chain, out, NULL, BLOCKS);
-    return unused;
+    const size_t whole = length / BLOCK;
+    status = aes->cbc(drbg.key, key_len, drbg.v, out, NULL, whole);
 }
 
-static void *instantiate(void *unused)
+static void generate(void)
+{
+    const struct drng_bytes bytes = {additional, additional_len};
+    status = drng_ctr_drbg_generate(&drbg, out, length, bytes, with_fresh ? now.fresh : NULL);
+}
+
+static struct drng_bytes entropy(void)
+{
+    return (struct drng_bytes){now.entropy, use_df ? length : drng_ctr_drbg_seedlen(key_len)};
+}
+
+static void instantiate(void)
 {
     const struct drng_bytes none = {NULL, 0};
-    status = drng_ctr_drbg_instantiate(&drbg, aes, key_len, true, (struct drng_bytes){key, key_len}, none, none, 0);
-    return unused;
+    status = drng_ctr_drbg_instantiate(&drbg, aes, key_len, use_df, entropy(), none, none, 0);
 }
 
-static void *generate(void *unused)
+static void reseed(void)
 {
-    const struct drng_bytes additional = {key, key_len};
-    status = drng_ctr_drbg_generate(&drbg, out, sizeof(out) - 1, additional, NULL);
-    return unused;
+    status = drng_ctr_drbg_reseed(&drbg, entropy(), (struct drng_bytes){additional, additional_len}, 0);
 }
 
-static void *leave_the_key(void *unused)
+static void prepare(const struct secrets *with)
 {
-    uint8_t copy[DRNG_AES_MAX_KEY];
-    memcpy(copy, key, sizeof(copy));
-    __asm__ volatile("" : : "r"(copy) : "memory");
-    return unused;
+    now = *with;
+    drbg = (struct drng_ctr_drbg){.aes = aes, .key_len = (uint8_t)key_len, .use_df = use_df, .reseed_counter = 1};
+    memcpy(drbg.key, with->key, key_len);
+    memcpy(drbg.v, with->v, BLOCK);
 }
 
-/*
- * Deep down, so that what is called next does not reach there. Which byte is touched is for nobody to know beforehand,
- * or the compiler would keep no more than that one; and it is touched again, or the call could leave this frame.
- */
-static void run_below(void *(*work)(void *))
+/* ---- The secrets in them, by libcrypto's AES ---- */
+
+static uint8_t stream[STREAM * BLOCK];
+
+DRNG_AES_TARGET static void add_schedule(const char *name, const uint8_t *of)
 {
-    volatile uint8_t depth[1 << 15];
-    depth[key[0]] = 0;
-    (void)work(NULL);
-    (void)depth[key[0]];
+    struct drng_schedule schedule;
+    drng_aes_expand(&schedule, of, key_len);
+    secrets_add(name, schedule.rk, (schedule.rounds + 1) * sizeof(*schedule.rk));
 }
 
-static void take_snapshot(void)
+/* The keystream of so many blocks to `stream`, which is a secret with all that it is made of. */
+static void add_keystream(const struct drng_ctr_drbg *model, size_t blocks)
 {
-    const volatile uint8_t *from = stack;
-    for (size_t i = 0; i < sizeof(stack); i++) {
-        snapshot[i] = from[i];
+    uint8_t v[BLOCK];
+    memcpy(v, model->v, BLOCK);
+    secrets_add("V", v, BLOCK);
+    for (size_t i = 0; i < blocks; i++) {
+        uint8_t *last = v + BLOCK;
+        do {
+            last--;
+        } while (++*last == 0 && last > v);
+        secrets_add("V counted on", v, BLOCK);
     }
+    memcpy(v, model->v, BLOCK);
+    CU_ASSERT_EQUAL_FATAL(drng_aes_evp.ctr(model->key, key_len, v, stream, blocks, NULL, 0), DRNG_OK);
+    secrets_add("keystream", stream, blocks * BLOCK);
+    add_schedule("a round key", model->key);
 }
 
-/* While the thread is alive: the C library gives the pages of an ended one back. */
-static void *work_and_look(void *work)
+/* CTR_DRBG_Update's last steps; temp may be in `stream`. */
+static void take(struct drng_ctr_drbg *model, const uint8_t *temp, const uint8_t *provided)
 {
-    run_below(*(void *(**)(void *))work);
-    take_snapshot();
-    return NULL;
+    uint8_t state[DRNG_DRBG_MAX_SEEDLEN];
+    for (size_t i = 0; i < drng_ctr_drbg_seedlen(key_len); i++) {
+        state[i] = temp[i] ^ provided[i];
+    }
+    memcpy(model->key, state, key_len);
+    memcpy(model->v, state + key_len, BLOCK);
+    secrets_add("the new Key", model->key, key_len);
+    secrets_add("the new V", model->v, BLOCK);
 }
 
-static void run(void *(*work)(void *))
+static void update(struct drng_ctr_drbg *model, const uint8_t *provided)
 {
-    pthread_attr_t attributes;
-    pthread_t thread;
-    memset(stack, 0, sizeof(stack));
-    status = DRNG_OK;
-    CU_ASSERT_EQUAL_FATAL(pthread_attr_init(&attributes), 0);
-    CU_ASSERT_EQUAL_FATAL(pthread_attr_setstack(&attributes, stack, sizeof(stack)), 0);
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, &attributes, work_and_look, (void *)&work), 0);
-    CU_ASSERT_EQUAL_FATAL(pthread_join(thread, NULL), 0);
-    CU_ASSERT_EQUAL(pthread_attr_destroy(&attributes), 0);
+    add_keystream(model, 3);
+    take(model, stream, provided);
+}
+
+/* 10.3.2 with one input: the key and the block that its chains make, and what comes of them. */
+static void add_df(uint8_t *provided, const uint8_t *input, size_t len)
+{
+    enum { LONGEST = 8 + ALL_TO + 2 * BLOCK, CHAINS = 3 };
+    static const uint8_t fixed_key[DRNG_AES_MAX_KEY] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                                        16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+    uint8_t s[LONGEST] = {0, 0, (uint8_t)(len >> 8), (uint8_t)len, 0, 0, 0, (uint8_t)drng_ctr_drbg_seedlen(key_len)};
+    uint8_t chains[CHAINS][BLOCK] = {{0}};
+    uint8_t result[CHAINS * BLOCK];
+    memcpy(s + 8, input, len);
+    s[8 + len] = 0x80;
+    for (size_t i = 0; i < CHAINS; i++) {
+        const uint8_t iv[BLOCK] = {0, 0, 0, (uint8_t)i};
+        CU_ASSERT_EQUAL_FATAL(drng_aes_evp.cbc(fixed_key, key_len, chains[i], NULL, iv, 1), DRNG_OK);
+        CU_ASSERT_EQUAL_FATAL(
+            drng_aes_evp.cbc(fixed_key, key_len, chains[i], NULL, s, (8 + len + 1 + BLOCK - 1) / BLOCK), DRNG_OK);
+    }
+    secrets_add("a chain of df", chains, drng_ctr_drbg_seedlen(key_len));
+    add_schedule("a round key of df", chains[0]);
+    uint8_t x[BLOCK];
+    memcpy(x, (uint8_t *)chains + key_len, BLOCK);
+    CU_ASSERT_EQUAL_FATAL(drng_aes_evp.cbc(chains[0], key_len, x, result, NULL, CHAINS), DRNG_OK);
+    memcpy(provided, result, drng_ctr_drbg_seedlen(key_len));
+    secrets_add("provided_data", provided, drng_ctr_drbg_seedlen(key_len));
+}
+
+static void take_in(struct drng_ctr_drbg *model, uint8_t *provided)
+{
+    if (use_df && additional_len > 0) {
+        add_df(provided, additional, additional_len);
+    } else {
+        memcpy(provided, additional, additional_len);
+    }
+    if (with_fresh) {
+        secrets_add("the fresh word", now.fresh, DRNG_FRESH_LEN);
+        for (size_t i = 0; i < DRNG_FRESH_LEN; i++) {
+            provided[i] ^= now.fresh[i];
+        }
+        secrets_add("provided_data", provided, DRNG_FRESH_LEN);
+    }
+    update(model, provided);
+}
+
+/* What the request put out, and left as its state, is what it was searched for. */
+static void is_the_model(const struct drng_ctr_drbg *model)
+{
+    CU_ASSERT_EQUAL(memcmp(model->key, drbg.key, key_len), 0);
+    CU_ASSERT_EQUAL(memcmp(model->v, drbg.v, BLOCK), 0);
+}
+
+static void add_generate(struct drng_ctr_drbg *model)
+{
+    uint8_t provided[DRNG_DRBG_MAX_SEEDLEN] = {0};
+    const size_t blocks = (length + BLOCK - 1) / BLOCK;
+    if (additional_len > 0 || with_fresh) {
+        take_in(model, provided);
+    }
+    add_keystream(model, blocks + 3);
+    CU_ASSERT_EQUAL(memcmp(stream, out, length), 0);
+    take(model, stream + blocks * BLOCK, provided);
+}
+
+static void add_ctr(struct drng_ctr_drbg *model)
+{
+    add_keystream(model, length / BLOCK);
+    CU_ASSERT_EQUAL_FATAL(drng_aes_evp.ctr(model->key, key_len, model->v, stream, length / BLOCK, NULL, 0), DRNG_OK);
+}
+
+static void add_cbc(struct drng_ctr_drbg *model)
+{
+    CU_ASSERT_EQUAL_FATAL(drng_aes_evp.cbc(model->key, key_len, model->v, stream, NULL, length / BLOCK), DRNG_OK);
+    secrets_add("ciphertext", stream, length / BLOCK * BLOCK);
+    add_schedule("a round key", model->key);
+}
+
+static void add_seed(struct drng_ctr_drbg *model)
+{
+    uint8_t material[DRNG_DRBG_MAX_SEEDLEN] = {0};
+    uint8_t inputs[DRNG_DRBG_MAX_SEEDLEN + ADDITIONAL] = {0};
+    const struct drng_bytes bytes = entropy();
+    secrets_add("entropy", bytes.data, bytes.len);
+    memcpy(inputs, bytes.data, bytes.len);
+    if (use_df) {
+        memcpy(inputs + bytes.len, additional, additional_len);
+        add_df(material, inputs, bytes.len + additional_len);
+    } else {
+        for (size_t i = 0; i < bytes.len; i++) {
+            material[i] = inputs[i] ^ (i < additional_len ? additional[i] : 0);
+        }
+    }
+    update(model, material);
+}
+
+/* ---- The tests of one request ---- */
+
+/* Adds the secrets of a request, which began in the state of the model and has been made. */
+typedef void secrets_of(struct drng_ctr_drbg *model);
+
+static void run(void (*request)(void), const struct secrets *with)
+{
+    prepare(with);
+    looked_at = sizeof(below_stack);
+    below_run(request);
     CU_ASSERT_EQUAL(status, DRNG_OK);
 }
 
-static bool on_stack(const uint8_t *pattern)
+static void search(void (*request)(void), secrets_of *add)
 {
-    for (size_t i = 0; i + PATTERN <= sizeof(snapshot); i++) {
-        if (memcmp(snapshot + i, pattern, PATTERN) == 0) {
+    run(request, &secrets[0]);
+    const struct drng_ctr_drbg after = drbg;
+    struct drng_ctr_drbg model = after;
+    memset(model.key, 0, sizeof(model.key));
+    memset(model.v, 0, sizeof(model.v));
+    if (request != instantiate) {
+        memcpy(model.key, now.key, key_len);
+        memcpy(model.v, now.v, BLOCK);
+    }
+    secrets_reset(2 * length + 4096);
+    secrets_add("the old Key", model.key, key_len);
+    add(&model);
+    is_the_model(&model);
+    secrets_search(below_stack, looked_at, note);
+}
+
+/* Registers after AES alone are its caller's to clear, like the stack that it is allowed. */
+static bool clears_registers(void (*request)(void))
+{
+    return request != ctr && request != cbc;
+}
+
+static void compare(void (*request)(void))
+{
+    static uint8_t other[BELOW_LEN];
+    static struct below_registers registers;
+    memcpy(other, below_stack, looked_at);
+    registers = below_registers;
+    run(request, &secrets[1]);
+    for (size_t i = memcmp(other, below_stack, looked_at) == 0 ? looked_at : 0; i < looked_at; i++) {
+        if (other[i] != below_stack[i]) {
+            note("something else of a secret", i);
+        }
+    }
+    if (clears_registers(request) && memcmp(&registers, &below_registers, sizeof(registers)) != 0) {
+        note("something in registers", 0);
+    }
+}
+
+static void look(void (*request)(void), secrets_of *add)
+{
+    search(request, add);
+    compare(request);
+}
+
+/* ---- All requests ---- */
+
+static void leave_the_key(void)
+{
+    uint8_t copy[DRNG_AES_MAX_KEY];
+    memcpy(copy, drbg.key, key_len);
+    __asm__ volatile("" : : "r"(copy) : "memory");
+    status = DRNG_OK;
+}
+
+/* Turned round, as for counting, and no more than a half. */
+static void leave_half_of_v(void)
+{
+    volatile uint64_t low;
+    uint64_t half;
+    memcpy(&half, drbg.v, sizeof(half));
+    low = __builtin_bswap64(half);
+    (void)low;
+    status = DRNG_OK;
+}
+
+static void leave_two_bytes(void)
+{
+    volatile uint8_t bytes[2] = {drbg.key[3], drbg.key[4]};
+    (void)bytes[0];
+    status = DRNG_OK;
+}
+
+static void leave_a_register(void)
+{
+    status = DRNG_OK;
+    __asm__ volatile("movzbl %0, %%r9d" : : "m"(drbg.key[3]) : "r9");
+}
+
+static void leave_a_vector(void)
+{
+    status = DRNG_OK;
+    __asm__ volatile("movq %0, %%xmm9" : : "m"(drbg.key) : "xmm9");
+}
+
+static bool is_found(const char *name)
+{
+    for (const struct leak *leak = leaks; leak < leaks + LEAKS && leak->name != NULL; leak++) {
+        if (strcmp(leak->name, name) == 0) {
             return true;
         }
     }
     return false;
+}
+
+static void add_nothing(struct drng_ctr_drbg *model)
+{
+    secrets_add("V", model->v, BLOCK);
 }
 
 static void what_is_left_is_found(void)
 {
-    run(leave_the_key);
-    CU_ASSERT_TRUE(on_stack(key));
+    key_len = DRNG_AES_MAX_KEY;
+    length = BLOCK;
+    search(leave_the_key, add_nothing);
+    CU_ASSERT_TRUE(is_found("the old Key"));
+    memset(leaks, 0, sizeof(leaks));
+    search(leave_half_of_v, add_nothing);
+    CU_ASSERT_TRUE(is_found("V"));
+    memset(leaks, 0, sizeof(leaks));
+    look(leave_two_bytes, add_nothing);
+    CU_ASSERT_TRUE(is_found("something else of a secret"));
+    CU_ASSERT_FALSE(is_found("the old Key"));
+    memset(leaks, 0, sizeof(leaks));
+    look(leave_a_register, add_nothing);
+    CU_ASSERT_TRUE(is_found("something in registers"));
+    memset(leaks, 0, sizeof(leaks));
+    look(leave_a_vector, add_nothing);
+    CU_ASSERT_TRUE(is_found("something in registers"));
+    memset(leaks, 0, sizeof(leaks));
 }
 
-DRNG_AES_TARGET static void expand(struct drng_schedule *schedule)
-{
-    drng_aes_expand(schedule, key, key_len);
-}
+static void (*wipe)(void);
 
-/* The first round keys are the key itself. */
-static bool round_key_is_left(void)
+/* Everything below this frame is painted, and some of it wiped. A call would write there: a loop does not. */
+static void paint_and_wipe(void)
 {
-    struct drng_schedule schedule;
-    expand(&schedule);
-    for (unsigned i = 0; i <= schedule.rounds; i++) {
-        if (on_stack((const uint8_t *)&schedule.rk[i])) {
-            return true;
-        }
+    volatile uint8_t *top;
+    __asm__ volatile("mov %%rsp, %0" : "=r"(top));
+    for (volatile uint8_t *byte = below_stack; byte < top; byte++) {
+        *byte = 0xff;
     }
-    return false;
+    wipe();
+    status = DRNG_OK;
 }
 
-/* Each length takes other registers than the one before it; what does not fit into them is on the stack. */
-static void no_schedule_is_left(void)
+/* From its lowest byte to the return address of the call. */
+static void a_wipe_has_no_gap(void)
 {
-    static const size_t key_lens[] = {16, 24, 32};
-    static const size_t lengths[] = {4, 8, 12, 20, 31, BLOCKS};
-    for (size_t i = 0; i < 3; i++) {
+    static const struct {
+        void (*wipe)(void);
+        size_t bytes;
+    } wipes[] = {{drng_wipe_stack_512, 512},
+                 {drng_wipe_stack_1024, 1024},
+                 {drng_wipe_stack_2048, 2048},
+                 {drng_wipe_stack_512_avx, 512}};
+    const size_t count = sizeof(wipes) / sizeof(*wipes) - (__builtin_cpu_supports("avx") ? 0 : 1);
+    for (size_t i = 0; i < count; i++) {
+        wipe = wipes[i].wipe;
+        below_run(paint_and_wipe);
+        const uint8_t *lowest = memchr(below_stack, 0, sizeof(below_stack));
+        CU_ASSERT_PTR_NOT_NULL_FATAL(lowest);
+        CU_ASSERT_TRUE(bytes_are(lowest, wipes[i].bytes - sizeof(void *), 0));
+    }
+}
+
+static void for_each_key_len(void (*test)(void))
+{
+    for (size_t i = 0; i < sizeof(key_lens) / sizeof(*key_lens); i++) {
         key_len = key_lens[i];
-        for (size_t j = 0; j < sizeof(lengths) / sizeof(*lengths); j++) {
-            blocks = lengths[j];
-            run(ctr);
-            CU_ASSERT_FALSE(round_key_is_left());
-        }
-        run(cbc);
-        CU_ASSERT_FALSE(round_key_is_left());
+        test();
     }
 }
 
-static void no_state_is_left(void)
+struct mode {
+    const char *name;
+    bool df;
+    size_t additional_len;
+    bool fresh;
+};
+
+static const struct mode generate_modes[] = {
+    {"generate", false, 0, false},
+    {"generate with a fresh word", false, 0, true},
+    {"generate with additional input, no df", false, ADDITIONAL, false},
+    {"generate with additional input and a fresh word, no df", false, ADDITIONAL - 1, true},
+    {"generate with additional input", true, ADDITIONAL, false},
+    {"generate with additional input and a fresh word", true, 1, true},
+};
+
+static void set_mode(const struct mode *mode)
 {
-    static const size_t key_lens[] = {16, 24, 32};
-    for (size_t i = 0; i < 3; i++) {
-        key_len = key_lens[i];
-        run(instantiate);
-        CU_ASSERT_FALSE(on_stack(drbg.key));
-        CU_ASSERT_FALSE(on_stack(drbg.v));
-        uint8_t before[DRNG_AES_BLOCK];
-        memcpy(before, drbg.key, sizeof(before));
-        run(generate);
-        CU_ASSERT_FALSE(on_stack(before));
-        CU_ASSERT_FALSE(on_stack(drbg.key));
-        CU_ASSERT_FALSE(on_stack(drbg.v));
+    use_df = mode->df;
+    additional_len = mode->additional_len;
+    with_fresh = mode->fresh;
+}
+
+static void all_generates(void)
+{
+    for (size_t m = 0; m < sizeof(generate_modes) / sizeof(*generate_modes); m++) {
+        set_mode(&generate_modes[m]);
+        for (size_t i = 0; i < LENGTHS; i++) {
+            length = length_of(i);
+            look(generate, add_generate);
+        }
+        nothing_was_left(generate_modes[m].name);
     }
+}
+
+static void no_generate_leaves_anything(void)
+{
+    for_each_key_len(all_generates);
+}
+
+static const struct mode seed_modes[] = {
+    {"without df", false, 0, false},
+    {"with additional input, without df", false, ADDITIONAL, false},
+    {"with df", true, 0, false},
+    {"with additional input and df", true, ADDITIONAL, false},
+};
+
+static void all_seeds(void)
+{
+    for (size_t m = 0; m < sizeof(seed_modes) / sizeof(*seed_modes); m++) {
+        set_mode(&seed_modes[m]);
+        for (length = key_len; length <= DRNG_DRBG_MAX_SEEDLEN; length++) {
+            look(reseed, add_seed);
+        }
+        nothing_was_left("reseed");
+        for (length = key_len; length <= DRNG_DRBG_MAX_SEEDLEN && additional_len == 0; length++) {
+            look(instantiate, add_seed);
+        }
+        nothing_was_left("instantiate");
+    }
+}
+
+static void no_seed_leaves_anything(void)
+{
+    for_each_key_len(all_seeds);
+}
+
+static void all_aes(void)
+{
+    for (size_t i = 0; i < LENGTHS; i++) {
+        length = length_of(i);
+        look(ctr, add_ctr);
+    }
+    nothing_was_left("counter mode alone");
+    for (length = BLOCK; length <= ALL_TO; length += BLOCK) {
+        look(cbc, add_cbc);
+    }
+    nothing_was_left("CBC mode alone");
+}
+
+static void no_aes_leaves_anything(void)
+{
+    for_each_key_len(all_aes);
 }
 
 static const struct unit_test tests[] = {
-    {"what is left is found", what_is_left_is_found},
-    {"no schedule is left", no_schedule_is_left},
-    {"no state is left", no_state_is_left},
+    {"what is left is found", what_is_left_is_found},     {"a wipe has no gap", a_wipe_has_no_gap},
+    {"no AES leaves anything", no_aes_leaves_anything},   {"no generate leaves anything", no_generate_leaves_anything},
+    {"no seed leaves anything", no_seed_leaves_anything},
 };
 
 /* With every implementation but libcrypto's, which answers for itself. */
@@ -193,10 +579,11 @@ int main(void)
                      count == 1 ? "this CPU has no AES-NI" : "sanitizers and valgrind make copies of their own");
         return UNIT_SKIPPED;
     }
-    bytes_random(&state, key, sizeof(key));
-    for (size_t i = 1; i < count && result == EXIT_SUCCESS; i++) {
+    bytes_random(&state, secrets, sizeof(secrets));
+    bytes_random(&state, additional, sizeof(additional));
+    for (size_t i = 1; i < count; i++) {
         aes = all[i];
-        result = unit_run(aes->name, tests, sizeof(tests) / sizeof(*tests));
+        result |= unit_run(aes->name, tests, sizeof(tests) / sizeof(*tests));
     }
     return result;
 }
