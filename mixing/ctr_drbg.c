@@ -1,5 +1,6 @@
 #include "mixing/ctr_drbg.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "mixing/block.h"
@@ -11,14 +12,40 @@ enum {
     UPDATE_BLOCKS = 3, /* blocks that CTR_DRBG_Update takes: seedlen, rounded up */
 };
 
-static size_t seedlen_of(const struct drng_ctr_drbg *drbg)
+/*
+ * What a generator is, apart from its state; read once in a request. A context may lie in memory that a fork wipes, and
+ * a signal handler may fork at any instruction: then the state is zeros from there on, and the mechanism must not be.
+ */
+struct mechanism {
+    const struct drng_aes *aes;
+    size_t key_len;
+    bool use_df;
+};
+
+static struct mechanism mechanism_of(const struct drng_ctr_drbg *drbg)
 {
-    return drng_ctr_drbg_seedlen(drbg->key_len);
+    return (struct mechanism){drbg->aes, drbg->key_len, drbg->use_df};
 }
 
-static size_t update_blocks(const struct drng_ctr_drbg *drbg)
+/*
+ * reseed_counter, or 0 where there is no seed. Looked at after the mechanism was read: a seed that is there now was
+ * there then. A mechanism that is not there is the other trace of a fork: the child went on seeding, and counted.
+ */
+static uint64_t counter_of(const struct drng_ctr_drbg *drbg, const struct mechanism *m)
 {
-    return (seedlen_of(drbg) + BLOCK - 1) / BLOCK;
+    atomic_signal_fence(memory_order_seq_cst);
+    const uint64_t counter = *(const volatile uint64_t *)&drbg->reseed_counter;
+    return m->aes != NULL ? counter : 0;
+}
+
+static size_t seedlen_of(const struct mechanism *m)
+{
+    return drng_ctr_drbg_seedlen(m->key_len);
+}
+
+static size_t update_blocks(const struct mechanism *m)
+{
+    return (seedlen_of(m) + BLOCK - 1) / BLOCK;
 }
 
 /* Block `index` of temp XOR provided_data; provided NULL stands for zeros. */
@@ -39,11 +66,12 @@ static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block 
 }
 
 /* 10.2.1.2, steps 4 to 6: the new Key and V. */
-static void take_over(struct drng_ctr_drbg *drbg, const uint8_t *temp, const uint8_t *provided)
+static void take_over(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *temp,
+                      const uint8_t *provided)
 {
     const drng_block second = next_block(temp, provided, 1);
     drng_block_store(drbg->key, next_block(temp, provided, 0));
-    switch (drbg->key_len) {
+    switch (m->key_len) {
     case 16:
         drng_block_store(drbg->v, second);
         break;
@@ -58,14 +86,13 @@ static void take_over(struct drng_ctr_drbg *drbg, const uint8_t *temp, const uin
 }
 
 /* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
-static enum drng_status update(struct drng_ctr_drbg *drbg, const uint8_t *provided)
+static enum drng_status update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
-    const enum drng_status status =
-        drbg->aes->ctr(drbg->key, drbg->key_len, drbg->v, NULL, 0, temp, update_blocks(drbg));
+    const enum drng_status status = m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
     if (status == DRNG_OK) {
-        take_over(drbg, temp, provided);
+        take_over(drbg, m, temp, provided);
     }
     return status;
 }
@@ -78,12 +105,12 @@ static void xor_into(uint8_t *out, struct drng_bytes in)
 }
 
 /* Without df the inputs are as long as seedlen at most, and what comes after the first is added to it. */
-static enum drng_status combine(const struct drng_ctr_drbg *drbg, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
+static enum drng_status combine(const struct mechanism *m, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
                                 const struct drng_bytes *inputs, size_t count)
 {
     memset(out, 0, DRNG_DRBG_MAX_SEEDLEN);
-    if (drbg->use_df) {
-        return drng_block_cipher_df(drbg->aes, drbg->key_len, out, inputs, count);
+    if (m->use_df) {
+        return drng_block_cipher_df(m->aes, m->key_len, out, inputs, count);
     }
     for (size_t i = 0; i < count; i++) {
         xor_into(out, inputs[i]);
@@ -91,14 +118,14 @@ static enum drng_status combine(const struct drng_ctr_drbg *drbg, uint8_t out[DR
     return DRNG_OK;
 }
 
-static bool entropy_fits(const struct drng_ctr_drbg *drbg, size_t len)
+static bool entropy_fits(const struct mechanism *m, size_t len)
 {
-    return drbg->use_df ? len >= drbg->key_len && len <= DRNG_DRBG_MAX_INPUT : len == seedlen_of(drbg);
+    return m->use_df ? len >= m->key_len && len <= DRNG_DRBG_MAX_INPUT : len == seedlen_of(m);
 }
 
-static bool input_fits(const struct drng_ctr_drbg *drbg, size_t len)
+static bool input_fits(const struct mechanism *m, size_t len)
 {
-    return len <= (drbg->use_df ? (size_t)DRNG_DRBG_MAX_INPUT : seedlen_of(drbg));
+    return len <= (m->use_df ? (size_t)DRNG_DRBG_MAX_INPUT : seedlen_of(m));
 }
 
 /* df counts the bytes of all its inputs in 32 bits. */
@@ -111,19 +138,20 @@ static bool together_fit(const struct drng_bytes *inputs, size_t count)
     return len <= UINT32_MAX;
 }
 
-static DRNG_OWN_FRAME enum drng_status update_with_inputs(struct drng_ctr_drbg *drbg, const struct drng_bytes *inputs,
-                                                          size_t count)
+static DRNG_OWN_FRAME enum drng_status update_with_inputs(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                          const struct drng_bytes *inputs, size_t count)
 {
     uint8_t material[DRNG_DRBG_MAX_SEEDLEN];
 
-    const enum drng_status status = combine(drbg, material, inputs, count);
-    return status == DRNG_OK ? update(drbg, material) : status;
+    const enum drng_status status = combine(m, material, inputs, count);
+    return status == DRNG_OK ? update(drbg, m, material) : status;
 }
 
 /* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
-static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct drng_bytes *inputs, size_t count, time_t now)
+static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const struct drng_bytes *inputs,
+                             size_t count, time_t now)
 {
-    const enum drng_status status = update_with_inputs(drbg, inputs, count);
+    const enum drng_status status = update_with_inputs(drbg, m, inputs, count);
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
     if (status != DRNG_OK) {
@@ -141,36 +169,39 @@ enum drng_status drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const str
 {
     /* 10.2.1.3.1 and .2: Key and V start as zeros. */
     *drbg = (struct drng_ctr_drbg){.aes = aes, .key_len = (uint8_t)key_len, .use_df = use_df};
+    const struct mechanism m = {aes, key_len, use_df};
     const struct drng_bytes inputs[] = {entropy, nonce, personalization};
     const bool nonce_fits = use_df ? nonce.len <= DRNG_DRBG_MAX_INPUT : nonce.len == 0;
-    if (!entropy_fits(drbg, entropy.len) || !nonce_fits || !input_fits(drbg, personalization.len) ||
+    if (!entropy_fits(&m, entropy.len) || !nonce_fits || !input_fits(&m, personalization.len) ||
         !together_fit(inputs, 3)) {
         drng_ctr_drbg_uninstantiate(drbg);
         return DRNG_BAD_LENGTH;
     }
-    return seed(drbg, inputs, 3, now);
+    return seed(drbg, &m, inputs, 3, now);
 }
 
 enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                       struct drng_bytes additional, time_t now)
 {
     const struct drng_bytes inputs[] = {entropy, additional};
-    if (drbg->reseed_counter == 0) {
+    const struct mechanism m = mechanism_of(drbg);
+    if (counter_of(drbg, &m) == 0) {
         return DRNG_RESEED_NEEDED;
     }
-    if (!entropy_fits(drbg, entropy.len) || !input_fits(drbg, additional.len) || !together_fit(inputs, 2)) {
+    if (!entropy_fits(&m, entropy.len) || !input_fits(&m, additional.len) || !together_fit(inputs, 2)) {
         return DRNG_BAD_LENGTH;
     }
-    return seed(drbg, inputs, 2, now);
+    return seed(drbg, &m, inputs, 2, now);
 }
 
 /* 10.2.1.5, step 2: the additional input at its full width, and a first Update with it. */
-static DRNG_OWN_FRAME enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
-                                               struct drng_bytes additional, const uint8_t *fresh)
+static DRNG_OWN_FRAME enum drng_status take_in(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                               uint8_t provided[DRNG_DRBG_MAX_SEEDLEN], struct drng_bytes additional,
+                                               const uint8_t *fresh)
 {
     memset(provided, 0, DRNG_DRBG_MAX_SEEDLEN);
     if (additional.len > 0) {
-        const enum drng_status status = combine(drbg, provided, &additional, 1);
+        const enum drng_status status = combine(m, provided, &additional, 1);
         if (status != DRNG_OK) {
             return status;
         }
@@ -180,15 +211,15 @@ static DRNG_OWN_FRAME enum drng_status take_in(struct drng_ctr_drbg *drbg, uint8
         memcpy(&word, fresh, sizeof(word));
         drng_block_store(provided, drng_block_load(provided) ^ (drng_block){word, 0});
     }
-    return update(drbg, provided);
+    return update(drbg, m, provided);
 }
 
 /*
  * Steps 4 to 6. The blocks of the final Update follow those of the output under the same key, so both come from
  * one run of the counter; a last block that the caller wants only a part of is the first of the tail.
  */
-static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                               const uint8_t *provided)
+static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+                                               size_t out_len, const uint8_t *provided)
 {
     const size_t whole = out_len / BLOCK;
     const size_t rest = out_len % BLOCK;
@@ -196,12 +227,12 @@ static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8
     uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
     const enum drng_status status =
-        drbg->aes->ctr(drbg->key, drbg->key_len, drbg->v, out, whole, tail, cut + update_blocks(drbg));
+        m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
     if (status == DRNG_OK) {
         if (rest > 0) {
             memcpy(out + whole * BLOCK, tail, rest);
         }
-        take_over(drbg, tail + cut * BLOCK, provided);
+        take_over(drbg, m, tail + cut * BLOCK, provided);
     }
     return status;
 }
@@ -210,14 +241,15 @@ static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, uint8
  * All secrets but `provided` are in frames below this one, and nothing on the way wipes its own: they go at once,
  * together with what the compiler made copies of.
  */
-static DRNG_OWN_FRAME enum drng_status request_with_input(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                                          struct drng_bytes additional, const uint8_t *fresh)
+static DRNG_OWN_FRAME enum drng_status request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                          uint8_t *out, size_t out_len, struct drng_bytes additional,
+                                                          const uint8_t *fresh)
 {
     uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
 
-    enum drng_status status = take_in(drbg, provided, additional, fresh);
+    enum drng_status status = take_in(drbg, m, provided, additional, fresh);
     if (status == DRNG_OK) {
-        status = put_out(drbg, out, out_len, provided);
+        status = put_out(drbg, m, out, out_len, provided);
     }
     if (additional.len > 0) {
         drng_wipe_stack_1024();
@@ -228,19 +260,20 @@ static DRNG_OWN_FRAME enum drng_status request_with_input(struct drng_ctr_drbg *
     return status;
 }
 
-static enum drng_status plain_request(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len)
+static enum drng_status plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+                                      size_t out_len)
 {
-    const enum drng_status status = put_out(drbg, out, out_len, NULL);
+    const enum drng_status status = put_out(drbg, m, out, out_len, NULL);
     drng_wipe_stack_512();
     return status;
 }
 
-static enum drng_status make_request(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                     struct drng_bytes additional, const uint8_t *fresh)
+static enum drng_status make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+                                     size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
 {
     const bool plain = additional.len == 0 && fresh == NULL;
     const enum drng_status status =
-        plain ? plain_request(drbg, out, out_len) : request_with_input(drbg, out, out_len, additional, fresh);
+        plain ? plain_request(drbg, m, out, out_len) : request_with_input(drbg, m, out, out_len, additional, fresh);
     drng_cpu_clear_vectors();
     return status;
 }
@@ -248,15 +281,18 @@ static enum drng_status make_request(struct drng_ctr_drbg *drbg, uint8_t *out, s
 enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                         struct drng_bytes additional, const uint8_t *fresh)
 {
-    if (out_len > DRNG_DRBG_MAX_REQUEST || !input_fits(drbg, additional.len)) {
+    const struct mechanism m = mechanism_of(drbg);
+    const uint64_t counter = counter_of(drbg, &m);
+
+    if (out_len > DRNG_DRBG_MAX_REQUEST || !input_fits(&m, additional.len)) {
         memset(out, 0, out_len);
         return DRNG_BAD_LENGTH;
     }
-    if (drbg->reseed_counter == 0 || drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS) {
+    if (counter == 0 || counter > DRNG_DRBG_MAX_REQUESTS) {
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
-    const enum drng_status status = make_request(drbg, out, out_len, additional, fresh);
+    const enum drng_status status = make_request(drbg, &m, out, out_len, additional, fresh);
     if (status != DRNG_OK) {
         memset(out, 0, out_len);
         drng_ctr_drbg_uninstantiate(drbg);
