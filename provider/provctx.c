@@ -32,8 +32,8 @@ static void settle_policy(struct drng_provctx *provctx)
 
 static bool allocate(struct drng_provctx *provctx)
 {
-    provctx->root = drng_secmem_alloc();
-    if (provctx->root == NULL) {
+    provctx->root.slot = drng_secmem_alloc();
+    if (provctx->root.slot == NULL) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return false;
     }
@@ -89,7 +89,7 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
 
 void drng_provctx_free(struct drng_provctx *provctx)
 {
-    drng_secmem_free(provctx->root);
+    drng_secmem_free(provctx->root.slot);
     drng_process_close();
     OPENSSL_free(provctx);
 }

@@ -23,10 +23,10 @@ struct drng_provctx {
     struct drng_seed_policy policy;
     struct drng_instruction *fresh; /* for request mixing: RDRAND, or NULL where it may not be used */
     bool mixes_requests;
-    struct drng_shared_reader *root; /* seeds generators that have no parent */
-    struct drng_threads *threads;    /* the generators behind random_bytes */
-    uint64_t forks_before;           /* those before this instance loaded */
-    atomic_bool has_asked;           /* for a seed */
+    struct drng_shared_reader root; /* seeds generators that have no parent */
+    struct drng_threads *threads;   /* the generators behind random_bytes */
+    uint64_t forks_before;          /* those before this instance loaded */
+    atomic_bool has_asked;          /* for a seed */
     char disabled_reason[DRNG_TEXT_SIZE];
 };
 

@@ -82,7 +82,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
         drng_wipe(out, len);
         return 0;
     }
-    const enum drng_status status = drng_shared_reader_run(source->shared, read_words, &task);
+    const enum drng_status status = drng_shared_reader_run(&source->shared, read_words, &task);
     drng_report_seed(source->provctx);
     if (status != DRNG_OK) {
         drng_wipe(out, len);
@@ -111,7 +111,7 @@ bool drng_rdrand_fill(void *vsource, const void *child, unsigned char *out, size
     (void)child;
     (void)prediction_resistance;
     return allowed(source) && drng_source_ready(source) &&
-           drng_seeding_fill(source->provctx, &policy, source->shared, out, len);
+           drng_seeding_fill(source->provctx, &policy, &source->shared, out, len);
 }
 
 static size_t get_seed(void *vsource, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

@@ -32,11 +32,11 @@ const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 {
     char text[DRNG_TEXT_SIZE];
     drng_reasons_disabled(&provctx->eligibility, text);
-    if (drng_lock(&provctx->root->lock)) {
+    if (drng_lock(&provctx->root.slot->lock)) {
         if (strcmp(text, provctx->disabled_reason) != 0) {
             memcpy(provctx->disabled_reason, text, sizeof(text));
         }
-        drng_unlock(&provctx->root->lock);
+        drng_unlock(&provctx->root.slot->lock);
     }
     return provctx->disabled_reason;
 }

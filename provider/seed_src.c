@@ -30,7 +30,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
         drng_wipe(out, len);
         return 0;
     }
-    if (!drng_seeding_fill(source->provctx, &source->provctx->policy, source->shared, out, len)) {
+    if (!drng_seeding_fill(source->provctx, &source->provctx->policy, &source->shared, out, len)) {
         return 0;
     }
     drng_cell_count(drng_shared_cell(), len);
@@ -43,7 +43,7 @@ bool drng_seed_src_fill(void *vsource, const void *child, unsigned char *out, si
     (void)child;
     (void)prediction_resistance;
     return drng_source_ready(source) &&
-           drng_seeding_fill(source->provctx, &source->provctx->policy, source->shared, out, len);
+           drng_seeding_fill(source->provctx, &source->provctx->policy, &source->shared, out, len);
 }
 
 static size_t get_seed(void *vsource, unsigned char **seed, int entropy, size_t min_len, size_t max_len,

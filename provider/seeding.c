@@ -64,11 +64,11 @@ bool drng_seeding_fill(struct drng_provctx *provctx, const struct drng_seed_poli
 bool drng_seeding_fill_from_root(struct drng_provctx *provctx, uint8_t *out, size_t len)
 {
     struct request request = {&provctx->policy, out, len};
-    if (!drng_lock_or_share(&provctx->root->lock)) {
+    if (!drng_lock_or_share(&provctx->root.slot->lock)) {
         return drng_seeding_fill_apart(provctx, out, len);
     }
-    const enum drng_status status = drng_shared_reader_run(provctx->root, fill, &request);
-    drng_unlock(&provctx->root->lock);
+    const enum drng_status status = drng_shared_reader_run(&provctx->root, fill, &request);
+    drng_unlock(&provctx->root.slot->lock);
     drng_report_seed(provctx);
     return conclude(provctx, status);
 }

@@ -11,16 +11,17 @@ static enum drng_status run_apart(drng_reader_work *work, void *arg)
     return status;
 }
 
-static enum drng_status run_once(struct drng_shared_reader *shared, drng_reader_work *work, void *arg)
+static enum drng_status run_once(struct drng_shared_reader *shared, uint64_t generation, drng_reader_work *work,
+                                 void *arg)
 {
-    if (atomic_load_explicit(&shared->busy, memory_order_relaxed)) {
+    if (atomic_load_explicit(&shared->busy_in, memory_order_relaxed) == generation) {
         return run_apart(work, arg);
     }
-    atomic_store_explicit(&shared->busy, true, memory_order_relaxed);
+    atomic_store_explicit(&shared->busy_in, generation, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    const enum drng_status status = work(arg, &shared->reader);
+    const enum drng_status status = work(arg, &shared->slot->reader);
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&shared->busy, false, memory_order_relaxed);
+    atomic_store_explicit(&shared->busy_in, 0, memory_order_relaxed);
     return status;
 }
 
@@ -28,11 +29,11 @@ enum drng_status drng_shared_reader_run(struct drng_shared_reader *shared, drng_
 {
     for (;;) {
         const uint64_t generation = drng_fork_generation();
-        const enum drng_status status = run_once(shared, work, arg);
+        const enum drng_status status = run_once(shared, generation, work, arg);
         if (drng_fork_is_still(generation)) {
             return status;
         }
         /* Words and key of two processes. */
-        drng_wipe(&shared->reader, sizeof(shared->reader));
+        drng_wipe(&shared->slot->reader, sizeof(shared->slot->reader));
     }
 }

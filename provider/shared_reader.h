@@ -11,12 +11,17 @@
 #include "mixing/seed.h"
 
 /* In a slot, so a forked child finds the lock free and the reader fresh. */
-struct drng_shared_reader {
+struct drng_reader_slot {
     struct drng_lock lock;
-    atomic_bool busy; /* being read from: who sees it is a signal handler that interrupted the reading */
     struct drng_seed_reader reader;
 };
-_Static_assert(sizeof(struct drng_shared_reader) <= DRNG_SLOT_SIZE, "a seed reader outgrew its slot");
+_Static_assert(sizeof(struct drng_reader_slot) <= DRNG_SLOT_SIZE, "a seed reader outgrew its slot");
+
+struct drng_shared_reader {
+    struct drng_reader_slot *slot;
+    /* The generation (fork.h) in which it is being read from: who sees it is a signal handler that interrupted that. */
+    atomic_uint_least64_t busy_in;
+};
 
 /* Work with a reader. What it made before a fork is made again. */
 typedef enum drng_status drng_reader_work(void *arg, struct drng_seed_reader *reader);

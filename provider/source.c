@@ -16,15 +16,15 @@
 struct drng_source_ctx *drng_source_new(struct drng_provctx *provctx)
 {
     struct drng_source_ctx *source = OPENSSL_zalloc(sizeof(*source));
-    struct drng_shared_reader *shared = drng_secmem_alloc();
-    if (source == NULL || shared == NULL) {
+    struct drng_reader_slot *slot = drng_secmem_alloc();
+    if (source == NULL || slot == NULL) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
-        drng_secmem_free(shared);
+        drng_secmem_free(slot);
         OPENSSL_free(source);
         return NULL;
     }
     source->provctx = provctx;
-    source->shared = shared;
+    source->shared.slot = slot;
     source->state = EVP_RAND_STATE_UNINITIALISED;
     return source;
 }
@@ -33,7 +33,7 @@ void drng_source_freectx(void *vsource)
 {
     struct drng_source_ctx *source = vsource;
     if (source != NULL) {
-        drng_secmem_free(source->shared);
+        drng_secmem_free(source->shared.slot);
         OPENSSL_free(source);
     }
 }
@@ -58,7 +58,7 @@ int drng_source_instantiate(void *vsource, unsigned strength, int prediction_res
 int drng_source_uninstantiate(void *vsource)
 {
     struct drng_source_ctx *source = vsource;
-    drng_wipe(&source->shared->reader, sizeof(source->shared->reader));
+    drng_wipe(&source->shared.slot->reader, sizeof(source->shared.slot->reader));
     source->state = EVP_RAND_STATE_UNINITIALISED;
     return 1;
 }
@@ -67,7 +67,7 @@ int drng_source_verify_zeroization(void *vsource)
 {
     const struct drng_source_ctx *source = vsource;
     static const struct drng_seed_reader zeros;
-    return CRYPTO_memcmp(&source->shared->reader, &zeros, sizeof(zeros)) == 0;
+    return CRYPTO_memcmp(&source->shared.slot->reader, &zeros, sizeof(zeros)) == 0;
 }
 
 bool drng_source_ready(const struct drng_source_ctx *source)
@@ -107,14 +107,14 @@ int drng_source_enable_locking(void *vsource)
 int drng_source_lock(void *vsource)
 {
     struct drng_source_ctx *source = vsource;
-    return source == NULL || !source->locking || drng_lock_or_share(&source->shared->lock);
+    return source == NULL || !source->locking || drng_lock_or_share(&source->shared.slot->lock);
 }
 
 void drng_source_unlock(void *vsource)
 {
     struct drng_source_ctx *source = vsource;
     if (source != NULL && source->locking) {
-        drng_unlock(&source->shared->lock);
+        drng_unlock(&source->shared.slot->lock);
     }
 }
 
@@ -158,7 +158,7 @@ size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_se
     if (buffer == NULL) {
         return 0;
     }
-    if (!drng_source_ready(source) || !drng_seeding_fill(source->provctx, policy, source->shared, buffer, len)) {
+    if (!drng_source_ready(source) || !drng_seeding_fill(source->provctx, policy, &source->shared, buffer, len)) {
         drng_seed_buffer_free(buffer, len);
         return 0;
     }

@@ -14,7 +14,7 @@
 
 struct drng_source_ctx {
     struct drng_provctx *provctx;
-    struct drng_shared_reader *shared;
+    struct drng_shared_reader shared;
     bool locking;
     int state; /* EVP_RAND_STATE_* */
 };

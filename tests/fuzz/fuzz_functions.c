@@ -251,10 +251,10 @@ static void fork_all(void)
         if (slots[i].ctx != NULL && is_drbg(&slots[i])) {
             memset(((struct drng_drbg *)slots[i].ctx)->secrets, 0, DRNG_SLOT_SIZE);
         } else if (slots[i].ctx != NULL) {
-            memset(((struct drng_source_ctx *)slots[i].ctx)->shared, 0, DRNG_SLOT_SIZE);
+            memset(((struct drng_source_ctx *)slots[i].ctx)->shared.slot, 0, DRNG_SLOT_SIZE);
         }
     }
-    memset(provctx->root, 0, DRNG_SLOT_SIZE);
+    memset(provctx->root.slot, 0, DRNG_SLOT_SIZE);
 }
 
 static void uninstantiate(const struct slot *slot)
