@@ -15,9 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/cbc_mac.h"
-#include "mixing/health.h"
-
 /* What CPUID says; nothing here is policy. */
 struct drng_cpu {
     char vendor[13]; /* "AuthenticAMD", NUL-terminated */
@@ -48,15 +45,6 @@ void drng_cpu_pause(void);
  * through these registers, and a signal, a lazily bound symbol or a core dump would write them to memory.
  */
 void drng_cpu_clear_vectors(void);
-
-/*
- * RDRAND and AES-CBC-MAC fused: reads 2 * blocks words, each past `health`, into `mac`, word and MAC state
- * never leaving the registers. Each word gets at most DRNG_RDRAND_TRIES executions; *retries counts those
- * that ended with CF = 0. DRNG_EXHAUSTED and DRNG_HEALTH_FAILED leave a `mac` that is good for nothing
- * but wiping. Only where rdrand and aes are reported.
- */
-DRNG_MUST_CHECK enum drng_status drng_cpu_rdrand_mac(struct drng_cbc_mac *mac, struct drng_health *health,
-                                                     size_t blocks, uint64_t *retries);
 
 /* Tries a word, from Intel's DRNG guide, 4.2.1: ten in a row that fail mean a broken CPU, not a busy one. */
 enum { DRNG_RDRAND_TRIES = 10 };

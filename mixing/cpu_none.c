@@ -24,13 +24,3 @@ bool drng_cpu_rdseed(uint64_t *word)
 void drng_cpu_pause(void) {}
 
 void drng_cpu_clear_vectors(void) {}
-
-enum drng_status drng_cpu_rdrand_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
-                                     uint64_t *retries)
-{
-    (void)mac;
-    (void)health;
-    (void)blocks;
-    (void)retries;
-    return DRNG_EXHAUSTED;
-}

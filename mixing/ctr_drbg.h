@@ -13,20 +13,12 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "mixing/aes.h"
-#include "mixing/status.h"
+#include "mixing/df.h"
 
 enum {
-    DRNG_DRBG_MAX_SEEDLEN = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK,
     DRNG_DRBG_MAX_REQUEST = 1 << 16, /* bytes: Table 3, 2^19 bits */
     DRNG_DRBG_MAX_INPUT = INT32_MAX, /* bytes of any input with df, libcrypto's own limit */
     DRNG_FRESH_LEN = 8,              /* bytes of request mixing */
-};
-
-/* Bytes of input; data may be NULL where len is 0. */
-struct drng_bytes {
-    const uint8_t *data;
-    size_t len;
 };
 
 /* Secret. Key and V are all there is between requests: round keys are made anew in each. */
@@ -39,12 +31,6 @@ struct drng_ctr_drbg {
     uint64_t reseed_counter; /* requests since the seed, plus one */
     time_t reseed_time;      /* when the seed came */
 };
-
-/* seedlen of Table 3 in bytes: 32, 40 or 48. */
-static inline size_t drng_ctr_drbg_seedlen(size_t key_len)
-{
-    return key_len + DRNG_AES_BLOCK;
-}
 
 /*
  * Instantiate (10.2.1.3). With df: entropy of at least key_len bytes, nonce and personalization string of up to

@@ -3,7 +3,25 @@
 #ifndef DRNG_DF_H
 #define DRNG_DF_H
 
-#include "mixing/ctr_drbg.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/aes.h"
+#include "mixing/status.h"
+
+enum { DRNG_DRBG_MAX_SEEDLEN = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK };
+
+/* seedlen of Table 3 in bytes: 32, 40 or 48. */
+static inline size_t drng_ctr_drbg_seedlen(size_t key_len)
+{
+    return key_len + DRNG_AES_BLOCK;
+}
+
+/* Bytes of input; data may be NULL where len is 0. */
+struct drng_bytes {
+    const uint8_t *data;
+    size_t len;
+};
 
 /*
  * Block_Cipher_df: fills out[0..seedlen of key_len) from the `count` inputs, one after the other; together at

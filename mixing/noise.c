@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mixing/cpu.h"
+#include "mixing/fused_mac.h"
 #include "mixing/probes.h"
 #include "mixing/wipe.h"
 
@@ -63,7 +64,7 @@ enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noi
     while (blocks > 0 && status == DRNG_OK) {
         const size_t due = budget->words >= 2 ? budget->words / 2 : 1;
         const size_t run = due < blocks ? due : blocks;
-        status = drng_cpu_rdrand_mac(mac, &noise->health, run, &retries);
+        status = drng_fused_mac(mac, &noise->health, run, &retries);
         blocks -= run;
         if (status == DRNG_OK && !drng_budget_count(budget, budget->words >= 2 ? (unsigned)run * 2 : 1)) {
             status = DRNG_EXHAUSTED;

@@ -52,7 +52,7 @@ DRNG_MUST_CHECK enum drng_status drng_noise_read(struct drng_instruction *instru
                                                  struct drng_budget *budget, uint64_t *words, size_t count);
 
 /*
- * Takes blocks * 2 words of RDRAND into `mac` without storing them; see drng_cpu_rdrand_mac(). Fails like
+ * Takes blocks * 2 words of RDRAND into `mac` without storing them; see drng_fused_mac(). Fails like
  * drng_noise_read(), and then `mac` is good for nothing but wiping.
  */
 DRNG_MUST_CHECK enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise,

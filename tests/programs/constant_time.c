@@ -19,6 +19,7 @@
 #include "mixing/cbc_mac.h"
 #include "mixing/cpu.h"
 #include "mixing/ctr_drbg.h"
+#include "mixing/fused_mac.h"
 #include "mixing/df.h"
 #include "mixing/hmac.h"
 #include "mixing/libcrypto.h"
@@ -142,7 +143,7 @@ static void rdrand_mac(void)
     }
     fill_with_secret(key, sizeof(key));
     drng_cbc_mac_begin(&mac, aes, key);
-    must_work(drng_cpu_rdrand_mac(&mac, &health, 16, &retries));
+    must_work(drng_fused_mac(&mac, &health, 16, &retries));
     must_be_secret(mac.state, sizeof(mac.state));
 }
 

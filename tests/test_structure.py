@@ -1,0 +1,97 @@
+"""Arrows between files only go down: no circle, and mixing/ knows nothing of provider/."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+from conftest import BUILD, ROOT
+
+PARTS = ("mixing", "provider")
+OBJECTS = BUILD / "dev" / "CMakeFiles"
+
+Arrows = dict[str, dict[str, str]]  # from a file to another, and what makes the arrow
+
+
+def module_of(path: Path) -> str:
+    """A .c file and its header are one."""
+    return str(path.relative_to(ROOT).with_suffix(""))
+
+
+def includes() -> Arrows:
+    arrows: Arrows = {}
+    for part in PARTS:
+        for file in sorted((ROOT / part).rglob("*.[chS]")):
+            found = arrows.setdefault(module_of(file), {})
+            for name in re.findall(r'#include "([^"]+)\.h"', file.read_text()):
+                found[name] = f"{file.name} includes {name}.h"
+    return arrows
+
+
+def symbols(object_file: Path) -> tuple[set[str], set[str]]:
+    """Those that it defines, and those that it wants."""
+    output = subprocess.run(["nm", str(object_file)], capture_output=True, text=True, check=True).stdout
+    fields = [line.split() for line in output.splitlines()]
+    return {f[-1] for f in fields if f[-2] in "TDBRV"}, {f[-1] for f in fields if f[-2] == "U"}
+
+
+def calls() -> Arrows:
+    defined: dict[str, str] = {}
+    wanted: dict[str, set[str]] = {}
+    for file in sorted(OBJECTS.glob("*.dir/*/**/*.o")):
+        name = str(Path(*file.relative_to(OBJECTS).parts[1:])).removesuffix(".o")
+        module = str(Path(name).with_suffix(""))
+        if module.startswith(PARTS):
+            own, wanted[module] = symbols(file)
+            defined |= dict.fromkeys(own, module)
+    return {
+        module: {defined[s]: f"{module} uses {s}()" for s in sorted(names) if defined.get(s, module) != module}
+        for module, names in wanted.items()
+    }
+
+
+def circle_in(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    """The files of one circle, or none: takes away, again and again, what nothing leads away from."""
+    left = {module: {to for to in targets if to in arrows and to != module} for module, targets in arrows.items()}
+    while True:
+        ends = {module for module, targets in left.items() if not targets}
+        if not ends:
+            return sorted(left)
+        left = {module: targets - ends for module, targets in left.items() if module not in ends}
+
+
+def all_arrows() -> Arrows:
+    arrows = includes()
+    for module, targets in calls().items():
+        arrows.setdefault(module, {}).update(targets)
+    return arrows
+
+
+def test_no_files_depend_on_each_other_in_a_circle() -> None:
+    arrows = all_arrows()
+    assert len(arrows) > 50
+    assert "mixing/noise" in arrows["mixing/seed"] and "provider/drbg_seed" in arrows["provider/drbg"]
+    circle = circle_in(arrows)
+    assert not circle, [why for module in circle for to, why in arrows[module].items() if to in circle]
+
+
+def test_mixing_knows_nothing_of_the_provider() -> None:
+    up = [why for module, to in all_arrows().items() for why in to.values() if module.startswith("mixing/")]
+    assert up
+    assert not [why for why in up if "provider" in why]
+
+
+@pytest.mark.parametrize(
+    ("arrows", "circle"),
+    [
+        ({"a": ["b"], "b": ["c"], "c": []}, []),
+        ({"a": ["a", "elsewhere"]}, []),
+        ({"a": ["b"], "b": ["a"]}, ["a", "b"]),
+        ({"a": ["b"], "b": ["c"], "c": ["b"], "d": []}, ["a", "b", "c"]),
+    ],
+)
+def test_a_circle_is_found(arrows: dict[str, list[str]], circle: list[str]) -> None:
+    assert circle_in(arrows) == circle
