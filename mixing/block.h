@@ -1,8 +1,8 @@
 /*
  * block.h - 16 bytes as one value.
  *
- * A load waits for the stores before it, unless it asks for just what one of them wrote: Key and V therefore move in
- * blocks, whoever writes and whoever reads them.
+ * Store-to-load forwarding needs equal address and width, or the load waits for the store to reach the cache: Key and V
+ * are always written and read 16 bytes at a time.
  */
 
 #ifndef DRNG_BLOCK_H

@@ -3,7 +3,8 @@
  *
  * In wall time, since the CPU time clock costs a system call that a sandbox may forbid. A process that was off the
  * CPU would look like a slow instruction, so a gap between two looks at the clock counts as a millisecond at most.
- * The slower the words come, the more often the clock is looked at, so that it is not the cap that sets the bound.
+ * The slower the words come, the more often the clock is looked at: otherwise slow words, charged at most a millisecond
+ * each, would overrun the budget.
  */
 
 #ifndef DRNG_BUDGET_H
@@ -26,7 +27,7 @@ struct drng_budget {
     uint64_t last_ns;
     uint64_t left_ns;
     unsigned stride; /* words between two looks at the clock */
-    unsigned words;  /* of them, those still to come */
+    unsigned words;  /* left before the next look at the clock */
 };
 
 static inline struct drng_budget drng_budget_of(uint64_t ns)

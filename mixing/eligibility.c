@@ -73,7 +73,7 @@ struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *e, e
                         rdseed_vetoed && auto_chosen),
         .rdrand = judge(choice != DRNG_CHOICE_RDSEED, cpu->rdrand, e->rdrand_masked, rdrand_broken,
                         rdrand_vetoed && auto_chosen),
-        /* The operator's word for RDSEED is none for RDRAND. */
+        /* `source = rdseed` does not override the kernel's veto of RDRAND. */
         .fresh =
             judge(true, cpu->rdrand, e->rdrand_masked, rdrand_broken, rdrand_vetoed && choice != DRNG_CHOICE_RDRAND),
     };

@@ -132,7 +132,7 @@ static bool is_max_request(const char *key)
     return true;
 }
 
-/* libcrypto asks for this one alone before every request: no call, here or from here. */
+/* Fast path: libcrypto asks only for max_request before each request. */
 static bool answer_max_request(OSSL_PARAM params[])
 {
     const size_t max_request = DRNG_DRBG_MAX_REQUEST;

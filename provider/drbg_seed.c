@@ -47,7 +47,7 @@ struct seed {
     size_t len;
 };
 
-/* A parent weaker than the child would be SP 800-90C's business, and nobody's here. */
+/* SP 800-90C permits a weaker parent under conditions that are not implemented here: refuse. */
 static bool parent_can_seed(const struct drng_drbg *d)
 {
     const struct drng_core *core = &d->provctx->core;

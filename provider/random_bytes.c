@@ -228,8 +228,8 @@ static struct drng_drbg *new_drbg(struct drng_provctx *provctx, struct drng_drbg
 }
 
 /*
- * What is made here is made without the list's lock, and put into its place with it: libcrypto holds a lock of its own
- * while it calls thread_ends(), and takes that one for much that a new generator asks of it.
+ * Lock order: no generator is made under threads->lock. thread_ends() arrives holding a lock of libcrypto's, and making a
+ * generator may take that one.
  */
 
 /*

@@ -5,8 +5,8 @@
     bench_report.py bench.json --pictures PREFIX      also draws PREFIX-requests and PREFIX-ratios, PNG and SVG
     bench_report.py bench.json --update FILE          also puts the tables between FILE's markers for bench.json
 
-A figure is the median of its repetitions. The spread behind a ratio is half the way from the lower quartile over the
-other's upper quartile to the upper over the lower. Seeds and the requests of a single thread are timed by that thread's
+A figure is the median of its repetitions. The spread behind a ratio is half of (Q3 / reference Q1) -
+(Q1 / reference Q3). Seeds and the requests of a single thread are timed by that thread's
 CPU clock, which other load on the machine disturbs little; all else by the wall clock.
 """
 
