@@ -1,7 +1,8 @@
-"""Arrows between files only go down: no circle, and mixing/ knows nothing of provider/."""
+"""The tree and what is said of it: no circle of files, and docs/architecture.md and tests/README.md name what there is."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -95,3 +96,39 @@ def test_mixing_knows_nothing_of_the_provider() -> None:
 )
 def test_a_circle_is_found(arrows: dict[str, list[str]], circle: list[str]) -> None:
     assert circle_in(arrows) == circle
+
+
+# ---- What the documents name ----
+
+
+def names_in(document: Path) -> set[str]:
+    """Paths between backquotes."""
+    return set(re.findall(r"`([\w./-]+(?:/|\.(?:[chS]|cc|py|sh|cnf|conf|md|toml|txt|[1-8])))`", document.read_text()))
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    names = names_in(ROOT / "docs" / "architecture.md")
+    assert len(names) > 40
+    assert not [name for name in names if not (ROOT / name).exists()]
+
+
+def test_the_architecture_shows_the_way_that_a_request_takes() -> None:
+    drawn = re.findall(r"\b((?:provider|mixing)/\w+\.[ch])\b", (ROOT / "docs" / "architecture.md").read_text())
+    assert not [name for name in drawn if not (ROOT / name).exists()]
+    arrows = all_arrows()
+    for way in (
+        ("provider/random_bytes", "provider/drbg", "mixing/ctr_drbg"),
+        ("provider/drbg", "provider/drbg_seed", "provider/seeding", "mixing/seed", "mixing/noise", "mixing/fused_mac"),
+    ):
+        for module, below in itertools.pairwise(way):
+            assert below in arrows[module], (module, below)
+
+
+def test_the_tests_are_all_named_and_what_is_named_exists() -> None:
+    tests = ROOT / "tests"
+    names = names_in(tests / "README.md") - {"mixing/", "scripts/test.sh", "scripts/mutate.py"}
+    names = {name for name in names if not name.startswith("scripts/")}
+    assert not [name for name in names if not (tests / name).exists()]
+    folders = {f"{path.name}/" for path in tests.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    files = {str(path.relative_to(tests)) for path in tests.rglob("test_*.*") if path.suffix in (".c", ".py")}
+    assert not (folders | files | {path.name for path in tests.glob("*.py")}) - names
