@@ -1,4 +1,4 @@
-"""The tree and what is said of it: no circle of files, and docs/architecture.md and tests/README.md name what there is."""
+"""The tree and what is said of it: no circle of files; docs/architecture.md and tests/README.md name what there is."""
 
 from __future__ import annotations
 
