@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "mixing/cpu.h"
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 enum {
     DRNG_AES_BLOCK = 16,
@@ -29,14 +29,14 @@ struct drng_aes {
      * block. The first out_blocks blocks go to `out`, the next tail_blocks to `tail`; v ends as the last
      * counter used. Only the blocks are written, so `out` may end where the last one does.
      */
-    DRNG_MUST_CHECK enum drng_status (*ctr)(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+    DRNG_MUST_CHECK enum drng_result (*ctr)(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                                             size_t out_blocks, uint8_t *tail, size_t tail_blocks);
 
     /*
      * CBC encryption of `blocks` blocks; chain is the IV and ends as the last block of ciphertext. in NULL
      * stands for zeros; out NULL throws the ciphertext away, which leaves CBC-MAC.
      */
-    DRNG_MUST_CHECK enum drng_status (*cbc)(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK],
+    DRNG_MUST_CHECK enum drng_result (*cbc)(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK],
                                             uint8_t *out, const uint8_t *in, size_t blocks);
 };
 

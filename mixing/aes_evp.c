@@ -45,7 +45,7 @@ static bool keystream(EVP_CIPHER_CTX *ctx, uint8_t v[DRNG_AES_BLOCK], uint8_t *o
     return encrypt(ctx, out, out, blocks * DRNG_AES_BLOCK);
 }
 
-static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                             size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     const EVP_CIPHER *cipher = drng_libcrypto_aes_ecb(key_len);
@@ -73,7 +73,7 @@ static bool cbc_blocks(EVP_CIPHER_CTX *ctx, uint8_t chain[DRNG_AES_BLOCK], uint8
     return true;
 }
 
-static enum drng_status cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
                             const uint8_t *in, size_t blocks)
 {
     const EVP_CIPHER *cipher = drng_libcrypto_aes_cbc(key_len);

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 #define DRNG_AES_TARGET __attribute__((target("aes,ssse3")))
 #define DRNG_AES_INLINE static inline __attribute__((always_inline, target("aes,ssse3")))
@@ -265,7 +265,7 @@ void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, str
 /* The slots of struct drng_aes for AES-NI, ctr with something wider for those that gain by it; NULL: nothing. */
 void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
                      size_t out_blocks, uint8_t *tail, size_t tail_blocks);
-DRNG_MUST_CHECK enum drng_status drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
+DRNG_MUST_CHECK enum drng_result drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
                                                  const uint8_t *in, size_t blocks);
 
 #endif

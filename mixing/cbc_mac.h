@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 struct drng_aes;
 
@@ -27,6 +27,6 @@ struct drng_cbc_mac {
 void drng_cbc_mac_begin(struct drng_cbc_mac *mac, const struct drng_aes *aes, const uint8_t key[DRNG_MAC_KEY_LEN]);
 
 /* Takes in blocks * 16 bytes. */
-DRNG_MUST_CHECK enum drng_status drng_cbc_mac_update(struct drng_cbc_mac *mac, const uint8_t *data, size_t blocks);
+DRNG_MUST_CHECK enum drng_result drng_cbc_mac_update(struct drng_cbc_mac *mac, const uint8_t *data, size_t blocks);
 
 #endif

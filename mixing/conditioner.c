@@ -7,7 +7,7 @@
 #include "mixing/hmac.h"
 #include "mixing/wipe.h"
 
-enum drng_status drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_kind kind,
+enum drng_result drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_kind kind,
                                         const struct drng_aes *aes, const uint8_t key[DRNG_CONDITIONER_KEY_LEN])
 {
     c->kind = kind;
@@ -19,7 +19,7 @@ enum drng_status drng_conditioner_begin(struct drng_conditioner *c, enum drng_co
     return DRNG_OK;
 }
 
-enum drng_status drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, size_t count)
+enum drng_result drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, size_t count)
 {
     const size_t len = count * sizeof(*words);
     if (c->kind == DRNG_HMAC_SHA256) {
@@ -28,18 +28,18 @@ enum drng_status drng_conditioner_update(struct drng_conditioner *c, const uint6
     return drng_cbc_mac_update(&c->cbc_mac, (const uint8_t *)words, len / DRNG_MAC_LEN);
 }
 
-static enum drng_status end_hmac(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
+static enum drng_result end_hmac(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
 {
     uint8_t digest[DRNG_HMAC_LEN] = {0};
-    const enum drng_status status = drng_hmac_end(c->hmac, digest);
+    const enum drng_result status = drng_hmac_end(c->hmac, digest);
     memcpy(out, digest, DRNG_CONDITIONED_LEN);
     drng_wipe(digest, sizeof(digest));
     return status;
 }
 
-enum drng_status drng_conditioner_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
+enum drng_result drng_conditioner_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
 {
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
     if (c->kind == DRNG_HMAC_SHA256) {
         status = end_hmac(c, out);
     } else {

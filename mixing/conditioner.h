@@ -14,7 +14,7 @@
 
 #include "mixing/aes.h"
 #include "mixing/cbc_mac.h"
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 enum drng_conditioner_kind {
     DRNG_CBC_MAC,     /* AES-128-CBC-MAC */
@@ -31,16 +31,16 @@ struct drng_conditioner {
 };
 
 /* DRNG_LIBCRYPTO_FAILED when libcrypto has no HMAC to give; there is nothing to drop then. */
-DRNG_MUST_CHECK enum drng_status drng_conditioner_begin(struct drng_conditioner *conditioner,
+DRNG_MUST_CHECK enum drng_result drng_conditioner_begin(struct drng_conditioner *conditioner,
                                                         enum drng_conditioner_kind kind, const struct drng_aes *aes,
                                                         const uint8_t key[DRNG_CONDITIONER_KEY_LEN]);
 
 /* Takes in `count` words, an even number; the first word's least significant byte comes first. */
-DRNG_MUST_CHECK enum drng_status drng_conditioner_update(struct drng_conditioner *conditioner, const uint64_t *words,
+DRNG_MUST_CHECK enum drng_result drng_conditioner_update(struct drng_conditioner *conditioner, const uint64_t *words,
                                                          size_t count);
 
 /* Ends the window; out is the result, or zeros with DRNG_LIBCRYPTO_FAILED. */
-DRNG_MUST_CHECK enum drng_status drng_conditioner_end(struct drng_conditioner *conditioner,
+DRNG_MUST_CHECK enum drng_result drng_conditioner_end(struct drng_conditioner *conditioner,
                                                       uint8_t out[DRNG_CONDITIONED_LEN]);
 
 /* Ends a window whose words are not to be used. */

@@ -66,8 +66,8 @@ static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block 
 }
 
 /* 10.2.1.2, steps 4 to 6: the new Key and V. */
-static void take_over(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *temp,
-                      const uint8_t *provided)
+static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *temp,
+                          const uint8_t *provided)
 {
     const drng_block second = next_block(temp, provided, 1);
     drng_block_store(drbg->key, next_block(temp, provided, 0));
@@ -86,13 +86,13 @@ static void take_over(struct drng_ctr_drbg *drbg, const struct mechanism *m, con
 }
 
 /* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
-static enum drng_status update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
+static enum drng_result update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
-    const enum drng_status status = m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
+    const enum drng_result status = m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
     if (status == DRNG_OK) {
-        take_over(drbg, m, temp, provided);
+        set_key_and_v(drbg, m, temp, provided);
     }
     return status;
 }
@@ -105,7 +105,7 @@ static void xor_into(uint8_t *out, struct drng_bytes in)
 }
 
 /* Without df the inputs are as long as seedlen at most, and what comes after the first is added to it. */
-static enum drng_status combine(const struct mechanism *m, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
+static enum drng_result combine(const struct mechanism *m, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
                                 const struct drng_bytes *inputs, size_t count)
 {
     memset(out, 0, DRNG_DRBG_MAX_SEEDLEN);
@@ -138,20 +138,20 @@ static bool together_fit(const struct drng_bytes *inputs, size_t count)
     return len <= UINT32_MAX;
 }
 
-static DRNG_OWN_FRAME enum drng_status update_with_inputs(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+static DRNG_OWN_FRAME enum drng_result update_with_inputs(struct drng_ctr_drbg *drbg, const struct mechanism *m,
                                                           const struct drng_bytes *inputs, size_t count)
 {
     uint8_t material[DRNG_DRBG_MAX_SEEDLEN];
 
-    const enum drng_status status = combine(m, material, inputs, count);
+    const enum drng_result status = combine(m, material, inputs, count);
     return status == DRNG_OK ? update(drbg, m, material) : status;
 }
 
 /* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
-static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const struct drng_bytes *inputs,
+static enum drng_result seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const struct drng_bytes *inputs,
                              size_t count, time_t now)
 {
-    const enum drng_status status = update_with_inputs(drbg, m, inputs, count);
+    const enum drng_result status = update_with_inputs(drbg, m, inputs, count);
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
     if (status != DRNG_OK) {
@@ -163,7 +163,7 @@ static enum drng_status seed(struct drng_ctr_drbg *drbg, const struct mechanism 
     return DRNG_OK;
 }
 
-enum drng_status drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes, size_t key_len,
+enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes, size_t key_len,
                                            bool use_df, struct drng_bytes entropy, struct drng_bytes nonce,
                                            struct drng_bytes personalization, time_t now)
 {
@@ -180,7 +180,7 @@ enum drng_status drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const str
     return seed(drbg, &m, inputs, 3, now);
 }
 
-enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
+enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                       struct drng_bytes additional, time_t now)
 {
     const struct drng_bytes inputs[] = {entropy, additional};
@@ -195,13 +195,13 @@ enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
 }
 
 /* 10.2.1.5, step 2: the additional input at its full width, and a first Update with it. */
-static DRNG_OWN_FRAME enum drng_status take_in(struct drng_ctr_drbg *drbg, const struct mechanism *m,
-                                               uint8_t provided[DRNG_DRBG_MAX_SEEDLEN], struct drng_bytes additional,
-                                               const uint8_t *fresh)
+static DRNG_OWN_FRAME enum drng_result mix_additional_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                            uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
+                                                            struct drng_bytes additional, const uint8_t *fresh)
 {
     memset(provided, 0, DRNG_DRBG_MAX_SEEDLEN);
     if (additional.len > 0) {
-        const enum drng_status status = combine(m, provided, &additional, 1);
+        const enum drng_result status = combine(m, provided, &additional, 1);
         if (status != DRNG_OK) {
             return status;
         }
@@ -218,21 +218,21 @@ static DRNG_OWN_FRAME enum drng_status take_in(struct drng_ctr_drbg *drbg, const
  * Steps 4 to 6. The blocks of the final Update follow those of the output under the same key, so both come from
  * one run of the counter; a last block that the caller wants only a part of is the first of the tail.
  */
-static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
-                                               size_t out_len, const uint8_t *provided)
+static DRNG_OWN_FRAME enum drng_result output_and_update(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                         uint8_t *out, size_t out_len, const uint8_t *provided)
 {
     const size_t whole = out_len / BLOCK;
     const size_t rest = out_len % BLOCK;
     const size_t cut = rest > 0 ? 1 : 0;
     uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
-    const enum drng_status status =
+    const enum drng_result status =
         m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
     if (status == DRNG_OK) {
         if (rest > 0) {
             memcpy(out + whole * BLOCK, tail, rest);
         }
-        take_over(drbg, m, tail + cut * BLOCK, provided);
+        set_key_and_v(drbg, m, tail + cut * BLOCK, provided);
     }
     return status;
 }
@@ -241,15 +241,15 @@ static DRNG_OWN_FRAME enum drng_status put_out(struct drng_ctr_drbg *drbg, const
  * All secrets but `provided` are in frames below this one, and nothing on the way wipes its own: they go at once,
  * together with what the compiler made copies of.
  */
-static DRNG_OWN_FRAME enum drng_status request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+static DRNG_OWN_FRAME enum drng_result request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
                                                           uint8_t *out, size_t out_len, struct drng_bytes additional,
                                                           const uint8_t *fresh)
 {
     uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
 
-    enum drng_status status = take_in(drbg, m, provided, additional, fresh);
+    enum drng_result status = mix_additional_input(drbg, m, provided, additional, fresh);
     if (status == DRNG_OK) {
-        status = put_out(drbg, m, out, out_len, provided);
+        status = output_and_update(drbg, m, out, out_len, provided);
     }
     if (additional.len > 0) {
         drng_wipe_stack_1024();
@@ -260,25 +260,25 @@ static DRNG_OWN_FRAME enum drng_status request_with_input(struct drng_ctr_drbg *
     return status;
 }
 
-static enum drng_status plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+static enum drng_result plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
                                       size_t out_len)
 {
-    const enum drng_status status = put_out(drbg, m, out, out_len, NULL);
+    const enum drng_result status = output_and_update(drbg, m, out, out_len, NULL);
     drng_wipe_stack_512();
     return status;
 }
 
-static enum drng_status make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+static enum drng_result make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
                                      size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
 {
     const bool plain = additional.len == 0 && fresh == NULL;
-    const enum drng_status status =
+    const enum drng_result status =
         plain ? plain_request(drbg, m, out, out_len) : request_with_input(drbg, m, out, out_len, additional, fresh);
     drng_cpu_clear_vectors();
     return status;
 }
 
-enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                         struct drng_bytes additional, const uint8_t *fresh)
 {
     const struct mechanism m = mechanism_of(drbg);
@@ -292,7 +292,7 @@ enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
-    const enum drng_status status = make_request(drbg, &m, out, out_len, additional, fresh);
+    const enum drng_result status = make_request(drbg, &m, out, out_len, additional, fresh);
     if (status != DRNG_OK) {
         memset(out, 0, out_len);
         drng_ctr_drbg_uninstantiate(drbg);

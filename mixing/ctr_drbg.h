@@ -18,7 +18,7 @@
 enum {
     DRNG_DRBG_MAX_REQUEST = 1 << 16, /* bytes: Table 3, 2^19 bits */
     DRNG_DRBG_MAX_INPUT = INT32_MAX, /* bytes of any input with df, libcrypto's own limit */
-    DRNG_FRESH_LEN = 8,              /* bytes of request mixing */
+    DRNG_REQUEST_ENTROPY_LEN = 8,    /* bytes of request mixing */
 };
 
 /* Secret. Key and V are all there is between requests: round keys are made anew in each. */
@@ -38,7 +38,7 @@ struct drng_ctr_drbg {
  * personalization string of at most seedlen. DRNG_BAD_LENGTH outside of that; DRNG_LIBCRYPTO_FAILED from AES. After
  * either the context is all zero.
  */
-DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
+DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
                                                            size_t key_len, bool use_df, struct drng_bytes entropy,
                                                            struct drng_bytes nonce, struct drng_bytes personalization,
                                                            time_t now);
@@ -48,19 +48,19 @@ DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_instantiate(struct drng_ctr_drbg 
  * DRNG_BAD_LENGTH leaves the context as it was, DRNG_LIBCRYPTO_FAILED all zero; DRNG_RESEED_NEEDED: it never had a
  * seed.
  */
-DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
+DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                                       struct drng_bytes additional, time_t now);
 
 /*
  * Generate (10.2.1.5): out[0..out_len), out_len at most DRNG_DRBG_MAX_REQUEST, and a new Key and V, so what was
  * put out cannot be recovered from the state. additional: at most seedlen bytes without df. fresh: NULL, or
- * DRNG_FRESH_LEN bytes of the caller's own randomness, added to the first bytes of the additional input at its full
- * width. Without df that is additional input like any other. With df it is added after the derivation function, so a
- * request with a fresh word is not exactly 10.2.1.5.2, where all additional input goes through df: it is the request
- * whose derived additional input had those bytes changed. After a failure out is all zero; after
+ * DRNG_REQUEST_ENTROPY_LEN bytes of the caller's own randomness, added to the first bytes of the additional input at
+ * its full width. Without df that is additional input like any other. With df it is added after the derivation
+ * function, so a request with a fresh word is not exactly 10.2.1.5.2, where all additional input goes through df: it is
+ * the request whose derived additional input had those bytes changed. After a failure out is all zero; after
  * DRNG_LIBCRYPTO_FAILED the context is too. Nothing secret stays on the stack or in registers.
  */
-DRNG_MUST_CHECK enum drng_status drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                         struct drng_bytes additional, const uint8_t *fresh);
 
 /* When a seed is to be replaced; 0 means never for either, but for the standard's own limit. */

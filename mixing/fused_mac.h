@@ -19,7 +19,7 @@
  * that ended with CF = 0. DRNG_EXHAUSTED and DRNG_HEALTH_FAILED leave a `mac` that is good for nothing
  * but wiping. Only where rdrand and aes are reported.
  */
-DRNG_MUST_CHECK enum drng_status drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+DRNG_MUST_CHECK enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
                                                 uint64_t *retries);
 
 #endif

@@ -1,7 +1,6 @@
 #include "mixing/fused_mac.h"
 
-enum drng_status drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
-                                     uint64_t *retries)
+enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks, uint64_t *retries)
 {
     (void)mac;
     (void)health;

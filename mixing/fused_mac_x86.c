@@ -7,7 +7,7 @@
 #include "mixing/instructions_x86.h"
 
 /* One tested word; what it returns beside DRNG_OK is final for the block. */
-static inline __attribute__((always_inline)) enum drng_status tested_word(uint64_t *word, struct drng_health *health,
+static inline __attribute__((always_inline)) enum drng_result tested_word(uint64_t *word, struct drng_health *health,
                                                                           uint64_t *retries)
 {
     unsigned tries = 1;
@@ -21,12 +21,12 @@ static inline __attribute__((always_inline)) enum drng_status tested_word(uint64
     return drng_health_passes(health, *word) ? DRNG_OK : DRNG_HEALTH_FAILED;
 }
 
-DRNG_AES_TARGET enum drng_status drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health,
-                                                     size_t blocks, uint64_t *retries)
+DRNG_AES_TARGET enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                                uint64_t *retries)
 {
     struct drng_health tests = *health; /* a copy that no pointer reaches can live in registers */
     uint64_t more_tries = 0;
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
     uint64_t low = 0;
     uint64_t high = 0;
     __m128i rk[11];

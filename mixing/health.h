@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 /*
  * Cutoffs by 4.4.1 and 4.4.2 with an alpha of 2^-30, derived by scripts/cutoffs.py from the entropy claimed for a
@@ -88,7 +88,7 @@ struct drng_health {
  */
 enum { DRNG_STUCK_CUTOFF = 2 };
 
-static inline bool drng_health_suspects(uint64_t word)
+static inline bool drng_health_zeros_or_ones(uint64_t word)
 {
     return word + 1 <= 1; /* UINT64_MAX or 0 */
 }
@@ -112,7 +112,7 @@ static inline bool drng_bits_pass(struct drng_health *health, uint64_t change)
 static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
 {
     const uint64_t change = word ^ health->rct.value;
-    health->stuck = drng_health_suspects(word) ? health->stuck + 1 : 0;
+    health->stuck = drng_health_zeros_or_ones(word) ? health->stuck + 1 : 0;
     const bool repetition = drng_rct_passes(&health->rct, word, DRNG_WORD_RCT_CUTOFF);
     const bool proportion = drng_apt_passes(&health->apt, word, DRNG_WORD_APT_CUTOFF);
     const bool bits = drng_bits_pass(health, change);

@@ -7,7 +7,7 @@
 #include "mixing/libcrypto.h"
 #include "mixing/wipe.h"
 
-enum drng_status drng_hmac_begin(EVP_MAC_CTX **ctx, const uint8_t *key, size_t key_len)
+enum drng_result drng_hmac_begin(EVP_MAC_CTX **ctx, const uint8_t *key, size_t key_len)
 {
     char digest[] = "SHA256";
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
@@ -23,12 +23,12 @@ enum drng_status drng_hmac_begin(EVP_MAC_CTX **ctx, const uint8_t *key, size_t k
     return DRNG_OK;
 }
 
-enum drng_status drng_hmac_update(EVP_MAC_CTX *ctx, const void *data, size_t len)
+enum drng_result drng_hmac_update(EVP_MAC_CTX *ctx, const void *data, size_t len)
 {
     return EVP_MAC_update(ctx, data, len) == 1 ? DRNG_OK : DRNG_LIBCRYPTO_FAILED;
 }
 
-enum drng_status drng_hmac_end(EVP_MAC_CTX *ctx, uint8_t digest[DRNG_HMAC_LEN])
+enum drng_result drng_hmac_end(EVP_MAC_CTX *ctx, uint8_t digest[DRNG_HMAC_LEN])
 {
     size_t len = 0;
     if (EVP_MAC_final(ctx, digest, &len, DRNG_HMAC_LEN) != 1 || len != DRNG_HMAC_LEN) {

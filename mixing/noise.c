@@ -10,7 +10,7 @@
 enum { TRIES_PER_LOOK = 8 }; /* failed tries of a starving instruction between two looks at the clock */
 
 /* One word before the health tests. */
-static enum drng_status read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
+static enum drng_result read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
 {
     uint64_t tries = 1;
     while (!in->read(word)) {
@@ -28,21 +28,21 @@ static enum drng_status read_word(struct drng_instruction *in, struct drng_budge
     return DRNG_OK;
 }
 
-static enum drng_status read_tested(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
+static enum drng_result read_tested(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                     uint64_t *word)
 {
-    const enum drng_status status = read_word(in, budget, word);
+    const enum drng_result status = read_word(in, budget, word);
     if (status != DRNG_OK) {
         return status;
     }
     return drng_health_passes(&noise->health, *word) ? DRNG_OK : DRNG_HEALTH_FAILED;
 }
 
-enum drng_status drng_noise_read(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
+enum drng_result drng_noise_read(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                  uint64_t *words, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        enum drng_status status = read_tested(in, noise, budget, &words[i]);
+        enum drng_result status = read_tested(in, noise, budget, &words[i]);
         if (status == DRNG_OK && !drng_budget_count(budget, 1) && i + 1 < count) {
             status = DRNG_EXHAUSTED;
         }
@@ -55,11 +55,11 @@ enum drng_status drng_noise_read(struct drng_instruction *in, struct drng_noise 
 }
 
 /* Runs of blocks from one look at the clock to the next; a stride of one word makes runs of one block. */
-enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise, struct drng_budget *budget,
+enum drng_result drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise, struct drng_budget *budget,
                                 struct drng_cbc_mac *mac, size_t blocks)
 {
     uint64_t retries = 0;
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
 
     while (blocks > 0 && status == DRNG_OK) {
         const size_t due = budget->words >= 2 ? budget->words / 2 : 1;
@@ -75,9 +75,9 @@ enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noi
 }
 
 /* The start-up tests, from where an earlier attempt ran out of time. The words are thrown away. */
-static enum drng_status start(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget)
+static enum drng_result start(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget)
 {
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
     uint64_t word = 0;
 
     const uint16_t failures = (uint16_t)atomic_load_explicit(&in->failures, memory_order_relaxed);
@@ -106,10 +106,10 @@ static bool has_started(struct drng_instruction *in)
     return atomic_load_explicit(&in->started, memory_order_acquire);
 }
 
-static enum drng_status start_and_work(struct drng_instruction *in, struct drng_noise *noise,
+static enum drng_result start_and_work(struct drng_instruction *in, struct drng_noise *noise,
                                        struct drng_budget *budget, drng_noise_work *work, void *arg)
 {
-    const enum drng_status status = has_started(in) ? DRNG_OK : start(in, noise, budget);
+    const enum drng_result status = has_started(in) ? DRNG_OK : start(in, noise, budget);
     return status == DRNG_OK ? work(arg, budget) : status;
 }
 
@@ -127,7 +127,7 @@ static void record_failure(struct drng_instruction *in, struct drng_noise *noise
     drng_wipe(noise, sizeof(*noise));
 }
 
-enum drng_status drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
+enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
                                     drng_noise_work *work, void *arg)
 {
     if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
@@ -135,7 +135,7 @@ enum drng_status drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     }
     const bool startup_is_slow = in->starves && !has_started(in);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
-    enum drng_status status = start_and_work(in, noise, &budget, work, arg);
+    enum drng_result status = start_and_work(in, noise, &budget, work, arg);
     if (status == DRNG_HEALTH_FAILED) {
         record_failure(in, noise);
         status = start_and_work(in, noise, &budget, work, arg);

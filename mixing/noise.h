@@ -14,7 +14,7 @@
 #include "mixing/cbc_mac.h"
 #include "mixing/counters.h"
 #include "mixing/health.h"
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 /*
  * An instruction, as the whole process sees it: one object for each, shared by all readers and threads. Set the
@@ -48,18 +48,18 @@ struct drng_noise {
  * Fills words[0..count). On failure all of words is zero: DRNG_EXHAUSTED may clear up later, and
  * DRNG_HEALTH_FAILED is for drng_noise_attempt() to judge.
  */
-DRNG_MUST_CHECK enum drng_status drng_noise_read(struct drng_instruction *instruction, struct drng_noise *noise,
+DRNG_MUST_CHECK enum drng_result drng_noise_read(struct drng_instruction *instruction, struct drng_noise *noise,
                                                  struct drng_budget *budget, uint64_t *words, size_t count);
 
 /*
  * Takes blocks * 2 words of RDRAND into `mac` without storing them; see drng_fused_mac(). Fails like
  * drng_noise_read(), and then `mac` is good for nothing but wiping.
  */
-DRNG_MUST_CHECK enum drng_status drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise,
+DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise,
                                                 struct drng_budget *budget, struct drng_cbc_mac *mac, size_t blocks);
 
 /* Work that consumes words. What it made before it fails is no output: the caller of the attempt wipes it. */
-typedef enum drng_status drng_noise_work(void *arg, struct drng_budget *budget);
+typedef enum drng_result drng_noise_work(void *arg, struct drng_budget *budget);
 
 /*
  * Runs `work` on an instruction that has passed its start-up tests, all within budget_ns (and what RDSEED gets on top
@@ -67,7 +67,7 @@ typedef enum drng_status drng_noise_work(void *arg, struct drng_budget *budget);
  * second failure disables the instruction for the process. Beside what `work` returns: DRNG_UNAVAILABLE once it is
  * disabled.
  */
-DRNG_MUST_CHECK enum drng_status drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
+DRNG_MUST_CHECK enum drng_result drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
                                                     uint64_t budget_ns, drng_noise_work *work, void *arg);
 
 #endif

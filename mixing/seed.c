@@ -23,10 +23,10 @@ struct task {
 };
 
 /* The key earns no credit: whatever the words are worth, it only has to differ from reader to reader. */
-static enum drng_status draw_key(const struct task *task, struct drng_budget *budget)
+static enum drng_result draw_key(const struct task *task, struct drng_budget *budget)
 {
     uint64_t words[DRNG_CONDITIONER_KEY_LEN / sizeof(uint64_t)];
-    const enum drng_status status =
+    const enum drng_result status =
         drng_noise_read(task->instruction, task->noise, budget, words, sizeof(words) / sizeof(*words));
     if (status == DRNG_OK) {
         memcpy(task->noise->key, words, sizeof(words));
@@ -36,11 +36,11 @@ static enum drng_status draw_key(const struct task *task, struct drng_budget *bu
     return status;
 }
 
-static enum drng_status absorb_in_chunks(const struct task *task, struct drng_budget *budget,
+static enum drng_result absorb_in_chunks(const struct task *task, struct drng_budget *budget,
                                          struct drng_conditioner *conditioner)
 {
     uint64_t words[CHUNK_WORDS];
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
 
     for (size_t done = 0; done < task->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
         status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
@@ -53,12 +53,12 @@ static enum drng_status absorb_in_chunks(const struct task *task, struct drng_bu
 }
 
 /* A window of words to a block of seed. A window that was not filled is dropped whole. */
-static enum drng_status make_block(const struct task *task, struct drng_budget *budget,
+static enum drng_result make_block(const struct task *task, struct drng_budget *budget,
                                    uint8_t block[DRNG_CONDITIONED_LEN])
 {
     const struct drng_seed_policy *policy = task->policy;
     struct drng_conditioner conditioner;
-    enum drng_status status = drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
+    enum drng_result status = drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
     if (status != DRNG_OK) {
         return status;
     }
@@ -74,11 +74,11 @@ static enum drng_status make_block(const struct task *task, struct drng_budget *
     return drng_conditioner_end(&conditioner, block);
 }
 
-static enum drng_status make_seed(void *arg, struct drng_budget *budget)
+static enum drng_result make_seed(void *arg, struct drng_budget *budget)
 {
     const struct task *task = arg;
     uint8_t block[DRNG_CONDITIONED_LEN];
-    enum drng_status status = task->noise->keyed ? DRNG_OK : draw_key(task, budget);
+    enum drng_result status = task->noise->keyed ? DRNG_OK : draw_key(task, budget);
 
     for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(block)) {
         status = make_block(task, budget, block);
@@ -91,7 +91,7 @@ static enum drng_status make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
-static enum drng_status from_rdseed(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+static enum drng_result from_rdseed(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                     uint8_t *out, size_t len)
 {
     struct task task = {policy, policy->rdseed, &reader->rdseed, DRNG_RDSEED_WORDS, out, len};
@@ -101,7 +101,7 @@ static enum drng_status from_rdseed(const struct drng_seed_policy *policy, struc
                                   : DRNG_UNAVAILABLE;
 }
 
-static enum drng_status from_rdrand(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+static enum drng_result from_rdrand(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                     uint8_t *out, size_t len)
 {
     struct task task = {policy, policy->rdrand, &reader->rdrand, DRNG_RDRAND_WORDS, out, len};
@@ -112,7 +112,7 @@ static enum drng_status from_rdrand(const struct drng_seed_policy *policy, struc
                                   : DRNG_UNAVAILABLE;
 }
 
-static enum drng_status from_fallback(const struct drng_seed_policy *policy, uint8_t *out, size_t len)
+static enum drng_result from_fallback(const struct drng_seed_policy *policy, uint8_t *out, size_t len)
 {
     if (policy->fallback == NULL) {
         return DRNG_NO_FALLBACK;
@@ -160,11 +160,11 @@ static void count(struct drng_counters *counters, enum drng_source source, size_
     }
 }
 
-enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader, uint8_t *out,
+enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader, uint8_t *out,
                                size_t len)
 {
     enum drng_source source = DRNG_SOURCE_RDSEED;
-    enum drng_status status = from_rdseed(policy, reader, out, len);
+    enum drng_result status = from_rdseed(policy, reader, out, len);
     if (status != DRNG_OK) {
         source = DRNG_SOURCE_RDRAND;
         status = from_rdrand(policy, reader, out, len);

@@ -12,7 +12,7 @@
 #include "mixing/conditioner.h"
 #include "mixing/counters.h"
 #include "mixing/noise.h"
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 /*
  * Raw words that one conditioned block of 128 bits takes.
@@ -52,7 +52,7 @@ struct drng_seed_reader {
  * out comes from one source. On failure out is all zero: DRNG_NO_FALLBACK or DRNG_FALLBACK_FAILED; the
  * next call tries again, except what a failed health test has disabled.
  */
-DRNG_MUST_CHECK enum drng_status drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+DRNG_MUST_CHECK enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                                uint8_t *out, size_t len);
 
 #endif

@@ -184,7 +184,7 @@ static bool test_drbgs(const struct drng_aes *aes)
     return true;
 }
 
-enum drng_status drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
+enum drng_result drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
 {
     *what = NULL;
     if (!test_aes(aes)) {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "mixing/aes.h"
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 /*
  * With this implementation: AES (FIPS 197, SP 800-38A, and long runs against short ones), CBC-MAC and CTR_DRBG; of the
@@ -15,7 +15,7 @@
  * context up. DRNG_SELF_TEST_FAILED: *what names the algorithm; else *what is NULL. Takes some microseconds with AES-NI
  * and without HMAC.
  */
-DRNG_MUST_CHECK enum drng_status drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+DRNG_MUST_CHECK enum drng_result drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
 
 /*
  * The fastest implementation on this CPU whose answers are right. A wide one that is wrong, in an emulator say, gives

@@ -60,8 +60,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
     for (int i = 0; i < KEYS; i++) {
         place[i] = place_of(&keys[i], value[i]);
         if (place[i] < 0) {
-            drng_refuse(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
-                        keys[i].name, value[i], keys[i].allowed);
+            drng_raise_and_log(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
+                               keys[i].name, value[i], keys[i].allowed);
             return false;
         }
     }

@@ -5,7 +5,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include "mixing/fresh.h"
+#include "mixing/request_entropy.h"
 #include "mixing/secmem.h"
 #include "mixing/wipe.h"
 #include "provider/drbg_apart.h"
@@ -41,9 +41,9 @@ static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
 {
     bool own_chain = d->parent.ctx == NULL || functions == drng_seed_src_functions;
     if (d->parent.ctx != NULL && functions == drng_drbg_functions) {
-        d->kin = d->parent.ctx;
+        d->own_parent = d->parent.ctx;
         d->parent.fill = fill_for_child;
-        own_chain = d->kin->own_chain;
+        own_chain = d->own_parent->own_chain;
     } else if (functions == drng_seed_src_functions) {
         d->parent.fill = drng_seed_src_fill;
     } else if (functions == drng_rdrand_functions) {
@@ -72,7 +72,7 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     d->key_len = DRNG_AES_MAX_KEY;
     d->use_df = true;
     d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
-    atomic_init(&d->reseed_counter, 1);
+    atomic_init(&d->seedings, 1);
     d->cell = drng_cell_take();
     return d;
 }
@@ -235,10 +235,10 @@ static bool has_seed(const struct drng_drbg *d, uint64_t generation)
 
 static bool parent_has_reseeded(const struct drng_drbg *d)
 {
-    if (d->kin != NULL) {
-        return drng_drbg_seedings(d->kin) != d->parent_reseed_counter;
+    if (d->own_parent != NULL) {
+        return drng_drbg_seedings(d->own_parent) != d->parent_seedings;
     }
-    return d->parent_counts && drng_parent_reseed_counter(&d->parent) != d->parent_reseed_counter;
+    return d->parent_counts && drng_parent_reseed_counter(&d->parent) != d->parent_seedings;
 }
 
 static bool reseed_due(const struct drng_drbg *d)
@@ -318,19 +318,19 @@ static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_res
     return true;
 }
 
-static enum drng_status generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
+static enum drng_result generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
 {
-    uint8_t fresh[DRNG_FRESH_LEN];
-    if (!d->mixes || !drng_fresh(d->provctx->fresh, !drng_fork_kernel_wipes, fresh)) {
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+    if (!d->mixes || !drng_request_entropy(d->provctx->fresh, !drng_fork_kernel_wipes, fresh)) {
         return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
     }
-    const enum drng_status status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);
+    const enum drng_result status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);
     drng_wipe(fresh, sizeof(fresh));
     return status;
 }
 
 /* One try at a request, between enter() and leave(): DRNG_RESEED_NEEDED where no seed was to be had. */
-static enum drng_status try_generate(struct drng_drbg *d, uint64_t generation, uint8_t *out, size_t out_len,
+static enum drng_result try_generate(struct drng_drbg *d, uint64_t generation, uint8_t *out, size_t out_len,
                                      bool prediction_resistance, struct drng_bytes additional)
 {
     if (!seeded(d, generation, prediction_resistance, &additional)) {
@@ -340,7 +340,7 @@ static enum drng_status try_generate(struct drng_drbg *d, uint64_t generation, u
     return generate(d, out, out_len, additional);
 }
 
-static int fail(struct drng_drbg *d, enum drng_status status)
+static int fail(struct drng_drbg *d, enum drng_result status)
 {
     if (status != DRNG_RESEED_NEEDED) {
         d->state = EVP_RAND_STATE_ERROR;
@@ -354,7 +354,7 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
 {
     struct drng_drbg *d = vdrbg;
     const struct drng_bytes additional = input(additional_data, additional_len);
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
     uint64_t generation = 0;
 
     if (!request_allowed(d, out_len, strength, additional.len)) {

@@ -28,10 +28,10 @@ struct drng_drbg {
     struct drng_provctx *provctx;
     struct drng_drbg_secrets *secrets;
     struct drng_parent parent;
-    const struct drng_drbg *kin; /* the parent, where it is one of ours: its counter is read without its lock */
-    bool parent_counts;          /* a foreign parent that says how often it was seeded */
-    bool own_chain;              /* the chain of parents ends in drng's own seed source */
-    bool mixes;                  /* requests take fresh words: only in such a chain */
+    const struct drng_drbg *own_parent; /* the parent, where it is one of ours: its counter is read without its lock */
+    bool parent_counts;                 /* a foreign parent that says how often it was seeded */
+    bool own_chain;                     /* the chain of parents ends in drng's own seed source */
+    bool mixes;                         /* requests take fresh words: only in such a chain */
     bool locking;
     struct drng_cell *cell; /* counts this generator's requests */
 
@@ -41,21 +41,21 @@ struct drng_drbg {
     bool use_df;
     struct drng_reseed_limits limits;
     time_t reseed_time;
-    unsigned parent_reseed_counter; /* the parent's, when this one was seeded from it */
-    atomic_uint reseed_counter;     /* read by children of other threads; never 0 */
+    unsigned parent_seedings; /* the parent's, when this one was seeded from it */
+    atomic_uint seedings;     /* read by children of other threads; never 0 */
 };
 
 /* How often it has been seeded, which its children ask from threads of their own. */
 static inline unsigned drng_drbg_seedings(const struct drng_drbg *drbg)
 {
-    return atomic_load_explicit(&drbg->reseed_counter, memory_order_relaxed);
+    return atomic_load_explicit(&drbg->seedings, memory_order_relaxed);
 }
 
 /* Never to 0, which would read as "does not say". Only who holds the generator calls this. */
 static inline void drng_drbg_count_seeding(struct drng_drbg *drbg)
 {
     const unsigned next = drng_drbg_seedings(drbg) + 1;
-    atomic_store_explicit(&drbg->reseed_counter, next != 0 ? next : 1, memory_order_relaxed);
+    atomic_store_explicit(&drbg->seedings, next != 0 ? next : 1, memory_order_relaxed);
 }
 
 static inline unsigned drng_drbg_strength(const struct drng_drbg *drbg)

@@ -125,20 +125,20 @@ static void free_seed(struct drng_drbg *d, struct seed *seed)
 /* ---- Bookkeeping ---- */
 
 /* The own counter moves on; the parent's is noted. */
-static void note_seeded(struct drng_drbg *d, unsigned parent_reseed_counter)
+static void note_seeded(struct drng_drbg *d, unsigned parent_seedings)
 {
     d->state = EVP_RAND_STATE_READY;
     d->generation = drng_fork_generation();
     d->reseed_time = d->secrets->drbg.reseed_time;
-    d->parent_reseed_counter = parent_reseed_counter;
+    d->parent_seedings = parent_seedings;
     drng_drbg_count_seeding(d);
 }
 
 /* After a seed was taken, since taking it may have made the parent reseed itself. */
 static unsigned parent_counter_now(struct drng_drbg *d)
 {
-    if (d->kin != NULL) {
-        return drng_drbg_seedings(d->kin);
+    if (d->own_parent != NULL) {
+        return drng_drbg_seedings(d->own_parent);
     }
     const unsigned counter = d->parent.ctx != NULL ? drng_parent_reseed_counter(&d->parent) : 0;
     d->parent_counts = counter != 0;
@@ -146,7 +146,7 @@ static unsigned parent_counter_now(struct drng_drbg *d)
 }
 
 /* DRNG_RESEED_NEEDED: the process forked just now, and the child begins again. Nobody is to hear of it. */
-static bool accept(struct drng_drbg *d, enum drng_status status)
+static bool accept(struct drng_drbg *d, enum drng_result status)
 {
     if (status == DRNG_OK) {
         note_seeded(d, parent_counter_now(d));
@@ -193,7 +193,7 @@ static bool instantiate_from(struct drng_drbg *d, const struct drng_drbg_lengths
                   prediction_resistance)) {
         return false;
     }
-    const enum drng_status status = drng_ctr_drbg_instantiate(
+    const enum drng_result status = drng_ctr_drbg_instantiate(
         &d->secrets->drbg, drng_process.aes, d->key_len, d->use_df, (struct drng_bytes){seed.bytes, seed.len},
         (struct drng_bytes){nonce.bytes, nonce.len}, personalization, time(NULL));
     free_seed(d, &seed);
@@ -230,7 +230,7 @@ static bool reseed_from_source(struct drng_drbg *d, const struct drng_drbg_lengt
     if (!get_seed(d, &seed, drng_drbg_strength(d), lengths->min_entropy, lengths->max_entropy, prediction_resistance)) {
         return false;
     }
-    const enum drng_status status =
+    const enum drng_result status =
         drng_ctr_drbg_reseed(&d->secrets->drbg, (struct drng_bytes){seed.bytes, seed.len}, additional, time(NULL));
     free_seed(d, &seed);
     return accept(d, status);
@@ -244,7 +244,7 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
     d->state = EVP_RAND_STATE_ERROR;
     if (entropy.data != NULL) {
         /* The caller's entropy comes on top of the source's own, never in its place. */
-        const enum drng_status status = drng_ctr_drbg_reseed(&d->secrets->drbg, entropy, additional, time(NULL));
+        const enum drng_result status = drng_ctr_drbg_reseed(&d->secrets->drbg, entropy, additional, time(NULL));
         if (status != DRNG_OK) {
             return accept(d, status);
         }
@@ -254,6 +254,6 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
         return false;
     }
     drng_count(&drng_page.live->counters.reseeds);
-    DRNG_PROBE2(reseed, drng_drbg_strength(d), atomic_load_explicit(&d->reseed_counter, memory_order_relaxed));
+    DRNG_PROBE2(reseed, drng_drbg_strength(d), atomic_load_explicit(&d->seedings, memory_order_relaxed));
     return true;
 }

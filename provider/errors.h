@@ -9,7 +9,7 @@
 
 #include <openssl/core.h>
 
-#include "mixing/status.h"
+#include "mixing/result.h"
 
 struct drng_core;
 

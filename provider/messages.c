@@ -16,8 +16,8 @@ void drng_message_once(enum drng_message message, const char *text)
     }
 }
 
-void drng_refuse_at(const struct drng_core *core, const char *file, int line, const char *function,
-                    enum drng_reason reason, const char *format, ...)
+void drng_raise_and_log_at(const struct drng_core *core, const char *file, int line, const char *function,
+                           enum drng_reason reason, const char *format, ...)
 {
     char data[DRNG_MESSAGE_SIZE];
     char text[DRNG_MESSAGE_SIZE + 64];

@@ -24,9 +24,10 @@ enum drng_message {
 void drng_message_once(enum drng_message message, const char *text);
 
 /* Says that the provider does not load: an error, as by drng_raise(), and a message. */
-void drng_refuse_at(const struct drng_core *core, const char *file, int line, const char *function,
-                    enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
+void drng_raise_and_log_at(const struct drng_core *core, const char *file, int line, const char *function,
+                           enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-#define drng_refuse(core, reason, ...) drng_refuse_at((core), __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
+#define drng_raise_and_log(core, reason, ...)                                                                          \
+    drng_raise_and_log_at((core), __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
 
 #endif

@@ -94,7 +94,7 @@ void drng_cell_give_back(const struct drng_cell *cell);
 
 /* ---- Counting ---- */
 
-static inline void drng_add_alone(atomic_uint_least64_t *counter, uint64_t add)
+static inline void drng_add_single_writer(atomic_uint_least64_t *counter, uint64_t add)
 {
     const uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
     atomic_store_explicit(counter, now + add, memory_order_relaxed);
@@ -112,8 +112,8 @@ static inline void drng_cell_count(struct drng_cell *cell, size_t len)
         atomic_fetch_add_explicit(&cell->requests, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&cell->bytes, len, memory_order_relaxed);
     } else {
-        drng_add_alone(&cell->requests, 1);
-        drng_add_alone(&cell->bytes, len);
+        drng_add_single_writer(&cell->requests, 1);
+        drng_add_single_writer(&cell->bytes, len);
     }
 }
 

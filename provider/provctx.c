@@ -47,8 +47,8 @@ static bool test(const struct drng_provctx *provctx)
     const bool with_hmac = provctx->config.conditioner == DRNG_HMAC_SHA256;
     if (!drng_process_healthy() || with_hmac) {
         if (!drng_process_self_test(with_hmac, &failed)) {
-            drng_refuse(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s gave a wrong answer: CPU or libcrypto is broken",
-                        failed);
+            drng_raise_and_log(&provctx->core, DRNG_R_SELF_TEST_FAILED,
+                               "%s gave a wrong answer: CPU or libcrypto is broken", failed);
             return false;
         }
     }
@@ -72,7 +72,7 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
         return NULL;
     }
     if (!drng_process_open()) {
-        drng_refuse(
+        drng_raise_and_log(
             &core, DRNG_R_OUT_OF_MEMORY,
             "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at the filter "
             "of system calls (mmap, madvise)");

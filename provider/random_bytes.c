@@ -228,8 +228,8 @@ static struct drng_drbg *new_drbg(struct drng_provctx *provctx, struct drng_drbg
 }
 
 /*
- * Lock order: no generator is made under threads->lock. thread_ends() arrives holding a lock of libcrypto's, and making a
- * generator may take that one.
+ * Lock order: no generator is made under threads->lock. thread_ends() arrives holding a lock of libcrypto's, and making
+ * a generator may take that one.
  */
 
 /*

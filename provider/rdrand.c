@@ -33,11 +33,11 @@ struct task {
     struct drng_noise *noise;
 };
 
-static enum drng_status fill_with_words(void *arg, struct drng_budget *budget)
+static enum drng_result fill_with_words(void *arg, struct drng_budget *budget)
 {
     const struct task *task = arg;
     uint64_t words[CHUNK_WORDS];
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
 
     for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(words)) {
         const size_t part = task->len - done < sizeof(words) ? task->len - done : sizeof(words);
@@ -51,7 +51,7 @@ static enum drng_status fill_with_words(void *arg, struct drng_budget *budget)
     return status;
 }
 
-static enum drng_status read_words(void *arg, struct drng_seed_reader *reader)
+static enum drng_result read_words(void *arg, struct drng_seed_reader *reader)
 {
     struct task *task = arg;
     task->noise = &reader->rdrand;
@@ -82,7 +82,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
         drng_wipe(out, len);
         return 0;
     }
-    const enum drng_status status = drng_shared_reader_run(&source->shared, read_words, &task);
+    const enum drng_result status = drng_shared_reader_run(&source->shared, read_words, &task);
     drng_report_seed(source->provctx);
     if (status != DRNG_OK) {
         drng_wipe(out, len);

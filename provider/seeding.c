@@ -14,10 +14,10 @@ struct request {
     size_t len;
 };
 
-static enum drng_status fill(void *arg, struct drng_seed_reader *reader)
+static enum drng_result fill(void *arg, struct drng_seed_reader *reader)
 {
     const struct request *request = arg;
-    enum drng_status status = DRNG_OK;
+    enum drng_result status = DRNG_OK;
     for (size_t done = 0; done < request->len && status == DRNG_OK; done += DRNG_SEED_PIECE) {
         const size_t left = request->len - done;
         const size_t part = left < DRNG_SEED_PIECE ? left : DRNG_SEED_PIECE;
@@ -31,7 +31,7 @@ static enum drng_status fill(void *arg, struct drng_seed_reader *reader)
     return status;
 }
 
-static void raise_failure(const struct drng_provctx *provctx, enum drng_status status)
+static void raise_failure(const struct drng_provctx *provctx, enum drng_result status)
 {
     char why[DRNG_WHY_SIZE];
     drng_reasons_unserved(&provctx->eligibility, why);
@@ -43,7 +43,7 @@ static void raise_failure(const struct drng_provctx *provctx, enum drng_status s
     }
 }
 
-static bool conclude(const struct drng_provctx *provctx, enum drng_status status)
+static bool conclude(const struct drng_provctx *provctx, enum drng_result status)
 {
     if (status != DRNG_OK) {
         raise_failure(provctx, status);
@@ -55,7 +55,7 @@ bool drng_seeding_fill(struct drng_provctx *provctx, const struct drng_seed_poli
                        struct drng_shared_reader *shared, uint8_t *out, size_t len)
 {
     struct request request = {policy, out, len};
-    const enum drng_status status = drng_shared_reader_run(shared, fill, &request);
+    const enum drng_result status = drng_shared_reader_run(shared, fill, &request);
     drng_report_seed(provctx);
     return conclude(provctx, status);
 }
@@ -67,7 +67,7 @@ bool drng_seeding_fill_from_root(struct drng_provctx *provctx, uint8_t *out, siz
     if (!drng_lock_or_share(&provctx->root.slot->lock)) {
         return drng_seeding_fill_apart(provctx, out, len);
     }
-    const enum drng_status status = drng_shared_reader_run(&provctx->root, fill, &request);
+    const enum drng_result status = drng_shared_reader_run(&provctx->root, fill, &request);
     drng_unlock(&provctx->root.slot->lock);
     drng_report_seed(provctx);
     return conclude(provctx, status);
@@ -77,7 +77,7 @@ bool drng_seeding_fill_apart(struct drng_provctx *provctx, uint8_t *out, size_t 
 {
     struct request request = {&provctx->policy, out, len};
     struct drng_seed_reader reader = {0};
-    const enum drng_status status = fill(&request, &reader);
+    const enum drng_result status = fill(&request, &reader);
     drng_wipe(&reader, sizeof(reader));
     return conclude(provctx, status);
 }

@@ -3,15 +3,15 @@
 #include "mixing/fork.h"
 #include "mixing/wipe.h"
 
-static enum drng_status run_apart(drng_reader_work *work, void *arg)
+static enum drng_result run_apart(drng_reader_work *work, void *arg)
 {
     struct drng_seed_reader reader = {0};
-    const enum drng_status status = work(arg, &reader);
+    const enum drng_result status = work(arg, &reader);
     drng_wipe(&reader, sizeof(reader));
     return status;
 }
 
-static enum drng_status run_once(struct drng_shared_reader *shared, uint64_t generation, drng_reader_work *work,
+static enum drng_result run_once(struct drng_shared_reader *shared, uint64_t generation, drng_reader_work *work,
                                  void *arg)
 {
     if (atomic_load_explicit(&shared->busy_in, memory_order_relaxed) == generation) {
@@ -19,17 +19,17 @@ static enum drng_status run_once(struct drng_shared_reader *shared, uint64_t gen
     }
     atomic_store_explicit(&shared->busy_in, generation, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    const enum drng_status status = work(arg, &shared->slot->reader);
+    const enum drng_result status = work(arg, &shared->slot->reader);
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&shared->busy_in, 0, memory_order_relaxed);
     return status;
 }
 
-enum drng_status drng_shared_reader_run(struct drng_shared_reader *shared, drng_reader_work *work, void *arg)
+enum drng_result drng_shared_reader_run(struct drng_shared_reader *shared, drng_reader_work *work, void *arg)
 {
     for (;;) {
         const uint64_t generation = drng_fork_generation();
-        const enum drng_status status = run_once(shared, generation, work, arg);
+        const enum drng_result status = run_once(shared, generation, work, arg);
         if (drng_fork_is_still(generation)) {
             return status;
         }

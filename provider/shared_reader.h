@@ -24,12 +24,12 @@ struct drng_shared_reader {
 };
 
 /* Work with a reader. What it made before a fork is made again. */
-typedef enum drng_status drng_reader_work(void *arg, struct drng_seed_reader *reader);
+typedef enum drng_result drng_reader_work(void *arg, struct drng_seed_reader *reader);
 
 /*
  * Runs `work` on the reader, or on one that lives on the stack where the reader is in the middle of something; once
  * more if the process forked meanwhile and this is the child. Whoever calls holds the lock, if the reader is shared.
  */
-enum drng_status drng_shared_reader_run(struct drng_shared_reader *shared, drng_reader_work *work, void *arg);
+enum drng_result drng_shared_reader_run(struct drng_shared_reader *shared, drng_reader_work *work, void *arg);
 
 #endif

@@ -155,7 +155,7 @@ def limits_table(known: dict[str, int]) -> str:
             "seed of public and private",
             f"{thousands(known['CHILD_RESEED_REQUESTS'])} requests or {known['CHILD_RESEED_INTERVAL']} s",
         ),
-        ("fresh words in a mixed request", f"{8 * known['DRNG_FRESH_LEN']} bits"),
+        ("fresh words in a mixed request", f"{8 * known['DRNG_REQUEST_ENTROPY_LEN']} bits"),
     ]
     return "| what | how much |\n| --- | --- |\n" + "".join(f"| {what} | {much} |\n" for what, much in rows)
 

@@ -44,7 +44,7 @@ struct operation {
 
 static uint8_t out[MAX_LEN];
 
-static void must_work(enum drng_status status)
+static void must_work(enum drng_result status)
 {
     if (status != DRNG_OK) {
         abort();

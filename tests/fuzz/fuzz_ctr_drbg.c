@@ -89,7 +89,7 @@ static void instantiate(struct pair *pair, struct fuzz_input *input)
     const struct drng_bytes personalization = take(input, MAX_INPUT);
     const bool fits =
         entropy_fits(pair, entropy) && (pair->use_df || nonce.len == 0) && input_fits(pair, personalization);
-    const enum drng_status status = drng_ctr_drbg_instantiate(&pair->drbg, pair->aes, pair->key_len, pair->use_df,
+    const enum drng_result status = drng_ctr_drbg_instantiate(&pair->drbg, pair->aes, pair->key_len, pair->use_df,
                                                               entropy, nonce, personalization, 1);
     if (status == DRNG_LIBCRYPTO_FAILED) {
         check_lost(pair);
@@ -111,7 +111,7 @@ static void reseed(struct pair *pair, struct fuzz_input *input)
     const struct drng_bytes entropy = take_entropy(input, pair);
     const struct drng_bytes additional = take(input, MAX_INPUT);
     const bool fits = entropy_fits(pair, entropy) && input_fits(pair, additional);
-    const enum drng_status status = drng_ctr_drbg_reseed(&pair->drbg, entropy, additional, 1);
+    const enum drng_result status = drng_ctr_drbg_reseed(&pair->drbg, entropy, additional, 1);
     if (!pair->seeded) {
         FUZZ_CHECK(status == DRNG_RESEED_NEEDED || status == DRNG_BAD_LENGTH);
     } else if (status == DRNG_LIBCRYPTO_FAILED) {
@@ -140,10 +140,10 @@ static void generate(struct pair *pair, struct fuzz_input *input)
 {
     const size_t len = fuzz_length(input, DRNG_DRBG_MAX_REQUEST + 1);
     const struct drng_bytes additional = take(input, MAX_INPUT);
-    uint8_t *fresh = fuzz_byte(input) % 2 == 0 ? fuzz_buffer(input, DRNG_FRESH_LEN) : NULL;
+    uint8_t *fresh = fuzz_byte(input) % 2 == 0 ? fuzz_buffer(input, DRNG_REQUEST_ENTROPY_LEN) : NULL;
     uint8_t *out = fuzz_output(len);
     const bool fits = len <= DRNG_DRBG_MAX_REQUEST && input_fits(pair, additional);
-    const enum drng_status status = drng_ctr_drbg_generate(&pair->drbg, out, len, additional, fresh);
+    const enum drng_result status = drng_ctr_drbg_generate(&pair->drbg, out, len, additional, fresh);
     if (status == DRNG_OK) {
         FUZZ_CHECK(pair->seeded && fits);
         compare_output(pair, out, len, additional, fresh);

@@ -72,7 +72,7 @@ static void a_freed_generator_leaves_zeros(void)
     CU_ASSERT_TRUE(bytes_are(secrets, DRNG_SLOT_SIZE, 0));
 }
 
-static enum drng_status failing_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result failing_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                                     size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     (void)key;

@@ -90,7 +90,7 @@ struct secrets {
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];
     uint8_t key[DRNG_AES_MAX_KEY];
     uint8_t v[BLOCK];
-    uint8_t fresh[DRNG_FRESH_LEN];
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
 };
 
 static struct secrets secrets[2]; /* of a request, and of the one that it is compared with */
@@ -103,7 +103,7 @@ static bool with_fresh;
 
 static struct drng_ctr_drbg drbg;
 static uint8_t out[MOST];
-static enum drng_status status;
+static enum drng_result status;
 
 static size_t looked_at; /* bytes of the stack, from its lowest on */
 
@@ -235,11 +235,11 @@ static void take_in(struct drng_ctr_drbg *model, uint8_t *provided)
         memcpy(provided, additional, additional_len);
     }
     if (with_fresh) {
-        secrets_add("the fresh word", now.fresh, DRNG_FRESH_LEN);
-        for (size_t i = 0; i < DRNG_FRESH_LEN; i++) {
+        secrets_add("the fresh word", now.fresh, DRNG_REQUEST_ENTROPY_LEN);
+        for (size_t i = 0; i < DRNG_REQUEST_ENTROPY_LEN; i++) {
             provided[i] ^= now.fresh[i];
         }
-        secrets_add("provided_data", provided, DRNG_FRESH_LEN);
+        secrets_add("provided_data", provided, DRNG_REQUEST_ENTROPY_LEN);
     }
     update(model, provided);
 }

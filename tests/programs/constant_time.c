@@ -19,8 +19,8 @@
 #include "mixing/cbc_mac.h"
 #include "mixing/cpu.h"
 #include "mixing/ctr_drbg.h"
-#include "mixing/fused_mac.h"
 #include "mixing/df.h"
+#include "mixing/fused_mac.h"
 #include "mixing/hmac.h"
 #include "mixing/libcrypto.h"
 
@@ -58,7 +58,7 @@ static void must_be_secret(const void *data, size_t len)
     (void)VALGRIND_MAKE_MEM_DEFINED(data, len);
 }
 
-static void must_work(enum drng_status status)
+static void must_work(enum drng_result status)
 {
     if (status != DRNG_OK) {
         (void)fprintf(stderr, "status %d\n", (int)status);
@@ -178,7 +178,7 @@ static void use_drbg(struct drng_ctr_drbg *drbg, struct drng_bytes entropy, stru
 {
     static const size_t lens[] = {0, 1, 16, 32, 48, LONG};
     const struct drng_bytes nothing = {NULL, 0};
-    uint8_t fresh[DRNG_FRESH_LEN];
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
     uint8_t out[LONG];
     fill_with_secret(fresh, sizeof(fresh));
     for (size_t l = 0; l < sizeof(lens) / sizeof(*lens); l++) {

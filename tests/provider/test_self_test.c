@@ -11,12 +11,12 @@
 #include "tests/unit/unit.h"
 
 /* Linked with --wrap. */
-enum drng_status __real_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
-enum drng_status __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+enum drng_result __real_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
 
 static bool broken;
 
-enum drng_status __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
+enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
 {
     if (broken) {
         *what = "AES";

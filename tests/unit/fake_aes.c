@@ -24,7 +24,7 @@ static void flip(uint8_t *result, size_t blocks, size_t key_len)
     }
 }
 
-static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                             size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     if (fails()) {
@@ -37,7 +37,7 @@ static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_A
         }
         return DRNG_LIBCRYPTO_FAILED;
     }
-    const enum drng_status status = drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
+    const enum drng_result status = drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
     if (flips(key_len, fake_aes_script.ctr_flips_key_len)) {
         flip(out, out_blocks, key_len);
         flip(tail, tail_blocks, key_len);
@@ -45,7 +45,7 @@ static enum drng_status ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_A
     return status;
 }
 
-static enum drng_status cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
                             const uint8_t *in, size_t blocks)
 {
     if (fails()) {
@@ -55,7 +55,7 @@ static enum drng_status cbc(const uint8_t *key, size_t key_len, uint8_t chain[DR
         }
         return DRNG_LIBCRYPTO_FAILED;
     }
-    const enum drng_status status = drng_aes_evp.cbc(key, key_len, chain, out, in, blocks);
+    const enum drng_result status = drng_aes_evp.cbc(key, key_len, chain, out, in, blocks);
     if (flips(key_len, fake_aes_script.cbc_flips_key_len)) {
         flip(chain, 1, key_len);
         flip(out, out != NULL ? blocks : 0, key_len);

@@ -154,7 +154,7 @@ void reference_generate(struct reference_drbg *drbg, uint8_t *out, size_t out_le
         combine(drbg, provided, &additional, 1);
     }
     if (fresh != NULL) {
-        xor_into(provided, fresh, DRNG_FRESH_LEN);
+        xor_into(provided, fresh, DRNG_REQUEST_ENTROPY_LEN);
     }
     if (additional.len > 0 || fresh != NULL) {
         update(drbg, provided);

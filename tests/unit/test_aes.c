@@ -32,7 +32,7 @@ static void libcrypto_fails_without_memory_for_a_call(void)
     uint8_t key[DRNG_AES_MAX_KEY] = {0};
     uint8_t v[DRNG_AES_BLOCK] = {0};
     uint8_t out[DRNG_AES_BLOCK];
-    enum drng_status status[2] = {DRNG_LIBCRYPTO_FAILED, DRNG_LIBCRYPTO_FAILED};
+    enum drng_result status[2] = {DRNG_LIBCRYPTO_FAILED, DRNG_LIBCRYPTO_FAILED};
     unsigned allocations = 0;
 
     CU_ASSERT_EQUAL(drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0), DRNG_OK);
@@ -79,7 +79,7 @@ static void a_flipped_bit_is_seen(void)
     CU_ASSERT_TRUE(faulty_cbc_is_seen(&fake_aes, true));
 }
 
-static enum drng_status counts_in_64_bits(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result counts_in_64_bits(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                                           size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     for (size_t i = 0; i < out_blocks + tail_blocks; i++) {
@@ -100,7 +100,7 @@ static void a_lost_carry_is_seen(void)
     CU_ASSERT_FALSE(faulty_ctr_is_seen(&faulty, 32));
 }
 
-static enum drng_status writes_a_byte_too_many(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK],
+static enum drng_result writes_a_byte_too_many(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK],
                                                uint8_t *out, size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     out[out_blocks * DRNG_AES_BLOCK] = 0;
@@ -113,7 +113,7 @@ static void a_byte_too_many_is_seen(void)
     CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 32));
 }
 
-static enum drng_status keeps_the_counter(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result keeps_the_counter(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                                           size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     uint8_t copy[DRNG_AES_BLOCK];

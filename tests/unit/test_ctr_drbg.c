@@ -51,7 +51,7 @@ static const uint8_t *input(void)
 static bool instantiate(struct pair *pair, const struct config *config, struct drng_bytes entropy,
                         struct drng_bytes nonce, struct drng_bytes personalization)
 {
-    const enum drng_status status = drng_ctr_drbg_instantiate(&pair->drbg, config->aes, config->key_len, config->use_df,
+    const enum drng_result status = drng_ctr_drbg_instantiate(&pair->drbg, config->aes, config->key_len, config->use_df,
                                                               entropy, nonce, personalization, NOW);
     reference_instantiate(&pair->reference, config->key_len, config->use_df, entropy, nonce, personalization);
     return status == DRNG_OK && reference_matches(&pair->reference, &pair->drbg) && pair->drbg.reseed_counter == 1 &&
@@ -222,10 +222,10 @@ static void request_mixing(const struct config *config)
 {
     const struct pair start = started(config);
     const struct drng_bytes additional = {input(), 20};
-    static const uint8_t zeros[DRNG_FRESH_LEN];
-    uint8_t other[DRNG_FRESH_LEN];
+    static const uint8_t zeros[DRNG_REQUEST_ENTROPY_LEN];
+    uint8_t other[DRNG_REQUEST_ENTROPY_LEN];
     memcpy(other, input(), sizeof(other));
-    other[DRNG_FRESH_LEN - 1] ^= 1;
+    other[DRNG_REQUEST_ENTROPY_LEN - 1] ^= 1;
 
     /* Without additional input and with it, each of these takes a way of its own. */
     const uint8_t *const fresh[] = {NULL, input(), other, zeros};

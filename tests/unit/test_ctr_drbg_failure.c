@@ -25,43 +25,43 @@ static size_t entropy_len(size_t key_len, bool use_df)
 
 /* ---- What can be asked of a DRBG that is instantiated ---- */
 
-typedef enum drng_status operation(struct drng_ctr_drbg *drbg);
+typedef enum drng_result operation(struct drng_ctr_drbg *drbg);
 
-static enum drng_status instantiate_again(struct drng_ctr_drbg *drbg)
+static enum drng_result instantiate_again(struct drng_ctr_drbg *drbg)
 {
     const size_t len = entropy_len(drbg->key_len, drbg->use_df);
     return drng_ctr_drbg_instantiate(drbg, &fake_aes, drbg->key_len, drbg->use_df, of_length(len), of_length(0),
                                      of_length(20), 0);
 }
 
-static enum drng_status reseed(struct drng_ctr_drbg *drbg)
+static enum drng_result reseed(struct drng_ctr_drbg *drbg)
 {
     return drng_ctr_drbg_reseed(drbg, of_length(entropy_len(drbg->key_len, drbg->use_df)), of_length(20), 0);
 }
 
-static enum drng_status generate(struct drng_ctr_drbg *drbg)
+static enum drng_result generate(struct drng_ctr_drbg *drbg)
 {
     return drng_ctr_drbg_generate(drbg, out, OUT_LEN, of_length(0), NULL);
 }
 
-static enum drng_status generate_with_additional_input(struct drng_ctr_drbg *drbg)
+static enum drng_result generate_with_additional_input(struct drng_ctr_drbg *drbg)
 {
     return drng_ctr_drbg_generate(drbg, out, OUT_LEN, of_length(20), NULL);
 }
 
-static enum drng_status generate_with_fresh_bytes(struct drng_ctr_drbg *drbg)
+static enum drng_result generate_with_fresh_bytes(struct drng_ctr_drbg *drbg)
 {
     return drng_ctr_drbg_generate(drbg, out, OUT_LEN, of_length(0), data);
 }
 
-static enum drng_status generate_with_both(struct drng_ctr_drbg *drbg)
+static enum drng_result generate_with_both(struct drng_ctr_drbg *drbg)
 {
     return drng_ctr_drbg_generate(drbg, out, OUT_LEN, of_length(20), data);
 }
 
 /* ---- Every call of AES fails once ---- */
 
-static enum drng_status run(operation *asked, struct drng_ctr_drbg *drbg, size_t key_len, bool use_df,
+static enum drng_result run(operation *asked, struct drng_ctr_drbg *drbg, size_t key_len, bool use_df,
                             unsigned fails_at)
 {
     fake_aes_script = (struct fake_aes_script){0};

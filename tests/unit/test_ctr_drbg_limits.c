@@ -29,7 +29,7 @@ static void for_each_key_len(void (*run)(size_t key_len))
 
 /* ---- Instantiate ---- */
 
-static enum drng_status instantiate(struct drng_ctr_drbg *drbg, size_t key_len, bool use_df, size_t entropy_len,
+static enum drng_result instantiate(struct drng_ctr_drbg *drbg, size_t key_len, bool use_df, size_t entropy_len,
                                     size_t nonce_len, size_t personalization_len)
 {
     memset(drbg, BEFORE, sizeof(*drbg));
@@ -91,7 +91,7 @@ static struct drng_ctr_drbg started(size_t key_len, bool use_df)
     return drbg;
 }
 
-static enum drng_status reseed(size_t key_len, bool use_df, size_t entropy_len, size_t additional_len)
+static enum drng_result reseed(size_t key_len, bool use_df, size_t entropy_len, size_t additional_len)
 {
     struct drng_ctr_drbg drbg = started(key_len, use_df);
     return drng_ctr_drbg_reseed(&drbg, of_length(entropy_len), of_length(additional_len), NOW);

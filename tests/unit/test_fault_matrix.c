@@ -106,7 +106,7 @@ struct trial {
     const struct rig_way *way;
     bool fallback;
     /* what came of it */
-    enum drng_status status;
+    enum drng_result status;
     uint64_t taken_ns;
     uint8_t out[SEED_LEN];
 };

@@ -132,7 +132,7 @@ static void begin_fails_without_memory_for_the_mac(void)
 {
     unsigned allocations = 0;
     CU_ASSERT_TRUE(known_answer_is_met(0, MAX_DATA));
-    for (enum drng_status status = DRNG_LIBCRYPTO_FAILED; status != DRNG_OK; allocations++) {
+    for (enum drng_result status = DRNG_LIBCRYPTO_FAILED; status != DRNG_OK; allocations++) {
         EVP_MAC_CTX *ctx = (EVP_MAC_CTX *)&ctx;
         memory_fail_after(allocations);
         status = drng_hmac_begin(&ctx, (const uint8_t *)"key", 3);

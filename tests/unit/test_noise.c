@@ -35,7 +35,7 @@ static struct draw rdseed_draw(scripted_behaviour *behaviour)
     return draw;
 }
 
-static enum drng_status read_words(struct draw *draw)
+static enum drng_result read_words(struct draw *draw)
 {
     struct drng_budget budget = drng_budget_of(DRNG_SEED_BUDGET_NS);
     return drng_noise_read(draw->instruction, draw->noise, &budget, draw->words, COUNT);

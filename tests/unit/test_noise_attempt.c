@@ -15,12 +15,12 @@ static struct rig rig;
 struct draw {
     struct drng_instruction *instruction;
     struct drng_noise *noise;
-    enum drng_status instead;
+    enum drng_result instead;
     unsigned runs;
     uint64_t words[COUNT];
 };
 
-static enum drng_status draw_words(void *arg, struct drng_budget *budget)
+static enum drng_result draw_words(void *arg, struct drng_budget *budget)
 {
     struct draw *draw = arg;
     draw->runs++;
@@ -35,7 +35,7 @@ static struct draw draw_from(struct drng_instruction *instruction, struct drng_n
     return draw;
 }
 
-static enum drng_status attempt(struct draw *draw)
+static enum drng_result attempt(struct draw *draw)
 {
     return drng_noise_attempt(draw->instruction, draw->noise, DRNG_SEED_BUDGET_NS, draw_words, draw);
 }
@@ -96,7 +96,7 @@ static void startup_that_ran_out_of_time_resumes(void)
     scripted_rdrand.ns = SLOW_NS;
     while (!rig.rdrand.started && attempts < 100) {
         const uint64_t before = scripted_clock_ns;
-        const enum drng_status status = attempt(&draw);
+        const enum drng_result status = attempt(&draw);
         CU_ASSERT_EQUAL(status, rig.rdrand.started ? DRNG_OK : DRNG_EXHAUSTED);
         CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + DRNG_GAP_CAP_NS);
         attempts++;

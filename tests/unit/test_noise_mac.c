@@ -24,7 +24,7 @@ static bool can_run(void)
     return rig_has_aes_ni();
 }
 
-static enum drng_status fused(struct drng_cbc_mac *mac, uint64_t budget_ns, size_t blocks)
+static enum drng_result fused(struct drng_cbc_mac *mac, uint64_t budget_ns, size_t blocks)
 {
     struct drng_budget budget = drng_budget_of(budget_ns);
     return drng_noise_mac(&rig.rdrand, &rig.reader.rdrand, &budget, mac, blocks);

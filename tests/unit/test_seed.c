@@ -23,7 +23,7 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
     memset(out, TAKEN_BEFORE, sizeof(out));
 }
 
-static enum drng_status get(size_t len)
+static enum drng_result get(size_t len)
 {
     return drng_seed_get(&rig.policy, &rig.reader, out, len);
 }

@@ -18,7 +18,7 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
     memset(out, TAKEN_BEFORE, sizeof(out));
 }
 
-static enum drng_status get(size_t len)
+static enum drng_result get(size_t len)
 {
     return drng_seed_get(&rig.policy, &rig.reader, out, len);
 }
@@ -111,7 +111,7 @@ static void the_fallback_is_left_as_it_is(void)
 
 static unsigned aes_calls_left;
 
-static enum drng_status failing_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *to,
+static enum drng_result failing_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *to,
                                     const uint8_t *from, size_t blocks)
 {
     if (aes_calls_left == 0) {

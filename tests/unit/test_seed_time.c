@@ -22,7 +22,7 @@ static uint64_t time_of_a_seed(enum drng_source source)
 {
     uint8_t out[SEED_LEN];
     const uint64_t before = scripted_clock_ns;
-    const enum drng_status status = drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out));
+    const enum drng_result status = drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out));
     CU_ASSERT_EQUAL(status, source != DRNG_SOURCE_NONE ? DRNG_OK : DRNG_NO_FALLBACK);
     CU_ASSERT_EQUAL(rig.counters.source, source);
     return scripted_clock_ns - before;

@@ -83,10 +83,10 @@ static size_t wrong_from;
 static size_t wrong_to;
 
 /* What Debian 12's QEMU makes of VAES: the second block of each pair is the first one's. */
-static enum drng_status ctr_wrong_when_wide(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result ctr_wrong_when_wide(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                                             size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
-    const enum drng_status status = drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
+    const enum drng_result status = drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
     if (out_blocks >= wrong_from && out_blocks <= wrong_to) {
         memcpy(out + DRNG_AES_BLOCK, out, DRNG_AES_BLOCK);
     }
@@ -130,20 +130,20 @@ static void the_choice_is_one_that_passes(void)
 }
 
 /* AES that works whatever is the matter with libcrypto, so that HMAC alone fails. */
-static enum drng_status ctr_with_memory(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result ctr_with_memory(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
                                         size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     memory_fail(false);
-    const enum drng_status status = drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
+    const enum drng_result status = drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
     memory_fail(true);
     return status;
 }
 
-static enum drng_status cbc_with_memory(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
+static enum drng_result cbc_with_memory(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
                                         const uint8_t *in, size_t blocks)
 {
     memory_fail(false);
-    const enum drng_status status = drng_aes_evp.cbc(key, key_len, chain, out, in, blocks);
+    const enum drng_result status = drng_aes_evp.cbc(key, key_len, chain, out, in, blocks);
     memory_fail(true);
     return status;
 }
@@ -152,12 +152,12 @@ static void a_failing_hmac_is_found_only_where_asked_for(void)
 {
     const struct drng_aes aes = {.name = "with memory", .ctr = ctr_with_memory, .cbc = cbc_with_memory};
     const char *what = NULL;
-    const enum drng_status with_hmac = drng_self_test(&aes, true, &what);
+    const enum drng_result with_hmac = drng_self_test(&aes, true, &what);
     memory_fail(false);
     CU_ASSERT_EQUAL(with_hmac, DRNG_SELF_TEST_FAILED);
     CU_ASSERT_STRING_EQUAL(what != NULL ? what : "nothing", "HMAC-SHA-256");
 
-    const enum drng_status without_hmac = drng_self_test(&aes, false, &what);
+    const enum drng_result without_hmac = drng_self_test(&aes, false, &what);
     memory_fail(false);
     CU_ASSERT_EQUAL(without_hmac, DRNG_OK);
     CU_ASSERT_PTR_NULL(what);

@@ -51,26 +51,26 @@ static struct drng_bytes longer(struct drng_bytes bytes)
 
 /* ---- In the place of ctr_drbg.c's ---- */
 
-enum drng_status __real_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
+enum drng_result __real_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
                                                   size_t key_len, bool use_df, struct drng_bytes entropy,
                                                   struct drng_bytes nonce, struct drng_bytes personalization,
                                                   time_t now);
-enum drng_status __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
+enum drng_result __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
                                                   size_t key_len, bool use_df, struct drng_bytes entropy,
                                                   struct drng_bytes nonce, struct drng_bytes personalization,
                                                   time_t now);
-enum drng_status __real_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
+enum drng_result __real_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                              struct drng_bytes additional, time_t now);
-enum drng_status __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
+enum drng_result __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                              struct drng_bytes additional, time_t now);
-enum drng_status __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+enum drng_result __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                struct drng_bytes additional, const uint8_t *fresh);
-enum drng_status __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                struct drng_bytes additional, const uint8_t *fresh);
 void __real_drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);
 void __wrap_drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);
 
-enum drng_status __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
+enum drng_result __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
                                                   size_t key_len, bool use_df, struct drng_bytes entropy,
                                                   struct drng_bytes nonce, struct drng_bytes personalization,
                                                   time_t now)
@@ -84,7 +84,7 @@ enum drng_status __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, co
     return __real_drng_ctr_drbg_instantiate(drbg, aes, key_len, use_df, entropy, nonce, personalization, now);
 }
 
-enum drng_status __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
+enum drng_result __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                              struct drng_bytes additional, time_t now)
 {
     const size_t least = drbg->use_df ? drbg->key_len : drng_ctr_drbg_seedlen(drbg->key_len);
@@ -103,7 +103,7 @@ enum drng_status __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct 
 
 static struct drng_ctr_drbg last; /* which generator was in use */
 
-enum drng_status __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                struct drng_bytes additional, const uint8_t *fresh)
 {
     const struct drng_ctr_drbg before = *drbg;
@@ -116,7 +116,7 @@ enum drng_status __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8
         }
     }
     additional = is(no_input, drbg) ? without(additional) : additional;
-    const enum drng_status status = __real_drng_ctr_drbg_generate(drbg, out, out_len, additional, fresh);
+    const enum drng_result status = __real_drng_ctr_drbg_generate(drbg, out, out_len, additional, fresh);
     if (is(repeats, &before)) {
         memcpy(drbg->key, before.key, sizeof(before.key));
         memcpy(drbg->v, before.v, sizeof(before.v));

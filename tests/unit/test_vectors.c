@@ -87,7 +87,7 @@ static void a_seed_leaves_none(void)
             rig_take_way(&rig, &rig_ways[i]);
             rig.policy.os_mixing = true;
             fill();
-            const enum drng_status status = drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out));
+            const enum drng_result status = drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out));
             look();
             CU_ASSERT_TRUE(bytes_are(seen, sizeof(seen), 0));
             CU_ASSERT_EQUAL(status, DRNG_OK);
@@ -105,7 +105,7 @@ static void a_request_leaves_none(void)
     const struct drng_aes *aes = rig_has_aes_ni() ? &drng_aes_ni : &drng_aes_evp;
 
     fill();
-    enum drng_status status = drng_ctr_drbg_instantiate(&drbg, aes, 32, true, seed, none, none, 0);
+    enum drng_result status = drng_ctr_drbg_instantiate(&drbg, aes, 32, true, seed, none, none, 0);
     look();
     CU_ASSERT_TRUE(bytes_are(seen, sizeof(seen), 0));
     CU_ASSERT_EQUAL_FATAL(status, DRNG_OK);

@@ -1,12 +1,12 @@
-/* status.h - what a function of mixing/ answers. */
+/* result.h - what a function of mixing/ answers. */
 
-#ifndef DRNG_STATUS_H
-#define DRNG_STATUS_H
+#ifndef DRNG_RESULT_H
+#define DRNG_RESULT_H
 
 /* A result that the caller may not drop: every function that can fail carries it. */
 #define DRNG_MUST_CHECK __attribute__((warn_unused_result))
 
-enum drng_status {
+enum drng_result {
     DRNG_OK = 0,
     DRNG_EXHAUSTED,        /* the instruction gave too little in its time; may clear up later */
     DRNG_HEALTH_FAILED,    /* raw words failed a health test; they were thrown away */

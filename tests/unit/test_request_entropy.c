@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/fresh.h"
+#include "mixing/request_entropy.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
@@ -10,7 +10,7 @@
 enum { KERNEL_BYTE = 0x5c, TAKEN_BEFORE = 0xaa };
 
 static struct rig rig;
-static uint8_t out[DRNG_FRESH_LEN];
+static uint8_t out[DRNG_REQUEST_ENTROPY_LEN];
 
 static void set_up(scripted_behaviour *rdrand, uint64_t at)
 {
@@ -23,10 +23,10 @@ static void set_up(scripted_behaviour *rdrand, uint64_t at)
 static void a_word_of_rdrand_is_taken(void)
 {
     set_up(scripted_good, 0);
-    CU_ASSERT_TRUE(drng_fresh(&rig.rdrand, false, out));
+    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
     CU_ASSERT_EQUAL(scripted_rdrand.words, 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
-    CU_ASSERT_TRUE(drng_fresh(&rig.rdrand, false, out));
+    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log + 1, sizeof(out)), 0);
 }
 
@@ -34,14 +34,14 @@ static void a_word_of_rdrand_is_taken(void)
 static void rdseed_is_never_asked(void)
 {
     set_up(scripted_good, 0);
-    CU_ASSERT_TRUE(drng_fresh(&rig.rdrand, true, out));
+    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, true, out));
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
 }
 
 static void the_kernel_is_not_asked_where_rdrand_serves(void)
 {
     set_up(scripted_good, 0);
-    CU_ASSERT_TRUE(drng_fresh(&rig.rdrand, true, out));
+    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, true, out));
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
 }
@@ -49,7 +49,7 @@ static void the_kernel_is_not_asked_where_rdrand_serves(void)
 static void retries_are_made_and_counted(void)
 {
     set_up(scripted_every, DRNG_RDRAND_TRIES);
-    CU_ASSERT_TRUE(drng_fresh(&rig.rdrand, false, out));
+    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(rig.counters.rdrand.retries, DRNG_RDRAND_TRIES - 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
@@ -59,26 +59,26 @@ static void retries_are_made_and_counted(void)
 static void health_is_not_judged(void)
 {
     set_up(scripted_constant, 0);
-    CU_ASSERT_TRUE(drng_fresh(&rig.rdrand, false, out));
+    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
     CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 0);
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
 
 static void nothing_fresh(struct drng_instruction *rdrand, uint64_t executions)
 {
-    CU_ASSERT_FALSE(drng_fresh(rdrand, false, out));
+    CU_ASSERT_FALSE(drng_request_entropy(rdrand, false, out));
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, executions);
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
 
     memset(out, TAKEN_BEFORE, sizeof(out));
-    CU_ASSERT_TRUE(drng_fresh(rdrand, true, out));
+    CU_ASSERT_TRUE(drng_request_entropy(rdrand, true, out));
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), KERNEL_BYTE));
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
 
     memset(out, TAKEN_BEFORE, sizeof(out));
     scripted_os_ready = false;
-    CU_ASSERT_FALSE(drng_fresh(rdrand, true, out));
+    CU_ASSERT_FALSE(drng_request_entropy(rdrand, true, out));
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
 }
 

@@ -1,4 +1,4 @@
-#include "mixing/fresh.h"
+#include "mixing/request_entropy.h"
 
 #include <string.h>
 
@@ -18,13 +18,13 @@ static bool draw(struct drng_instruction *rdrand, uint64_t *word)
     return false;
 }
 
-bool drng_fresh(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_FRESH_LEN])
+bool drng_request_entropy(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
     uint64_t word = 0;
     const bool usable = rdrand != NULL && !atomic_load_explicit(&rdrand->disabled, memory_order_relaxed);
     const bool drawn = usable && draw(rdrand, &word);
 
-    memcpy(out, &word, DRNG_FRESH_LEN);
+    memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));
-    return drawn || (or_kernel && drng_os_random(out, DRNG_FRESH_LEN));
+    return drawn || (or_kernel && drng_os_random(out, DRNG_REQUEST_ENTROPY_LEN));
 }
