@@ -805,8 +805,14 @@ def test_watch_goes_on_until_it_is_interrupted_or_the_process_ends() -> None:
         command = [str(STATUS), "--watch", "0.05", "--pid", str(process.pid)]
 
         def watching() -> subprocess.Popen[str]:
+            # Python inherits a SIGINT that is ignored, as it is below a shell's "&".
             return subprocess.Popen(
-                command, env=RELEASE.environment(PINNED), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+                command,
+                env=RELEASE.environment(PINNED),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
 
         def requests(watch: subprocess.Popen[str]) -> int:

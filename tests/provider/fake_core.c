@@ -1,6 +1,7 @@
 #include "tests/provider/fake_core.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,10 +84,11 @@ unsigned fake_thread_stop(void)
     return count;
 }
 
-/* A default seed source of 0x5a. */
+/* A default seed source that gives other bytes each time. */
 static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int entropy, size_t min_len,
                           size_t max_len)
 {
+    static atomic_uint calls;
     (void)core;
     (void)entropy;
     (void)max_len;
@@ -94,7 +96,7 @@ static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int
     if (*out == NULL) {
         return 0;
     }
-    memset(*out, 0x5a, min_len);
+    memset(*out, (int)(atomic_fetch_add(&calls, 1) & 0xff), min_len);
     return fake_entropy_short ? min_len - 1 : min_len;
 }
 

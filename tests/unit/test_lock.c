@@ -223,6 +223,7 @@ static void a_child_goes_on_where_its_parent_held_a_lock(void)
 static int take_all(void *unused)
 {
     (void)unused;
+    (void)drng_fork_generation(); /* where the kernel does not wipe, this does */
     for (unsigned which = 0; which < DRNG_LOCKS; which++) {
         if (pthread_mutex_trylock(&drng_process_lock((enum drng_process_lock)which)->mutex) != 0) {
             return 1;

@@ -73,8 +73,11 @@ static bool answers(int status, int answer)
 }
 
 /* As on a kernel that does not wipe: fork.h says so, and the advice that this kernel took is taken back. */
+static bool kernel_wiped;
+
 static void open_and_fill_without_the_kernel(void)
 {
+    kernel_wiped = drng_fork_kernel_wipes;
     drng_fork_kernel_wipes = false;
     open_and_fill();
     /* Pages that were never advised: the second chunk's too. */
@@ -85,7 +88,7 @@ static void open_and_fill_without_the_kernel(void)
 static void close_all_and_go_back_to_the_kernel(void)
 {
     close_all();
-    drng_fork_kernel_wipes = true;
+    drng_fork_kernel_wipes = kernel_wiped;
 }
 
 /* ---- With the kernel ---- */
