@@ -12,6 +12,8 @@
 
 #include "provider/drbg.h"
 #include "provider/errors.h"
+#include "provider/seed_src.h"
+#include "provider/source.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
@@ -66,7 +68,24 @@ static void parent_clear_seed(void *parent, unsigned char *seed, size_t len)
     parent_cleared += seed != NULL;
 }
 
+static bool parent_can_be_locked = true;
+static unsigned parent_unlocked;
+
+static int parent_lock(void *parent)
+{
+    (void)parent;
+    return parent_can_be_locked;
+}
+
+static void parent_unlock(void *parent)
+{
+    (void)parent;
+    parent_unlocked++;
+}
+
 static const OSSL_DISPATCH parent_functions[] = {
+    {OSSL_FUNC_RAND_LOCK, (void (*)(void))parent_lock},
+    {OSSL_FUNC_RAND_UNLOCK, (void (*)(void))parent_unlock},
     {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))parent_enable_locking},
     {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))parent_get_ctx_params},
     {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))parent_get_seed},
@@ -178,6 +197,107 @@ static void a_parent_that_cannot_be_locked_is_not_shared(void)
     parent_locks = true;
     CU_ASSERT_EQUAL(drng_drbg_enable_locking(drbg), 1);
     drng_drbg_freectx(drbg);
+}
+
+/* What is not locked is not asked, and not unlocked. */
+static void a_parent_whose_lock_fails_is_not_asked(void)
+{
+    struct drng_drbg *drbg = ready_drbg();
+    const unsigned unlocked = parent_unlocked;
+    const unsigned cleared = parent_cleared;
+    parent_can_be_locked = false;
+    CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 0);
+    CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_TOO_WEAK);
+    CU_ASSERT_EQUAL(parent_unlocked, unlocked);
+    CU_ASSERT_EQUAL(parent_cleared, cleared);
+    unsigned char *seed = NULL;
+    CU_ASSERT_EQUAL(drng_parent_get_seed(&drbg->parent, &seed, 256, 32, 64, false, drbg), 0);
+    CU_ASSERT_PTR_NULL(seed);
+    CU_ASSERT_EQUAL(parent_unlocked, unlocked);
+    parent_can_be_locked = true;
+    CU_ASSERT_TRUE(serves(drbg));
+    CU_ASSERT_TRUE(parent_unlocked > unlocked);
+    drng_drbg_freectx(drbg);
+}
+
+static size_t no_nonce(void *parent, unsigned char *out, unsigned strength, size_t min_len, size_t max_len)
+{
+    (void)parent;
+    (void)strength;
+    (void)max_len;
+    return out == NULL ? min_len : 0;
+}
+
+/* It is offered, with a length, and then it does not come. */
+static void a_nonce_that_does_not_come_is_missed(void)
+{
+    static const OSSL_DISPATCH functions[] = {
+        {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))parent_get_ctx_params},
+        {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))parent_get_seed},
+        {OSSL_FUNC_RAND_NONCE, (void (*)(void))no_nonce},
+        {0, NULL},
+    };
+    int parent = 0;
+    struct drng_drbg *drbg = drng_drbg_newctx(provctx, &parent, functions);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_GAVE_NO_SEED);
+    CU_ASSERT_EQUAL(drbg->state, EVP_RAND_STATE_ERROR);
+    drng_drbg_freectx(drbg);
+}
+
+/* ---- The seed source ---- */
+
+static void (*function_of(const OSSL_DISPATCH *functions, int id))(void)
+{
+    while (functions->function_id != id && functions->function_id != 0) {
+        functions++;
+    }
+    return functions->function;
+}
+
+static void a_seed_source_without_a_source_fails(void)
+{
+    OSSL_FUNC_rand_newctx_fn *new =
+        (OSSL_FUNC_rand_newctx_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_NEWCTX);
+    OSSL_FUNC_rand_generate_fn *generate =
+        (OSSL_FUNC_rand_generate_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_GENERATE);
+    const struct drng_seed_policy policy = provctx->policy;
+    struct drng_source_ctx *source = new (provctx, NULL, NULL);
+    unsigned char out[48];
+    CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+    CU_ASSERT_EQUAL(drng_source_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
+    provctx->policy.rdseed = NULL;
+    provctx->policy.rdrand = NULL;
+    provctx->policy.fallback = NULL;
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 0);
+    CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_NO_SEED_SOURCE);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    provctx->policy = policy;
+    CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
+    drng_source_freectx(source);
+}
+
+/* A caller that asks for a number as a text is told so. */
+static void a_parameter_that_cannot_be_given_is_an_error(void)
+{
+    static const char *const names[] = {OSSL_RAND_PARAM_STATE, OSSL_RAND_PARAM_STRENGTH, OSSL_RAND_PARAM_MAX_REQUEST};
+    OSSL_FUNC_rand_newctx_fn *new =
+        (OSSL_FUNC_rand_newctx_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_NEWCTX);
+    OSSL_FUNC_rand_get_ctx_params_fn *get =
+        (OSSL_FUNC_rand_get_ctx_params_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_GET_CTX_PARAMS);
+    struct drng_source_ctx *source = new (provctx, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(source);
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        char text[16] = "";
+        OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(names[i], text, sizeof(text)),
+                               OSSL_PARAM_construct_end()};
+        CU_ASSERT_EQUAL(get(source, params), 0);
+    }
+    CU_ASSERT_EQUAL(get(source, NULL), 1);
+    drng_source_freectx(source);
 }
 
 /* ---- Lengths ---- */
@@ -348,6 +468,10 @@ static const struct unit_test tests[] = {
     {"a parent that has become weaker does not reseed it", a_parent_that_has_become_weaker_does_not_reseed_it},
     {"a seed that is too short or too long is not taken", a_seed_that_is_too_short_or_too_long_is_not_taken},
     {"a parent that cannot be locked is not shared", a_parent_that_cannot_be_locked_is_not_shared},
+    {"a parent whose lock fails is not asked", a_parent_whose_lock_fails_is_not_asked},
+    {"a nonce that does not come is missed", a_nonce_that_does_not_come_is_missed},
+    {"a seed source without a source fails", a_seed_source_without_a_source_fails},
+    {"a parameter that cannot be given is an error", a_parameter_that_cannot_be_given_is_an_error},
     {"a request that is too long puts out nothing", a_request_that_is_too_long_puts_out_nothing},
     {"an additional input that is too long is refused", an_additional_input_that_is_too_long_is_refused},
     {"a seed of an impossible length is refused", a_seed_of_an_impossible_length_is_refused},
