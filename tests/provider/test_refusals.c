@@ -152,6 +152,24 @@ static void a_parent_weaker_than_the_generator_does_not_seed_it(void)
     }
 }
 
+/* Drng's own are asked past get_seed, and are no stronger for it. */
+static void a_weaker_generator_of_the_same_kind_does_not_seed_it(void)
+{
+    static char cipher[] = "AES-128-CTR";
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                                 OSSL_PARAM_construct_end()};
+    struct drng_drbg *weak = drng_drbg_newctx(provctx, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(weak);
+    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(weak, 128, 0, NULL, 0, params), 1);
+    struct drng_drbg *drbg = drng_drbg_newctx(provctx, weak, drng_drbg_functions);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_TOO_WEAK);
+    CU_ASSERT_EQUAL(drng_drbg_seedings(weak), 2); /* its own seed, and none for the child */
+    drng_drbg_freectx(drbg);
+    drng_drbg_freectx(weak);
+}
+
 /* Once it is seeded, too. */
 static void a_parent_that_has_become_weaker_does_not_reseed_it(void)
 {
@@ -465,6 +483,7 @@ static void a_draw_in_between_is_served_apart(void)
 
 static const struct unit_test tests[] = {
     {"a parent weaker than the generator does not seed it", a_parent_weaker_than_the_generator_does_not_seed_it},
+    {"a weaker generator of the same kind does not seed it", a_weaker_generator_of_the_same_kind_does_not_seed_it},
     {"a parent that has become weaker does not reseed it", a_parent_that_has_become_weaker_does_not_reseed_it},
     {"a seed that is too short or too long is not taken", a_seed_that_is_too_short_or_too_long_is_not_taken},
     {"a parent that cannot be locked is not shared", a_parent_that_cannot_be_locked_is_not_shared},
