@@ -221,14 +221,15 @@ def user_of(entry: int) -> config_file.User:
 
 
 @contextlib.contextmanager
-def view_of(entry: int, environment: dict[bytes, bytes], user: config_file.User | None) -> Iterator[config_file.View]:
-    """Files as the process sees them."""
+def view_of(entry: int, environment: dict[bytes, bytes], was_another: bool) -> Iterator[config_file.View]:
+    """Files as the process sees them, and with its rights: its user may name a file that only root should read."""
+    user = user_of(entry)
     directory = os.fsdecode(environment.get(b"OPENSSL_CONF_INCLUDE", b""))
     with contextlib.ExitStack() as stack:
         root, cwd = (os.open(name, os.O_PATH | os.O_CLOEXEC, dir_fd=entry) for name in ("root", "cwd"))
         stack.callback(os.close, root)
         stack.callback(os.close, cwd)
-        yield config_file.View(root, cwd, user, directory)
+        yield config_file.View(root, cwd, user, directory, was_another=was_another)
 
 
 def is_chrooted(entry: int) -> bool:
@@ -245,8 +246,7 @@ def look_at_config(process: Process, entry: int, configured: str | None = None) 
         # It read the file before it went into its chroot, so what is seen there says nothing.
         if process.config and not is_chrooted(entry):
             # One that has drng has read it, perhaps as another user than it is now.
-            user = user_of(entry) if process.uses == USES_LIBCRYPTO else None
-            with view_of(entry, environment, user) as view:
+            with view_of(entry, environment, was_another=process.uses == USES_DRNG) as view:
                 process.config_problem = config_file.problem(view, process.config)
     process.config = None if process.config is None else printable(process.config)
 

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -739,6 +740,55 @@ def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path)
     assert config_file.problem(nobody, "/shut/a.cnf") == "/shut/a.cnf: its user, as it is now, may not go there"
     root = config_file.View(view.root, view.cwd, config_file.User(0, frozenset()))
     assert config_file.problem(root, "/b.cnf") == config_file.problem(root, "/shut/a.cnf") == ""
+
+
+def view_of_a_child(config: str, **kwargs: object) -> str:
+    """What the environment of a program of its own has as lines is what /proc shows as a file that is no file."""
+    environ = {"A": "\n.include /nowhere.cnf\n"}
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env={**os.environ, **environ}) as process:
+        while b"/nowhere.cnf" not in Path(f"/proc/{process.pid}/environ").read_bytes():
+            time.sleep(0.001)  # until it has executed
+        root = os.open("/", os.O_PATH)
+        try:
+            return config_file.problem(config_file.View(root, root, **kwargs), config.format(pid=process.pid))  # type: ignore[arg-type]
+        finally:
+            os.close(root)
+
+
+def test_files_of_the_kernels_own_are_not_read() -> None:
+    """To read /proc/kmsg takes the log away from who should have it."""
+    assert view_of_a_child("/proc/{pid}/environ", own=True).endswith("/nowhere.cnf: there is no such file")
+    assert view_of_a_child("/proc/{pid}/environ") == ""
+    assert view_of_a_child("/proc/{pid}/root/proc/{pid}/environ") == ""
+    for path in ("/proc/version", "/sys/kernel/notes"):
+        descriptor = os.open(path, os.O_PATH)
+        assert config_file.is_kernels_own(descriptor), path
+        os.close(descriptor)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody may go to; pytest's own are its user's alone."""
+    with tempfile.TemporaryDirectory(prefix="drng-open-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root's files are root's to read, if nobody names them for it")
+def test_a_process_with_drng_does_not_make_root_read_what_its_user_may_not(proc: Path, open_folder: Path) -> None:
+    secret = open_folder / "secret.cnf"
+    secret.write_text(".include /nowhere.cnf\n")
+    image = module(forged())
+    process = FakeProcess(
+        maps=module_maps(len(image)),
+        image=image,
+        environ=f"OPENSSL_CONF={secret}".encode(),
+        status=b"Uid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\nGroups:\t\n",
+    )
+    assert "secret.cnf includes /nowhere.cnf" in seen(proc, process).message
+    secret.chmod(0o600)
+    # A server that read it as root and is somebody else now is not blamed for it.
+    assert seen(proc, process).message == ""
 
 
 DRAWER = "import ssl, sys; ssl.RAND_bytes(8); print(flush=True); sys.stdin.read()"
