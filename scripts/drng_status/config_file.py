@@ -19,9 +19,8 @@ from drng_status.text import printable
 
 MOST_LINKS, MOST_FILES, MOST_DEPTH, MOST_BYTES = 40, 64, 8, 1 << 20
 
-# As in OpenSSL's conf_def.c: .include PATH, .include=PATH and .include = PATH.
-INCLUDE = re.compile(rb"\s*\.include(?:\s*=\s*|\s+)(.*?)\s*")
-PRAGMA = re.compile(rb"\s*\.pragma(?:\s*=\s*|\s+)includedir\s*:\s*(.*?)\s*")
+# Of a line that names a file; what is longer is passed over. A path has 4,096 bytes at the most.
+MOST_LINE = 1 << 14
 
 # f_type of file systems whose files are the kernel's own: to read one may take something away, as from /proc/kmsg.
 KERNELS_OWN = {
@@ -208,6 +207,27 @@ def _value(raw: bytes) -> bytes:
     return bytes(value).rstrip()
 
 
+def _directive(line: bytes, name: bytes) -> bytes:
+    """
+    What follows the directive, b"" where it is another line. As in OpenSSL's conf_def.c: .include PATH, .include=PATH
+    and .include = PATH. Each step goes over the line once: whoever writes the file shall not make it take longer.
+    """
+    line = line.strip()
+    if len(line) > MOST_LINE or not line.startswith(name):
+        return b""
+    rest = line[len(name) :]
+    stripped = rest.lstrip()
+    if stripped.startswith(b"="):
+        return stripped[1:].lstrip()
+    return stripped if stripped != rest else b""
+
+
+def _include_directory(line: bytes) -> bytes | None:
+    """Of a .pragma includedir:PATH."""
+    key, colon, value = _directive(line, b".pragma").partition(b":")
+    return value.strip() if colon and key.rstrip() == b"includedir" else None
+
+
 @dataclass
 class Search:
     """Goes through a file and all that it includes, and stops at the first that cannot be read."""
@@ -245,16 +265,17 @@ class Search:
 
     def text(self, path: str, text: bytes, depth: int) -> str:
         for line in _logical_lines(text):
-            if pragma := PRAGMA.fullmatch(line):
-                self.directory = os.fsdecode(_value(pragma[1]))
-            include = INCLUDE.fullmatch(line)
-            target = os.fsdecode(_value(include[1])) if include else ""
+            if self.files > MOST_FILES:
+                break
+            if (directory := _include_directory(line)) is not None:
+                self.directory = os.fsdecode(_value(directory))
+            target = os.fsdecode(_value(_directive(line, b".include")))
             # What a variable stands for is not known here.
             if not target or "$" in target:
                 continue
-            directory = self.view.include_directory or self.directory
-            if not target.startswith("/") and directory:
-                target = f"{directory}/{target}"
+            folder = self.view.include_directory or self.directory
+            if not target.startswith("/") and folder:
+                target = f"{folder}/{target}"
             if problem := self.file(target, depth + 1):
                 return f"{printable(path)} includes {problem}" if depth == 0 else problem
         return ""

@@ -729,6 +729,38 @@ def test_files_that_cannot_be_read(view: config_file.View, tmp_path: Path) -> No
     assert config_file.problem(view, "/") == "/: it is a directory"
 
 
+LONG_LINES = {
+    "spaces behind an include": b".include x" + b" " * (1 << 19) + b"y",
+    "spaces behind an equals sign": b".include" + b" " * (1 << 19) + b"= " + b" " * (1 << 18) + b"x",
+    "spaces in front": b" " * (1 << 19) + b".includes",
+    "spaces in a pragma": b".pragma includedir" + b" " * (1 << 19) + b"x",
+    "words and spaces": b".include " + b"a " * (1 << 18) + b"/",
+    "as many lines as fit": b".include a\n.include /openssl.cnf\n" * 30000,
+}
+
+
+@pytest.mark.parametrize("content", LONG_LINES.values(), ids=LONG_LINES.keys())
+def test_no_line_takes_longer_than_it_is_long(tmp_path: Path, content: bytes) -> None:
+    """Whoever goes over half a million spaces once for each of them needs minutes: it is killed, and fails."""
+    (tmp_path / "openssl.cnf").write_bytes(content)
+    (tmp_path / "a").write_bytes(b"")
+
+    def look() -> str:
+        root = os.open(tmp_path, os.O_PATH)
+        return config_file.problem(config_file.View(root, root), "/openssl.cnf")
+
+    assert not isinstance(aside.once(look, 10), aside.Failure)
+
+
+def test_the_forms_of_a_directive() -> None:
+    forms = (b".include a", b" .include  a ", b".include=a", b".include = a", b"\t.include\t=a\r")
+    assert [config_file._directive(line, b".include") for line in forms] == [b"a"] * len(forms)
+    others = (b".includes a", b".include", b"x .include a", b".include " + b"a" * config_file.MOST_LINE)
+    assert [config_file._directive(line, b".include") for line in others] == [b""] * len(others)
+    assert config_file._include_directory(b".pragma = includedir : /a ") == b"/a"
+    assert config_file._include_directory(b".pragma dollarid:on") is None
+
+
 def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path) -> None:
     (tmp_path / "shut").mkdir(mode=0o700)
     (tmp_path / "shut" / "a.cnf").write_text("")
