@@ -233,6 +233,33 @@ def test_an_error_of_its_own_is_one_line_and_3(copy: Path) -> None:
     assert "an error of drng-status itself, please report it: RuntimeError: first\\n\\x1bsecond" in result.stderr
 
 
+INTERRUPT = """
+import builtins, os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+real = builtins.__import__
+def importing(name, *rest):
+    if name == sys.argv[1]:
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *rest)
+builtins.__import__ = importing
+sys.argv[1:], path = [sys.argv[1]], sys.argv[2]
+runpy.run_path(path, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ("argparse", "pathlib"))
+def test_an_interruption_before_there_are_words_for_it_is_quiet(module: str) -> None:
+    command = ["/usr/bin/python3", "-I", "-c", INTERRUPT, module, str(STATUS)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_an_interruption_while_the_package_is_loaded_is_one_line() -> None:
+    command = ["/usr/bin/python3", "-I", "-c", INTERRUPT, "drng_status", str(STATUS)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (3, "", "drng-status: interrupted\n")
+
+
 # ---- Names ----
 
 UGLY = "\x1b]0;owned\x07\x9b31m\u202e\u2066\xff\x7f\r\n\t"
