@@ -270,6 +270,18 @@ def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: st
     assert family[1]["requests"] > 0
     assert check.returncode == 0, check.stdout
     assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 1 (")
+    assert check.stdout.endswith(f"; left out, since its children serve: {master} haproxy\n")
+
+
+def test_no_other_parent_is_excused() -> None:
+    def supervised(name: str) -> str:
+        master = processes.Process(1, name, processes.USES_LIBCRYPTO, program="1:2", program_name=name, config="")
+        worker = processes.Process(2, name, processes.USES_DRNG, parent=1, program="1:2", program_name=name)
+        processes.mark_supervisors([master, worker])
+        return master.uses
+
+    assert supervised("haproxy") == processes.SUPERVISES
+    assert supervised("python3.11") == supervised("") == processes.USES_LIBCRYPTO
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")

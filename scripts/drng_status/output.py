@@ -225,6 +225,12 @@ def names_of(processes: Sequence[Process]) -> str:
     return names + (", ..." if len(processes) > 5 else "")
 
 
+def left_out(processes: Sequence[Process]) -> str:
+    """Those that do not count, though they use libcrypto without drng."""
+    masters = names_of([process for process in processes if process.uses == SUPERVISES])
+    return f"; left out, since its children serve: {masters}" if masters else ""
+
+
 def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
     if not processes:
         return NOT_IN_USE, "no process uses drng"
@@ -234,20 +240,20 @@ def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
         return NOT_IN_USE, "drng is not in use: no libcrypto in " + ", ".join(f"{p.pid} {p.name}" for p in processes)
     worst = max((result for result, _ in results), key=WORST_LAST.index)
     bad = [process for result, process in results if result == worst]
-    names = names_of(bad)
+    names, left = names_of(bad), left_out(processes)
     if worst == IDLE:
         return (
             CANNOT_TELL,
-            f"{SERVED_NOTHING}: {names}; OpenSSL's own generator serves where openssl.cnf has no random =",
+            f"{SERVED_NOTHING}: {names}; OpenSSL's own generator serves where openssl.cnf has no random ={left}",
         )
     if worst == HARDWARE:
         sources = sorted({process.counters["active-source"] for process in bad})
         idle = sum(result == IDLE for result, _ in results)
         nothing = f"; {idle} of them drew nothing so far" if idle else ""
-        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}"
+        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}{left}"
     words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
     reasons = "; ".join(sorted({remark(process) for process in bad} - {""}))
-    return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "")
+    return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "") + left
 
 
 def check_all(processes: Sequence[Process]) -> tuple[int, str]:

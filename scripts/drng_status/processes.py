@@ -21,7 +21,7 @@ from typing import Any
 
 from drng_status import aside, config_file
 from drng_status.elf import Image
-from drng_status.memory import Mappings, Memory, UnreadableError, read_mappings
+from drng_status.memory import Mappings, Memory, UnreadableError, file_name, read_mappings
 from drng_status.page import read_page
 from drng_status.text import printable
 
@@ -39,6 +39,7 @@ NO_PROC = f"{PROC} is not mounted here, and all that is known of processes is th
 
 # What can be said of a process.
 USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, UNKNOWN = "drng", "libcrypto without drng", "no libcrypto", "unknown"
+HAPROXY = "haproxy"
 SUPERVISES = "libcrypto without drng, its children use drng"
 
 # Of an environment; the kernel's own limit for a program's start is 6 MB.
@@ -68,6 +69,7 @@ class Process:
     counters: dict[str, Any] = field(default_factory=dict)
     parent: int = 0
     program: str = ""  # device and inode of what it executes
+    program_name: str = ""  # the last component of its path
     config: str | None = None  # OPENSSL_CONF in its environment, None where that cannot be read
     config_problem: str = ""
 
@@ -288,6 +290,8 @@ def look_at(pid: int, entry: int, configured: str | None = None) -> Process:
             with contextlib.suppress(OSError):
                 program = os.stat(f"{where}/exe", dir_fd=entry)
                 process.program = f"{program.st_dev}:{program.st_ino}"
+                path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
+                process.program_name = printable(file_name(path))
             look_at_config(process, entry, configured)
             explain_config(process)
     except PermissionError:
@@ -348,10 +352,11 @@ def inspect_each(pids: list[int], configured: str | None = None) -> Iterator[Pro
 def mark_supervisors(found: list[Process]) -> None:
     """
     HAProxy's master, where HAProxy's configuration and not openssl.cnf loads drng: it serves nobody, and the workers
-    that do have drng. One with an openssl.cnf of its own is to have drng by that, and is not excused.
+    that do have drng. One with an openssl.cnf of its own is to have drng by that, and is not excused; nor is any other
+    program, whose parent may well serve.
     """
     for process in found:
-        if process.uses != USES_LIBCRYPTO or process.config is None or process.config != "" or not process.program:
+        if process.uses != USES_LIBCRYPTO or process.config != "" or process.program_name != HAPROXY:
             continue
         workers = [other for other in found if other.parent == process.pid and other.program == process.program]
         if workers and all(worker.uses == USES_DRNG for worker in workers):
