@@ -421,6 +421,16 @@ def test_a_fake_module_is_read(proc: Path, relocated: bool, tag: int) -> None:
     assert (found.uses, found.counters.get("requests"), found.message) == (processes.USES_DRNG, 3, "")
 
 
+@pytest.mark.parametrize("name", (b"drng-0.1.0.so", b"drng.so.1", b"drng.so (deleted)"))
+def test_a_module_of_another_name_is_read(proc: Path, name: bytes) -> None:
+    """As "module = /opt/d/drng-0.1.0.so" has it."""
+    image = module(forged())
+    found = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/d/" + name), image=image))
+    assert (found.uses, found.counters.get("requests")) == (processes.USES_DRNG, 3)
+    other = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/drng.so/libx.so"), image=image))
+    assert other.uses == processes.USES_NEITHER
+
+
 ENDLESS = {
     "a chain without end": {"chain": 0},
     "a chain in a circle": {"hash_tag": 4, "st_name": 9, "next": 1},
