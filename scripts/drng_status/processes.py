@@ -340,9 +340,12 @@ def inspect_aside(pid: int, configured: str | None = None) -> dict[str, Any]:
 
 def inspect_each(pids: list[int], configured: str | None = None) -> Iterator[Process | TargetError]:
     """In other processes, since looking may hang; see aside.py."""
-    for pid, answer in aside.each(pids, partial(inspect_aside, configured=configured)):
+    work = partial(inspect_aside, configured=configured)
+    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER):
         if isinstance(answer, aside.Failure):
-            yield Process(pid, "?", UNKNOWN, printable(f"it cannot be looked at: {answer.reason}"), hidden=True)
+            late = answer.reason == aside.OUT_OF_TIME
+            message = answer.reason if late else f"it cannot be looked at: {answer.reason}"
+            yield Process(pid, "?", UNKNOWN, printable(message), hidden=True)
         elif "ended" in answer:
             yield TargetError(answer["ended"])
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -611,6 +612,36 @@ def test_many_that_hang_do_not_keep_the_rest_waiting(monkeypatch: pytest.MonkeyP
     assert len(answers) == 10
     assert all(isinstance(answer, aside.Failure) for answer in answers.values())
     assert waited == [60] * aside.PATIENCE + [aside.HURRIED] * (10 - aside.PATIENCE)
+
+
+def test_the_time_for_all_of_them_has_an_end() -> None:
+    def work(item: int) -> int:
+        if item > 0:
+            signal.pause()
+        return item
+
+    answers = [answer for _, answer in aside.each(list(range(500)), work, seconds=60, altogether=3)]
+    assert answers == [0] + [aside.Failure("not looked at: out of time")] * 499
+
+
+def test_slow_answers_add_up_to_the_time_for_all_of_them() -> None:
+    """Each in its own time, and none that hangs."""
+
+    def work(item: int) -> int:
+        select.select([], [], [], 0.1)
+        return item
+
+    answers = [answer for _, answer in aside.each(list(range(600)), work, seconds=60, altogether=1)]
+    assert len(answers) == 600
+    assert answers[-1] == aside.Failure("not looked at: out of time")
+
+
+def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "ALTOGETHER", 0.0)
+    (found,) = processes.inspect_all([os.getpid()])
+    assert (found.uses, found.hidden, found.message) == (processes.UNKNOWN, True, "not looked at: out of time")
+    assert output.check_all([found])[0] == 3
+    assert output.check_all([found, judged(processes.USES_DRNG)])[0] == 0
 
 
 def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> None:
