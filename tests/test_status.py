@@ -270,6 +270,18 @@ def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: st
     assert family[1]["requests"] > 0
     assert check.returncode == 0, check.stdout
     assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 1 (")
+    assert check.stdout.endswith(f"; left out, since its children serve: {master} haproxy\n")
+
+
+def test_no_other_parent_is_excused() -> None:
+    def supervised(name: str) -> str:
+        master = processes.Process(1, name, processes.USES_LIBCRYPTO, program="1:2", program_name=name, config="")
+        worker = processes.Process(2, name, processes.USES_DRNG, parent=1, program="1:2", program_name=name)
+        processes.mark_supervisors([master, worker])
+        return master.uses
+
+    assert supervised("haproxy") == processes.SUPERVISES
+    assert supervised("python3.11") == supervised("") == processes.USES_LIBCRYPTO
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
@@ -543,6 +555,32 @@ def test_check_hardware(hardware: str) -> None:
     assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 2 of 2 (")
 
 
+def test_drng_that_is_loaded_and_never_drawn_from_is_not_said_to_serve(tmp_path: Path, hardware: str) -> None:
+    """The configuration activates drng and has no line "random =", so OpenSSL's own generator serves."""
+    config = tmp_path / "openssl.cnf"
+    config.write_text(
+        "openssl_conf = init\n[init]\nproviders = p\n[p]\ndefault = d\ndrng = e\n[d]\nactivate = 1\n[e]\nactivate = 1\n"
+    )
+    with target({"OPENSSL_CONF": str(config)}) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+        check = status("--check", "--pid", str(process.pid))
+    assert (counters["uses"], counters["requests"]) == ("drng", 0)
+    assert counters["message"].startswith("drng is loaded and has served nothing yet")
+    assert check.returncode == 3
+    assert check.stdout.startswith(f"drng: drng is loaded and has served nothing yet: {process.pid} ")
+
+
+def test_a_child_that_has_drawn_nothing_beside_one_that_has_is_counted(hardware: str) -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        process.do("fork 0")
+        check = status("--check", "--pid", str(process.pid))
+    assert check.returncode == 0
+    assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 2 ({process.pid} ")
+    assert check.stdout.endswith("; 1 of them drew nothing so far\n")
+
+
 def test_check_fallback() -> None:
     env = {**PINNED, "OPENSSL_ia32cap": MASKED}
     result = status("--check", env=env)
@@ -574,13 +612,20 @@ def test_check_nothing_serves(config: ConfigWriter) -> None:
 
 def test_the_worst_of_a_family_decides() -> None:
     def judged(*uses: str) -> int:
-        sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none"}
+        sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none", "idle": "rdseed"}
+        no_seeds = dict.fromkeys(("seeds-rdseed", "seeds-rdrand", "seeds-fallback"), 0)
         family = [
             processes.Process(
                 i,
                 "x",
                 processes.USES_DRNG,
-                counters={"active-source": sources[u], "begun": True, "requests": 1, "disabled-reason": ""},
+                counters={
+                    "active-source": sources[u],
+                    "begun": True,
+                    "requests": int(u != "idle"),
+                    "disabled-reason": "",
+                    **no_seeds,
+                },
             )
             if u in sources
             else processes.Process(i, "x", u)
@@ -594,6 +639,10 @@ def test_the_worst_of_a_family_decides() -> None:
     assert judged("hardware", processes.USES_LIBCRYPTO, processes.UNKNOWN) == 2
     assert judged("hardware", "none") == 2
     assert judged(processes.USES_NEITHER) == 2
+    assert judged("idle") == judged("idle", "idle", processes.USES_NEITHER) == 3
+    assert judged("idle", "hardware") == 0
+    assert judged("idle", "fallback") == 1
+    assert judged("idle", processes.USES_LIBCRYPTO) == judged("idle", "none") == 2
 
 
 # ---- Services ----

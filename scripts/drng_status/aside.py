@@ -7,6 +7,7 @@ if that does. A hostile module may end whoever loads it. So the parent only ever
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import signal
@@ -16,6 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 SECONDS = 5.0
+
+# For all items together: hundreds that are slow, or that hang, would add up to minutes.
+ALTOGETHER = 30.0
+OUT_OF_TIME = "not looked at: out of time"
 
 # Whoever makes many that hang shall not stop the rest from being looked at.
 PATIENCE, HURRIED = 4, 0.1
@@ -94,14 +99,17 @@ class _Child:
         return "no answer"
 
 
-def each(items: Sequence[Any], work: Work, seconds: float = SECONDS) -> Iterator[tuple[Any, Any]]:
+def each(
+    items: Sequence[Any], work: Work, seconds: float = SECONDS, altogether: float = math.inf
+) -> Iterator[tuple[Any, Any]]:
     """Each item with the answer of work(item), which JSON can carry, or with a Failure."""
-    todo, late = list(items), 0
-    while todo:
+    todo, late, end = list(items), 0, time.monotonic() + altogether
+    while todo and time.monotonic() < end:
         child = _Child(todo, work)
         try:
-            while todo:
-                line = child.line(seconds if late < PATIENCE else min(seconds, HURRIED))
+            while todo and time.monotonic() < end:
+                wait = seconds if late < PATIENCE else min(seconds, HURRIED)
+                line = child.line(min(wait, max(0.0, end - time.monotonic())))
                 if not line:
                     late += line is None
                     break
@@ -110,9 +118,10 @@ def each(items: Sequence[Any], work: Work, seconds: float = SECONDS) -> Iterator
                 yield item, answer["answer"] if "answer" in answer else Failure(answer["failure"])
         finally:
             how = child.end()
-        if todo:
+        if todo and time.monotonic() < end:
             reason = f"no answer within {seconds:g} seconds" if line is None else f"looking at it ended with {how}"
             yield todo.pop(0), Failure(reason)
+    yield from ((item, Failure(OUT_OF_TIME)) for item in todo)
 
 
 def once(work: Callable[[], Any], seconds: float) -> Any:

@@ -2,12 +2,13 @@
 
 libcrypto goes on in silence without a file that it cannot open, and serves random numbers by itself. Here the files are
 looked for as a process sees them: below its root directory, from its working directory. Nothing is opened that is not a
-regular file, and symbolic links do not lead out of the root.
+regular file on an ordinary file system, and symbolic links do not lead out of the root.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 import re
 import stat
@@ -18,9 +19,35 @@ from drng_status.text import printable
 
 MOST_LINKS, MOST_FILES, MOST_DEPTH, MOST_BYTES = 40, 64, 8, 1 << 20
 
-# As in OpenSSL's conf_def.c: .include PATH, .include=PATH and .include = PATH.
-INCLUDE = re.compile(rb"\s*\.include(?:\s*=\s*|\s+)(.*?)\s*")
-PRAGMA = re.compile(rb"\s*\.pragma(?:\s*=\s*|\s+)includedir\s*:\s*(.*?)\s*")
+# Of a line that names a file; what is longer is passed over. A path has 4,096 bytes at the most.
+MOST_LINE = 1 << 14
+
+# f_type of file systems whose files are the kernel's own: to read one may take something away, as from /proc/kmsg.
+KERNELS_OWN = {
+    0x9FA0: "proc",
+    0x62656572: "sysfs",
+    0x64626720: "debugfs",
+    0x74726163: "tracefs",
+    0x73636673: "securityfs",
+    0x27E0EB: "cgroup",
+    0x63677270: "cgroup2",
+    0x1CD1: "devpts",
+    0x62656570: "configfs",
+    0x6165676C: "pstore",
+    0xDE5E81E4: "efivarfs",
+    0xCAFE4A11: "bpf",
+    0xF97CFF8C: "selinuxfs",
+    0x43415D53: "smackfs",
+    0x42494E4D: "binfmt_misc",
+    0x65735543: "fusectl",
+    0x7655821: "resctrl",
+    0x19800202: "mqueue",
+    0xABBA1974: "xenfs",
+    0x6E736673: "nsfs",
+}
+
+# More than any struct statfs has.
+STATFS_SIZE = 512
 
 O_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -50,6 +77,7 @@ class View:
     user: User | None = None  # None: whoever asks
     include_directory: str = ""
     own: bool = False  # of the process that asks: what it may not read, it may not read
+    was_another: bool = False  # it may have read the file as another user, so that what this one may not says nothing
 
 
 class FileError(Exception):
@@ -61,6 +89,11 @@ def _refused(view: View, error: OSError) -> FileError:
     if isinstance(error, PermissionError) and not view.own:
         raise error
     return FileError("there is no such file" if isinstance(error, FileNotFoundError) else error.strerror)
+
+
+def _not_allowed(view: View, words: str) -> Exception:
+    """That its user may not; none can tell what that means where it may have been another user."""
+    return PermissionError(words) if view.was_another else FileError(words)
 
 
 # ---- Paths ----
@@ -79,7 +112,7 @@ def _descend(view: View, directory: int, name: str) -> int:
     if not stat.S_ISDIR(here.st_mode):
         raise FileError("there is no such file")
     if view.user is not None and not view.user.may(here, 1):
-        raise FileError("its user, as it is now, may not go there")
+        raise _not_allowed(view, "its user, as it is now, may not go there")
     if name == ".." and os.path.samestat(here, root):
         name = "."
     return _open_at(view, directory, name)
@@ -115,15 +148,28 @@ def locate(view: View, path: str) -> int:
     return current
 
 
+def is_kernels_own(descriptor: int) -> bool:
+    """Whether it lies on such a file system, or on one that cannot be told."""
+    facts = (ctypes.c_long * (STATFS_SIZE // ctypes.sizeof(ctypes.c_long)))()
+    if ctypes.CDLL(None).fstatfs(descriptor, ctypes.byref(facts)) != 0:
+        return True
+    return facts[0] & 0xFFFFFFFF in KERNELS_OWN
+
+
 def _read(view: View, descriptor: int) -> bytes:
-    """What is in the file that an O_PATH descriptor stands for; nothing where it is a device, which may be meant."""
+    """
+    What is in the file that an O_PATH descriptor stands for; nothing where it is a device, which may be meant, or a
+    file of the kernel's own.
+    """
     file = os.fstat(descriptor)
     if stat.S_ISCHR(file.st_mode):
         return b""
     if not stat.S_ISREG(file.st_mode):
         raise FileError("it is a directory" if stat.S_ISDIR(file.st_mode) else "it is no regular file")
     if view.user is not None and not view.user.may(file, 4):
-        raise FileError("its user, as it is now, may not read it")
+        raise _not_allowed(view, "its user, as it is now, may not read it")
+    if not view.own and is_kernels_own(descriptor):
+        return b""
     try:
         opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -159,6 +205,27 @@ def _value(raw: bytes) -> bytes:
         else:
             value.append(character)
     return bytes(value).rstrip()
+
+
+def _directive(line: bytes, name: bytes) -> bytes:
+    """
+    What follows the directive, b"" where it is another line. As in OpenSSL's conf_def.c: .include PATH, .include=PATH
+    and .include = PATH. Each step goes over the line once: whoever writes the file shall not make it take longer.
+    """
+    line = line.strip()
+    if len(line) > MOST_LINE or not line.startswith(name):
+        return b""
+    rest = line[len(name) :]
+    stripped = rest.lstrip()
+    if stripped.startswith(b"="):
+        return stripped[1:].lstrip()
+    return stripped if stripped != rest else b""
+
+
+def _include_directory(line: bytes) -> bytes | None:
+    """Of a .pragma includedir:PATH."""
+    key, colon, value = _directive(line, b".pragma").partition(b":")
+    return value.strip() if colon and key.rstrip() == b"includedir" else None
 
 
 @dataclass
@@ -198,16 +265,17 @@ class Search:
 
     def text(self, path: str, text: bytes, depth: int) -> str:
         for line in _logical_lines(text):
-            if pragma := PRAGMA.fullmatch(line):
-                self.directory = os.fsdecode(_value(pragma[1]))
-            include = INCLUDE.fullmatch(line)
-            target = os.fsdecode(_value(include[1])) if include else ""
+            if self.files > MOST_FILES:
+                break
+            if (directory := _include_directory(line)) is not None:
+                self.directory = os.fsdecode(_value(directory))
+            target = os.fsdecode(_value(_directive(line, b".include")))
             # What a variable stands for is not known here.
             if not target or "$" in target:
                 continue
-            directory = self.view.include_directory or self.directory
-            if not target.startswith("/") and directory:
-                target = f"{directory}/{target}"
+            folder = self.view.include_directory or self.directory
+            if not target.startswith("/") and folder:
+                target = f"{folder}/{target}"
             if problem := self.file(target, depth + 1):
                 return f"{printable(path)} includes {problem}" if depth == 0 else problem
         return ""

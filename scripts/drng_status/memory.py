@@ -56,7 +56,7 @@ class Memory:
 class Mappings:
     """What /proc/PID/maps says of drng and libcrypto."""
 
-    modules: list[int] = field(default_factory=list)  # where a drng.so begins, in the order of addresses
+    modules: list[int] = field(default_factory=list)  # where a drng*.so* begins, in the order of addresses
     libcrypto: bool = False
     older: bool = False  # the counters of drng 0.1.0 are there
     any: bool = False
@@ -79,6 +79,11 @@ def is_libcrypto(name: bytes) -> bool:
     return name.startswith(b"libcrypto") and b".so" in name
 
 
+def is_module(name: bytes) -> bool:
+    """drng.so, or what an openssl.cnf names by "module =": drng-0.1.0.so, drng.so.1."""
+    return name.startswith(b"drng") and b".so" in name
+
+
 def read_mappings(stream: BinaryIO) -> Mappings:
     """In bounded memory, whatever is mapped."""
     found = Mappings()
@@ -94,7 +99,7 @@ def read_mappings(stream: BinaryIO) -> Mappings:
         name = file_name(path)
         found.older = found.older or path.startswith(OLDER)
         found.libcrypto = found.libcrypto or (path.startswith(b"/") and is_libcrypto(name))
-        if name != b"drng.so" or not path.startswith(b"/"):
+        if not is_module(name) or not path.startswith(b"/"):
             continue
         file = device + b" " + inode
         # A program that reads the file through a mapping has not loaded it.

@@ -13,7 +13,10 @@ from drng_status.processes import SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO
 
 # Exit statuses of --check, the worst last.
 HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3
-WORST_LAST = (HARDWARE, FALLBACK, CANNOT_TELL, NOT_IN_USE)
+
+# Of a process that has drawn nothing from drng. It decides nothing beside others; alone it is CANNOT_TELL.
+IDLE = -1
+WORST_LAST = (IDLE, HARDWARE, FALLBACK, CANNOT_TELL, NOT_IN_USE)
 
 GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
 COLOURS = {"rdseed": GREEN, "rdrand": GREEN, "fallback": YELLOW, "none": RED}
@@ -106,11 +109,18 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
 
 # ---- Processes ----
 
+SERVED_NOTHING = "drng is loaded and has served nothing yet"
+
 COLUMNS = ("PID", "NAME", "SOURCE", "SEEDS", "FAILED", "RESEEDS", "REQUESTS", "BYTES", "LAST SEED")
 
 
 def seeds(counters: dict[str, Any]) -> int:
     return counters["seeds-rdseed"] + counters["seeds-rdrand"] + counters["seeds-fallback"]
+
+
+def has_drawn(process: Process) -> bool:
+    """Whether anything was ever drawn from the drng that it has loaded; without that, nobody knows who serves it."""
+    return process.counters["requests"] > 0 or seeds(process.counters) > 0
 
 
 def remark(process: Process) -> str:
@@ -119,6 +129,8 @@ def remark(process: Process) -> str:
     if process.uses == USES_DRNG and not process.counters["begun"]:
         parts.append("it was forked and has drawn nothing yet")
     elif process.uses == USES_DRNG:
+        if process.counters["active-source"] != "none" and not has_drawn(process):
+            parts.append(SERVED_NOTHING)
         parts.append(str(process.counters["disabled-reason"]))
     return "; ".join(filter(None, parts))
 
@@ -202,8 +214,21 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
 def check_process(process: Process) -> int | None:
     """None: it has nothing to do with libcrypto, or leaves that to its children."""
     if process.uses == USES_DRNG:
-        return source_status(process.counters["active-source"])
+        result = source_status(process.counters["active-source"])
+        return IDLE if result in (HARDWARE, FALLBACK) and not has_drawn(process) else result
     return {USES_LIBCRYPTO: NOT_IN_USE, USES_NEITHER: None, SUPERVISES: None, UNKNOWN: CANNOT_TELL}[process.uses]
+
+
+def names_of(processes: Sequence[Process]) -> str:
+    """The first five."""
+    names = ", ".join(f"{process.pid} {process.name}" for process in processes[:5])
+    return names + (", ..." if len(processes) > 5 else "")
+
+
+def left_out(processes: Sequence[Process]) -> str:
+    """Those that do not count, though they use libcrypto without drng."""
+    masters = names_of([process for process in processes if process.uses == SUPERVISES])
+    return f"; left out, since its children serve: {masters}" if masters else ""
 
 
 def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
@@ -215,15 +240,20 @@ def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
         return NOT_IN_USE, "drng is not in use: no libcrypto in " + ", ".join(f"{p.pid} {p.name}" for p in processes)
     worst = max((result for result, _ in results), key=WORST_LAST.index)
     bad = [process for result, process in results if result == worst]
-    names = ", ".join(f"{process.pid} {process.name}" for process in bad[:5]) + (", ..." if len(bad) > 5 else "")
+    names, left = names_of(bad), left_out(processes)
+    if worst == IDLE:
+        return (
+            CANNOT_TELL,
+            f"{SERVED_NOTHING}: {names}; OpenSSL's own generator serves where openssl.cnf has no random ={left}",
+        )
     if worst == HARDWARE:
         sources = sorted({process.counters["active-source"] for process in bad})
-        idle = sum(process.counters["requests"] == 0 for process in bad)
+        idle = sum(result == IDLE for result, _ in results)
         nothing = f"; {idle} of them drew nothing so far" if idle else ""
-        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}"
+        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}{left}"
     words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
     reasons = "; ".join(sorted({remark(process) for process in bad} - {""}))
-    return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "")
+    return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "") + left
 
 
 def check_all(processes: Sequence[Process]) -> tuple[int, str]:

@@ -21,7 +21,7 @@ from typing import Any
 
 from drng_status import aside, config_file
 from drng_status.elf import Image
-from drng_status.memory import Mappings, Memory, UnreadableError, read_mappings
+from drng_status.memory import Mappings, Memory, UnreadableError, file_name, read_mappings
 from drng_status.page import read_page
 from drng_status.text import printable
 
@@ -39,6 +39,7 @@ NO_PROC = f"{PROC} is not mounted here, and all that is known of processes is th
 
 # What can be said of a process.
 USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, UNKNOWN = "drng", "libcrypto without drng", "no libcrypto", "unknown"
+HAPROXY = "haproxy"
 SUPERVISES = "libcrypto without drng, its children use drng"
 
 # Of an environment; the kernel's own limit for a program's start is 6 MB.
@@ -68,6 +69,7 @@ class Process:
     counters: dict[str, Any] = field(default_factory=dict)
     parent: int = 0
     program: str = ""  # device and inode of what it executes
+    program_name: str = ""  # the last component of its path
     config: str | None = None  # OPENSSL_CONF in its environment, None where that cannot be read
     config_problem: str = ""
 
@@ -221,14 +223,15 @@ def user_of(entry: int) -> config_file.User:
 
 
 @contextlib.contextmanager
-def view_of(entry: int, environment: dict[bytes, bytes], user: config_file.User | None) -> Iterator[config_file.View]:
-    """Files as the process sees them."""
+def view_of(entry: int, environment: dict[bytes, bytes], was_another: bool) -> Iterator[config_file.View]:
+    """Files as the process sees them, and with its rights: its user may name a file that only root should read."""
+    user = user_of(entry)
     directory = os.fsdecode(environment.get(b"OPENSSL_CONF_INCLUDE", b""))
     with contextlib.ExitStack() as stack:
         root, cwd = (os.open(name, os.O_PATH | os.O_CLOEXEC, dir_fd=entry) for name in ("root", "cwd"))
         stack.callback(os.close, root)
         stack.callback(os.close, cwd)
-        yield config_file.View(root, cwd, user, directory)
+        yield config_file.View(root, cwd, user, directory, was_another=was_another)
 
 
 def is_chrooted(entry: int) -> bool:
@@ -245,8 +248,7 @@ def look_at_config(process: Process, entry: int, configured: str | None = None) 
         # It read the file before it went into its chroot, so what is seen there says nothing.
         if process.config and not is_chrooted(entry):
             # One that has drng has read it, perhaps as another user than it is now.
-            user = user_of(entry) if process.uses == USES_LIBCRYPTO else None
-            with view_of(entry, environment, user) as view:
+            with view_of(entry, environment, was_another=process.uses == USES_DRNG) as view:
                 process.config_problem = config_file.problem(view, process.config)
     process.config = None if process.config is None else printable(process.config)
 
@@ -288,6 +290,8 @@ def look_at(pid: int, entry: int, configured: str | None = None) -> Process:
             with contextlib.suppress(OSError):
                 program = os.stat(f"{where}/exe", dir_fd=entry)
                 process.program = f"{program.st_dev}:{program.st_ino}"
+                path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
+                process.program_name = printable(file_name(path))
             look_at_config(process, entry, configured)
             explain_config(process)
     except PermissionError:
@@ -336,9 +340,12 @@ def inspect_aside(pid: int, configured: str | None = None) -> dict[str, Any]:
 
 def inspect_each(pids: list[int], configured: str | None = None) -> Iterator[Process | TargetError]:
     """In other processes, since looking may hang; see aside.py."""
-    for pid, answer in aside.each(pids, partial(inspect_aside, configured=configured)):
+    work = partial(inspect_aside, configured=configured)
+    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER):
         if isinstance(answer, aside.Failure):
-            yield Process(pid, "?", UNKNOWN, printable(f"it cannot be looked at: {answer.reason}"), hidden=True)
+            late = answer.reason == aside.OUT_OF_TIME
+            message = answer.reason if late else f"it cannot be looked at: {answer.reason}"
+            yield Process(pid, "?", UNKNOWN, printable(message), hidden=True)
         elif "ended" in answer:
             yield TargetError(answer["ended"])
         else:
@@ -348,10 +355,11 @@ def inspect_each(pids: list[int], configured: str | None = None) -> Iterator[Pro
 def mark_supervisors(found: list[Process]) -> None:
     """
     HAProxy's master, where HAProxy's configuration and not openssl.cnf loads drng: it serves nobody, and the workers
-    that do have drng. One with an openssl.cnf of its own is to have drng by that, and is not excused.
+    that do have drng. One with an openssl.cnf of its own is to have drng by that, and is not excused; nor is any other
+    program, whose parent may well serve.
     """
     for process in found:
-        if process.uses != USES_LIBCRYPTO or process.config is None or process.config != "" or not process.program:
+        if process.uses != USES_LIBCRYPTO or process.config != "" or process.program_name != HAPROXY:
             continue
         workers = [other for other in found if other.parent == process.pid and other.program == process.program]
         if workers and all(worker.uses == USES_DRNG for worker in workers):

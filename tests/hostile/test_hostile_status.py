@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -232,6 +234,33 @@ def test_an_error_of_its_own_is_one_line_and_3(copy: Path) -> None:
     assert "an error of drng-status itself, please report it: RuntimeError: first\\n\\x1bsecond" in result.stderr
 
 
+INTERRUPT = """
+import builtins, os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+real = builtins.__import__
+def importing(name, *rest):
+    if name == sys.argv[1]:
+        os.kill(os.getpid(), signal.SIGINT)
+    return real(name, *rest)
+builtins.__import__ = importing
+sys.argv[1:], path = [sys.argv[1]], sys.argv[2]
+runpy.run_path(path, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ("argparse", "pathlib"))
+def test_an_interruption_before_there_are_words_for_it_is_quiet(module: str) -> None:
+    command = ["/usr/bin/python3", "-I", "-c", INTERRUPT, module, str(STATUS)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (-signal.SIGINT, "", "")
+
+
+def test_an_interruption_while_the_package_is_loaded_is_one_line() -> None:
+    command = ["/usr/bin/python3", "-I", "-c", INTERRUPT, "drng_status", str(STATUS)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (result.returncode, result.stdout, result.stderr) == (3, "", "drng-status: interrupted\n")
+
+
 # ---- Names ----
 
 UGLY = "\x1b]0;owned\x07\x9b31m\u202e\u2066\xff\x7f\r\n\t"
@@ -391,6 +420,16 @@ def test_a_fake_module_is_read(proc: Path, relocated: bool, tag: int) -> None:
     image = module(forged(), relocated=relocated, hash_tag=tag)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
     assert (found.uses, found.counters.get("requests"), found.message) == (processes.USES_DRNG, 3, "")
+
+
+@pytest.mark.parametrize("name", (b"drng-0.1.0.so", b"drng.so.1", b"drng.so (deleted)"))
+def test_a_module_of_another_name_is_read(proc: Path, name: bytes) -> None:
+    """As "module = /opt/d/drng-0.1.0.so" has it."""
+    image = module(forged())
+    found = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/d/" + name), image=image))
+    assert (found.uses, found.counters.get("requests")) == (processes.USES_DRNG, 3)
+    other = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/drng.so/libx.so"), image=image))
+    assert other.uses == processes.USES_NEITHER
 
 
 ENDLESS = {
@@ -575,6 +614,36 @@ def test_many_that_hang_do_not_keep_the_rest_waiting(monkeypatch: pytest.MonkeyP
     assert waited == [60] * aside.PATIENCE + [aside.HURRIED] * (10 - aside.PATIENCE)
 
 
+def test_the_time_for_all_of_them_has_an_end() -> None:
+    def work(item: int) -> int:
+        if item > 0:
+            signal.pause()
+        return item
+
+    answers = [answer for _, answer in aside.each(list(range(500)), work, seconds=60, altogether=3)]
+    assert answers == [0] + [aside.Failure("not looked at: out of time")] * 499
+
+
+def test_slow_answers_add_up_to_the_time_for_all_of_them() -> None:
+    """Each in its own time, and none that hangs."""
+
+    def work(item: int) -> int:
+        select.select([], [], [], 0.1)
+        return item
+
+    answers = [answer for _, answer in aside.each(list(range(600)), work, seconds=60, altogether=1)]
+    assert len(answers) == 600
+    assert answers[-1] == aside.Failure("not looked at: out of time")
+
+
+def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside, "ALTOGETHER", 0.0)
+    (found,) = processes.inspect_all([os.getpid()])
+    assert (found.uses, found.hidden, found.message) == (processes.UNKNOWN, True, "not looked at: out of time")
+    assert output.check_all([found])[0] == 3
+    assert output.check_all([found, judged(processes.USES_DRNG)])[0] == 0
+
+
 def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> None:
     """The child has none of the streams of the command."""
     code = (
@@ -728,6 +797,38 @@ def test_files_that_cannot_be_read(view: config_file.View, tmp_path: Path) -> No
     assert config_file.problem(view, "/") == "/: it is a directory"
 
 
+LONG_LINES = {
+    "spaces behind an include": b".include x" + b" " * (1 << 19) + b"y",
+    "spaces behind an equals sign": b".include" + b" " * (1 << 19) + b"= " + b" " * (1 << 18) + b"x",
+    "spaces in front": b" " * (1 << 19) + b".includes",
+    "spaces in a pragma": b".pragma includedir" + b" " * (1 << 19) + b"x",
+    "words and spaces": b".include " + b"a " * (1 << 18) + b"/",
+    "as many lines as fit": b".include a\n.include /openssl.cnf\n" * 30000,
+}
+
+
+@pytest.mark.parametrize("content", LONG_LINES.values(), ids=LONG_LINES.keys())
+def test_no_line_takes_longer_than_it_is_long(tmp_path: Path, content: bytes) -> None:
+    """Whoever goes over half a million spaces once for each of them needs minutes: it is killed, and fails."""
+    (tmp_path / "openssl.cnf").write_bytes(content)
+    (tmp_path / "a").write_bytes(b"")
+
+    def look() -> str:
+        root = os.open(tmp_path, os.O_PATH)
+        return config_file.problem(config_file.View(root, root), "/openssl.cnf")
+
+    assert not isinstance(aside.once(look, 10), aside.Failure)
+
+
+def test_the_forms_of_a_directive() -> None:
+    forms = (b".include a", b" .include  a ", b".include=a", b".include = a", b"\t.include\t=a\r")
+    assert [config_file._directive(line, b".include") for line in forms] == [b"a"] * len(forms)
+    others = (b".includes a", b".include", b"x .include a", b".include " + b"a" * config_file.MOST_LINE)
+    assert [config_file._directive(line, b".include") for line in others] == [b""] * len(others)
+    assert config_file._include_directory(b".pragma = includedir : /a ") == b"/a"
+    assert config_file._include_directory(b".pragma dollarid:on") is None
+
+
 def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path) -> None:
     (tmp_path / "shut").mkdir(mode=0o700)
     (tmp_path / "shut" / "a.cnf").write_text("")
@@ -739,6 +840,55 @@ def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path)
     assert config_file.problem(nobody, "/shut/a.cnf") == "/shut/a.cnf: its user, as it is now, may not go there"
     root = config_file.View(view.root, view.cwd, config_file.User(0, frozenset()))
     assert config_file.problem(root, "/b.cnf") == config_file.problem(root, "/shut/a.cnf") == ""
+
+
+def view_of_a_child(config: str, **kwargs: object) -> str:
+    """What the environment of a program of its own has as lines is what /proc shows as a file that is no file."""
+    environ = {"A": "\n.include /nowhere.cnf\n"}
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, env={**os.environ, **environ}) as process:
+        while b"/nowhere.cnf" not in Path(f"/proc/{process.pid}/environ").read_bytes():
+            time.sleep(0.001)  # until it has executed
+        root = os.open("/", os.O_PATH)
+        try:
+            return config_file.problem(config_file.View(root, root, **kwargs), config.format(pid=process.pid))  # type: ignore[arg-type]
+        finally:
+            os.close(root)
+
+
+def test_files_of_the_kernels_own_are_not_read() -> None:
+    """To read /proc/kmsg takes the log away from who should have it."""
+    assert view_of_a_child("/proc/{pid}/environ", own=True).endswith("/nowhere.cnf: there is no such file")
+    assert view_of_a_child("/proc/{pid}/environ") == ""
+    assert view_of_a_child("/proc/{pid}/root/proc/{pid}/environ") == ""
+    for path in ("/proc/version", "/sys/kernel/notes"):
+        descriptor = os.open(path, os.O_PATH)
+        assert config_file.is_kernels_own(descriptor), path
+        os.close(descriptor)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody may go to; pytest's own are its user's alone."""
+    with tempfile.TemporaryDirectory(prefix="drng-open-") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root's files are root's to read, if nobody names them for it")
+def test_a_process_with_drng_does_not_make_root_read_what_its_user_may_not(proc: Path, open_folder: Path) -> None:
+    secret = open_folder / "secret.cnf"
+    secret.write_text(".include /nowhere.cnf\n")
+    image = module(forged())
+    process = FakeProcess(
+        maps=module_maps(len(image)),
+        image=image,
+        environ=f"OPENSSL_CONF={secret}".encode(),
+        status=b"Uid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\nGroups:\t\n",
+    )
+    assert "secret.cnf includes /nowhere.cnf" in seen(proc, process).message
+    secret.chmod(0o600)
+    # A server that read it as root and is somebody else now is not blamed for it.
+    assert seen(proc, process).message == ""
 
 
 DRAWER = "import ssl, sys; ssl.RAND_bytes(8); print(flush=True); sys.stdin.read()"
