@@ -609,3 +609,43 @@ def test_nobody_listens_to_drng_conf(way: str) -> None:
     result = subprocess.run(["sh", "-c", f'"$@" {way}', "sh", *words], capture_output=True, check=False)
     assert result.returncode == 74
     assert b"Traceback" not in result.stderr
+
+
+# ---- An image's openssl.cnf that is to cost time or memory ----
+
+
+def test_a_long_include_line_of_an_image(image: Image) -> None:  # noqa: F811
+    """Its path was once looked for in a time that grows with the square of the line's length."""
+    image.offline = True
+    for spaces, reason in ((60_000, "only plain paths"), (300_000, "a line is longer than")):
+        image.conf.write_text(f".include x{' ' * spaces}y\n")
+        assert reason in image.refused("on", "--system")
+
+
+def few_descriptors(image: Image, *command: str) -> subprocess.CompletedProcess[str]:  # noqa: F811
+    words = [*image.command, *command, "--root", str(image.root)]
+    return subprocess.run(["prlimit", "--nofile=64", *words], capture_output=True, text=True, check=False)
+
+
+def test_many_includes_of_an_image(image: Image) -> None:  # noqa: F811
+    """No descriptor is left behind by any of them, and there is an end to them."""
+    stock = image.conf.read_text()
+    image.offline = True
+    (image.root / "etc/one.cnf").write_text("a = b\n")
+    image.conf.write_text(stock + ".include /etc/one.cnf\n" * 900)
+    result = few_descriptors(image, "on", "--system")
+    assert result.returncode == 0, result.stderr
+    image.conf.write_text(stock + ".include /etc/one.cnf\n" * 1001)
+    assert "more than 1000 files" in image.refused("on", "--system")
+
+
+def test_includes_of_an_image_that_multiply(image: Image) -> None:  # noqa: F811
+    image.offline = True
+    for level in range(8):
+        (image.root / f"etc/{level}.cnf").write_text(f".include /etc/{level + 1}.cnf\n" * 10)
+    (image.root / "etc/8.cnf").write_text("a = b\n")
+    image.conf.write_text(".include /etc/0.cnf\n")
+    assert "more than 1000 files" in image.refused("on", "--system")
+    (image.root / "etc/large.cnf").write_text("# large\n" * 100_000)
+    image.conf.write_text(".include /etc/large.cnf\n" * 10)
+    assert "or 4194304 bytes" in image.refused("on", "--system")

@@ -39,10 +39,7 @@ class Service:
 
     def _read(self, path: str) -> bytes | None:
         """Not through a link: what it leads to is not ours."""
-        try:
-            return self.tree.place(path, follow=False).read()
-        except FileNotFoundError:
-            return None
+        return self.tree.read(path, follow=False)
 
     @property
     def guard(self) -> str:
@@ -146,9 +143,9 @@ class Service:
         with changes.uninterrupted():
             for path, data in found.items():
                 if data is not None:
-                    place = self.tree.place(path, follow=False)
-                    place.sweep()
-                    place.unlink()
+                    with self.tree.place(path, follow=False) as place:
+                        place.sweep()
+                        place.unlink()
                 self.tree.remove_directory(os.path.dirname(path))
         say(f"{self.name}.service: drng is off")
         if systemd.is_running(self.tree):

@@ -127,7 +127,8 @@ class Unit:
     def _alias(self, path: str) -> None:
         """A link to another unit is another name for it, and that one's drop-ins hold too."""
         try:
-            target = os.path.basename(self.tree.place(path).path)
+            with self.tree.place(path) as place:
+                target = os.path.basename(place.path)
         except FileNotFoundError:
             return
         if target.endswith(".service") and target not in self.names:

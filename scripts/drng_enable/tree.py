@@ -63,6 +63,12 @@ class Place:
     name: str
     path: str
 
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.directory)
+
     def stat(self) -> os.stat_result | None:
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
@@ -240,20 +246,21 @@ class Tree:
             for fd, _ in stack:
                 os.close(fd)
 
-    def read(self, path: str) -> bytes | None:
+    def read(self, path: str, follow: bool = True) -> bytes | None:
         """A file's bytes, or None where nothing is there."""
         try:
-            return self.place(path).read()
+            with self.place(path, follow) as place:
+                return place.read()
         except FileNotFoundError:
             return None
 
     def names(self, path: str) -> list[str]:
         """What is in a directory; nothing where there is none."""
         try:
-            place = self.place(f"{path}/.drng-enable")
+            with self.place(f"{path}/.drng-enable") as place:
+                fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place.directory)
         except (FileNotFoundError, Failure):
             return []
-        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place.directory)
         try:
             return sorted(os.listdir(fd))
         finally:
@@ -261,8 +268,7 @@ class Tree:
 
     def remove_directory(self, path: str) -> None:
         """Where it is empty, and no link."""
-        with contextlib.suppress(OSError, Failure):
-            place = self.place(path, follow=False)
+        with contextlib.suppress(OSError, Failure), self.place(path, follow=False) as place:
             os.rmdir(place.name, dir_fd=place.directory)
 
     def unmake(self) -> None:
