@@ -664,6 +664,28 @@ def test_a_drop_in_by_somebody_else_is_left_alone(either: Image) -> None:
     assert "not by drng-enable" in image.refused("off", "--service", "nginx")
 
 
+@pytest.mark.parametrize("which", ["drop-in", "own"])
+def test_what_somebody_adds_to_a_service_s_files_is_not_lost(either: Image, which: str) -> None:
+    image = either
+    image.ok("on", "--service", "nginx")
+    path = image.drop_in if which == "drop-in" else openssl_conf_of(image, image.drop_in)
+    text = path.read_text()
+    line = "LimitNOFILE=4096" if which == "drop-in" else "[somebody_s]\nMinProtocol = TLSv1.3"
+    path.write_text(f"{text}{line}\n")
+    for verb in ("on", "off"):
+        said = image.refused(verb, "--service", "nginx")
+        shown = path.relative_to(image.root)
+        assert f"/{shown} has lines that drng-enable did not write: '{line.splitlines()[0]}'" in said
+        assert "nothing has been changed" in said
+        assert "properties" not in said, "of ours none is called theirs"
+    assert f"'{line.splitlines()[-1]}'; on and off refuse" in image.run("status", "--service", "nginx").stdout
+    path.write_text(text.replace("\n", "\n\n", 1))
+    assert "lines are missing, or in another order" in image.refused("off", "--service", "nginx")
+    path.write_text(text)
+    assert "on and off refuse" not in image.ok("status", "--service", "nginx")
+    image.ok("off", "--service", "nginx")
+
+
 OVERRULING = {
     "type.d": ("etc/systemd/system/service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
     "type.d, before ours": ("usr/lib/systemd/system/service.d/a.conf", "Environment=A=b OPENSSL_CONF=/etc/mine.cnf"),
