@@ -360,6 +360,24 @@ def test_what_the_operator_changes_meanwhile_is_kept(image: Image) -> None:
     assert image.backup.read_text() == original
 
 
+@pytest.mark.parametrize("whose", ["ours", "somebody's"])
+def test_a_backup_that_is_there_is_kept(either: Image, whose: str) -> None:
+    """It is the file before it was changed for the first time."""
+    image = either
+    kept = image.conf.read_bytes()
+    if whose == "ours":
+        image.ok("on", "--system")
+        image.conf.write_text("# mine\n" + image.conf.read_text())
+        image.ok("off", "--system")
+    else:
+        kept = b"a = b\n"
+        image.backup.write_bytes(kept)
+    assert "before-drng is there already" in image.ok("on", "--system")
+    assert image.backup.read_bytes() == kept
+    image.ok("off", "--system")
+    assert image.backup.read_bytes() == kept
+
+
 def test_the_file_keeps_its_attributes(image: Image) -> None:
     image.conf.chmod(0o640)
     image.ok("on", "--system")

@@ -541,6 +541,39 @@ def test_a_full_disk_changes_nothing(image: Image, scope: tuple[str, ...]) -> No
     assert refused > 0
 
 
+BUSY = 'mount --bind "$1" "$1" && shift && exec "$@"'
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=" ".join)
+def test_a_second_step_that_fails_takes_the_first_back(image: Image, scope: tuple[str, ...]) -> None:  # noqa: F811
+    """The file cannot be replaced: something is mounted on it, as container runtimes do."""
+    image.offline = True
+    busy = image.conf
+    if "--service" in scope:
+        image.ok("on", *scope)
+        busy = image.drop_in
+        (image.root / "etc/ssl/drng/service/nginx.cnf").unlink()
+    before = image.files()
+    for profile in ("strict", "permissive"):
+        words = [*image.command, "on", *scope, "--profile", profile, "--root", str(image.root)]
+        command = ["unshare", "--mount", "sh", "-c", BUSY, "sh", str(busy), *words]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert found.returncode == 1
+        assert "Device or resource busy; nothing has been changed" in found.stderr
+        assert image.files() == before
+
+
+def test_a_second_step_that_fails_says_what_has_changed(image: Image) -> None:  # noqa: F811
+    image.offline = True
+    image.ok("on", "--service", "nginx")
+    words = [*image.command, "on", "--service", "nginx", "--profile", "permissive", "--root", str(image.root)]
+    command = ["unshare", "--mount", "sh", "-c", BUSY, "sh", str(image.drop_in), *words]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "busy; /etc/ssl/drng/service/nginx.cnf is the new one" in found.stderr
+    assert "nothing has been changed" not in found.stderr
+
+
 def test_one_at_a_time(image: Image) -> None:  # noqa: F811
     """They take turns, whatever they do: at the end nothing is there but one of the two states."""
     image.offline = True

@@ -58,7 +58,10 @@ class System:
         files = [changes.File(self.place, after)]
         if not block.has_block(self.text):
             self.backup.require_ours()
-            files.insert(0, changes.File(self.backup, self.live, self.place))
+            if self.backup.stat() is None:
+                files.insert(0, changes.File(self.backup, self.live, self.place))
+            elif self.backup.read() != self.live:
+                say(f"{self.backup.path} is there already, with another text than {self.path}, and is kept as it is")
         self._still_the_same()
         changes.write(files)
         if len(files) == 2:

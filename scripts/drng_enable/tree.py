@@ -45,10 +45,25 @@ class Prepared:
 
     place: Place
     name: str
+    was_new: bool = False
+    in_place: bool = False
 
     def commit(self) -> None:
+        self.was_new = self.place.stat() is None
         os.rename(self.name, self.place.name, src_dir_fd=self.place.directory, dst_dir_fd=self.place.directory)
+        self.in_place = True
         self.place.sync()
+
+    def take_back(self) -> bool:
+        """Whether everything is as it was; of a file that was replaced nothing is left to put there."""
+        self.discard()
+        if not self.in_place:
+            return True
+        if self.was_new:
+            with contextlib.suppress(OSError):
+                self.place.unlink()
+                return True
+        return False
 
     def discard(self) -> None:
         with contextlib.suppress(FileNotFoundError):
