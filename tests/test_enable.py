@@ -328,6 +328,18 @@ def test_off_where_it_is_off(either: Image) -> None:
     assert image.files() == files
 
 
+def test_off_where_drng_serves_by_lines_of_somebody_s(either: Image) -> None:
+    """To be told that it is off would be wrong."""
+    image = either
+    image.conf.write_text(image.conf.read_text() + (ROOT / "conf/drng.cnf").read_text())
+    files = image.files()
+    said = image.ok("off", "--system")
+    assert "off already" in said
+    assert "drng serves all the same, by lines of /etc/ssl/openssl.cnf's own" in said
+    assert "drng serves nginx.service all the same, by /etc/ssl/openssl.cnf" in image.ok("off", "--service", "nginx")
+    assert image.files() == files
+
+
 def test_from_one_profile_to_another(image: Image) -> None:
     original = image.files()
     image.ok("on", "--system")
@@ -559,11 +571,17 @@ def test_a_file_that_cannot_be_written(installed: Path) -> None:
         ["off", "--system", "--profile", "strict"],
         ["on", "--system", "--conf", "/etc/a b"],
         ["on", "--system", "--loud"],
+        ["on", "--system", "--conf", ""],
+        ["on", "--system", "--profiles", ""],
+        ["on", "--system", "--root", ""],
     ],
     ids=" ".join,
 )
 def test_arguments_that_are_refused(image: Image, arguments: list[str]) -> None:
-    assert image.refused(*arguments).startswith("drng-enable: ")
+    said = image.refused(*arguments)
+    assert said.startswith("drng-enable: ")
+    if arguments[-2:-1] and arguments[-2] in ("--conf", "--profiles", "--root") and arguments[-1] == "":
+        assert f"{arguments[-2]} is empty" in said
 
 
 # ---- One service ----

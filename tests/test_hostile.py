@@ -541,6 +541,54 @@ def test_a_full_disk_changes_nothing(image: Image, scope: tuple[str, ...]) -> No
     assert refused > 0
 
 
+# Gets a signal when it runs `openssl list` for the first time, or where it begins to import its own modules.
+SIGNALLED = """
+import os, runpy, signal, subprocess, sys
+where = sys.argv.pop(1)
+class Finder:
+    def find_spec(self, name, *rest):
+        if where == "import" and name == "drng_enable":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+run = subprocess.run
+def signalled(command, **named):
+    global where
+    if where == "trial" and "list" in command:
+        where = ""
+        os.kill(os.getpid(), signal.SIGTERM)
+    return run(command, **named)
+subprocess.run = signalled
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+class Signalled(Image):
+    where = ""
+
+    @property
+    def command(self) -> list[str]:
+        return ["/usr/bin/python3", "-I", "-c", SIGNALLED, self.where, *super().command]
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_a_signal_in_the_trial_ends_it(image: Image, verb: str) -> None:  # noqa: F811
+    """It was once taken for a file that does not load, and what was to be tried was then done."""
+    if verb == "off":
+        image.ok("on", "--system")
+    signalled = Signalled(image.root)
+    signalled.where = "trial"
+    assert signalled.refused(verb, "--system") == "drng-enable: ended by SIGTERM\n"
+
+
+def test_a_signal_at_the_very_start(image: Image) -> None:  # noqa: F811
+    signalled = Signalled(image.root)
+    signalled.where = "import"
+    words = [*signalled.command, "status", "--system", "--root", str(image.root)]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
+
+
 BUSY = 'mount --bind "$1" "$1" && shift && exec "$@"'
 
 

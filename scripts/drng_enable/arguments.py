@@ -80,10 +80,14 @@ def parse(words: list[str]) -> Request:
     scope.add_argument("--service")
     parser.add_argument("--profile")
     parser.add_argument("--dry-run", action="store_true")
-    parser.add_argument("--conf", default="")
+    parser.add_argument("--conf")
     parser.add_argument("--profiles", default="/etc/ssl/drng")
     parser.add_argument("--root", default="/")
     arguments = parser.parse_args(words)
+    for name in ("conf", "profiles", "root"):
+        if getattr(arguments, name) == "":
+            raise Failure(f"--{name} is empty: give it a path, or leave it out")
+    arguments.conf = arguments.conf or ""
     profile = arguments.profile
     request = Request(**{**vars(arguments), "profile": "strict" if profile is None else profile})
     _check(request, profile)

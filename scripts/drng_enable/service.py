@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from drng_enable import block, changes, profiles, systemd
 from drng_enable.arguments import Request
-from drng_enable.output import Failure, say
+from drng_enable.output import Failure, say, warn
 from drng_enable.tree import Place, Tree
 from drng_enable.verify import Check
 
@@ -163,10 +163,20 @@ class Service:
 
     # ---- off ----
 
+    def _warn_if_served(self) -> None:
+        """By what it reads without our drop-in."""
+        try:
+            system = block.decode(self.tree.read(self.conf) or b"")
+            if Check(self.tree, self.conf).serving(system).by_drng:
+                warn(f"drng serves {self.name}.service all the same, by {self.conf}")
+        except (Failure, OSError) as error:
+            warn(str(error).removesuffix("; nothing has been changed"))
+
     def off(self) -> None:
         found = {path: self._read(path) for path in (self.drop_in, self.own)}
         if not any(data is not None for data in found.values()):
             say(f"{self.name}.service: is off already")
+            self._warn_if_served()
             return
         self._require_ours()
         if self.request.dry_run:
