@@ -688,7 +688,11 @@ def test_apache_s_envvars_are_not_fought(image: Image, service: str, directory: 
     envvars.parent.mkdir()
     shutil.copy(ROOT / "conf/apache/envvars", envvars)
     assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", service)
-    envvars.write_text("# export OPENSSL_CONF=/etc/mine.cnf\nexport OPENSSL_CONF_INCLUDE=/etc\n")
+    envvars.write_text("export OPENSSL_CONF_INCLUDE=/etc\n")
+    assert "has a say in OPENSSL_CONF_INCLUDE already" in image.refused("on", "--service", service)
+    envvars.write_text("export OPENSSL_\\\nCONF=/etc/mine.cnf\n")
+    assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", service)
+    envvars.write_text("# export OPENSSL_CONF=/etc/mine.cnf\nexport MY_OPENSSL_CONF=/etc\n")
     image.ok("on", "--service", service)
 
 
@@ -720,6 +724,46 @@ def test_what_somebody_adds_to_a_service_s_files_is_not_lost(either: Image, whic
     path.write_text(text)
     assert "on and off refuse" not in image.ok("status", "--service", "nginx")
     image.ok("off", "--service", "nginx")
+
+
+SAYINGS = {
+    "wildcard": ("EnvironmentFile=/etc/def*/*.env", "/etc/default/a.env has a say in OPENSSL_CONF"),
+    "specifier": ("EnvironmentFile=-%E/default/%p-%i.env", "/etc/default/stunnel-web.env has a say in OPENSSL_CONF"),
+    "unknown": ("EnvironmentFile=/etc/default/%H.env", "what %H stands for is not known"),
+    "unknown name": ("Environment=%I=/x", "the name of the variable is not known"),
+    "modules": ("Environment=OPENSSL_MODULES=/tmp", "has a say in OPENSSL_MODULES"),
+    "after a sign": ("Environment=A=# OPENSSL_CONF=/x", "has a say in OPENSSL_CONF"),
+    "escaped": ("Environment=OPENSSL\\x5fCONF=/x", "has a say in OPENSSL_CONF"),
+}
+
+
+@pytest.mark.parametrize("how", SAYINGS)
+def test_what_has_a_say_by_another_way(either: Image, how: str) -> None:
+    image = either
+    line, reason = SAYINGS[how]
+    (image.root / "etc/default").mkdir()
+    for name in ("a", "stunnel-web"):
+        (image.root / f"etc/default/{name}.env").write_text("OPENSSL_CONF=/etc/mine.cnf\n")
+    unit = image.root / "usr/lib/systemd/system/stunnel@.service"
+    unit.write_text(f"{unit.read_text()}{line}\n")
+    assert reason in image.refused("on", "--service", "stunnel@web")
+
+
+def test_a_masked_unit_is_said(either: Image) -> None:
+    (either.root / "etc/systemd/system").mkdir(parents=True, exist_ok=True)
+    (either.root / "etc/systemd/system/nginx.service").symlink_to("/dev/null")
+    assert "nginx.service is masked" in either.refused("on", "--service", "nginx")
+
+
+def test_a_name_by_systemd_escape(either: Image) -> None:
+    image = either
+    image.ok("on", "--service", "stunnel@a\\x2db")
+    drop_in = image.root / "etc/systemd/system/stunnel@a\\x2db.service.d/drng.conf"
+    assert "Environment=OPENSSL_CONF=/etc/ssl/drng/service/stunnel@a\\\\x2db.cnf\n" in drop_in.read_text()
+    assert (image.root / "etc/ssl/drng/service/stunnel@a\\x2db.cnf").is_file()
+    assert "strict is on" in image.ok("status", "--service", "stunnel@a\\x2db")
+    image.ok("off", "--service", "stunnel@a\\x2db")
+    assert not drop_in.exists()
 
 
 OVERRULING = {

@@ -589,6 +589,29 @@ def test_a_signal_at_the_very_start(image: Image) -> None:  # noqa: F811
     assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
 
 
+# As a kernel may: a part of what it is given.
+WRITES_LITTLE = """
+import os, runpy, sys
+write = os.write
+os.write = lambda fd, data: write(fd, bytes(data)[:100])
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_write_in_parts(image: Image) -> None:  # noqa: F811
+    image.offline = True
+    image.ok("on", "--system")
+    wanted = image.files()
+    image.ok("off", "--system")
+    words = [*image.command, "on", "--system", "--root", str(image.root)]
+    result = subprocess.run(
+        ["/usr/bin/python3", "-I", "-c", WRITES_LITTLE, *words], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert image.files() == wanted
+
+
 BUSY = 'mount --bind "$1" "$1" && shift && exec "$@"'
 
 

@@ -49,7 +49,9 @@ class Service:
 
     def _drop_in_text(self) -> str:
         lines = GUARD_LINES if self.guard else ""
-        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={self.own}\n{lines}"
+        # systemd takes a backslash here for the start of an escape.
+        own = self.own.replace("\\", "\\\\")
+        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={own}\n{lines}"
 
     def _base(self) -> str:
         said = f"{MARK} for {self.name}.service: what the system's openssl.cnf says, then drng."
