@@ -328,6 +328,18 @@ def test_off_where_it_is_off(either: Image) -> None:
     assert image.files() == files
 
 
+def test_off_where_drng_serves_by_lines_of_somebody_s(either: Image) -> None:
+    """To be told that it is off would be wrong."""
+    image = either
+    image.conf.write_text(image.conf.read_text() + (ROOT / "conf/drng.cnf").read_text())
+    files = image.files()
+    said = image.ok("off", "--system")
+    assert "off already" in said
+    assert "drng serves all the same, by lines of /etc/ssl/openssl.cnf's own" in said
+    assert "drng serves nginx.service all the same, by /etc/ssl/openssl.cnf" in image.ok("off", "--service", "nginx")
+    assert image.files() == files
+
+
 def test_from_one_profile_to_another(image: Image) -> None:
     original = image.files()
     image.ok("on", "--system")
@@ -358,6 +370,24 @@ def test_what_the_operator_changes_meanwhile_is_kept(image: Image) -> None:
     assert "is left" in image.ok("off", "--system")
     assert image.conf.read_text() == "# mine\n" + original + "[mine]\na = b"
     assert image.backup.read_text() == original
+
+
+@pytest.mark.parametrize("whose", ["ours", "somebody's"])
+def test_a_backup_that_is_there_is_kept(either: Image, whose: str) -> None:
+    """It is the file before it was changed for the first time."""
+    image = either
+    kept = image.conf.read_bytes()
+    if whose == "ours":
+        image.ok("on", "--system")
+        image.conf.write_text("# mine\n" + image.conf.read_text())
+        image.ok("off", "--system")
+    else:
+        kept = b"a = b\n"
+        image.backup.write_bytes(kept)
+    assert "before-drng is there already" in image.ok("on", "--system")
+    assert image.backup.read_bytes() == kept
+    image.ok("off", "--system")
+    assert image.backup.read_bytes() == kept
 
 
 def test_the_file_keeps_its_attributes(image: Image) -> None:
@@ -541,11 +571,17 @@ def test_a_file_that_cannot_be_written(installed: Path) -> None:
         ["off", "--system", "--profile", "strict"],
         ["on", "--system", "--conf", "/etc/a b"],
         ["on", "--system", "--loud"],
+        ["on", "--system", "--conf", ""],
+        ["on", "--system", "--profiles", ""],
+        ["on", "--system", "--root", ""],
     ],
     ids=" ".join,
 )
 def test_arguments_that_are_refused(image: Image, arguments: list[str]) -> None:
-    assert image.refused(*arguments).startswith("drng-enable: ")
+    said = image.refused(*arguments)
+    assert said.startswith("drng-enable: ")
+    if arguments[-2:-1] and arguments[-2] in ("--conf", "--profiles", "--root") and arguments[-1] == "":
+        assert f"{arguments[-2]} is empty" in said
 
 
 # ---- One service ----
@@ -652,7 +688,11 @@ def test_apache_s_envvars_are_not_fought(image: Image, service: str, directory: 
     envvars.parent.mkdir()
     shutil.copy(ROOT / "conf/apache/envvars", envvars)
     assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", service)
-    envvars.write_text("# export OPENSSL_CONF=/etc/mine.cnf\nexport OPENSSL_CONF_INCLUDE=/etc\n")
+    envvars.write_text("export OPENSSL_CONF_INCLUDE=/etc\n")
+    assert "has a say in OPENSSL_CONF_INCLUDE already" in image.refused("on", "--service", service)
+    envvars.write_text("export OPENSSL_\\\nCONF=/etc/mine.cnf\n")
+    assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", service)
+    envvars.write_text("# export OPENSSL_CONF=/etc/mine.cnf\nexport MY_OPENSSL_CONF=/etc\n")
     image.ok("on", "--service", service)
 
 
@@ -662,6 +702,68 @@ def test_a_drop_in_by_somebody_else_is_left_alone(either: Image) -> None:
     shutil.copy(ROOT / "conf/systemd/nginx.service.d/drng.conf", image.drop_in)
     assert "not by drng-enable" in image.refused("on", "--service", "nginx")
     assert "not by drng-enable" in image.refused("off", "--service", "nginx")
+
+
+@pytest.mark.parametrize("which", ["drop-in", "own"])
+def test_what_somebody_adds_to_a_service_s_files_is_not_lost(either: Image, which: str) -> None:
+    image = either
+    image.ok("on", "--service", "nginx")
+    path = image.drop_in if which == "drop-in" else openssl_conf_of(image, image.drop_in)
+    text = path.read_text()
+    line = "LimitNOFILE=4096" if which == "drop-in" else "[somebody_s]\nMinProtocol = TLSv1.3"
+    path.write_text(f"{text}{line}\n")
+    for verb in ("on", "off"):
+        said = image.refused(verb, "--service", "nginx")
+        shown = path.relative_to(image.root)
+        assert f"/{shown} has lines that drng-enable did not write: '{line.splitlines()[0]}'" in said
+        assert "nothing has been changed" in said
+        assert "properties" not in said, "of ours none is called theirs"
+    assert f"'{line.splitlines()[-1]}'; on and off refuse" in image.run("status", "--service", "nginx").stdout
+    path.write_text(text.replace("\n", "\n\n", 1))
+    assert "lines are missing, or in another order" in image.refused("off", "--service", "nginx")
+    path.write_text(text)
+    assert "on and off refuse" not in image.ok("status", "--service", "nginx")
+    image.ok("off", "--service", "nginx")
+
+
+SAYINGS = {
+    "wildcard": ("EnvironmentFile=/etc/def*/*.env", "/etc/default/a.env has a say in OPENSSL_CONF"),
+    "specifier": ("EnvironmentFile=-%E/default/%p-%i.env", "/etc/default/stunnel-web.env has a say in OPENSSL_CONF"),
+    "unknown": ("EnvironmentFile=/etc/default/%H.env", "what %H stands for is not known"),
+    "unknown name": ("Environment=%I=/x", "the name of the variable is not known"),
+    "modules": ("Environment=OPENSSL_MODULES=/tmp", "has a say in OPENSSL_MODULES"),
+    "after a sign": ("Environment=A=# OPENSSL_CONF=/x", "has a say in OPENSSL_CONF"),
+    "escaped": ("Environment=OPENSSL\\x5fCONF=/x", "has a say in OPENSSL_CONF"),
+}
+
+
+@pytest.mark.parametrize("how", SAYINGS)
+def test_what_has_a_say_by_another_way(either: Image, how: str) -> None:
+    image = either
+    line, reason = SAYINGS[how]
+    (image.root / "etc/default").mkdir()
+    for name in ("a", "stunnel-web"):
+        (image.root / f"etc/default/{name}.env").write_text("OPENSSL_CONF=/etc/mine.cnf\n")
+    unit = image.root / "usr/lib/systemd/system/stunnel@.service"
+    unit.write_text(f"{unit.read_text()}{line}\n")
+    assert reason in image.refused("on", "--service", "stunnel@web")
+
+
+def test_a_masked_unit_is_said(either: Image) -> None:
+    (either.root / "etc/systemd/system").mkdir(parents=True, exist_ok=True)
+    (either.root / "etc/systemd/system/nginx.service").symlink_to("/dev/null")
+    assert "nginx.service is masked" in either.refused("on", "--service", "nginx")
+
+
+def test_a_name_by_systemd_escape(either: Image) -> None:
+    image = either
+    image.ok("on", "--service", "stunnel@a\\x2db")
+    drop_in = image.root / "etc/systemd/system/stunnel@a\\x2db.service.d/drng.conf"
+    assert "Environment=OPENSSL_CONF=/etc/ssl/drng/service/stunnel@a\\\\x2db.cnf\n" in drop_in.read_text()
+    assert (image.root / "etc/ssl/drng/service/stunnel@a\\x2db.cnf").is_file()
+    assert "strict is on" in image.ok("status", "--service", "stunnel@a\\x2db")
+    image.ok("off", "--service", "stunnel@a\\x2db")
+    assert not drop_in.exists()
 
 
 OVERRULING = {

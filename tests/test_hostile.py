@@ -541,6 +541,110 @@ def test_a_full_disk_changes_nothing(image: Image, scope: tuple[str, ...]) -> No
     assert refused > 0
 
 
+# Gets a signal when it runs `openssl list` for the first time, or where it begins to import its own modules.
+SIGNALLED = """
+import os, runpy, signal, subprocess, sys
+where = sys.argv.pop(1)
+class Finder:
+    def find_spec(self, name, *rest):
+        if where == "import" and name == "drng_enable":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+run = subprocess.run
+def signalled(command, **named):
+    global where
+    if where == "trial" and "list" in command:
+        where = ""
+        os.kill(os.getpid(), signal.SIGTERM)
+    return run(command, **named)
+subprocess.run = signalled
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+class Signalled(Image):
+    where = ""
+
+    @property
+    def command(self) -> list[str]:
+        return ["/usr/bin/python3", "-I", "-c", SIGNALLED, self.where, *super().command]
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_a_signal_in_the_trial_ends_it(image: Image, verb: str) -> None:  # noqa: F811
+    """It was once taken for a file that does not load, and what was to be tried was then done."""
+    if verb == "off":
+        image.ok("on", "--system")
+    signalled = Signalled(image.root)
+    signalled.where = "trial"
+    assert signalled.refused(verb, "--system") == "drng-enable: ended by SIGTERM\n"
+
+
+def test_a_signal_at_the_very_start(image: Image) -> None:  # noqa: F811
+    signalled = Signalled(image.root)
+    signalled.where = "import"
+    words = [*signalled.command, "status", "--system", "--root", str(image.root)]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
+
+
+# As a kernel may: a part of what it is given.
+WRITES_LITTLE = """
+import os, runpy, sys
+write = os.write
+os.write = lambda fd, data: write(fd, bytes(data)[:100])
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_write_in_parts(image: Image) -> None:  # noqa: F811
+    image.offline = True
+    image.ok("on", "--system")
+    wanted = image.files()
+    image.ok("off", "--system")
+    words = [*image.command, "on", "--system", "--root", str(image.root)]
+    result = subprocess.run(
+        ["/usr/bin/python3", "-I", "-c", WRITES_LITTLE, *words], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert image.files() == wanted
+
+
+BUSY = 'mount --bind "$1" "$1" && shift && exec "$@"'
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=" ".join)
+def test_a_second_step_that_fails_takes_the_first_back(image: Image, scope: tuple[str, ...]) -> None:  # noqa: F811
+    """The file cannot be replaced: something is mounted on it, as container runtimes do."""
+    image.offline = True
+    busy = image.conf
+    if "--service" in scope:
+        image.ok("on", *scope)
+        busy = image.drop_in
+        (image.root / "etc/ssl/drng/service/nginx.cnf").unlink()
+    before = image.files()
+    for profile in ("strict", "permissive"):
+        words = [*image.command, "on", *scope, "--profile", profile, "--root", str(image.root)]
+        command = ["unshare", "--mount", "sh", "-c", BUSY, "sh", str(busy), *words]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert found.returncode == 1
+        assert "Device or resource busy; nothing has been changed" in found.stderr
+        assert image.files() == before
+
+
+def test_a_second_step_that_fails_says_what_has_changed(image: Image) -> None:  # noqa: F811
+    image.offline = True
+    image.ok("on", "--service", "nginx")
+    words = [*image.command, "on", "--service", "nginx", "--profile", "permissive", "--root", str(image.root)]
+    command = ["unshare", "--mount", "sh", "-c", BUSY, "sh", str(image.drop_in), *words]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "busy; /etc/ssl/drng/service/nginx.cnf is the new one" in found.stderr
+    assert "nothing has been changed" not in found.stderr
+
+
 def test_one_at_a_time(image: Image) -> None:  # noqa: F811
     """They take turns, whatever they do: at the end nothing is there but one of the two states."""
     image.offline = True
@@ -609,3 +713,43 @@ def test_nobody_listens_to_drng_conf(way: str) -> None:
     result = subprocess.run(["sh", "-c", f'"$@" {way}', "sh", *words], capture_output=True, check=False)
     assert result.returncode == 74
     assert b"Traceback" not in result.stderr
+
+
+# ---- An image's openssl.cnf that is to cost time or memory ----
+
+
+def test_a_long_include_line_of_an_image(image: Image) -> None:  # noqa: F811
+    """Its path was once looked for in a time that grows with the square of the line's length."""
+    image.offline = True
+    for spaces, reason in ((60_000, "only plain paths"), (300_000, "a line is longer than")):
+        image.conf.write_text(f".include x{' ' * spaces}y\n")
+        assert reason in image.refused("on", "--system")
+
+
+def few_descriptors(image: Image, *command: str) -> subprocess.CompletedProcess[str]:  # noqa: F811
+    words = [*image.command, *command, "--root", str(image.root)]
+    return subprocess.run(["prlimit", "--nofile=64", *words], capture_output=True, text=True, check=False)
+
+
+def test_many_includes_of_an_image(image: Image) -> None:  # noqa: F811
+    """No descriptor is left behind by any of them, and there is an end to them."""
+    stock = image.conf.read_text()
+    image.offline = True
+    (image.root / "etc/one.cnf").write_text("a = b\n")
+    image.conf.write_text(stock + ".include /etc/one.cnf\n" * 900)
+    result = few_descriptors(image, "on", "--system")
+    assert result.returncode == 0, result.stderr
+    image.conf.write_text(stock + ".include /etc/one.cnf\n" * 1001)
+    assert "more than 1000 files" in image.refused("on", "--system")
+
+
+def test_includes_of_an_image_that_multiply(image: Image) -> None:  # noqa: F811
+    image.offline = True
+    for level in range(8):
+        (image.root / f"etc/{level}.cnf").write_text(f".include /etc/{level + 1}.cnf\n" * 10)
+    (image.root / "etc/8.cnf").write_text("a = b\n")
+    image.conf.write_text(".include /etc/0.cnf\n")
+    assert "more than 1000 files" in image.refused("on", "--system")
+    (image.root / "etc/large.cnf").write_text("# large\n" * 100_000)
+    image.conf.write_text(".include /etc/large.cnf\n" * 10)
+    assert "or 4194304 bytes" in image.refused("on", "--system")

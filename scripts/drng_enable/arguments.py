@@ -35,6 +35,10 @@ PROFILES = {
 }
 
 
+# With what systemd-escape(1) makes of other characters.
+SERVICE = r"(?:[A-Za-z0-9:_@]|\\x[0-9a-f]{2})(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2})*"
+
+
 @dataclass
 class Request:
     """What the operator asks for."""
@@ -60,7 +64,7 @@ class Parser(argparse.ArgumentParser):
 def _check(request: Request, profile: str | None) -> None:
     if request.service is not None and not request.system:
         request.service = request.service.removesuffix(".service")
-        if not re.fullmatch(r"[A-Za-z0-9:_@][A-Za-z0-9:_.@-]*", request.service):
+        if not re.fullmatch(SERVICE, request.service):
             raise Failure(f"'{request.service}' is not the name of a service")
     if profile is not None and request.verb != "on":
         raise Failure("--profile goes with on")
@@ -80,10 +84,14 @@ def parse(words: list[str]) -> Request:
     scope.add_argument("--service")
     parser.add_argument("--profile")
     parser.add_argument("--dry-run", action="store_true")
-    parser.add_argument("--conf", default="")
+    parser.add_argument("--conf")
     parser.add_argument("--profiles", default="/etc/ssl/drng")
     parser.add_argument("--root", default="/")
     arguments = parser.parse_args(words)
+    for name in ("conf", "profiles", "root"):
+        if getattr(arguments, name) == "":
+            raise Failure(f"--{name} is empty: give it a path, or leave it out")
+    arguments.conf = arguments.conf or ""
     profile = arguments.profile
     request = Request(**{**vars(arguments), "profile": "strict" if profile is None else profile})
     _check(request, profile)

@@ -6,6 +6,7 @@ itself without a word.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,24 @@ def without_block(text: str, path: str) -> str:
     if NO_NEWLINE in found[0].split("\n", 1)[0] and not after:
         before = before.removesuffix("\n")
     return before + after
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(encode(text)).hexdigest()
+
+
+def seal(text: str) -> str:
+    """With a checksum in its first line, so that what somebody writes into the file later is known as theirs."""
+    first, rest = text.split("\n", 1)
+    return f"{first} sha256:{_digest(rest)}\n{rest}"
+
+
+def unseal(text: str) -> str:
+    return re.sub(r"\A([^\n]*) sha256:[0-9a-f]{64}$", r"\1", text, count=1, flags=re.M)
+
+
+def is_as_sealed(text: str) -> bool:
+    return unseal(text) != text and seal(unseal(text)) == text
 
 
 def statements(text: str) -> str:

@@ -68,9 +68,9 @@ def write(files: list[File]) -> None:
             try:
                 each.commit()
             except OSError as error:
-                for rest in prepared:
-                    rest.discard()
-                raise Failure(f"{each.place.path} cannot be written: {error.strerror}") from None
+                changed = [rest.place.path for rest in reversed(prepared) if not rest.take_back()]
+                result = f"{', '.join(changed)} is the new one" if changed else "nothing has been changed"
+                raise Failure(f"{each.place.path} cannot be written: {error.strerror}; {result}") from None
         # It is done, and is to end as done: a signal would have it say that nothing has been changed.
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)

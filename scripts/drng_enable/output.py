@@ -9,6 +9,10 @@ class Failure(Exception):
     """What cannot be done, in words for the operator."""
 
 
+class Interrupted(BaseException):
+    """A signal that ends us: nothing that takes a Failure for an answer may take this one for it."""
+
+
 def visible(text: str) -> str:
     """Without characters that a terminal obeys: names and files may be hostile."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

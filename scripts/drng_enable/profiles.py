@@ -38,6 +38,12 @@ def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, c
     return block.block(base, request.profile, path_of(request), text_of(tree, request), names)
 
 
+def wanted(tree: Tree, request: Request, check: Check, base: str) -> str:
+    """What `on` would write after this base for the profile of the request."""
+    names = block.Names.of(check.meaning(base))
+    return block.block(base, request.profile, path_of(request), text_of(tree, request), names)
+
+
 def compare(
     tree: Tree, request: Request, check: Check, profile: str, base: str, text: str, conf: str, scope: str
 ) -> None:
@@ -47,11 +53,9 @@ def compare(
         return
     request.profile = profile
     try:
-        wanted = block.block(
-            base, profile, path_of(request), text_of(tree, request), block.Names.of(check.meaning(base))
-        )
+        lines = wanted(tree, request, check, base)
     except Failure as error:
         say(str(error))
         return
-    if base + wanted != text:
+    if base + lines != text:
         say(f"the profile in {path_of(request)} is not what these lines say: drng-enable on {scope} takes it up")

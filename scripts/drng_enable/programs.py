@@ -67,7 +67,9 @@ def as_file(text: str) -> Iterator[str]:
     """For programs that take a name: a file in memory, of which nothing is left however we end."""
     fd = os.memfd_create("openssl.cnf", os.MFD_CLOEXEC)
     try:
-        os.write(fd, text.encode(errors="surrogateescape"))
+        rest = memoryview(text.encode(errors="surrogateescape"))
+        while rest:
+            rest = rest[os.write(fd, rest) :]
         path = f"/proc/{os.getpid()}/fd/{fd}"
         if os.path.exists(path):
             yield path

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from drng_enable import block, changes, profiles, systemd
 from drng_enable.arguments import Request
-from drng_enable.output import Failure, say
+from drng_enable.output import Failure, say, warn
 from drng_enable.tree import Place, Tree
 from drng_enable.verify import Check
 
 MARK = "# made by drng-enable"
+# Of the lines in a file of ours that are somebody else's.
+SHOWN = 5
 
 # libcrypto passes over an OPENSSL_CONF that it cannot read or parse, and serves by itself. So, for a profile that lets
 # nobody else serve, the start depends on what openssl finds under the same variable, as the same user and in the same
@@ -39,10 +41,7 @@ class Service:
 
     def _read(self, path: str) -> bytes | None:
         """Not through a link: what it leads to is not ours."""
-        try:
-            return self.tree.place(path, follow=False).read()
-        except FileNotFoundError:
-            return None
+        return self.tree.read(path, follow=False)
 
     @property
     def guard(self) -> str:
@@ -50,17 +49,51 @@ class Service:
 
     def _drop_in_text(self) -> str:
         lines = GUARD_LINES if self.guard else ""
-        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={self.own}\n{lines}"
+        # systemd takes a backslash here for the start of an escape.
+        own = self.own.replace("\\", "\\\\")
+        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={own}\n{lines}"
 
     def _base(self) -> str:
         said = f"{MARK} for {self.name}.service: what the system's openssl.cnf says, then drng."
         return f"{said}\n.include {self.conf}\n"
+
+    def _ours(self, text: str) -> str:
+        """What we would write for the profile of this text, as far as that can still be known."""
+        self.request.profile = block.profile_of(text) or self.request.profile
+        known = f"{self._drop_in_text()}{GUARD_LINES}{self._base()}"
+        try:
+            return known + profiles.wanted(self.tree, self.request, self.check, self._base())
+        except (Failure, OSError, KeyError):
+            return known
+
+    def _changed(self, path: str, data: bytes) -> str:
+        """What somebody else has done to a file of ours; empty where it is as we wrote it."""
+        text = block.decode(data)
+        if block.is_as_sealed(text):
+            return ""
+        profile = self.request.profile
+        ours = set(self._ours(block.decode(self._read(self.own) or b"")).splitlines())
+        self.request.profile = profile
+        foreign = [line for line in block.unseal(text).splitlines() if line.strip() and line not in ours]
+        # An earlier version wrote no checksum.
+        if not foreign and block.unseal(text) == text:
+            return ""
+        if not foreign:
+            return f"{path} is not as drng-enable wrote it: lines are missing, or in another order"
+        more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
+        said = ", ".join(f"'{line[:200]}'" for line in foreign[:SHOWN])
+        return f"{path} has lines that drng-enable did not write: {said}{more}"
 
     def _require_ours(self) -> None:
         for path in (self.drop_in, self.own):
             data = self._read(path)
             if data is not None and not data.startswith(MARK.encode()):
                 raise Failure(f"{path} is there, and not by drng-enable; nothing has been changed")
+            if data is not None and (changed := self._changed(path, data)):
+                raise Failure(
+                    f"{changed}; move what is to stay into a file of your own, remove this one, and try again; "
+                    "nothing has been changed"
+                )
 
     # ---- on ----
 
@@ -72,7 +105,8 @@ class Service:
         system = block.decode(self.tree.read(self.conf) or b"")
         after = base + profiles.lines(self.tree, self.request, self.check, base, block.has_block(system), self.conf)
         self.check.change(base, after)
-        wanted = {self.own: block.encode(after), self.drop_in: self._drop_in_text().encode()}
+        texts = {self.own: after, self.drop_in: self._drop_in_text()}
+        wanted = {path: block.encode(block.seal(text)) for path, text in texts.items()}
         found = {path: self._read(path) for path in wanted}
         if found == wanted and not self._why_not():
             say(f"{self.name}.service: {self.request.profile} is on already")
@@ -131,10 +165,20 @@ class Service:
 
     # ---- off ----
 
+    def _warn_if_served(self) -> None:
+        """By what it reads without our drop-in."""
+        try:
+            system = block.decode(self.tree.read(self.conf) or b"")
+            if Check(self.tree, self.conf).serving(system).by_drng:
+                warn(f"drng serves {self.name}.service all the same, by {self.conf}")
+        except (Failure, OSError) as error:
+            warn(str(error).removesuffix("; nothing has been changed"))
+
     def off(self) -> None:
         found = {path: self._read(path) for path in (self.drop_in, self.own)}
         if not any(data is not None for data in found.values()):
             say(f"{self.name}.service: is off already")
+            self._warn_if_served()
             return
         self._require_ours()
         if self.request.dry_run:
@@ -146,9 +190,9 @@ class Service:
         with changes.uninterrupted():
             for path, data in found.items():
                 if data is not None:
-                    place = self.tree.place(path, follow=False)
-                    place.sweep()
-                    place.unlink()
+                    with self.tree.place(path, follow=False) as place:
+                        place.sweep()
+                        place.unlink()
                 self.tree.remove_directory(os.path.dirname(path))
         say(f"{self.name}.service: drng is off")
         if systemd.is_running(self.tree):
@@ -162,9 +206,12 @@ class Service:
         if data is None or drop_in is None:
             say(f"{self.name}.service: is off")
             return False
-        text = block.decode(data)
+        text = block.unseal(block.decode(data))
         self.request.profile = block.profile_of(text)
         say(f"{self.name}.service: {self.request.profile} is on")
+        for path, found in ((self.own, data), (self.drop_in, drop_in)):
+            if changed := self._changed(path, found):
+                say(f"{changed}; on and off refuse to touch it")
         args = (self.tree, self.request, self.check, self.request.profile, self._base(), text, self.own)
         profiles.compare(*args, f"--service {self.name}")
         if reason := self._effective(drop_in):

@@ -58,7 +58,10 @@ class System:
         files = [changes.File(self.place, after)]
         if not block.has_block(self.text):
             self.backup.require_ours()
-            files.insert(0, changes.File(self.backup, self.live, self.place))
+            if self.backup.stat() is None:
+                files.insert(0, changes.File(self.backup, self.live, self.place))
+            elif self.backup.read() != self.live:
+                say(f"{self.backup.path} is there already, with another text than {self.path}, and is kept as it is")
         self._still_the_same()
         changes.write(files)
         if len(files) == 2:
@@ -78,12 +81,20 @@ class System:
         else:
             say(f"{self.path} has been changed since drng was turned on: the backup {self.backup.path} is left")
 
+    def _warn_if_served(self, text: str) -> None:
+        try:
+            if self.check.serving(text).by_drng:
+                warn(f"drng serves all the same, by lines of {self.path}'s own")
+        except (Failure, OSError) as error:
+            warn(str(error).removesuffix("; nothing has been changed"))
+
     def off(self) -> None:
         if not block.has_block(self.text):
             say(f"{self.path}: is off already")
             # One that was killed before its last step has left it.
             if not self.request.dry_run and self.backup.stat() is not None and self.backup.read() == self.live:
                 self._drop_backup(self.live)
+            self._warn_if_served(self.text)
             return
         base = block.without_block(self.text, self.path)
         if not self.check.loads(self.text) and (reason := self.check.loads(base)):
@@ -96,10 +107,9 @@ class System:
         say(f"{self.path}: drng is off; programs that run let go of it when they are restarted")
         try:
             self._drop_backup(block.encode(base))
-            if self.check.serving(base).by_drng:
-                warn(f"drng serves all the same, by lines of {self.path}'s own")
         except (Failure, OSError) as error:
             warn(str(error))
+        self._warn_if_served(base)
 
     # ---- status ----
 

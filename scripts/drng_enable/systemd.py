@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 import shlex
@@ -30,7 +31,31 @@ DIRECTORIES = (
     "/run/systemd/generator.late",
 )
 VARIABLE = "OPENSSL_CONF"
-MENTIONS = re.compile(rf"^[^#;\n]*\b{VARIABLE}\b", flags=re.M)
+# Any of them can lead libcrypto elsewhere: OPENSSL_MODULES to another drng.so, OPENSSL_CONF_INCLUDE to other includes.
+MENTIONS = re.compile(r"^(?![ \t]*[#;]).*\b(OPENSSL_\w+)", flags=re.M)
+
+# Of systemd.unit(5), those for directories of the system's services.
+SPECIFIERS = {"%": "%", "t": "/run", "E": "/etc", "S": "/var/lib", "C": "/var/cache", "L": "/var/log"}
+
+
+def mentioned(text: str) -> str:
+    """The OPENSSL_ variable that a text speaks of, in a line, over lines that go on, or escaped; else empty."""
+    text = re.sub(r"\\x([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), text)
+    # A shell joins such lines to a word; systemd puts a space there; after a comment they do not go on.
+    found = [MENTIONS.search(each) for each in (text, text.replace("\\\n", ""), text.replace("\\\n", " "))]
+    names = [each[1] for each in found if each]
+    return VARIABLE if VARIABLE in names else next(iter(names), "")
+
+
+def matching(tree: Tree, path: str) -> list[str]:
+    """The files of a path that may have wildcards, which systemd allows in EnvironmentFile=."""
+    paths = [""]
+    for part in filter(None, path.split("/")):
+        if re.search(r"[*?\[]", part):
+            paths = [f"{p}/{name}" for p in paths for name in tree.names(p or "/") if fnmatch.fnmatchcase(name, part)]
+        else:
+            paths = [f"{p}/{part}" for p in paths]
+    return paths
 
 
 def template_of(name: str) -> str | None:
@@ -81,6 +106,9 @@ class Setting:
         value = self.environment.get(VARIABLE)
         if value != wanted:
             return f"{VARIABLE} would be {value}, not {wanted}" if value else f"{VARIABLE} would not be set"
+        for name in self.environment:
+            if name.startswith("OPENSSL_") and name != VARIABLE:
+                return f"{name} would be set"
         if any(word.split("=", 1)[0] == VARIABLE for word in self.unset):
             return f"UnsetEnvironment takes {VARIABLE} away"
         if guard and not any(guard in command for command in self.before_start):
@@ -120,14 +148,25 @@ class Unit:
         for name in filter(None, (self.name, template_of(self.name))):
             for directory in DIRECTORIES:
                 if name in self.tree.names(directory):
+                    self._require_unmasked(f"{directory}/{name}")
                     self._alias(f"{directory}/{name}")
                     return f"{directory}/{name}"
         raise Failure(f"there is no unit {self.name}; nothing has been changed")
 
+    def _require_unmasked(self, path: str) -> None:
+        with self.tree.place(path, follow=False) as place:
+            try:
+                target = os.readlink(place.name, dir_fd=place.directory)
+            except OSError:
+                return
+        if target == "/dev/null":
+            raise Failure(f"{self.name} is masked: {path} is a link to /dev/null; nothing has been changed")
+
     def _alias(self, path: str) -> None:
         """A link to another unit is another name for it, and that one's drop-ins hold too."""
         try:
-            target = os.path.basename(self.tree.place(path).path)
+            with self.tree.place(path) as place:
+                target = os.path.basename(place.path)
         except FileNotFoundError:
             return
         if target.endswith(".service") and target not in self.names:
@@ -179,14 +218,44 @@ class Unit:
         found = re.fullmatch(r"apache2@(.+)\.service", self.name)
         return [f"/etc/apache2-{found[1]}/envvars"] if found else []
 
+    def _resolved(self, path: str) -> str:
+        """With its specifiers as systemd would have them, or refused: an unknown file may say anything."""
+        stem = self.name.removesuffix(".service")
+        prefix, _, instance = stem.partition("@")
+        known = {**SPECIFIERS, "n": self.name, "N": stem, "p": prefix, "i": instance}
+
+        def value(found: re.Match[str]) -> str:
+            if found[1] not in known:
+                raise Failure(
+                    f"EnvironmentFile={path}: what %{found[1]} stands for is not known here, so the file may have a "
+                    f"say in {VARIABLE}; nothing has been changed"
+                )
+            return known[found[1]]
+
+        return re.sub(r"%(.?)", value, path)
+
+    def _environment_files(self, setting: Setting) -> list[str]:
+        paths = [self._resolved(path) for path in setting.files]
+        # systemd passes over one that does not start at /.
+        return [each for path in paths if path.startswith("/") for each in matching(self.tree, path)]
+
+    def _require_known_names(self, setting: Setting) -> None:
+        for name in setting.environment:
+            if "%" in name:
+                raise Failure(
+                    f"Environment={name}=...: the name of the variable is not known here, and may be {VARIABLE}; "
+                    "nothing has been changed"
+                )
+
     def check(self, ours: str, ours_text: str, wanted: str, guard: str) -> None:
         """Another OPENSSL_CONF would win over ours, or lose against it by the name of its file: it is not fought."""
         setting = self.setting(ours, ours_text)
         others = [(path, text) for path, text in self.texts(ours, ours_text) if path != ours]
-        others += [(path, self._text(path)) for path in (*setting.files, *self.envvars()) if path.startswith("/")]
+        others += [(path, self._text(path)) for path in (*self._environment_files(setting), *self.envvars())]
+        self._require_known_names(setting)
         for path, text in others:
-            if MENTIONS.search(text):
-                raise Failure(f"{path} has a say in {VARIABLE} already; nothing has been changed")
+            if name := mentioned(text):
+                raise Failure(f"{path} has a say in {name} already; nothing has been changed")
         if other := self.overruled_by(ours):
             raise Failure(f"{other} takes the place of {ours}; nothing has been changed")
         if reason := setting.why_not(wanted, guard):
@@ -233,8 +302,8 @@ def shown(service: str) -> tuple[Setting, str]:
 def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
     """Why a service that is started now would not have ours; empty where it would."""
     setting, files = shown(service)
-    for path in setting.files:
-        if MENTIONS.search(decode(tree.read(path) or b"")):
-            return f"{path} has a say in {VARIABLE}"
+    for path in (match for pattern in setting.files for match in matching(tree, pattern)):
+        if name := mentioned(decode(tree.read(path) or b"")):
+            return f"{path} has a say in {name}"
     reason = setting.why_not(wanted, guard)
     return f"{reason} (systemctl show names {files})" if reason else ""

@@ -45,10 +45,25 @@ class Prepared:
 
     place: Place
     name: str
+    was_new: bool = False
+    in_place: bool = False
 
     def commit(self) -> None:
+        self.was_new = self.place.stat() is None
         os.rename(self.name, self.place.name, src_dir_fd=self.place.directory, dst_dir_fd=self.place.directory)
+        self.in_place = True
         self.place.sync()
+
+    def take_back(self) -> bool:
+        """Whether everything is as it was; of a file that was replaced nothing is left to put there."""
+        self.discard()
+        if not self.in_place:
+            return True
+        if self.was_new:
+            with contextlib.suppress(OSError):
+                self.place.unlink()
+                return True
+        return False
 
     def discard(self) -> None:
         with contextlib.suppress(FileNotFoundError):
@@ -62,6 +77,12 @@ class Place:
     directory: int
     name: str
     path: str
+
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.directory)
 
     def stat(self) -> os.stat_result | None:
         try:
@@ -240,20 +261,21 @@ class Tree:
             for fd, _ in stack:
                 os.close(fd)
 
-    def read(self, path: str) -> bytes | None:
+    def read(self, path: str, follow: bool = True) -> bytes | None:
         """A file's bytes, or None where nothing is there."""
         try:
-            return self.place(path).read()
+            with self.place(path, follow) as place:
+                return place.read()
         except FileNotFoundError:
             return None
 
     def names(self, path: str) -> list[str]:
         """What is in a directory; nothing where there is none."""
         try:
-            place = self.place(f"{path}/.drng-enable")
+            with self.place(f"{path}/.drng-enable") as place:
+                fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place.directory)
         except (FileNotFoundError, Failure):
             return []
-        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place.directory)
         try:
             return sorted(os.listdir(fd))
         finally:
@@ -261,8 +283,7 @@ class Tree:
 
     def remove_directory(self, path: str) -> None:
         """Where it is empty, and no link."""
-        with contextlib.suppress(OSError, Failure):
-            place = self.place(path, follow=False)
+        with contextlib.suppress(OSError, Failure), self.place(path, follow=False) as place:
             os.rmdir(place.name, dir_fd=place.directory)
 
     def unmake(self) -> None:

@@ -16,8 +16,8 @@ from drng_enable.block import decode
 from drng_enable.output import Failure, complain, say, warn
 from drng_enable.tree import Tree
 
-INCLUDE = re.compile(r"\s*\.include(?:\s*=\s*|\s+)(.*?)\s*")
-DEPTH = 16
+# What a real openssl.cnf stays far below; drng-conf has the same for files and bytes.
+BYTES, FILES, DEPTH, LINE = 4 << 20, 1000, 16, 1 << 16
 
 
 @dataclass
@@ -28,27 +28,57 @@ class Serving:
     lines: list[str]
 
 
-def expand(tree: Tree, text: str, depth: int = 0) -> str:
+def included(line: str) -> str | None:
+    """What a line includes, if it does. In one pass, however long the line is."""
+    word, rest = line.strip()[:8], line.strip()[8:]
+    # ".includes" is a key of somebody's.
+    if word != ".include" or not (rest.startswith("=") or rest[:1].isspace()):
+        return None
+    return rest.strip().removeprefix("=").lstrip()
+
+
+@dataclass
+class Expansion:
     """A text of an image with what it includes, so that nothing outside of the image is read in its place."""
-    if depth > DEPTH:
-        raise Failure("an .include includes itself, or goes too deep")
-    lines = []
-    for line in text.splitlines():
-        found = INCLUDE.fullmatch(line)
-        if found is None:
-            lines.append(line)
-            continue
-        path = found[1]
+
+    tree: Tree
+    files: int = 0
+    bytes: int = 0
+
+    def _read(self, path: str) -> str | None:
+        data = self.tree.read(path)
+        if data is None:
+            warn(f".include {path} leads nowhere, and OpenSSL passes over it")
+            return None
+        self.files += 1
+        self.bytes += len(data)
+        if self.files > FILES or self.bytes > BYTES:
+            raise Failure(f".include {path}: more than {FILES} files or {BYTES} bytes are included")
+        return decode(data)
+
+    def _files(self, path: str) -> list[str]:
         if not re.fullmatch(r"/[\w/.,+@:-]*", path):
-            raise Failure(f".include {path}: in an image only plain paths from / on are followed")
-        names = [name for name in tree.names(path) if name.endswith((".cnf", ".conf"))]
-        for file in [f"{path}/{name}" for name in names] or [path]:
-            data = None if tree.names(path) and file == path else tree.read(file)
-            if data is None:
-                warn(f".include {file} leads nowhere, and OpenSSL passes over it")
+            raise Failure(f".include {path[:100]}: in an image only plain paths from / on are followed")
+        names = self.tree.names(path)
+        return [f"{path}/{name}" for name in names if name.endswith((".cnf", ".conf"))] if names else [path]
+
+    def lines(self, text: str, depth: int = 0) -> list[str]:
+        if depth > DEPTH:
+            raise Failure("an .include includes itself, or goes too deep")
+        lines = []
+        for line in text.splitlines():
+            if len(line) > LINE:
+                raise Failure(f"a line is longer than {LINE} characters: {line[:40]}...")
+            if (path := included(line)) is not None:
+                found = [self._read(file) for file in self._files(path)]
+                lines += [line for inner in found if inner is not None for line in self.lines(inner, depth + 1)]
             else:
-                lines += expand(tree, decode(data), depth + 1).splitlines()
-    return "".join(f"{line}\n" for line in lines)
+                lines.append(line)
+        return lines
+
+
+def expand(tree: Tree, text: str) -> str:
+    return "".join(f"{line}\n" for line in Expansion(tree).lines(text))
 
 
 class Check:
