@@ -12,11 +12,12 @@
  */
 static _Thread_local struct {
     unsigned depth;
-    int cancel_state; /* the caller's, while depth > 0 */
+    int cancel_state;    /* the caller's, while depth > 0 or it is owed */
+    bool cancel_is_owed; /* what disabled it was interrupted by a fork, and is not to be relied on to give it back */
     struct held {
         const struct drng_lock *lock; /* NULL: reserved and not filled yet */
-        uint64_t generation;
-        bool shared; /* the entry before it holds the lock */
+        uint64_t generation;          /* 0: reserved and not filled yet, too */
+        bool shared;                  /* the entry before it holds the lock */
     } held[DRNG_LOCK_DEPTH];
 } mine;
 
@@ -41,6 +42,29 @@ static bool is_mine(const struct drng_lock *lock)
     return false;
 }
 
+/*
+ * Forgets what an ancestor process held when a signal handler forked: this is the child, the locks are free, and it may
+ * never come back to the code that was interrupted.
+ */
+static void drop_stale(void)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < mine.depth; i++) {
+        if (mine.held[i].generation == 0 || drng_fork_is_still(mine.held[i].generation)) {
+            mine.held[kept++] = mine.held[i];
+        }
+    }
+    if (kept < mine.depth) {
+        mine.cancel_is_owed = true;
+        for (unsigned i = kept; i < mine.depth; i++) {
+            mine.held[i] = (struct held){.lock = NULL};
+        }
+        keep_order();
+        mine.depth = kept;
+        keep_order();
+    }
+}
+
 /* Reserves an entry and fills it. */
 static void note(const struct drng_lock *lock, bool shared)
 {
@@ -50,7 +74,7 @@ static void note(const struct drng_lock *lock, bool shared)
     const unsigned at = mine.depth;
     mine.depth = at + 1;
     keep_order();
-    if (at == 0) {
+    if (at == 0 && !mine.cancel_is_owed) {
         mine.cancel_state = cancel_state;
     }
     mine.held[at].generation = generation;
@@ -60,22 +84,35 @@ static void note(const struct drng_lock *lock, bool shared)
     keep_order();
 }
 
+/* The last entry of this lock, or `depth`. libcrypto gives its locks back in the order that suits it. */
+static unsigned find(const struct drng_lock *lock)
+{
+    for (unsigned i = mine.depth; i-- > 0;) {
+        if (mine.held[i].lock == lock) {
+            return i;
+        }
+    }
+    return mine.depth;
+}
+
 /*
  * The process forked between the note and here, and this is the child: it has the lock if it took it after the fork,
  * and takes it now if it took it before, since it has been wiped.
  */
 static void settle(struct drng_lock *lock)
 {
-    struct held *last = &mine.held[mine.depth - 1];
-    while (!drng_fork_is_still(last->generation)) {
-        last->generation = drng_fork_generation();
-        keep_order();
+    unsigned i = find(lock);
+    while (i == mine.depth || !drng_fork_is_still(mine.held[i].generation)) {
+        drop_stale();
+        note(lock, false);
         (void)pthread_mutex_trylock(&lock->mutex);
+        i = find(lock);
     }
 }
 
 bool drng_lock(struct drng_lock *lock)
 {
+    drop_stale();
     if (mine.depth == DRNG_LOCK_DEPTH || is_mine(lock)) {
         return false;
     }
@@ -98,17 +135,6 @@ bool drng_lock_or_share(struct drng_lock *lock)
     return true;
 }
 
-/* The last entry of this lock, or `depth`. libcrypto gives its locks back in the order that suits it. */
-static unsigned find(const struct drng_lock *lock)
-{
-    for (unsigned i = mine.depth; i-- > 0;) {
-        if (mine.held[i].lock == lock) {
-            return i;
-        }
-    }
-    return mine.depth;
-}
-
 static void cross_out(unsigned i)
 {
     for (; i + 1 < mine.depth; i++) {
@@ -121,6 +147,7 @@ static void cross_out(unsigned i)
     keep_order();
     if (i == 0) {
         int unused = 0;
+        mine.cancel_is_owed = false;
         (void)pthread_setcancelstate(cancel_state, &unused);
     }
 }

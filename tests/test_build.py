@@ -29,6 +29,15 @@ def test_one_symbol_is_exported() -> None:
     assert sorted(symbols) == ["OSSL_provider_init", "drng_counters"]
 
 
+def test_thread_local_variables_come_with_the_thread() -> None:
+    """Allocated later, a fork in between would leave the child memory that is freed twice."""
+    relocations = output("readelf", "-rW", str(MODULE))
+    assert "TPOFF64" in relocations or "TLS_TPREL" in relocations
+    assert not re.search(r"DTPMOD|TLSDESC|__tls_get_addr", relocations)
+    segment = next(line for line in output("readelf", "-lW", str(MODULE)).splitlines() if line.split()[:1] == ["TLS"])
+    assert int(segment.split()[5], 16) <= 512, "the C library has some 1,600 bytes to spare for all modules together"
+
+
 def test_the_module_is_hardened() -> None:
     headers = output("readelf", "--wide", "--program-headers", "--dynamic", str(MODULE))
     assert "GNU_RELRO" in headers

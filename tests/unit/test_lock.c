@@ -219,6 +219,31 @@ static void a_child_goes_on_where_its_parent_held_a_lock(void)
     close_locks();
 }
 
+/* A handler that forks under a lock, whose child never comes back from it, and is interrupted in its turn. */
+static int go_on_below(void *arg)
+{
+    const unsigned left = *(unsigned *)arg;
+    unsigned below = left - 1;
+    int state = PTHREAD_CANCEL_DISABLE;
+    if (!drng_lock(first)) {
+        return 1;
+    }
+    if (left > 0 && child_forked(go_on_below, &below) != 0) {
+        return 2;
+    }
+    drng_unlock(first);
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+    return state == PTHREAD_CANCEL_ENABLE ? 0 : 3;
+}
+
+static void locks_of_ancestors_do_not_count(void)
+{
+    unsigned generations = 2 * DRNG_LOCK_DEPTH;
+    open_locks();
+    CU_ASSERT_EQUAL(go_on_below(&generations), 0);
+    close_locks();
+}
+
 /* Every lock that there is outside slots is free in a child, whoever held it. */
 static int take_all(void *unused)
 {
@@ -262,6 +287,7 @@ static const struct unit_test tests[] = {
     {"a thread ends with no lock in its hands", a_thread_ends_with_no_lock_in_its_hands},
     {"who may not be cancelled before may not after", who_may_not_be_cancelled_before_may_not_after},
     {"a child goes on where its parent held a lock", a_child_goes_on_where_its_parent_held_a_lock},
+    {"locks of ancestors do not count", locks_of_ancestors_do_not_count},
     {"the locks outside slots are free in a child", the_locks_outside_slots_are_free_in_a_child},
 };
 
