@@ -74,7 +74,8 @@ class Service:
         profile = self.request.profile
         ours = set(self._ours(block.decode(self._read(self.own) or b"")).splitlines())
         self.request.profile = profile
-        foreign = [line for line in block.unseal(text).splitlines() if line.strip() and line not in ours]
+        # The first line is the mark, whatever it says behind it.
+        foreign = [line for line in block.unseal(text).splitlines()[1:] if line.strip() and line not in ours]
         # An earlier version wrote no checksum.
         if not foreign and block.unseal(text) == text:
             return ""
