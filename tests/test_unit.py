@@ -68,6 +68,8 @@ def test_cunit_under_valgrind(program: str) -> None:
 HELGRIND = (
     "valgrind",
     "--tool=helgrind",
+    # Or the threads that are kept busy starve the one that counts the rounds, for minutes on some days.
+    "--fair-sched=yes",
     "--quiet",
     "--history-level=approx",
     f"--suppressions={ROOT / 'tests' / 'helgrind.supp'}",
