@@ -3,7 +3,7 @@
 #ifndef DRNG_IA32CAP_H
 #define DRNG_IA32CAP_H
 
-#include "mixing/eligibility.h"
+#include "mixing/machine/eligibility.h"
 
 /*
  * Marks the instructions that libcrypto's effective capability vector lacks as masked, and takes the AES

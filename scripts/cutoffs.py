@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -I
-"""Derives the cutoffs of mixing/health.h from SP 800-90B, 4.4.1 and 4.4.2.
+"""Derives the cutoffs of mixing/entropy/health.h from SP 800-90B, 4.4.1 and 4.4.2.
 
 Integers throughout: 1 - 2^-30 is near enough to 1 for a sum of floating-point numbers to lose the answer.
 
@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parent.parent / "mixing" / "health.h"
+HEADER = Path(__file__).resolve().parent.parent / "mixing" / "entropy" / "health.h"
 
 # alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2. The rates that their cutoffs come to are those of rct_alarm() and
 # apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is there already.

@@ -21,9 +21,9 @@ import cutoffs
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENT = ROOT / "docs" / "entropy.md"
 SOURCES = [
-    *sorted((ROOT / "mixing").glob("*.h")),
-    ROOT / "provider" / "drbg.c",
-    ROOT / "provider" / "random_bytes.c",
+    *sorted((ROOT / "mixing").rglob("*.h")),
+    ROOT / "provider" / "rand" / "drbg.c",
+    ROOT / "provider" / "rand" / "random_bytes.c",
 ]
 
 BLOCK_BITS = 128  # n_out and nw of AES-CBC-MAC; n_out of HMAC-SHA-256 as it is cut here

@@ -116,7 +116,7 @@ def compile_all(compiler: str, sources: Sequence[Path], folder: Path, flags_of: 
 def test(build: Build) -> tuple[Build, int, str]:
     """The test's exit status, and the lines that say what it found."""
     folder = BUILD / re.sub(r"[^\w.]+", "_", build.name)
-    mixing = sorted(p for p in (ROOT / "mixing").glob("*.[cS]") if not p.stem.endswith("_none"))
+    mixing = sorted(p for p in (ROOT / "mixing").rglob("*.[cS]") if not p.stem.endswith("_none"))
     objects = compile_all(build.compiler, mixing, folder, build)
     objects += compile_all(build.compiler, [ROOT / p for p in TEST], folder / "test", None)
     program = folder / "test_stack"

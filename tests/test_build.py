@@ -146,7 +146,7 @@ def test_one_file_executes_the_instructions() -> None:
             for i in ("rdrand", "rdseed")
         )
     ]
-    assert found == ["mixing/instructions_x86.h"]
+    assert found == ["mixing/machine/instructions_x86.h"]
 
 
 def test_dependencies_run_one_way() -> None:
