@@ -21,9 +21,9 @@ PROGRAMS = BUILD / "bench" / "tests" / "bench"
 
 def load(name: str) -> ModuleType:
     """A script of scripts/, which is no package, as a module."""
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "scripts" / "bench"))
     try:
-        spec = importlib.util.spec_from_file_location(name.replace("-", "_"), ROOT / "scripts" / f"{name}.py")
+        spec = importlib.util.spec_from_file_location(name.replace("-", "_"), ROOT / "scripts" / "bench" / f"{name}.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module
