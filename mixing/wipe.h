@@ -3,7 +3,9 @@
 #ifndef DRNG_WIPE_H
 #define DRNG_WIPE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /*
@@ -14,6 +16,17 @@ static inline void drng_wipe(void *data, size_t len)
 {
     memset(data, 0, len);
     __asm__ volatile("" : : "r"(data) : "memory");
+}
+
+/* Whether all len bytes are zero, in a time that does not depend on which are. */
+static inline bool drng_is_wiped(const void *data, size_t len)
+{
+    const volatile uint8_t *bytes = data;
+    uint8_t seen = 0;
+    for (size_t i = 0; i < len; i++) {
+        seen |= bytes[i];
+    }
+    return seen == 0;
 }
 
 /*

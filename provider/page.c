@@ -1,10 +1,9 @@
 #include "provider/page.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <openssl/crypto.h>
 
 #include "mixing/filter.h"
 #include "mixing/fork.h"
@@ -77,7 +76,7 @@ static void copy_text(char *out, size_t size, const char *text)
     memset(out + len, 0, size - len);
 }
 
-static void fill(const char *aes)
+static void fill(const char *aes, const char *libcrypto)
 {
     struct drng_page_head *head = drng_page.head;
     head->live_offset = (uint32_t)((uint8_t *)drng_page.live - (uint8_t *)head);
@@ -90,14 +89,16 @@ static void fill(const char *aes)
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);
     atomic_store_explicit(&head->healthy, aes != NULL, memory_order_relaxed);
     copy_text(head->version, sizeof(head->version), DRNG_VERSION);
-    copy_text(head->libcrypto, sizeof(head->libcrypto), OpenSSL_version(OPENSSL_VERSION));
+    char text[sizeof(head->libcrypto)];
+    (void)snprintf(text, sizeof(text), "OpenSSL %s", libcrypto != NULL ? libcrypto : "of an unknown version");
+    copy_text(head->libcrypto, sizeof(head->libcrypto), text);
     copy_text(head->aes, sizeof(head->aes), aes != NULL ? aes : "none");
     atomic_store_explicit(&drng_page.live->begun, 1, memory_order_relaxed);
     memcpy(head->magic, DRNG_PAGE_MAGIC, sizeof(head->magic));
     atomic_store_explicit(&head->layout, DRNG_PAGE_LAYOUT, memory_order_release);
 }
 
-void drng_page_open(const char *aes)
+void drng_page_open(const char *aes, const char *libcrypto)
 {
     static struct drng_fork_watcher watcher = {.wipe = wipe, .entered = entered};
     find_room();
@@ -105,7 +106,7 @@ void drng_page_open(const char *aes)
     drng_fork_watch(&watcher);
     drng_secmem_note_lock_in(&drng_page.live->memory_lock);
     atomic_store(&taken[0], atomic_load(&taken[0]) | 1); /* the shared one */
-    fill(aes);
+    fill(aes, libcrypto);
 }
 
 static bool cells_are_free(void)

@@ -125,7 +125,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     scripted_reset(scripted_good, scripted_good);
-    FUZZ_CHECK(drng_process_open());
+    FUZZ_CHECK(drng_process_open(NULL));
     return 0;
 }
 
