@@ -118,13 +118,15 @@ void drng_ia32cap_mask(struct drng_evidence *evidence, const struct drng_ia32cap
 }
 
 /* Since OpenSSL 3.5 there are five words, and one that is empty is skipped. */
-static bool skips_empty_words(const char *libcrypto)
+static bool skips_empty_words(const char *libcrypto_version)
 {
-    return libcrypto == NULL || strncmp(libcrypto, "3.", 2) != 0 || strtoul(libcrypto + 2, NULL, 10) >= 5;
+    return libcrypto_version == NULL || strncmp(libcrypto_version, "3.", 2) != 0 ||
+           strtoul(libcrypto_version + 2, NULL, 10) >= 5;
 }
 
-void drng_ia32cap_apply(struct drng_evidence *evidence, const char *libcrypto)
+void drng_ia32cap_apply(struct drng_evidence *evidence, const char *libcrypto_version)
 {
-    const struct drng_ia32cap left = drng_ia32cap_read(secure_getenv("OPENSSL_ia32cap"), skips_empty_words(libcrypto));
+    const struct drng_ia32cap left =
+        drng_ia32cap_read(secure_getenv("OPENSSL_ia32cap"), skips_empty_words(libcrypto_version));
     drng_ia32cap_mask(evidence, &left);
 }

@@ -22,8 +22,8 @@ struct drng_ia32cap drng_ia32cap_read(const char *value, bool keeps_empty);
 /* Marks the instructions that are masked, and takes the masked AES instructions out of evidence->cpu. Adds none. */
 void drng_ia32cap_mask(struct drng_evidence *evidence, const struct drng_ia32cap *left);
 
-/* All of it, from the environment; libcrypto: the version of the one that loads the provider, NULL if it does not say.
+/* All of it, from the environment; libcrypto_version: of the one that loads the provider, NULL if it does not say.
  */
-void drng_ia32cap_apply(struct drng_evidence *evidence, const char *libcrypto);
+void drng_ia32cap_apply(struct drng_evidence *evidence, const char *libcrypto_version);
 
 #endif

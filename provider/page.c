@@ -89,17 +89,19 @@ static void fill(const char *aes, const char *libcrypto)
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);
     atomic_store_explicit(&head->healthy, aes != NULL, memory_order_relaxed);
     copy_text(head->version, sizeof(head->version), DRNG_VERSION);
-    char text[sizeof(head->libcrypto)];
-    (void)snprintf(text, sizeof(text), "OpenSSL %s", libcrypto != NULL ? libcrypto : "of an unknown version");
-    copy_text(head->libcrypto, sizeof(head->libcrypto), text);
+    copy_text(head->libcrypto, sizeof(head->libcrypto), libcrypto);
     copy_text(head->aes, sizeof(head->aes), aes != NULL ? aes : "none");
     atomic_store_explicit(&drng_page.live->begun, 1, memory_order_relaxed);
     memcpy(head->magic, DRNG_PAGE_MAGIC, sizeof(head->magic));
     atomic_store_explicit(&head->layout, DRNG_PAGE_LAYOUT, memory_order_release);
 }
 
-void drng_page_open(const char *aes, const char *libcrypto)
+void drng_page_open(const char *aes, const char *libcrypto_version)
 {
+    char libcrypto[sizeof(drng_page.head->libcrypto)] = "unknown";
+    if (libcrypto_version != NULL) {
+        (void)snprintf(libcrypto, sizeof(libcrypto), "OpenSSL %s", libcrypto_version);
+    }
     static struct drng_fork_watcher watcher = {.wipe = wipe, .entered = entered};
     find_room();
     (void)drng_fork_wipes(drng_page.live, live_size());

@@ -24,10 +24,10 @@ struct drng_process {
 extern struct drng_process drng_process;
 
 /*
- * To be matched by a close for each success; false: no memory. libcrypto: the version of the one that loads the
- * provider, NULL if it does not say.
+ * To be matched by a close for each success; false: no memory. libcrypto_version: of the one that loads the provider,
+ * NULL if it does not say.
  */
-bool drng_process_open(const char *libcrypto);
+bool drng_process_open(const char *libcrypto_version);
 void drng_process_close(void);
 
 /* Runs the known answers again; a failure is for good. *what names the algorithm that failed. */
