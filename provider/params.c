@@ -56,16 +56,23 @@ static size_t place_of(size_t i, size_t size)
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? size - 1 - i : i;
 }
 
+static uint8_t extension_of(struct number value)
+{
+    return value.negative ? ALL_ONES : 0;
+}
+
 /* Byte i of a number that goes on with its sign for ever. */
 static uint8_t byte_of(struct number value, size_t i)
 {
-    const uint8_t sign = value.negative ? ALL_ONES : 0;
-    return i < sizeof(value.bits) ? (uint8_t)(value.bits >> (CHAR_BIT * i)) : sign;
+    if (i >= sizeof(value.bits)) {
+        return extension_of(value);
+    }
+    return (uint8_t)(value.bits >> (CHAR_BIT * i));
 }
 
 static bool fits(struct number value, size_t size, bool is_signed)
 {
-    const uint8_t sign = value.negative ? ALL_ONES : 0;
+    const uint8_t sign = extension_of(value);
     for (size_t i = size; i < sizeof(value.bits); i++) {
         if (byte_of(value, i) != sign) {
             return false;
@@ -88,8 +95,8 @@ static bool read_integer(const uint8_t *in, size_t size, bool is_signed, struct 
         return false;
     }
     const bool negative = is_signed && (in[place_of(size - 1, size)] & SIGN_BIT) != 0;
-    const uint8_t sign = negative ? ALL_ONES : 0;
     *value = (struct number){0, negative};
+    const uint8_t sign = extension_of(*value);
     for (size_t i = 0; i < sizeof(value->bits); i++) {
         const uint8_t byte = i < size ? in[place_of(i, size)] : sign;
         value->bits |= (uint64_t)byte << (CHAR_BIT * i);
