@@ -40,12 +40,7 @@ static const OSSL_PARAM *find(const OSSL_PARAM params[], const char *key)
 
 static OSSL_PARAM *find_writable(OSSL_PARAM params[], const char *key)
 {
-    for (; params != NULL && params->key != NULL; params++) {
-        if (strcmp(params->key, key) == 0) {
-            return params;
-        }
-    }
-    return NULL;
+    return (OSSL_PARAM *)find(params, key);
 }
 
 /* ---- Integers of any size, in the byte order of the machine ---- */
@@ -264,14 +259,17 @@ static bool get_number(const OSSL_PARAM *p, struct number *value)
     }
 }
 
+/* *value, which is what there is without such an entry, gives way to it; size is of the type that is to hold it. */
+static bool get_integer(const OSSL_PARAM params[], const char *key, size_t size, bool is_signed, struct number *value)
+{
+    const OSSL_PARAM *p = find(params, key);
+    return p == NULL || (get_number(p, value) && fits(*value, size, is_signed));
+}
+
 bool drng_params_get_int(const OSSL_PARAM params[], const char *key, int *value)
 {
-    struct number number;
-    const OSSL_PARAM *p = find(params, key);
-    if (p == NULL) {
-        return true;
-    }
-    if (!get_number(p, &number) || !fits(number, sizeof(*value), true)) {
+    struct number number = from_signed(*value);
+    if (!get_integer(params, key, sizeof(*value), true, &number)) {
         return false;
     }
     *value = (int)(int64_t)number.bits;
@@ -280,12 +278,8 @@ bool drng_params_get_int(const OSSL_PARAM params[], const char *key, int *value)
 
 bool drng_params_get_uint(const OSSL_PARAM params[], const char *key, unsigned *value)
 {
-    struct number number;
-    const OSSL_PARAM *p = find(params, key);
-    if (p == NULL) {
-        return true;
-    }
-    if (!get_number(p, &number) || !fits(number, sizeof(*value), false)) {
+    struct number number = from_unsigned(*value);
+    if (!get_integer(params, key, sizeof(*value), false, &number)) {
         return false;
     }
     *value = (unsigned)number.bits;
@@ -294,12 +288,8 @@ bool drng_params_get_uint(const OSSL_PARAM params[], const char *key, unsigned *
 
 bool drng_params_get_time(const OSSL_PARAM params[], const char *key, time_t *value)
 {
-    struct number number;
-    const OSSL_PARAM *p = find(params, key);
-    if (p == NULL) {
-        return true;
-    }
-    if (!get_number(p, &number) || !fits(number, sizeof(*value), true)) {
+    struct number number = from_signed(*value);
+    if (!get_integer(params, key, sizeof(*value), true, &number)) {
         return false;
     }
     *value = (time_t)(int64_t)number.bits;
