@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/params.h>
 
@@ -172,6 +173,20 @@ static bool is_left_out(unsigned type, size_t size)
     return type == OSSL_PARAM_INTEGER && size == 0;
 }
 
+/* OpenSSL 3.0's answers are drng's. Those of 3.5 are others where they fail, and nowhere else. */
+static bool is_after_3_0(void)
+{
+    return OpenSSL_version_num() >= 0x30100000L;
+}
+
+/* After a failure return_size is how much is needed, says OSSL_PARAM(3). OpenSSL 3.5 has ways to fail without a word.
+ */
+static bool same_size(const OSSL_PARAM *ours, const OSSL_PARAM *theirs, int they_set)
+{
+    const bool silent = theirs->return_size == 0 || theirs->return_size == OSSL_PARAM_UNMODIFIED;
+    return ours->return_size == theirs->return_size || (they_set != 1 && silent && is_after_3_0());
+}
+
 /* ---- Setting ---- */
 
 static unsigned set_differs(const struct setter *setter, unsigned type, size_t size, bool has_data)
@@ -188,7 +203,7 @@ static unsigned set_differs(const struct setter *setter, unsigned type, size_t s
     }
     const int set = setter->theirs(&theirs.params[1], value);
     const bool same =
-        setter->ours(ours.params, value) == (set == 1) && ours.params[1].return_size == theirs.params[1].return_size &&
+        setter->ours(ours.params, value) == (set == 1) && same_size(&ours.params[1], &theirs.params[1], set) &&
         memcmp(ours.data, theirs.data, sizeof(ours.data)) == 0 && ours.params[0].return_size == OSSL_PARAM_UNMODIFIED &&
         ours.params[2].return_size == OSSL_PARAM_UNMODIFIED;
     if (!same) {
@@ -309,10 +324,23 @@ static void fill_for_text(struct array *array, unsigned type, size_t size, bool 
     }
 }
 
-static bool same_texts(const struct array *ours, const struct array *theirs, bool set, int they_set)
+/* How long a text is, OpenSSL 3.5 does not tell an entry of another type. */
+static bool only_they_refuse(const struct array *ours, bool set, int they_set)
 {
-    return set == (they_set == 1) && ours->params[1].return_size == theirs->params[1].return_size &&
-           memcmp(ours->data, theirs->data, sizeof(ours->data)) == 0;
+    return set && they_set != 1 && ours->params[1].data == NULL && is_after_3_0();
+}
+
+static void check_texts(const struct array *ours, const struct array *theirs, bool set, int they_set)
+{
+    const bool same = (set == (they_set == 1) || only_they_refuse(ours, set, they_set)) &&
+                      same_size(&ours->params[1], &theirs->params[1], they_set) &&
+                      memcmp(ours->data, theirs->data, sizeof(ours->data)) == 0;
+    CU_ASSERT_TRUE(same);
+    if (!same) {
+        (void)printf("  a text into type %u, %zu bytes: %d and return_size %zu, libcrypto %d and %zu\n",
+                     ours->params[1].data_type, ours->params[1].data_size, set, ours->params[1].return_size, they_set,
+                     theirs->params[1].return_size);
+    }
 }
 
 static void every_text_is_set_as_by_libcrypto(void)
@@ -327,17 +355,17 @@ static void every_text_is_set_as_by_libcrypto(void)
         struct array ours;
         fill_for_text(&theirs, type, size, has_data);
         fill_for_text(&ours, type, size, has_data);
-        CU_ASSERT_TRUE(same_texts(&ours, &theirs, drng_params_set_utf8_string(ours.params, KEY, value),
-                                  OSSL_PARAM_set_utf8_string(&theirs.params[1], value)));
+        check_texts(&ours, &theirs, drng_params_set_utf8_string(ours.params, KEY, value),
+                    OSSL_PARAM_set_utf8_string(&theirs.params[1], value));
         fill_for_text(&theirs, type, size, has_data);
         fill_for_text(&ours, type, size, has_data);
-        CU_ASSERT_TRUE(same_texts(&ours, &theirs, drng_params_set_utf8_ptr(ours.params, KEY, value),
-                                  OSSL_PARAM_set_utf8_ptr(&theirs.params[1], value)));
+        check_texts(&ours, &theirs, drng_params_set_utf8_ptr(ours.params, KEY, value),
+                    OSSL_PARAM_set_utf8_ptr(&theirs.params[1], value));
         fill_for_text(&theirs, type, size, has_data);
         fill_for_text(&ours, type, size, has_data);
-        CU_ASSERT_TRUE(same_texts(&ours, &theirs, drng_params_set_text(ours.params, KEY, value),
-                                  type == OSSL_PARAM_UTF8_PTR ? OSSL_PARAM_set_utf8_ptr(&theirs.params[1], value)
-                                                              : OSSL_PARAM_set_utf8_string(&theirs.params[1], value)));
+        check_texts(&ours, &theirs, drng_params_set_text(ours.params, KEY, value),
+                    type == OSSL_PARAM_UTF8_PTR ? OSSL_PARAM_set_utf8_ptr(&theirs.params[1], value)
+                                                : OSSL_PARAM_set_utf8_string(&theirs.params[1], value));
     }
     ERR_clear_error();
 }
