@@ -1,8 +1,9 @@
 /*
  * params.h - OSSL_PARAM(3): what a caller asks for by name, and what it hands in.
  *
- * The same results as of libcrypto's OSSL_PARAM_get_*() and OSSL_PARAM_set_*(), which the module cannot call: it is not
- * linked to any libcrypto. Arrays end with a NULL key, or are NULL; of two entries of one key the first counts.
+ * In the place of libcrypto's OSSL_PARAM_get_*() and OSSL_PARAM_set_*(), which the module cannot call: it is to be
+ * linked to no libcrypto. The results are those of OpenSSL 3.0; later ones differ in what they say of a failure. Arrays
+ * end with a NULL key, or are NULL; of two entries of one key the first counts.
  */
 
 #ifndef DRNG_PARAMS_H
