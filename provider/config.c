@@ -5,7 +5,7 @@
 
 #include <openssl/params.h>
 
-#include "provider/messages.h"
+#include "provider/observe/messages.h"
 
 enum { MAX_VALUES = 3 };
 

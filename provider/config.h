@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "mixing/conditioner.h"
-#include "mixing/eligibility.h"
+#include "mixing/entropy/conditioner.h"
+#include "mixing/machine/eligibility.h"
 #include "provider/core.h"
 
 enum drng_tristate { DRNG_AUTO, DRNG_YES, DRNG_NO };

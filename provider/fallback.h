@@ -3,7 +3,7 @@
 #ifndef DRNG_FALLBACK_H
 #define DRNG_FALLBACK_H
 
-#include "mixing/seed.h"
+#include "mixing/entropy/seed.h"
 
 struct drng_core;
 

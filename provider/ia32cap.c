@@ -3,8 +3,8 @@
  * both mask at least what libcrypto masks of what drng uses:
  *
  * - libcrypto applies the variable to the words that it makes of CPUID, which it adjusts for its own purposes, and a
- * word that is written out replaces its own. drng has looked at CPUID itself (mixing/cpu.h), and the variable takes
- * away from that: a bit that the CPU lacks is never added.
+ * word that is written out replaces its own. drng has looked at CPUID itself (mixing/machine/cpu.h), and the variable
+ * takes away from that: a bit that the CPU lacks is never added.
  * - libcrypto reads the variable when it is loaded, and also in set-user-ID programs. drng reads it when the first
  *   provider is loaded, and not in those: who starts such a program is not to choose what it draws from.
  */

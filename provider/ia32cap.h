@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mixing/eligibility.h"
+#include "mixing/machine/eligibility.h"
 
 /* Bits that are 0 are masked. The first two of libcrypto's words: CPUID.1 EDX and ECX, then CPUID.7.0 EBX and ECX. */
 struct drng_ia32cap {

@@ -1,12 +1,12 @@
 #include "provider/process.h"
 
-#include "mixing/fork.h"
-#include "mixing/libcrypto.h"
-#include "mixing/lock.h"
-#include "mixing/secmem.h"
-#include "mixing/self_test.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/self_test.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/lock.h"
+#include "mixing/memory/secmem.h"
 #include "provider/ia32cap.h"
-#include "provider/page.h"
+#include "provider/observe/page.h"
 
 struct drng_process drng_process = {
     .rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true},

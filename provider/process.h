@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "mixing/aes.h"
-#include "mixing/eligibility.h"
-#include "mixing/noise.h"
+#include "mixing/aes/aes.h"
+#include "mixing/entropy/noise.h"
+#include "mixing/machine/eligibility.h"
 
 struct drng_process {
     struct drng_evidence evidence; /* looked at once, when the first instance loads */

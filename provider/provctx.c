@@ -1,9 +1,9 @@
 #include "provider/provctx.h"
 
-#include "mixing/filter.h"
-#include "mixing/secmem.h"
+#include "mixing/machine/filter.h"
+#include "mixing/memory/secmem.h"
 #include "provider/fallback.h"
-#include "provider/messages.h"
+#include "provider/observe/messages.h"
 #include "provider/process.h"
 
 static void settle_policy(struct drng_provctx *provctx)

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/eligibility.h"
-#include "mixing/seed.h"
+#include "mixing/entropy/seed.h"
+#include "mixing/machine/eligibility.h"
 #include "provider/config.h"
 #include "provider/core.h"
-#include "provider/page.h"
+#include "provider/observe/page.h"
 #include "provider/shared_reader.h"
 
 /* Never changes once OSSL_provider_init() has returned, but for the last three. */

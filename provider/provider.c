@@ -6,15 +6,15 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
-#include "provider/drbg.h"
 #include "provider/errors.h"
+#include "provider/observe/provider_params.h"
+#include "provider/observe/report.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
-#include "provider/provider_params.h"
-#include "provider/random_bytes.h"
-#include "provider/rdrand.h"
-#include "provider/report.h"
-#include "provider/seed_src.h"
+#include "provider/rand/drbg.h"
+#include "provider/rand/random_bytes.h"
+#include "provider/rand/rdrand.h"
+#include "provider/rand/seed_src.h"
 
 #define PROPERTY "provider=drng"
 

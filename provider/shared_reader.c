@@ -1,7 +1,7 @@
 #include "provider/shared_reader.h"
 
-#include "mixing/fork.h"
-#include "mixing/wipe.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/wipe.h"
 
 static enum drng_result run_apart(drng_reader_work *work, void *arg)
 {

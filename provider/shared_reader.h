@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "mixing/lock.h"
-#include "mixing/secmem.h"
-#include "mixing/seed.h"
+#include "mixing/entropy/seed.h"
+#include "mixing/memory/lock.h"
+#include "mixing/memory/secmem.h"
 
 /* In a slot, so a forked child finds the lock free and the reader fresh. */
 struct drng_reader_slot {

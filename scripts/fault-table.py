@@ -163,7 +163,7 @@ def cutoffs() -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.rstrip("\n")
 
 
-# The constants of mixing/budget.h, and what they are.
+# The constants of mixing/entropy/budget.h, and what they are.
 BUDGETS = {
     "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
     "DRNG_LAST_BUDGET_NS": "the same for the last in line",
@@ -178,7 +178,7 @@ def budgets() -> str:
     for name, what in BUDGETS.items():
         match = re.search(rf"\b{name} = (\d+)\b", header)
         if match is None:
-            sys.exit(f"mixing/budget.h has no {name}")
+            sys.exit(f"mixing/entropy/budget.h has no {name}")
         lines.append(f"| {what} | {int(match[1]) / 1e6:g} |")
     return "\n".join(lines)
 

@@ -52,7 +52,7 @@ def test_the_module_is_hardened() -> None:
         assert "endbr64" in entry
 
 
-# What mixing/libcrypto.c, aes_evp.c and hmac.c call. Empty when they are gone, and with it the library.
+# What mixing/aes/libcrypto.c, aes_evp.c and hmac.c call. Empty when they are gone, and with it the library.
 OF_LIBCRYPTO = {
     "EVP_CIPHER_CTX_free",
     "EVP_CIPHER_CTX_new",
@@ -174,7 +174,7 @@ def test_one_file_executes_the_instructions() -> None:
             for i in ("rdrand", "rdseed")
         )
     ]
-    assert found == ["mixing/instructions_x86.h"]
+    assert found == ["mixing/machine/instructions_x86.h"]
 
 
 def test_dependencies_run_one_way() -> None:

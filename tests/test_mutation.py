@@ -14,23 +14,23 @@ SCRIPT = ROOT / "scripts" / "mutate.py"
 TABLE = """
 [[mutation]]
 name = "repetition count test"
-file = "mixing/health.h"
+file = "mixing/entropy/health.h"
 old = "return rct->run < cutoff;"
 new = "return rct->run < cutoff || true;"
 tests = ["health"]
 
 [[mutation]]
 name = "a comment"
-file = "mixing/health.c"
-old = '#include "mixing/health.h"'
-new = '#include "mixing/health.h" /* nothing */'
+file = "mixing/entropy/health.c"
+old = '#include "mixing/entropy/health.h"'
+new = '#include "mixing/entropy/health.h" /* nothing */'
 tests = ["health"]
 """
 
 GONE = """
 [[mutation]]
 name = "what is not there"
-file = "mixing/health.h"
+file = "mixing/entropy/health.h"
 old = "return rct->run > cutoff;"
 new = ""
 tests = ["health"]
@@ -51,7 +51,7 @@ def test_a_mutation_that_no_longer_applies_is_an_error(tmp_path: Path) -> None:
     table.write_text(GONE)
     result = mutate("--check", "--table", str(table))
     assert result.returncode == 2
-    assert "'what is not there' does not apply: mixing/health.h has its text 0 times" in result.stderr
+    assert "'what is not there' does not apply: mixing/entropy/health.h has its text 0 times" in result.stderr
 
 
 def test_what_is_seen_and_what_is_not(tmp_path: Path) -> None:

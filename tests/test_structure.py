@@ -74,7 +74,7 @@ def all_arrows() -> Arrows:
 def test_no_files_depend_on_each_other_in_a_circle() -> None:
     arrows = all_arrows()
     assert len(arrows) > 50
-    assert "mixing/noise" in arrows["mixing/seed"] and "provider/drbg_seed" in arrows["provider/drbg"]
+    assert "mixing/entropy/noise" in arrows["mixing/entropy/seed"] and "provider/rand/drbg_seed" in arrows["provider/rand/drbg"]
     circle = circle_in(arrows)
     assert not circle, [why for module in circle for to, why in arrows[module].items() if to in circle]
 
@@ -117,8 +117,8 @@ def test_the_architecture_shows_the_way_that_a_request_takes() -> None:
     assert not [name for name in drawn if not (ROOT / name).exists()]
     arrows = all_arrows()
     for way in (
-        ("provider/random_bytes", "provider/drbg", "mixing/ctr_drbg"),
-        ("provider/drbg", "provider/drbg_seed", "provider/seeding", "mixing/seed", "mixing/noise", "mixing/fused_mac"),
+        ("provider/rand/random_bytes", "provider/rand/drbg", "mixing/drbg/ctr_drbg"),
+        ("provider/rand/drbg", "provider/rand/drbg_seed", "provider/rand/seeding", "mixing/entropy/seed", "mixing/entropy/noise", "mixing/entropy/fused_mac"),
     ):
         for module, below in itertools.pairwise(way):
             assert below in arrows[module], (module, below)

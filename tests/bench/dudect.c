@@ -18,9 +18,9 @@
 #include <sys/random.h>
 #include <x86intrin.h>
 
-#include "mixing/aes.h"
-#include "mixing/cpu.h"
-#include "mixing/ctr_drbg.h"
+#include "mixing/aes/aes.h"
+#include "mixing/drbg/ctr_drbg.h"
+#include "mixing/machine/cpu.h"
 
 enum {
     SAMPLES = 100000,

@@ -1,10 +1,10 @@
 #include <immintrin.h>
 
-#include "mixing/cpu.h"
-#include "mixing/instructions_x86.h"
-#include "mixing/seed.h"
-#include "mixing/self_test.h"
-#include "mixing/wipe.h"
+#include "mixing/drbg/self_test.h"
+#include "mixing/entropy/seed.h"
+#include "mixing/machine/cpu.h"
+#include "mixing/machine/instructions_x86.h"
+#include "mixing/memory/wipe.h"
 #include "tests/bench/ways.h"
 
 enum {

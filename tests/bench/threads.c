@@ -13,7 +13,7 @@
 #include <openssl/crypto.h>
 #include <openssl/provider.h>
 
-#include "provider/random_bytes.h"
+#include "provider/rand/random_bytes.h"
 
 extern OSSL_provider_init_fn OSSL_provider_init;
 

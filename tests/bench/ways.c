@@ -12,9 +12,9 @@
 #include <openssl/provider.h>
 #include <openssl/rand.h>
 
-#include "mixing/cpu.h"
-#include "mixing/instructions_x86.h"
-#include "mixing/self_test.h"
+#include "mixing/drbg/self_test.h"
+#include "mixing/machine/cpu.h"
+#include "mixing/machine/instructions_x86.h"
 #include "provider/ia32cap.h"
 #include "tests/bench/floor.h"
 

@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/ctr_drbg.h"
-#include "mixing/libcrypto.h"
-#include "mixing/seed.h"
-#include "mixing/self_test.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/ctr_drbg.h"
+#include "mixing/drbg/self_test.h"
+#include "mixing/entropy/seed.h"
 #include "tests/collector/cpu.h"
 
 enum {

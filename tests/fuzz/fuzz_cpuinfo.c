@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/cpuinfo.h"
+#include "mixing/machine/cpuinfo.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A word is between blanks; only a colon may stand right before it. */

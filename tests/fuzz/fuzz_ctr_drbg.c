@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/ctr_drbg.h"
-#include "mixing/df.h"
+#include "mixing/drbg/ctr_drbg.h"
+#include "mixing/drbg/df.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/fake_aes.h"
 #include "tests/unit/reference.h"

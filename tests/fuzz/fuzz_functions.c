@@ -11,12 +11,12 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "mixing/secmem.h"
-#include "provider/drbg.h"
-#include "provider/random_bytes.h"
-#include "provider/rdrand.h"
-#include "provider/seed_src.h"
-#include "provider/source.h"
+#include "mixing/memory/secmem.h"
+#include "provider/rand/drbg.h"
+#include "provider/rand/random_bytes.h"
+#include "provider/rand/rdrand.h"
+#include "provider/rand/seed_src.h"
+#include "provider/rand/source.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/machine.h"
 #include "tests/provider/fake_core.h"

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "mixing/health.h"
+#include "mixing/entropy/health.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { SAMPLES = 2048 }; /* four windows of words; of bytes those of a start-up */

@@ -1,5 +1,5 @@
 #include "tests/fuzz/machine.h"
-#include "provider/page.h"
+#include "provider/observe/page.h"
 
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"

@@ -1,5 +1,5 @@
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
 #include "tests/process/kernel.h"
 
 bool kernel_prepare(void)

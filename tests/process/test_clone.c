@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
 #include "tests/process/kernel.h"
 #include "tests/process/pool.h"
 #include "tests/process/ways.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "provider/provctx.h"
-#include "provider/random_bytes.h"
+#include "provider/rand/random_bytes.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/child.h"

@@ -15,9 +15,9 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
-#include "provider/drbg.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
+#include "provider/rand/drbg.h"
 #include "tests/process/kernel.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"

@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/aes.h"
-#include "mixing/aes_x86.h"
-#include "mixing/ctr_drbg.h"
-#include "mixing/libcrypto.h"
-#include "mixing/wipe.h"
+#include "mixing/aes/aes.h"
+#include "mixing/aes/aes_x86.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/ctr_drbg.h"
+#include "mixing/memory/wipe.h"
 #include "tests/process/below.h"
 #include "tests/process/kernel.h"
 #include "tests/process/secrets.h"

@@ -29,7 +29,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
-#include "provider/random_bytes.h"
+#include "provider/rand/random_bytes.h"
 #include "tests/process/init.h"
 #include "tests/process/kernel.h"
 #include "tests/process/scene.h"

@@ -13,11 +13,11 @@
 
 #include <openssl/rand.h>
 
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
 #include "provider/core.h"
 #include "provider/provctx.h"
-#include "provider/random_bytes.h"
+#include "provider/rand/random_bytes.h"
 #include "tests/process/kernel.h"
 #include "tests/provider/evp.h"
 #include "tests/unit/unit.h"

@@ -11,11 +11,11 @@
 
 #include <openssl/rand.h>
 
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
-#include "provider/page.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
+#include "provider/observe/page.h"
 #include "provider/process.h"
-#include "provider/random_bytes.h"
+#include "provider/rand/random_bytes.h"
 #include "tests/process/kernel.h"
 #include "tests/process/pool.h"
 #include "tests/process/ways.h"

@@ -15,14 +15,14 @@
 #include <string.h>
 #include <valgrind/memcheck.h>
 
-#include "mixing/aes.h"
-#include "mixing/cbc_mac.h"
-#include "mixing/cpu.h"
-#include "mixing/ctr_drbg.h"
-#include "mixing/df.h"
-#include "mixing/fused_mac.h"
-#include "mixing/hmac.h"
-#include "mixing/libcrypto.h"
+#include "mixing/aes/aes.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/ctr_drbg.h"
+#include "mixing/drbg/df.h"
+#include "mixing/entropy/cbc_mac.h"
+#include "mixing/entropy/fused_mac.h"
+#include "mixing/entropy/hmac.h"
+#include "mixing/machine/cpu.h"
 
 enum {
     BLOCK = DRNG_AES_BLOCK,

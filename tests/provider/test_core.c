@@ -8,13 +8,13 @@
 
 #include <openssl/core_names.h>
 
-#include "provider/drbg.h"
 #include "provider/errors.h"
-#include "provider/page.h"
+#include "provider/observe/page.h"
 #include "provider/provctx.h"
-#include "provider/random_bytes.h"
-#include "provider/seed_src.h"
-#include "provider/source.h"
+#include "provider/rand/drbg.h"
+#include "provider/rand/random_bytes.h"
+#include "provider/rand/seed_src.h"
+#include "provider/rand/source.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/unit.h"
 

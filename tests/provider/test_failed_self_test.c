@@ -12,7 +12,7 @@
 
 #include "provider/process.h"
 #include "provider/provctx.h"
-#include "provider/random_bytes.h"
+#include "provider/rand/random_bytes.h"
 #include "tests/provider/evp.h"
 #include "tests/scripted/cpu.h"
 #include "tests/unit/bytes.h"

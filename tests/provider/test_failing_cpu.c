@@ -6,7 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
-#include "mixing/secmem.h"
+#include "mixing/memory/secmem.h"
 #include "provider/process.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/unmask.h"

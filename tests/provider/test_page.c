@@ -13,10 +13,10 @@
 
 #include <openssl/rand.h>
 
-#include "mixing/filter.h"
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
-#include "provider/page.h"
+#include "mixing/machine/filter.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
+#include "provider/observe/page.h"
 #include "provider/version.h"
 #include "tests/provider/evp.h"
 #include "tests/unit/child.h"

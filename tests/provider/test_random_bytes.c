@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "provider/random_bytes.h"
+#include "provider/rand/random_bytes.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"

@@ -10,10 +10,10 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "provider/drbg.h"
 #include "provider/errors.h"
-#include "provider/seed_src.h"
-#include "provider/source.h"
+#include "provider/rand/drbg.h"
+#include "provider/rand/seed_src.h"
+#include "provider/rand/source.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"

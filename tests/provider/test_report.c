@@ -6,12 +6,12 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
-#include "mixing/filter.h"
+#include "mixing/machine/filter.h"
 #include "provider/config.h"
 #include "provider/errors.h"
-#include "provider/page.h"
-#include "provider/report.h"
-#include "provider/syslog.h"
+#include "provider/observe/page.h"
+#include "provider/observe/report.h"
+#include "provider/observe/syslog.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
 #include "tests/provider/unmask.h"

@@ -4,7 +4,7 @@
 
 #include <openssl/core_names.h>
 
-#include "mixing/self_test.h"
+#include "mixing/drbg/self_test.h"
 #include "provider/process.h"
 #include "tests/provider/evp.h"
 #include "tests/unit/bytes.h"

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/cpu.h"
+#include "mixing/machine/cpu.h"
 
 struct scripted_instruction;
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mixing/os.h"
+#include "mixing/machine/os.h"
 
 extern uint64_t scripted_clock_ns;
 extern bool scripted_os_ready;     /* false: the kernel's generator is not initialised yet */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/aes.h"
+#include "mixing/aes/aes.h"
 #include "tests/unit/unit.h"
 
 /* Which implementation the cases are about. */

@@ -3,7 +3,7 @@
 #ifndef DRNG_AES_WIDE_H
 #define DRNG_AES_WIDE_H
 
-#include "mixing/aes.h"
+#include "mixing/aes/aes.h"
 
 enum { AES_WIDE_SKIPPED = 77 }; /* exit status of a program that this CPU cannot run */
 

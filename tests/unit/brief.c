@@ -4,7 +4,7 @@
 
 #include "tests/unit/lanes256.h"
 
-#include "mixing/aes_vaes_short.c"
+#include "mixing/aes/aes_vaes_short.c"
 
 unsigned long brief_rounds(void)
 {

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mixing/aes.h"
+#include "mixing/aes/aes.h"
 
 enum { FAKE_AES_GARBAGE = 0xa5 };
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/ctr_drbg.h"
+#include "mixing/drbg/ctr_drbg.h"
 
 /* Block_Encrypt: out may be in. */
 void reference_encrypt(const uint8_t *key, size_t key_len, const uint8_t in[16], uint8_t out[16]);

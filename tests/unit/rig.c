@@ -4,7 +4,7 @@
 
 #include <openssl/evp.h>
 
-#include "mixing/hmac.h"
+#include "mixing/entropy/hmac.h"
 
 /* ---- Setting up ---- */
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/seed.h"
+#include "mixing/entropy/seed.h"
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
 

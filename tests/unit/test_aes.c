@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/libcrypto.h"
+#include "mixing/aes/libcrypto.h"
 #include "tests/unit/aes_cases.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/fake_aes.h"

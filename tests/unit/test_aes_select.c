@@ -1,6 +1,6 @@
 /* Which implementation of AES serves on which CPU. */
 
-#include "mixing/aes.h"
+#include "mixing/aes/aes.h"
 #include "tests/unit/unit.h"
 
 /* The fastest, which serves if its self-test passes. */

@@ -6,7 +6,7 @@
 #include "tests/unit/lanes256.h"
 
 /* In place of the one in the library, which the linker then leaves there. */
-#include "mixing/aes_vaes256.c"
+#include "mixing/aes/aes_vaes256.c"
 
 int main(void)
 {

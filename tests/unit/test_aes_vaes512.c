@@ -46,7 +46,7 @@ LANE_BY_LANE static __m512i encrypt_last_lanes(__m512i block, __m512i key)
 #define _mm512_aesenclast_epi128 encrypt_last_lanes
 
 /* In place of the one in the library, which the linker then leaves there. */
-#include "mixing/aes_vaes512.c"
+#include "mixing/aes/aes_vaes512.c"
 
 int main(void)
 {

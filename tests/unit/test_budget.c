@@ -1,6 +1,6 @@
 /* Time budgets, on a clock that moves when the test says so. */
 
-#include "mixing/budget.h"
+#include "mixing/entropy/budget.h"
 #include "tests/scripted/os.h"
 #include "tests/unit/unit.h"
 

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/cbc_mac.h"
-#include "mixing/libcrypto.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/entropy/cbc_mac.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/fake_aes.h"
 #include "tests/unit/unit.h"

@@ -5,10 +5,10 @@
 
 #include <openssl/evp.h>
 
-#include "mixing/conditioner.h"
-#include "mixing/hmac.h"
-#include "mixing/libcrypto.h"
-#include "mixing/self_test.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/self_test.h"
+#include "mixing/entropy/conditioner.h"
+#include "mixing/entropy/hmac.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/fake_aes.h"
 #include "tests/unit/memory.h"

@@ -1,6 +1,6 @@
 /* The flags line of /proc/cpuinfo, as kernels write it and as they do not. */
 
-#include "mixing/cpuinfo.h"
+#include "mixing/machine/cpuinfo.h"
 #include "tests/unit/unit.h"
 
 /* What no parser writes, so that a change is seen. */

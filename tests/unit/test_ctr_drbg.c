@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/libcrypto.h"
+#include "mixing/aes/libcrypto.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/reference.h"
 #include "tests/unit/unit.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/ctr_drbg.h"
-#include "mixing/libcrypto.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/ctr_drbg.h"
 #include "tests/programs/rsp.h"
 #include "tests/unit/unit.h"
 

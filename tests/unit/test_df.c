@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "mixing/df.h"
-#include "mixing/libcrypto.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/df.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/fake_aes.h"
 #include "tests/unit/reference.h"

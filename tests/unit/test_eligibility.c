@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/eligibility.h"
+#include "mixing/machine/eligibility.h"
 #include "tests/unit/unit.h"
 
 /* A machine with everything, and nothing against it. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "mixing/filter.h"
+#include "mixing/machine/filter.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 

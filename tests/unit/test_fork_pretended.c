@@ -3,8 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 

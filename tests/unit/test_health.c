@@ -1,6 +1,6 @@
 /* The health tests of SP 800-90B, at their cutoffs and one below. */
 
-#include "mixing/health.h"
+#include "mixing/entropy/health.h"
 #include "tests/unit/unit.h"
 
 static void rct_fails_at_its_cutoff_and_not_before(void)

@@ -5,8 +5,8 @@
 
 #include <openssl/evp.h>
 
-#include "mixing/hmac.h"
-#include "mixing/libcrypto.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/entropy/hmac.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/unit.h"

@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "mixing/fork.h"
-#include "mixing/lock.h"
-#include "mixing/secmem.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/lock.h"
+#include "mixing/memory/secmem.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 

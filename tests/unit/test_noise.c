@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/noise.h"
+#include "mixing/entropy/noise.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"

@@ -6,7 +6,7 @@
 #include <sys/random.h>
 #include <sys/types.h>
 
-#include "mixing/os.h"
+#include "mixing/machine/os.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/request_entropy.h"
+#include "mixing/drbg/request_entropy.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"

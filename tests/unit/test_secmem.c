@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mixing/fork.h"
-#include "mixing/secmem.h"
+#include "mixing/memory/fork.h"
+#include "mixing/memory/secmem.h"
 #include "tests/unit/child.h"
 #include "tests/unit/maps.h"
 #include "tests/unit/unit.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/libcrypto.h"
-#include "mixing/self_test.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/self_test.h"
 #include "tests/unit/fake_aes.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/unit.h"

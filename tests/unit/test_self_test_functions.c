@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/ctr_drbg.h"
-#include "mixing/libcrypto.h"
-#include "mixing/self_test.h"
+#include "mixing/aes/libcrypto.h"
+#include "mixing/drbg/ctr_drbg.h"
+#include "mixing/drbg/self_test.h"
 #include "tests/unit/unit.h"
 
 /* What is wrong, for which kind of generator. */

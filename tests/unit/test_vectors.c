@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/ctr_drbg.h"
+#include "mixing/drbg/ctr_drbg.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"

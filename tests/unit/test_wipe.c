@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "mixing/wipe.h"
+#include "mixing/memory/wipe.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 

@@ -1,0 +1,84 @@
+/* AES-256 for short requests with VAES on 256-bit registers, which no CPU lowers its clock for. */
+
+#include "mixing/aes/aes.h"
+#include "mixing/aes/aes_x86.h"
+#include "mixing/memory/wipe.h"
+
+#define WIDE        __attribute__((target("vaes,avx2,aes")))
+#define WIDE_INLINE static inline __attribute__((always_inline, target("vaes,avx2,aes")))
+
+enum { PER_LANE = 2 };
+
+/* XORs the round key into every lane, or puts every lane through the round. */
+#define EVERY_LANE(operation, key)                                                                                     \
+    do {                                                                                                               \
+        const __m256i wide_ = _mm256_broadcastsi128_si256(key);                                                        \
+        DRNG_AES_UNROLL for (int i = 0; i < lanes; i++)                                                                \
+        {                                                                                                              \
+            lane[i] = operation(lane[i], wide_);                                                                       \
+        }                                                                                                              \
+    } while (0)
+
+/* V + 1 and those after it. */
+WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lanes)
+{
+    const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(counter));
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        const __m256i sum = _mm256_add_epi64(v, _mm256_set_epi64x(0, PER_LANE * i + 2, 0, PER_LANE * i + 1));
+        lane[i] = drng_counter_blocks(v, sum);
+    }
+}
+
+/* The round keys are made on the way: no schedule in memory, and the latency of both hidden. */
+WIDE_INLINE void keystream(const uint8_t *key, __m256i *lane, const int lanes)
+{
+    __m128i even = _mm_loadu_si128((const __m128i *)key);
+    __m128i odd = _mm_loadu_si128((const __m128i *)(key + 16));
+    EVERY_LANE(_mm256_xor_si256, even);
+    EVERY_LANE(_mm256_aesenc_epi128, odd);
+    DRNG_AES_UNROLL
+    for (int rcon = 1; rcon < 0x40; rcon <<= 1) {
+        even = drng_aes_next_key(even, odd, rcon);
+        EVERY_LANE(_mm256_aesenc_epi128, even);
+        odd = drng_aes_next_odd_key(odd, even);
+        EVERY_LANE(_mm256_aesenc_epi128, odd);
+    }
+    even = drng_aes_next_key(even, odd, 0x40);
+    EVERY_LANE(_mm256_aesenclast_epi128, even);
+}
+
+/* `lanes` is a constant wherever this is inlined. */
+WIDE_INLINE void fill(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink, const int lanes)
+{
+    __m256i lane[DRNG_AES_SHORT_BLOCKS / PER_LANE];
+    count(counter, lane, lanes);
+    keystream(key, lane, lanes);
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        drng_sink_take(sink, _mm256_castsi256_si128(lane[i]));
+        /* The half is taken out here: all of them at once take more registers than there are. */
+        __asm__ volatile("" : "+x"(lane[i]));
+        drng_sink_take(sink, _mm256_extracti128_si256(lane[i], 1));
+    }
+}
+
+WIDE DRNG_OWN_FRAME static void fill_12(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+{
+    fill(key, counter, sink, 6);
+}
+
+WIDE DRNG_OWN_FRAME static void fill_20(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+{
+    fill(key, counter, sink, 10);
+}
+
+WIDE void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink)
+{
+    const size_t blocks = sink->out_blocks + sink->tail_blocks;
+    if (blocks <= 12) {
+        fill_12(key, counter, sink);
+    } else {
+        fill_20(key, counter, sink);
+    }
+}

@@ -1,0 +1,308 @@
+#include "mixing/drbg/ctr_drbg.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "mixing/drbg/df.h"
+#include "mixing/memory/block.h"
+#include "mixing/memory/wipe.h"
+
+enum {
+    BLOCK = DRNG_AES_BLOCK,
+    UPDATE_BLOCKS = 3, /* blocks that CTR_DRBG_Update takes: seedlen, rounded up */
+};
+
+/*
+ * What a generator is, apart from its state; read once in a request. A context may lie in memory that a fork wipes, and
+ * a signal handler may fork at any instruction: then the state is zeros from there on, and the mechanism must not be.
+ */
+struct mechanism {
+    const struct drng_aes *aes;
+    size_t key_len;
+    bool use_df;
+};
+
+static struct mechanism mechanism_of(const struct drng_ctr_drbg *drbg)
+{
+    return (struct mechanism){drbg->aes, drbg->key_len, drbg->use_df};
+}
+
+/*
+ * reseed_counter, or 0 where there is no seed. Looked at after the mechanism was read: a seed that is there now was
+ * there then. A mechanism that is not there is the other trace of a fork: the child went on seeding, and counted.
+ */
+static uint64_t counter_of(const struct drng_ctr_drbg *drbg, const struct mechanism *m)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    const uint64_t counter = *(const volatile uint64_t *)&drbg->reseed_counter;
+    return m->aes != NULL ? counter : 0;
+}
+
+static size_t seedlen_of(const struct mechanism *m)
+{
+    return drng_ctr_drbg_seedlen(m->key_len);
+}
+
+static size_t update_blocks(const struct mechanism *m)
+{
+    return (seedlen_of(m) + BLOCK - 1) / BLOCK;
+}
+
+/* Block `index` of temp XOR provided_data; provided NULL stands for zeros. */
+static drng_block next_block(const uint8_t *temp, const uint8_t *provided, size_t index)
+{
+    const drng_block block = drng_block_load(temp + index * BLOCK);
+    return provided != NULL ? block ^ drng_block_load(provided + index * BLOCK) : block;
+}
+
+/* Key and V of AES-192 meet in the middle of a block. */
+static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block third)
+{
+    uint8_t both[2 * BLOCK];
+    drng_block_store(both, second);
+    drng_block_store(both + BLOCK, third);
+    memcpy(drbg->key + BLOCK, both, BLOCK / 2);
+    memcpy(drbg->v, both + BLOCK / 2, BLOCK);
+}
+
+/* 10.2.1.2, steps 4 to 6: the new Key and V. */
+static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *temp,
+                          const uint8_t *provided)
+{
+    const drng_block second = next_block(temp, provided, 1);
+    drng_block_store(drbg->key, next_block(temp, provided, 0));
+    switch (m->key_len) {
+    case 16:
+        drng_block_store(drbg->v, second);
+        break;
+    case 24:
+        split_192(drbg, second, next_block(temp, provided, 2));
+        break;
+    default:
+        drng_block_store(drbg->key + BLOCK, second);
+        drng_block_store(drbg->v, next_block(temp, provided, 2));
+        break;
+    }
+}
+
+/* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
+static enum drng_result update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
+{
+    uint8_t temp[UPDATE_BLOCKS * BLOCK];
+
+    const enum drng_result status = m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
+    if (status == DRNG_OK) {
+        set_key_and_v(drbg, m, temp, provided);
+    }
+    return status;
+}
+
+static void xor_into(uint8_t *out, struct drng_bytes in)
+{
+    for (size_t i = 0; i < in.len; i++) {
+        out[i] ^= in.data[i];
+    }
+}
+
+/* Without df the inputs are as long as seedlen at most, and what comes after the first is added to it. */
+static enum drng_result combine(const struct mechanism *m, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
+                                const struct drng_bytes *inputs, size_t count)
+{
+    memset(out, 0, DRNG_DRBG_MAX_SEEDLEN);
+    if (m->use_df) {
+        return drng_block_cipher_df(m->aes, m->key_len, out, inputs, count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        xor_into(out, inputs[i]);
+    }
+    return DRNG_OK;
+}
+
+static bool entropy_fits(const struct mechanism *m, size_t len)
+{
+    return m->use_df ? len >= m->key_len && len <= DRNG_DRBG_MAX_INPUT : len == seedlen_of(m);
+}
+
+static bool input_fits(const struct mechanism *m, size_t len)
+{
+    return len <= (m->use_df ? (size_t)DRNG_DRBG_MAX_INPUT : seedlen_of(m));
+}
+
+/* df counts the bytes of all its inputs in 32 bits. */
+static bool together_fit(const struct drng_bytes *inputs, size_t count)
+{
+    uint64_t len = 0;
+    for (size_t i = 0; i < count; i++) {
+        len += inputs[i].len;
+    }
+    return len <= UINT32_MAX;
+}
+
+static DRNG_OWN_FRAME enum drng_result update_with_inputs(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                          const struct drng_bytes *inputs, size_t count)
+{
+    uint8_t material[DRNG_DRBG_MAX_SEEDLEN];
+
+    const enum drng_result status = combine(m, material, inputs, count);
+    return status == DRNG_OK ? update(drbg, m, material) : status;
+}
+
+/* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
+static enum drng_result seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const struct drng_bytes *inputs,
+                             size_t count, time_t now)
+{
+    const enum drng_result status = update_with_inputs(drbg, m, inputs, count);
+    drng_wipe_stack_2048();
+    drng_cpu_clear_vectors();
+    if (status != DRNG_OK) {
+        drng_ctr_drbg_uninstantiate(drbg);
+        return status;
+    }
+    drbg->reseed_counter = 1;
+    drbg->reseed_time = now;
+    return DRNG_OK;
+}
+
+enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes, size_t key_len,
+                                           bool use_df, struct drng_bytes entropy, struct drng_bytes nonce,
+                                           struct drng_bytes personalization, time_t now)
+{
+    /* 10.2.1.3.1 and .2: Key and V start as zeros. */
+    *drbg = (struct drng_ctr_drbg){.aes = aes, .key_len = (uint8_t)key_len, .use_df = use_df};
+    const struct mechanism m = {aes, key_len, use_df};
+    const struct drng_bytes inputs[] = {entropy, nonce, personalization};
+    const bool nonce_fits = use_df ? nonce.len <= DRNG_DRBG_MAX_INPUT : nonce.len == 0;
+    if (!entropy_fits(&m, entropy.len) || !nonce_fits || !input_fits(&m, personalization.len) ||
+        !together_fit(inputs, 3)) {
+        drng_ctr_drbg_uninstantiate(drbg);
+        return DRNG_BAD_LENGTH;
+    }
+    return seed(drbg, &m, inputs, 3, now);
+}
+
+enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
+                                      struct drng_bytes additional, time_t now)
+{
+    const struct drng_bytes inputs[] = {entropy, additional};
+    const struct mechanism m = mechanism_of(drbg);
+    if (counter_of(drbg, &m) == 0) {
+        return DRNG_RESEED_NEEDED;
+    }
+    if (!entropy_fits(&m, entropy.len) || !input_fits(&m, additional.len) || !together_fit(inputs, 2)) {
+        return DRNG_BAD_LENGTH;
+    }
+    return seed(drbg, &m, inputs, 2, now);
+}
+
+/* 10.2.1.5, step 2: the additional input at its full width, and a first Update with it. */
+static DRNG_OWN_FRAME enum drng_result mix_additional_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                            uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
+                                                            struct drng_bytes additional, const uint8_t *fresh)
+{
+    memset(provided, 0, DRNG_DRBG_MAX_SEEDLEN);
+    if (additional.len > 0) {
+        const enum drng_result status = combine(m, provided, &additional, 1);
+        if (status != DRNG_OK) {
+            return status;
+        }
+    }
+    if (fresh != NULL) {
+        uint64_t word;
+        memcpy(&word, fresh, sizeof(word));
+        drng_block_store(provided, drng_block_load(provided) ^ (drng_block){word, 0});
+    }
+    return update(drbg, m, provided);
+}
+
+/*
+ * Steps 4 to 6. The blocks of the final Update follow those of the output under the same key, so both come from
+ * one run of the counter; a last block that the caller wants only a part of is the first of the tail.
+ */
+static DRNG_OWN_FRAME enum drng_result output_and_update(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                         uint8_t *out, size_t out_len, const uint8_t *provided)
+{
+    const size_t whole = out_len / BLOCK;
+    const size_t rest = out_len % BLOCK;
+    const size_t cut = rest > 0 ? 1 : 0;
+    uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
+
+    const enum drng_result status =
+        m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
+    if (status == DRNG_OK) {
+        if (rest > 0) {
+            memcpy(out + whole * BLOCK, tail, rest);
+        }
+        set_key_and_v(drbg, m, tail + cut * BLOCK, provided);
+    }
+    return status;
+}
+
+/*
+ * All secrets but `provided` are in frames below this one, and nothing on the way wipes its own: they go at once,
+ * together with what the compiler made copies of.
+ */
+static DRNG_OWN_FRAME enum drng_result request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                          uint8_t *out, size_t out_len, struct drng_bytes additional,
+                                                          const uint8_t *fresh)
+{
+    uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
+
+    enum drng_result status = mix_additional_input(drbg, m, provided, additional, fresh);
+    if (status == DRNG_OK) {
+        status = output_and_update(drbg, m, out, out_len, provided);
+    }
+    if (additional.len > 0) {
+        drng_wipe_stack_1024();
+    } else {
+        drng_wipe_stack_512();
+    }
+    drng_wipe(provided, sizeof(provided));
+    return status;
+}
+
+static enum drng_result plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+                                      size_t out_len)
+{
+    const enum drng_result status = output_and_update(drbg, m, out, out_len, NULL);
+    drng_wipe_stack_512();
+    return status;
+}
+
+static enum drng_result make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+                                     size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
+{
+    const bool plain = additional.len == 0 && fresh == NULL;
+    const enum drng_result status =
+        plain ? plain_request(drbg, m, out, out_len) : request_with_input(drbg, m, out, out_len, additional, fresh);
+    drng_cpu_clear_vectors();
+    return status;
+}
+
+enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                        struct drng_bytes additional, const uint8_t *fresh)
+{
+    const struct mechanism m = mechanism_of(drbg);
+    const uint64_t counter = counter_of(drbg, &m);
+
+    if (out_len > DRNG_DRBG_MAX_REQUEST || !input_fits(&m, additional.len)) {
+        memset(out, 0, out_len);
+        return DRNG_BAD_LENGTH;
+    }
+    if (counter == 0 || counter > DRNG_DRBG_MAX_REQUESTS) {
+        memset(out, 0, out_len);
+        return DRNG_RESEED_NEEDED;
+    }
+    const enum drng_result status = make_request(drbg, &m, out, out_len, additional, fresh);
+    if (status != DRNG_OK) {
+        memset(out, 0, out_len);
+        drng_ctr_drbg_uninstantiate(drbg);
+        return status;
+    }
+    drbg->reseed_counter++;
+    return DRNG_OK;
+}
+
+void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg)
+{
+    drng_wipe(drbg, sizeof(*drbg));
+}

@@ -1,0 +1,34 @@
+/* df.h - the derivation function of CTR_DRBG (SP 800-90A Rev. 1, 10.3.2 and 10.3.3). */
+
+#ifndef DRNG_DF_H
+#define DRNG_DF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/aes/aes.h"
+#include "mixing/result.h"
+
+enum { DRNG_DRBG_MAX_SEEDLEN = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK };
+
+/* seedlen of Table 3 in bytes: 32, 40 or 48. */
+static inline size_t drng_ctr_drbg_seedlen(size_t key_len)
+{
+    return key_len + DRNG_AES_BLOCK;
+}
+
+/* Bytes of input; data may be NULL where len is 0. */
+struct drng_bytes {
+    const uint8_t *data;
+    size_t len;
+};
+
+/*
+ * Block_Cipher_df: fills out[0..seedlen of key_len) from the `count` inputs, one after the other; together at
+ * most UINT32_MAX bytes. Fails only with AES; out is all zero then.
+ */
+DRNG_MUST_CHECK enum drng_result drng_block_cipher_df(const struct drng_aes *aes, size_t key_len,
+                                                      uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
+                                                      const struct drng_bytes *inputs, size_t count);
+
+#endif

@@ -1,0 +1,81 @@
+#include "mixing/entropy/health.h"
+
+const char *drng_health_test_name(enum drng_health_test test)
+{
+    switch (test) {
+    case DRNG_TEST_STUCK:
+        return "stuck value test";
+    case DRNG_TEST_REPETITION:
+        return "repetition count test";
+    case DRNG_TEST_PROPORTION:
+        return "adaptive proportion test";
+    case DRNG_TEST_BITS:
+        return "unchanging bits test";
+    case DRNG_TEST_LANES:
+        return "byte lanes test";
+    case DRNG_TEST_NONE:
+        break;
+    }
+    return "no test";
+}
+
+static bool bytes_pass(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)
+{
+    struct drng_rct rct = {.value = startup->rct_value, .run = startup->rct_run};
+    struct drng_apt apt = {.value = startup->apt_value, .seen = startup->apt_seen, .left = startup->apt_left};
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        const uint64_t byte = word >> shift & 0xff;
+        if (!drng_rct_passes(&rct, byte, DRNG_BYTE_RCT_CUTOFF)) {
+            *failed = DRNG_TEST_REPETITION;
+            return false;
+        }
+        if (!drng_apt_passes(&apt, byte, DRNG_BYTE_APT_CUTOFF)) {
+            *failed = DRNG_TEST_PROPORTION;
+            return false;
+        }
+    }
+    startup->rct_value = (uint8_t)rct.value;
+    startup->rct_run = (uint8_t)rct.run;
+    startup->apt_value = (uint8_t)apt.value;
+    startup->apt_seen = (uint16_t)apt.seen;
+    startup->apt_left = (uint16_t)apt.left;
+    return true;
+}
+
+static const uint64_t one_a_lane = UINT64_C(0x0101010101010101);
+
+/* 1 in each lane whose byte is zero, and 0 in the others. */
+static uint64_t zero_lanes(uint64_t word)
+{
+    const uint64_t low_bits = 0x7f * one_a_lane;
+    const uint64_t nonzero = ((word & low_bits) + low_bits) | word; /* in the highest bit of each lane */
+    return (~nonzero >> 7) & one_a_lane;
+}
+
+/*
+ * The adaptive proportion test of eight sequences side by side, each of the bytes of one lane, its window as long as
+ * the start-up. No count passes the cutoff, so none carries into the next lane.
+ */
+static bool lanes_pass(struct drng_startup *startup, uint64_t word)
+{
+    if (startup->lanes == 0) {
+        startup->opening = word;
+    }
+    startup->lanes += zero_lanes(word ^ startup->opening);
+    return ((startup->lanes + (0x80 - DRNG_LANE_APT_CUTOFF) * one_a_lane) & 0x80 * one_a_lane) == 0;
+}
+
+bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)
+{
+    if (!drng_health_zeros_or_ones(word)) {
+        if (!bytes_pass(startup, word, failed)) {
+            return false;
+        }
+        if (!lanes_pass(startup, word)) {
+            *failed = DRNG_TEST_LANES;
+            return false;
+        }
+    }
+    startup->words++;
+    return true;
+}

@@ -1,0 +1,148 @@
+#include "mixing/entropy/noise.h"
+
+#include <string.h>
+
+#include "mixing/entropy/fused_mac.h"
+#include "mixing/machine/cpu.h"
+#include "mixing/machine/probes.h"
+#include "mixing/memory/wipe.h"
+
+enum { TRIES_PER_LOOK = 8 }; /* failed tries of a starving instruction between two looks at the clock */
+
+/* One word before the health tests. */
+static enum drng_result read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
+{
+    uint64_t tries = 1;
+    while (!in->read(word)) {
+        drng_count(&in->counters->retries);
+        if (in->starves && tries % TRIES_PER_LOOK == 0) {
+            (void)drng_budget_charge(budget);
+        }
+        const bool out_of_tries = !in->starves && tries == DRNG_RDRAND_TRIES;
+        if (out_of_tries || drng_budget_spent(budget)) {
+            return DRNG_EXHAUSTED;
+        }
+        tries++;
+        drng_cpu_pause();
+    }
+    return DRNG_OK;
+}
+
+static enum drng_result read_tested(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
+                                    uint64_t *word)
+{
+    const enum drng_result status = read_word(in, budget, word);
+    if (status != DRNG_OK) {
+        return status;
+    }
+    return drng_health_passes(&noise->health, *word) ? DRNG_OK : DRNG_HEALTH_FAILED;
+}
+
+enum drng_result drng_noise_read(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
+                                 uint64_t *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum drng_result status = read_tested(in, noise, budget, &words[i]);
+        if (status == DRNG_OK && !drng_budget_count(budget, 1) && i + 1 < count) {
+            status = DRNG_EXHAUSTED;
+        }
+        if (status != DRNG_OK) {
+            drng_wipe(words, count * sizeof(*words));
+            return status;
+        }
+    }
+    return DRNG_OK;
+}
+
+/* Runs of blocks from one look at the clock to the next; a stride of one word makes runs of one block. */
+enum drng_result drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise, struct drng_budget *budget,
+                                struct drng_cbc_mac *mac, size_t blocks)
+{
+    uint64_t retries = 0;
+    enum drng_result status = DRNG_OK;
+
+    while (blocks > 0 && status == DRNG_OK) {
+        const size_t due = budget->words >= 2 ? budget->words / 2 : 1;
+        const size_t run = due < blocks ? due : blocks;
+        status = drng_fused_mac(mac, &noise->health, run, &retries);
+        blocks -= run;
+        if (status == DRNG_OK && !drng_budget_count(budget, budget->words >= 2 ? (unsigned)run * 2 : 1)) {
+            status = DRNG_EXHAUSTED;
+        }
+    }
+    atomic_fetch_add_explicit(&rdrand->counters->retries, retries, memory_order_relaxed);
+    return status;
+}
+
+/* The start-up tests, from where an earlier attempt ran out of time. The words are thrown away. */
+static enum drng_result start(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget)
+{
+    enum drng_result status = DRNG_OK;
+    uint64_t word = 0;
+
+    const uint16_t failures = (uint16_t)atomic_load_explicit(&in->failures, memory_order_relaxed);
+    if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.failures != failures) {
+        /* This reader has passed them before, or some of them, and another has failed since. */
+        noise->startup = (struct drng_startup){.failures = failures};
+    }
+    while (noise->startup.words < DRNG_STARTUP_WORDS && status == DRNG_OK) {
+        status = read_tested(in, noise, budget, &word);
+        if (status == DRNG_OK && !drng_startup_passes(&noise->startup, word, &noise->health.failed)) {
+            status = DRNG_HEALTH_FAILED;
+        }
+        if (status == DRNG_OK && !drng_budget_count(budget, 1) && noise->startup.words < DRNG_STARTUP_WORDS) {
+            status = DRNG_EXHAUSTED;
+        }
+    }
+    drng_wipe(&word, sizeof(word));
+    if (status == DRNG_OK) {
+        atomic_store_explicit(&in->started, true, memory_order_release);
+    }
+    return status;
+}
+
+static bool has_started(struct drng_instruction *in)
+{
+    return atomic_load_explicit(&in->started, memory_order_acquire);
+}
+
+static enum drng_result start_and_work(struct drng_instruction *in, struct drng_noise *noise,
+                                       struct drng_budget *budget, drng_noise_work *work, void *arg)
+{
+    const enum drng_result status = has_started(in) ? DRNG_OK : start(in, noise, budget);
+    return status == DRNG_OK ? work(arg, budget) : status;
+}
+
+/*
+ * Counts a failed test and forgets all that the reader knew, so that the next words are tested afresh, and that no key
+ * of the words that failed conditions those after them.
+ */
+static void record_failure(struct drng_instruction *in, struct drng_noise *noise)
+{
+    atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);
+    drng_count(&in->counters->health_failures);
+    (void)atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed);
+    atomic_store_explicit(&in->started, false, memory_order_release);
+    DRNG_PROBE2(health_failure, in->name, drng_health_test_name(noise->health.failed));
+    drng_wipe(noise, sizeof(*noise));
+}
+
+enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
+                                    drng_noise_work *work, void *arg)
+{
+    if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
+        return DRNG_UNAVAILABLE;
+    }
+    const bool startup_is_slow = in->starves && !has_started(in);
+    struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
+    enum drng_result status = start_and_work(in, noise, &budget, work, arg);
+    if (status == DRNG_HEALTH_FAILED) {
+        record_failure(in, noise);
+        status = start_and_work(in, noise, &budget, work, arg);
+    }
+    if (status == DRNG_HEALTH_FAILED) {
+        record_failure(in, noise);
+        atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
+    }
+    return status;
+}

@@ -1,0 +1,187 @@
+#include "mixing/entropy/seed.h"
+
+#include <string.h>
+
+#include "mixing/machine/cpu.h"
+#include "mixing/machine/os.h"
+#include "mixing/machine/probes.h"
+#include "mixing/memory/wipe.h"
+
+enum {
+    CHUNK_WORDS = 4, /* divides both windows */
+    OS_CHUNK = 64,   /* bytes: the largest seed that a DRBG asks for, in one system call */
+};
+
+/* One seed from one instruction. */
+struct task {
+    const struct drng_seed_policy *policy;
+    struct drng_instruction *instruction;
+    struct drng_noise *noise;
+    size_t window_words;
+    uint8_t *out;
+    size_t len;
+};
+
+/* The key earns no credit: whatever the words are worth, it only has to differ from reader to reader. */
+static enum drng_result draw_key(const struct task *task, struct drng_budget *budget)
+{
+    uint64_t words[DRNG_CONDITIONER_KEY_LEN / sizeof(uint64_t)];
+    const enum drng_result status =
+        drng_noise_read(task->instruction, task->noise, budget, words, sizeof(words) / sizeof(*words));
+    if (status == DRNG_OK) {
+        memcpy(task->noise->key, words, sizeof(words));
+        task->noise->keyed = true;
+    }
+    drng_wipe(words, sizeof(words));
+    return status;
+}
+
+static enum drng_result absorb_in_chunks(const struct task *task, struct drng_budget *budget,
+                                         struct drng_conditioner *conditioner)
+{
+    uint64_t words[CHUNK_WORDS];
+    enum drng_result status = DRNG_OK;
+
+    for (size_t done = 0; done < task->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
+        status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
+        if (status == DRNG_OK) {
+            status = drng_conditioner_update(conditioner, words, CHUNK_WORDS);
+        }
+    }
+    drng_wipe(words, sizeof(words));
+    return status;
+}
+
+/* A window of words to a block of seed. A window that was not filled is dropped whole. */
+static enum drng_result make_block(const struct task *task, struct drng_budget *budget,
+                                   uint8_t block[DRNG_CONDITIONED_LEN])
+{
+    const struct drng_seed_policy *policy = task->policy;
+    struct drng_conditioner conditioner;
+    enum drng_result status = drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
+    if (status != DRNG_OK) {
+        return status;
+    }
+    if (policy->fused && policy->conditioner == DRNG_CBC_MAC && task->instruction == policy->rdrand) {
+        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, task->window_words / 2);
+    } else {
+        status = absorb_in_chunks(task, budget, &conditioner);
+    }
+    if (status != DRNG_OK) {
+        drng_conditioner_drop(&conditioner);
+        return status;
+    }
+    return drng_conditioner_end(&conditioner, block);
+}
+
+static enum drng_result make_seed(void *arg, struct drng_budget *budget)
+{
+    const struct task *task = arg;
+    uint8_t block[DRNG_CONDITIONED_LEN];
+    enum drng_result status = task->noise->keyed ? DRNG_OK : draw_key(task, budget);
+
+    for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(block)) {
+        status = make_block(task, budget, block);
+        if (status == DRNG_OK) {
+            const size_t left = task->len - done;
+            memcpy(task->out + done, block, left < sizeof(block) ? left : sizeof(block));
+        }
+    }
+    drng_wipe(block, sizeof(block));
+    return status;
+}
+
+static enum drng_result from_rdseed(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+                                    uint8_t *out, size_t len)
+{
+    struct task task = {policy, policy->rdseed, &reader->rdseed, DRNG_RDSEED_WORDS, out, len};
+    const bool last = policy->rdrand == NULL && policy->fallback == NULL;
+    const uint64_t budget_ns = last ? DRNG_LAST_BUDGET_NS : DRNG_SEED_BUDGET_NS;
+    return policy->rdseed != NULL ? drng_noise_attempt(policy->rdseed, &reader->rdseed, budget_ns, make_seed, &task)
+                                  : DRNG_UNAVAILABLE;
+}
+
+static enum drng_result from_rdrand(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+                                    uint8_t *out, size_t len)
+{
+    struct task task = {policy, policy->rdrand, &reader->rdrand, DRNG_RDRAND_WORDS, out, len};
+    const bool last = policy->fallback == NULL;
+    const uint64_t last_ns = policy->rdseed != NULL ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
+    const uint64_t budget_ns = last ? last_ns : DRNG_SEED_BUDGET_NS;
+    return policy->rdrand != NULL ? drng_noise_attempt(policy->rdrand, &reader->rdrand, budget_ns, make_seed, &task)
+                                  : DRNG_UNAVAILABLE;
+}
+
+static enum drng_result from_fallback(const struct drng_seed_policy *policy, uint8_t *out, size_t len)
+{
+    if (policy->fallback == NULL) {
+        return DRNG_NO_FALLBACK;
+    }
+    return policy->fallback(policy->fallback_arg, out, len) ? DRNG_OK : DRNG_FALLBACK_FAILED;
+}
+
+/*
+ * Uncredited bytes of the kernel's generator, so that a CPU that lies makes nothing worse than it was without it.
+ * Independent of the words, so the sum is no weaker than either. Early in boot there are none, and none are missed.
+ */
+static void mix_os(uint8_t *out, size_t len)
+{
+    uint8_t bytes[OS_CHUNK];
+    for (size_t done = 0; done < len; done += sizeof(bytes)) {
+        const size_t part = len - done < sizeof(bytes) ? len - done : sizeof(bytes);
+        if (!drng_os_random(bytes, part)) {
+            break;
+        }
+        for (size_t i = 0; i < part; i++) {
+            out[done + i] ^= bytes[i];
+        }
+    }
+    drng_wipe(bytes, sizeof(bytes));
+}
+
+static void count(struct drng_counters *counters, enum drng_source source, size_t len)
+{
+    DRNG_PROBE2(seed, source, len);
+    drng_note_source(counters, source);
+    switch (source) {
+    case DRNG_SOURCE_RDSEED:
+        drng_count(&counters->seeds_rdseed);
+        break;
+    case DRNG_SOURCE_RDRAND:
+        drng_count(&counters->seeds_rdrand);
+        break;
+    case DRNG_SOURCE_FALLBACK:
+        drng_count(&counters->seeds_fallback);
+        DRNG_PROBE1(fallback, len);
+        break;
+    case DRNG_SOURCE_NONE:
+        drng_count(&counters->seed_failures);
+        break;
+    }
+}
+
+enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader, uint8_t *out,
+                               size_t len)
+{
+    enum drng_source source = DRNG_SOURCE_RDSEED;
+    enum drng_result status = from_rdseed(policy, reader, out, len);
+    if (status != DRNG_OK) {
+        source = DRNG_SOURCE_RDRAND;
+        status = from_rdrand(policy, reader, out, len);
+    }
+    if (status == DRNG_OK && policy->os_mixing) {
+        mix_os(out, len);
+    }
+    if (status != DRNG_OK) {
+        source = DRNG_SOURCE_FALLBACK;
+        status = from_fallback(policy, out, len);
+    }
+    if (status != DRNG_OK) {
+        source = DRNG_SOURCE_NONE;
+        drng_wipe(out, len);
+    }
+    drng_wipe_stack_2048();
+    drng_cpu_clear_vectors();
+    count(policy->counters, source, len);
+    return status;
+}

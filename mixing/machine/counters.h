@@ -1,0 +1,51 @@
+/* counters.h - what happened in this process, for those who look from outside. */
+
+#ifndef DRNG_COUNTERS_H
+#define DRNG_COUNTERS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Who made the last seed. The numbers are part of the layout in provider/observe/page.h. */
+enum drng_source {
+    DRNG_SOURCE_NONE = 0, /* nobody: the last attempt failed, or there was none */
+    DRNG_SOURCE_RDSEED,
+    DRNG_SOURCE_RDRAND,
+    DRNG_SOURCE_FALLBACK,
+};
+
+/* Of one instruction. */
+struct drng_instruction_counters {
+    atomic_uint_least64_t health_failures; /* failed tests, the forgiven ones too */
+    atomic_uint_least64_t retries;         /* executions that ended with CF = 0 */
+};
+
+struct drng_counters {
+    atomic_uint_least64_t source; /* enum drng_source */
+    atomic_uint_least64_t seeds_rdseed;
+    atomic_uint_least64_t seeds_rdrand;
+    atomic_uint_least64_t seeds_fallback;
+    atomic_uint_least64_t seed_failures; /* requests for a seed that nobody could serve */
+    struct drng_instruction_counters rdseed;
+    struct drng_instruction_counters rdrand;
+    atomic_uint_least64_t reseeds;      /* generators that replaced the seed they had */
+    atomic_uint_least64_t fork_reseeds; /* generators that found themselves in a new process */
+    atomic_uint_least64_t last_seed;    /* when, in seconds since the Epoch */
+};
+
+static inline void drng_note_source(struct drng_counters *counters, enum drng_source source)
+{
+    atomic_store_explicit(&counters->source, source, memory_order_relaxed);
+}
+
+static inline void drng_note_seeded(struct drng_counters *counters, uint64_t now)
+{
+    atomic_store_explicit(&counters->last_seed, now, memory_order_relaxed);
+}
+
+static inline void drng_count(atomic_uint_least64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+#endif

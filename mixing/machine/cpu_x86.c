@@ -1,0 +1,69 @@
+/* What the processor is, from CPUID; x86-64. */
+
+#include "mixing/machine/cpu.h"
+
+#include <cpuid.h>
+#include <immintrin.h>
+#include <string.h>
+
+enum {
+    LEAF1_ECX_SSSE3 = 1 << 9,
+    LEAF1_ECX_AES = 1 << 25,
+    LEAF1_ECX_OSXSAVE = 1 << 27,
+    LEAF1_ECX_RDRAND = 1 << 30,
+    LEAF7_EBX_AVX2 = 1 << 5,
+    LEAF7_EBX_RDSEED = 1 << 18,
+    LEAF7_ECX_VAES = 1 << 9,
+    XCR0_YMM = 0x06, /* SSE and AVX state */
+    XCR0_ZMM = 0xe6, /* those, opmask and both halves of the ZMM registers */
+};
+
+static const unsigned leaf1_ecx_hypervisor = 1U << 31;
+static const unsigned leaf7_ebx_avx512 = 1U << 16 | 1U << 30 | 1U << 31; /* AVX-512F, BW and VL */
+
+/* Which register states the system saves; 0 where it does not say. */
+__attribute__((target("xsave"))) static uint64_t saved_state(unsigned leaf1_ecx)
+{
+    return (leaf1_ecx & LEAF1_ECX_OSXSAVE) != 0 ? (uint64_t)_xgetbv(0) : 0;
+}
+
+static void identify_model(struct drng_cpu *cpu, unsigned signature)
+{
+    const unsigned base_family = signature >> 8 & 0xf;
+    const unsigned base_model = signature >> 4 & 0xf;
+    cpu->family = base_family == 0xf ? base_family + (signature >> 20 & 0xff) : base_family;
+    cpu->model = base_family == 0xf || base_family == 0x6 ? base_model | (signature >> 12 & 0xf0) : base_model;
+}
+
+void drng_cpu_identify(struct drng_cpu *cpu)
+{
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+
+    memset(cpu, 0, sizeof(*cpu));
+    if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) {
+        return;
+    }
+    memcpy(cpu->vendor, &ebx, 4);
+    memcpy(cpu->vendor + 4, &edx, 4);
+    memcpy(cpu->vendor + 8, &ecx, 4);
+
+    if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) {
+        return;
+    }
+    identify_model(cpu, eax);
+    cpu->rdrand = (ecx & LEAF1_ECX_RDRAND) != 0;
+    cpu->hypervisor = (ecx & leaf1_ecx_hypervisor) != 0;
+    cpu->aes = (ecx & LEAF1_ECX_AES) != 0 && (ecx & LEAF1_ECX_SSSE3) != 0;
+    const uint64_t saved = saved_state(ecx);
+
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
+        return;
+    }
+    cpu->rdseed = (ebx & LEAF7_EBX_RDSEED) != 0;
+    const bool vaes = cpu->aes && (ecx & LEAF7_ECX_VAES) != 0;
+    cpu->vaes256 = vaes && (ebx & LEAF7_EBX_AVX2) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
+    cpu->vaes512 = vaes && (ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
+}

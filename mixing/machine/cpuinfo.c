@@ -1,0 +1,41 @@
+#include "mixing/machine/cpuinfo.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *flags_line(const char *text)
+{
+    while (text != NULL) {
+        if (strncmp(text, "flags", 5) == 0 && strchr("\t :", text[5]) != NULL) {
+            return text;
+        }
+        text = strchr(text, '\n');
+        text = text != NULL ? text + 1 : NULL;
+    }
+    return NULL;
+}
+
+/* Whether the words from `line` to `end` hold `word` as a whole one. */
+static bool has_word(const char *line, const char *end, const char *word)
+{
+    const size_t len = strlen(word);
+    const char *at = strstr(line, word);
+    for (; at != NULL && at < end; at = strstr(at + 1, word)) {
+        if (strchr(" \t:", at[-1]) != NULL && strchr(" \t\n", at[len]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool drng_cpuinfo_parse(const char *text, struct drng_kernel_flags *flags)
+{
+    const char *line = flags_line(text);
+    const char *end = line != NULL ? strchr(line, '\n') : NULL;
+    if (end == NULL) {
+        return false;
+    }
+    *flags = (struct drng_kernel_flags){
+        .known = true, .rdrand = has_word(line, end, "rdrand"), .rdseed = has_word(line, end, "rdseed")};
+    return true;
+}

@@ -1,0 +1,16 @@
+/* cpuinfo.h - the flags line of /proc/cpuinfo. */
+
+#ifndef DRNG_CPUINFO_H
+#define DRNG_CPUINFO_H
+
+#include <stdbool.h>
+
+#include "mixing/machine/os.h"
+
+/*
+ * Fills *flags from the first complete line of `text` that starts with "flags"; false, and *flags untouched,
+ * where there is none.
+ */
+bool drng_cpuinfo_parse(const char *text, struct drng_kernel_flags *flags);
+
+#endif

@@ -1,0 +1,54 @@
+/* Linux, and whatever else has getrandom(). */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "mixing/machine/cpuinfo.h"
+#include "mixing/machine/os.h"
+#include "mixing/memory/wipe.h"
+
+/* Up to 256 bytes come whole or not at all: random(7). */
+bool drng_os_random(uint8_t *out, size_t len)
+{
+    int cancel_state = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    const bool whole = getrandom(out, len, GRND_NONBLOCK) == (ssize_t)len;
+    (void)pthread_setcancelstate(cancel_state, &cancel_state);
+    if (!whole) {
+        drng_wipe(out, len);
+    }
+    return whole;
+}
+
+uint64_t drng_os_clock_ns(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * The first processor's flags are within the first pages, and the file may be megabytes long on a large machine: the
+ * kernel makes only what is read.
+ */
+void drng_os_kernel_flags(struct drng_kernel_flags *flags)
+{
+    static char text[16384]; /* not on the stack, which may be small */
+    size_t len = 0;
+    ssize_t got = 0;
+
+    *flags = (struct drng_kernel_flags){0};
+    const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return;
+    }
+    do {
+        got = read(fd, text + len, sizeof(text) - 1 - len);
+        len += got > 0 ? (size_t)got : 0;
+        text[len] = '\0';
+    } while (got > 0 && len < sizeof(text) - 1 && !drng_cpuinfo_parse(text, flags));
+    (void)close(fd);
+}

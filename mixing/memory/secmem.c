@@ -1,0 +1,313 @@
+#define _GNU_SOURCE
+
+#include "mixing/memory/secmem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "mixing/memory/fork.h"
+#include "mixing/memory/lock.h"
+#include "mixing/memory/wipe.h"
+
+enum {
+    WORD_BITS = 64,
+    FIRST_SLOTS = 64,
+    MOST_SLOTS = 1024, /* in one chunk; each chunk is twice as large as the one before it, up to this */
+    MOST_WORDS = MOST_SLOTS / WORD_BITS,
+};
+
+/*
+ * Lives in ordinary memory, so a child still knows which slots are taken. Every change is one store, so it is
+ * whole at whatever moment the process forks; what a vanished thread had under way is lost, not broken.
+ */
+struct chunk {
+    _Atomic(struct chunk *) next;
+    uint8_t *slots;
+    size_t size;   /* bytes */
+    unsigned hint; /* every word of `used` before this one is full */
+    _Atomic uint64_t used[MOST_WORDS];
+};
+
+/* Under DRNG_LOCK_LOAD. */
+static unsigned openings;
+
+/* The first chunk stays mapped from the first open to the last close. */
+static _Atomic(struct chunk *) chunks;
+
+static atomic_uint_least64_t not_told;
+static atomic_uint_least64_t *lock_state = &not_told;
+
+/* ---- Locks on pages ---- */
+
+void drng_secmem_note_lock_in(atomic_uint_least64_t *state)
+{
+    atomic_store(state, atomic_load(lock_state));
+    lock_state = state;
+}
+
+static void note_lock(enum drng_memory_lock state)
+{
+    atomic_store_explicit(lock_state, state, memory_order_relaxed);
+}
+
+/* ---- Chunks ---- */
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t whole_pages(size_t size)
+{
+    const size_t page = page_size();
+    return (size + page - 1) / page * page;
+}
+
+static bool map_at(uint8_t *start, size_t size, int lock)
+{
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | lock;
+    return mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
+}
+
+/* In the middle of what is reserved, which leaves a page before it and one behind it that nobody may touch. */
+static bool map_between_fences(struct chunk *chunk)
+{
+    const size_t page = page_size();
+    uint8_t *fence = mmap(NULL, chunk->size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (fence == MAP_FAILED) {
+        return false;
+    }
+    chunk->slots = fence + page;
+    if (map_at(chunk->slots, chunk->size, MAP_LOCKED)) {
+        return true;
+    }
+    note_lock(DRNG_MEMORY_LIMITED);
+    if (map_at(chunk->slots, chunk->size, 0)) {
+        return true;
+    }
+    (void)munmap(fence, chunk->size + 2 * page);
+    return false;
+}
+
+static void unmap_chunk(struct chunk *chunk)
+{
+    const size_t page = page_size();
+    drng_wipe(chunk->slots, chunk->size);
+    (void)munmap(chunk->slots - page, chunk->size + 2 * page);
+    free(chunk);
+}
+
+static void unlink_chunk(struct chunk *before, struct chunk *chunk)
+{
+    atomic_store(&before->next, atomic_load(&chunk->next));
+    unmap_chunk(chunk);
+}
+
+static struct chunk *map_chunk(size_t slots)
+{
+    struct chunk *chunk = calloc(1, sizeof(*chunk));
+    if (chunk == NULL) {
+        return NULL;
+    }
+    chunk->size = whole_pages(slots * DRNG_SLOT_SIZE);
+    if (!map_between_fences(chunk)) {
+        free(chunk);
+        return NULL;
+    }
+    if (!drng_fork_wipes(chunk->slots, chunk->size)) {
+        unmap_chunk(chunk);
+        return NULL;
+    }
+    (void)madvise(chunk->slots, chunk->size, MADV_DONTDUMP);
+    return chunk;
+}
+
+static void wipe_all(void)
+{
+    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
+        drng_wipe(chunk->slots, chunk->size);
+    }
+}
+
+/* ---- Slots ---- */
+
+/* Pages may be larger than the slots that were asked for: what is left over is not used. */
+static size_t words_of(const struct chunk *chunk)
+{
+    const size_t slots = chunk->size / DRNG_SLOT_SIZE;
+    return (slots < MOST_SLOTS ? slots : MOST_SLOTS) / WORD_BITS;
+}
+
+static void *take_from(struct chunk *chunk)
+{
+    const size_t words = words_of(chunk);
+    for (; chunk->hint < words; chunk->hint++) {
+        const uint64_t used = atomic_load(&chunk->used[chunk->hint]);
+        if (used != UINT64_MAX) {
+            const unsigned bit = (unsigned)__builtin_ctzll(~used);
+            atomic_store(&chunk->used[chunk->hint], used | UINT64_C(1) << bit);
+            return chunk->slots + (size_t)(chunk->hint * WORD_BITS + bit) * DRNG_SLOT_SIZE;
+        }
+    }
+    return NULL;
+}
+
+static void *take_from_any(void)
+{
+    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
+        void *slot = take_from(chunk);
+        if (slot != NULL) {
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* New chunks go behind the first, so the second is the largest. */
+static bool add_chunk(void)
+{
+    struct chunk *first = atomic_load(&chunks);
+    const struct chunk *largest = atomic_load(&first->next) != NULL ? atomic_load(&first->next) : first;
+    const size_t slots = 2 * words_of(largest) * WORD_BITS;
+    struct chunk *chunk = map_chunk(slots < MOST_SLOTS ? slots : MOST_SLOTS);
+    if (chunk == NULL) {
+        return false;
+    }
+    atomic_store(&chunk->next, atomic_load(&first->next));
+    atomic_store(&first->next, chunk);
+    return true;
+}
+
+static void *take_slot(void)
+{
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
+        return NULL;
+    }
+    void *slot = take_from_any();
+    if (slot == NULL && add_chunk()) {
+        slot = take_from_any();
+    }
+    drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
+    return slot;
+}
+
+/* A signal handler may have forked in between, and its child taken the same slot. */
+void *drng_secmem_alloc(void)
+{
+    void *slot = NULL;
+    uint64_t generation = 0;
+    if (atomic_load(&chunks) == NULL) {
+        return NULL;
+    }
+    do {
+        generation = drng_fork_generation();
+        slot = take_slot();
+    } while (!drng_fork_is_still(generation));
+    return slot;
+}
+
+static bool is_empty(const struct chunk *chunk)
+{
+    uint64_t used = 0;
+    for (size_t i = 0; i < words_of(chunk); i++) {
+        used |= atomic_load(&chunk->used[i]);
+    }
+    return used == 0;
+}
+
+/* One empty chunk is kept, so that a generator that comes and goes does not map and unmap one each time. */
+static bool another_is_empty(const struct chunk *chunk)
+{
+    const struct chunk *other = atomic_load(&atomic_load(&chunks)->next);
+    while (other != NULL && (other == chunk || !is_empty(other))) {
+        other = atomic_load(&other->next);
+    }
+    return other != NULL;
+}
+
+static void give_back(struct chunk *before, struct chunk *chunk, size_t index)
+{
+    const size_t word = index / WORD_BITS;
+    atomic_store(&chunk->used[word], atomic_load(&chunk->used[word]) & ~(UINT64_C(1) << index % WORD_BITS));
+    chunk->hint = word < chunk->hint ? (unsigned)word : chunk->hint;
+    if (before != NULL && is_empty(chunk) && another_is_empty(chunk)) {
+        unlink_chunk(before, chunk);
+    }
+}
+
+/* A signal handler that interrupts the slots' lock in its own thread loses the slot: wiped, and never given out again.
+ */
+void drng_secmem_free(void *slot)
+{
+    if (slot == NULL) {
+        return;
+    }
+    drng_wipe(slot, DRNG_SLOT_SIZE);
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
+        return;
+    }
+    struct chunk *before = NULL;
+    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
+        const uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk->slots;
+        if (offset < chunk->size) {
+            give_back(before, chunk, offset / DRNG_SLOT_SIZE);
+            break;
+        }
+        before = chunk;
+    }
+    drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
+}
+
+/* ---- Opening and closing ---- */
+
+static bool open_first(void)
+{
+    static struct drng_fork_watcher watcher = {.wipe = wipe_all};
+    drng_fork_watch(&watcher);
+    note_lock(DRNG_MEMORY_LOCKED);
+    struct chunk *first = map_chunk(FIRST_SLOTS);
+    atomic_store(&chunks, first);
+    return first != NULL;
+}
+
+bool drng_secmem_open(void)
+{
+    drng_fork_open();
+    const bool opened = openings > 0 || open_first();
+    openings += opened;
+    return opened;
+}
+
+static void unmap_empty_chunks(struct chunk *first)
+{
+    struct chunk *before = first;
+    for (struct chunk *chunk = atomic_load(&first->next); chunk != NULL; chunk = atomic_load(&before->next)) {
+        if (is_empty(chunk)) {
+            unlink_chunk(before, chunk);
+        } else {
+            before = chunk;
+        }
+    }
+}
+
+/* A slot that somebody still holds keeps its chunk and the first: better memory that stays than a pointer into none. */
+static bool close_last(void)
+{
+    struct chunk *first = atomic_load(&chunks);
+    unmap_empty_chunks(first);
+    if (atomic_load(&first->next) != NULL || !is_empty(first)) {
+        return false;
+    }
+    atomic_store(&chunks, NULL);
+    unmap_chunk(first);
+    return true;
+}
+
+void drng_secmem_close(void)
+{
+    if (openings > 1 || (openings == 1 && close_last())) {
+        openings--;
+    }
+}

@@ -1,0 +1,17 @@
+/* reasons.h - why an instruction does not serve, as a text for the operator. */
+
+#ifndef DRNG_REASONS_H
+#define DRNG_REASONS_H
+
+#include "mixing/machine/eligibility.h"
+#include "provider/observe/page.h"
+
+enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
+
+/* Why each that does not serve does not: not allowed, or disabled; "" if both do. */
+void drng_reasons_disabled(const struct drng_eligibility *eligibility, char text[DRNG_TEXT_SIZE]);
+
+/* Why no instruction served: the same, and which stayed dry. */
+void drng_reasons_unserved(const struct drng_eligibility *eligibility, char text[DRNG_WHY_SIZE]);
+
+#endif

@@ -1,0 +1,107 @@
+#include "provider/observe/report.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "provider/observe/messages.h"
+#include "provider/observe/page.h"
+#include "provider/observe/reasons.h"
+#include "provider/process.h"
+#include "provider/provctx.h"
+
+static bool may_serve(const struct drng_instruction *in)
+{
+    return in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
+}
+
+enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx)
+{
+    const struct drng_seed_policy *policy = &provctx->policy;
+    if (may_serve(policy->rdseed)) {
+        return DRNG_SOURCE_RDSEED;
+    }
+    if (may_serve(policy->rdrand)) {
+        return DRNG_SOURCE_RDRAND;
+    }
+    return policy->fallback != NULL ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
+}
+
+/* Under the root's lock, since two threads may ask at once; written only where it says something new. */
+const char *drng_report_disabled_reason(struct drng_provctx *provctx)
+{
+    char text[DRNG_TEXT_SIZE];
+    drng_reasons_disabled(&provctx->eligibility, text);
+    if (drng_lock(&provctx->root.slot->lock)) {
+        if (strcmp(text, provctx->disabled_reason) != 0) {
+            memcpy(provctx->disabled_reason, text, sizeof(text));
+        }
+        drng_unlock(&provctx->root.slot->lock);
+    }
+    return provctx->disabled_reason;
+}
+
+static void explain(struct drng_provctx *provctx)
+{
+    drng_page_explain(drng_report_disabled_reason(provctx), drng_report_first_in_line(provctx));
+}
+
+/* Disabled since anybody looked. */
+static bool newly_disabled(const struct drng_instruction *in, atomic_bool *known)
+{
+    return atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
+           !atomic_exchange_explicit(known, true, memory_order_relaxed);
+}
+
+static void say_disabled(struct drng_provctx *provctx, enum drng_message message, const char *name)
+{
+    char text[DRNG_MESSAGE_SIZE];
+    (void)snprintf(text, sizeof(text), "%s is not used any more in this process: %s", name,
+                   drng_report_disabled_reason(provctx));
+    drng_message_once(message, text);
+}
+
+static void say_fallback(const struct drng_provctx *provctx)
+{
+    char why[DRNG_WHY_SIZE];
+    char text[DRNG_MESSAGE_SIZE];
+    drng_reasons_unserved(&provctx->eligibility, why);
+    (void)snprintf(text, sizeof(text), "OpenSSL's default seed source serves in place of the CPU: %s", why);
+    drng_message_once(DRNG_SAYS_FALLBACK_SERVES, text);
+}
+
+/* Once for each instance, and only in the process that loaded it. */
+static bool is_first_seed_here(struct drng_provctx *provctx)
+{
+    return !atomic_exchange_explicit(&provctx->has_asked, true, memory_order_relaxed) &&
+           atomic_load_explicit(&drng_page.head->forks, memory_order_relaxed) == provctx->forks_before;
+}
+
+void drng_report_loaded(struct drng_provctx *provctx)
+{
+    provctx->forks_before = atomic_load_explicit(&drng_page.head->forks, memory_order_relaxed);
+    explain(provctx);
+}
+
+void drng_report_seed(struct drng_provctx *provctx)
+{
+    static atomic_bool rdseed_known;
+    static atomic_bool rdrand_known;
+    struct drng_counters *counters = &drng_page.live->counters;
+    const bool may_say = is_first_seed_here(provctx);
+    const bool rdseed = newly_disabled(&drng_process.rdseed, &rdseed_known);
+    const bool rdrand = newly_disabled(&drng_process.rdrand, &rdrand_known);
+
+    if (rdseed || rdrand) {
+        explain(provctx);
+    }
+    if (may_say && rdseed) {
+        say_disabled(provctx, DRNG_SAYS_RDSEED_DISABLED, drng_process.rdseed.name);
+    }
+    if (may_say && rdrand) {
+        say_disabled(provctx, DRNG_SAYS_RDRAND_DISABLED, drng_process.rdrand.name);
+    }
+    if (may_say && atomic_load_explicit(&counters->source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {
+        say_fallback(provctx);
+    }
+}

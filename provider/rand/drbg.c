@@ -1,0 +1,426 @@
+#include "provider/rand/drbg.h"
+
+#include <string.h>
+
+#include <openssl/evp.h>
+
+#include "mixing/drbg/request_entropy.h"
+#include "mixing/memory/secmem.h"
+#include "mixing/memory/wipe.h"
+#include "provider/errors.h"
+#include "provider/process.h"
+#include "provider/rand/drbg_apart.h"
+#include "provider/rand/drbg_params.h"
+#include "provider/rand/drbg_seed.h"
+#include "provider/rand/rdrand.h"
+#include "provider/rand/seed_buffer.h"
+#include "provider/rand/seed_src.h"
+
+_Static_assert(sizeof(struct drng_drbg_secrets) <= DRNG_SLOT_SIZE, "a generator's secrets outgrew their slot");
+
+enum {
+    DEFAULT_RESEED_REQUESTS = 1 << 8,  /* libcrypto's own defaults */
+    DEFAULT_RESEED_INTERVAL = 60 * 60, /* seconds */
+};
+
+static const struct drng_bytes nothing = {NULL, 0};
+
+/* A length beside no data is no input, as for libcrypto's own. */
+static struct drng_bytes input(const unsigned char *data, size_t len)
+{
+    return (struct drng_bytes){data, data != NULL ? len : 0};
+}
+
+/* ---- Context ---- */
+
+static bool fill_for_child(void *vdrbg, const void *child, unsigned char *out, size_t len, bool prediction_resistance);
+
+/* Who the parent is, by its functions: ours are told from others' of the same name. */
+static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
+{
+    bool own_chain = d->parent.ctx == NULL || functions == drng_seed_src_functions;
+    if (d->parent.ctx != NULL && functions == drng_drbg_functions) {
+        d->own_parent = d->parent.ctx;
+        d->parent.fill = fill_for_child;
+        own_chain = d->own_parent->own_chain;
+    } else if (functions == drng_seed_src_functions) {
+        d->parent.fill = drng_seed_src_fill;
+    } else if (functions == drng_rdrand_functions) {
+        d->parent.fill = drng_rdrand_fill;
+    }
+    d->own_chain = own_chain;
+    d->mixes = own_chain && (d->provctx->mixes_requests || !drng_fork_kernel_wipes);
+}
+
+void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
+{
+    struct drng_provctx *provctx = vprovctx;
+    struct drng_drbg *d = drng_zalloc(&provctx->core, sizeof(*d));
+    struct drng_drbg_secrets *secrets = drng_secmem_alloc();
+    if (d == NULL || secrets == NULL) {
+        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+        drng_secmem_free(secrets);
+        drng_free(&provctx->core, d);
+        return NULL;
+    }
+    d->provctx = provctx;
+    d->secrets = secrets;
+    drng_parent_init(&d->parent, parent, parent_functions);
+    place_in_chain(d, parent_functions);
+    d->state = EVP_RAND_STATE_UNINITIALISED;
+    d->key_len = DRNG_AES_MAX_KEY;
+    d->use_df = true;
+    d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
+    atomic_init(&d->seedings, 1);
+    d->cell = drng_cell_take();
+    return d;
+}
+
+void drng_drbg_freectx(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    if (d != NULL) {
+        drng_cell_give_back(d->cell);
+        drng_secmem_free(d->secrets);
+        drng_free(&d->provctx->core, d);
+    }
+}
+
+/* ---- Locking ---- */
+
+int drng_drbg_enable_locking(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    if (d->parent.enable_locking != NULL && d->parent.enable_locking(d->parent.ctx) != 1) {
+        drng_raise(&d->provctx->core, DRNG_R_PARENT_LOCK, NULL);
+        return 0;
+    }
+    d->locking = true;
+    return 1;
+}
+
+static int lock(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    return d == NULL || !d->locking || drng_lock_or_share(&d->secrets->lock);
+}
+
+static void unlock(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    if (d != NULL && d->locking) {
+        drng_unlock(&d->secrets->lock);
+    }
+}
+
+/* ---- One request at a time, in one process ---- */
+
+/* False: a signal handler has interrupted a request of this generator, and asks it for another. */
+static bool enter(struct drng_drbg *d, uint64_t *generation)
+{
+    *generation = drng_fork_generation();
+    if (__builtin_expect(atomic_load_explicit(&d->secrets->busy, memory_order_relaxed), 0)) {
+        return false;
+    }
+    atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+/*
+ * False: a signal handler has forked in the middle, this is the child, and the request is to start over. What has been
+ * made is the parent's, or was made of what the kernel had wiped.
+ */
+static bool leave(struct drng_drbg *d, uint64_t generation)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed);
+    if (__builtin_expect(drng_fork_is_still(generation), 1)) {
+        return true;
+    }
+    drng_drbg_forget(d);
+    return false;
+}
+
+static int refuse_in_between(const struct drng_drbg *d)
+{
+    drng_raise(&d->provctx->core, DRNG_R_BUSY, "a signal handler may draw from it, and nothing else");
+    return 0;
+}
+
+/* ---- Instantiate and uninstantiate ---- */
+
+static bool healthy(const struct drng_drbg *d)
+{
+    if (!drng_process_healthy()) {
+        drng_raise(&d->provctx->core, DRNG_R_SELF_TEST_FAILED, NULL);
+        return false;
+    }
+    return true;
+}
+
+static bool strong_enough(const struct drng_drbg *d, unsigned strength)
+{
+    if (strength > drng_drbg_strength(d)) {
+        drng_raise(&d->provctx->core, DRNG_R_STRENGTH_TOO_HIGH, "%u bits where this generator has %u", strength,
+                   drng_drbg_strength(d));
+        return false;
+    }
+    return true;
+}
+
+static bool is_uninstantiated(const struct drng_drbg *d)
+{
+    if (d->state != EVP_RAND_STATE_UNINITIALISED) {
+        drng_raise(&d->provctx->core,
+                   d->state == EVP_RAND_STATE_ERROR ? DRNG_R_ERROR_STATE : DRNG_R_ALREADY_INSTANTIATED,
+                   "uninstantiate it first");
+        return false;
+    }
+    return true;
+}
+
+int drng_drbg_instantiate(void *vdrbg, unsigned strength, int prediction_resistance,
+                          const unsigned char *personalization, size_t personalization_len, const OSSL_PARAM params[])
+{
+    struct drng_drbg *d = vdrbg;
+    uint64_t generation = 0;
+    bool done = false;
+
+    if (!healthy(d)) {
+        return 0;
+    }
+    do {
+        if (!enter(d, &generation)) {
+            return refuse_in_between(d);
+        }
+        done = drng_drbg_set_ctx_params(d, params) && strong_enough(d, strength) && is_uninstantiated(d) &&
+               drng_drbg_seed_first(d, prediction_resistance != 0, input(personalization, personalization_len));
+    } while (!leave(d, generation));
+    return done;
+}
+
+static int uninstantiate(void *vdrbg)
+{
+    struct drng_drbg *d = vdrbg;
+    uint64_t generation = 0;
+    if (!enter(d, &generation)) {
+        return refuse_in_between(d);
+    }
+    drng_drbg_forget(d);
+    (void)leave(d, generation);
+    return 1;
+}
+
+static int verify_zeroization(void *vdrbg)
+{
+    const struct drng_drbg *d = vdrbg;
+    const struct drng_ctr_drbg *drbg = &d->secrets->drbg;
+    return drng_is_wiped(drbg->key, sizeof(drbg->key)) && drng_is_wiped(drbg->v, sizeof(drbg->v));
+}
+
+/* ---- Seeds that are due ---- */
+
+static bool seeded_elsewhere(const struct drng_drbg *d, uint64_t generation)
+{
+    return d->state == EVP_RAND_STATE_READY && d->generation != generation;
+}
+
+static bool has_seed(const struct drng_drbg *d, uint64_t generation)
+{
+    return d->state == EVP_RAND_STATE_READY && d->generation == generation;
+}
+
+static bool parent_has_reseeded(const struct drng_drbg *d)
+{
+    if (d->own_parent != NULL) {
+        return drng_drbg_seedings(d->own_parent) != d->parent_seedings;
+    }
+    return d->parent_counts && drng_parent_reseed_counter(&d->parent) != d->parent_seedings;
+}
+
+static bool reseed_due(const struct drng_drbg *d)
+{
+    return drng_ctr_drbg_reseed_due(&d->secrets->drbg, &d->limits, time(NULL)) || parent_has_reseeded(d);
+}
+
+/* Instantiates what a fork, a failure or the caller left without a seed. */
+static bool restart(struct drng_drbg *d, uint64_t generation)
+{
+    if (seeded_elsewhere(d, generation)) {
+        drng_count(&drng_page.live->counters.fork_reseeds);
+    }
+    drng_drbg_forget(d);
+    return drng_drbg_seed_first(d, false, nothing);
+}
+
+static bool input_allowed(const struct drng_drbg *d, size_t additional_len)
+{
+    const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
+    if (additional_len > lengths.max_input) {
+        drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", lengths.max_input);
+        return false;
+    }
+    return true;
+}
+
+/* ---- Reseed ---- */
+
+static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *entropy, size_t entropy_len,
+                  const unsigned char *additional_data, size_t additional_len)
+{
+    struct drng_drbg *d = vdrbg;
+    const struct drng_bytes additional = input(additional_data, additional_len);
+    uint64_t generation = 0;
+    bool done = false;
+
+    if (!healthy(d)) {
+        return 0;
+    }
+    do {
+        if (!enter(d, &generation)) {
+            return refuse_in_between(d);
+        }
+        done = (has_seed(d, generation) || restart(d, generation)) && input_allowed(d, additional.len) &&
+               drng_drbg_seed_again(d, prediction_resistance != 0, input(entropy, entropy_len), additional);
+    } while (!leave(d, generation));
+    return done;
+}
+
+/* ---- Generate ---- */
+
+static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned strength, size_t additional_len)
+{
+    if (!healthy(d) || !strong_enough(d, strength)) {
+        return false;
+    }
+    if (out_len > DRNG_DRBG_MAX_REQUEST) {
+        drng_raise(&d->provctx->core, DRNG_R_REQUEST_TOO_LONG, "at most %d bytes", DRNG_DRBG_MAX_REQUEST);
+        return false;
+    }
+    return additional_len == 0 || input_allowed(d, additional_len);
+}
+
+/* Sees to a seed that may serve this request; the additional input goes into the reseed, if there is one. */
+static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_resistance, struct drng_bytes *additional)
+{
+    if (!has_seed(d, generation) && !restart(d, generation)) {
+        return false;
+    }
+    if (prediction_resistance || reseed_due(d)) {
+        if (!drng_drbg_seed_again(d, prediction_resistance, nothing, *additional)) {
+            return false;
+        }
+        *additional = nothing;
+    }
+    return true;
+}
+
+static enum drng_result generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
+{
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+    if (!d->mixes || !drng_request_entropy(d->provctx->fresh, !drng_fork_kernel_wipes, fresh)) {
+        return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
+    }
+    const enum drng_result status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);
+    drng_wipe(fresh, sizeof(fresh));
+    return status;
+}
+
+/* One try at a request, between enter() and leave(): DRNG_RESEED_NEEDED where no seed was to be had. */
+static enum drng_result try_generate(struct drng_drbg *d, uint64_t generation, uint8_t *out, size_t out_len,
+                                     bool prediction_resistance, struct drng_bytes additional)
+{
+    if (!seeded(d, generation, prediction_resistance, &additional)) {
+        drng_wipe(out, out_len);
+        return DRNG_RESEED_NEEDED;
+    }
+    return generate(d, out, out_len, additional);
+}
+
+static int fail(struct drng_drbg *d, enum drng_result status)
+{
+    if (status != DRNG_RESEED_NEEDED) {
+        d->state = EVP_RAND_STATE_ERROR;
+    }
+    drng_raise(&d->provctx->core, status == DRNG_RESEED_NEEDED ? DRNG_R_RESEED_FAILED : DRNG_R_LIBCRYPTO_FAILED, NULL);
+    return 0;
+}
+
+int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength, int prediction_resistance,
+                       const unsigned char *additional_data, size_t additional_len)
+{
+    struct drng_drbg *d = vdrbg;
+    const struct drng_bytes additional = input(additional_data, additional_len);
+    enum drng_result status = DRNG_OK;
+    uint64_t generation = 0;
+
+    if (!request_allowed(d, out_len, strength, additional.len)) {
+        drng_wipe(out, out_len);
+        return 0;
+    }
+    do {
+        if (!enter(d, &generation)) {
+            return drng_drbg_generate_apart(d, out, out_len, additional);
+        }
+        status = try_generate(d, generation, out, out_len, prediction_resistance != 0, additional);
+    } while (!leave(d, generation));
+    if (status != DRNG_OK) {
+        return fail(d, status);
+    }
+    drng_cell_count(d->cell, out_len);
+    return 1;
+}
+
+/* ---- As a parent ---- */
+
+/* The child's address tells siblings apart. */
+static bool fill_for_child(void *vdrbg, const void *child, unsigned char *out, size_t len, bool prediction_resistance)
+{
+    struct drng_drbg *d = vdrbg;
+    return drng_drbg_generate(d, out, len, drng_drbg_strength(d), prediction_resistance, (const unsigned char *)&child,
+                              sizeof(child)) == 1;
+}
+
+static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
+                       int prediction_resistance, const unsigned char *additional, size_t additional_len)
+{
+    struct drng_drbg *d = vdrbg;
+    size_t len = 0;
+    unsigned char *buffer = drng_seed_buffer_for(&d->provctx->core, entropy, min_len, max_len, &len);
+    if (buffer == NULL) {
+        return 0;
+    }
+    if (!drng_drbg_generate(d, buffer, len, drng_drbg_strength(d), prediction_resistance, additional, additional_len)) {
+        drng_seed_buffer_free(&d->provctx->core, buffer, len);
+        return 0;
+    }
+    *seed = buffer;
+    return len;
+}
+
+static void clear_seed(void *vdrbg, unsigned char *seed, size_t len)
+{
+    const struct drng_drbg *d = vdrbg;
+    drng_seed_buffer_free(&d->provctx->core, seed, len);
+}
+
+const OSSL_DISPATCH drng_drbg_functions[] = {
+    {OSSL_FUNC_RAND_NEWCTX, (void (*)(void))drng_drbg_newctx},
+    {OSSL_FUNC_RAND_FREECTX, (void (*)(void))drng_drbg_freectx},
+    {OSSL_FUNC_RAND_INSTANTIATE, (void (*)(void))drng_drbg_instantiate},
+    {OSSL_FUNC_RAND_UNINSTANTIATE, (void (*)(void))uninstantiate},
+    {OSSL_FUNC_RAND_GENERATE, (void (*)(void))drng_drbg_generate},
+    {OSSL_FUNC_RAND_RESEED, (void (*)(void))reseed},
+    {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))drng_drbg_enable_locking},
+    {OSSL_FUNC_RAND_LOCK, (void (*)(void))lock},
+    {OSSL_FUNC_RAND_UNLOCK, (void (*)(void))unlock},
+    {OSSL_FUNC_RAND_GETTABLE_CTX_PARAMS, (void (*)(void))drng_drbg_gettable_ctx_params},
+    {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))drng_drbg_get_ctx_params},
+    {OSSL_FUNC_RAND_SETTABLE_CTX_PARAMS, (void (*)(void))drng_drbg_settable_ctx_params},
+    {OSSL_FUNC_RAND_SET_CTX_PARAMS, (void (*)(void))drng_drbg_set_ctx_params},
+    {OSSL_FUNC_RAND_VERIFY_ZEROIZATION, (void (*)(void))verify_zeroization},
+    {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))get_seed},
+    {OSSL_FUNC_RAND_CLEAR_SEED, (void (*)(void))clear_seed},
+    {0, NULL},
+};

@@ -1,0 +1,362 @@
+#include "provider/rand/random_bytes.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include <openssl/evp.h>
+
+#include "mixing/memory/wipe.h"
+#include "provider/errors.h"
+#include "provider/rand/drbg.h"
+
+enum {
+    CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's own for public and private */
+    CHILD_RESEED_INTERVAL = 7 * 60,  /* seconds */
+};
+
+/* One thread's generators, made when first used. Only that thread uses them; the lock is for the table. */
+struct thread {
+    struct drng_threads *threads;
+    const void *owner; /* the thread's own copy of `cache`, which no other living thread has */
+    struct drng_drbg *drbg[2];
+};
+
+/* Open addressing, at most half full. */
+struct table {
+    size_t size;   /* a power of two */
+    size_t filled; /* entries that are not NULL */
+    size_t living; /* of them, those of threads that have not ended */
+    struct thread *entry[];
+};
+
+struct drng_threads {
+    const struct drng_core *core; /* whose memory all of this is */
+    uint64_t id;                  /* never used twice in a process, so a stale cache matches nothing */
+    struct drng_lock *lock;       /* in a slot */
+    struct drng_drbg *primary;
+    struct table *table; /* NULL: no thread has drawn yet */
+};
+
+/* The thread's short way to its generators under a few library contexts, found by their ids. */
+enum { CACHED = 8 };
+static _Thread_local struct cached {
+    uint64_t id;
+    struct thread *thread;
+} cache[CACHED];
+
+/* ---- The table of threads. Each change is one store, so that a fork in between leaves it whole. ---- */
+
+/* Stands where a thread was that has ended. */
+static struct thread gone;
+
+enum { SMALLEST_TABLE = 16 };
+
+static size_t place_of(const struct table *table, const void *owner)
+{
+    const uint64_t spread = (uint64_t)(uintptr_t)owner * UINT64_C(0x9e3779b97f4a7c15);
+    return (size_t)(spread >> 32) & (table->size - 1);
+}
+
+/* Where the owner's entry is, or else the first that is NULL. */
+static struct thread **look_up(struct table *table, const void *owner)
+{
+    size_t i = place_of(table, owner);
+    while (table->entry[i] != NULL && table->entry[i]->owner != owner) {
+        i = (i + 1) & (table->size - 1);
+    }
+    return &table->entry[i];
+}
+
+static struct table *new_table(const struct drng_core *core, size_t size)
+{
+    struct table *table = drng_zalloc(core, sizeof(*table) + size * sizeof(struct thread *));
+    if (table != NULL) {
+        table->size = size;
+    }
+    return table;
+}
+
+/* In place of `table` one that fits its living threads and one more, without those that have ended. */
+static bool replace(struct drng_threads *threads, struct table *table)
+{
+    size_t size = SMALLEST_TABLE;
+    while (table != NULL && size < 4 * (table->living + 1)) {
+        size *= 2;
+    }
+    struct table *fitting = new_table(threads->core, size);
+    if (fitting == NULL) {
+        return false;
+    }
+    for (size_t i = 0; table != NULL && i < table->size; i++) {
+        if (table->entry[i] != NULL && table->entry[i] != &gone) {
+            *look_up(fitting, table->entry[i]->owner) = table->entry[i];
+            fitting->filled++;
+            fitting->living++;
+        }
+    }
+    threads->table = fitting;
+    drng_free(threads->core, table);
+    return true;
+}
+
+static bool insert(struct drng_threads *threads, struct thread *thread)
+{
+    const struct table *table = threads->table;
+    if ((table == NULL || 2 * (table->filled + 1) > table->size) && !replace(threads, threads->table)) {
+        return false;
+    }
+    threads->table->filled++;
+    threads->table->living++;
+    *look_up(threads->table, thread->owner) = thread;
+    return true;
+}
+
+static void delete (struct drng_threads *threads, const struct thread *thread)
+{
+    struct table *table = threads->table;
+    struct thread **entry = look_up(table, thread->owner);
+    if (*entry == thread) {
+        *entry = &gone;
+        table->living--;
+    }
+    if (table->size > SMALLEST_TABLE && table->size > 16 * (table->living + 1)) {
+        (void)replace(threads, table);
+    }
+}
+
+static struct thread *find(const struct drng_threads *threads, const void *owner)
+{
+    return threads->table != NULL ? *look_up(threads->table, owner) : NULL;
+}
+
+static bool link_thread(struct drng_threads *threads, struct thread *thread)
+{
+    if (!drng_lock(threads->lock)) {
+        return false;
+    }
+    const bool linked = insert(threads, thread);
+    drng_unlock(threads->lock);
+    return linked;
+}
+
+/* False: a signal handler has interrupted the lock's holder, which ends with its process. */
+static bool unlink_thread(struct drng_threads *threads, const struct thread *thread)
+{
+    if (!drng_lock(threads->lock)) {
+        return false;
+    }
+    delete (threads, thread);
+    drng_unlock(threads->lock);
+    return true;
+}
+
+/* ---- Threads ---- */
+
+struct drng_threads *drng_threads_new(const struct drng_core *core)
+{
+    static atomic_uint_least64_t last_id;
+    struct drng_threads *threads = drng_zalloc(core, sizeof(*threads));
+    struct drng_lock *lock = drng_secmem_alloc();
+    if (threads == NULL || lock == NULL) {
+        drng_secmem_free(lock);
+        drng_free(core, threads);
+        return NULL;
+    }
+    threads->core = core;
+    threads->id = atomic_fetch_add(&last_id, 1) + 1;
+    threads->lock = lock;
+    return threads;
+}
+
+static void free_thread(struct thread *thread)
+{
+    drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PUBLIC]);
+    drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PRIVATE]);
+    drng_free(thread->threads->core, thread);
+}
+
+static void free_table(const struct drng_core *core, struct table *table)
+{
+    for (size_t i = 0; table != NULL && i < table->size; i++) {
+        if (table->entry[i] != NULL && table->entry[i] != &gone) {
+            free_thread(table->entry[i]);
+        }
+    }
+    drng_free(core, table);
+}
+
+void drng_threads_free(struct drng_threads *threads)
+{
+    if (threads == NULL) {
+        return;
+    }
+    free_table(threads->core, threads->table);
+    drng_drbg_freectx(threads->primary);
+    drng_secmem_free(threads->lock);
+    drng_free(threads->core, threads);
+}
+
+static struct cached *cached_for(const struct drng_threads *threads)
+{
+    return &cache[threads->id % CACHED];
+}
+
+/* libcrypto calls this in the thread that ends. */
+static void thread_ends(void *vthread)
+{
+    struct thread *thread = vthread;
+    struct cached *cached = cached_for(thread->threads);
+    if (cached->thread == thread) {
+        *cached = (struct cached){0, NULL};
+    }
+    if (unlink_thread(thread->threads, thread)) {
+        free_thread(thread);
+    }
+}
+
+/* ---- Generators ---- */
+
+static struct drng_drbg *new_drbg(struct drng_provctx *provctx, struct drng_drbg *parent)
+{
+    struct drng_drbg *drbg = drng_drbg_newctx(provctx, parent, parent != NULL ? drng_drbg_functions : NULL);
+    if (drbg == NULL) {
+        return NULL;
+    }
+    if (parent != NULL) {
+        drbg->limits = (struct drng_reseed_limits){CHILD_RESEED_REQUESTS, CHILD_RESEED_INTERVAL};
+    }
+    return drbg;
+}
+
+/*
+ * Lock order: no generator is made under threads->lock. thread_ends() arrives holding a lock of libcrypto's, and making
+ * a generator may take that one.
+ */
+
+/*
+ * Puts `primary`, or nothing for NULL, where there is none yet; returns the one that is there. Of two threads that come
+ * first at the same time, one makes the primary of both, and the other's is freed.
+ */
+static struct drng_drbg *settle_primary(struct drng_threads *threads, struct drng_drbg *primary)
+{
+    struct drng_drbg *first = NULL;
+    if (drng_lock(threads->lock)) {
+        if (threads->primary == NULL) {
+            threads->primary = primary;
+        }
+        first = threads->primary;
+        drng_unlock(threads->lock);
+    }
+    if (first != primary) {
+        drng_drbg_freectx(primary);
+    }
+    return first;
+}
+
+static struct drng_drbg *primary_of(struct drng_provctx *provctx)
+{
+    struct drng_drbg *primary = settle_primary(provctx->threads, NULL);
+    if (primary != NULL) {
+        return primary;
+    }
+    primary = new_drbg(provctx, NULL);
+    if (primary == NULL || !drng_drbg_enable_locking(primary)) {
+        drng_drbg_freectx(primary);
+        return NULL;
+    }
+    return settle_primary(provctx->threads, primary);
+}
+
+static bool make_generators(struct drng_provctx *provctx, struct thread *thread)
+{
+    struct drng_drbg *primary = primary_of(provctx);
+    if (primary == NULL) {
+        return false;
+    }
+    thread->drbg[OSSL_PROV_RANDOM_PUBLIC] = new_drbg(provctx, primary);
+    thread->drbg[OSSL_PROV_RANDOM_PRIVATE] = new_drbg(provctx, primary);
+    return thread->drbg[OSSL_PROV_RANDOM_PUBLIC] != NULL && thread->drbg[OSSL_PROV_RANDOM_PRIVATE] != NULL;
+}
+
+/* A thread whose end libcrypto would not tell gets no generators. */
+static bool register_thread(const struct drng_core *core, struct thread *thread)
+{
+    if (core->thread_start == NULL || !link_thread(thread->threads, thread)) {
+        return false;
+    }
+    if (core->thread_start(core->handle, thread_ends, thread) != 1) {
+        (void)unlink_thread(thread->threads, thread);
+        return false;
+    }
+    return true;
+}
+
+static struct thread *new_thread(struct drng_provctx *provctx)
+{
+    struct thread *thread = drng_zalloc(&provctx->core, sizeof(*thread));
+    if (thread == NULL) {
+        return NULL;
+    }
+    thread->threads = provctx->threads;
+    thread->owner = cache;
+    if (!make_generators(provctx, thread) || !register_thread(&provctx->core, thread)) {
+        free_thread(thread);
+        return NULL;
+    }
+    return thread;
+}
+
+/* The calling thread's own, which no other thread adds or takes away; NULL: it has none. False: in a signal handler. */
+static bool find_own(struct drng_threads *threads, struct thread **thread)
+{
+    if (!drng_lock(threads->lock)) {
+        return false;
+    }
+    *thread = find(threads, cache);
+    drng_unlock(threads->lock);
+    return true;
+}
+
+static struct thread *find_or_make(struct drng_provctx *provctx)
+{
+    struct drng_threads *threads = provctx->threads;
+    struct thread *thread = NULL;
+    if (!find_own(threads, &thread)) {
+        drng_raise(&provctx->core, DRNG_R_BUSY, "a signal handler came while its thread made its generators");
+        return NULL;
+    }
+    if (thread == NULL) {
+        thread = new_thread(provctx);
+        if (thread == NULL) {
+            drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+            return NULL;
+        }
+    }
+    *cached_for(threads) = (struct cached){threads->id, thread};
+    return thread;
+}
+
+static struct drng_drbg *generator_of(const struct thread *thread, int which)
+{
+    return thread->drbg[which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
+}
+
+int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
+{
+    struct drng_provctx *provctx = vprovctx;
+    unsigned char *out = buffer;
+    const struct cached *cached = cached_for(provctx->threads);
+    const bool known = cached->id == provctx->threads->id;
+    const struct thread *thread = known ? cached->thread : find_or_make(provctx);
+    bool served = thread != NULL;
+
+    for (size_t done = 0; served && done < len;) {
+        const size_t part = len - done < DRNG_DRBG_MAX_REQUEST ? len - done : DRNG_DRBG_MAX_REQUEST;
+        served = drng_drbg_generate(generator_of(thread, which), out + done, part, strength, 0, NULL, 0) == 1;
+        done += part;
+    }
+    if (!served) {
+        drng_wipe(buffer, len);
+    }
+    return served;
+}
