@@ -15,8 +15,8 @@
 
 set -eu
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 filter=.
 repetitions=15
@@ -97,4 +97,4 @@ $loader build/bench/tests/bench/bench --benchmark_out="$json" --benchmark_out_fo
     exit 1
 }
 
-exec /usr/bin/python3 scripts/bench_report.py "$json" --pictures "build/bench/$name" ${update:+--update "$update"}
+exec /usr/bin/python3 scripts/bench/bench_report.py "$json" --pictures "build/bench/$name" ${update:+--update "$update"}

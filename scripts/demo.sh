@@ -5,8 +5,8 @@
 
 set -eu
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 say()
 {

@@ -5,8 +5,8 @@
 
 set -eu
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
     systemtap-sdt-dev"
@@ -30,7 +30,7 @@ for preset in release bench dev dev-clang asan-ubsan tsan fuzz; do
 done
 
 # Where its packages cannot be had (77) its tests are skipped.
-scripts/cross-aarch64.sh || [ $? = 77 ]
+scripts/ci/cross-aarch64.sh || [ $? = 77 ]
 
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest "$@"

@@ -23,7 +23,7 @@ def stages_of_this_cpu() -> list[str]:
 
 def test_files_for_nists_tool(tmp_path: Path) -> None:
     result = subprocess.run(
-        [str(ROOT / "scripts" / "collect-raw"), str(tmp_path), "5000", "20"],
+        [str(ROOT / "scripts" / "evidence" / "collect-raw"), str(tmp_path), "5000", "20"],
         capture_output=True,
         text=True,
         check=False,
@@ -61,7 +61,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("assess")
     batteries = ["statistics", "ent", "rngtest"]
     sources = ["scripted-good", "biased", "counting", "repeating"]
-    command = ["/usr/bin/python3", str(ROOT / "scripts" / "assess.py"), "--quick", "--out", str(out)]
+    command = ["/usr/bin/python3", str(ROOT / "scripts" / "evidence" / "assess.py"), "--quick", "--out", str(out)]
     result = subprocess.run(
         [*command, "--batteries", *batteries, "--only", *sources], capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""scripts/bench-tls.py: what it reads out of ab's output, its arithmetic, and one short run on one server."""
+"""scripts/bench/bench-tls.py: what it reads out of ab's output, its arithmetic, and one short run on one server."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_a_server_on_the_wrong_generator_ends_it(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_short_run(tmp_path: Path) -> None:
-    command = [str(ROOT / "scripts" / "bench-tls.py"), "--quick", "--server", "nginx", "--repeats", "1"]
+    command = [str(ROOT / "scripts" / "bench" / "bench-tls.py"), "--quick", "--server", "nginx", "--repeats", "1"]
     result = subprocess.run(
         [*command, "--output", str(tmp_path)], capture_output=True, text=True, timeout=300, check=False
     )

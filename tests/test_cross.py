@@ -1,6 +1,6 @@
 """Where there are no such instructions: the module built for 64-bit ARM, under QEMU's user mode.
 
-scripts/cross-aarch64.sh builds it, on libraries that it fetches.
+scripts/ci/cross-aarch64.sh builds it, on libraries that it fetches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ AARCH64 = 183  # e_machine of an ELF header
 def aarch64() -> Flavour:
     """Skipped where the script could not have what it needs; a build that failed is a failure."""
     if not SYSROOT.is_dir() or not shutil.which("aarch64-linux-gnu-gcc"):
-        pytest.skip("scripts/cross-aarch64.sh could not have the cross compiler or the libraries for arm64")
+        pytest.skip("scripts/ci/cross-aarch64.sh could not have the cross compiler or the libraries for arm64")
     return Flavour("aarch64", "aarch64", prefix=(need("qemu-aarch64"), "-L", str(SYSROOT)))
 
 

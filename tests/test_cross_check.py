@@ -1,4 +1,4 @@
-"""drng's CTR-DRBG beside libcrypto's own on random scripts of calls; the long form is scripts/cross-check.sh."""
+"""drng's CTR-DRBG beside libcrypto's own on random scripts of calls; the long form is scripts/evidence/cross-check.sh."""
 
 from __future__ import annotations
 

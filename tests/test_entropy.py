@@ -1,4 +1,4 @@
-"""docs/entropy.md says what scripts/entropy.py derives, and nothing else."""
+"""docs/entropy.md says what scripts/evidence/entropy.py derives, and nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-SCRIPT = ROOT / "scripts" / "entropy.py"
+SCRIPT = ROOT / "scripts" / "evidence" / "entropy.py"
 DOCUMENT = ROOT / "docs" / "entropy.md"
 
 

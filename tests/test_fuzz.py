@@ -1,6 +1,6 @@
 """A few seconds of each fuzz target of tests/fuzz, under AddressSanitizer and UndefinedBehaviorSanitizer.
 
-scripts/fuzz.sh is the long form.
+scripts/evidence/fuzz.sh is the long form.
 """
 
 from __future__ import annotations

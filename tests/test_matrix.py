@@ -1,4 +1,4 @@
-"""scripts/test-matrix.sh: drng on another Debian's OpenSSL and servers, in a chroot.
+"""scripts/ci/test-matrix.sh: drng on another Debian's OpenSSL and servers, in a chroot.
 
 One release, and only where it costs no download or was asked for; the script by itself tests them all.
 """
@@ -20,7 +20,7 @@ SKIPPED = 77
 
 def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(ROOT / "scripts" / "test-matrix.sh"), *arguments],
+        [str(ROOT / "scripts" / "ci" / "test-matrix.sh"), *arguments],
         env={**os.environ, **env},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -32,7 +32,7 @@ def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
 
 def test_another_release() -> None:
     if "DRNG_MATRIX" not in os.environ and not (CACHE / f"{RELEASE}.packages").exists():
-        pytest.skip("set DRNG_MATRIX=1 to make a chroot for this, or run scripts/test-matrix.sh")
+        pytest.skip("set DRNG_MATRIX=1 to make a chroot for this, or run scripts/ci/test-matrix.sh")
     result = run("--short", RELEASE)
     if result.returncode == SKIPPED:
         pytest.skip(result.stdout.strip().splitlines()[-1])

@@ -1,4 +1,4 @@
-"""scripts/mutate.py on a few of its mutations; all of them by hand, with scripts/mutate.py."""
+"""scripts/evidence/mutate.py on a few of its mutations; all of them by hand, with scripts/evidence/mutate.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conftest import ROOT
 
-SCRIPT = ROOT / "scripts" / "mutate.py"
+SCRIPT = ROOT / "scripts" / "evidence" / "mutate.py"
 
 # One that is seen, and one that takes nothing away.
 TABLE = """

@@ -1,4 +1,4 @@
-"""The packages: what is in them, and the life of the .deb on an image of a system; scripts/test-package.sh has more."""
+"""The packages: what is in them, and the life of the .deb on an image of a system; scripts/ci/test-package.sh has more."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def output(*command: str | Path) -> str:
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("packages")
-    output(ROOT / "scripts/package.sh", folder)
+    output(ROOT / "scripts/packaging/package.sh", folder)
     return folder
 
 
@@ -146,7 +146,7 @@ def test_the_rpm_holds_the_same(packages: Path) -> None:
 
 def test_the_same_sources_give_the_same_deb(deb: Path, tmp_path: Path) -> None:
     """At another time, in another folder, under another umask."""
-    output("sh", "-c", f"umask 077; exec {ROOT}/scripts/package.sh {tmp_path}/again -G DEB")
+    output("sh", "-c", f"umask 077; exec {ROOT}/scripts/packaging/package.sh {tmp_path}/again -G DEB")
     assert (tmp_path / "again" / deb.name).read_bytes() == deb.read_bytes()
 
 
@@ -351,9 +351,9 @@ def test_the_script_of_the_rpm(system: System, deb: Path) -> None:
 
 def test_the_whole_life_in_a_chroot(deb: Path) -> None:
     if not CHROOT.exists() and "DRNG_PACKAGE_CHROOT" not in os.environ:
-        pytest.skip(f"{CHROOT} is not there: scripts/test-package.sh makes it, and so does DRNG_PACKAGE_CHROOT=1")
+        pytest.skip(f"{CHROOT} is not there: scripts/ci/test-package.sh makes it, and so does DRNG_PACKAGE_CHROOT=1")
     result = subprocess.run(
-        [str(ROOT / "scripts/test-package.sh"), str(deb)], capture_output=True, text=True, check=False, timeout=600
+        [str(ROOT / "scripts/ci/test-package.sh"), str(deb)], capture_output=True, text=True, check=False, timeout=600
     )
     if result.returncode == 77:
         pytest.skip(result.stderr.strip().splitlines()[-1])

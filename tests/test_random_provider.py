@@ -1,6 +1,6 @@
 """OpenSSL 3.5's random_provider: RAND_bytes goes straight to drng's own generators, one pair a thread.
 
-scripts/test-matrix.sh runs this on the releases that have it; before 3.5, what the profile's head says of those.
+scripts/ci/test-matrix.sh runs this on the releases that have it; before 3.5, what the profile's head says of those.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ GROWTH_KIB = 1024
 @pytest.fixture
 def since_3_5() -> None:
     if not has_random_provider():
-        pytest.skip("OpenSSL before 3.5 has no random_provider; scripts/test-matrix.sh tests later ones")
+        pytest.skip("OpenSSL before 3.5 has no random_provider; scripts/ci/test-matrix.sh tests later ones")
 
 
 def write(directory: Path, key: str) -> Path:

@@ -1,4 +1,4 @@
-"""scripts/stack-matrix.py: nothing secret on the stack, whatever compiled it; all of it by hand, with the script."""
+"""scripts/evidence/stack-matrix.py: nothing secret on the stack, whatever compiled it; all of it by hand, with the script."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_nothing_is_left_on_the_stack() -> None:
     for compiler in ("gcc", "clang"):
         need(compiler)
     result = subprocess.run(
-        [str(ROOT / "scripts" / "stack-matrix.py"), "--short"],
+        [str(ROOT / "scripts" / "evidence" / "stack-matrix.py"), "--short"],
         capture_output=True,
         text=True,
         timeout=600,

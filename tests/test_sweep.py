@@ -1,4 +1,4 @@
-"""What becomes of a program on drng when the system refuses: scripts/sweep-table.py and what the documents promise.
+"""What becomes of a program on drng when the system refuses: scripts/evidence/sweep-table.py and what the documents promise.
 
 The sweeps of instructions, signals, locks and cancellations are programs of tests/process, which test_unit.py runs.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-SCRIPT = ROOT / "scripts" / "sweep-table.py"
+SCRIPT = ROOT / "scripts" / "evidence" / "sweep-table.py"
 SKIPPED = 77
 
 

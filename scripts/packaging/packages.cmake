@@ -1,4 +1,4 @@
-# packages.cmake - what cpack makes: .deb, .rpm and .tar.gz. scripts/package.sh calls it.
+# packages.cmake - what cpack makes: .deb, .rpm and .tar.gz. scripts/packaging/package.sh calls it.
 
 set(CPACK_GENERATOR DEB RPM TGZ)
 set(CPACK_PACKAGE_NAME drng)

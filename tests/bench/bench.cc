@@ -1,7 +1,7 @@
 // bench.cc - the ways to random bytes under Google Benchmark; scripts/bench.sh runs it and makes tables of its JSON.
 //
 // Names: bytes/WAY/SIZE, seed/INSTRUCTION/HOW, thread/WAY/WHAT, process/WAY. A line for each repetition, no aggregates:
-// scripts/bench_report.py makes those.
+// scripts/bench/bench_report.py makes those.
 
 #include <benchmark/benchmark.h>
 #include <spawn.h>

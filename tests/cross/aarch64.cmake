@@ -1,4 +1,4 @@
-# Debian's cross compiler for 64-bit ARM, on the libraries that scripts/cross-aarch64.sh has unpacked.
+# Debian's cross compiler for 64-bit ARM, on the libraries that scripts/ci/cross-aarch64.sh has unpacked.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -2,7 +2,7 @@
 
     /usr/bin/python3 tests/hostile/fuzz_status.py [EXAMPLES [SEED]]
 
-scripts/fuzz.sh calls this; tests/hostile/test_hostile_status.py runs some hundred examples of it.
+scripts/evidence/fuzz.sh calls this; tests/hostile/test_hostile_status.py runs some hundred examples of it.
 """
 
 from __future__ import annotations

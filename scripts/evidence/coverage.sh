@@ -4,9 +4,9 @@
 # Fails where a file has lines that did not run and docs/coverage.md does not say why.
 
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev gcovr
 

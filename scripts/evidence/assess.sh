@@ -1,11 +1,11 @@
 #!/bin/sh
 # assess.sh - statistical batteries on raw words, seeds and output, and on CPUs that are scripted to be bad; arguments go
-# to scripts/assess.py: --quick takes some minutes, without it hours. Ends with a page, build/assess/report.html.
+# to scripts/evidence/assess.py: --quick takes some minutes, without it hours. Ends with a page, build/assess/report.html.
 
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev rng-tools5 dieharder ent \
     python3 python3-matplotlib python3-numpy
@@ -15,4 +15,4 @@ for preset in release dev; do
 done
 cmake --build --preset release --target drng | tail -n 1
 cmake --build --preset dev --target collect_raw collect_raw_scripted | tail -n 1
-exec /usr/bin/python3 scripts/assess.py "$@"
+exec /usr/bin/python3 scripts/evidence/assess.py "$@"

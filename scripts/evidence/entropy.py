@@ -18,7 +18,7 @@ from pathlib import Path
 
 import cutoffs
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 DOCUMENT = ROOT / "docs" / "entropy.md"
 SOURCES = [
     *sorted((ROOT / "mixing").glob("*.h")),
@@ -204,7 +204,7 @@ def check(path: Path) -> int:
         print(f"{path}: has not each of the tables {', '.join(tables())}")
         status = 1
     if with_tables(text) != text:
-        print(f"{path}: a table is not the derived one; scripts/entropy.py --write puts it right")
+        print(f"{path}: a table is not the derived one; scripts/evidence/entropy.py --write puts it right")
         status = 1
     strange = numbers(MARK.sub("", text)) - numbers("".join(tables().values()))
     if strange:

@@ -6,9 +6,9 @@
 # made (that takes root and, the first time, Debian's packages). Listens on 127.0.0.1 only.
 
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 cannot()
 {
@@ -37,7 +37,7 @@ if [ ! -d "$bare" ]; then
 fi
 
 if [ $# = 0 ]; then
-    scripts/package.sh "$work/packages" -G DEB
+    scripts/packaging/package.sh "$work/packages" -G DEB
     set -- "$work"/packages/drng_*.deb
 fi
 

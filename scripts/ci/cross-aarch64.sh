@@ -6,9 +6,9 @@
 # Installs and fetches nothing where all is there. Exit status 77: the packages could not be had.
 
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 build=$PWD/build/aarch64
 sysroot=$build/sysroot

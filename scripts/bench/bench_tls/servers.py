@@ -15,7 +15,7 @@ from pathlib import Path
 
 from .workloads import CIPHERS, Workload
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests"))
 
 from servers import descendants, free_ports, make_certificate, maps, server  # noqa: E402

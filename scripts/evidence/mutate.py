@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -I
-"""Takes each protection of scripts/mutations.toml out in turn: a test must fail each time.
+"""Takes each protection of scripts/evidence/mutations.toml out in turn: a test must fail each time.
 
 Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then
 with one change at a time until a test fails. Prints a table; the exit status is 1 where no test did.
@@ -24,8 +24,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "scripts" / "mutations.toml"
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "scripts" / "evidence" / "mutations.toml"
 TEST_SECONDS = 300
 # What the processes of the tests share out between them; the build too.
 JOBS = str(max(1, (os.cpu_count() or 2) // 2))
@@ -71,7 +71,7 @@ def mutate(text: str, mutation: Mutation) -> str:
         raise Unusable(
             f"'{mutation.name}' does not apply: {mutation.file} has its text {count} times, where once is wanted:\n"
             f"    {mutation.old.strip()}\n"
-            "Where the code has changed, change `old` and `new` in scripts/mutations.toml with it; where the "
+            "Where the code has changed, change `old` and `new` in scripts/evidence/mutations.toml with it; where the "
             "protection is gone, take the entry out."
         )
     return text.replace(mutation.old, mutation.new)
@@ -213,7 +213,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
     parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
     parser.add_argument("--only", action="append", metavar="TEXT", help="those whose name holds TEXT")
-    parser.add_argument("--table", type=Path, default=TABLE, help="another table than scripts/mutations.toml")
+    parser.add_argument("--table", type=Path, default=TABLE, help="another table than scripts/evidence/mutations.toml")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--markdown", type=Path, metavar="FILE")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work in DIR and leave it")

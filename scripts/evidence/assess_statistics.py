@@ -1,4 +1,4 @@
-"""Statistics of scripts/assess.py: how likely a random source is to look like these bytes, or worse.
+"""Statistics of scripts/evidence/assess.py: how likely a random source is to look like these bytes, or worse.
 
 Each gives a p-value; what it looked at is kept for the pictures.
 """

@@ -12,9 +12,9 @@
 # because its chroot cannot be made here.
 
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 cache=${DRNG_MATRIX_CACHE:-/var/cache/drng-matrix}
 skip=77
@@ -57,7 +57,7 @@ chmod 755 "$work"
 in_chroot()
 {
     env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        ${http_proxy:+"http_proxy=$http_proxy"} scripts/chroot-run.sh "$@" </dev/null 9>&-
+        ${http_proxy:+"http_proxy=$http_proxy"} scripts/ci/chroot-run.sh "$@" </dev/null 9>&-
 }
 
 packages_of()

@@ -21,7 +21,7 @@ from pathlib import Path
 
 SKIPPED = 77
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
 BUILD = ROOT / "build" / "dev"
 PROGRAMS = BUILD / "tests"
@@ -295,7 +295,7 @@ PARTS = {"calls": calls, "filters": filters, "limits": limits}
 
 
 def replaced(page: str, name: str, text: str) -> str:
-    begin, end = f"<!-- {name}: made by scripts/sweep-table.py -->\n", f"<!-- end of {name} -->"
+    begin, end = f"<!-- {name}: made by scripts/evidence/sweep-table.py -->\n", f"<!-- end of {name} -->"
     if page.count(begin) != 1 or page.count(end) != 1:
         sys.exit(f"{PAGE}: no one place for {name}")
     before, _, rest = page.partition(begin)
@@ -330,7 +330,7 @@ def main() -> int:
             continue
         now = replaced(page, name, text)
         if args.check and now != page:
-            print(f"{args.page}: {name} is out of date: scripts/sweep-table.py writes it anew")
+            print(f"{args.page}: {name} is out of date: scripts/evidence/sweep-table.py writes it anew")
             status = 1
         page = now if not args.check else page
     if not args.check and not args.rules:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench_report import cpu_model, markdown, ns_text, replace_section
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "build" / "bench" / "tests" / "bench" / "threads"
 
 THREADS = (1, 100, 10000)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 SKIPPED = 77
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
 PROGRAMS = ROOT / "build" / "dev" / "tests"
 
@@ -159,7 +159,7 @@ def report() -> str:
 
 
 def cutoffs() -> str:
-    command = ["/usr/bin/python3", "-I", str(ROOT / "scripts" / "cutoffs.py")]
+    command = ["/usr/bin/python3", "-I", str(ROOT / "scripts" / "evidence" / "cutoffs.py")]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.rstrip("\n")
 
 
@@ -193,7 +193,7 @@ PARTS = {"cutoffs": cutoffs, "budgets": budgets, "matrix": matrix, "report": rep
 
 
 def replaced(page: str, name: str, text: str) -> str:
-    begin, end = f"<!-- {name}: made by scripts/fault-table.py -->\n", f"<!-- end of {name} -->"
+    begin, end = f"<!-- {name}: made by scripts/evidence/fault-table.py -->\n", f"<!-- end of {name} -->"
     if page.count(begin) != 1 or page.count(end) != 1:
         sys.exit(f"{PAGE}: no one place for {name}")
     before, _, rest = page.partition(begin)
@@ -210,7 +210,7 @@ def main() -> int:
     for name, make in PARTS.items():
         now = replaced(page, name, make())
         if args.check and now != page:
-            print(f"{args.page}: {name} is out of date: scripts/fault-table.py writes it anew")
+            print(f"{args.page}: {name} is out of date: scripts/evidence/fault-table.py writes it anew")
             status = 1
         page = now if not args.check else page
     if not args.check:

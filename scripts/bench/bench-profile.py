@@ -24,7 +24,7 @@ from pathlib import Path
 
 from bench_report import markdown, replace_section
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "bench"
 
 SIZE = 32

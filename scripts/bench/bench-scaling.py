@@ -31,7 +31,7 @@ from typing import Any
 
 from bench_report import cpu_model, markdown, pyplot, replace_section, save
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "bench"
 
 # rngtest takes blocks of 20,000 bits, after 32 bits that start its continuous run test.

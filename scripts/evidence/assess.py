@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -Es
 """Runs statistical batteries on what each stage of drng puts out, and on CPUs that are scripted to be bad.
 
-Called by scripts/assess.sh, which installs and builds what this needs. A good source passes where no battery finds
+Called by scripts/evidence/assess.sh, which installs and builds what this needs. A good source passes where no battery finds
 anything; a bad one must be found, or passing means nothing. Writes a page with pictures and the same as JSON. The exit
 status is 1 where a source is not what it should be.
 """
@@ -25,7 +25,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 from assess_page import embedded, page, picture, table
 from assess_statistics import Statistics, measure, two_sided
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CPU = ROOT / "build" / "dev" / "tests" / "collect_raw"
 SCRIPTED = ROOT / "build" / "dev" / "tests" / "collect_raw_scripted"
 

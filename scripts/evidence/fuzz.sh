@@ -8,15 +8,15 @@
 # something.
 
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
 case $seconds in
 '' | *[!0-9]*)
-    echo "usage: scripts/fuzz.sh [SECONDS [TARGET...]]" >&2
+    echo "usage: scripts/evidence/fuzz.sh [SECONDS [TARGET...]]" >&2
     exit 2
     ;;
 esac

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Whether anything secret stays on the stack, with every compiler here and every way to optimize and harden.
 
-    scripts/stack-matrix.py            all of it, some minutes
-    scripts/stack-matrix.py --short    each compiler as the module is released, and at both extremes
+    scripts/evidence/stack-matrix.py            all of it, some minutes
+    scripts/evidence/stack-matrix.py --short    each compiler as the module is released, and at both extremes
 
 Builds mixing/ and tests/process/test_stack.c without CMake below build/stack-matrix and runs the test. Prints a row for
 each build with the first thing that was found. Ends with 0 when nothing was, 1 when something was, 77 where the test
@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "stack-matrix"
 SKIPPED = 77
 

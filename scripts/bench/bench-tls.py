@@ -18,7 +18,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = (
     "gcc libc6-dev libssl-dev openssl nginx-light apache2-bin haproxy apache2-utils util-linux python3-matplotlib"
 )
@@ -48,7 +48,7 @@ def arguments() -> argparse.Namespace:
 
 def install() -> None:
     subprocess.run(
-        ["sh", "-ec", '. scripts/packages.sh; need_packages "$@"', "sh", *PACKAGES.split()], cwd=ROOT, check=True
+        ["sh", "-ec", '. scripts/ci/packages.sh; need_packages "$@"', "sh", *PACKAGES.split()], cwd=ROOT, check=True
     )
 
 

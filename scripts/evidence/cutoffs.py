@@ -14,7 +14,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parent.parent / "mixing" / "health.h"
+HEADER = Path(__file__).resolve().parents[2] / "mixing" / "health.h"
 
 # alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2. The rates that their cutoffs come to are those of rct_alarm() and
 # apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is there already.

@@ -1,4 +1,4 @@
-"""The report of scripts/assess.py: one HTML file, its pictures inside."""
+"""The report of scripts/evidence/assess.py: one HTML file, its pictures inside."""
 
 import base64
 import html

@@ -5,9 +5,9 @@
 # Installs what it needs from Debian's packages (root).
 
 set -eu
-cd "$(dirname "$0")/.."
-# shellcheck source=scripts/packages.sh
-. scripts/packages.sh
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 umask 022
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev binutils dpkg-dev file rpm
