@@ -51,9 +51,9 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
     int place[KEYS];
 
     for (int i = 0; i < KEYS; i++) {
-        params[i] = OSSL_PARAM_construct_utf8_ptr(keys[i].name, &value[i], 0);
+        params[i] = (OSSL_PARAM)OSSL_PARAM_utf8_ptr(keys[i].name, &value[i], 0);
     }
-    params[KEYS] = OSSL_PARAM_construct_end();
+    params[KEYS] = (OSSL_PARAM)OSSL_PARAM_END;
     if (core->get_params == NULL || !core->get_params(core->handle, params)) {
         memset(value, 0, sizeof(value));
     }

@@ -29,6 +29,7 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_RESEED_FAILED, "a reseed was due and failed, nothing was generated"},
     {DRNG_R_SEED_LENGTH, "no seed of such a length can be given"},
     {DRNG_R_BUSY, "in the middle of another request of the same thread"},
+    {DRNG_R_CORE, "libcrypto lacks what drng needs"},
     {0, NULL},
 };
 

@@ -38,6 +38,7 @@ enum drng_reason {
     DRNG_R_RESEED_FAILED,
     DRNG_R_SEED_LENGTH,
     DRNG_R_BUSY,
+    DRNG_R_CORE,
 };
 
 /* The table for OSSL_FUNC_PROVIDER_GET_REASON_STRINGS. */

@@ -20,13 +20,13 @@ static bool looked;
 /* The algorithm that failed its self-test last, or NULL. */
 static _Atomic(const char *) failed;
 
-static void look_once(void)
+static void look_once(const char *libcrypto_version)
 {
     if (!looked) {
         struct drng_evidence *evidence = &drng_process.evidence;
         drng_cpu_identify(&evidence->cpu);
         drng_os_kernel_flags(&evidence->kernel);
-        drng_ia32cap_apply(evidence);
+        drng_ia32cap_apply(evidence, libcrypto_version);
         const char *wrong = NULL;
         drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
         atomic_store(&failed, wrong);
@@ -36,33 +36,33 @@ static void look_once(void)
 }
 
 /* The first to load the provider; what it sets is read by threads from then on. */
-static void open_page(void)
+static void open_page(const char *libcrypto_version)
 {
-    drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL);
+    drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
     drng_process.rdseed.counters = &drng_page.live->counters.rdseed;
     drng_process.rdrand.counters = &drng_page.live->counters.rdrand;
 }
 
-static bool open_locked(void)
+static bool open_locked(const char *libcrypto_version)
 {
     if (!drng_secmem_open()) {
         return false;
     }
-    look_once();
+    look_once(libcrypto_version);
     if (openings == 0) {
-        open_page();
+        open_page(libcrypto_version);
     }
     openings++;
     return true;
 }
 
-bool drng_process_open(void)
+bool drng_process_open(const char *libcrypto_version)
 {
     drng_fork_open();
     if (!drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
         return false;
     }
-    const bool opened = open_locked();
+    const bool opened = open_locked(libcrypto_version);
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
     return opened;
 }

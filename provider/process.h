@@ -23,8 +23,11 @@ struct drng_process {
 
 extern struct drng_process drng_process;
 
-/* To be matched by a close for each success; false: no memory. */
-bool drng_process_open(void);
+/*
+ * To be matched by a close for each success; false: no memory. libcrypto_version: of the one that loads the provider,
+ * NULL if it does not say.
+ */
+bool drng_process_open(const char *libcrypto_version);
 void drng_process_close(void);
 
 /* Runs the known answers again; a failure is for good. *what names the algorithm that failed. */

@@ -1,7 +1,5 @@
 #include "provider/provctx.h"
 
-#include <openssl/crypto.h>
-
 #include "mixing/machine/filter.h"
 #include "mixing/memory/secmem.h"
 #include "provider/fallback.h"
@@ -61,22 +59,27 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
     drng_core_init(&core, handle, in);
     drng_filter_look();
 
-    struct drng_provctx *provctx = OPENSSL_zalloc(sizeof(*provctx));
+    const char *lacking = drng_core_lacks(&core);
+    if (lacking != NULL) {
+        drng_raise_and_log(&core, DRNG_R_CORE, "libcrypto hands providers no %s: use OpenSSL 3.0 or later", lacking);
+        return NULL;
+    }
+    struct drng_provctx *provctx = drng_zalloc(&core, sizeof(*provctx));
     if (provctx == NULL) {
         drng_raise(&core, DRNG_R_OUT_OF_MEMORY, NULL);
         return NULL;
     }
     provctx->core = core;
     if (!drng_config_read(&provctx->config, &provctx->core)) {
-        OPENSSL_free(provctx);
+        drng_free(&core, provctx);
         return NULL;
     }
-    if (!drng_process_open()) {
+    if (!drng_process_open(drng_core_version(&core))) {
         drng_raise_and_log(
             &core, DRNG_R_OUT_OF_MEMORY,
             "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at the filter "
             "of system calls (mmap, madvise)");
-        OPENSSL_free(provctx);
+        drng_free(&core, provctx);
         return NULL;
     }
     settle_policy(provctx);
@@ -89,7 +92,8 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
 
 void drng_provctx_free(struct drng_provctx *provctx)
 {
+    const struct drng_core core = provctx->core;
     drng_secmem_free(provctx->root.slot);
     drng_process_close();
-    OPENSSL_free(provctx);
+    drng_free(&core, provctx);
 }

@@ -45,7 +45,7 @@ struct drng_page_head {
     uint32_t filter;               /* enum drng_filter: whether one of system calls was on at the load */
     uint32_t reserved;
     char version[32];   /* drng's own */
-    char libcrypto[64]; /* "OpenSSL 3.0.19 27 Jan 2026" */
+    char libcrypto[64]; /* the one that loaded the module: "OpenSSL 3.0.19", or "unknown" */
     char aes[32];       /* the implementation in use */
     char disabled_reason[DRNG_TEXT_SIZE];
 };
@@ -81,8 +81,11 @@ struct drng_page {
 
 extern struct drng_page drng_page;
 
-/* Fills the head, the memory for secrets being open. aes: the implementation's name, NULL for none. */
-void drng_page_open(const char *aes);
+/*
+ * Fills the head, the memory for secrets being open. aes: the implementation's name, NULL for none; libcrypto_version:
+ * of the one that loads the provider, NULL if it does not say.
+ */
+void drng_page_open(const char *aes, const char *libcrypto_version);
 void drng_page_close(void);
 
 /* Notes why instructions do not serve, and who is first in line. */

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "mixing/drbg/request_entropy.h"
@@ -56,12 +55,12 @@ static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
 void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {
     struct drng_provctx *provctx = vprovctx;
-    struct drng_drbg *d = OPENSSL_zalloc(sizeof(*d));
+    struct drng_drbg *d = drng_zalloc(&provctx->core, sizeof(*d));
     struct drng_drbg_secrets *secrets = drng_secmem_alloc();
     if (d == NULL || secrets == NULL) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         drng_secmem_free(secrets);
-        OPENSSL_free(d);
+        drng_free(&provctx->core, d);
         return NULL;
     }
     d->provctx = provctx;
@@ -83,7 +82,7 @@ void drng_drbg_freectx(void *vdrbg)
     if (d != NULL) {
         drng_cell_give_back(d->cell);
         drng_secmem_free(d->secrets);
-        OPENSSL_free(d);
+        drng_free(&d->provctx->core, d);
     }
 }
 
@@ -216,9 +215,8 @@ static int uninstantiate(void *vdrbg)
 static int verify_zeroization(void *vdrbg)
 {
     const struct drng_drbg *d = vdrbg;
-    static const struct drng_ctr_drbg zeros;
-    return CRYPTO_memcmp(d->secrets->drbg.key, zeros.key, sizeof(zeros.key)) == 0 &&
-           CRYPTO_memcmp(d->secrets->drbg.v, zeros.v, sizeof(zeros.v)) == 0;
+    const struct drng_ctr_drbg *drbg = &d->secrets->drbg;
+    return drng_is_wiped(drbg->key, sizeof(drbg->key)) && drng_is_wiped(drbg->v, sizeof(drbg->v));
 }
 
 /* ---- Seeds that are due ---- */
@@ -394,7 +392,7 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
         return 0;
     }
     if (!drng_drbg_generate(d, buffer, len, drng_drbg_strength(d), prediction_resistance, additional, additional_len)) {
-        drng_seed_buffer_free(buffer, len);
+        drng_seed_buffer_free(&d->provctx->core, buffer, len);
         return 0;
     }
     *seed = buffer;
@@ -403,8 +401,8 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
 
 static void clear_seed(void *vdrbg, unsigned char *seed, size_t len)
 {
-    (void)vdrbg;
-    drng_seed_buffer_free(seed, len);
+    const struct drng_drbg *d = vdrbg;
+    drng_seed_buffer_free(&d->provctx->core, seed, len);
 }
 
 const OSSL_DISPATCH drng_drbg_functions[] = {

@@ -211,7 +211,7 @@ static bool choose_aes(void)
 {
     const char *what = NULL;
     drng_cpu_identify(&evidence.cpu);
-    drng_ia32cap_apply(&evidence);
+    drng_ia32cap_apply(&evidence, NULL);
     chosen_aes = drng_self_test_choose(&evidence.cpu, &what);
     return chosen_aes != NULL;
 }

@@ -66,7 +66,7 @@ void machine_open(void)
 {
     struct fuzz_input nothing = {NULL, 0};
     scripted_reset(scripted_good, scripted_good);
-    FUZZ_CHECK(drng_process_open());
+    FUZZ_CHECK(drng_process_open(NULL));
     machine_start(&nothing); /* on what the process has found out by now */
 }
 

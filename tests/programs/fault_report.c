@@ -107,7 +107,7 @@ static bool play(const struct scene *scene)
 int main(void)
 {
     /* Looks at the real CPU once, so that set_up() has the last word on it. */
-    bool played = drng_process_open();
+    bool played = drng_process_open(NULL);
     drng_process_close();
     for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes) && played; i++) {
         played = play(&scenes[i]);

@@ -28,7 +28,7 @@ static OSSL_PROVIDER *provider;
 static void open_healthy(void)
 {
     scripted_reset(scripted_good, scripted_good);
-    CU_ASSERT_TRUE_FATAL(drng_process_open());
+    CU_ASSERT_TRUE_FATAL(drng_process_open(NULL));
     drng_process.evidence = (struct drng_evidence){.cpu = scripted_cpu};
     libctx = evp_context("");
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);

@@ -6,7 +6,7 @@
 bool unmask_instructions(void)
 {
     scripted_reset(scripted_good, scripted_good);
-    if (!drng_process_open()) {
+    if (!drng_process_open(NULL)) {
         return false;
     }
     drng_process.evidence.rdseed_masked = false;

@@ -1,4 +1,4 @@
-#include "provider/observe/status.h"
+#include "provider/observe/provider_params.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -9,11 +9,12 @@
 #include "mixing/memory/fork.h"
 #include "provider/observe/page.h"
 #include "provider/observe/report.h"
+#include "provider/params.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
 #include "provider/version.h"
 
-const OSSL_PARAM *drng_status_gettable_params(void *provctx)
+const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
 {
     static const OSSL_PARAM known[] = {
         OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0),
@@ -64,54 +65,36 @@ static const char *active_source(const struct drng_provctx *provctx)
     return drng_process_healthy() ? names[source] : "none";
 }
 
-static bool set_counter(OSSL_PARAM params[], const char *name, uint64_t value)
-{
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
-    return p == NULL || OSSL_PARAM_set_uint64(p, value);
-}
-
 static bool get_counters(OSSL_PARAM params[])
 {
     struct drng_counters *c = &drng_page.live->counters;
     const struct drng_requests served = drng_page_requests();
-    return set_counter(params, "seeds-rdseed", value_of(&c->seeds_rdseed)) &&
-           set_counter(params, "seeds-rdrand", value_of(&c->seeds_rdrand)) &&
-           set_counter(params, "seeds-fallback", value_of(&c->seeds_fallback)) &&
-           set_counter(params, "seed-failures", value_of(&c->seed_failures)) &&
-           set_counter(params, "health-failures",
-                       value_of(&c->rdseed.health_failures) + value_of(&c->rdrand.health_failures)) &&
-           set_counter(params, "rdseed-retries", value_of(&c->rdseed.retries)) &&
-           set_counter(params, "rdrand-retries", value_of(&c->rdrand.retries)) &&
-           set_counter(params, "reseeds", value_of(&c->reseeds)) &&
-           set_counter(params, "fork-reseeds", value_of(&c->fork_reseeds)) &&
-           set_counter(params, "forks", value_of(&drng_page.head->forks)) &&
-           set_counter(params, "requests", served.requests) && set_counter(params, "bytes", served.bytes) &&
-           set_counter(params, "last-seed", value_of(&c->last_seed));
+    return drng_params_set_uint64(params, "seeds-rdseed", value_of(&c->seeds_rdseed)) &&
+           drng_params_set_uint64(params, "seeds-rdrand", value_of(&c->seeds_rdrand)) &&
+           drng_params_set_uint64(params, "seeds-fallback", value_of(&c->seeds_fallback)) &&
+           drng_params_set_uint64(params, "seed-failures", value_of(&c->seed_failures)) &&
+           drng_params_set_uint64(params, "health-failures",
+                                  value_of(&c->rdseed.health_failures) + value_of(&c->rdrand.health_failures)) &&
+           drng_params_set_uint64(params, "rdseed-retries", value_of(&c->rdseed.retries)) &&
+           drng_params_set_uint64(params, "rdrand-retries", value_of(&c->rdrand.retries)) &&
+           drng_params_set_uint64(params, "reseeds", value_of(&c->reseeds)) &&
+           drng_params_set_uint64(params, "fork-reseeds", value_of(&c->fork_reseeds)) &&
+           drng_params_set_uint64(params, "forks", value_of(&drng_page.head->forks)) &&
+           drng_params_set_uint64(params, "requests", served.requests) &&
+           drng_params_set_uint64(params, "bytes", served.bytes) &&
+           drng_params_set_uint64(params, "last-seed", value_of(&c->last_seed));
 }
 
-/* As the caller wants it: a copy into its buffer, or a pointer to what stays. */
-static bool set_text(OSSL_PARAM params[], const char *name, const char *value)
-{
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
-    if (p == NULL) {
-        return true;
-    }
-    return p->data_type == OSSL_PARAM_UTF8_PTR ? OSSL_PARAM_set_utf8_ptr(p, value)
-                                               : OSSL_PARAM_set_utf8_string(p, value);
-}
-
-int drng_status_get_params(void *vprovctx, OSSL_PARAM params[])
+int drng_provider_params_get(void *vprovctx, OSSL_PARAM params[])
 {
     struct drng_provctx *provctx = vprovctx;
     (void)drng_fork_generation();
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_STATUS);
-    if (p != NULL && !OSSL_PARAM_set_int(p, drng_process_healthy())) {
-        return 0;
-    }
-    return set_text(params, OSSL_PROV_PARAM_NAME, DRNG_NAME) &&
-           set_text(params, OSSL_PROV_PARAM_VERSION, DRNG_VERSION) &&
-           set_text(params, OSSL_PROV_PARAM_BUILDINFO, DRNG_BUILDINFO) &&
-           set_text(params, "aes-implementation", drng_process.aes->name) &&
-           set_text(params, "active-source", active_source(provctx)) &&
-           set_text(params, "disabled-reason", drng_report_disabled_reason(provctx)) && get_counters(params);
+    return drng_params_set_int(params, OSSL_PROV_PARAM_STATUS, drng_process_healthy()) &&
+           drng_params_set_text(params, OSSL_PROV_PARAM_NAME, DRNG_NAME) &&
+           drng_params_set_text(params, OSSL_PROV_PARAM_VERSION, DRNG_VERSION) &&
+           drng_params_set_text(params, OSSL_PROV_PARAM_BUILDINFO, DRNG_BUILDINFO) &&
+           drng_params_set_text(params, "aes-implementation", drng_process.aes->name) &&
+           drng_params_set_text(params, "active-source", active_source(provctx)) &&
+           drng_params_set_text(params, "disabled-reason", drng_report_disabled_reason(provctx)) &&
+           get_counters(params);
 }
