@@ -48,8 +48,8 @@ void drng_ia32cap_apply_text(struct drng_evidence *evidence, const char *text)
         return;
     }
     struct drng_cpu *cpu = &evidence->cpu;
-    evidence->rdrand_masked = cpu->rdrand && !has(first, RDRAND);
-    evidence->rdseed_masked = cpu->rdseed && !has(second, RDSEED);
+    evidence->masked[DRNG_RDRAND] = cpu->has[DRNG_RDRAND] && !has(first, RDRAND);
+    evidence->masked[DRNG_RDSEED] = cpu->has[DRNG_RDSEED] && !has(second, RDSEED);
     cpu->aes = cpu->aes && has(first, AES_NI) && has(first, SSSE3);
     cpu->vaes256 = cpu->vaes256 && cpu->aes && has(second, AVX2) && has(second, VAES);
     cpu->vaes512 = cpu->vaes512 && cpu->aes && has(second, AVX512F) && has(second, VAES);

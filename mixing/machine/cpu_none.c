@@ -21,6 +21,4 @@ bool drng_cpu_rdseed(uint64_t *word)
     return false;
 }
 
-void drng_cpu_pause(void) {}
-
 void drng_cpu_clear_vectors(void) {}

@@ -25,11 +25,6 @@ bool drng_cpu_rdseed(uint64_t *word)
     return carry;
 }
 
-void drng_cpu_pause(void)
-{
-    _mm_pause();
-}
-
 /* ---- Vector registers: each way zeroes those of its CPU to their full width ---- */
 
 static void clear_sse(void)

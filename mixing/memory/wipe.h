@@ -25,7 +25,8 @@ static inline void drng_wipe(void *data, size_t len)
 /*
  * Wipe so many bytes of the stack below the caller's frame: functions that have returned kept there what did not fit
  * into registers, round keys for instance. What a compiler keeps there differs with its version and its options, so
- * the whole of their frames goes; tests/process/test_stack.c and scripts/evidence/stack-matrix.py see whether it is enough.
+ * the whole of their frames goes; tests/process/test_stack.c and scripts/evidence/stack-matrix.py see whether it is
+ * enough.
  *
  * 512:  a request whose AES keeps its promise (DRNG_AES_STACK).
  * 1024: AES with a schedule in memory, and its blocks; a request with a derivation function.

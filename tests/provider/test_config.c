@@ -32,8 +32,8 @@ static void every_value_is_understood(void)
 {
     struct drng_config c;
     CU_ASSERT_TRUE(read_with(&c, "source", "auto") && c.source == DRNG_CHOICE_AUTO);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.source == DRNG_CHOICE_RDSEED);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.source == DRNG_CHOICE_RDRAND);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.source == DRNG_RDSEED);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.source == DRNG_RDRAND);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "yes") && c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "no") && !c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "os_mixing", "yes") && c.os_mixing);
@@ -85,15 +85,14 @@ static void a_key_of_openssls_own_is_ignored(void)
 
 static struct drng_evidence everything(void)
 {
-    return (struct drng_evidence){
-        .cpu = {.rdrand = true, .rdseed = true, .aes = true, .vaes256 = true, .vaes512 = true}};
+    return (struct drng_evidence){.cpu = {.has = {true, true}, .aes = true, .vaes256 = true, .vaes512 = true}};
 }
 
 static void a_full_vector_masks_nothing(void)
 {
     struct drng_evidence e = everything();
     drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0xffffffffffffffff:0xffffffffffffffff env:x");
-    CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
     CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
 }
 
@@ -101,8 +100,8 @@ static void the_kill_switch_masks_both(void)
 {
     struct drng_evidence e = everything();
     drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0xbfffffffffffffff:0xfffffffffffbffff");
-    CU_ASSERT_TRUE(e.rdrand_masked && e.rdseed_masked);
-    CU_ASSERT_TRUE(e.cpu.rdrand && e.cpu.rdseed && e.cpu.aes);
+    CU_ASSERT_TRUE(e.masked[DRNG_RDRAND] && e.masked[DRNG_RDSEED]);
+    CU_ASSERT_TRUE(e.cpu.has[DRNG_RDRAND] && e.cpu.has[DRNG_RDSEED] && e.cpu.aes);
 }
 
 static void masked_aes_takes_the_wide_ones_with_it(void)
@@ -124,7 +123,7 @@ static void no_vector_means_no_mask(void)
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
         struct drng_evidence e = everything();
         drng_ia32cap_apply_text(&e, texts[i]);
-        CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+        CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
         CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes512);
     }
 }
@@ -133,7 +132,7 @@ static void what_the_cpu_lacks_is_not_masked(void)
 {
     struct drng_evidence e = {0};
     drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0x0:0x0");
-    CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
 }
 
 static const struct unit_test tests[] = {
