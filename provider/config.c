@@ -18,10 +18,8 @@ struct key {
 
 enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, KEYS };
 
-#define FLAG(id, flag) flag,
-
 static const struct key keys[KEYS] = {
-    [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(FLAG)}}, /* the rows in their order */
+    [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* the rows in their order */
     [FALLBACK] = {"fallback", {"yes", "no"}},
     [OS_MIXING] = {"os_mixing", {"yes", "no"}},
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},

@@ -31,10 +31,6 @@ struct drng_cpu {
 
 void drng_cpu_identify(struct drng_cpu *cpu);
 
-/* What the rows of instruction.h read with. */
-bool drng_cpu_rdrand(uint64_t *word);
-bool drng_cpu_rdseed(uint64_t *word);
-
 /*
  * Clears the vector registers. To be called on the way out of whatever handled secrets: the compiler moves them
  * through these registers, and a signal, a lazily bound symbol or a core dump would write them to memory.

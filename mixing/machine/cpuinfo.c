@@ -37,7 +37,7 @@ bool drng_cpuinfo_parse(const char *text, struct drng_kernel_flags *flags)
     }
     flags->known = true;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        flags->has[i] = has_word(line, end, drng_instruction_flags[i]);
+        flags->has[i] = has_word(line, end, drng_instruction_flag(i));
     }
     return true;
 }

@@ -2,7 +2,7 @@
  * instruction.h - the instructions that seeds are made of, a row for each.
  *
  * Whatever asks, counts, allows or names an instruction goes through the rows, and knows none of them by name. A new
- * instruction takes its line in DRNG_EACH_INSTRUCTION, its row in instruction.c, and the file that executes it; its
+ * instruction takes its line in DRNG_EACH_INSTRUCTION, and its row in the file that executes it (words_x86.c); its
  * counters, its parameters, its value of `source` and its line in drng-status follow from these.
  */
 
@@ -13,14 +13,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order in which they are asked for a seed; the name is that in openssl.cnf, in parameters, of the kernel's flag. */
+/* In the order in which they are asked for a seed; the name is that in openssl.cnf, in parameters, of the kernel's
+ * flag. */
 #define DRNG_EACH_INSTRUCTION(X)                                                                                       \
     X(DRNG_RDSEED, "rdseed")                                                                                           \
     X(DRNG_RDRAND, "rdrand")
 
-#define DRNG_INSTRUCTION_ID(id, flag) id,
+#define DRNG_INSTRUCTION_ID(id, flag)   id,
+#define DRNG_INSTRUCTION_FLAG(id, flag) flag,
+
 enum { DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_ID) DRNG_INSTRUCTIONS };
-#undef DRNG_INSTRUCTION_ID
 
 /* The one that gives words for what is no seed: request mixing, and the algorithm of its name. */
 enum { DRNG_WORDS_INSTRUCTION = DRNG_RDRAND };
@@ -54,7 +56,11 @@ struct drng_instruction_row {
 
 extern const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS];
 
-extern const char *const drng_instruction_flags[DRNG_INSTRUCTIONS]; /* "rdseed" */
+static inline const char *drng_instruction_flag(unsigned instruction)
+{
+    static const char *const flags[] = {DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)};
+    return flags[instruction];
+}
 
 /* The hint for a waiting loop. */
 static inline void drng_pause(void)
@@ -64,7 +70,8 @@ static inline void drng_pause(void)
 #endif
 }
 
-/* A word in `tries` executions at the most; false, and no word, if none succeeds. *failed grows by those that failed. */
+/* A word in `tries` executions at the most; false, and no word, if none succeeds. *failed grows by those that failed.
+ */
 static inline __attribute__((always_inline)) bool drng_try_word(bool (*execute)(uint64_t *word), unsigned tries,
                                                                 uint64_t *failed, uint64_t *word)
 {

@@ -95,7 +95,7 @@ static void fill(const char *aes)
     atomic_store_explicit(&drng_page.live->begun, 1, memory_order_relaxed);
     head->instruction_count = DRNG_INSTRUCTIONS;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        copy_text(head->instructions[i], sizeof(head->instructions[i]), drng_instruction_flags[i]);
+        copy_text(head->instructions[i], sizeof(head->instructions[i]), drng_instruction_flag(i));
     }
     memcpy(head->magic, DRNG_PAGE_MAGIC, sizeof(head->magic));
     atomic_store_explicit(&head->layout, DRNG_PAGE_LAYOUT, memory_order_release);

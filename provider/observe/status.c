@@ -52,7 +52,7 @@ static uint64_t value_of(atomic_uint_least64_t *counter)
 /* Who made the last seed, or would make the first; nobody once an attempt has failed. */
 static const char *active_source(const struct drng_provctx *provctx)
 {
-    static const char *const names[DRNG_SOURCES] = {"none", DRNG_EACH_INSTRUCTION(FLAG) "fallback"};
+    static const char *const names[DRNG_SOURCES] = {"none", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG) "fallback"};
     struct drng_counters *counters = &drng_page.live->counters;
     uint64_t source = value_of(&counters->source);
     if (source == DRNG_SOURCE_NONE && value_of(&counters->seed_failures) == 0) {

@@ -58,12 +58,12 @@ static bool read_words(bool (*read)(uint64_t *word), uint8_t *out)
 
 static bool fill_rdseed(uint8_t *out)
 {
-    return read_words(drng_cpu_rdseed, out);
+    return read_words(drng_instruction_rows[DRNG_RDSEED].read, out);
 }
 
 static bool fill_rdrand(uint8_t *out)
 {
-    return read_words(drng_cpu_rdrand, out);
+    return read_words(drng_instruction_rows[DRNG_RDRAND].read, out);
 }
 
 /* A drought is waited for, and nothing else: what has failed its health tests stays so. */
