@@ -1,12 +1,12 @@
 /*
- * Read anew, since the module is not linked to libcrypto and no parameter of the core has it. Two things differ, and
- * both mask at least what libcrypto masks of what drng uses:
+ * Read anew, since the module is not linked to libcrypto and no parameter of the core has it. Three things differ:
  *
  * - libcrypto applies the variable to the words that it makes of CPUID, which it adjusts for its own purposes, and a
- * word that is written out replaces its own. drng has looked at CPUID itself (mixing/machine/cpu.h), and the variable
- * takes away from that: a bit that the CPU lacks is never added.
- * - libcrypto reads the variable when it is loaded, and also in set-user-ID programs. drng reads it when the first
- *   provider is loaded, and not in those: who starts such a program is not to choose what it draws from.
+ *   word that is written out replaces its own. drng has looked at CPUID itself (mixing/machine/cpu.h), and the variable
+ *   takes away from that: a bit that the CPU lacks is never added.
+ * - libcrypto reads the variable when it is loaded, drng when the first provider is.
+ * - libcrypto obeys it in set-user-ID programs, too. drng does not: whoever starts such a program is not to choose what
+ *   it draws from.
  */
 
 #define _GNU_SOURCE
@@ -110,8 +110,8 @@ void drng_ia32cap_mask(struct drng_evidence *evidence, const struct drng_ia32cap
     const uint64_t first = left->word[0];
     const uint64_t second = left->word[1];
     struct drng_cpu *cpu = &evidence->cpu;
-    evidence->rdrand_masked = cpu->rdrand && !has(first, RDRAND);
-    evidence->rdseed_masked = cpu->rdseed && !has(second, RDSEED);
+    evidence->masked[DRNG_RDRAND] = cpu->has[DRNG_RDRAND] && !has(first, RDRAND);
+    evidence->masked[DRNG_RDSEED] = cpu->has[DRNG_RDSEED] && !has(second, RDSEED);
     cpu->aes = cpu->aes && has(first, AES_NI) && has(first, SSSE3);
     cpu->vaes256 = cpu->vaes256 && cpu->aes && has(second, AVX2) && has(second, VAES);
     cpu->vaes512 = cpu->vaes512 && cpu->aes && has(second, AVX512F) && has(second, VAES);

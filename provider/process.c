@@ -8,10 +8,7 @@
 #include "provider/ia32cap.h"
 #include "provider/observe/page.h"
 
-struct drng_process drng_process = {
-    .rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true},
-    .rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand},
-};
+struct drng_process drng_process;
 
 /* Under DRNG_LOCK_LOAD. */
 static unsigned openings;
@@ -39,8 +36,10 @@ static void look_once(const char *libcrypto_version)
 static void open_page(const char *libcrypto_version)
 {
     drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
-    drng_process.rdseed.counters = &drng_page.live->counters.rdseed;
-    drng_process.rdrand.counters = &drng_page.live->counters.rdrand;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        drng_process.instructions[i].row = &drng_instruction_rows[i];
+        drng_process.instructions[i].counters = &drng_page.live->counters.instructions[i];
+    }
 }
 
 static bool open_locked(const char *libcrypto_version)

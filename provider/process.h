@@ -16,8 +16,7 @@
 struct drng_process {
     struct drng_evidence evidence; /* looked at once, when the first instance loads */
     const struct drng_aes *aes;    /* the fastest that passed its self-test; NULL: none did, and nothing is served */
-    struct drng_instruction rdseed;
-    struct drng_instruction rdrand;
+    struct drng_instruction instructions[DRNG_INSTRUCTIONS];
     atomic_bool healthy; /* no self-test has failed */
 };
 

@@ -13,8 +13,6 @@ static void settle_policy(struct drng_provctx *provctx)
 
     provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->source);
     provctx->policy = (struct drng_seed_policy){
-        .rdseed = provctx->eligibility.rdseed == DRNG_ALLOWED ? &drng_process.rdseed : NULL,
-        .rdrand = provctx->eligibility.rdrand == DRNG_ALLOWED ? &drng_process.rdrand : NULL,
         .aes = drng_process.aes,
         .fused = drng_process.aes != &drng_aes_evp,
         .conditioner = config->conditioner,
@@ -23,7 +21,12 @@ static void settle_policy(struct drng_provctx *provctx)
         .fallback_arg = &provctx->core,
         .counters = &drng_page.live->counters,
     };
-    provctx->fresh = provctx->eligibility.fresh == DRNG_ALLOWED ? &drng_process.rdrand : NULL;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;
+        provctx->policy.instructions[i] = allowed ? &drng_process.instructions[i] : NULL;
+    }
+    const bool allowed = provctx->eligibility.words == DRNG_ALLOWED;
+    provctx->words = allowed ? &drng_process.instructions[DRNG_WORDS_INSTRUCTION] : NULL;
     provctx->mixes_requests =
         config->request_mixing == DRNG_YES || (config->request_mixing == DRNG_AUTO && cpu->hypervisor);
 }

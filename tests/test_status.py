@@ -25,7 +25,7 @@ from servers import NGINX, PROGRAMS, SYSTEM_PYTHON, free_ports, make_certificate
 
 sys.path.insert(0, str(ROOT / "scripts"))
 sys.path.insert(0, str(ROOT / "tests" / "hostile"))
-from drng_status import output, processes
+from drng_status import output, page, processes
 from pages import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
@@ -487,8 +487,13 @@ GARBAGE = {
     "zeros": bytes(8192),
     "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
     "an older layout": forged(layout=1),
-    "a newer layout": forged(layout=3),
+    "a newer layout": forged(layout=page.LAYOUT + 1),
     "counters that are not filled in yet": forged(layout=0),
+    "no instruction": forged(instruction_count=0),
+    "instructions without end": forged(instruction_count=0xFFFFFFFF),
+    "an instruction without a name": forged(names=(b"rdseed", b"")),
+    "two instructions of one name": forged(names=(b"rdseed", b"rdseed")),
+    "an instruction named to do harm": forged(names=(b"rdseed", b"a\nb 1")),
     "a live part far away": forged(live_offset=0xFFFFFFFF),
     "a live part behind the end": forged(live_offset=1 << 19),
     "a live part in the head": forged(live_offset=64),
@@ -517,9 +522,9 @@ def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:
-    with holding(build_module(tmp_path, forged(layout=3))) as pid:
+    with holding(build_module(tmp_path, forged(layout=page.LAYOUT + 1))) as pid:
         result = status("--pid", str(pid))
-    assert "counters of layout 3, of another version of drng" in result.stderr
+    assert f"counters of layout {page.LAYOUT + 1}, of another version of drng" in result.stderr
 
 
 def test_a_text_cannot_command_the_terminal(tmp_path: Path) -> None:

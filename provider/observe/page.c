@@ -92,6 +92,10 @@ static void fill(const char *aes, const char *libcrypto)
     copy_text(head->libcrypto, sizeof(head->libcrypto), libcrypto);
     copy_text(head->aes, sizeof(head->aes), aes != NULL ? aes : "none");
     atomic_store_explicit(&drng_page.live->begun, 1, memory_order_relaxed);
+    head->instruction_count = DRNG_INSTRUCTIONS;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        copy_text(head->instructions[i], sizeof(head->instructions[i]), drng_instruction_flag(i));
+    }
     memcpy(head->magic, DRNG_PAGE_MAGIC, sizeof(head->magic));
     atomic_store_explicit(&head->layout, DRNG_PAGE_LAYOUT, memory_order_release);
 }

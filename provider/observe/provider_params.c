@@ -14,6 +14,11 @@
 #include "provider/provctx.h"
 #include "provider/version.h"
 
+#define SEEDS_NAME(id, flag)   "seeds-" flag,
+#define RETRIES_NAME(id, flag) flag "-retries",
+#define SEEDS(id, flag)        OSSL_PARAM_uint64("seeds-" flag, NULL),
+#define RETRIES(id, flag)      OSSL_PARAM_uint64(flag "-retries", NULL),
+
 const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
 {
     static const OSSL_PARAM known[] = {
@@ -24,20 +29,16 @@ const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
         OSSL_PARAM_utf8_ptr("aes-implementation", NULL, 0),
         OSSL_PARAM_utf8_ptr("active-source", NULL, 0),
         OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0),
-        OSSL_PARAM_uint64("seeds-rdseed", NULL),
-        OSSL_PARAM_uint64("seeds-rdrand", NULL),
         OSSL_PARAM_uint64("seeds-fallback", NULL),
         OSSL_PARAM_uint64("seed-failures", NULL),
         OSSL_PARAM_uint64("health-failures", NULL),
-        OSSL_PARAM_uint64("rdseed-retries", NULL),
-        OSSL_PARAM_uint64("rdrand-retries", NULL),
         OSSL_PARAM_uint64("reseeds", NULL),
         OSSL_PARAM_uint64("fork-reseeds", NULL),
         OSSL_PARAM_uint64("forks", NULL),
         OSSL_PARAM_uint64("requests", NULL),
         OSSL_PARAM_uint64("bytes", NULL),
         OSSL_PARAM_uint64("last-seed", NULL),
-        OSSL_PARAM_END,
+        DRNG_EACH_INSTRUCTION(SEEDS) DRNG_EACH_INSTRUCTION(RETRIES) OSSL_PARAM_END,
     };
     (void)provctx;
     return known;
@@ -51,12 +52,7 @@ static uint64_t value_of(atomic_uint_least64_t *counter)
 /* Who made the last seed, or would make the first; nobody once an attempt has failed. */
 static const char *active_source(const struct drng_provctx *provctx)
 {
-    static const char *const names[] = {
-        [DRNG_SOURCE_NONE] = "none",
-        [DRNG_SOURCE_RDSEED] = "rdseed",
-        [DRNG_SOURCE_RDRAND] = "rdrand",
-        [DRNG_SOURCE_FALLBACK] = "fallback",
-    };
+    static const char *const names[DRNG_SOURCES] = {"none", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG) "fallback"};
     struct drng_counters *counters = &drng_page.live->counters;
     uint64_t source = value_of(&counters->source);
     if (source == DRNG_SOURCE_NONE && value_of(&counters->seed_failures) == 0) {
@@ -65,18 +61,29 @@ static const char *active_source(const struct drng_provctx *provctx)
     return drng_process_healthy() ? names[source] : "none";
 }
 
+/* Those of the instructions, under names with the word of each. */
+static bool get_instruction_counters(OSSL_PARAM params[])
+{
+    static const char *const seeds[] = {DRNG_EACH_INSTRUCTION(SEEDS_NAME)};
+    static const char *const retries[] = {DRNG_EACH_INSTRUCTION(RETRIES_NAME)};
+    struct drng_counters *c = &drng_page.live->counters;
+    uint64_t health_failures = 0;
+    bool set = true;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        health_failures += value_of(&c->instructions[i].health_failures);
+        set = set && drng_params_set_uint64(params, seeds[i], value_of(&c->seeds[i])) &&
+              drng_params_set_uint64(params, retries[i], value_of(&c->instructions[i].retries));
+    }
+    return set && drng_params_set_uint64(params, "health-failures", health_failures);
+}
+
 static bool get_counters(OSSL_PARAM params[])
 {
     struct drng_counters *c = &drng_page.live->counters;
     const struct drng_requests served = drng_page_requests();
-    return drng_params_set_uint64(params, "seeds-rdseed", value_of(&c->seeds_rdseed)) &&
-           drng_params_set_uint64(params, "seeds-rdrand", value_of(&c->seeds_rdrand)) &&
+    return get_instruction_counters(params) &&
            drng_params_set_uint64(params, "seeds-fallback", value_of(&c->seeds_fallback)) &&
            drng_params_set_uint64(params, "seed-failures", value_of(&c->seed_failures)) &&
-           drng_params_set_uint64(params, "health-failures",
-                                  value_of(&c->rdseed.health_failures) + value_of(&c->rdrand.health_failures)) &&
-           drng_params_set_uint64(params, "rdseed-retries", value_of(&c->rdseed.retries)) &&
-           drng_params_set_uint64(params, "rdrand-retries", value_of(&c->rdrand.retries)) &&
            drng_params_set_uint64(params, "reseeds", value_of(&c->reseeds)) &&
            drng_params_set_uint64(params, "fork-reseeds", value_of(&c->fork_reseeds)) &&
            drng_params_set_uint64(params, "forks", value_of(&drng_page.head->forks)) &&

@@ -319,7 +319,7 @@ static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_res
 static enum drng_result generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
 {
     uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
-    if (!d->mixes || !drng_request_entropy(d->provctx->fresh, !drng_fork_kernel_wipes, fresh)) {
+    if (!d->mixes || !drng_request_entropy(d->provctx->words, !drng_fork_kernel_wipes, fresh)) {
         return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
     }
     const enum drng_result status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);

@@ -93,7 +93,7 @@ static unsigned first_wrong(void)
 
 static void check_meaning(const struct drng_config *config)
 {
-    static const enum drng_choice choices[] = {DRNG_CHOICE_AUTO, DRNG_CHOICE_RDSEED, DRNG_CHOICE_RDRAND};
+    static const int choices[] = {DRNG_CHOICE_AUTO, DRNG_RDSEED, DRNG_RDRAND};
     static const enum drng_tristate tristates[] = {DRNG_AUTO, DRNG_YES, DRNG_NO};
     static const enum drng_conditioner_kind conditioners[] = {DRNG_CBC_MAC, DRNG_HMAC_SHA256};
     FUZZ_CHECK(config->source == choices[expected_place(0)]);

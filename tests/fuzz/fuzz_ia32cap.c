@@ -14,8 +14,8 @@
 static struct drng_evidence evidence_of(uint8_t bits)
 {
     return (struct drng_evidence){.cpu = {.vendor = "GenuineIntel",
-                                          .rdrand = bits & 1,
-                                          .rdseed = bits & 2,
+                                          .has[DRNG_RDRAND] = bits & 1,
+                                          .has[DRNG_RDSEED] = bits & 2,
                                           .aes = bits & 4,
                                           .vaes256 = bits & 8,
                                           .vaes512 = bits & 16}};
@@ -24,9 +24,10 @@ static struct drng_evidence evidence_of(uint8_t bits)
 /* The CPU is what CPUID says, less what was taken away; only what is there can be masked. */
 static void check_nothing_was_added(const struct drng_evidence *before, const struct drng_evidence *after)
 {
-    FUZZ_CHECK(after->cpu.rdrand == before->cpu.rdrand && after->cpu.rdseed == before->cpu.rdseed);
-    FUZZ_CHECK(before->cpu.rdrand || !after->rdrand_masked);
-    FUZZ_CHECK(before->cpu.rdseed || !after->rdseed_masked);
+    FUZZ_CHECK(after->cpu.has[DRNG_RDRAND] == before->cpu.has[DRNG_RDRAND] &&
+               after->cpu.has[DRNG_RDSEED] == before->cpu.has[DRNG_RDSEED]);
+    FUZZ_CHECK(before->cpu.has[DRNG_RDRAND] || !after->masked[DRNG_RDRAND]);
+    FUZZ_CHECK(before->cpu.has[DRNG_RDSEED] || !after->masked[DRNG_RDSEED]);
     FUZZ_CHECK(before->cpu.aes || !after->cpu.aes);
     FUZZ_CHECK(before->cpu.vaes256 || !after->cpu.vaes256);
     FUZZ_CHECK(before->cpu.vaes512 || !after->cpu.vaes512);
@@ -51,8 +52,8 @@ static void try_vector(uint64_t first, uint64_t second, uint8_t bits)
     const bool vaes = aes && (second & UINT64_C(1) << 41) != 0;
     (void)snprintf(text, sizeof(text), "0x%" PRIx64 ":0x%" PRIx64, first, second);
     try_text(text, &evidence);
-    FUZZ_CHECK(evidence.rdrand_masked == (cpu.rdrand && (first & UINT64_C(1) << 62) == 0));
-    FUZZ_CHECK(evidence.rdseed_masked == (cpu.rdseed && (second & UINT64_C(1) << 18) == 0));
+    FUZZ_CHECK(evidence.masked[DRNG_RDRAND] == (cpu.has[DRNG_RDRAND] && (first & UINT64_C(1) << 62) == 0));
+    FUZZ_CHECK(evidence.masked[DRNG_RDSEED] == (cpu.has[DRNG_RDSEED] && (second & UINT64_C(1) << 18) == 0));
     FUZZ_CHECK(evidence.cpu.aes == aes);
     FUZZ_CHECK(evidence.cpu.vaes256 == (cpu.vaes256 && vaes && (second & UINT64_C(1) << 5) != 0));
     FUZZ_CHECK(evidence.cpu.vaes512 == (cpu.vaes512 && vaes && (second & UINT64_C(1) << 16) != 0));

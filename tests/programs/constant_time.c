@@ -138,7 +138,7 @@ static void rdrand_mac(void)
     uint8_t key[DRNG_MAC_KEY_LEN];
     uint64_t retries = 0;
     drng_cpu_identify(&cpu);
-    if (!cpu.rdrand || !cpu.aes) {
+    if (!cpu.has[DRNG_RDRAND] || !cpu.aes) {
         return;
     }
     fill_with_secret(key, sizeof(key));

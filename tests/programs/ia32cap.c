@@ -12,8 +12,7 @@
 /* A CPU with everything, from which the variable of this environment takes. */
 static struct drng_evidence masked_from_everything(void)
 {
-    struct drng_evidence evidence = {
-        .cpu = {.rdrand = true, .rdseed = true, .aes = true, .vaes256 = true, .vaes512 = true}};
+    struct drng_evidence evidence = {.cpu = {.has = {true, true}, .aes = true, .vaes256 = true, .vaes512 = true}};
     drng_ia32cap_apply(&evidence, OpenSSL_version(OPENSSL_VERSION_STRING));
     return evidence;
 }
@@ -26,6 +25,6 @@ int main(void)
     (void)printf(
         "{\"words\": \"%.*s\", \"rdrand\": %d, \"rdseed\": %d, \"aes\": %d, \"vaes256\": %d, \"vaes512\": %d}\n",
         libcrypto != NULL ? (int)__builtin_strcspn(libcrypto, " \"\\") : 0, libcrypto != NULL ? libcrypto : "",
-        !evidence.rdrand_masked, !evidence.rdseed_masked, cpu->aes, cpu->vaes256, cpu->vaes512);
+        !evidence.masked[DRNG_RDRAND], !evidence.masked[DRNG_RDSEED], cpu->aes, cpu->vaes256, cpu->vaes512);
     return 0;
 }

@@ -33,8 +33,8 @@ static void every_value_is_understood(void)
 {
     struct drng_config c;
     CU_ASSERT_TRUE(read_with(&c, "source", "auto") && c.source == DRNG_CHOICE_AUTO);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.source == DRNG_CHOICE_RDSEED);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.source == DRNG_CHOICE_RDRAND);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.source == DRNG_RDSEED);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.source == DRNG_RDRAND);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "yes") && c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "no") && !c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "os_mixing", "yes") && c.os_mixing);
@@ -86,8 +86,7 @@ static void a_key_of_openssls_own_is_ignored(void)
 
 static struct drng_evidence everything(void)
 {
-    return (struct drng_evidence){
-        .cpu = {.rdrand = true, .rdseed = true, .aes = true, .vaes256 = true, .vaes512 = true}};
+    return (struct drng_evidence){.cpu = {.has = {true, true}, .aes = true, .vaes256 = true, .vaes512 = true}};
 }
 
 static void mask(struct drng_evidence *evidence, const char *value)
@@ -100,7 +99,7 @@ static void a_full_vector_masks_nothing(void)
 {
     struct drng_evidence e = everything();
     mask(&e, "0xffffffffffffffff:0xffffffffffffffff");
-    CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
     CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
 }
 
@@ -108,8 +107,8 @@ static void the_kill_switch_masks_both(void)
 {
     struct drng_evidence e = everything();
     mask(&e, "0xbfffffffffffffff:0xfffffffffffbffff");
-    CU_ASSERT_TRUE(e.rdrand_masked && e.rdseed_masked);
-    CU_ASSERT_TRUE(e.cpu.rdrand && e.cpu.rdseed && e.cpu.aes);
+    CU_ASSERT_TRUE(e.masked[DRNG_RDRAND] && e.masked[DRNG_RDSEED]);
+    CU_ASSERT_TRUE(e.cpu.has[DRNG_RDRAND] && e.cpu.has[DRNG_RDSEED] && e.cpu.aes);
 }
 
 static void masked_aes_takes_the_wide_ones_with_it(void)
@@ -129,7 +128,7 @@ static void no_variable_means_no_mask(void)
 {
     struct drng_evidence e = everything();
     mask(&e, NULL);
-    CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
     CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
 }
 
@@ -140,8 +139,8 @@ static void what_is_no_number_masks_all(void)
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
         struct drng_evidence e = everything();
         mask(&e, values[i]);
-        CU_ASSERT_TRUE(e.rdseed_masked);
-        CU_ASSERT_EQUAL(e.rdrand_masked, values[i][0] != '~');
+        CU_ASSERT_TRUE(e.masked[DRNG_RDSEED]);
+        CU_ASSERT_EQUAL(e.masked[DRNG_RDRAND], values[i][0] != '~');
         CU_ASSERT_EQUAL(e.cpu.aes, values[i][0] == '~');
         CU_ASSERT_FALSE(e.cpu.vaes256 || e.cpu.vaes512);
     }
@@ -158,8 +157,8 @@ static void an_empty_second_word_is_skipped_since_3_5(void)
         struct drng_evidence e = everything();
         CU_ASSERT_EQUAL_FATAL(setenv("OPENSSL_ia32cap", "::0", 1), 0);
         drng_ia32cap_apply(&e, cases[i].libcrypto);
-        CU_ASSERT_EQUAL(e.rdseed_masked, cases[i].masked);
-        CU_ASSERT_FALSE(e.rdrand_masked);
+        CU_ASSERT_EQUAL(e.masked[DRNG_RDSEED], cases[i].masked);
+        CU_ASSERT_FALSE(e.masked[DRNG_RDRAND]);
     }
     CU_ASSERT_EQUAL(unsetenv("OPENSSL_ia32cap"), 0);
 }
@@ -168,7 +167,7 @@ static void without_fxsr_there_is_no_aes_ni(void)
 {
     struct drng_evidence e = everything();
     mask(&e, "~0x1000000:~0");
-    CU_ASSERT_FALSE(e.cpu.aes || e.rdrand_masked || e.rdseed_masked);
+    CU_ASSERT_FALSE(e.cpu.aes || e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
     e = everything();
     mask(&e, "0xfffffffffeffffff:0xffffffffffffffff");
     CU_ASSERT_TRUE(e.cpu.aes);
@@ -178,7 +177,7 @@ static void what_the_cpu_lacks_is_not_masked(void)
 {
     struct drng_evidence e = {0};
     mask(&e, "0x0:0x0");
-    CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
 }
 
 static const struct unit_test tests[] = {

@@ -9,8 +9,8 @@ bool unmask_instructions(void)
     if (!drng_process_open(NULL)) {
         return false;
     }
-    drng_process.evidence.rdseed_masked = false;
-    drng_process.evidence.rdrand_masked = false;
+    drng_process.evidence.masked[DRNG_RDSEED] = false;
+    drng_process.evidence.masked[DRNG_RDRAND] = false;
     drng_process_close();
     return true;
 }

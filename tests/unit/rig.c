@@ -20,20 +20,17 @@ void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour 
 {
     scripted_reset(rdseed, rdrand);
     memset(rig, 0, sizeof(*rig));
-    rig->rdseed.name = "RDSEED";
-    rig->rdseed.read = drng_cpu_rdseed;
-    rig->rdseed.starves = true;
-    rig->rdseed.counters = &rig->counters.rdseed;
-    rig->rdrand.counters = &rig->counters.rdrand;
-    rig->rdrand.name = "RDRAND";
-    rig->rdrand.read = drng_cpu_rdrand;
-    rig->policy = (struct drng_seed_policy){.rdseed = &rig->rdseed,
-                                            .rdrand = &rig->rdrand,
-                                            .aes = &drng_aes_evp,
-                                            .conditioner = DRNG_CBC_MAC,
-                                            .fallback = fall_back,
-                                            .fallback_arg = rig,
-                                            .counters = &rig->counters};
+    rig->rdseed.row = &drng_instruction_rows[DRNG_RDSEED];
+    rig->rdrand.row = &drng_instruction_rows[DRNG_RDRAND];
+    rig->rdseed.counters = &rig->counters.instructions[DRNG_RDSEED];
+    rig->rdrand.counters = &rig->counters.instructions[DRNG_RDRAND];
+    rig->policy =
+        (struct drng_seed_policy){.instructions = {[DRNG_RDSEED] = &rig->rdseed, [DRNG_RDRAND] = &rig->rdrand},
+                                  .aes = &drng_aes_evp,
+                                  .conditioner = DRNG_CBC_MAC,
+                                  .fallback = fall_back,
+                                  .fallback_arg = rig,
+                                  .counters = &rig->counters};
     rig->fallback_works = true;
 }
 

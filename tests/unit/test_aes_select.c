@@ -12,7 +12,7 @@ static const struct drng_aes *last_for(const struct drng_cpu *cpu)
 
 static void a_cpu_with_nothing_gets_libcrypto_alone(void)
 {
-    const struct drng_cpu cpu = {.rdrand = false};
+    const struct drng_cpu cpu = {.aes = false};
     const struct drng_aes *all[DRNG_AES_KINDS] = {NULL};
     CU_ASSERT_EQUAL(drng_aes_all(&cpu, all), 1);
     CU_ASSERT_PTR_EQUAL(all[0], &drng_aes_evp);
@@ -44,7 +44,7 @@ static void avx_512_without_vaes_on_256_bits_is_taken(void)
 
 static void other_flags_change_nothing(void)
 {
-    const struct drng_cpu cpu = {.vendor = "GenuineIntel", .hypervisor = true, .rdrand = true, .rdseed = true};
+    const struct drng_cpu cpu = {.vendor = "GenuineIntel", .hypervisor = true, .has = {true, true}};
     CU_ASSERT_PTR_EQUAL(last_for(&cpu), &drng_aes_evp);
 }
 

@@ -76,7 +76,7 @@ static void an_os_that_is_not_ready_is_not_waited_for(void)
     CU_ASSERT_EQUAL(get(LONG_LEN), DRNG_OK);
     CU_ASSERT_TRUE(is_seed_with(0, LONG_LEN));
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+    CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDSEED);
 }
 
 static void os_mixing_can_be_switched_off(void)
@@ -171,10 +171,12 @@ static void a_conditioner_that_fails_disables_nothing(void)
     aes_calls_left = 0;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
     CU_ASSERT_FALSE(rig.rdseed.disabled || rig.rdrand.disabled);
-    CU_ASSERT_EQUAL(rig.counters.rdseed.health_failures + rig.counters.rdrand.health_failures, 0);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDSEED].health_failures +
+                        rig.counters.instructions[DRNG_RDRAND].health_failures,
+                    0);
     aes_calls_left = MANY_CALLS;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+    CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDSEED);
 }
 
 static const struct unit_test tests[] = {
