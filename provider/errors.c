@@ -12,7 +12,6 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_FALLBACK_FAILED, "no instruction can seed and the default seed source failed"},
     {DRNG_R_RDRAND_UNAVAILABLE, "RDRAND may not be used"},
     {DRNG_R_RDRAND_FAILED, "RDRAND gave no usable words"},
-    {DRNG_R_LIBCRYPTO_FAILED, "AES or HMAC from libcrypto failed"},
     {DRNG_R_SEED_SOURCE_WITH_PARENT, "a seed source has no parent"},
     {DRNG_R_NOT_INSTANTIATED, "not instantiated"},
     {DRNG_R_ALREADY_INSTANTIATED, "already instantiated"},

@@ -1,6 +1,5 @@
 #include "provider/process.h"
 
-#include "mixing/aes/libcrypto.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
@@ -73,7 +72,6 @@ void drng_process_close(void)
     }
     if (--openings == 0) {
         drng_page_close();
-        drng_libcrypto_close();
     }
     drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));

@@ -14,7 +14,6 @@ static void settle_policy(struct drng_provctx *provctx)
     provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->source);
     provctx->policy = (struct drng_seed_policy){
         .aes = drng_process.aes,
-        .fused = drng_process.aes != &drng_aes_evp,
         .conditioner = config->conditioner,
         .os_mixing = config->os_mixing,
         .fallback = config->fallback && drng_has_default_seed_source(&provctx->core) ? drng_default_seed_source : NULL,
@@ -49,7 +48,7 @@ static bool test(const struct drng_provctx *provctx)
     if (!drng_process_healthy() || with_hmac) {
         if (!drng_process_self_test(with_hmac, &failed)) {
             drng_raise_and_log(&provctx->core, DRNG_R_SELF_TEST_FAILED,
-                               "%s gave a wrong answer: CPU or libcrypto is broken", failed);
+                               "%s gave a wrong answer: the CPU or the module is broken", failed);
             return false;
         }
     }

@@ -44,7 +44,7 @@ static enum drng_result absorb_in_chunks(const struct task *task, struct drng_bu
     for (size_t done = 0; done < task->instruction->row->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
         status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
         if (status == DRNG_OK) {
-            status = drng_conditioner_update(conditioner, words, CHUNK_WORDS);
+            drng_conditioner_update(conditioner, words, CHUNK_WORDS);
         }
     }
     drng_wipe(words, sizeof(words));
@@ -57,21 +57,21 @@ static enum drng_result make_block(const struct task *task, struct drng_budget *
 {
     const struct drng_seed_policy *policy = task->policy;
     struct drng_conditioner conditioner;
-    enum drng_result status = drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
-    if (status != DRNG_OK) {
-        return status;
-    }
     const struct drng_instruction_row *row = task->instruction->row;
-    if (policy->fused && policy->conditioner == DRNG_CBC_MAC && row->fused) {
+    enum drng_result status = DRNG_OK;
+
+    drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
+    if (policy->aes->fuses && policy->conditioner == DRNG_CBC_MAC && row->fused) {
         status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, row->window_words / 2);
     } else {
         status = absorb_in_chunks(task, budget, &conditioner);
     }
-    if (status != DRNG_OK) {
+    if (status == DRNG_OK) {
+        drng_conditioner_end(&conditioner, block);
+    } else {
         drng_conditioner_drop(&conditioner);
-        return status;
     }
-    return drng_conditioner_end(&conditioner, block);
+    return status;
 }
 
 static enum drng_result make_seed(void *arg, struct drng_budget *budget)

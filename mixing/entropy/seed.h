@@ -21,7 +21,6 @@ typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
 struct drng_seed_policy {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
     const struct drng_aes *aes;
-    bool fused; /* the CPU has AES-NI, so the instruction that may be fused and CBC-MAC run in one loop */
     enum drng_conditioner_kind conditioner;
     bool os_mixing;
     drng_fallback *fallback; /* NULL: nothing else may serve */

@@ -338,15 +338,6 @@ static enum drng_result try_generate(struct drng_drbg *d, uint64_t generation, u
     return generate(d, out, out_len, additional);
 }
 
-static int fail(struct drng_drbg *d, enum drng_result status)
-{
-    if (status != DRNG_RESEED_NEEDED) {
-        d->state = EVP_RAND_STATE_ERROR;
-    }
-    drng_raise(&d->provctx->core, status == DRNG_RESEED_NEEDED ? DRNG_R_RESEED_FAILED : DRNG_R_LIBCRYPTO_FAILED, NULL);
-    return 0;
-}
-
 int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength, int prediction_resistance,
                        const unsigned char *additional_data, size_t additional_len)
 {
@@ -366,7 +357,8 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         status = try_generate(d, generation, out, out_len, prediction_resistance != 0, additional);
     } while (!leave(d, generation));
     if (status != DRNG_OK) {
-        return fail(d, status);
+        drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
+        return 0;
     }
     drng_cell_count(d->cell, out_len);
     return 1;

@@ -152,8 +152,7 @@ static bool accept(struct drng_drbg *d, enum drng_result status)
         return true;
     }
     if (status != DRNG_RESEED_NEEDED) {
-        drng_raise(&d->provctx->core, status == DRNG_BAD_LENGTH ? DRNG_R_ENTROPY_LENGTH : DRNG_R_LIBCRYPTO_FAILED,
-                   NULL);
+        drng_raise(&d->provctx->core, DRNG_R_ENTROPY_LENGTH, NULL);
     }
     return false;
 }

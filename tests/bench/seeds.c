@@ -76,7 +76,6 @@ size_t bench_seeds(struct bench_seed seeds[BENCH_MAX_SEEDS])
     size_t count = 0;
     drng_cpu_identify(&cpu);
     policy.aes = drng_self_test_choose(&cpu, &what);
-    policy.fused = cpu.aes;
     if (policy.aes == NULL) {
         return 0;
     }

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/aes/libcrypto.h"
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/entropy/seed.h"
@@ -147,7 +146,6 @@ static bool set_up(const struct stage *stage)
         (void)fprintf(stderr, "collect_raw: %s gave a wrong answer\n", failed);
         return false;
     }
-    policy.fused = policy.aes != &drng_aes_evp;
     if (policy.instructions[DRNG_RDSEED] == NULL && policy.instructions[DRNG_RDRAND] == NULL) {
         (void)fprintf(stderr, "collect_raw: this CPU has no instruction for %s\n", stage->name);
         return false;
@@ -196,6 +194,5 @@ int main(int argc, char **argv)
         return 2;
     }
     const bool done = set_up(stage) && write_out(stage, len);
-    drng_libcrypto_close();
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }
