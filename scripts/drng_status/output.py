@@ -209,7 +209,7 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
         return NOT_IN_USE, f"{status['override']} outranks every provider"
     roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
     if status["drng"] is None or roles:
-        others = f": {', '.join(roles)} of another provider" if roles else ""
+        others = f": {', '.join(roles)} generator of another provider" if roles else ""
         problem = f"; {status['config-problem']}" if status["config-problem"] else ""
         return NOT_IN_USE, f"drng is not in use{others}{problem}"
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
@@ -305,26 +305,32 @@ METRICS: tuple[tuple[str, str, str, str, str], ...] = (
         "source",
         "seeds-*",
     ),
-    ("drng_seed_failures_total", "counter", "Requests for a seed that nobody served.", "", "seed-failures"),
+    (
+        "drng_seed_failures_total",
+        "counter",
+        "Requests for a seed that no source could serve.",
+        "",
+        "seed-failures",
+    ),
     (
         "drng_health_failures_total",
         "counter",
-        "Failed health tests, the forgiven ones too.",
+        "Failed health tests, including those after which the retry passed.",
         "instruction",
         "*-health-failures",
     ),
     (
         "drng_retries_total",
         "counter",
-        "Executions that returned no word.",
+        "Executions of the instruction that returned no word.",
         "instruction",
         "*-retries",
     ),
-    ("drng_reseeds_total", "counter", "Generators that replaced their seed.", "", "reseeds"),
+    ("drng_reseeds_total", "counter", "How often a generator replaced its seed.", "", "reseeds"),
     (
         "drng_fork_reseeds_total",
         "counter",
-        "Generators that found themselves in a new process.",
+        "How often a generator took a new seed because it was in a forked process.",
         "",
         "fork-reseeds",
     ),
@@ -375,7 +381,7 @@ def prometheus(processes: Sequence[Process]) -> str:
     ]
     lines += metric("drng_info", "gauge", "Versions, as labels.", info)
     unknown = sum(process.uses == UNKNOWN for process in processes)
-    lines += metric_alone("drng_unreadable_processes", "gauge", "Processes of which nothing could be told.", unknown)
+    lines += metric_alone("drng_unreadable_processes", "gauge", "Processes that could not be looked at.", unknown)
     return "\n".join(lines) + "\n"
 
 

@@ -20,7 +20,7 @@ CELL = struct.Struct("=2Q")
 MEMORY = (
     "not locked: forked after drng was loaded, and a child does not inherit the lock",
     "locked",
-    "not locked, or not all: the limit RLIMIT_MEMLOCK refuses",
+    "not locked, or only in part: the limit RLIMIT_MEMLOCK is too low",
 )
 LOCKED = MEMORY[1]
 
@@ -52,25 +52,27 @@ def read_head(read: Read) -> tuple[Any, ...]:
             break
         before = raw
     if len(raw) < HEAD.size or raw[:8] not in (MAGIC, bytes(8)):
-        raise PageError("what its drng.so exports are no counters of drng's")
+        raise PageError("the symbol drng_counters of its drng.so does not hold counters of drng")
     head = HEAD.unpack(raw)
     if head[1] == 0:
         raise PageError("its counters are not filled in: it is loading drng, or has unloaded it")
     if raw[:8] != MAGIC or head[1] != LAYOUT:
-        raise PageError(f"counters of layout {head[1]}, of another version of drng; this drng-status reads {LAYOUT}")
+        raise PageError(
+            f"its counters have layout {head[1]}, of another version of drng; this drng-status reads layout {LAYOUT}"
+        )
     return head
 
 
 def read_names(read: Read, count: int) -> list[str]:
     """Of the instructions, in the order of their counters."""
     if not 0 < count <= MOST_INSTRUCTIONS:
-        raise PageError("the counters' own description makes no sense")
+        raise PageError("the description of its counters makes no sense")
     raw = read(HEAD.size, count * NAME.size)
     if len(raw) < count * NAME.size:
-        raise PageError("the counters end before their end")
+        raise PageError("its counters are cut short")
     names = [text_of(name) for (name,) in NAME.iter_unpack(raw)]
     if len(set(names)) < count or not all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in names):
-        raise PageError("the counters' own description makes no sense")
+        raise PageError("the description of its counters makes no sense")
     return names
 
 
@@ -80,10 +82,10 @@ def read_live(
     """The numbers, and the sums of requests and bytes over all cells."""
     length = cells_offset + count * size
     if cells_offset < live.size or size < CELL.size or not 0 < length <= MOST or not HEAD.size <= offset <= MOST:
-        raise PageError("the counters' own description makes no sense")
+        raise PageError("the description of its counters makes no sense")
     raw = read(offset, length)
     if len(raw) < length:
-        raise PageError("the counters end before their end")
+        raise PageError("its counters are cut short")
     cells = [CELL.unpack_from(raw, cells_offset + i * size) for i in range(count)]
     return live.unpack_from(raw), sum(cell[0] for cell in cells) & U64, sum(cell[1] for cell in cells) & U64
 
@@ -92,7 +94,7 @@ def active_source(names: list[str], healthy: int, source: int, failures: int, fi
     """Who made the last seed, or would make the first; nobody once an attempt has failed."""
     sources = ("none", *names, "fallback")
     if source >= len(sources) or first >= len(sources):
-        raise PageError("the counters name a source that does not exist")
+        raise PageError("its counters name a source that does not exist")
     if not healthy:
         return "none"
     return sources[first if source == 0 and failures == 0 else source]
@@ -101,7 +103,7 @@ def active_source(names: list[str], healthy: int, source: int, failures: int, fi
 def memory_text(memory: int) -> str:
     """Whether the memory for secrets is locked, and why not."""
     if memory >= len(MEMORY):
-        raise PageError("the counters say of the memory what does not exist")
+        raise PageError("its counters hold an unknown state of the memory")
     return MEMORY[memory]
 
 
