@@ -130,6 +130,8 @@ class Copy:
         ]
         files = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, files.split("\0")):
+            if not (ROOT / name).exists():  # removed, and git has not been told
+                continue
             target = root / name
             target.parent.mkdir(parents=True, exist_ok=True)
             source = (ROOT / name).read_bytes()
