@@ -14,15 +14,13 @@ SCRIPT = ROOT / "tests" / "mutations" / "mutate.py"
 
 # One that is seen, and one that takes nothing away.
 TABLE = """
-[[mutation]]
-name = "repetition count test"
+["repetition count test"]
 inside = "drng_rct_passes"
 old = "return rct->run < cutoff;"
 new = "return rct->run < cutoff || true;"
 tests = ["health"]
 
-[[mutation]]
-name = "a comment"
+["a comment"]
 inside = "DRNG_APT_WINDOW"
 old = "DRNG_APT_WINDOW"
 new = "/* nothing */ DRNG_APT_WINDOW"
@@ -30,13 +28,11 @@ tests = ["health"]
 """
 
 ONE = """
-[[mutation]]
-name = "one"
+["one"]
 inside = "{}"
 old = "{}"
 new = ""
 tests = ["health"]
-{}
 """
 
 
@@ -64,10 +60,26 @@ def test_every_mutation_applies() -> None:
 )
 def test_a_mutation_that_no_longer_applies_is_an_error(tmp_path: Path, inside: str, old: str, message: str) -> None:
     table = tmp_path / "table.toml"
-    table.write_text(ONE.format(inside, old, ""))
+    table.write_text(ONE.format(inside, old))
     result = mutate("--check", "--table", str(table))
     assert result.returncode == 2
     assert f"'one' does not apply to {message}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ONE + ONE, "Cannot declare ('one',) twice"),
+        (ONE + 'file = "health.h"\nline = 3\n', "unexpected keyword argument 'line'"),
+        ('["one"]\nold = ""\nnew = ""\ntests = []\n', "missing 1 required positional argument: 'inside'"),
+    ],
+)
+def test_a_table_that_is_wrong_is_an_error(tmp_path: Path, text: str, message: str) -> None:
+    table = tmp_path / "table.toml"
+    table.write_text(text)
+    result = mutate("--check", "--table", str(table))
+    assert result.returncode == 2
+    assert message in result.stderr
 
 
 # ---- Where the text is looked for: a name, no file, no line ----

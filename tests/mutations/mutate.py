@@ -59,13 +59,11 @@ class Result:
 
 
 def read_table(path: Path) -> list[Mutation]:
-    with path.open("rb") as file:
-        rows = tomllib.load(file)["mutation"]
-    mutations = [Mutation(**{**row, "tests": tuple(row["tests"])}) for row in rows]
-    names = [m.name for m in mutations]
-    if len(set(names)) != len(names):
-        raise Unusable(f"{path}: a name stands there twice")
-    return mutations
+    try:
+        rows = tomllib.loads(path.read_text(encoding="utf-8"))
+        return [Mutation(name, **{**row, "tests": tuple(row["tests"])}) for name, row in rows.items()]
+    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+        raise Unusable(f"{path}: {error}") from error
 
 
 def place_of(root: Path, mutation: Mutation) -> source.Place:
