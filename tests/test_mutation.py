@@ -96,6 +96,7 @@ work(int a)
 }
 enum { LIMIT = 1, MORE = other(1, 2) };
 static const int table[2] = {1, 2};
+int same(int a) { int same = a + 1; return same; }
 int work(int a);
 int x = work(1) + work(2);
 """
@@ -120,6 +121,7 @@ def tree(tmp_path: Path) -> Path:
         ("MORE", "1, 2", "1, 2"),
         ("table", "1, 2", "1, 2"),
         ("wipe", "ret", "ret"),
+        ("same", "a + 1", "a + 1"),
     ],
 )
 def test_a_text_is_found_by_the_name_of_what_has_it(tree: Path, inside: str, old: str, found: str) -> None:
@@ -131,8 +133,8 @@ def test_a_file_tells_namesakes_apart(tree: Path) -> None:
     (tree / "mixing/b.h").write_text("int twin(void) { return 1; }\n")
     assert len(source.places(tree, "twin", "return 1;")[1]) == 2
     for file in ("mixing/b.h", "provider/b.h"):
-        assert source.places(tree, "twin", "return 1;", file)[0] == [tree / file]
-    assert source.places(tree, "twin", "return 1;", "xing/b.h") == ([], [])
+        assert source.places(tree, "twin", "return 1;", file)[0] == {tree / file}
+    assert source.places(tree, "twin", "return 1;", "xing/b.h") == (set(), set())
 
 
 # ---- A run ----

@@ -314,7 +314,7 @@ def main() -> int:
     report = report_of(json.loads(arguments.json.read_text()))
     text = tables(report)
     print(text)
-    arguments.json.with_suffix(".md").write_text(text)
+    arguments.json.with_suffix(".md").write_text(text, encoding="utf-8")
     if arguments.pictures and report.drawn("drng"):
         for path in (*draw_requests(report, arguments.pictures), *draw_ratios(report, arguments.pictures)):
             print(path)

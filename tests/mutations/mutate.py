@@ -70,8 +70,8 @@ def place_of(root: Path, mutation: Mutation) -> source.Place:
     """The one place of its text."""
     files, found = source.places(root, mutation.inside, mutation.old, mutation.file)
     if len(found) == 1:
-        return found[0]
-    where = ", ".join(str(path.relative_to(root)) for path in files)
+        return found.pop()
+    where = ", ".join(sorted(str(path.relative_to(root)) for path in files))
     why = f"its text is there {len(found)} times, where once is wanted" if files else "it is defined nowhere"
     raise Unusable(
         f"'{mutation.name}' does not apply to {mutation.inside} ({where or 'mixing/, provider/'}): {why}\n"

@@ -87,10 +87,8 @@ def end_of_macro(words: Sequence[str], at: int) -> int | None:
 
 def definitions(words: Sequence[str], name: str) -> Iterator[tuple[int, int]]:
     """First token of each definition of `name`, and the one after its last."""
-    for at, word in enumerate(words):
-        ends = (
-            (end_of(words, at) for end_of in (end_of_function, end_of_constant, end_of_macro)) if word == name else ()
-        )
+    for at in (i for i, word in enumerate(words) if word == name):
+        ends = (end_of(words, at) for end_of in (end_of_function, end_of_constant, end_of_macro))
         yield from ((at, end + 1) for end in ends if end is not None)
 
 
@@ -103,20 +101,20 @@ class Place:
     end: int
 
 
-def places(root: Path, inside: str, old: str, file: str = "") -> tuple[list[Path], list[Place]]:
+def places(root: Path, inside: str, old: str, file: str = "") -> tuple[set[Path], set[Place]]:
     """The files that define `inside`, and each place of `old` in it. `file` is the end of a path, where several files
     define that name and have that text in it."""
     wanted = [token.text for token in tokens(old)]
-    files: list[Path] = []
-    found: list[Place] = []
+    files: set[Path] = set()
+    found: set[Place] = set()  # once each: a variable may bear the name of the function that it is in
     for source in sources(root):
         if not f"/{source.path}".endswith(f"/{file}" if file else ""):
             continue
         words = [token.text for token in source.tokens]
         for first, end in definitions(words, inside):
-            files.append(source.path)
+            files.add(source.path)
             for at in range(first, end + 1 - len(wanted)):
                 if words[at : at + len(wanted)] == wanted:
                     last = source.tokens[at + len(wanted) - 1]
-                    found.append(Place(source.path, source.tokens[at].start, last.end))
+                    found.add(Place(source.path, source.tokens[at].start, last.end))
     return files, found
