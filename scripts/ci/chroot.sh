@@ -92,7 +92,7 @@ update()
     cp /etc/resolv.conf "$1/etc/resolv.conf"
     # shellcheck disable=SC2016 # the inner shell's
     "$0" enter "$1" env DEBIAN_FRONTEND=noninteractive sh -ec '
-        apt-get update -qq -o Acquire::Check-Valid-Until=false # a mirror may lag; who signed it is still checked
+        apt-get update -qq --error-on=any -o Acquire::Check-Valid-Until=false # a mirror may lag; who signed it is still checked
         apt-get dist-upgrade -y -qq
         apt-get install -y -qq --no-install-recommends $*
         apt-get clean' sh "$2" >"$log" 2>&1
