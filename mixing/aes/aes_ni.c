@@ -1,13 +1,10 @@
-/* AES with AES-NI, eight blocks in flight: enough to hide the latency of AESENC on every CPU that has it. */
+/* AES with AES-NI. */
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_x86.h"
 #include "mixing/memory/wipe.h"
 
-enum {
-    LANES = 8,
-    BULK_MIN = 32, /* blocks from which the set-up of the wide registers pays */
-};
+enum { LANES = DRNG_AES_NI_LANES };
 
 /* The `lanes` blocks of keystream after *counter, which stays; lanes is a constant wherever this is inlined. */
 DRNG_AES_INLINE void keystream(const struct drng_schedule *schedule, struct drng_counter counter, __m128i *block,
@@ -78,8 +75,8 @@ DRNG_AES_INLINE void drain(struct drng_sink *sink, const __m128i *block, const i
 }
 
 /* A short AES-256 request, the one that nearly every caller makes. */
-DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_short_256(const uint8_t *key, struct drng_counter counter,
-                                                         struct drng_sink *sink)
+DRNG_AES_TARGET DRNG_OWN_FRAME void drng_aes_ni_short(const uint8_t key[32], struct drng_counter counter,
+                                                      struct drng_sink *sink)
 {
     __m128i block[LANES];
     if (sink->out_blocks + sink->tail_blocks <= LANES / 2) {
@@ -92,8 +89,8 @@ DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_short_256(const uint8_t *key, str
 }
 
 /* The rest of a request whose round keys are at hand: whole groups into `out`, then what is left. */
-DRNG_AES_TARGET static void ctr_rest(const struct drng_schedule *schedule, struct drng_counter counter,
-                                     struct drng_sink *sink)
+DRNG_AES_TARGET static void rest(const struct drng_schedule *schedule, struct drng_counter counter,
+                                 struct drng_sink *sink)
 {
     __m128i block[LANES];
     for (; sink->out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
@@ -110,8 +107,8 @@ DRNG_AES_TARGET static void ctr_rest(const struct drng_schedule *schedule, struc
     }
 }
 
-DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_medium_256(const uint8_t *key, struct drng_counter counter,
-                                                          struct drng_sink *sink)
+DRNG_AES_TARGET DRNG_OWN_FRAME void drng_aes_ni_medium(const uint8_t key[32], struct drng_counter counter,
+                                                       struct drng_sink *sink)
 {
     struct drng_schedule schedule;
     __m128i block[LANES];
@@ -120,59 +117,13 @@ DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_medium_256(const uint8_t *key, st
     keystream_256(key, counter, block, LANES, &schedule);
     drain(sink, block, LANES);
     drng_counter_add(&counter, LANES);
-    ctr_rest(&schedule, counter, sink);
+    rest(&schedule, counter, sink);
 }
 
-/* As many blocks as fill the wide registers come from there, the rest from here. */
-DRNG_AES_TARGET DRNG_OWN_FRAME static void ctr_long(const struct drng_wide *wide, const uint8_t *key, size_t key_len,
-                                                    struct drng_counter counter, struct drng_sink *sink)
+DRNG_AES_TARGET DRNG_OWN_FRAME void drng_aes_ni_rest(const struct drng_schedule *schedule, struct drng_counter counter,
+                                                     struct drng_sink *sink)
 {
-    struct drng_schedule schedule;
-
-    drng_aes_expand(&schedule, key, key_len);
-    if (wide != NULL) {
-        const size_t done = wide->bulk(&schedule, &counter, sink->out, sink->out_blocks);
-        sink->out += done * DRNG_AES_BLOCK;
-        sink->out_blocks -= done;
-    }
-    ctr_rest(&schedule, counter, sink);
-}
-
-/*
- * Schedules are wiped here, with what else is kept beside them. The shortest requests keep nothing in memory but what
- * DRNG_AES_STACK allows, and this function itself is in it: the caller wipes that.
- */
-void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
-                     size_t out_blocks, uint8_t *tail, size_t tail_blocks)
-{
-    struct drng_sink sink = {out, out_blocks, tail, tail_blocks};
-    const struct drng_counter counter = drng_counter_load(v);
-    const size_t blocks = out_blocks + tail_blocks;
-    struct drng_counter last = counter;
-
-    drng_counter_add(&last, blocks);
-    if (wide != NULL && out_blocks >= BULK_MIN) {
-        ctr_long(wide, key, key_len, counter, &sink);
-        drng_wipe_stack_2048();
-    } else if (key_len != 32 || out_blocks >= BULK_MIN) {
-        ctr_long(NULL, key, key_len, counter, &sink);
-        drng_wipe_stack_1024();
-    } else if (blocks <= LANES) {
-        ctr_short_256(key, counter, &sink);
-    } else if (wide != NULL && blocks <= DRNG_AES_SHORT_BLOCKS) {
-        wide->brief(key, counter, &sink);
-        drng_wipe_stack_512_avx();
-    } else {
-        ctr_medium_256(key, counter, &sink);
-        drng_wipe_stack_1024();
-    }
-    drng_counter_store(v, last);
-}
-
-static void ctr(const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_blocks, uint8_t *tail,
-                size_t tail_blocks)
-{
-    drng_aes_ni_ctr(NULL, key, key_len, v, out, out_blocks, tail, tail_blocks);
+    rest(schedule, counter, sink);
 }
 
 DRNG_AES_TARGET DRNG_OWN_FRAME static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
@@ -204,5 +155,3 @@ void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint
     cbc(key, key_len, chain, out, in, blocks);
     drng_wipe_stack_512();
 }
-
-const struct drng_aes drng_aes_ni = {.name = "AES-NI", .fuses = true, .ctr = ctr, .cbc = drng_aes_ni_cbc};

@@ -11,7 +11,8 @@ enum {
     GROUP = LANES * PER_LANE,
 };
 
-WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks)
+WIDE size_t drng_aes_vaes256_bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out,
+                                  size_t blocks)
 {
     const __m256i step = _mm256_set_epi64x(0, PER_LANE, 0, PER_LANE);
     const size_t groups = blocks / GROUP;
@@ -43,13 +44,3 @@ WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counte
     drng_counter_add(counter, groups * GROUP);
     return groups * GROUP;
 }
-
-static const struct drng_wide wide = {bulk, drng_aes_vaes_short};
-
-static void ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
-                uint8_t *tail, size_t tail_blocks)
-{
-    drng_aes_ni_ctr(&wide, key, key_len, v, out, out_blocks, tail, tail_blocks);
-}
-
-const struct drng_aes drng_aes_vaes256 = {.name = "VAES-256", .fuses = true, .ctr = ctr, .cbc = drng_aes_ni_cbc};

@@ -65,19 +65,10 @@ WIDE static inline void clear_masks(void)
                      : "k1", "k2", "k3", "k4", "k5", "k6", "k7");
 }
 
-WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks)
+WIDE size_t drng_aes_vaes512_bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out,
+                                  size_t blocks)
 {
     const size_t done = whole_groups(schedule, counter, out, blocks);
     clear_masks();
     return done;
 }
-
-static const struct drng_wide wide = {bulk, drng_aes_vaes_short};
-
-static void ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
-                uint8_t *tail, size_t tail_blocks)
-{
-    drng_aes_ni_ctr(&wide, key, key_len, v, out, out_blocks, tail, tail_blocks);
-}
-
-const struct drng_aes drng_aes_vaes512 = {.name = "VAES-512", .fuses = true, .ctr = ctr, .cbc = drng_aes_ni_cbc};

@@ -7,7 +7,16 @@
 #define WIDE        __attribute__((target("vaes,avx2,aes")))
 #define WIDE_INLINE static inline __attribute__((always_inline, target("vaes,avx2,aes")))
 
-enum { PER_LANE = 2 };
+/*
+ * Two sizes: a request of 128 bytes with its Update, and the longest. All lanes go through each round, used or not: a
+ * loop whose length is no constant would keep them in memory.
+ */
+enum {
+    PER_LANE = 2,
+    LANES = DRNG_AES_SHORT_BLOCKS / PER_LANE,
+    FEWER_BLOCKS = 12,
+    FEWER_LANES = FEWER_BLOCKS / PER_LANE,
+};
 
 /* XORs the round key into every lane, or puts every lane through the round. */
 #define EVERY_LANE(operation, key)                                                                                     \
@@ -51,7 +60,7 @@ WIDE_INLINE void keystream(const uint8_t *key, __m256i *lane, const int lanes)
 /* `lanes` is a constant wherever this is inlined. */
 WIDE_INLINE void fill(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink, const int lanes)
 {
-    __m256i lane[DRNG_AES_SHORT_BLOCKS / PER_LANE];
+    __m256i lane[LANES];
     count(counter, lane, lanes);
     keystream(key, lane, lanes);
     DRNG_AES_UNROLL
@@ -63,22 +72,22 @@ WIDE_INLINE void fill(const uint8_t *key, struct drng_counter counter, struct dr
     }
 }
 
-WIDE DRNG_OWN_FRAME static void fill_12(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+WIDE DRNG_OWN_FRAME static void fill_fewer(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
 {
-    fill(key, counter, sink, 6);
+    fill(key, counter, sink, FEWER_LANES);
 }
 
-WIDE DRNG_OWN_FRAME static void fill_20(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+WIDE DRNG_OWN_FRAME static void fill_all(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
 {
-    fill(key, counter, sink, 10);
+    fill(key, counter, sink, LANES);
 }
 
 WIDE void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink)
 {
     const size_t blocks = sink->out_blocks + sink->tail_blocks;
-    if (blocks <= 12) {
-        fill_12(key, counter, sink);
+    if (blocks <= FEWER_BLOCKS) {
+        fill_fewer(key, counter, sink);
     } else {
-        fill_20(key, counter, sink);
+        fill_all(key, counter, sink);
     }
 }

@@ -212,31 +212,36 @@ DRNG_AES_INLINE void drng_sink_take(struct drng_sink *sink, __m128i block)
     }
 }
 
-/* ---- What the wider implementations add to aes_ni.c ---- */
+/* ---- Kernels: aes_choose_x86.c chooses among them by length; none of them calls another ---- */
 
-enum { DRNG_AES_SHORT_BLOCKS = 20 }; /* a request of 256 bytes, with its Update */
-
-struct drng_wide {
-    /*
-     * Writes as many whole groups of blocks as fit, advances the counter by them and returns how many blocks that
-     * was.
-     */
-    size_t (*bulk)(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out, size_t blocks);
-
-    /* AES-256 for at most DRNG_AES_SHORT_BLOCKS. */
-    void (*brief)(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
+enum {
+    DRNG_AES_NI_LANES = 8,      /* blocks in flight: enough to hide the latency of AESENC on every CPU that has it */
+    DRNG_AES_SHORT_BLOCKS = 20, /* a request of 256 bytes, with its Update */
 };
+
+/* aes_ni.c, AES-256: at most DRNG_AES_NI_LANES blocks, no schedule in memory; and more than that. */
+void drng_aes_ni_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
+void drng_aes_ni_medium(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
+
+/* aes_ni.c: all that the sink takes. */
+void drng_aes_ni_rest(const struct drng_schedule *schedule, struct drng_counter counter, struct drng_sink *sink);
+
+void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
+                     size_t blocks);
+
+/* aes_vaes_short.c, AES-256: at most DRNG_AES_SHORT_BLOCKS, no schedule in memory. */
+void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
+
+/*
+ * aes_vaes256.c, aes_vaes512.c: write as many whole groups of blocks as fit, advance the counter by them and return how
+ * many blocks that was.
+ */
+typedef size_t drng_aes_bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out,
+                             size_t blocks);
+drng_aes_bulk drng_aes_vaes256_bulk;
+drng_aes_bulk drng_aes_vaes512_bulk;
 
 /* drng_wipe_stack_512() where there is AVX: half the time. wipe_x86.S. */
 void drng_wipe_stack_512_avx(void);
-
-/* aes_vaes_short.c: `brief` for both widths of VAES. */
-void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
-
-/* The slots of struct drng_aes for AES-NI, ctr with something wider for those that gain by it; NULL: nothing. */
-void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
-                     size_t out_blocks, uint8_t *tail, size_t tail_blocks);
-void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
-                     size_t blocks);
 
 #endif
