@@ -16,9 +16,9 @@ scripts/bench.sh --update $document
 scripts/bench.sh --aes-ni --update $document -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
 scripts/bench.sh --avx2 --update $document -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
 [ $# -eq 0 ] || scripts/bench.sh --root "$1" --update $document
-scripts/bench/bench-profile.py --update $document
-scripts/bench/bench-scaling.py --update $document
-scripts/bench/bench-threads.py --update $document
+scripts/bench/bench_profile.py --update $document
+scripts/bench/bench_scaling.py --update $document
+scripts/bench/bench_threads.py --update $document
 
 mkdir -p $pictures
 for picture in bench-requests bench-ratios scaling-means scaling-shares; do

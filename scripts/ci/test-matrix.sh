@@ -164,7 +164,7 @@ run_tests()
 {
     in_chroot --bind "$tree" "$PWD" "$cache/$1" \
         /usr/bin/python3 -m pytest -q --tb=short -o cache_dir=/tmp/pytest_cache --rootdir "$PWD" \
-        -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/tests/$2.py"
+        -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/tests/system/$2.py"
 }
 
 # "passed 12, skipped 1" of pytest's last line, which also counts what -k has left out.
@@ -180,7 +180,7 @@ test_release()
     in_chroot "$cache/$1" openssl version | cut -d' ' -f2 >"$results/version"
     echo "$1: OpenSSL $(cat "$results/version")"
     for test in $tests; do
-        [ -e "tests/$test.py" ] || continue
+        [ -e "tests/system/$test.py" ] || continue
         if run_tests "$1" "$test" >"$work/log" 2>&1; then
             summary "$work/log" >"$results/$test"
         else
@@ -201,7 +201,7 @@ print_table()
     done
     echo
     for test in $tests; do
-        [ -e "tests/$test.py" ] || continue
+        [ -e "tests/system/$test.py" ] || continue
         printf '%-22s' "$test"
         for release in $releases; do
             result=$(cat "$work/$release/$test" 2>/dev/null) || result=-

@@ -1,0 +1,162 @@
+"""The tree and what is said of it: no circle of files; docs/architecture.md and tests/README.md name what there is."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import BUILD, ROOT
+
+PARTS = ("mixing", "provider")
+OBJECTS = BUILD / "dev" / "CMakeFiles"
+
+Arrows = dict[str, dict[str, str]]  # from a file to another, and what makes the arrow
+
+
+def module_of(path: Path) -> str:
+    """A .c file and its header are one."""
+    return str(path.relative_to(ROOT).with_suffix(""))
+
+
+def includes() -> Arrows:
+    arrows: Arrows = {}
+    for part in PARTS:
+        for file in sorted((ROOT / part).rglob("*.[chS]")):
+            found = arrows.setdefault(module_of(file), {})
+            for name in re.findall(r'#include "([^"]+)\.h"', file.read_text()):
+                found[name] = f"{file.name} includes {name}.h"
+    return arrows
+
+
+def symbols(object_file: Path) -> tuple[set[str], set[str]]:
+    """Those that it defines, and those that it wants."""
+    output = subprocess.run(["nm", str(object_file)], capture_output=True, text=True, check=True).stdout
+    fields = [line.split() for line in output.splitlines()]
+    return {f[-1] for f in fields if f[-2] in "TDBRV"}, {f[-1] for f in fields if f[-2] == "U"}
+
+
+def calls() -> Arrows:
+    defined: dict[str, str] = {}
+    wanted: dict[str, set[str]] = {}
+    for file in sorted(OBJECTS.glob("*.dir/*/**/*.o")):
+        name = str(Path(*file.relative_to(OBJECTS).parts[1:])).removesuffix(".o")
+        module = str(Path(name).with_suffix(""))
+        if module.startswith(PARTS) and (ROOT / name).exists():  # a build may have objects of files that are gone
+            own, wanted[module] = symbols(file)
+            defined |= dict.fromkeys(own, module)
+    return {
+        module: {defined[s]: f"{module} uses {s}()" for s in sorted(names) if defined.get(s, module) != module}
+        for module, names in wanted.items()
+    }
+
+
+def circle_in(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    """The files of one circle, or none: takes away, again and again, what nothing leads away from."""
+    left = {module: {to for to in targets if to in arrows and to != module} for module, targets in arrows.items()}
+    while True:
+        ends = {module for module, targets in left.items() if not targets}
+        if not ends:
+            return sorted(left)
+        left = {module: targets - ends for module, targets in left.items() if module not in ends}
+
+
+def all_arrows() -> Arrows:
+    arrows = includes()
+    for module, targets in calls().items():
+        arrows.setdefault(module, {}).update(targets)
+    return arrows
+
+
+def test_no_files_depend_on_each_other_in_a_circle() -> None:
+    arrows = all_arrows()
+    assert len(arrows) > 50
+    assert (
+        "mixing/entropy/noise" in arrows["mixing/entropy/seed"]
+        and "provider/rand/drbg_seed" in arrows["provider/rand/drbg"]
+    )
+    circle = circle_in(arrows)
+    assert not circle, [why for module in circle for to, why in arrows[module].items() if to in circle]
+
+
+def test_mixing_knows_nothing_of_the_provider() -> None:
+    up = [why for module, to in all_arrows().items() for why in to.values() if module.startswith("mixing/")]
+    assert up
+    assert not [why for why in up if "provider" in why]
+
+
+# Lowest first.
+FLOORS = ("memory", "machine", "aes", "entropy", "drbg")
+
+
+def floor_of(module: str) -> int:
+    """Of a file in mixing/; what all of them include, mixing/result.h, is below the first."""
+    return 1 + FLOORS.index(module.split("/")[1]) if module.count("/") == 2 else 0
+
+
+def test_a_floor_of_mixing_stands_on_those_below_it() -> None:
+    assert {path.name for path in (ROOT / "mixing").iterdir() if path.is_dir()} == set(FLOORS)
+    arrows = {module: to for module, to in all_arrows().items() if module.startswith("mixing/")}
+    down = {(floor_of(module), floor_of(below)) for module, to in arrows.items() for below in to}
+    assert {(5, 4), (4, 3), (3, 2)} <= down
+    assert not [why for module, to in arrows.items() for up, why in to.items() if floor_of(up) > floor_of(module)]
+
+
+@pytest.mark.parametrize(
+    ("arrows", "circle"),
+    [
+        ({"a": ["b"], "b": ["c"], "c": []}, []),
+        ({"a": ["a", "elsewhere"]}, []),
+        ({"a": ["b"], "b": ["a"]}, ["a", "b"]),
+        ({"a": ["b"], "b": ["c"], "c": ["b"], "d": []}, ["a", "b", "c"]),
+    ],
+)
+def test_a_circle_is_found(arrows: dict[str, list[str]], circle: list[str]) -> None:
+    assert circle_in(arrows) == circle
+
+
+# ---- What the documents name ----
+
+
+def names_in(document: Path) -> set[str]:
+    """Paths between backquotes."""
+    return set(re.findall(r"`([\w./-]+(?:/|\.(?:[chS]|cc|py|sh|cnf|conf|md|toml|txt|[1-8])))`", document.read_text()))
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    names = names_in(ROOT / "docs" / "architecture.md")
+    assert len(names) > 40
+    assert not [name for name in names if not (ROOT / name).exists()]
+
+
+def test_the_architecture_shows_the_way_that_a_request_takes() -> None:
+    drawn = re.findall(r"\b((?:provider|mixing)/[\w/]+\.[ch])\b", (ROOT / "docs" / "architecture.md").read_text())
+    assert not [name for name in drawn if not (ROOT / name).exists()]
+    arrows = all_arrows()
+    for way in (
+        ("provider/rand/random_bytes", "provider/rand/drbg", "mixing/drbg/ctr_drbg"),
+        (
+            "provider/rand/drbg",
+            "provider/rand/drbg_seed",
+            "provider/rand/seeding",
+            "mixing/entropy/seed",
+            "mixing/entropy/noise",
+            "mixing/entropy/fused_mac",
+        ),
+    ):
+        for module, below in itertools.pairwise(way):
+            assert below in arrows[module], (module, below)
+
+
+def test_the_tests_are_all_named_and_what_is_named_exists() -> None:
+    tests = ROOT / "tests"
+    names = names_in(tests / "README.md") - {"mixing/", "scripts/test.sh", "scripts/evidence/mutate.py"}
+    names = {name for name in names if not name.startswith("scripts/")}
+    assert not [name for name in names if not (tests / name).exists()]
+    folders = {f"{path.name}/" for path in tests.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    files = {str(path.relative_to(tests)) for path in tests.rglob("test_*.*") if path.suffix in (".c", ".py")}
+    assert not (folders | files | {path.name for path in tests.glob("*.py")}) - names
