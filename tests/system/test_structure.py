@@ -1,8 +1,13 @@
-"""The tree and what is said of it: no circle of files; docs/architecture.md and tests/README.md name what there is."""
+"""The tree and what is said of it.
+
+No circle of files, no import by a path; docs/architecture.md, tests/README.md and scripts/README.md name what there is.
+"""
 
 from __future__ import annotations
 
+import ast
 import itertools
+import os
 import re
 import subprocess
 from collections.abc import Iterable, Mapping
@@ -152,11 +157,101 @@ def test_the_architecture_shows_the_way_that_a_request_takes() -> None:
             assert below in arrows[module], (module, below)
 
 
+TESTS, SCRIPTS = ROOT / "tests", ROOT / "scripts"
+
+
+def rows_of(document: Path) -> set[str]:
+    """What the tables have a row for."""
+    return set(re.findall(r"^\| `([^`]+)` \|", document.read_text(), flags=re.M))
+
+
+def folders_in(folder: Path) -> set[str]:
+    return {f"{path.name}/" for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"}
+
+
 def test_the_tests_are_all_named_and_what_is_named_exists() -> None:
-    tests = ROOT / "tests"
-    names = names_in(tests / "README.md") - {"mixing/", "scripts/test.sh", "scripts/evidence/mutate.py"}
-    names = {name for name in names if not name.startswith("scripts/")}
-    assert not [name for name in names if not (tests / name).exists()]
-    folders = {f"{path.name}/" for path in tests.iterdir() if path.is_dir() and path.name != "__pycache__"}
-    files = {str(path.relative_to(tests)) for path in tests.rglob("test_*.*") if path.suffix in (".c", ".py")}
-    assert not (folders | files | {path.name for path in tests.glob("*.py")}) - names
+    rows = rows_of(TESTS / "README.md")
+    assert not [name for name in rows if not (TESTS / name).exists()]
+    elsewhere = {name for name in names_in(TESTS / "README.md") if name.startswith(("mixing/", "scripts/", "tests/"))}
+    assert not [name for name in elsewhere if not (ROOT / name).exists()]
+    files = {path for path in TESTS.rglob("test_*.*") if path.suffix in (".c", ".py")}
+    files |= {path for folder in ("hostile", "support", "system") for path in (TESTS / folder).glob("*.py")}
+    assert not (folders_in(TESTS) | {str(path.relative_to(TESTS)) for path in files}) - rows
+
+
+def test_the_scripts_are_all_named_and_what_is_named_exists() -> None:
+    rows = rows_of(SCRIPTS / "README.md")
+    assert not [name for name in rows if not (SCRIPTS / name).exists()]
+    programs = {path for path in SCRIPTS.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
+    assert len(programs) > 30
+    assert not (folders_in(SCRIPTS) | {str(path.relative_to(SCRIPTS)) for path in programs}) - rows
+
+
+def test_the_top_of_scripts_is_what_users_type_and_that_of_tests_is_folders() -> None:
+    def files(folder: Path) -> set[str]:
+        return {path.name for path in folder.iterdir() if path.is_file()}
+
+    commands = {"demo.sh", "test.sh", "bench.sh", "drng-status", "drng-conf", "drng-enable"}
+    assert files(SCRIPTS) == commands | {"README.md"}
+    assert files(TESTS) == {"CMakeLists.txt", "README.md", "helgrind.supp", "lsan.supp"}
+
+
+# ---- Who imports whom, in Python ----
+
+
+def is_python(path: Path) -> bool:
+    return path.suffix == ".py" or (path.suffix == "" and re.match(rb"#!.*python", path.read_bytes()) is not None)
+
+
+def python_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and is_python(path))
+
+
+def looks_up(source: str) -> set[str]:
+    """Modules and names in them that it imports, and attributes of modules: `sys.path`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+        elif isinstance(node, ast.Attribute):
+            found.add(ast.unparse(node))
+    return found
+
+
+def of(modules: str, names: Iterable[str]) -> list[str]:
+    """Those that are one of the modules, or within one."""
+    return [name for name in names if re.match(rf"({modules})(\.|$)", name)]
+
+
+# An import of one test by another runs its fixtures and tests twice, under two names.
+AROUND = r"sys\.path|runpy|importlib|site\.addsitedir|imp|conftest|test_\w+|tests\.system"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import sys\nsys.path.insert(0, 'x')",
+        "from sys import path",
+        "import runpy",
+        "from importlib import util",
+        "import importlib.machinery as m",
+        "from tests.system.test_unit import run",
+        "import test_unit",
+    ],
+)
+def test_a_way_around_imports_is_found(source: str) -> None:
+    assert of(AROUND, looks_up(source))
+
+
+def test_tests_import_by_name_and_not_each_other() -> None:
+    found = {path: of(AROUND, looks_up(path.read_text())) for path in python_files(TESTS)}
+    assert len(found) > 50
+    assert not {str(path): names for path, names in found.items() if names}
+
+
+def test_scripts_import_nothing_from_the_tests() -> None:
+    found = {path: of("tests", looks_up(path.read_text())) for path in python_files(SCRIPTS)}
+    assert len(found) > 30
+    assert not {str(path): names for path, names in found.items() if names}
