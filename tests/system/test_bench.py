@@ -10,11 +10,11 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import bench_profile as profile
 import bench_report as report
 import bench_scaling as scaling
-import pytest
-
 from tests.support.builds import BUILD
 
 PROGRAMS = BUILD / "bench" / "tests" / "bench"

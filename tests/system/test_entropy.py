@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import cutoffs
 import pytest
-from entropy import RDRAND_RUN_WORDS, deficit, describe_output, rdrand_entropy
 
+import cutoffs
+from entropy import RDRAND_RUN_WORDS, deficit, describe_output, rdrand_entropy
 from tests.support.builds import ROOT
 
 SCRIPT = ROOT / "scripts" / "evidence" / "entropy.py"
