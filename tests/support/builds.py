@@ -18,7 +18,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 CONF = ROOT / "conf"
-PAGES = sorted(p.name for p in (ROOT / "docs").glob("*.[1-8]"))
+PAGES = sorted(p.name for p in (ROOT / "docs").glob("*.[1-8]"))  # of the manual
 
 # Both instructions taken away, by the switch that users of OpenSSL know.
 MASKED = "~0x4000000000000000:~0x40000"

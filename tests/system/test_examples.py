@@ -49,7 +49,7 @@ EXAMPLES = [
         CERTIFICATE
         | {
             "/run/nginx-drng.pid": "{dir}/nginx.pid",
-            "/var/log/nginx/drng-error.log": "{dir}/log",
+            "/var/log/nginx/drng-error.log": "{dir}/server.log",
             "127.0.0.1:8443": "127.0.0.1:{port}",
         },
     ),
@@ -61,7 +61,7 @@ EXAMPLES = [
             "ServerRoot /etc/apache2": "ServerRoot {dir}",
             "/run/apache2-drng": "{dir}/apache2",
             "DefaultRuntimeDir /run": "DefaultRuntimeDir {dir}",
-            "/var/log/apache2/drng-error.log": "{dir}/log",
+            "/var/log/apache2/drng-error.log": "{dir}/server.log",
             "127.0.0.1:8444": "127.0.0.1:{port}",
             "/var/www/html": "{dir}",
         },
