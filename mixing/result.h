@@ -15,7 +15,6 @@ enum drng_result {
     DRNG_FALLBACK_FAILED,  /* the default seed source was asked and gave nothing */
     DRNG_BAD_LENGTH,       /* a length outside the limits that the header states */
     DRNG_RESEED_NEEDED,    /* no seed, or one whose last request (SP 800-90A) has been served */
-    DRNG_LIBCRYPTO_FAILED, /* AES or HMAC from libcrypto failed: no provider or no memory */
     DRNG_SELF_TEST_FAILED, /* a known answer came out wrong */
 };
 

@@ -1,34 +1,42 @@
 #include "provider/config.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <openssl/params.h>
 
 #include "provider/observe/messages.h"
 
-enum { MAX_VALUES = 3 };
+enum { MAX_VALUES = 1 + DRNG_INSTRUCTIONS, ALLOWED_SIZE = 64 };
 
 /* A key and its values, the default first; a value's place is what it means. */
 struct key {
     const char *name;
     const char *values[MAX_VALUES];
-    const char *allowed; /* the same, for a reader */
 };
 
 enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, KEYS };
 
 static const struct key keys[KEYS] = {
-    [SOURCE] = {"source", {"auto", "rdseed", "rdrand"}, "auto, rdseed or rdrand"},
-    [FALLBACK] = {"fallback", {"yes", "no"}, "yes or no"},
-    [OS_MIXING] = {"os_mixing", {"yes", "no"}, "yes or no"},
-    [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}, "auto, yes or no"},
-    [CONDITIONER] = {"conditioner", {"cbc-mac", "hmac-sha256"}, "cbc-mac or hmac-sha256"},
+    [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* the rows in their order */
+    [FALLBACK] = {"fallback", {"yes", "no"}},
+    [OS_MIXING] = {"os_mixing", {"yes", "no"}},
+    [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
+    [CONDITIONER] = {"conditioner", {"cbc-mac", "hmac-sha256"}},
 };
 
-static const enum drng_choice choices[] = {DRNG_CHOICE_AUTO, DRNG_CHOICE_RDSEED, DRNG_CHOICE_RDRAND};
 static const enum drng_tristate tristates[] = {DRNG_AUTO, DRNG_YES, DRNG_NO};
 static const enum drng_conditioner_kind conditioners[] = {DRNG_CBC_MAC, DRNG_HMAC_SHA256};
+
+static int count_of(const struct key *key)
+{
+    int count = 0;
+    while (count < MAX_VALUES && key->values[count] != NULL) {
+        count++;
+    }
+    return count;
+}
 
 /* The place of the value among those allowed, 0 where the key is not set, or -1. */
 static int place_of(const struct key *key, const char *value)
@@ -36,12 +44,23 @@ static int place_of(const struct key *key, const char *value)
     if (value == NULL) {
         return 0;
     }
-    for (int i = 0; i < MAX_VALUES && key->values[i] != NULL; i++) {
+    for (int i = 0; i < count_of(key); i++) {
         if (strcmp(value, key->values[i]) == 0) {
             return i;
         }
     }
     return -1;
+}
+
+/* "auto, yes or no" */
+static void list_allowed(const struct key *key, char text[ALLOWED_SIZE])
+{
+    const int count = count_of(key);
+    size_t len = 0;
+    for (int i = 0; i < count && len < ALLOWED_SIZE; i++) {
+        const char *before = i == 0 ? "" : i + 1 < count ? ", " : " or ";
+        len += (size_t)snprintf(text + len, ALLOWED_SIZE - len, "%s%s", before, key->values[i]);
+    }
 }
 
 bool drng_config_read(struct drng_config *config, const struct drng_core *core)
@@ -51,22 +70,24 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
     int place[KEYS];
 
     for (int i = 0; i < KEYS; i++) {
-        params[i] = OSSL_PARAM_construct_utf8_ptr(keys[i].name, &value[i], 0);
+        params[i] = (OSSL_PARAM)OSSL_PARAM_utf8_ptr(keys[i].name, &value[i], 0);
     }
-    params[KEYS] = OSSL_PARAM_construct_end();
+    params[KEYS] = (OSSL_PARAM)OSSL_PARAM_END;
     if (core->get_params == NULL || !core->get_params(core->handle, params)) {
         memset(value, 0, sizeof(value));
     }
     for (int i = 0; i < KEYS; i++) {
         place[i] = place_of(&keys[i], value[i]);
         if (place[i] < 0) {
+            char allowed[ALLOWED_SIZE];
+            list_allowed(&keys[i], allowed);
             drng_raise_and_log(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
-                               keys[i].name, value[i], keys[i].allowed);
+                               keys[i].name, value[i], allowed);
             return false;
         }
     }
     *config = (struct drng_config){
-        .source = choices[place[SOURCE]],
+        .source = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : place[SOURCE] - 1,
         .fallback = place[FALLBACK] == 0,
         .os_mixing = place[OS_MIXING] == 0,
         .request_mixing = tristates[place[REQUEST_MIXING]],

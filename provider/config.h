@@ -12,7 +12,7 @@
 enum drng_tristate { DRNG_AUTO, DRNG_YES, DRNG_NO };
 
 struct drng_config {
-    enum drng_choice source;
+    int source; /* the place of an instruction's row, or DRNG_CHOICE_AUTO */
     bool fallback;
     bool os_mixing;
     enum drng_tristate request_mixing;

@@ -8,7 +8,11 @@
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 
-/* Functions that the core did not offer are NULL. */
+/*
+ * Functions that the core did not offer are NULL. Every core since OpenSSL 3.0 offers those for memory: libcrypto's
+ * own, through which what the program set by CRYPTO_set_mem_functions() and by CRYPTO_secure_malloc_init() holds for
+ * drng too.
+ */
 struct drng_core {
     const OSSL_CORE_HANDLE *handle;
     OSSL_FUNC_core_get_params_fn *get_params;
@@ -16,10 +20,32 @@ struct drng_core {
     OSSL_FUNC_core_set_error_debug_fn *set_error_debug;
     OSSL_FUNC_core_vset_error_fn *vset_error;
     OSSL_FUNC_core_thread_start_fn *thread_start;
+    OSSL_FUNC_CRYPTO_zalloc_fn *zalloc;
+    OSSL_FUNC_CRYPTO_free_fn *free;
+    OSSL_FUNC_CRYPTO_clear_free_fn *clear_free;
+    OSSL_FUNC_CRYPTO_secure_malloc_fn *secure_malloc;
+    OSSL_FUNC_CRYPTO_secure_clear_free_fn *secure_clear_free;
     OSSL_FUNC_get_entropy_fn *get_entropy;         /* id 101: the default seed source, never the configured one */
     OSSL_FUNC_cleanup_entropy_fn *cleanup_entropy; /* id 102 */
 };
 
 void drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
+
+/* The name of a function that drng cannot do without and this core does not offer, or NULL. */
+const char *drng_core_lacks(const struct drng_core *core);
+
+/* The version of the libcrypto that has loaded the provider, "3.0.19", for as long as that is there; NULL: it does not
+ * say. */
+const char *drng_core_version(const struct drng_core *core);
+
+/*
+ * Memory of the core's: it goes back to the core that it came from. Two libcryptos in a process may share this module,
+ * and one cannot free what is the other's.
+ */
+#define drng_zalloc(core, len)                    (core)->zalloc((len), __FILE__, __LINE__)
+#define drng_free(core, memory)                   (core)->free((memory), __FILE__, __LINE__)
+#define drng_clear_free(core, memory, len)        (core)->clear_free((memory), (len), __FILE__, __LINE__)
+#define drng_secure_malloc(core, len)             (core)->secure_malloc((len), __FILE__, __LINE__)
+#define drng_secure_clear_free(core, memory, len) (core)->secure_clear_free((memory), (len), __FILE__, __LINE__)
 
 #endif

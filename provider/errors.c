@@ -12,7 +12,6 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_FALLBACK_FAILED, "no instruction can seed and the default seed source failed"},
     {DRNG_R_RDRAND_UNAVAILABLE, "RDRAND may not be used"},
     {DRNG_R_RDRAND_FAILED, "RDRAND gave no usable words"},
-    {DRNG_R_LIBCRYPTO_FAILED, "AES or HMAC from libcrypto failed"},
     {DRNG_R_SEED_SOURCE_WITH_PARENT, "a seed source has no parent"},
     {DRNG_R_NOT_INSTANTIATED, "not instantiated"},
     {DRNG_R_ALREADY_INSTANTIATED, "already instantiated"},
@@ -29,6 +28,7 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_RESEED_FAILED, "a reseed was due and failed, nothing was generated"},
     {DRNG_R_SEED_LENGTH, "no seed of such a length can be given"},
     {DRNG_R_BUSY, "in the middle of another request of the same thread"},
+    {DRNG_R_CORE, "libcrypto lacks what drng needs"},
     {0, NULL},
 };
 

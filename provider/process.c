@@ -1,6 +1,5 @@
 #include "provider/process.h"
 
-#include "mixing/aes/libcrypto.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
@@ -8,10 +7,7 @@
 #include "provider/ia32cap.h"
 #include "provider/observe/page.h"
 
-struct drng_process drng_process = {
-    .rdseed = {.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true},
-    .rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand},
-};
+struct drng_process drng_process;
 
 /* Under DRNG_LOCK_LOAD. */
 static unsigned openings;
@@ -20,13 +16,13 @@ static bool looked;
 /* The algorithm that failed its self-test last, or NULL. */
 static _Atomic(const char *) failed;
 
-static void look_once(void)
+static void look_once(const char *libcrypto_version)
 {
     if (!looked) {
         struct drng_evidence *evidence = &drng_process.evidence;
         drng_cpu_identify(&evidence->cpu);
         drng_os_kernel_flags(&evidence->kernel);
-        drng_ia32cap_apply(evidence);
+        drng_ia32cap_apply(evidence, libcrypto_version);
         const char *wrong = NULL;
         drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
         atomic_store(&failed, wrong);
@@ -36,33 +32,35 @@ static void look_once(void)
 }
 
 /* The first to load the provider; what it sets is read by threads from then on. */
-static void open_page(void)
+static void open_page(const char *libcrypto_version)
 {
-    drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL);
-    drng_process.rdseed.counters = &drng_page.live->counters.rdseed;
-    drng_process.rdrand.counters = &drng_page.live->counters.rdrand;
+    drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        drng_process.instructions[i].row = &drng_instruction_rows[i];
+        drng_process.instructions[i].counters = &drng_page.live->counters.instructions[i];
+    }
 }
 
-static bool open_locked(void)
+static bool open_locked(const char *libcrypto_version)
 {
     if (!drng_secmem_open()) {
         return false;
     }
-    look_once();
+    look_once(libcrypto_version);
     if (openings == 0) {
-        open_page();
+        open_page(libcrypto_version);
     }
     openings++;
     return true;
 }
 
-bool drng_process_open(void)
+bool drng_process_open(const char *libcrypto_version)
 {
     drng_fork_open();
     if (!drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
         return false;
     }
-    const bool opened = open_locked();
+    const bool opened = open_locked(libcrypto_version);
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
     return opened;
 }
@@ -74,7 +72,6 @@ void drng_process_close(void)
     }
     if (--openings == 0) {
         drng_page_close();
-        drng_libcrypto_close();
     }
     drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));

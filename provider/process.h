@@ -16,15 +16,17 @@
 struct drng_process {
     struct drng_evidence evidence; /* looked at once, when the first instance loads */
     const struct drng_aes *aes;    /* the fastest that passed its self-test; NULL: none did, and nothing is served */
-    struct drng_instruction rdseed;
-    struct drng_instruction rdrand;
+    struct drng_instruction instructions[DRNG_INSTRUCTIONS];
     atomic_bool healthy; /* no self-test has failed */
 };
 
 extern struct drng_process drng_process;
 
-/* To be matched by a close for each success; false: no memory. */
-bool drng_process_open(void);
+/*
+ * To be matched by a close for each success; false: no memory. libcrypto_version: of the one that loads the provider,
+ * NULL if it does not say.
+ */
+bool drng_process_open(const char *libcrypto_version);
 void drng_process_close(void);
 
 /* Runs the known answers again; a failure is for good. *what names the algorithm that failed. */

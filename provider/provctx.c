@@ -1,7 +1,5 @@
 #include "provider/provctx.h"
 
-#include <openssl/crypto.h>
-
 #include "mixing/machine/filter.h"
 #include "mixing/memory/secmem.h"
 #include "provider/fallback.h"
@@ -15,17 +13,19 @@ static void settle_policy(struct drng_provctx *provctx)
 
     provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->source);
     provctx->policy = (struct drng_seed_policy){
-        .rdseed = provctx->eligibility.rdseed == DRNG_ALLOWED ? &drng_process.rdseed : NULL,
-        .rdrand = provctx->eligibility.rdrand == DRNG_ALLOWED ? &drng_process.rdrand : NULL,
         .aes = drng_process.aes,
-        .fused = drng_process.aes != &drng_aes_evp,
         .conditioner = config->conditioner,
         .os_mixing = config->os_mixing,
         .fallback = config->fallback && drng_has_default_seed_source(&provctx->core) ? drng_default_seed_source : NULL,
         .fallback_arg = &provctx->core,
         .counters = &drng_page.live->counters,
     };
-    provctx->fresh = provctx->eligibility.fresh == DRNG_ALLOWED ? &drng_process.rdrand : NULL;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;
+        provctx->policy.instructions[i] = allowed ? &drng_process.instructions[i] : NULL;
+    }
+    const bool allowed = provctx->eligibility.words == DRNG_ALLOWED;
+    provctx->words = allowed ? &drng_process.instructions[DRNG_WORDS_INSTRUCTION] : NULL;
     provctx->mixes_requests =
         config->request_mixing == DRNG_YES || (config->request_mixing == DRNG_AUTO && cpu->hypervisor);
 }
@@ -48,7 +48,7 @@ static bool test(const struct drng_provctx *provctx)
     if (!drng_process_healthy() || with_hmac) {
         if (!drng_process_self_test(with_hmac, &failed)) {
             drng_raise_and_log(&provctx->core, DRNG_R_SELF_TEST_FAILED,
-                               "%s gave a wrong answer: CPU or libcrypto is broken", failed);
+                               "%s gave a wrong answer: the CPU or the module is broken", failed);
             return false;
         }
     }
@@ -61,22 +61,27 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
     drng_core_init(&core, handle, in);
     drng_filter_look();
 
-    struct drng_provctx *provctx = OPENSSL_zalloc(sizeof(*provctx));
+    const char *lacking = drng_core_lacks(&core);
+    if (lacking != NULL) {
+        drng_raise_and_log(&core, DRNG_R_CORE, "libcrypto hands providers no %s: use OpenSSL 3.0 or later", lacking);
+        return NULL;
+    }
+    struct drng_provctx *provctx = drng_zalloc(&core, sizeof(*provctx));
     if (provctx == NULL) {
         drng_raise(&core, DRNG_R_OUT_OF_MEMORY, NULL);
         return NULL;
     }
     provctx->core = core;
     if (!drng_config_read(&provctx->config, &provctx->core)) {
-        OPENSSL_free(provctx);
+        drng_free(&core, provctx);
         return NULL;
     }
-    if (!drng_process_open()) {
+    if (!drng_process_open(drng_core_version(&core))) {
         drng_raise_and_log(
             &core, DRNG_R_OUT_OF_MEMORY,
             "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at the filter "
             "of system calls (mmap, madvise)");
-        OPENSSL_free(provctx);
+        drng_free(&core, provctx);
         return NULL;
     }
     settle_policy(provctx);
@@ -89,7 +94,8 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
 
 void drng_provctx_free(struct drng_provctx *provctx)
 {
+    const struct drng_core core = provctx->core;
     drng_secmem_free(provctx->root.slot);
     drng_process_close();
-    OPENSSL_free(provctx);
+    drng_free(&core, provctx);
 }

@@ -21,7 +21,7 @@ struct drng_provctx {
     struct drng_config config;
     struct drng_eligibility eligibility;
     struct drng_seed_policy policy;
-    struct drng_instruction *fresh; /* for request mixing: RDRAND, or NULL where it may not be used */
+    struct drng_instruction *words; /* for request mixing; NULL where DRNG_WORDS_INSTRUCTION may not be used */
     bool mixes_requests;
     struct drng_shared_reader root; /* seeds generators that have no parent */
     struct drng_threads *threads;   /* the generators behind random_bytes */

@@ -7,8 +7,8 @@
 #include <openssl/params.h>
 
 #include "provider/errors.h"
+#include "provider/observe/provider_params.h"
 #include "provider/observe/report.h"
-#include "provider/observe/status.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
 #include "provider/rand/drbg.h"
@@ -59,8 +59,8 @@ static void teardown(void *vprovctx)
 
 static const OSSL_DISPATCH provider_functions[] = {
     {OSSL_FUNC_PROVIDER_TEARDOWN, (void (*)(void))teardown},
-    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, (void (*)(void))drng_status_gettable_params},
-    {OSSL_FUNC_PROVIDER_GET_PARAMS, (void (*)(void))drng_status_get_params},
+    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, (void (*)(void))drng_provider_params_gettable},
+    {OSSL_FUNC_PROVIDER_GET_PARAMS, (void (*)(void))drng_provider_params_get},
     {OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))query_operation},
     {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, (void (*)(void))get_reason_strings},
     {OSSL_FUNC_PROVIDER_SELF_TEST, (void (*)(void))self_test},
@@ -75,7 +75,7 @@ __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HA
     if (instance == NULL) {
         return 0;
     }
-    instance->threads = drng_threads_new();
+    instance->threads = drng_threads_new(&instance->core);
     if (instance->threads == NULL) {
         drng_raise(&instance->core, DRNG_R_OUT_OF_MEMORY, NULL);
         drng_provctx_free(instance);

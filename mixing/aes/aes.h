@@ -8,11 +8,11 @@
 #ifndef DRNG_AES_H
 #define DRNG_AES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "mixing/machine/cpu.h"
-#include "mixing/result.h"
 
 enum {
     DRNG_AES_BLOCK = 16,
@@ -20,30 +20,31 @@ enum {
     DRNG_AES_STACK = 320, /* bytes below its caller's frame in which ctr may leave secrets, for the caller to wipe */
 };
 
-/* One implementation; both slots are required. */
+/* One implementation; both slots are required. They cannot fail. */
 struct drng_aes {
     const char *name; /* "AES-NI" */
+    bool fuses;       /* drng_fused_mac() can run, and is right, where this one is: both are of AES-NI */
 
     /*
      * Keystream of CTR mode as CTR_DRBG counts: v is a 128-bit big-endian number, incremented before each
      * block. The first out_blocks blocks go to `out`, the next tail_blocks to `tail`; v ends as the last
      * counter used. Only the blocks are written, so `out` may end where the last one does.
      */
-    DRNG_MUST_CHECK enum drng_result (*ctr)(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
-                                            size_t out_blocks, uint8_t *tail, size_t tail_blocks);
+    void (*ctr)(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
+                uint8_t *tail, size_t tail_blocks);
 
     /*
      * CBC encryption of `blocks` blocks; chain is the IV and ends as the last block of ciphertext. in NULL
      * stands for zeros; out NULL throws the ciphertext away, which leaves CBC-MAC.
      */
-    DRNG_MUST_CHECK enum drng_result (*cbc)(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK],
-                                            uint8_t *out, const uint8_t *in, size_t blocks);
+    void (*cbc)(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out, const uint8_t *in,
+                size_t blocks);
 };
 
-/* libcrypto's EVP on a private library context; on every CPU. DRNG_LIBCRYPTO_FAILED when EVP fails. */
-extern const struct drng_aes drng_aes_evp;
+/* Plain C, bitsliced: constant-time on every CPU. */
+extern const struct drng_aes drng_aes_portable;
 
-/* Those below are there on x86-64 only, and need what their names say; they never fail. */
+/* Those below are there on x86-64 only, and need what their names say. */
 extern const struct drng_aes drng_aes_ni;
 extern const struct drng_aes drng_aes_vaes256;
 extern const struct drng_aes drng_aes_vaes512;

@@ -169,11 +169,10 @@ void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t ke
     drng_counter_store(v, last);
 }
 
-static enum drng_result ctr(const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_blocks,
-                            uint8_t *tail, size_t tail_blocks)
+static void ctr(const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_blocks, uint8_t *tail,
+                size_t tail_blocks)
 {
     drng_aes_ni_ctr(NULL, key, key_len, v, out, out_blocks, tail, tail_blocks);
-    return DRNG_OK;
 }
 
 DRNG_AES_TARGET DRNG_OWN_FRAME static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
@@ -199,12 +198,11 @@ DRNG_AES_TARGET DRNG_OWN_FRAME static void cbc(const uint8_t *key, size_t key_le
     _mm_storeu_si128((__m128i *)chain, block);
 }
 
-enum drng_result drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
-                                 size_t blocks)
+void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
+                     size_t blocks)
 {
     cbc(key, key_len, chain, out, in, blocks);
     drng_wipe_stack_512();
-    return DRNG_OK;
 }
 
-const struct drng_aes drng_aes_ni = {.name = "AES-NI", .ctr = ctr, .cbc = drng_aes_ni_cbc};
+const struct drng_aes drng_aes_ni = {.name = "AES-NI", .fuses = true, .ctr = ctr, .cbc = drng_aes_ni_cbc};

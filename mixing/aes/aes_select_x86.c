@@ -5,7 +5,7 @@
 size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])
 {
     size_t count = 0;
-    all[count++] = &drng_aes_evp;
+    all[count++] = &drng_aes_portable;
     if (cpu->aes) {
         all[count++] = &drng_aes_ni;
     }

@@ -74,11 +74,10 @@ WIDE static size_t bulk(const struct drng_schedule *schedule, struct drng_counte
 
 static const struct drng_wide wide = {bulk, drng_aes_vaes_short};
 
-static enum drng_result ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
-                            size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+static void ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
+                uint8_t *tail, size_t tail_blocks)
 {
     drng_aes_ni_ctr(&wide, key, key_len, v, out, out_blocks, tail, tail_blocks);
-    return DRNG_OK;
 }
 
-const struct drng_aes drng_aes_vaes512 = {.name = "VAES-512", .ctr = ctr, .cbc = drng_aes_ni_cbc};
+const struct drng_aes drng_aes_vaes512 = {.name = "VAES-512", .fuses = true, .ctr = ctr, .cbc = drng_aes_ni_cbc};

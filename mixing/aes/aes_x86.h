@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/result.h"
+#include "mixing/aes/counter_block.h"
 
 #define DRNG_AES_TARGET __attribute__((target("aes,ssse3")))
 #define DRNG_AES_INLINE static inline __attribute__((always_inline, target("aes,ssse3")))
@@ -148,36 +148,7 @@ DRNG_AES_INLINE __m128i drng_aes_encrypt_128(const __m128i rk[11], __m128i block
     return _mm_aesenclast_si128(block, rk[10]);
 }
 
-/* ---- The counter V of CTR_DRBG: a 128-bit big-endian number ---- */
-
-struct drng_counter {
-    uint64_t high;
-    uint64_t low;
-};
-
-static inline struct drng_counter drng_counter_load(const uint8_t v[16])
-{
-    struct drng_counter counter;
-    __builtin_memcpy(&counter, v, sizeof(counter));
-    counter.high = __builtin_bswap64(counter.high);
-    counter.low = __builtin_bswap64(counter.low);
-    return counter;
-}
-
-static inline void drng_counter_store(uint8_t v[16], struct drng_counter counter)
-{
-    counter.high = __builtin_bswap64(counter.high);
-    counter.low = __builtin_bswap64(counter.low);
-    __builtin_memcpy(v, &counter, sizeof(counter));
-}
-
-/* The carry by hand: as a comparison GCC may make a branch of it, and V is secret. */
-static inline void drng_counter_add(struct drng_counter *counter, uint64_t blocks)
-{
-    const uint64_t low = counter->low + blocks;
-    counter->high += (counter->low & ~low) >> 63;
-    counter->low = low;
-}
+/* ---- The counter V ---- */
 
 /*
  * Counting in vectors: (low, high) pairs of little-endian words, to whose low words less than 2^63 is added. Such a
@@ -265,7 +236,7 @@ void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, str
 /* The slots of struct drng_aes for AES-NI, ctr with something wider for those that gain by it; NULL: nothing. */
 void drng_aes_ni_ctr(const struct drng_wide *wide, const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out,
                      size_t out_blocks, uint8_t *tail, size_t tail_blocks);
-DRNG_MUST_CHECK enum drng_result drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out,
-                                                 const uint8_t *in, size_t blocks);
+void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
+                     size_t blocks);
 
 #endif

@@ -86,15 +86,12 @@ static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m,
 }
 
 /* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
-static enum drng_result update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
+static void update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
-    const enum drng_result status = m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
-    if (status == DRNG_OK) {
-        set_key_and_v(drbg, m, temp, provided);
-    }
-    return status;
+    m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
+    set_key_and_v(drbg, m, temp, provided);
 }
 
 static void xor_into(uint8_t *out, struct drng_bytes in)
@@ -105,17 +102,17 @@ static void xor_into(uint8_t *out, struct drng_bytes in)
 }
 
 /* Without df the inputs are as long as seedlen at most, and what comes after the first is added to it. */
-static enum drng_result combine(const struct mechanism *m, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
-                                const struct drng_bytes *inputs, size_t count)
+static void combine(const struct mechanism *m, uint8_t out[DRNG_DRBG_MAX_SEEDLEN], const struct drng_bytes *inputs,
+                    size_t count)
 {
     memset(out, 0, DRNG_DRBG_MAX_SEEDLEN);
     if (m->use_df) {
-        return drng_block_cipher_df(m->aes, m->key_len, out, inputs, count);
+        drng_block_cipher_df(m->aes, m->key_len, out, inputs, count);
+        return;
     }
     for (size_t i = 0; i < count; i++) {
         xor_into(out, inputs[i]);
     }
-    return DRNG_OK;
 }
 
 static bool entropy_fits(const struct mechanism *m, size_t len)
@@ -138,29 +135,24 @@ static bool together_fit(const struct drng_bytes *inputs, size_t count)
     return len <= UINT32_MAX;
 }
 
-static DRNG_OWN_FRAME enum drng_result update_with_inputs(struct drng_ctr_drbg *drbg, const struct mechanism *m,
-                                                          const struct drng_bytes *inputs, size_t count)
+static DRNG_OWN_FRAME void update_with_inputs(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                              const struct drng_bytes *inputs, size_t count)
 {
     uint8_t material[DRNG_DRBG_MAX_SEEDLEN];
 
-    const enum drng_result status = combine(m, material, inputs, count);
-    return status == DRNG_OK ? update(drbg, m, material) : status;
+    combine(m, material, inputs, count);
+    update(drbg, m, material);
 }
 
 /* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
-static enum drng_result seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const struct drng_bytes *inputs,
-                             size_t count, time_t now)
+static void seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const struct drng_bytes *inputs, size_t count,
+                 time_t now)
 {
-    const enum drng_result status = update_with_inputs(drbg, m, inputs, count);
+    update_with_inputs(drbg, m, inputs, count);
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
-    if (status != DRNG_OK) {
-        drng_ctr_drbg_uninstantiate(drbg);
-        return status;
-    }
     drbg->reseed_counter = 1;
     drbg->reseed_time = now;
-    return DRNG_OK;
 }
 
 enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes, size_t key_len,
@@ -177,7 +169,8 @@ enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const str
         drng_ctr_drbg_uninstantiate(drbg);
         return DRNG_BAD_LENGTH;
     }
-    return seed(drbg, &m, inputs, 3, now);
+    seed(drbg, &m, inputs, 3, now);
+    return DRNG_OK;
 }
 
 enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
@@ -191,91 +184,80 @@ enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
     if (!entropy_fits(&m, entropy.len) || !input_fits(&m, additional.len) || !together_fit(inputs, 2)) {
         return DRNG_BAD_LENGTH;
     }
-    return seed(drbg, &m, inputs, 2, now);
+    seed(drbg, &m, inputs, 2, now);
+    return DRNG_OK;
 }
 
 /* 10.2.1.5, step 2: the additional input at its full width, and a first Update with it. */
-static DRNG_OWN_FRAME enum drng_result mix_additional_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
-                                                            uint8_t provided[DRNG_DRBG_MAX_SEEDLEN],
-                                                            struct drng_bytes additional, const uint8_t *fresh)
+static DRNG_OWN_FRAME void mix_additional_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
+                                                uint8_t provided[DRNG_DRBG_MAX_SEEDLEN], struct drng_bytes additional,
+                                                const uint8_t *fresh)
 {
     memset(provided, 0, DRNG_DRBG_MAX_SEEDLEN);
     if (additional.len > 0) {
-        const enum drng_result status = combine(m, provided, &additional, 1);
-        if (status != DRNG_OK) {
-            return status;
-        }
+        combine(m, provided, &additional, 1);
     }
     if (fresh != NULL) {
         uint64_t word;
         memcpy(&word, fresh, sizeof(word));
         drng_block_store(provided, drng_block_load(provided) ^ (drng_block){word, 0});
     }
-    return update(drbg, m, provided);
+    update(drbg, m, provided);
 }
 
 /*
  * Steps 4 to 6. The blocks of the final Update follow those of the output under the same key, so both come from
  * one run of the counter; a last block that the caller wants only a part of is the first of the tail.
  */
-static DRNG_OWN_FRAME enum drng_result output_and_update(struct drng_ctr_drbg *drbg, const struct mechanism *m,
-                                                         uint8_t *out, size_t out_len, const uint8_t *provided)
+static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+                                             size_t out_len, const uint8_t *provided)
 {
     const size_t whole = out_len / BLOCK;
     const size_t rest = out_len % BLOCK;
     const size_t cut = rest > 0 ? 1 : 0;
     uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
-    const enum drng_result status =
-        m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
-    if (status == DRNG_OK) {
-        if (rest > 0) {
-            memcpy(out + whole * BLOCK, tail, rest);
-        }
-        set_key_and_v(drbg, m, tail + cut * BLOCK, provided);
+    m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
+    if (rest > 0) {
+        memcpy(out + whole * BLOCK, tail, rest);
     }
-    return status;
+    set_key_and_v(drbg, m, tail + cut * BLOCK, provided);
 }
 
 /*
  * All secrets but `provided` are in frames below this one, and nothing on the way wipes its own: they go at once,
  * together with what the compiler made copies of.
  */
-static DRNG_OWN_FRAME enum drng_result request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
-                                                          uint8_t *out, size_t out_len, struct drng_bytes additional,
-                                                          const uint8_t *fresh)
+static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+                                              size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
 {
     uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
 
-    enum drng_result status = mix_additional_input(drbg, m, provided, additional, fresh);
-    if (status == DRNG_OK) {
-        status = output_and_update(drbg, m, out, out_len, provided);
-    }
+    mix_additional_input(drbg, m, provided, additional, fresh);
+    output_and_update(drbg, m, out, out_len, provided);
     if (additional.len > 0) {
         drng_wipe_stack_1024();
     } else {
         drng_wipe_stack_512();
     }
     drng_wipe(provided, sizeof(provided));
-    return status;
 }
 
-static enum drng_result plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
-                                      size_t out_len)
+static void plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len)
 {
-    const enum drng_result status = output_and_update(drbg, m, out, out_len, NULL);
+    output_and_update(drbg, m, out, out_len, NULL);
     drng_wipe_stack_512();
-    return status;
 }
 
-static enum drng_result make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
-                                     size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
+static void make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len,
+                         struct drng_bytes additional, const uint8_t *fresh)
 {
-    const bool plain = additional.len == 0 && fresh == NULL;
-    const enum drng_result status =
-        plain ? plain_request(drbg, m, out, out_len) : request_with_input(drbg, m, out, out_len, additional, fresh);
+    if (additional.len == 0 && fresh == NULL) {
+        plain_request(drbg, m, out, out_len);
+    } else {
+        request_with_input(drbg, m, out, out_len, additional, fresh);
+    }
     drng_cpu_clear_vectors();
-    return status;
 }
 
 enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
@@ -292,12 +274,7 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
-    const enum drng_result status = make_request(drbg, &m, out, out_len, additional, fresh);
-    if (status != DRNG_OK) {
-        memset(out, 0, out_len);
-        drng_ctr_drbg_uninstantiate(drbg);
-        return status;
-    }
+    make_request(drbg, &m, out, out_len, additional, fresh);
     drbg->reseed_counter++;
     return DRNG_OK;
 }

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "mixing/drbg/df.h"
+#include "mixing/result.h"
 
 enum {
     DRNG_DRBG_MAX_REQUEST = 1 << 16, /* bytes: Table 3, 2^19 bits */
@@ -35,8 +36,8 @@ struct drng_ctr_drbg {
 /*
  * Instantiate (10.2.1.3). With df: entropy of at least key_len bytes, nonce and personalization string of up to
  * DRNG_DRBG_MAX_INPUT each and of UINT32_MAX bytes together. Without: entropy of exactly seedlen, no nonce,
- * personalization string of at most seedlen. DRNG_BAD_LENGTH outside of that; DRNG_LIBCRYPTO_FAILED from AES. After
- * either the context is all zero.
+ * personalization string of at most seedlen. DRNG_BAD_LENGTH outside of that: the
+ * context is all zero then.
  */
 DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
                                                            size_t key_len, bool use_df, struct drng_bytes entropy,
@@ -45,8 +46,7 @@ DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg 
 
 /*
  * Reseed (10.2.1.4); lengths as in instantiate, the additional input's like the personalization string's.
- * DRNG_BAD_LENGTH leaves the context as it was, DRNG_LIBCRYPTO_FAILED all zero; DRNG_RESEED_NEEDED: it never had a
- * seed.
+ * DRNG_BAD_LENGTH leaves the context as it was; DRNG_RESEED_NEEDED: it never had a seed.
  */
 DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                                       struct drng_bytes additional, time_t now);
@@ -57,8 +57,8 @@ DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg
  * DRNG_REQUEST_ENTROPY_LEN bytes of the caller's own randomness, added to the first bytes of the additional input at
  * its full width. Without df that is additional input like any other. With df it is added after the derivation
  * function, so a request with a fresh word is not exactly 10.2.1.5.2, where all additional input goes through df: it is
- * the request whose derived additional input had those bytes changed. After a failure out is all zero; after
- * DRNG_LIBCRYPTO_FAILED the context is too. Nothing secret stays on the stack or in registers.
+ * the request whose derived additional input had those bytes changed. After a failure out is all zero. Nothing secret
+ * stays on the stack or in registers.
  */
 DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                         struct drng_bytes additional, const uint8_t *fresh);

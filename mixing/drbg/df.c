@@ -23,32 +23,24 @@ struct chains {
     size_t partial_len;
 };
 
-static enum drng_result absorb_blocks(struct chains *c, const uint8_t *data, size_t blocks)
+static void absorb_blocks(struct chains *c, const uint8_t *data, size_t blocks)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const enum drng_result status = c->aes->cbc(df_key, c->key_len, c->chain[i], NULL, data, blocks);
-        if (status != DRNG_OK) {
-            return status;
-        }
+        c->aes->cbc(df_key, c->key_len, c->chain[i], NULL, data, blocks);
     }
-    return DRNG_OK;
 }
 
 /* 10.3.2, step 9.1 and 10.3.3 on its result: each chain starts with its number as a block. */
-static enum drng_result start(struct chains *c, const struct drng_aes *aes, size_t key_len)
+static void start(struct chains *c, const struct drng_aes *aes, size_t key_len)
 {
     *c = (struct chains){.aes = aes, .key_len = key_len, .count = (drng_ctr_drbg_seedlen(key_len) + BLOCK - 1) / BLOCK};
     for (size_t i = 0; i < c->count; i++) {
         uint8_t iv[BLOCK] = {0, 0, 0, (uint8_t)i};
-        const enum drng_result status = aes->cbc(df_key, key_len, c->chain[i], NULL, iv, 1);
-        if (status != DRNG_OK) {
-            return status;
-        }
+        aes->cbc(df_key, key_len, c->chain[i], NULL, iv, 1);
     }
-    return DRNG_OK;
 }
 
-static enum drng_result absorb(struct chains *c, const uint8_t *data, size_t len)
+static void absorb(struct chains *c, const uint8_t *data, size_t len)
 {
     if (c->partial_len > 0 || len < BLOCK) {
         const size_t room = BLOCK - c->partial_len;
@@ -60,20 +52,16 @@ static enum drng_result absorb(struct chains *c, const uint8_t *data, size_t len
             len -= part;
         }
         if (c->partial_len < BLOCK) {
-            return DRNG_OK;
+            return;
         }
         c->partial_len = 0;
-        const enum drng_result status = absorb_blocks(c, c->partial, 1);
-        if (status != DRNG_OK) {
-            return status;
-        }
+        absorb_blocks(c, c->partial, 1);
     }
-    const enum drng_result status = absorb_blocks(c, data, len / BLOCK);
-    if (status == DRNG_OK && len % BLOCK > 0) {
+    absorb_blocks(c, data, len / BLOCK);
+    if (len % BLOCK > 0) {
         c->partial_len = len % BLOCK;
         memcpy(c->partial, data + len - c->partial_len, c->partial_len);
     }
-    return status;
 }
 
 static void put_be32(uint8_t out[4], size_t value)
@@ -84,7 +72,7 @@ static void put_be32(uint8_t out[4], size_t value)
 }
 
 /* Steps 2 to 5: S = L || N || input_string || 0x80 || zeros up to a whole block. */
-static enum drng_result absorb_s(struct chains *c, const struct drng_bytes *inputs, size_t count)
+static void absorb_s(struct chains *c, const struct drng_bytes *inputs, size_t count)
 {
     static const uint8_t padding[BLOCK] = {0x80};
     uint8_t header[8];
@@ -95,15 +83,15 @@ static enum drng_result absorb_s(struct chains *c, const struct drng_bytes *inpu
     put_be32(header, len);
     put_be32(header + 4, drng_ctr_drbg_seedlen(c->key_len));
 
-    enum drng_result status = absorb(c, header, sizeof(header));
-    for (size_t i = 0; i < count && status == DRNG_OK; i++) {
-        status = absorb(c, inputs[i].data, inputs[i].len);
+    absorb(c, header, sizeof(header));
+    for (size_t i = 0; i < count; i++) {
+        absorb(c, inputs[i].data, inputs[i].len);
     }
-    return status == DRNG_OK ? absorb(c, padding, BLOCK - c->partial_len) : status;
+    absorb(c, padding, BLOCK - c->partial_len);
 }
 
 /* Steps 10 to 13: X = E(K, X) over and over is CBC encryption of zeros with X as the IV. */
-static enum drng_result squeeze(struct chains *c, uint8_t *out)
+static void squeeze(struct chains *c, uint8_t *out)
 {
     const size_t seedlen = drng_ctr_drbg_seedlen(c->key_len);
     uint8_t temp[CHAINS * BLOCK];
@@ -112,29 +100,20 @@ static enum drng_result squeeze(struct chains *c, uint8_t *out)
 
     memcpy(temp, c->chain, sizeof(temp));
     memcpy(x, temp + c->key_len, BLOCK);
-    const enum drng_result status = c->aes->cbc(temp, c->key_len, x, blocks, NULL, c->count);
-    if (status == DRNG_OK) {
-        memcpy(out, blocks, seedlen);
-    }
+    c->aes->cbc(temp, c->key_len, x, blocks, NULL, c->count);
+    memcpy(out, blocks, seedlen);
     drng_wipe(temp, sizeof(temp));
     drng_wipe(x, sizeof(x));
     drng_wipe(blocks, sizeof(blocks));
-    return status;
 }
 
-enum drng_result drng_block_cipher_df(const struct drng_aes *aes, size_t key_len, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
-                                      const struct drng_bytes *inputs, size_t count)
+void drng_block_cipher_df(const struct drng_aes *aes, size_t key_len, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
+                          const struct drng_bytes *inputs, size_t count)
 {
     struct chains c;
 
-    memset(out, 0, drng_ctr_drbg_seedlen(key_len));
-    enum drng_result status = start(&c, aes, key_len);
-    if (status == DRNG_OK) {
-        status = absorb_s(&c, inputs, count);
-    }
-    if (status == DRNG_OK) {
-        status = squeeze(&c, out);
-    }
+    start(&c, aes, key_len);
+    absorb_s(&c, inputs, count);
+    squeeze(&c, out);
     drng_wipe(&c, sizeof(c));
-    return status;
 }

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include "mixing/aes/aes.h"
-#include "mixing/result.h"
 
 enum { DRNG_DRBG_MAX_SEEDLEN = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK };
 
@@ -25,10 +24,9 @@ struct drng_bytes {
 
 /*
  * Block_Cipher_df: fills out[0..seedlen of key_len) from the `count` inputs, one after the other; together at
- * most UINT32_MAX bytes. Fails only with AES; out is all zero then.
+ * most UINT32_MAX bytes.
  */
-DRNG_MUST_CHECK enum drng_result drng_block_cipher_df(const struct drng_aes *aes, size_t key_len,
-                                                      uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
-                                                      const struct drng_bytes *inputs, size_t count);
+void drng_block_cipher_df(const struct drng_aes *aes, size_t key_len, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],
+                          const struct drng_bytes *inputs, size_t count);
 
 #endif

@@ -6,23 +6,21 @@
 #include "mixing/machine/os.h"
 #include "mixing/memory/wipe.h"
 
-static bool draw(struct drng_instruction *rdrand, uint64_t *word)
+static bool draw(struct drng_instruction *in, uint64_t *word)
 {
-    for (int tries = 0; tries < DRNG_RDRAND_TRIES; tries++) {
-        if (rdrand->read(word)) {
-            return true;
-        }
-        drng_count(&rdrand->counters->retries);
-        drng_cpu_pause();
+    uint64_t retries = 0;
+    const bool drawn = drng_try_word(in->row->read, in->row->tries, &retries, word);
+    if (__builtin_expect(retries > 0, 0)) {
+        atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
     }
-    return false;
+    return drawn;
 }
 
-bool drng_request_entropy(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
+bool drng_request_entropy(struct drng_instruction *in, bool or_kernel, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
     uint64_t word = 0;
-    const bool usable = rdrand != NULL && !atomic_load_explicit(&rdrand->disabled, memory_order_relaxed);
-    const bool drawn = usable && draw(rdrand, &word);
+    const bool usable = in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
+    const bool drawn = usable && draw(in, &word);
 
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));

@@ -16,9 +16,9 @@
 #include "mixing/entropy/noise.h"
 
 /*
- * Fills out with a word of RDRAND. rdrand NULL, disabled or dry: with kernel bytes if `or_kernel` is set, a
+ * Fills out with a word of the instruction. NULL, disabled or dry: with kernel bytes if `or_kernel` is set, a
  * system call, and else not at all. False, and out all zero, where there is nothing fresh to be had.
  */
-bool drng_request_entropy(struct drng_instruction *rdrand, bool or_kernel, uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
+bool drng_request_entropy(struct drng_instruction *instruction, bool or_kernel, uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
 
 #endif

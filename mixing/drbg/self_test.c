@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include <openssl/evp.h>
-
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/self_test_answers.h"
 #include "mixing/entropy/cbc_mac.h"
@@ -35,8 +33,9 @@ static bool test_aes_key(const struct drng_aes *aes, size_t key_len, const uint8
     /* One block of CBC under a zero IV is AES itself; so is the block after V = plaintext - 1 of CTR. */
     memcpy(v, fips197_plaintext, sizeof(v));
     v[15]--;
-    return aes->cbc(key, key_len, chain, NULL, fips197_plaintext, 1) == DRNG_OK && memcmp(chain, expected, 16) == 0 &&
-           aes->ctr(key, key_len, v, block, 1, NULL, 0) == DRNG_OK && memcmp(block, expected, 16) == 0 &&
+    aes->cbc(key, key_len, chain, NULL, fips197_plaintext, 1);
+    aes->ctr(key, key_len, v, block, 1, NULL, 0);
+    return memcmp(chain, expected, 16) == 0 && memcmp(block, expected, 16) == 0 &&
            memcmp(v, fips197_plaintext, 16) == 0;
 }
 
@@ -52,14 +51,13 @@ static bool test_run(const struct drng_aes *aes, size_t key_len, size_t blocks)
     uint8_t counter[16];
 
     memcpy(counter, v, sizeof(v));
-    if (aes->ctr(zero_key, key_len, v, out[0], blocks, NULL, 0) != DRNG_OK) {
-        return false;
-    }
+    aes->ctr(zero_key, key_len, v, out[0], blocks, NULL, 0);
     for (size_t i = 0; i < blocks; i++) {
         uint8_t chain[16] = {0};
         for (size_t byte = sizeof(counter); byte-- > 0 && ++counter[byte] == 0;) {
         }
-        if (aes->cbc(zero_key, key_len, chain, NULL, counter, 1) != DRNG_OK || memcmp(chain, out[i], 16) != 0) {
+        aes->cbc(zero_key, key_len, chain, NULL, counter, 1);
+        if (memcmp(chain, out[i], 16) != 0) {
             return false;
         }
     }
@@ -105,9 +103,9 @@ static bool test_cbc_mac(const struct drng_aes *aes)
 {
     struct drng_cbc_mac mac;
     drng_cbc_mac_begin(&mac, aes, mac_key);
-    return drng_cbc_mac_update(&mac, mac_message, 1) == DRNG_OK &&
-           drng_cbc_mac_update(&mac, mac_message + 16, 3) == DRNG_OK &&
-           memcmp(mac.state, mac_expected, sizeof(mac_expected)) == 0;
+    drng_cbc_mac_update(&mac, mac_message, 1);
+    drng_cbc_mac_update(&mac, mac_message + 16, 3);
+    return memcmp(mac.state, mac_expected, sizeof(mac_expected)) == 0;
 }
 
 /* ---- HMAC-SHA-256: RFC 4231, test case 2 ---- */
@@ -120,13 +118,12 @@ static const uint8_t hmac_expected[DRNG_HMAC_LEN] = {
 static bool test_hmac(void)
 {
     static const char message[] = "what do ya want for nothing?";
-    uint8_t digest[DRNG_HMAC_LEN] = {0};
-    EVP_MAC_CTX *ctx = NULL;
-    const bool done = drng_hmac_begin(&ctx, (const uint8_t *)"Jefe", 4) == DRNG_OK &&
-                      drng_hmac_update(ctx, message, sizeof(message) - 1) == DRNG_OK &&
-                      drng_hmac_end(ctx, digest) == DRNG_OK;
-    EVP_MAC_CTX_free(ctx);
-    return done && memcmp(digest, hmac_expected, sizeof(digest)) == 0;
+    struct drng_hmac hmac;
+    uint8_t digest[DRNG_HMAC_LEN];
+    drng_hmac_begin(&hmac, (const uint8_t *)"Jefe", 4);
+    drng_hmac_update(&hmac, message, sizeof(message) - 1);
+    drng_hmac_end(&hmac, digest);
+    return memcmp(digest, hmac_expected, sizeof(digest)) == 0;
 }
 
 /* ---- CTR_DRBG: every mechanism function (SP 800-90A Rev. 1, 11.3) ---- */

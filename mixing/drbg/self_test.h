@@ -11,9 +11,8 @@
 /*
  * With this implementation: AES (FIPS 197, SP 800-38A, and long runs against short ones), CBC-MAC and CTR_DRBG; of the
  * last, for each size of key, with and without df, known answers (CAVP) of instantiate, reseed and generate, what these
- * refuse, and that uninstantiate leaves zeros. with_hmac adds HMAC-SHA-256 (RFC 4231), which brings libcrypto's private
- * context up. DRNG_SELF_TEST_FAILED: *what names the algorithm; else *what is NULL. Takes some microseconds with AES-NI
- * and without HMAC.
+ * refuse, and that uninstantiate leaves zeros. with_hmac adds HMAC-SHA-256 (RFC 4231). DRNG_SELF_TEST_FAILED: *what
+ * names the algorithm; else *what is NULL. Takes some microseconds with AES-NI.
  */
 DRNG_MUST_CHECK enum drng_result drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
 

@@ -11,7 +11,7 @@ void drng_cbc_mac_begin(struct drng_cbc_mac *mac, const struct drng_aes *aes, co
     mac->aes = aes;
 }
 
-enum drng_result drng_cbc_mac_update(struct drng_cbc_mac *mac, const uint8_t *data, size_t blocks)
+void drng_cbc_mac_update(struct drng_cbc_mac *mac, const uint8_t *data, size_t blocks)
 {
-    return mac->aes->cbc(mac->key, sizeof(mac->key), mac->state, NULL, data, blocks);
+    mac->aes->cbc(mac->key, sizeof(mac->key), mac->state, NULL, data, blocks);
 }

@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/result.h"
-
 struct drng_aes;
 
 enum { DRNG_MAC_KEY_LEN = 16, DRNG_MAC_LEN = 16 };
@@ -27,6 +25,6 @@ struct drng_cbc_mac {
 void drng_cbc_mac_begin(struct drng_cbc_mac *mac, const struct drng_aes *aes, const uint8_t key[DRNG_MAC_KEY_LEN]);
 
 /* Takes in blocks * 16 bytes. */
-DRNG_MUST_CHECK enum drng_result drng_cbc_mac_update(struct drng_cbc_mac *mac, const uint8_t *data, size_t blocks);
+void drng_cbc_mac_update(struct drng_cbc_mac *mac, const uint8_t *data, size_t blocks);
 
 #endif

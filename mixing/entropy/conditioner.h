@@ -10,38 +10,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <openssl/types.h>
-
 #include "mixing/aes/aes.h"
 #include "mixing/entropy/cbc_mac.h"
-#include "mixing/result.h"
+#include "mixing/entropy/hmac.h"
 
 enum drng_conditioner_kind {
     DRNG_CBC_MAC,     /* AES-128-CBC-MAC */
-    DRNG_HMAC_SHA256, /* HMAC-SHA-256 from libcrypto, the leftmost 128 bits */
+    DRNG_HMAC_SHA256, /* HMAC-SHA-256, the leftmost 128 bits */
 };
 
 enum { DRNG_CONDITIONER_KEY_LEN = DRNG_MAC_KEY_LEN, DRNG_CONDITIONED_LEN = DRNG_MAC_LEN };
 
-/* One window under way. Lives on the caller's stack; ending or dropping it wipes and frees. */
+/* One window under way; either MAC, as the kind says. Lives on the caller's stack; ending or dropping it wipes. */
 struct drng_conditioner {
     enum drng_conditioner_kind kind;
-    struct drng_cbc_mac cbc_mac; /* open to drng_noise_mac() where the kind is DRNG_CBC_MAC */
-    EVP_MAC_CTX *hmac;
+    union {
+        struct drng_cbc_mac cbc_mac; /* open to drng_noise_mac() */
+        struct drng_hmac hmac;
+    };
 };
 
-/* DRNG_LIBCRYPTO_FAILED when libcrypto has no HMAC to give; there is nothing to drop then. */
-DRNG_MUST_CHECK enum drng_result drng_conditioner_begin(struct drng_conditioner *conditioner,
-                                                        enum drng_conditioner_kind kind, const struct drng_aes *aes,
-                                                        const uint8_t key[DRNG_CONDITIONER_KEY_LEN]);
+void drng_conditioner_begin(struct drng_conditioner *conditioner, enum drng_conditioner_kind kind,
+                            const struct drng_aes *aes, const uint8_t key[DRNG_CONDITIONER_KEY_LEN]);
 
 /* Takes in `count` words, an even number; the first word's least significant byte comes first. */
-DRNG_MUST_CHECK enum drng_result drng_conditioner_update(struct drng_conditioner *conditioner, const uint64_t *words,
-                                                         size_t count);
+void drng_conditioner_update(struct drng_conditioner *conditioner, const uint64_t *words, size_t count);
 
-/* Ends the window; out is the result, or zeros with DRNG_LIBCRYPTO_FAILED. */
-DRNG_MUST_CHECK enum drng_result drng_conditioner_end(struct drng_conditioner *conditioner,
-                                                      uint8_t out[DRNG_CONDITIONED_LEN]);
+/* Ends the window; out is the result. */
+void drng_conditioner_end(struct drng_conditioner *conditioner, uint8_t out[DRNG_CONDITIONED_LEN]);
 
 /* Ends a window whose words are not to be used. */
 void drng_conditioner_drop(struct drng_conditioner *conditioner);

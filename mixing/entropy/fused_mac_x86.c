@@ -10,13 +10,8 @@
 static inline __attribute__((always_inline)) enum drng_result tested_word(uint64_t *word, struct drng_health *health,
                                                                           uint64_t *retries)
 {
-    unsigned tries = 1;
-    while (__builtin_expect(!drng_execute_rdrand(word), 0)) {
-        ++*retries;
-        if (tries++ == DRNG_RDRAND_TRIES) {
-            return DRNG_EXHAUSTED;
-        }
-        _mm_pause();
+    if (!drng_try_word(drng_execute_rdrand, DRNG_RDRAND_TRIES, retries, word)) {
+        return DRNG_EXHAUSTED;
     }
     return drng_health_passes(health, *word) ? DRNG_OK : DRNG_HEALTH_FAILED;
 }

@@ -13,9 +13,9 @@
 #include "mixing/result.h"
 
 /*
- * Cutoffs by 4.4.1 and 4.4.2 with an alpha of 2^-30, derived by scripts/evidence/cutoffs.py from the entropy claimed for a
- * sample: 32 bits a 64-bit word, 8 bits a byte of the start-up tests. The script says what rate of false alarms each
- * of them comes to.
+ * Cutoffs by 4.4.1 and 4.4.2 with an alpha of 2^-30, derived by scripts/evidence/cutoffs.py from the entropy claimed
+ * for a sample: 32 bits a 64-bit word, 8 bits a byte of the start-up tests. The script says what rate of false alarms
+ * each of them comes to.
  */
 enum {
     DRNG_WORD_RCT_CUTOFF = 2,

@@ -1,39 +1,44 @@
 #include "mixing/entropy/hmac.h"
 
-#include <openssl/core_names.h>
-#include <openssl/evp.h>
-#include <openssl/params.h>
+#include <string.h>
 
-#include "mixing/aes/libcrypto.h"
-#include "mixing/memory/wipe.h"
+enum { IPAD = 0x36, OPAD = 0x5c };
 
-enum drng_result drng_hmac_begin(EVP_MAC_CTX **ctx, const uint8_t *key, size_t key_len)
+/* Starts a hash with K0 XOR a pad. */
+static void begin_with(struct drng_sha256 *sha, const uint8_t k0[DRNG_SHA256_BLOCK], uint8_t pad)
 {
-    char digest[] = "SHA256";
-    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
-                                 OSSL_PARAM_construct_end()};
-    EVP_MAC *mac = drng_libcrypto_hmac();
-
-    *ctx = mac != NULL ? EVP_MAC_CTX_new(mac) : NULL;
-    if (*ctx == NULL || EVP_MAC_init(*ctx, key, key_len, params) != 1) {
-        EVP_MAC_CTX_free(*ctx);
-        *ctx = NULL;
-        return DRNG_LIBCRYPTO_FAILED;
+    uint8_t block[DRNG_SHA256_BLOCK];
+    for (size_t i = 0; i < sizeof(block); i++) {
+        block[i] = k0[i] ^ pad;
     }
-    return DRNG_OK;
+    drng_sha256_begin(sha);
+    drng_sha256_update(sha, block, sizeof(block));
 }
 
-enum drng_result drng_hmac_update(EVP_MAC_CTX *ctx, const void *data, size_t len)
+/* FIPS 198-1, 4, steps 1 to 5 and 7 to 8. */
+void drng_hmac_begin(struct drng_hmac *hmac, const uint8_t *key, size_t key_len)
 {
-    return EVP_MAC_update(ctx, data, len) == 1 ? DRNG_OK : DRNG_LIBCRYPTO_FAILED;
+    uint8_t k0[DRNG_SHA256_BLOCK] = {0};
+    if (key_len <= sizeof(k0)) {
+        memcpy(k0, key, key_len);
+    } else {
+        drng_sha256_begin(&hmac->inner);
+        drng_sha256_update(&hmac->inner, key, key_len);
+        drng_sha256_end(&hmac->inner, k0);
+    }
+    begin_with(&hmac->inner, k0, IPAD);
+    begin_with(&hmac->outer, k0, OPAD);
 }
 
-enum drng_result drng_hmac_end(EVP_MAC_CTX *ctx, uint8_t digest[DRNG_HMAC_LEN])
+void drng_hmac_update(struct drng_hmac *hmac, const void *data, size_t len)
 {
-    size_t len = 0;
-    if (EVP_MAC_final(ctx, digest, &len, DRNG_HMAC_LEN) != 1 || len != DRNG_HMAC_LEN) {
-        drng_wipe(digest, DRNG_HMAC_LEN);
-        return DRNG_LIBCRYPTO_FAILED;
-    }
-    return DRNG_OK;
+    drng_sha256_update(&hmac->inner, data, len);
+}
+
+/* Steps 6 and 9. */
+void drng_hmac_end(struct drng_hmac *hmac, uint8_t digest[DRNG_HMAC_LEN])
+{
+    drng_sha256_end(&hmac->inner, digest);
+    drng_sha256_update(&hmac->outer, digest, DRNG_HMAC_LEN);
+    drng_sha256_end(&hmac->outer, digest);
 }

@@ -1,4 +1,4 @@
-/* hmac.h - HMAC-SHA-256 (FIPS 198-1) from libcrypto's private context. */
+/* hmac.h - HMAC-SHA-256 (FIPS 198-1). */
 
 #ifndef DRNG_HMAC_H
 #define DRNG_HMAC_H
@@ -6,17 +6,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <openssl/types.h>
+#include "mixing/entropy/sha256.h"
 
-#include "mixing/result.h"
+enum { DRNG_HMAC_LEN = DRNG_SHA256_LEN };
 
-enum { DRNG_HMAC_LEN = 32 };
+/*
+ * Secret. It has taken in the key, and does not keep it. What all of these leave on the stack is their caller's to
+ * wipe.
+ */
+struct drng_hmac {
+    struct drng_sha256 inner;
+    struct drng_sha256 outer;
+};
 
-/* All fail with DRNG_LIBCRYPTO_FAILED. *ctx is for EVP_MAC_CTX_free() to end; NULL after a failed begin. */
-DRNG_MUST_CHECK enum drng_result drng_hmac_begin(EVP_MAC_CTX **ctx, const uint8_t *key, size_t key_len);
-DRNG_MUST_CHECK enum drng_result drng_hmac_update(EVP_MAC_CTX *ctx, const void *data, size_t len);
+void drng_hmac_begin(struct drng_hmac *hmac, const uint8_t *key, size_t key_len);
+void drng_hmac_update(struct drng_hmac *hmac, const void *data, size_t len);
 
-/* digest is all zero after a failure. */
-DRNG_MUST_CHECK enum drng_result drng_hmac_end(EVP_MAC_CTX *ctx, uint8_t digest[DRNG_HMAC_LEN]);
+/* Wipes `hmac`. */
+void drng_hmac_end(struct drng_hmac *hmac, uint8_t digest[DRNG_HMAC_LEN]);
 
 #endif

@@ -7,25 +7,30 @@
 #include "mixing/machine/probes.h"
 #include "mixing/memory/wipe.h"
 
-enum { TRIES_PER_LOOK = 8 }; /* failed tries of a starving instruction between two looks at the clock */
+enum { CHUNK_WORDS = 8 }; /* of what is no seed */
+
+static void count_retries(struct drng_instruction *in, uint64_t retries)
+{
+    if (retries > 0) {
+        atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
+    }
+}
 
 /* One word before the health tests. */
 static enum drng_result read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
 {
-    uint64_t tries = 1;
-    while (!in->read(word)) {
-        drng_count(&in->counters->retries);
-        if (in->starves && tries % TRIES_PER_LOOK == 0) {
-            (void)drng_budget_charge(budget);
+    const struct drng_instruction_row *row = in->row;
+    uint64_t retries = 0;
+    bool read = drng_try_word(row->read, row->tries, &retries, word);
+    while (!read && row->starves) {
+        (void)drng_budget_charge(budget);
+        if (drng_budget_spent(budget)) {
+            break;
         }
-        const bool out_of_tries = !in->starves && tries == DRNG_RDRAND_TRIES;
-        if (out_of_tries || drng_budget_spent(budget)) {
-            return DRNG_EXHAUSTED;
-        }
-        tries++;
-        drng_cpu_pause();
+        read = drng_try_word(row->read, row->tries, &retries, word);
     }
-    return DRNG_OK;
+    count_retries(in, retries);
+    return read ? DRNG_OK : DRNG_EXHAUSTED;
 }
 
 static enum drng_result read_tested(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
@@ -55,7 +60,7 @@ enum drng_result drng_noise_read(struct drng_instruction *in, struct drng_noise 
 }
 
 /* Runs of blocks from one look at the clock to the next; a stride of one word makes runs of one block. */
-enum drng_result drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise, struct drng_budget *budget,
+enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                 struct drng_cbc_mac *mac, size_t blocks)
 {
     uint64_t retries = 0;
@@ -70,7 +75,7 @@ enum drng_result drng_noise_mac(struct drng_instruction *rdrand, struct drng_noi
             status = DRNG_EXHAUSTED;
         }
     }
-    atomic_fetch_add_explicit(&rdrand->counters->retries, retries, memory_order_relaxed);
+    count_retries(in, retries);
     return status;
 }
 
@@ -123,7 +128,7 @@ static void record_failure(struct drng_instruction *in, struct drng_noise *noise
     drng_count(&in->counters->health_failures);
     (void)atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed);
     atomic_store_explicit(&in->started, false, memory_order_release);
-    DRNG_PROBE2(health_failure, in->name, drng_health_test_name(noise->health.failed));
+    DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(noise->health.failed));
     drng_wipe(noise, sizeof(*noise));
 }
 
@@ -133,7 +138,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
         return DRNG_UNAVAILABLE;
     }
-    const bool startup_is_slow = in->starves && !has_started(in);
+    const bool startup_is_slow = in->row->starves && !has_started(in);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
     enum drng_result status = start_and_work(in, noise, &budget, work, arg);
     if (status == DRNG_HEALTH_FAILED) {
@@ -143,6 +148,43 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     if (status == DRNG_HEALTH_FAILED) {
         record_failure(in, noise);
         atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
+    }
+    return status;
+}
+
+/* ---- What is no seed ---- */
+
+struct fill {
+    struct drng_instruction *instruction;
+    struct drng_noise *noise;
+    uint8_t *out;
+    size_t len;
+};
+
+static enum drng_result fill(void *arg, struct drng_budget *budget)
+{
+    const struct fill *task = arg;
+    uint64_t words[CHUNK_WORDS];
+    enum drng_result status = DRNG_OK;
+
+    for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(words)) {
+        const size_t part = task->len - done < sizeof(words) ? task->len - done : sizeof(words);
+        const size_t count = (part + sizeof(*words) - 1) / sizeof(*words);
+        status = drng_noise_read(task->instruction, task->noise, budget, words, count);
+        if (status == DRNG_OK) {
+            memcpy(task->out + done, words, part);
+        }
+    }
+    drng_wipe(words, sizeof(words));
+    return status;
+}
+
+enum drng_result drng_noise_fill(struct drng_instruction *in, struct drng_noise *noise, uint8_t *out, size_t len)
+{
+    struct fill task = {in, noise, out, len};
+    const enum drng_result status = drng_noise_attempt(in, noise, DRNG_LAST_BUDGET_NS, fill, &task);
+    if (status != DRNG_OK) {
+        drng_wipe(out, len);
     }
     return status;
 }

@@ -14,17 +14,15 @@
 #include "mixing/entropy/cbc_mac.h"
 #include "mixing/entropy/health.h"
 #include "mixing/machine/counters.h"
+#include "mixing/machine/instruction.h"
 #include "mixing/result.h"
 
 /*
- * An instruction, as the whole process sees it: one object for each, shared by all readers and threads. Set the
- * first three members and the counters, and leave the others zero.
+ * An instruction, as the whole process sees it: one object for each, shared by all readers and threads. Set the row
+ * and the counters, and leave the others zero.
  */
 struct drng_instruction {
-    const char *name; /* "RDSEED" */
-    bool (*read)(uint64_t *word);
-    bool starves; /* CF = 0 means "not yet", for as long as the budget lasts; else DRNG_RDRAND_TRIES and no more */
-
+    const struct drng_instruction_row *row;
     struct drng_instruction_counters *counters;
 
     atomic_bool started;     /* the start-up tests have passed in this process */
@@ -52,22 +50,29 @@ DRNG_MUST_CHECK enum drng_result drng_noise_read(struct drng_instruction *instru
                                                  struct drng_budget *budget, uint64_t *words, size_t count);
 
 /*
- * Takes blocks * 2 words of RDRAND into `mac` without storing them; see drng_fused_mac(). Fails like
- * drng_noise_read(), and then `mac` is good for nothing but wiping.
+ * Takes blocks * 2 words of the instruction whose row is `fused` into `mac` without storing them; see drng_fused_mac().
+ * Fails like drng_noise_read(), and then `mac` is good for nothing but wiping.
  */
-DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *rdrand, struct drng_noise *noise,
+DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *instruction, struct drng_noise *noise,
                                                 struct drng_budget *budget, struct drng_cbc_mac *mac, size_t blocks);
 
 /* Work that consumes words. What it made before it fails is no output: the caller of the attempt wipes it. */
 typedef enum drng_result drng_noise_work(void *arg, struct drng_budget *budget);
 
 /*
- * Runs `work` on an instruction that has passed its start-up tests, all within budget_ns (and what RDSEED gets on top
- * for those tests). If a health test fails on the way, the tests start afresh and the work runs once more; a
- * second failure disables the instruction for the process. Beside what `work` returns: DRNG_UNAVAILABLE once it is
- * disabled.
+ * Runs `work` on an instruction that has passed its start-up tests, all within budget_ns (and what one
+ * that starves gets on top for those tests). If a health test fails on the way, the tests start afresh and the work
+ * runs once more; a second failure disables the instruction for the process. Beside what `work` returns:
+ * DRNG_UNAVAILABLE once it is disabled.
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
                                                     uint64_t budget_ns, drng_noise_work *work, void *arg);
+
+/*
+ * Fills out[0..len) with words past the health tests, unconditioned: what is no seed. On failure out is all zero, and
+ * the result is that of drng_noise_attempt().
+ */
+DRNG_MUST_CHECK enum drng_result drng_noise_fill(struct drng_instruction *instruction, struct drng_noise *noise,
+                                                 uint8_t *out, size_t len);
 
 #endif

@@ -8,7 +8,7 @@
 #include "mixing/memory/wipe.h"
 
 enum {
-    CHUNK_WORDS = 4, /* divides both windows */
+    CHUNK_WORDS = 4, /* divides each window */
     OS_CHUNK = 64,   /* bytes: the largest seed that a DRBG asks for, in one system call */
 };
 
@@ -17,7 +17,6 @@ struct task {
     const struct drng_seed_policy *policy;
     struct drng_instruction *instruction;
     struct drng_noise *noise;
-    size_t window_words;
     uint8_t *out;
     size_t len;
 };
@@ -42,10 +41,10 @@ static enum drng_result absorb_in_chunks(const struct task *task, struct drng_bu
     uint64_t words[CHUNK_WORDS];
     enum drng_result status = DRNG_OK;
 
-    for (size_t done = 0; done < task->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
+    for (size_t done = 0; done < task->instruction->row->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
         status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
         if (status == DRNG_OK) {
-            status = drng_conditioner_update(conditioner, words, CHUNK_WORDS);
+            drng_conditioner_update(conditioner, words, CHUNK_WORDS);
         }
     }
     drng_wipe(words, sizeof(words));
@@ -58,20 +57,21 @@ static enum drng_result make_block(const struct task *task, struct drng_budget *
 {
     const struct drng_seed_policy *policy = task->policy;
     struct drng_conditioner conditioner;
-    enum drng_result status = drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
-    if (status != DRNG_OK) {
-        return status;
-    }
-    if (policy->fused && policy->conditioner == DRNG_CBC_MAC && task->instruction == policy->rdrand) {
-        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, task->window_words / 2);
+    const struct drng_instruction_row *row = task->instruction->row;
+    enum drng_result status = DRNG_OK;
+
+    drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
+    if (policy->aes->fuses && policy->conditioner == DRNG_CBC_MAC && row->fused) {
+        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, row->window_words / 2);
     } else {
         status = absorb_in_chunks(task, budget, &conditioner);
     }
-    if (status != DRNG_OK) {
+    if (status == DRNG_OK) {
+        drng_conditioner_end(&conditioner, block);
+    } else {
         drng_conditioner_drop(&conditioner);
-        return status;
     }
-    return drng_conditioner_end(&conditioner, block);
+    return status;
 }
 
 static enum drng_result make_seed(void *arg, struct drng_budget *budget)
@@ -91,25 +91,27 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
-static enum drng_result from_rdseed(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
-                                    uint8_t *out, size_t len)
+/* The last in line gets more time than those before it: nobody is waiting. */
+static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
 {
-    struct task task = {policy, policy->rdseed, &reader->rdseed, DRNG_RDSEED_WORDS, out, len};
-    const bool last = policy->rdrand == NULL && policy->fallback == NULL;
-    const uint64_t budget_ns = last ? DRNG_LAST_BUDGET_NS : DRNG_SEED_BUDGET_NS;
-    return policy->rdseed != NULL ? drng_noise_attempt(policy->rdseed, &reader->rdseed, budget_ns, make_seed, &task)
-                                  : DRNG_UNAVAILABLE;
+    bool others_before = false;
+    bool others_after = policy->fallback != NULL;
+    for (unsigned other = 0; other < DRNG_INSTRUCTIONS; other++) {
+        others_before |= other < i && policy->instructions[other] != NULL;
+        others_after |= other > i && policy->instructions[other] != NULL;
+    }
+    if (others_after) {
+        return DRNG_SEED_BUDGET_NS;
+    }
+    return others_before || drng_instruction_rows[i].starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
 }
 
-static enum drng_result from_rdrand(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
-                                    uint8_t *out, size_t len)
+static enum drng_result from_instruction(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
+                                         unsigned i, uint8_t *out, size_t len)
 {
-    struct task task = {policy, policy->rdrand, &reader->rdrand, DRNG_RDRAND_WORDS, out, len};
-    const bool last = policy->fallback == NULL;
-    const uint64_t last_ns = policy->rdseed != NULL ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
-    const uint64_t budget_ns = last ? last_ns : DRNG_SEED_BUDGET_NS;
-    return policy->rdrand != NULL ? drng_noise_attempt(policy->rdrand, &reader->rdrand, budget_ns, make_seed, &task)
-                                  : DRNG_UNAVAILABLE;
+    struct drng_instruction *in = policy->instructions[i];
+    struct task task = {policy, in, &reader->noise[i], out, len};
+    return in != NULL ? drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task) : DRNG_UNAVAILABLE;
 }
 
 static enum drng_result from_fallback(const struct drng_seed_policy *policy, uint8_t *out, size_t len)
@@ -143,31 +145,24 @@ static void count(struct drng_counters *counters, enum drng_source source, size_
 {
     DRNG_PROBE2(seed, source, len);
     drng_note_source(counters, source);
-    switch (source) {
-    case DRNG_SOURCE_RDSEED:
-        drng_count(&counters->seeds_rdseed);
-        break;
-    case DRNG_SOURCE_RDRAND:
-        drng_count(&counters->seeds_rdrand);
-        break;
-    case DRNG_SOURCE_FALLBACK:
+    if (source == DRNG_SOURCE_NONE) {
+        drng_count(&counters->seed_failures);
+    } else if (source == DRNG_SOURCE_FALLBACK) {
         drng_count(&counters->seeds_fallback);
         DRNG_PROBE1(fallback, len);
-        break;
-    case DRNG_SOURCE_NONE:
-        drng_count(&counters->seed_failures);
-        break;
+    } else {
+        drng_count(&counters->seeds[source - DRNG_SOURCE_INSTRUCTION]);
     }
 }
 
 enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader, uint8_t *out,
                                size_t len)
 {
-    enum drng_source source = DRNG_SOURCE_RDSEED;
-    enum drng_result status = from_rdseed(policy, reader, out, len);
-    if (status != DRNG_OK) {
-        source = DRNG_SOURCE_RDRAND;
-        status = from_rdrand(policy, reader, out, len);
+    enum drng_source source = DRNG_SOURCE_NONE;
+    enum drng_result status = DRNG_UNAVAILABLE;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && status != DRNG_OK; i++) {
+        source = DRNG_SOURCE_INSTRUCTION + i;
+        status = from_instruction(policy, reader, i, out, len);
     }
     if (status == DRNG_OK && policy->os_mixing) {
         mix_os(out, len);

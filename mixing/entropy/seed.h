@@ -14,26 +14,13 @@
 #include "mixing/machine/counters.h"
 #include "mixing/result.h"
 
-/*
- * Raw words that one conditioned block of 128 bits takes.
- *
- * Either holds 256 bits of entropy as claimed: 64 more than the block is long, so that it loses nothing to speak of
- * (SP 800-90B, 3.1.5.1.2). RDSEED: 512 bits, of which the health tests' cutoffs claim half. RDRAND: past two reseeds of
- * the generator behind it, each good for 128 bits. Intel's is reseeded after at most 1022 words and AMD's after at most
- * 1024; a window that holds 128 bits from after each of two reseeds needs 2050, and 2052 is that in pairs with a pair
- * to spare. One reseed would leave 127 bits of the 128.
- */
-enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 2052 };
-
 /* The default seed source: fills out[0..len) or returns false. */
 typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
 
 /* Settled when the provider loads, and shared by all its threads. */
 struct drng_seed_policy {
-    struct drng_instruction *rdseed; /* NULL: not to be used */
-    struct drng_instruction *rdrand; /* NULL: not to be used */
+    struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
     const struct drng_aes *aes;
-    bool fused; /* the CPU has AES-NI, so RDRAND and CBC-MAC run in one loop */
     enum drng_conditioner_kind conditioner;
     bool os_mixing;
     drng_fallback *fallback; /* NULL: nothing else may serve */
@@ -43,12 +30,11 @@ struct drng_seed_policy {
 
 /* One reader of seeds: one thread at a time. Secret; all zero is the initial state. */
 struct drng_seed_reader {
-    struct drng_noise rdseed;
-    struct drng_noise rdrand;
+    struct drng_noise noise[DRNG_INSTRUCTIONS];
 };
 
 /*
- * Fills out[0..len) with seed from the first source in line that has it: RDSEED, RDRAND, the fallback. All of
+ * Fills out[0..len) with seed from the first source in line that has it: the instructions, the fallback. All of
  * out comes from one source. On failure out is all zero: DRNG_NO_FALLBACK or DRNG_FALLBACK_FAILED; the
  * next call tries again, except what a failed health test has disabled.
  */

@@ -6,28 +6,28 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "mixing/machine/instruction.h"
+
 /* Who made the last seed. The numbers are part of the layout in provider/observe/page.h. */
 enum drng_source {
-    DRNG_SOURCE_NONE = 0, /* nobody: the last attempt failed, or there was none */
-    DRNG_SOURCE_RDSEED,
-    DRNG_SOURCE_RDRAND,
-    DRNG_SOURCE_FALLBACK,
+    DRNG_SOURCE_NONE = 0,        /* nobody: the last attempt failed, or there was none */
+    DRNG_SOURCE_INSTRUCTION = 1, /* the first of them; DRNG_SOURCE_INSTRUCTION + i for the others */
+    DRNG_SOURCE_FALLBACK = DRNG_SOURCE_INSTRUCTION + DRNG_INSTRUCTIONS,
 };
+enum { DRNG_SOURCES = DRNG_SOURCE_FALLBACK + 1 };
 
 /* Of one instruction. */
 struct drng_instruction_counters {
     atomic_uint_least64_t health_failures; /* failed tests, the forgiven ones too */
-    atomic_uint_least64_t retries;         /* executions that ended with CF = 0 */
+    atomic_uint_least64_t retries;         /* executions that gave no word */
 };
 
 struct drng_counters {
     atomic_uint_least64_t source; /* enum drng_source */
-    atomic_uint_least64_t seeds_rdseed;
-    atomic_uint_least64_t seeds_rdrand;
+    atomic_uint_least64_t seeds[DRNG_INSTRUCTIONS];
     atomic_uint_least64_t seeds_fallback;
     atomic_uint_least64_t seed_failures; /* requests for a seed that nobody could serve */
-    struct drng_instruction_counters rdseed;
-    struct drng_instruction_counters rdrand;
+    struct drng_instruction_counters instructions[DRNG_INSTRUCTIONS];
     atomic_uint_least64_t reseeds;      /* generators that replaced the seed they had */
     atomic_uint_least64_t fork_reseeds; /* generators that found themselves in a new process */
     atomic_uint_least64_t last_seed;    /* when, in seconds since the Epoch */

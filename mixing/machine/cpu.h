@@ -15,38 +15,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mixing/machine/instruction.h"
+
 /* What CPUID says; nothing here is policy. */
 struct drng_cpu {
     char vendor[13]; /* "AuthenticAMD", NUL-terminated */
     unsigned family; /* display family: base plus extended */
     unsigned model;  /* display model */
     bool hypervisor; /* CPUID.1:ECX[31] */
-    bool rdrand;     /* CPUID.1:ECX[30] */
-    bool rdseed;     /* CPUID.7.0:EBX[18] */
-    bool aes;        /* AES-NI with SSSE3 */
-    bool vaes256;    /* VAES with AVX2, and the system saves YMM registers */
-    bool vaes512;    /* VAES with AVX-512F, BW and VL, and the system saves ZMM registers */
+    bool has[DRNG_INSTRUCTIONS];
+    bool aes;     /* AES-NI with SSSE3 */
+    bool vaes256; /* VAES with AVX2, and the system saves YMM registers */
+    bool vaes512; /* VAES with AVX-512F, BW and VL, and the system saves ZMM registers */
 };
 
 void drng_cpu_identify(struct drng_cpu *cpu);
-
-/*
- * One execution of the instruction: true and a word (CF = 1), or false and *word = 0. CF alone decides; 0 is
- * a legitimate word. Only where drng_cpu_identify() reports the instruction.
- */
-bool drng_cpu_rdrand(uint64_t *word);
-bool drng_cpu_rdseed(uint64_t *word);
-
-/* The hint for a waiting loop. */
-void drng_cpu_pause(void);
 
 /*
  * Clears the vector registers. To be called on the way out of whatever handled secrets: the compiler moves them
  * through these registers, and a signal, a lazily bound symbol or a core dump would write them to memory.
  */
 void drng_cpu_clear_vectors(void);
-
-/* Tries a word, from Intel's DRNG guide, 4.2.1: ten in a row that fail mean a broken CPU, not a busy one. */
-enum { DRNG_RDRAND_TRIES = 10 };
 
 #endif

@@ -3,24 +3,23 @@
 #include <string.h>
 
 #include "mixing/machine/cpu.h"
+#include "mixing/machine/instruction.h"
 
 void drng_cpu_identify(struct drng_cpu *cpu)
 {
     memset(cpu, 0, sizeof(*cpu));
 }
 
-bool drng_cpu_rdrand(uint64_t *word)
+static bool read_nothing(uint64_t *word)
 {
     *word = 0;
     return false;
 }
 
-bool drng_cpu_rdseed(uint64_t *word)
-{
-    *word = 0;
-    return false;
-}
-
-void drng_cpu_pause(void) {}
+/* Never read, since drng_cpu_identify() reports none; named, so that `source = rdrand` is an absence and no mistake. */
+const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
+    [DRNG_RDSEED] = {.name = "RDSEED", .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
+    [DRNG_RDRAND] = {.name = "RDRAND", .read = read_nothing, .tries = 1, .window_words = DRNG_RDRAND_WORDS},
+};
 
 void drng_cpu_clear_vectors(void) {}

@@ -54,7 +54,7 @@ void drng_cpu_identify(struct drng_cpu *cpu)
         return;
     }
     identify_model(cpu, eax);
-    cpu->rdrand = (ecx & LEAF1_ECX_RDRAND) != 0;
+    cpu->has[DRNG_RDRAND] = (ecx & LEAF1_ECX_RDRAND) != 0;
     cpu->hypervisor = (ecx & leaf1_ecx_hypervisor) != 0;
     cpu->aes = (ecx & LEAF1_ECX_AES) != 0 && (ecx & LEAF1_ECX_SSSE3) != 0;
     const uint64_t saved = saved_state(ecx);
@@ -62,7 +62,7 @@ void drng_cpu_identify(struct drng_cpu *cpu)
     if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
         return;
     }
-    cpu->rdseed = (ebx & LEAF7_EBX_RDSEED) != 0;
+    cpu->has[DRNG_RDSEED] = (ebx & LEAF7_EBX_RDSEED) != 0;
     const bool vaes = cpu->aes && (ecx & LEAF7_ECX_VAES) != 0;
     cpu->vaes256 = vaes && (ebx & LEAF7_EBX_AVX2) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
     cpu->vaes512 = vaes && (ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;

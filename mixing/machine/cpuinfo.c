@@ -35,7 +35,9 @@ bool drng_cpuinfo_parse(const char *text, struct drng_kernel_flags *flags)
     if (end == NULL) {
         return false;
     }
-    *flags = (struct drng_kernel_flags){
-        .known = true, .rdrand = has_word(line, end, "rdrand"), .rdseed = has_word(line, end, "rdseed")};
+    flags->known = true;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        flags->has[i] = has_word(line, end, drng_instruction_flag(i));
+    }
     return true;
 }

@@ -10,17 +10,16 @@ struct broken_part {
     unsigned last_family;
     unsigned first_model;
     unsigned last_model;
-    bool rdrand;
-    bool rdseed;
+    bool broken[DRNG_INSTRUCTIONS];
 };
 
 static const struct broken_part broken_parts[] = {
     /* RDRAND constant after suspend, CF = 1 (families 15h and 16h; none of the older ones is known good). */
-    {"AuthenticAMD", 0x00, 0x16, 0x00, 0xff, true, true},
+    {"AuthenticAMD", 0x00, 0x16, 0x00, 0xff, {[DRNG_RDRAND] = true, [DRNG_RDSEED] = true}},
     /* RDSEED always 0xffffffff ("Cyan Skillfish"). */
-    {"AuthenticAMD", 0x17, 0x17, 0x47, 0x47, false, true},
+    {"AuthenticAMD", 0x17, 0x17, 0x47, 0x47, {[DRNG_RDSEED] = true}},
     /* RDRAND all ones, CF = 1, before a firmware fix that cannot be seen from here (systemd issue 11810). */
-    {"AuthenticAMD", 0x17, 0x17, 0x70, 0x7f, true, false},
+    {"AuthenticAMD", 0x17, 0x17, 0x70, 0x7f, {[DRNG_RDRAND] = true}},
 };
 
 static bool matches(const struct broken_part *part, const struct drng_cpu *cpu)
@@ -29,54 +28,43 @@ static bool matches(const struct broken_part *part, const struct drng_cpu *cpu)
            cpu->family <= part->last_family && cpu->model >= part->first_model && cpu->model <= part->last_model;
 }
 
-static void look_up(const struct drng_cpu *cpu, bool *rdrand_broken, bool *rdseed_broken)
+static bool is_known_broken(const struct drng_cpu *cpu, int instruction)
 {
-    *rdrand_broken = false;
-    *rdseed_broken = false;
+    bool broken = false;
     for (size_t i = 0; i < sizeof(broken_parts) / sizeof(*broken_parts); i++) {
-        if (matches(&broken_parts[i], cpu)) {
-            *rdrand_broken |= broken_parts[i].rdrand;
-            *rdseed_broken |= broken_parts[i].rdseed;
-        }
+        broken |= broken_parts[i].broken[instruction] && matches(&broken_parts[i], cpu);
     }
+    return broken;
 }
 
 /* The order of the reasons is that of enum drng_denial. */
-static enum drng_denial judge(bool chosen, bool present, bool masked, bool broken, bool vetoed)
+static enum drng_denial judge(const struct drng_evidence *e, int instruction, bool chosen, bool heeds_veto)
 {
     if (!chosen) {
         return DRNG_NOT_CHOSEN;
     }
-    if (!present) {
+    if (!e->cpu.has[instruction]) {
         return DRNG_ABSENT;
     }
-    if (masked) {
+    if (e->masked[instruction]) {
         return DRNG_MASKED;
     }
-    if (broken) {
+    if (is_known_broken(&e->cpu, instruction)) {
         return DRNG_KNOWN_BROKEN;
     }
-    return vetoed ? DRNG_VETOED : DRNG_ALLOWED;
+    return heeds_veto && e->kernel.known && !e->kernel.has[instruction] ? DRNG_VETOED : DRNG_ALLOWED;
 }
 
-struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *e, enum drng_choice choice)
+struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *e, int choice)
 {
-    const bool auto_chosen = choice == DRNG_CHOICE_AUTO;
-    const bool rdrand_vetoed = e->kernel.known && !e->kernel.rdrand;
-    const bool rdseed_vetoed = e->kernel.known && !e->kernel.rdseed;
-    bool rdrand_broken = false;
-    bool rdseed_broken = false;
-    look_up(&e->cpu, &rdrand_broken, &rdseed_broken);
-    const struct drng_cpu *cpu = &e->cpu;
-    return (struct drng_eligibility){
-        .rdseed = judge(choice != DRNG_CHOICE_RDRAND, cpu->rdseed, e->rdseed_masked, rdseed_broken,
-                        rdseed_vetoed && auto_chosen),
-        .rdrand = judge(choice != DRNG_CHOICE_RDSEED, cpu->rdrand, e->rdrand_masked, rdrand_broken,
-                        rdrand_vetoed && auto_chosen),
-        /* `source = rdseed` does not override the kernel's veto of RDRAND. */
-        .fresh =
-            judge(true, cpu->rdrand, e->rdrand_masked, rdrand_broken, rdrand_vetoed && choice != DRNG_CHOICE_RDRAND),
-    };
+    const bool is_auto = choice == DRNG_CHOICE_AUTO;
+    struct drng_eligibility eligibility;
+    for (int i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        eligibility.seeds[i] = judge(e, i, is_auto || choice == i, is_auto);
+    }
+    /* `source = rdseed` does not override the kernel's veto of RDRAND. */
+    eligibility.words = judge(e, DRNG_WORDS_INSTRUCTION, true, choice != DRNG_WORDS_INSTRUCTION);
+    return eligibility;
 }
 
 const char *drng_denial_text(enum drng_denial denial)

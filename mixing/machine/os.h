@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mixing/machine/instruction.h"
+
 /*
  * Fills out[0..len), len at most 256, from the kernel's generator and never waits for it: false, and out all
  * zero, where it is not initialised yet or not there. No cancellation point, as getrandom() of the C library is: its
@@ -21,11 +23,10 @@ bool drng_os_random(uint8_t *out, size_t len);
 /* Nanoseconds on a clock that only goes forward. */
 uint64_t drng_os_clock_ns(void);
 
-/* The kernel's verdict on the two instructions, from the flags line of /proc/cpuinfo. */
+/* The kernel's verdict on the instructions, from the flags line of /proc/cpuinfo. */
 struct drng_kernel_flags {
     bool known; /* false: no flags line could be read (a chroot, say), and CPUID alone decides */
-    bool rdrand;
-    bool rdseed;
+    bool has[DRNG_INSTRUCTIONS];
 };
 
 /* By one thread at a time. */

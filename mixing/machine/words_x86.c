@@ -1,15 +1,16 @@
-/* Words from the processor's random number generator; x86-64. */
+/* The instructions of x86-64: their rows, and the registers that their words go through. */
 
 #include <immintrin.h>
 
 #include "mixing/machine/cpu.h"
+#include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_x86.h"
 
 #define LOW_REGISTERS                                                                                                  \
     "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",         \
         "xmm13", "xmm14", "xmm15"
 
-bool drng_cpu_rdrand(uint64_t *word)
+static bool drng_cpu_rdrand(uint64_t *word)
 {
     uint64_t value;
     const bool carry = drng_execute_rdrand(&value);
@@ -17,7 +18,7 @@ bool drng_cpu_rdrand(uint64_t *word)
     return carry;
 }
 
-bool drng_cpu_rdseed(uint64_t *word)
+static bool drng_cpu_rdseed(uint64_t *word)
 {
     uint64_t value;
     const bool carry = drng_execute_rdseed(&value);
@@ -25,10 +26,20 @@ bool drng_cpu_rdseed(uint64_t *word)
     return carry;
 }
 
-void drng_cpu_pause(void)
-{
-    _mm_pause();
-}
+enum { RDSEED_TRIES = 8 }; /* between two looks at the clock */
+
+const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
+    [DRNG_RDSEED] = {.name = "RDSEED",
+                     .read = drng_cpu_rdseed,
+                     .tries = RDSEED_TRIES,
+                     .starves = true,
+                     .window_words = DRNG_RDSEED_WORDS},
+    [DRNG_RDRAND] = {.name = "RDRAND",
+                     .read = drng_cpu_rdrand,
+                     .tries = DRNG_RDRAND_TRIES,
+                     .fused = true,
+                     .window_words = DRNG_RDRAND_WORDS},
+};
 
 /* ---- Vector registers: each way zeroes those of its CPU to their full width ---- */
 

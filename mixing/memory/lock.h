@@ -36,10 +36,9 @@ void drng_unlock(struct drng_lock *lock);
 
 /* Every lock outside slots; they are taken in this order. */
 enum drng_process_lock {
-    DRNG_LOCK_LOAD,      /* the first load and the last unload */
-    DRNG_LOCK_LIBCRYPTO, /* the fetching of libcrypto's AES and HMAC */
-    DRNG_LOCK_SLOTS,     /* which slots are taken */
-    DRNG_LOCK_TEXT,      /* the text in the counters' head */
+    DRNG_LOCK_LOAD,  /* the first load and the last unload */
+    DRNG_LOCK_SLOTS, /* which slots are taken */
+    DRNG_LOCK_TEXT,  /* the text in the counters' head */
     DRNG_LOCKS,
 };
 

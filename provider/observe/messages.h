@@ -8,16 +8,16 @@
 #ifndef DRNG_MESSAGES_H
 #define DRNG_MESSAGES_H
 
+#include "mixing/machine/instruction.h"
 #include "provider/errors.h"
 
 enum { DRNG_MESSAGE_SIZE = 768 };
 
 enum drng_message {
     DRNG_SAYS_DOES_NOT_LOAD,
-    DRNG_SAYS_RDSEED_DISABLED,
-    DRNG_SAYS_RDRAND_DISABLED,
     DRNG_SAYS_FALLBACK_SERVES,
-    DRNG_MESSAGES,
+    DRNG_SAYS_DISABLED, /* the first instruction; DRNG_SAYS_DISABLED + i for the others */
+    DRNG_MESSAGES = DRNG_SAYS_DISABLED + DRNG_INSTRUCTIONS,
 };
 
 /* Writes the text, unless a message of this kind has been written by this process or one that it descends from. */

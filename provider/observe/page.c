@@ -1,10 +1,9 @@
 #include "provider/observe/page.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <openssl/crypto.h>
 
 #include "mixing/machine/filter.h"
 #include "mixing/machine/probes.h"
@@ -77,7 +76,7 @@ static void copy_text(char *out, size_t size, const char *text)
     memset(out + len, 0, size - len);
 }
 
-static void fill(const char *aes)
+static void fill(const char *aes, const char *libcrypto)
 {
     struct drng_page_head *head = drng_page.head;
     head->live_offset = (uint32_t)((uint8_t *)drng_page.live - (uint8_t *)head);
@@ -90,22 +89,30 @@ static void fill(const char *aes)
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);
     atomic_store_explicit(&head->healthy, aes != NULL, memory_order_relaxed);
     copy_text(head->version, sizeof(head->version), DRNG_VERSION);
-    copy_text(head->libcrypto, sizeof(head->libcrypto), OpenSSL_version(OPENSSL_VERSION));
+    copy_text(head->libcrypto, sizeof(head->libcrypto), libcrypto);
     copy_text(head->aes, sizeof(head->aes), aes != NULL ? aes : "none");
     atomic_store_explicit(&drng_page.live->begun, 1, memory_order_relaxed);
+    head->instruction_count = DRNG_INSTRUCTIONS;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        copy_text(head->instructions[i], sizeof(head->instructions[i]), drng_instruction_flag(i));
+    }
     memcpy(head->magic, DRNG_PAGE_MAGIC, sizeof(head->magic));
     atomic_store_explicit(&head->layout, DRNG_PAGE_LAYOUT, memory_order_release);
 }
 
-void drng_page_open(const char *aes)
+void drng_page_open(const char *aes, const char *libcrypto_version)
 {
+    char libcrypto[sizeof(drng_page.head->libcrypto)] = "unknown";
+    if (libcrypto_version != NULL) {
+        (void)snprintf(libcrypto, sizeof(libcrypto), "OpenSSL %s", libcrypto_version);
+    }
     static struct drng_fork_watcher watcher = {.wipe = wipe, .entered = entered};
     find_room();
     (void)drng_fork_wipes(drng_page.live, live_size());
     drng_fork_watch(&watcher);
     drng_secmem_note_lock_in(&drng_page.live->memory_lock);
     atomic_store(&taken[0], atomic_load(&taken[0]) | 1); /* the shared one */
-    fill(aes);
+    fill(aes, libcrypto);
 }
 
 static bool cells_are_free(void)

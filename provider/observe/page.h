@@ -24,9 +24,10 @@
 #define DRNG_PAGE_MAGIC "drngcnt" /* eight bytes with its NUL */
 
 enum {
-    DRNG_PAGE_LAYOUT = 2,
+    DRNG_PAGE_LAYOUT = 3,
     DRNG_CELLS = 1024,     /* the first is shared by all who find no other free */
     DRNG_TEXT_SIZE = 256,  /* of a reason */
+    DRNG_FLAG_SIZE = 16,   /* of the name of an instruction */
     DRNG_PAGE_CELLS = 128, /* where the cells begin in the live part */
 };
 
@@ -43,11 +44,12 @@ struct drng_page_head {
     atomic_uint_least64_t forks;   /* between the process that loaded the module and the last one that drew */
     atomic_uint_least64_t healthy; /* 0: a self-test has failed, and nothing is served */
     uint32_t filter;               /* enum drng_filter: whether one of system calls was on at the load */
-    uint32_t reserved;
+    uint32_t instruction_count;
     char version[32];   /* drng's own */
-    char libcrypto[64]; /* "OpenSSL 3.0.19 27 Jan 2026" */
+    char libcrypto[64]; /* the one that loaded the module: "OpenSSL 3.0.19", or "unknown" */
     char aes[32];       /* the implementation in use */
     char disabled_reason[DRNG_TEXT_SIZE];
+    char instructions[DRNG_INSTRUCTIONS][DRNG_FLAG_SIZE]; /* "rdseed": whose counters are in which place */
 };
 
 /*
@@ -67,9 +69,11 @@ struct drng_page_live {
     _Alignas(DRNG_PAGE_CELLS) struct drng_cell cells[DRNG_CELLS];
 };
 
-_Static_assert(offsetof(struct drng_page_head, loaded) == 32 && sizeof(struct drng_page_head) == 448,
+_Static_assert(offsetof(struct drng_page_head, loaded) == 32 &&
+                   sizeof(struct drng_page_head) == 448 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
-_Static_assert(offsetof(struct drng_page_live, counters) == 16 && sizeof(struct drng_counters) == 96 &&
+_Static_assert(offsetof(struct drng_page_live, counters) == 16 &&
+                   sizeof(struct drng_counters) == 48 + 24 * DRNG_INSTRUCTIONS &&
                    offsetof(struct drng_page_live, cells) == DRNG_PAGE_CELLS && sizeof(struct drng_cell) == 64,
                "the layout of the live part has changed");
 
@@ -81,8 +85,11 @@ struct drng_page {
 
 extern struct drng_page drng_page;
 
-/* Fills the head, the memory for secrets being open. aes: the implementation's name, NULL for none. */
-void drng_page_open(const char *aes);
+/*
+ * Fills the head, the memory for secrets being open. aes: the implementation's name, NULL for none; libcrypto_version:
+ * of the one that loads the provider, NULL if it does not say.
+ */
+void drng_page_open(const char *aes, const char *libcrypto_version);
 void drng_page_close(void);
 
 /* Notes why instructions do not serve, and who is first in line. */

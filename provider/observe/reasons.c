@@ -30,10 +30,10 @@ static bool disabled(const struct drng_instruction *in)
 static void append_disabled(char *text, size_t size, const struct drng_instruction *in, enum drng_denial denial)
 {
     if (denial != DRNG_ALLOWED) {
-        append(text, size, "%s: %s", in->name, drng_denial_text(denial));
+        append(text, size, "%s: %s", in->row->name, drng_denial_text(denial));
     } else if (disabled(in)) {
         const unsigned test = atomic_load_explicit(&in->failed_test, memory_order_relaxed);
-        append(text, size, "%s: disabled after two failed health tests, the last the %s", in->name,
+        append(text, size, "%s: disabled after two failed health tests, the last the %s", in->row->name,
                drng_health_test_name((enum drng_health_test)test));
     }
 }
@@ -41,20 +41,22 @@ static void append_disabled(char *text, size_t size, const struct drng_instructi
 static void append_dry(char *text, size_t size, const struct drng_instruction *in, enum drng_denial denial)
 {
     if (denial == DRNG_ALLOWED && !disabled(in)) {
-        append(text, size, "%s: too few words in its time, the next request tries again", in->name);
+        append(text, size, "%s: too few words in its time, the next request tries again", in->row->name);
     }
 }
 
 void drng_reasons_disabled(const struct drng_eligibility *eligibility, char text[DRNG_TEXT_SIZE])
 {
     text[0] = '\0';
-    append_disabled(text, DRNG_TEXT_SIZE, &drng_process.rdseed, eligibility->rdseed);
-    append_disabled(text, DRNG_TEXT_SIZE, &drng_process.rdrand, eligibility->rdrand);
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        append_disabled(text, DRNG_TEXT_SIZE, &drng_process.instructions[i], eligibility->seeds[i]);
+    }
 }
 
 void drng_reasons_unserved(const struct drng_eligibility *eligibility, char text[DRNG_WHY_SIZE])
 {
     drng_reasons_disabled(eligibility, text);
-    append_dry(text, DRNG_WHY_SIZE, &drng_process.rdseed, eligibility->rdseed);
-    append_dry(text, DRNG_WHY_SIZE, &drng_process.rdrand, eligibility->rdrand);
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        append_dry(text, DRNG_WHY_SIZE, &drng_process.instructions[i], eligibility->seeds[i]);
+    }
 }

@@ -18,11 +18,10 @@ static bool may_serve(const struct drng_instruction *in)
 enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx)
 {
     const struct drng_seed_policy *policy = &provctx->policy;
-    if (may_serve(policy->rdseed)) {
-        return DRNG_SOURCE_RDSEED;
-    }
-    if (may_serve(policy->rdrand)) {
-        return DRNG_SOURCE_RDRAND;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        if (may_serve(policy->instructions[i])) {
+            return DRNG_SOURCE_INSTRUCTION + i;
+        }
     }
     return policy->fallback != NULL ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
 }
@@ -47,18 +46,19 @@ static void explain(struct drng_provctx *provctx)
 }
 
 /* Disabled since anybody looked. */
-static bool newly_disabled(const struct drng_instruction *in, atomic_bool *known)
+static bool newly_disabled(unsigned instruction)
 {
-    return atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
-           !atomic_exchange_explicit(known, true, memory_order_relaxed);
+    static atomic_bool known[DRNG_INSTRUCTIONS];
+    return atomic_load_explicit(&drng_process.instructions[instruction].disabled, memory_order_relaxed) &&
+           !atomic_exchange_explicit(&known[instruction], true, memory_order_relaxed);
 }
 
-static void say_disabled(struct drng_provctx *provctx, enum drng_message message, const char *name)
+static void say_disabled(struct drng_provctx *provctx, unsigned instruction)
 {
     char text[DRNG_MESSAGE_SIZE];
-    (void)snprintf(text, sizeof(text), "%s is not used any more in this process: %s", name,
-                   drng_report_disabled_reason(provctx));
-    drng_message_once(message, text);
+    (void)snprintf(text, sizeof(text), "%s is not used any more in this process: %s",
+                   drng_instruction_rows[instruction].name, drng_report_disabled_reason(provctx));
+    drng_message_once(DRNG_SAYS_DISABLED + instruction, text);
 }
 
 static void say_fallback(const struct drng_provctx *provctx)
@@ -85,23 +85,17 @@ void drng_report_loaded(struct drng_provctx *provctx)
 
 void drng_report_seed(struct drng_provctx *provctx)
 {
-    static atomic_bool rdseed_known;
-    static atomic_bool rdrand_known;
-    struct drng_counters *counters = &drng_page.live->counters;
     const bool may_say = is_first_seed_here(provctx);
-    const bool rdseed = newly_disabled(&drng_process.rdseed, &rdseed_known);
-    const bool rdrand = newly_disabled(&drng_process.rdrand, &rdrand_known);
-
-    if (rdseed || rdrand) {
-        explain(provctx);
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        if (newly_disabled(i)) {
+            explain(provctx);
+            if (may_say) {
+                say_disabled(provctx, i);
+            }
+        }
     }
-    if (may_say && rdseed) {
-        say_disabled(provctx, DRNG_SAYS_RDSEED_DISABLED, drng_process.rdseed.name);
-    }
-    if (may_say && rdrand) {
-        say_disabled(provctx, DRNG_SAYS_RDRAND_DISABLED, drng_process.rdrand.name);
-    }
-    if (may_say && atomic_load_explicit(&counters->source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {
+    if (may_say &&
+        atomic_load_explicit(&drng_page.live->counters.source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {
         say_fallback(provctx);
     }
 }

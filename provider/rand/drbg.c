@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "mixing/drbg/request_entropy.h"
@@ -56,12 +55,12 @@ static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
 void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {
     struct drng_provctx *provctx = vprovctx;
-    struct drng_drbg *d = OPENSSL_zalloc(sizeof(*d));
+    struct drng_drbg *d = drng_zalloc(&provctx->core, sizeof(*d));
     struct drng_drbg_secrets *secrets = drng_secmem_alloc();
     if (d == NULL || secrets == NULL) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         drng_secmem_free(secrets);
-        OPENSSL_free(d);
+        drng_free(&provctx->core, d);
         return NULL;
     }
     d->provctx = provctx;
@@ -83,7 +82,7 @@ void drng_drbg_freectx(void *vdrbg)
     if (d != NULL) {
         drng_cell_give_back(d->cell);
         drng_secmem_free(d->secrets);
-        OPENSSL_free(d);
+        drng_free(&d->provctx->core, d);
     }
 }
 
@@ -216,9 +215,8 @@ static int uninstantiate(void *vdrbg)
 static int verify_zeroization(void *vdrbg)
 {
     const struct drng_drbg *d = vdrbg;
-    static const struct drng_ctr_drbg zeros;
-    return CRYPTO_memcmp(d->secrets->drbg.key, zeros.key, sizeof(zeros.key)) == 0 &&
-           CRYPTO_memcmp(d->secrets->drbg.v, zeros.v, sizeof(zeros.v)) == 0;
+    const struct drng_ctr_drbg *drbg = &d->secrets->drbg;
+    return drng_is_wiped(drbg->key, sizeof(drbg->key)) && drng_is_wiped(drbg->v, sizeof(drbg->v));
 }
 
 /* ---- Seeds that are due ---- */
@@ -321,7 +319,7 @@ static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_res
 static enum drng_result generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
 {
     uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
-    if (!d->mixes || !drng_request_entropy(d->provctx->fresh, !drng_fork_kernel_wipes, fresh)) {
+    if (!d->mixes || !drng_request_entropy(d->provctx->words, !drng_fork_kernel_wipes, fresh)) {
         return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
     }
     const enum drng_result status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);
@@ -338,15 +336,6 @@ static enum drng_result try_generate(struct drng_drbg *d, uint64_t generation, u
         return DRNG_RESEED_NEEDED;
     }
     return generate(d, out, out_len, additional);
-}
-
-static int fail(struct drng_drbg *d, enum drng_result status)
-{
-    if (status != DRNG_RESEED_NEEDED) {
-        d->state = EVP_RAND_STATE_ERROR;
-    }
-    drng_raise(&d->provctx->core, status == DRNG_RESEED_NEEDED ? DRNG_R_RESEED_FAILED : DRNG_R_LIBCRYPTO_FAILED, NULL);
-    return 0;
 }
 
 int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength, int prediction_resistance,
@@ -368,7 +357,8 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         status = try_generate(d, generation, out, out_len, prediction_resistance != 0, additional);
     } while (!leave(d, generation));
     if (status != DRNG_OK) {
-        return fail(d, status);
+        drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
+        return 0;
     }
     drng_cell_count(d->cell, out_len);
     return 1;
@@ -394,7 +384,7 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
         return 0;
     }
     if (!drng_drbg_generate(d, buffer, len, drng_drbg_strength(d), prediction_resistance, additional, additional_len)) {
-        drng_seed_buffer_free(buffer, len);
+        drng_seed_buffer_free(&d->provctx->core, buffer, len);
         return 0;
     }
     *seed = buffer;
@@ -403,8 +393,8 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
 
 static void clear_seed(void *vdrbg, unsigned char *seed, size_t len)
 {
-    (void)vdrbg;
-    drng_seed_buffer_free(seed, len);
+    const struct drng_drbg *d = vdrbg;
+    drng_seed_buffer_free(&d->provctx->core, seed, len);
 }
 
 const OSSL_DISPATCH drng_drbg_functions[] = {

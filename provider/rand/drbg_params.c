@@ -8,6 +8,7 @@
 #include <openssl/params.h>
 
 #include "provider/errors.h"
+#include "provider/params.h"
 #include "provider/rand/drbg_seed.h"
 
 /* ---- Ciphers ---- */
@@ -31,10 +32,9 @@ static const char *cipher_name(const struct drng_drbg *d)
     return NULL;
 }
 
-/* 0 for a cipher that is none of ours. The text ends at a NUL or after len bytes. */
+/* 0 for a cipher that is none of ours. */
 static size_t cipher_key_len(const char *text, size_t len)
 {
-    len = strnlen(text, len);
     for (size_t i = 0; i < CIPHERS; i++) {
         if (strlen(ciphers[i].name) == len && strncasecmp(ciphers[i].name, text, len) == 0) {
             return ciphers[i].key_len;
@@ -70,54 +70,24 @@ const OSSL_PARAM *drng_drbg_gettable_ctx_params(void *vdrbg, void *provctx)
     return known;
 }
 
-static int set_size(OSSL_PARAM params[], const char *name, size_t value)
-{
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
-    return p == NULL || OSSL_PARAM_set_size_t(p, value);
-}
-
-static int set_uint(OSSL_PARAM params[], const char *name, unsigned value)
-{
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
-    return p == NULL || OSSL_PARAM_set_uint(p, value);
-}
-
-static int set_int(OSSL_PARAM params[], const char *name, int value)
-{
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
-    return p == NULL || OSSL_PARAM_set_int(p, value);
-}
-
-static int set_time(OSSL_PARAM params[], const char *name, time_t value)
-{
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
-    return p == NULL || OSSL_PARAM_set_time_t(p, value);
-}
-
-static int set_utf8(OSSL_PARAM params[], const char *name, const char *value)
-{
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, name);
-    return p == NULL || OSSL_PARAM_set_utf8_string(p, value);
-}
-
-static int get_lengths(const struct drng_drbg *d, OSSL_PARAM params[])
+static bool get_lengths(const struct drng_drbg *d, OSSL_PARAM params[])
 {
     const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
-    return set_size(params, OSSL_RAND_PARAM_MAX_REQUEST, DRNG_DRBG_MAX_REQUEST) &&
-           set_size(params, OSSL_DRBG_PARAM_MIN_ENTROPYLEN, lengths.min_entropy) &&
-           set_size(params, OSSL_DRBG_PARAM_MAX_ENTROPYLEN, lengths.max_entropy) &&
-           set_size(params, OSSL_DRBG_PARAM_MIN_NONCELEN, lengths.min_nonce) &&
-           set_size(params, OSSL_DRBG_PARAM_MAX_NONCELEN, lengths.max_nonce) &&
-           set_size(params, OSSL_DRBG_PARAM_MAX_PERSLEN, lengths.max_input) &&
-           set_size(params, OSSL_DRBG_PARAM_MAX_ADINLEN, lengths.max_input);
+    return drng_params_set_size(params, OSSL_RAND_PARAM_MAX_REQUEST, DRNG_DRBG_MAX_REQUEST) &&
+           drng_params_set_size(params, OSSL_DRBG_PARAM_MIN_ENTROPYLEN, lengths.min_entropy) &&
+           drng_params_set_size(params, OSSL_DRBG_PARAM_MAX_ENTROPYLEN, lengths.max_entropy) &&
+           drng_params_set_size(params, OSSL_DRBG_PARAM_MIN_NONCELEN, lengths.min_nonce) &&
+           drng_params_set_size(params, OSSL_DRBG_PARAM_MAX_NONCELEN, lengths.max_nonce) &&
+           drng_params_set_size(params, OSSL_DRBG_PARAM_MAX_PERSLEN, lengths.max_input) &&
+           drng_params_set_size(params, OSSL_DRBG_PARAM_MAX_ADINLEN, lengths.max_input);
 }
 
-static int get_reseeding(struct drng_drbg *d, OSSL_PARAM params[])
+static bool get_reseeding(struct drng_drbg *d, OSSL_PARAM params[])
 {
-    return set_uint(params, OSSL_DRBG_PARAM_RESEED_COUNTER, drng_drbg_seedings(d)) &&
-           set_time(params, OSSL_DRBG_PARAM_RESEED_TIME, d->reseed_time) &&
-           set_uint(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, d->limits.requests) &&
-           set_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, d->limits.interval);
+    return drng_params_set_uint(params, OSSL_DRBG_PARAM_RESEED_COUNTER, drng_drbg_seedings(d)) &&
+           drng_params_set_time(params, OSSL_DRBG_PARAM_RESEED_TIME, d->reseed_time) &&
+           drng_params_set_uint(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, d->limits.requests) &&
+           drng_params_set_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, d->limits.interval);
 }
 
 static bool is_max_request(const char *key)
@@ -152,10 +122,10 @@ int drng_drbg_get_ctx_params(void *vdrbg, OSSL_PARAM params[])
     if (answer_max_request(params)) {
         return 1;
     }
-    return set_int(params, OSSL_RAND_PARAM_STATE, d->state) &&
-           set_uint(params, OSSL_RAND_PARAM_STRENGTH, drng_drbg_strength(d)) &&
-           set_int(params, OSSL_DRBG_PARAM_USE_DF, d->use_df) &&
-           set_utf8(params, OSSL_DRBG_PARAM_CIPHER, cipher_name(d)) && get_lengths(d, params) &&
+    return drng_params_set_int(params, OSSL_RAND_PARAM_STATE, d->state) &&
+           drng_params_set_uint(params, OSSL_RAND_PARAM_STRENGTH, drng_drbg_strength(d)) &&
+           drng_params_set_int(params, OSSL_DRBG_PARAM_USE_DF, d->use_df) &&
+           drng_params_set_utf8_string(params, OSSL_DRBG_PARAM_CIPHER, cipher_name(d)) && get_lengths(d, params) &&
            get_reseeding(d, params);
 }
 
@@ -189,18 +159,21 @@ static void set_mechanism(struct drng_drbg *d, size_t key_len, bool use_df)
 }
 
 /* Below 0 is "never", as libcrypto takes it. */
-static bool read_interval(const OSSL_PARAM *p, time_t *interval)
+static bool read_interval(const OSSL_PARAM params[], time_t *interval)
 {
-    if (!OSSL_PARAM_get_time_t(p, interval)) {
+    if (!drng_params_get_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, interval)) {
         return false;
     }
     *interval = *interval > 0 ? *interval : 0;
     return true;
 }
 
-static bool read_cipher(const struct drng_drbg *d, const OSSL_PARAM *p, size_t *key_len)
+static bool read_cipher(const struct drng_drbg *d, const OSSL_PARAM params[], size_t *key_len)
 {
-    *key_len = p->data_type == OSSL_PARAM_UTF8_STRING ? cipher_key_len(p->data, p->data_size) : 0;
+    const char *name = cipher_name(d);
+    size_t len = strlen(name);
+    const bool is_text = drng_params_get_utf8_string(params, OSSL_DRBG_PARAM_CIPHER, &name, &len);
+    *key_len = is_text ? cipher_key_len(name, len) : 0;
     if (*key_len == 0) {
         drng_raise(&d->provctx->core, DRNG_R_CIPHER, "use AES-128-CTR, AES-192-CTR or AES-256-CTR");
         return false;
@@ -212,25 +185,15 @@ int drng_drbg_set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
 {
     struct drng_drbg *d = vdrbg;
     struct drng_reseed_limits limits = d->limits;
-    size_t key_len = d->key_len;
+    size_t key_len = 0;
     int use_df = d->use_df;
-    const OSSL_PARAM *p = NULL;
 
     if (params == NULL) {
         return 1;
     }
-    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_USE_DF)) != NULL && !OSSL_PARAM_get_int(p, &use_df)) {
-        return 0;
-    }
-    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_CIPHER)) != NULL && !read_cipher(d, p, &key_len)) {
-        return 0;
-    }
-    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_RESEED_REQUESTS)) != NULL &&
-        !OSSL_PARAM_get_uint(p, &limits.requests)) {
-        return 0;
-    }
-    if ((p = OSSL_PARAM_locate_const(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL)) != NULL &&
-        !read_interval(p, &limits.interval)) {
+    if (!drng_params_get_int(params, OSSL_DRBG_PARAM_USE_DF, &use_df) || !read_cipher(d, params, &key_len) ||
+        !drng_params_get_uint(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, &limits.requests) ||
+        !read_interval(params, &limits.interval)) {
         return 0;
     }
     set_mechanism(d, key_len, use_df != 0);

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "mixing/machine/probes.h"
@@ -153,8 +152,7 @@ static bool accept(struct drng_drbg *d, enum drng_result status)
         return true;
     }
     if (status != DRNG_RESEED_NEEDED) {
-        drng_raise(&d->provctx->core, status == DRNG_BAD_LENGTH ? DRNG_R_ENTROPY_LENGTH : DRNG_R_LIBCRYPTO_FAILED,
-                   NULL);
+        drng_raise(&d->provctx->core, DRNG_R_ENTROPY_LENGTH, NULL);
     }
     return false;
 }
@@ -167,12 +165,12 @@ static bool parent_nonce(struct drng_drbg *d, const struct drng_drbg_lengths *le
     const struct drng_parent *parent = &d->parent;
     const unsigned strength = drng_drbg_strength(d);
     nonce->len = parent->nonce(parent->ctx, NULL, strength, lengths->min_nonce, lengths->max_nonce);
-    nonce->bytes = nonce->len > 0 ? OPENSSL_malloc(nonce->len) : NULL;
+    nonce->bytes = nonce->len > 0 ? drng_zalloc(&d->provctx->core, nonce->len) : NULL;
     if (nonce->bytes != NULL &&
         parent->nonce(parent->ctx, nonce->bytes, strength, lengths->min_nonce, lengths->max_nonce) == nonce->len) {
         return true;
     }
-    OPENSSL_free(nonce->bytes);
+    drng_free(&d->provctx->core, nonce->bytes);
     drng_raise(&d->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED, "it offers a nonce and gave none");
     return false;
 }
@@ -217,7 +215,7 @@ bool drng_drbg_seed_first(struct drng_drbg *d, bool prediction_resistance, struc
         return false;
     }
     const bool seeded = instantiate_from(d, &lengths, nonce, prediction_resistance, personalization);
-    OPENSSL_clear_free(nonce.bytes, nonce.len);
+    drng_clear_free(&d->provctx->core, nonce.bytes, nonce.len);
     return seeded;
 }
 

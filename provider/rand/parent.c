@@ -51,7 +51,7 @@ static void unlock(const struct drng_parent *parent)
 static unsigned ask(const struct drng_parent *parent, const char *name)
 {
     unsigned value = 0;
-    OSSL_PARAM params[2] = {OSSL_PARAM_construct_uint(name, &value), OSSL_PARAM_construct_end()};
+    OSSL_PARAM params[] = {OSSL_PARAM_uint(name, &value), OSSL_PARAM_END};
     if (parent->get_ctx_params == NULL || !lock(parent)) {
         return 0;
     }

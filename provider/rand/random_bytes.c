@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 
 #include "mixing/memory/wipe.h"
@@ -31,8 +30,9 @@ struct table {
 };
 
 struct drng_threads {
-    uint64_t id;            /* never used twice in a process, so a stale cache matches nothing */
-    struct drng_lock *lock; /* in a slot */
+    const struct drng_core *core; /* whose memory all of this is */
+    uint64_t id;                  /* never used twice in a process, so a stale cache matches nothing */
+    struct drng_lock *lock;       /* in a slot */
     struct drng_drbg *primary;
     struct table *table; /* NULL: no thread has drawn yet */
 };
@@ -67,9 +67,9 @@ static struct thread **look_up(struct table *table, const void *owner)
     return &table->entry[i];
 }
 
-static struct table *new_table(size_t size)
+static struct table *new_table(const struct drng_core *core, size_t size)
 {
-    struct table *table = OPENSSL_zalloc(sizeof(*table) + size * sizeof(struct thread *));
+    struct table *table = drng_zalloc(core, sizeof(*table) + size * sizeof(struct thread *));
     if (table != NULL) {
         table->size = size;
     }
@@ -83,7 +83,7 @@ static bool replace(struct drng_threads *threads, struct table *table)
     while (table != NULL && size < 4 * (table->living + 1)) {
         size *= 2;
     }
-    struct table *fitting = new_table(size);
+    struct table *fitting = new_table(threads->core, size);
     if (fitting == NULL) {
         return false;
     }
@@ -95,7 +95,7 @@ static bool replace(struct drng_threads *threads, struct table *table)
         }
     }
     threads->table = fitting;
-    OPENSSL_free(table);
+    drng_free(threads->core, table);
     return true;
 }
 
@@ -152,16 +152,17 @@ static bool unlink_thread(struct drng_threads *threads, const struct thread *thr
 
 /* ---- Threads ---- */
 
-struct drng_threads *drng_threads_new(void)
+struct drng_threads *drng_threads_new(const struct drng_core *core)
 {
     static atomic_uint_least64_t last_id;
-    struct drng_threads *threads = OPENSSL_zalloc(sizeof(*threads));
+    struct drng_threads *threads = drng_zalloc(core, sizeof(*threads));
     struct drng_lock *lock = drng_secmem_alloc();
     if (threads == NULL || lock == NULL) {
         drng_secmem_free(lock);
-        OPENSSL_free(threads);
+        drng_free(core, threads);
         return NULL;
     }
+    threads->core = core;
     threads->id = atomic_fetch_add(&last_id, 1) + 1;
     threads->lock = lock;
     return threads;
@@ -171,17 +172,17 @@ static void free_thread(struct thread *thread)
 {
     drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PUBLIC]);
     drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PRIVATE]);
-    OPENSSL_free(thread);
+    drng_free(thread->threads->core, thread);
 }
 
-static void free_table(struct table *table)
+static void free_table(const struct drng_core *core, struct table *table)
 {
     for (size_t i = 0; table != NULL && i < table->size; i++) {
         if (table->entry[i] != NULL && table->entry[i] != &gone) {
             free_thread(table->entry[i]);
         }
     }
-    OPENSSL_free(table);
+    drng_free(core, table);
 }
 
 void drng_threads_free(struct drng_threads *threads)
@@ -189,10 +190,10 @@ void drng_threads_free(struct drng_threads *threads)
     if (threads == NULL) {
         return;
     }
-    free_table(threads->table);
+    free_table(threads->core, threads->table);
     drng_drbg_freectx(threads->primary);
     drng_secmem_free(threads->lock);
-    OPENSSL_free(threads);
+    drng_free(threads->core, threads);
 }
 
 static struct cached *cached_for(const struct drng_threads *threads)
@@ -292,7 +293,7 @@ static bool register_thread(const struct drng_core *core, struct thread *thread)
 
 static struct thread *new_thread(struct drng_provctx *provctx)
 {
-    struct thread *thread = OPENSSL_zalloc(sizeof(*thread));
+    struct thread *thread = drng_zalloc(&provctx->core, sizeof(*thread));
     if (thread == NULL) {
         return NULL;
     }

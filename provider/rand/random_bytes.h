@@ -19,11 +19,13 @@
 #define OSSL_PROV_RANDOM_PRIVATE 1
 #endif
 
+struct drng_core;
 struct drng_provctx;
 struct drng_threads;
 
-/* What one instance of the provider keeps for its threads; NULL: no memory. */
-struct drng_threads *drng_threads_new(void);
+/* What one instance of the provider keeps for its threads, in memory of its core, which must outlive it; NULL: no
+ * memory. */
+struct drng_threads *drng_threads_new(const struct drng_core *core);
 
 /* Frees the generators of all threads, dead and alive. No thread may be in drng_random_bytes(). */
 void drng_threads_free(struct drng_threads *threads);

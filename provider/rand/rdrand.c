@@ -16,7 +16,6 @@ enum {
      */
     STRENGTH = 256,
     MAX_REQUEST = 4096, /* bytes: 512 words, within the time of one attempt */
-    CHUNK_WORDS = 8,
 };
 
 /* A parent is no use to it and no harm: libcrypto gives its generators one without asking. */
@@ -27,42 +26,27 @@ static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_fu
     return drng_source_new(vprovctx);
 }
 
+static struct drng_instruction *rdrand(void)
+{
+    return &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
+}
+
 struct task {
     unsigned char *out;
     size_t len;
-    struct drng_noise *noise;
 };
-
-static enum drng_result fill_with_words(void *arg, struct drng_budget *budget)
-{
-    const struct task *task = arg;
-    uint64_t words[CHUNK_WORDS];
-    enum drng_result status = DRNG_OK;
-
-    for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(words)) {
-        const size_t part = task->len - done < sizeof(words) ? task->len - done : sizeof(words);
-        const size_t count = (part + sizeof(*words) - 1) / sizeof(*words);
-        status = drng_noise_read(&drng_process.rdrand, task->noise, budget, words, count);
-        if (status == DRNG_OK) {
-            memcpy(task->out + done, words, part);
-        }
-    }
-    drng_wipe(words, sizeof(words));
-    return status;
-}
 
 static enum drng_result read_words(void *arg, struct drng_seed_reader *reader)
 {
-    struct task *task = arg;
-    task->noise = &reader->rdrand;
-    return drng_noise_attempt(&drng_process.rdrand, task->noise, DRNG_LAST_BUDGET_NS, fill_with_words, task);
+    const struct task *task = arg;
+    return drng_noise_fill(rdrand(), &reader->noise[DRNG_WORDS_INSTRUCTION], task->out, task->len);
 }
 
 static bool allowed(const struct drng_source_ctx *source)
 {
-    if (source->provctx->eligibility.fresh != DRNG_ALLOWED) {
+    if (source->provctx->eligibility.words != DRNG_ALLOWED) {
         drng_raise(&source->provctx->core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG",
-                   drng_denial_text(source->provctx->eligibility.fresh));
+                   drng_denial_text(source->provctx->eligibility.words));
         return false;
     }
     return true;
@@ -98,8 +82,8 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
 static struct drng_seed_policy rdrand_alone(const struct drng_source_ctx *source)
 {
     struct drng_seed_policy policy = source->provctx->policy;
-    policy.rdseed = NULL;
-    policy.rdrand = &drng_process.rdrand;
+    memset(policy.instructions, 0, sizeof(policy.instructions));
+    policy.instructions[DRNG_WORDS_INSTRUCTION] = rdrand();
     policy.fallback = NULL;
     return policy;
 }

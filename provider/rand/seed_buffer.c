@@ -1,7 +1,5 @@
 #include "provider/rand/seed_buffer.h"
 
-#include <openssl/crypto.h>
-
 #include "provider/errors.h"
 
 /* 0 where max_len has no room. */
@@ -20,14 +18,14 @@ unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, s
         drng_raise(core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
         return NULL;
     }
-    unsigned char *buffer = OPENSSL_secure_malloc(*len);
+    unsigned char *buffer = drng_secure_malloc(core, *len);
     if (buffer == NULL) {
         drng_raise(core, DRNG_R_OUT_OF_MEMORY, NULL);
     }
     return buffer;
 }
 
-void drng_seed_buffer_free(unsigned char *buffer, size_t len)
+void drng_seed_buffer_free(const struct drng_core *core, unsigned char *buffer, size_t len)
 {
-    OPENSSL_secure_clear_free(buffer, len);
+    drng_secure_clear_free(core, buffer, len);
 }

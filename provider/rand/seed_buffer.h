@@ -18,7 +18,7 @@
 unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, size_t min_len, size_t max_len,
                                     size_t *len);
 
-/* Wipes and frees; len is what it was made with. NULL is nothing. */
-void drng_seed_buffer_free(unsigned char *buffer, size_t len);
+/* Wipes and frees; core and len are those that it was made with. NULL is nothing. */
+void drng_seed_buffer_free(const struct drng_core *core, unsigned char *buffer, size_t len);
 
 #endif

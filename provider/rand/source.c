@@ -1,12 +1,12 @@
 #include "provider/rand/source.h"
 
 #include <openssl/core_names.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
+#include "provider/params.h"
 #include "provider/process.h"
 #include "provider/rand/seed_buffer.h"
 #include "provider/rand/seeding.h"
@@ -15,12 +15,12 @@
 
 struct drng_source_ctx *drng_source_new(struct drng_provctx *provctx)
 {
-    struct drng_source_ctx *source = OPENSSL_zalloc(sizeof(*source));
+    struct drng_source_ctx *source = drng_zalloc(&provctx->core, sizeof(*source));
     struct drng_reader_slot *slot = drng_secmem_alloc();
     if (source == NULL || slot == NULL) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         drng_secmem_free(slot);
-        OPENSSL_free(source);
+        drng_free(&provctx->core, source);
         return NULL;
     }
     source->provctx = provctx;
@@ -34,7 +34,7 @@ void drng_source_freectx(void *vsource)
     struct drng_source_ctx *source = vsource;
     if (source != NULL) {
         drng_secmem_free(source->shared.slot);
-        OPENSSL_free(source);
+        drng_free(&source->provctx->core, source);
     }
 }
 
@@ -66,8 +66,7 @@ int drng_source_uninstantiate(void *vsource)
 int drng_source_verify_zeroization(void *vsource)
 {
     const struct drng_source_ctx *source = vsource;
-    static const struct drng_seed_reader zeros;
-    return CRYPTO_memcmp(&source->shared.slot->reader, &zeros, sizeof(zeros)) == 0;
+    return drng_is_wiped(&source->shared.slot->reader, sizeof(source->shared.slot->reader));
 }
 
 bool drng_source_ready(const struct drng_source_ctx *source)
@@ -136,16 +135,9 @@ const OSSL_PARAM *drng_source_gettable_ctx_params(void *vsource, void *provctx)
 int drng_source_get_params(const struct drng_source_ctx *source, OSSL_PARAM params[], unsigned strength,
                            size_t max_request)
 {
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STATE);
-    if (p != NULL && !OSSL_PARAM_set_int(p, source->state)) {
-        return 0;
-    }
-    p = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STRENGTH);
-    if (p != NULL && !OSSL_PARAM_set_uint(p, strength)) {
-        return 0;
-    }
-    p = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_MAX_REQUEST);
-    return p == NULL || OSSL_PARAM_set_size_t(p, max_request);
+    return drng_params_set_int(params, OSSL_RAND_PARAM_STATE, source->state) &&
+           drng_params_set_uint(params, OSSL_RAND_PARAM_STRENGTH, strength) &&
+           drng_params_set_size(params, OSSL_RAND_PARAM_MAX_REQUEST, max_request);
 }
 
 /* ---- Seeds ---- */
@@ -159,7 +151,7 @@ size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_se
         return 0;
     }
     if (!drng_source_ready(source) || !drng_seeding_fill(source->provctx, policy, &source->shared, buffer, len)) {
-        drng_seed_buffer_free(buffer, len);
+        drng_seed_buffer_free(&source->provctx->core, buffer, len);
         return 0;
     }
     *seed = buffer;
@@ -168,6 +160,6 @@ size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_se
 
 void drng_source_clear_seed(void *vsource, unsigned char *seed, size_t len)
 {
-    (void)vsource;
-    drng_seed_buffer_free(seed, len);
+    const struct drng_source_ctx *source = vsource;
+    drng_seed_buffer_free(&source->provctx->core, seed, len);
 }

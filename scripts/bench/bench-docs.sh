@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench-docs.sh - measures all that docs/performance.md shows, and puts it there; a quarter of an hour.
+# bench-docs.sh - measures what docs/performance.md shows, except its section on TLS servers (bench-tls.sh), and puts it
+# there; takes a quarter of an hour.
 #
 #     bench-docs.sh [ROOT]    ROOT: a directory with a Debian that has OpenSSL 3.5, by `debootstrap trixie trixie`;
 #                             without it the tables of 3.5 stay as they are

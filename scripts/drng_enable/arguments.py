@@ -15,16 +15,16 @@ usage: drng-enable on     --system | --service NAME  [--profile PROFILE] [--dry-
        drng-enable status --system | --service NAME  [...]
 
 on      puts the profile into effect: strict (the default), permissive, or random-provider (OpenSSL 3.5 and later)
-off     takes away what `on` wrote, and nothing else
-status  says whether `on` was here, and who would serve; exits with 0 if drng would, else with 1
+off     removes what `on` wrote, and nothing else
+status  says whether drng is on and which generator would serve; exits with 0 if drng would, else with 1
 
---system        the system's openssl.cnf: every program
+--system        the system's openssl.cnf, which every program reads
 --service NAME  one systemd service, by a drop-in that sets OPENSSL_CONF
 --profile P     strict, permissive or random-provider
---dry-run       check everything, print the changes, write nothing
---conf FILE     another openssl.cnf than the system's
---profiles DIR  where the profiles are (/etc/ssl/drng)
---root DIR      work on the system image under DIR, and run nothing of it
+--dry-run       check everything and print the changes, but write nothing
+--conf FILE     use this openssl.cnf in place of the system's
+--profiles DIR  read the profiles from here, not from /etc/ssl/drng
+--root DIR      work on the system image under DIR, and run nothing in it
 """
 
 # A profile's file, and the name of its section for the generators.
@@ -55,7 +55,7 @@ class Request:
 
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise Failure(f"{message}; --help has more")
+        raise Failure(f"{message}; see drng-enable --help")
 
     def format_help(self) -> str:
         return USAGE
@@ -67,13 +67,15 @@ def _check(request: Request, profile: str | None) -> None:
         if not re.fullmatch(SERVICE, request.service):
             raise Failure(f"'{request.service}' is not the name of a service")
     if profile is not None and request.verb != "on":
-        raise Failure("--profile goes with on")
+        raise Failure("--profile is an option of on only")
     if request.profile not in PROFILES:
-        raise Failure(f"no profile '{request.profile}': strict, permissive or random-provider")
+        raise Failure(f"there is no profile '{request.profile}': choose strict, permissive or random-provider")
     # They are written into files that have quoting of their own.
     for path in (request.conf, request.profiles):
         if not re.fullmatch(r"(/[A-Za-z0-9/._+-]*)?", path):
-            raise Failure(f"'{path}': a path from / on, with only letters, digits and / . _ + - in it")
+            raise Failure(
+                f"'{path}' cannot be used: give a path that begins with / and has only letters, digits and / . _ + -"
+            )
 
 
 def parse(words: list[str]) -> Request:

@@ -43,7 +43,7 @@ def without_block(text: str, path: str) -> str:
     if not marks or ">>>" not in marks:
         return text
     if marks != [">>>", "<<<"]:
-        raise Failure(f"{path}: the marks of drng-enable are out of order; take its lines out by hand")
+        raise Failure(f"{path}: the lines that mark drng-enable's own are out of order; remove its lines by hand")
     found = re.search(rf"^{START}[^\n]*\n.*?^{END}[^\n]*(\n|\Z)", text, flags=re.M | re.S)
     assert found is not None
     before, after = text[: found.start()], text[found.end() :]
@@ -97,7 +97,9 @@ class Names:
         )
         for name in (names.init, names.providers, names.default):
             if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
-                raise Failure(f"a section is named [{name}]: drng-enable writes plain names only")
+                raise Failure(
+                    f"a section is named [{name}]: drng-enable writes only names of letters, digits and . : ; , + - _"
+                )
         return names
 
 
@@ -118,8 +120,8 @@ def block(base: str, profile: str, profile_path: str, profile_text: str, names: 
     return (
         ("" if newline else "\n")
         + f"{START}: {profile}{'' if newline else NO_NEWLINE}\n"
-        + "# drng-enable off takes these lines away, and on writes them anew from the profile: settings of drng's go\n"
-        + f"# into {profile_path}\n"
+        + "# drng-enable off removes these lines, and drng-enable on writes them again from the profile. Put your own\n"
+        + f"# settings for drng into {profile_path}\n"
         + statements(profile_text)
         + _put_back(names, PROFILES[profile][1])
         + f"{END}\n"

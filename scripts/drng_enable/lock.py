@@ -25,7 +25,7 @@ def _open() -> int:
 
 
 def _nowhere() -> int:
-    raise Failure(f"{LOCK} cannot be made, so another drng-enable could be at work; nothing has been changed")
+    raise Failure(f"{LOCK} cannot be created, so another drng-enable could be at work; nothing has been changed")
 
 
 def _take(fd: int) -> bool:
@@ -49,7 +49,9 @@ def locked() -> Iterator[None]:
             waited = True
         if time.monotonic() > end:
             os.close(fd)
-            raise Failure(f"another drng-enable has been at work for {SECONDS} seconds; nothing has been changed")
+            raise Failure(
+                f"another drng-enable has been at work for {SECONDS} seconds; nothing has been changed; try again later"
+            )
         time.sleep(0.05)
         os.close(fd)
         fd = _open()

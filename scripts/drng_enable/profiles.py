@@ -17,23 +17,28 @@ def text_of(tree: Tree, request: Request) -> str:
     path = path_of(request)
     data = tree.read(path)
     if data is None:
-        raise Failure(f"{path} is not installed: cmake --install puts it there")
+        raise Failure(
+            f"{path} is not installed: install drng again, or name the directory of the profiles with --profiles"
+        )
     return block.decode(data)
 
 
 def require_version(tree: Tree, request: Request) -> None:
     if request.profile == "random-provider" and tree.live and programs.openssl_version() < (3, 5):
         said = programs.openssl("version").stdout.strip()
-        raise Failure(f"random-provider takes OpenSSL 3.5 or later: this is {said}")
+        raise Failure(f"random-provider needs OpenSSL 3.5 or later; this is {said}")
 
 
 def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, conf: str) -> str:
     """Our lines after this base. What it says of drng must come from lines that we put there."""
     meaning = check.meaning(base)
     if meaning.drng and not was_on:
-        raise Failure(f"{conf} activates drng by lines of its own; take them out, or leave it at that")
+        raise Failure(
+            f"{conf} activates drng already, by lines that drng-enable did not write; "
+            "remove them first, or keep them; nothing has been changed"
+        )
     if meaning.random and not was_on:
-        warn(f"[{meaning.init}] random = {meaning.random} is set aside while drng is on")
+        warn(f"[{meaning.init}] random = {meaning.random} has no effect while drng is on")
     names = block.Names.of(meaning)
     return block.block(base, request.profile, path_of(request), text_of(tree, request), names)
 
@@ -49,7 +54,7 @@ def compare(
 ) -> None:
     """Says so where `on` would now write other lines than those that are there."""
     if profile not in PROFILES:
-        say(f"{conf}: no profile '{profile}'; drng-enable on {scope} writes the lines anew")
+        say(f"{conf}: there is no profile '{profile}'; run drng-enable on {scope} to write the lines again")
         return
     request.profile = profile
     try:
@@ -58,4 +63,7 @@ def compare(
         say(str(error))
         return
     if base + lines != text:
-        say(f"the profile in {path_of(request)} is not what these lines say: drng-enable on {scope} takes it up")
+        say(
+            f"the profile in {path_of(request)} differs from the lines in effect: "
+            f"run drng-enable on {scope} to write the new ones"
+        )

@@ -93,7 +93,7 @@ def openssl_directory(option: str) -> str:
     """What `openssl version` says of itself: -d where openssl.cnf is, -m where modules are."""
     found = re.search(r'"([^"]*)"', openssl("version", option).stdout)
     if found is None:
-        raise Failure(f"openssl version {option} says nothing of use")
+        raise Failure(f"the output of openssl version {option} cannot be understood")
     return found[1]
 
 

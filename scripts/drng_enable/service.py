@@ -21,7 +21,7 @@ SHOWN = 5
 GUARD = "/usr/bin/openssl list -providers"
 GUARD_LINES = f"""\
 ExecStartPre=/bin/sh -c '{GUARD} 2>/dev/null | /bin/grep -qx "  drng" || \
-{{ echo "drng is not loaded under OPENSSL_CONF, and nobody else may serve: see drng-enable(8)" >&2; exit 1; }}'
+{{ echo "drng is not loaded under OPENSSL_CONF, and no other generator is allowed: see drng-enable(8)" >&2; exit 1; }}'
 """
 
 
@@ -80,7 +80,7 @@ class Service:
         if not foreign and block.unseal(text) == text:
             return ""
         if not foreign:
-            return f"{path} is not as drng-enable wrote it: lines are missing, or in another order"
+            return f"{path} is not as drng-enable wrote it: lines of it are missing or in another order"
         more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
         said = ", ".join(f"'{line[:200]}'" for line in foreign[:SHOWN])
         return f"{path} has lines that drng-enable did not write: {said}{more}"
@@ -89,11 +89,11 @@ class Service:
         for path in (self.drop_in, self.own):
             data = self._read(path)
             if data is not None and not data.startswith(MARK.encode()):
-                raise Failure(f"{path} is there, and not by drng-enable; nothing has been changed")
+                raise Failure(f"{path} exists, and drng-enable did not make it; nothing has been changed")
             if data is not None and (changed := self._changed(path, data)):
                 raise Failure(
-                    f"{changed}; move what is to stay into a file of your own, remove this one, and try again; "
-                    "nothing has been changed"
+                    f"{changed}; move the lines that you want to keep into a file of your own, remove this file, "
+                    "and try again; nothing has been changed"
                 )
 
     # ---- on ----
@@ -162,7 +162,7 @@ class Service:
         if systemd.is_running(self.tree):
             say(f"now: systemctl restart {self.name}")
         else:
-            say("systemd does not run here; the change holds when it starts")
+            say("systemd does not run here; the service gets the change when it is started")
 
     # ---- off ----
 
@@ -171,14 +171,14 @@ class Service:
         try:
             system = block.decode(self.tree.read(self.conf) or b"")
             if Check(self.tree, self.conf).serving(system).by_drng:
-                warn(f"drng serves {self.name}.service all the same, by {self.conf}")
+                warn(f"drng still serves {self.name}.service, by {self.conf}")
         except (Failure, OSError) as error:
             warn(str(error).removesuffix("; nothing has been changed"))
 
     def off(self) -> None:
         found = {path: self._read(path) for path in (self.drop_in, self.own)}
         if not any(data is not None for data in found.values()):
-            say(f"{self.name}.service: is off already")
+            say(f"{self.name}.service: drng is off already")
             self._warn_if_served()
             return
         self._require_ours()
@@ -205,25 +205,28 @@ class Service:
     def status(self) -> bool:
         data, drop_in = self._read(self.own), self._read(self.drop_in)
         if data is None or drop_in is None:
-            say(f"{self.name}.service: is off")
+            say(f"{self.name}.service: drng is off")
             return False
         text = block.unseal(block.decode(data))
         self.request.profile = block.profile_of(text)
         say(f"{self.name}.service: {self.request.profile} is on")
         for path, found in ((self.own, data), (self.drop_in, drop_in)):
             if changed := self._changed(path, found):
-                say(f"{changed}; on and off refuse to touch it")
+                say(
+                    f"{changed}; on and off refuse to change this file: "
+                    "move those lines into a file of your own, and remove this one"
+                )
         args = (self.tree, self.request, self.check, self.request.profile, self._base(), text, self.own)
         profiles.compare(*args, f"--service {self.name}")
         if reason := self._effective(drop_in):
-            say(f"but not in effect: {reason}")
+            say(f"but it is not in effect: {reason}")
             return False
         serving = self.check.serving(text)
-        say("when it starts, it would have:")
+        say("when it starts, it would get:")
         for line in serving.lines:
             say(line)
         if self.tree.live:
-            say(f"what runs already: drng-status --service {self.name}")
+            say(f"to see what runs already: drng-status --service {self.name}")
         return serving.by_drng
 
     def _effective(self, drop_in: bytes) -> str:

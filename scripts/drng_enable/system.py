@@ -61,12 +61,12 @@ class System:
             if self.backup.stat() is None:
                 files.insert(0, changes.File(self.backup, self.live, self.place))
             elif self.backup.read() != self.live:
-                say(f"{self.backup.path} is there already, with another text than {self.path}, and is kept as it is")
+                say(f"the backup {self.backup.path} exists already, differs from {self.path}, and is kept as it is")
         self._still_the_same()
         changes.write(files)
         if len(files) == 2:
             say(f"backup: {self.backup.path}")
-        say(f"{self.path}: {self.request.profile} is on; programs that run take it up when they are restarted")
+        say(f"{self.path}: {self.request.profile} is on; restart running programs to use it")
 
     # ---- off ----
 
@@ -84,13 +84,13 @@ class System:
     def _warn_if_served(self, text: str) -> None:
         try:
             if self.check.serving(text).by_drng:
-                warn(f"drng serves all the same, by lines of {self.path}'s own")
+                warn(f"drng still serves, by lines of {self.path} that drng-enable did not write")
         except (Failure, OSError) as error:
             warn(str(error).removesuffix("; nothing has been changed"))
 
     def off(self) -> None:
         if not block.has_block(self.text):
-            say(f"{self.path}: is off already")
+            say(f"{self.path}: drng is off already")
             # One that was killed before its last step has left it.
             if not self.request.dry_run and self.backup.stat() is not None and self.backup.read() == self.live:
                 self._drop_backup(self.live)
@@ -104,7 +104,7 @@ class System:
             return
         self._still_the_same()
         changes.write([changes.File(self.place, block.encode(base))])
-        say(f"{self.path}: drng is off; programs that run let go of it when they are restarted")
+        say(f"{self.path}: drng is off; running programs use it until they are restarted")
         try:
             self._drop_backup(block.encode(base))
         except (Failure, OSError) as error:
@@ -120,11 +120,11 @@ class System:
             base = block.without_block(self.text, self.path)
             profiles.compare(self.tree, self.request, self.check, profile, base, self.text, self.path, "--system")
         else:
-            say(f"{self.path}: is off")
+            say(f"{self.path}: drng is off")
         serving = self.check.serving(self.text)
-        say("programs that start now would have:")
+        say("programs that start now would get:")
         for line in serving.lines:
             say(line)
         if os.path.exists("/proc/self") and self.tree.live:
-            say("what runs already: drng-status --all")
+            say("to see what runs already: drng-status --all")
         return serving.by_drng

@@ -227,8 +227,8 @@ class Unit:
         def value(found: re.Match[str]) -> str:
             if found[1] not in known:
                 raise Failure(
-                    f"EnvironmentFile={path}: what %{found[1]} stands for is not known here, so the file may have a "
-                    f"say in {VARIABLE}; nothing has been changed"
+                    f"EnvironmentFile={path}: what %{found[1]} stands for is not known here, so the file may "
+                    f"set {VARIABLE}; nothing has been changed"
                 )
             return known[found[1]]
 
@@ -255,7 +255,10 @@ class Unit:
         self._require_known_names(setting)
         for path, text in others:
             if name := mentioned(text):
-                raise Failure(f"{path} has a say in {name} already; nothing has been changed")
+                raise Failure(
+                    f"{path} mentions {name} already, and drng-enable does not overrule it; "
+                    "remove that line first; nothing has been changed"
+                )
         if other := self.overruled_by(ours):
             raise Failure(f"{other} takes the place of {ours}; nothing has been changed")
         if reason := setting.why_not(wanted, guard):
@@ -304,6 +307,6 @@ def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
     setting, files = shown(service)
     for path in (match for pattern in setting.files for match in matching(tree, pattern)):
         if name := mentioned(decode(tree.read(path) or b"")):
-            return f"{path} has a say in {name}"
+            return f"{path} mentions {name}"
     reason = setting.why_not(wanted, guard)
     return f"{reason} (systemctl show names {files})" if reason else ""

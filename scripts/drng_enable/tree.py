@@ -178,7 +178,7 @@ class Place:
                 if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid():
                     os.unlink(name, dir_fd=fd)
         except OSError as error:
-            warn(f"{os.path.dirname(self.path)}: what an earlier run left is not taken away: {error.strerror}")
+            warn(f"{os.path.dirname(self.path)}: temporary files of an earlier run are not removed: {error.strerror}")
         finally:
             os.close(fd)
 
@@ -208,7 +208,9 @@ class Tree:
             raise
         owner = os.stat(part, dir_fd=directory, follow_symlinks=False).st_uid
         if self.live and owner not in (0, os.geteuid()):
-            raise Failure(f"{path}: user {owner} has put a link there; name the file itself")
+            raise Failure(
+                f"{path}: this is a link that user {owner} made, and it is not followed; name the file itself"
+            )
         return target
 
     def _enter(self, part: str, directory: int, path: str, make: bool) -> int:
@@ -256,7 +258,7 @@ class Tree:
             out = f"; a link on the way leads out of {self.root}, or nowhere" if links and not self.live else ""
             raise FileNotFoundError(errno.ENOENT, f"there is no such file{out}", path) from None
         except NotADirectoryError:
-            raise Failure(f"{path}: a part of the way is no directory") from None
+            raise Failure(f"{path}: a part of the path is not a directory") from None
         finally:
             for fd, _ in stack:
                 os.close(fd)

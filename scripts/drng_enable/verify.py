@@ -48,7 +48,7 @@ class Expansion:
     def _read(self, path: str) -> str | None:
         data = self.tree.read(path)
         if data is None:
-            warn(f".include {path} leads nowhere, and OpenSSL passes over it")
+            warn(f".include {path} names a file that does not exist, and OpenSSL ignores it")
             return None
         self.files += 1
         self.bytes += len(data)
@@ -58,7 +58,10 @@ class Expansion:
 
     def _files(self, path: str) -> list[str]:
         if not re.fullmatch(r"/[\w/.,+@:-]*", path):
-            raise Failure(f".include {path[:100]}: in an image only plain paths from / on are followed")
+            raise Failure(
+                f".include {path[:100]}: in an image, only paths that begin with / "
+                "and have no special characters are followed"
+            )
         names = self.tree.names(path)
         return [f"{path}/{name}" for name in names if name.endswith((".cnf", ".conf"))] if names else [path]
 
@@ -163,11 +166,11 @@ class Check:
 
     def _read(self, text: str) -> Serving:
         meaning = self.meaning(text)
-        idle = [w for w in meaning.warnings if "nobody knows this key" not in w]
+        idle = [w for w in meaning.warnings if "neither OpenSSL nor drng knows this key" not in w]
         lines = [] if self._has_module() else ["drng.so is not among the image's OpenSSL modules"]
         served = bool(meaning.drng) and not idle and not lines
         lines.append(f"the file {'names' if served else 'does not name'} drng for every generator")
-        lines.append("not tried out: nothing of an image is loaded or run here; drng-enable status inside of it tells")
+        lines.append("not tried: nothing in an image is loaded or run; run drng-enable status inside the image")
         return Serving(served, lines)
 
     def _has_module(self) -> bool:
@@ -187,7 +190,7 @@ class Check:
         for warning in lost:
             warn(warning)
         if lost:
-            raise Failure(f"{self.path} would not say what it says now; nothing has been changed")
+            raise Failure(f"settings of {self.path} would be lost, as the warnings say; nothing has been changed")
         self._same_providers(before, after)
         serving = self.serving(after)
         for line in serving.lines:
@@ -202,7 +205,7 @@ class Check:
         active = self._active(before)
         if "default" not in active:
             raise Failure(
-                f"{self.path} does without the default provider, which drng's profiles activate; "
+                f"{self.path} does not activate the default provider, and drng's profiles would; "
                 "nothing has been changed"
             )
         if reason := self.loads(after):
@@ -210,4 +213,6 @@ class Check:
         would, wanted = sorted(self._active(after)), sorted(active | {"drng"})
         if would != wanted:
             self._why_not_loaded(after)
-            raise Failure(f"the providers would be {' '.join(would)}, not {' '.join(wanted)}; nothing has been changed")
+            raise Failure(
+                f"the active providers would be {' '.join(would)}, not {' '.join(wanted)}; nothing has been changed"
+            )

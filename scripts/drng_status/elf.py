@@ -53,7 +53,7 @@ class Image:
         self.bias = base - (loads[0][0] & ~0xFFF)
         end = max(self.bias + address + size for address, size in loads)
         if not base < end <= base + MOST_SPAN:
-            raise UnreadableError("its drng.so has no sensible size")
+            raise UnreadableError("its drng.so has a size that makes no sense")
         self.range = range(base, end)
         for kind, address, size in headers:
             if kind == PT_DYNAMIC:
@@ -61,7 +61,7 @@ class Image:
 
     def _read(self, address: int, length: int) -> bytes:
         if address not in self.range or address + length > self.range.stop:
-            raise UnreadableError("its drng.so points out of itself")
+            raise UnreadableError("its drng.so has an address outside of itself")
         return self.memory.read(address, length)
 
     def _program_headers(self) -> Iterator[tuple[int, int, int]]:
@@ -69,7 +69,7 @@ class Image:
         header = ELF_HEADER.unpack(self.memory.read(self.base, ELF_HEADER.size))
         identity, kind, _, _, _, offset, _, _, _, size, count, *_ = header
         if identity[:4] != b"\x7fELF" or identity[4:6] != bytes((CLASS_64, DATA)) or kind != ET_DYN:
-            raise UnreadableError("its drng.so is no shared object of this machine's")
+            raise UnreadableError("its drng.so is not a shared object for this machine")
         if size != PROGRAM_HEADER.size or not 0 < count <= MOST_HEADERS or offset > MOST_SPAN:
             raise UnreadableError("its drng.so has program headers that make no sense")
         raw = self.memory.read(self.base + offset, count * size)
@@ -150,6 +150,6 @@ class Image:
                 continue
             address = self.bias + value
             if address not in self.range:
-                raise UnreadableError("its drng.so points out of itself")
+                raise UnreadableError("its drng.so has an address outside of itself")
             return Symbol(address, size, self.range)
         return None

@@ -213,7 +213,7 @@ def cpuinfo() -> dict[str, str]:
 def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
     """drng's own words: they include its list of broken parts."""
     if drng is None:
-        return "not loaded, and cannot say"
+        return "not loaded, so its verdict is not known"
     prefix = f"{instruction.upper()}: "
     reasons = [part for part in str(drng.get("disabled-reason", "")).split("; ") if part.startswith(prefix)]
     return reasons[0].removeprefix(prefix) if reasons else "may serve"
@@ -266,11 +266,13 @@ def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
         problem = config_file.problem(view, path)
     answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": []}
     if drng_conf is None:
-        answer["warnings"] = ["drng-conf is not beside drng-status, so the file is not looked into"]
+        answer["warnings"] = [
+            "drng-conf is not installed beside drng-status, so openssl.cnf is not checked for mistakes"
+        ]
     elif os.path.isfile(path):
         answer["random"], answer["warnings"] = meaning_of(path, drng_conf)
     elif problem:
-        answer["warnings"] = [f"{problem}, and OpenSSL goes on without"]
+        answer["warnings"] = [f"{problem}; OpenSSL goes on without it"]
     return answer
 
 

@@ -34,7 +34,7 @@ class Memory:
     def read(self, address: int, length: int) -> bytes:
         """All of it, or an UnreadableError."""
         if not 0 <= address < (1 << 63) - length:
-            raise UnreadableError("it names memory that does not exist")
+            raise UnreadableError("it gives an address that does not exist")
         raw = b""
         while len(raw) < length:
             try:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from .environment import INSTRUCTIONS
 from .page import LOCKED
 from .processes import SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
@@ -19,7 +21,7 @@ IDLE = -1
 WORST_LAST = (IDLE, HARDWARE, FALLBACK, CANNOT_TELL, NOT_IN_USE)
 
 GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
-COLOURS = {"rdseed": GREEN, "rdrand": GREEN, "fallback": YELLOW, "none": RED}
+COLOURS = {**dict.fromkeys(INSTRUCTIONS, GREEN), "fallback": YELLOW, "none": RED}
 
 Row = tuple[str, str]
 
@@ -99,7 +101,7 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
     rows += [("error", line) for line in status["errors"]]
     cpu = status["cpu"]
     rows += [("CPU", cpu["model"]), ("OPENSSL_ia32cap", cpu["mask"] or "not set")]
-    rows += [instruction_row(name, cpu) for name in ("rdseed", "rdrand")]
+    rows += [instruction_row(name, cpu) for name in INSTRUCTIONS]
     if status["drng"] is None:
         rows.append(("drng", "not loaded"))
     else:
@@ -114,8 +116,13 @@ SERVED_NOTHING = "drng is loaded and has served nothing yet"
 COLUMNS = ("PID", "NAME", "SOURCE", "SEEDS", "FAILED", "RESEEDS", "REQUESTS", "BYTES", "LAST SEED")
 
 
+def instructions(counters: dict[str, Any]) -> list[str]:
+    """Those that the process's drng counts."""
+    return [key.removesuffix("-retries") for key in counters if key.endswith("-retries")]
+
+
 def seeds(counters: dict[str, Any]) -> int:
-    return counters["seeds-rdseed"] + counters["seeds-rdrand"] + counters["seeds-fallback"]
+    return sum(counters[f"seeds-{source}"] for source in (*instructions(counters), "fallback"))
 
 
 def has_drawn(process: Process) -> bool:
@@ -192,7 +199,7 @@ def process_json(process: Process) -> dict[str, Any]:
 
 
 def source_status(source: str) -> int:
-    return {"rdseed": HARDWARE, "rdrand": HARDWARE, "fallback": FALLBACK}.get(source, NOT_IN_USE)
+    return {**dict.fromkeys(INSTRUCTIONS, HARDWARE), "fallback": FALLBACK}.get(source, NOT_IN_USE)
 
 
 def check_environment(status: dict[str, Any]) -> tuple[int, str]:
@@ -202,7 +209,7 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
         return NOT_IN_USE, f"{status['override']} outranks every provider"
     roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
     if status["drng"] is None or roles:
-        others = f": {', '.join(roles)} of another provider" if roles else ""
+        others = f": {', '.join(roles)} generator of another provider" if roles else ""
         problem = f"; {status['config-problem']}" if status["config-problem"] else ""
         return NOT_IN_USE, f"drng is not in use{others}{problem}"
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
@@ -289,44 +296,59 @@ def metric(name: str, kind: str, text: str, samples: Iterable[Sample]) -> list[s
     return lines
 
 
-# Name, type, help, the extra label, and its values with the counters that they stand for.
-METRICS: tuple[tuple[str, str, str, str, dict[str, str]], ...] = (
+# Name, type, help, the extra label, and the counter; what stands for * in the counter's name is the label's value.
+METRICS: tuple[tuple[str, str, str, str, str], ...] = (
     (
         "drng_seeds_total",
         "counter",
         "Seeds made, by source.",
         "source",
-        {source: f"seeds-{source}" for source in ("rdseed", "rdrand", "fallback")},
+        "seeds-*",
     ),
-    ("drng_seed_failures_total", "counter", "Requests for a seed that nobody served.", "", {"": "seed-failures"}),
+    (
+        "drng_seed_failures_total",
+        "counter",
+        "Requests for a seed that no source could serve.",
+        "",
+        "seed-failures",
+    ),
     (
         "drng_health_failures_total",
         "counter",
-        "Failed health tests, the forgiven ones too.",
+        "Failed health tests, including those after which the retry passed.",
         "instruction",
-        {name: f"{name}-health-failures" for name in ("rdseed", "rdrand")},
+        "*-health-failures",
     ),
     (
         "drng_retries_total",
         "counter",
-        "Executions that returned no word.",
+        "Executions of the instruction that returned no word.",
         "instruction",
-        {name: f"{name}-retries" for name in ("rdseed", "rdrand")},
+        "*-retries",
     ),
-    ("drng_reseeds_total", "counter", "Generators that replaced their seed.", "", {"": "reseeds"}),
+    ("drng_reseeds_total", "counter", "How often a generator replaced its seed.", "", "reseeds"),
     (
         "drng_fork_reseeds_total",
         "counter",
-        "Generators that found themselves in a new process.",
+        "How often a generator took a new seed because it was in a forked process.",
         "",
-        {"": "fork-reseeds"},
+        "fork-reseeds",
     ),
-    ("drng_requests_total", "counter", "Requests served.", "", {"": "requests"}),
-    ("drng_bytes_total", "counter", "Bytes served.", "", {"": "bytes"}),
-    ("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", "", {"": "last-seed"}),
-    ("drng_healthy", "gauge", "Whether all self-tests have passed.", "", {"": "status"}),
-    ("drng_memory_locked", "gauge", "Whether the memory for secrets is kept out of swap.", "", {"": "memory-locked"}),
+    ("drng_requests_total", "counter", "Requests served.", "", "requests"),
+    ("drng_bytes_total", "counter", "Bytes served.", "", "bytes"),
+    ("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", "", "last-seed"),
+    ("drng_healthy", "gauge", "Whether all self-tests have passed.", "", "status"),
+    ("drng_memory_locked", "gauge", "Whether the memory for secrets is kept out of swap.", "", "memory-locked"),
 )
+
+
+def matching(process: Process, pattern: str) -> list[tuple[str, str]]:
+    """What stands for * in the names of the process's counters, and those names."""
+    before, star, after = pattern.partition("*")
+    if not star:
+        return [("", pattern)]
+    inside = re.compile(re.escape(before) + "(.+)" + re.escape(after))
+    return [(match[1], key) for key in process.counters if (match := inside.fullmatch(key))]
 
 
 def sample_value(process: Process, counter: str) -> int:
@@ -340,11 +362,11 @@ def prometheus(processes: Sequence[Process]) -> str:
     live = [process for process in processes if process.uses == USES_DRNG]
     labels = {process.pid: {"pid": str(process.pid), "process": process.name} for process in live}
     lines: list[str] = []
-    for name, kind, text, label, counters in METRICS:
+    for name, kind, text, label, pattern in METRICS:
         samples = [
             ({**labels[process.pid], **({label: value} if label else {})}, sample_value(process, counter))
             for process in live
-            for value, counter in counters.items()
+            for value, counter in matching(process, pattern)
         ]
         lines += metric(name, kind, text, samples)
     active = [
@@ -359,7 +381,7 @@ def prometheus(processes: Sequence[Process]) -> str:
     ]
     lines += metric("drng_info", "gauge", "Versions, as labels.", info)
     unknown = sum(process.uses == UNKNOWN for process in processes)
-    lines += metric_alone("drng_unreadable_processes", "gauge", "Processes of which nothing could be told.", unknown)
+    lines += metric_alone("drng_unreadable_processes", "gauge", "Processes that could not be looked at.", unknown)
     return "\n".join(lines) + "\n"
 
 

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .memory import UnreadableError
 from .text import printable
 
 MAGIC = b"drngcnt\0"
-LAYOUT = 2
+LAYOUT = 3
 
 HEAD = struct.Struct("=8s6I3Q2I32s64s32s256s")
-LIVE = struct.Struct("=14Q")
+NAME = struct.Struct("=16s")  # of an instruction, behind the head
 CELL = struct.Struct("=2Q")
-
-SOURCES = ("none", "rdseed", "rdrand", "fallback")
 
 MEMORY = (
     "not locked: forked after drng was loaded, and a child does not inherit the lock",
     "locked",
-    "not locked, or not all: the limit RLIMIT_MEMLOCK refuses",
+    "not locked, or only in part: the limit RLIMIT_MEMLOCK is too low",
 )
 LOCKED = MEMORY[1]
 
@@ -29,6 +28,7 @@ FILTER = ("none", "on when drng was loaded", "unknown")
 
 # Far more than drng writes, so that what is not a page asks for no gigabytes.
 MOST = 1 << 20
+MOST_INSTRUCTIONS = 8
 
 U64 = (1 << 64) - 1
 
@@ -52,53 +52,86 @@ def read_head(read: Read) -> tuple[Any, ...]:
             break
         before = raw
     if len(raw) < HEAD.size or raw[:8] not in (MAGIC, bytes(8)):
-        raise PageError("what its drng.so exports are no counters of drng's")
+        raise PageError("the symbol drng_counters of its drng.so does not hold counters of drng")
     head = HEAD.unpack(raw)
     if head[1] == 0:
         raise PageError("its counters are not filled in: it is loading drng, or has unloaded it")
     if raw[:8] != MAGIC or head[1] != LAYOUT:
-        raise PageError(f"counters of layout {head[1]}, of another version of drng; this drng-status reads {LAYOUT}")
+        raise PageError(
+            f"its counters have layout {head[1]}, of another version of drng; this drng-status reads layout {LAYOUT}"
+        )
     return head
 
 
-def read_live(read: Read, offset: int, cells_offset: int, count: int, size: int) -> tuple[tuple[int, ...], int, int]:
+def read_names(read: Read, count: int) -> list[str]:
+    """Of the instructions, in the order of their counters."""
+    if not 0 < count <= MOST_INSTRUCTIONS:
+        raise PageError("the description of its counters makes no sense")
+    raw = read(HEAD.size, count * NAME.size)
+    if len(raw) < count * NAME.size:
+        raise PageError("its counters are cut short")
+    names = [text_of(name) for (name,) in NAME.iter_unpack(raw)]
+    if len(set(names)) < count or not all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in names):
+        raise PageError("the description of its counters makes no sense")
+    return names
+
+
+def read_live(
+    read: Read, live: struct.Struct, offset: int, cells_offset: int, count: int, size: int
+) -> tuple[tuple[int, ...], int, int]:
     """The numbers, and the sums of requests and bytes over all cells."""
     length = cells_offset + count * size
-    if cells_offset < LIVE.size or size < CELL.size or not 0 < length <= MOST or not HEAD.size <= offset <= MOST:
-        raise PageError("the counters' own description makes no sense")
+    if cells_offset < live.size or size < CELL.size or not 0 < length <= MOST or not HEAD.size <= offset <= MOST:
+        raise PageError("the description of its counters makes no sense")
     raw = read(offset, length)
     if len(raw) < length:
-        raise PageError("the counters end before their end")
+        raise PageError("its counters are cut short")
     cells = [CELL.unpack_from(raw, cells_offset + i * size) for i in range(count)]
-    return LIVE.unpack_from(raw), sum(cell[0] for cell in cells) & U64, sum(cell[1] for cell in cells) & U64
+    return live.unpack_from(raw), sum(cell[0] for cell in cells) & U64, sum(cell[1] for cell in cells) & U64
 
 
-def active_source(healthy: int, source: int, failures: int, first: int) -> str:
+def active_source(names: list[str], healthy: int, source: int, failures: int, first: int) -> str:
     """Who made the last seed, or would make the first; nobody once an attempt has failed."""
-    if source >= len(SOURCES) or first >= len(SOURCES):
-        raise PageError("the counters name a source that does not exist")
+    sources = ("none", *names, "fallback")
+    if source >= len(sources) or first >= len(sources):
+        raise PageError("its counters name a source that does not exist")
     if not healthy:
         return "none"
-    return SOURCES[first if source == 0 and failures == 0 else source]
+    return sources[first if source == 0 and failures == 0 else source]
 
 
 def memory_text(memory: int) -> str:
     """Whether the memory for secrets is locked, and why not."""
     if memory >= len(MEMORY):
-        raise PageError("the counters say of the memory what does not exist")
+        raise PageError("its counters hold an unknown state of the memory")
     return MEMORY[memory]
+
+
+def instruction_counters(names: list[str], seeds: Sequence[int], pairs: Sequence[int]) -> dict[str, int]:
+    """Under the names that the provider's parameters have; pairs: health failures and retries of each instruction."""
+    health, retries = pairs[::2], pairs[1::2]
+    return {
+        **{f"seeds-{name}": n for name, n in zip(names, seeds, strict=True)},
+        "health-failures": sum(health) & U64,
+        **{f"{name}-health-failures": n for name, n in zip(names, health, strict=True)},
+        **{f"{name}-retries": n for name, n in zip(names, retries, strict=True)},
+    }
 
 
 def read_page(read: Read) -> dict[str, Any]:
     """Under the names that the provider's parameters have; `read` takes an offset and a length."""
     head = read_head(read)
-    _, _, live_offset, cells_offset, count, size, first, loaded, forks, healthy, filtered, _, *texts = head
-    live, requests, served = read_live(read, live_offset, cells_offset, count, size)
-    memory, begun, source, rdseed, rdrand, fallback, failures, *rest = live
-    rdseed_health, rdseed_retries, rdrand_health, rdrand_retries, reseeds, fork_reseeds, last = rest
+    _, _, live_offset, cells_offset, count, size, first, loaded, forks, healthy, filtered, instructions, *texts = head
+    names = read_names(read, instructions)
+    n = len(names)
+    layout = struct.Struct(f"={8 + 3 * n}Q")
+    live, requests, served = read_live(read, layout, live_offset, cells_offset, count, size)
+    memory, begun, source, *rest = live
+    seeds, (fallback, failures, *rest) = rest[:n], rest[n:]
+    pairs, (reseeds, fork_reseeds, last) = rest[: 2 * n], rest[2 * n :]
     version, libcrypto, aes, reason = map(text_of, texts)
     return {
-        "active-source": active_source(healthy, source, failures, first),
+        "active-source": active_source(names, healthy, source, failures, first),
         "disabled-reason": reason,
         "version": version,
         "libcrypto": libcrypto,
@@ -109,15 +142,9 @@ def read_page(read: Read) -> dict[str, Any]:
         "loaded": loaded,
         "forks": forks if begun else min(forks + 1, U64),
         "begun": begun != 0,
-        "seeds-rdseed": rdseed,
-        "seeds-rdrand": rdrand,
+        **instruction_counters(names, seeds, pairs),
         "seeds-fallback": fallback,
         "seed-failures": failures,
-        "health-failures": (rdseed_health + rdrand_health) & U64,
-        "rdseed-health-failures": rdseed_health,
-        "rdrand-health-failures": rdrand_health,
-        "rdseed-retries": rdseed_retries,
-        "rdrand-retries": rdrand_retries,
         "reseeds": reseeds,
         "fork-reseeds": fork_reseeds,
         "requests": requests,

@@ -35,7 +35,7 @@ PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 SYMBOL = "drng_counters"
 
-NO_PROC = f"{PROC} is not mounted here, and all that is known of processes is there"
+NO_PROC = f"{PROC} is not mounted here, and drng-status learns of processes only from there"
 
 # What can be said of a process.
 USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, UNKNOWN = "drng", "libcrypto without drng", "no libcrypto", "unknown"
@@ -98,7 +98,7 @@ def state_and_parent(entry: int) -> tuple[str, int]:
     """Behind the name in parentheses, which may have parentheses itself."""
     fields = read_entry(entry, "stat").rpartition(b")")[2].split()
     if len(fields) < 2 or not fields[1].isdigit():
-        raise UnreadableError("/proc says of it what makes no sense")
+        raise UnreadableError("its /proc/PID/stat cannot be understood")
     return fields[0].decode("ascii", "replace"), int(fields[1])
 
 
@@ -135,14 +135,14 @@ def who_may_read(entry: int) -> str:
     """Which permission is missing."""
     uid = os.fstat(entry).st_uid
     if os.geteuid() == 0:
-        return "reading its memory takes CAP_SYS_PTRACE, which root lacks here (in a container, perhaps)"
+        return "reading its memory needs CAP_SYS_PTRACE, which root does not have here (in a container, perhaps)"
     if uid == os.geteuid() and yama():
-        return "the kernel lets root alone (CAP_SYS_PTRACE) read it: kernel.yama.ptrace_scope is not 0"
+        return "only root (CAP_SYS_PTRACE) may read its memory: kernel.yama.ptrace_scope is not 0"
     if uid == os.geteuid():
-        return "it has given up privileges, so reading its memory takes root (CAP_SYS_PTRACE)"
+        return "it has given up privileges, so only root (CAP_SYS_PTRACE) may read its memory"
     owner = owner_name(uid)
     others = "" if uid == 0 else f" or user {owner}"
-    return f"it belongs to {owner}, so reading its memory takes root (CAP_SYS_PTRACE){others}"
+    return f"it belongs to {owner}, so only root (CAP_SYS_PTRACE){others} may read its memory"
 
 
 # ---- One process: its counters ----
@@ -198,7 +198,7 @@ def look_into(process: Process, entry: int, where: str) -> None:
         process.uses, process.message = USES_LIBCRYPTO, "it uses libcrypto without drng"
     else:
         process.uses = USES_NEITHER
-        process.message = "it has not loaded libcrypto (linked statically, it would not be seen)"
+        process.message = "it has not loaded libcrypto (a statically linked libcrypto would not be seen)"
 
 
 # ---- One process: its openssl.cnf ----
@@ -218,7 +218,7 @@ def user_of(entry: int) -> config_file.User:
     fields = dict(re.findall(rb"^(Uid|Gid|Groups):[ \t]*([0-9 \t]*)$", read_entry(entry, "status"), re.MULTILINE))
     uids, gids, groups = ([int(n) for n in fields.get(key, b"").split()] for key in (b"Uid", b"Gid", b"Groups"))
     if len(uids) < 2 or len(gids) < 2:
-        raise UnreadableError("/proc says of its user what makes no sense")
+        raise UnreadableError("its /proc/PID/status cannot be understood")
     return config_file.User(uids[1], frozenset([gids[1], *groups]))
 
 
@@ -259,12 +259,10 @@ def explain_config(process: Process) -> None:
     if process.config_problem == "":
         return
     if process.uses == USES_LIBCRYPTO:
-        process.message += f": {said}, so libcrypto serves by itself"
+        process.message += f": {said}, so OpenSSL's own generator serves"
     elif process.uses == USES_DRNG:
         drawn = process.counters["requests"] > 0 or not process.counters["begun"]
-        consequence = (
-            "it would not be served by drng if it started now" if drawn else "drng is loaded and serves nothing"
-        )
+        consequence = "drng would not serve it if it started now" if drawn else "drng is loaded and serves nothing"
         if not drawn:
             process.counters["active-source"] = "none"
         process.message = "; ".join(filter(None, (process.message, f"{said}: {consequence}")))
@@ -279,7 +277,7 @@ def look_at(pid: int, entry: int, configured: str | None = None) -> Process:
         where = living_thread(entry)
         if where == "":
             raise TargetError(
-                f"process {pid} ({process.name}) has ended: it is a zombie, of which its parent takes no notice"
+                f"process {pid} ({process.name}) has ended: it is a zombie, whose parent has not waited for it"
             )
         process.parent = state_and_parent(entry)[1]
         look_into(process, entry, where)
@@ -363,7 +361,7 @@ def mark_supervisors(found: list[Process]) -> None:
             continue
         workers = [other for other in found if other.parent == process.pid and other.program == process.program]
         if workers and all(worker.uses == USES_DRNG for worker in workers):
-            process.uses, process.message = SUPERVISES, "it has no drng of its own, and leaves serving to its children"
+            process.uses, process.message = SUPERVISES, "it has not loaded drng, and serves nobody: its children serve"
 
 
 def inspect_all(pids: list[int], configured: str | None = None) -> list[Process]:
@@ -449,7 +447,7 @@ def properties(service: str) -> dict[str, str]:
     except subprocess.TimeoutExpired:
         raise TargetError("systemctl does not answer") from None
     if result.returncode != 0:
-        raise TargetError(f"systemctl cannot tell of {service}: {printable(result.stderr.strip())}")
+        raise TargetError(f"systemctl gives no answer about {service}: {printable(result.stderr.strip())}")
     return dict(line.split("=", 1) for line in os.fsdecode(result.stdout).splitlines() if "=" in line)
 
 

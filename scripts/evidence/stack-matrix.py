@@ -34,7 +34,7 @@ HARDENED = (
     "-D_FORTIFY_SOURCE=2",
 )
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
-KERNELS = ("aes_ni.c", "aes_vaes256.c", "aes_vaes512.c", "aes_vaes_short.c")
+KERNELS = ("aes_ni.c", "aes_portable.c", "aes_sbox.c", "aes_vaes256.c", "aes_vaes512.c", "aes_vaes_short.c")
 TEST = (
     "tests/process/below.c",
     "tests/process/kernel.c",

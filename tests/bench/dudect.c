@@ -56,12 +56,12 @@ static void must_work(enum drng_result status)
 static void ctr(const struct drng_aes *aes, struct secret *secret, size_t len)
 {
     uint8_t tail[3 * DRNG_AES_BLOCK];
-    must_work(aes->ctr(secret->key, sizeof(secret->key), secret->v, out, len / DRNG_AES_BLOCK, tail, 3));
+    aes->ctr(secret->key, sizeof(secret->key), secret->v, out, len / DRNG_AES_BLOCK, tail, 3);
 }
 
 static void cbc(const struct drng_aes *aes, struct secret *secret, size_t len)
 {
-    must_work(aes->cbc(secret->key, sizeof(secret->key), secret->v, out, NULL, len / DRNG_AES_BLOCK));
+    aes->cbc(secret->key, sizeof(secret->key), secret->v, out, NULL, len / DRNG_AES_BLOCK);
 }
 
 static void generate(const struct drng_aes *aes, struct secret *secret, size_t len)
@@ -188,7 +188,7 @@ int main(void)
     const size_t count = drng_aes_all(&cpu, all);
     const bool sharp = depends(&planted_operation, all[0], samples);
     for (size_t i = 0; i < count; i++) {
-        for (size_t o = 0; all[i] != &drng_aes_evp && o < sizeof(operations) / sizeof(*operations); o++) {
+        for (size_t o = 0; o < sizeof(operations) / sizeof(*operations); o++) {
             found = depends(&operations[o], all[i], samples) || found;
         }
     }

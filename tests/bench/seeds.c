@@ -17,17 +17,18 @@ enum {
 /* ---- As drng makes them, kernel bytes included ---- */
 
 static struct drng_counters counters;
-static struct drng_instruction rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand, .counters = &counters.rdrand};
-static struct drng_instruction rdseed = {
-    .name = "RDSEED", .read = drng_cpu_rdseed, .starves = true, .counters = &counters.rdseed};
+static struct drng_instruction rdrand = {.row = &drng_instruction_rows[DRNG_RDRAND],
+                                         .counters = &counters.instructions[DRNG_RDRAND]};
+static struct drng_instruction rdseed = {.row = &drng_instruction_rows[DRNG_RDSEED],
+                                         .counters = &counters.instructions[DRNG_RDSEED]};
 static struct drng_seed_policy policy = {.os_mixing = true, .counters = &counters};
 static struct drng_seed_reader reader;
 
 static bool seed_from(struct drng_instruction *for_rdseed, struct drng_instruction *for_rdrand)
 {
     uint8_t seed[SEED_LEN];
-    policy.rdseed = for_rdseed;
-    policy.rdrand = for_rdrand;
+    policy.instructions[DRNG_RDSEED] = for_rdseed;
+    policy.instructions[DRNG_RDRAND] = for_rdrand;
     const bool got = drng_seed_get(&policy, &reader, seed, sizeof(seed)) == DRNG_OK;
     drng_wipe(seed, sizeof(seed));
     return got;
@@ -75,14 +76,13 @@ size_t bench_seeds(struct bench_seed seeds[BENCH_MAX_SEEDS])
     size_t count = 0;
     drng_cpu_identify(&cpu);
     policy.aes = drng_self_test_choose(&cpu, &what);
-    policy.fused = cpu.aes;
     if (policy.aes == NULL) {
         return 0;
     }
-    if (cpu.rdrand) {
+    if (cpu.has[DRNG_RDRAND]) {
         seeds[count++] = (struct bench_seed){"rdrand", RDRAND_EXECUTIONS, seed_from_rdrand, execute_rdrand};
     }
-    if (cpu.rdseed) {
+    if (cpu.has[DRNG_RDSEED]) {
         seeds[count++] = (struct bench_seed){"rdseed", RDSEED_EXECUTIONS, seed_from_rdseed, execute_rdseed};
     }
     return count;

@@ -174,7 +174,7 @@ static inline bool rdrand(uint64_t *word)
         if (drng_execute_rdrand(word)) {
             return true;
         }
-        drng_cpu_pause();
+        drng_pause();
     }
     return false;
 }
@@ -211,7 +211,7 @@ static bool choose_aes(void)
 {
     const char *what = NULL;
     drng_cpu_identify(&evidence.cpu);
-    drng_ia32cap_apply(&evidence);
+    drng_ia32cap_apply(&evidence, NULL);
     chosen_aes = drng_self_test_choose(&evidence.cpu, &what);
     return chosen_aes != NULL;
 }
@@ -263,7 +263,7 @@ size_t bench_ways(struct bench_way ways[BENCH_MAX_WAYS])
         add_context(&list, "random_provider-floor", NULL, empty_random_provider());
     }
     add(&list, "getrandom", fill_getrandom, NULL);
-    if (evidence.cpu.rdrand) {
+    if (evidence.cpu.has[DRNG_RDRAND]) {
         add(&list, "RDRAND", fill_rdrand, NULL);
     }
     add(&list, "AES-256-CTR", fill_aes_ctr, chosen_aes);

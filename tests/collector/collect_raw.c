@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/aes/libcrypto.h"
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/entropy/seed.h"
@@ -30,9 +29,10 @@ enum {
 };
 
 static struct drng_counters counters;
-static struct drng_instruction rdseed = {
-    .name = "RDSEED", .read = drng_cpu_rdseed, .starves = true, .counters = &counters.rdseed};
-static struct drng_instruction rdrand = {.name = "RDRAND", .read = drng_cpu_rdrand, .counters = &counters.rdrand};
+static struct drng_instruction rdseed = {.row = &drng_instruction_rows[DRNG_RDSEED],
+                                         .counters = &counters.instructions[DRNG_RDSEED]};
+static struct drng_instruction rdrand = {.row = &drng_instruction_rows[DRNG_RDRAND],
+                                         .counters = &counters.instructions[DRNG_RDRAND]};
 static struct drng_seed_reader reader;
 static struct drng_seed_policy policy;
 static struct drng_ctr_drbg drbg;
@@ -48,7 +48,7 @@ static bool read_words(bool (*read)(uint64_t *word), uint8_t *out)
             if (++tries == WORD_TRIES) {
                 return false;
             }
-            drng_cpu_pause();
+            drng_pause();
         }
         memcpy(out + done, &word, sizeof(word));
     }
@@ -57,12 +57,12 @@ static bool read_words(bool (*read)(uint64_t *word), uint8_t *out)
 
 static bool fill_rdseed(uint8_t *out)
 {
-    return read_words(drng_cpu_rdseed, out);
+    return read_words(drng_instruction_rows[DRNG_RDSEED].read, out);
 }
 
 static bool fill_rdrand(uint8_t *out)
 {
-    return read_words(drng_cpu_rdrand, out);
+    return read_words(drng_instruction_rows[DRNG_RDRAND].read, out);
 }
 
 /* A drought is waited for, and nothing else: what has failed its health tests stays so. */
@@ -70,8 +70,8 @@ static bool get_seed(uint8_t *out, size_t len)
 {
     int tries = 0;
     while (drng_seed_get(&policy, &reader, out, len) != DRNG_OK) {
-        const bool serves = (policy.rdseed != NULL && !atomic_load(&rdseed.disabled)) ||
-                            (policy.rdrand != NULL && !atomic_load(&rdrand.disabled));
+        const bool serves = (policy.instructions[DRNG_RDSEED] != NULL && !atomic_load(&rdseed.disabled)) ||
+                            (policy.instructions[DRNG_RDRAND] != NULL && !atomic_load(&rdrand.disabled));
         if (!serves || ++tries == SEED_TRIES) {
             return false;
         }
@@ -136,8 +136,8 @@ static bool set_up(const struct stage *stage)
     const char *failed = NULL;
     drng_cpu_identify(&cpu);
     policy = (struct drng_seed_policy){
-        .rdseed = stage->rdseed && cpu.rdseed ? &rdseed : NULL,
-        .rdrand = stage->rdrand && cpu.rdrand ? &rdrand : NULL,
+        .instructions = {[DRNG_RDSEED] = stage->rdseed && cpu.has[DRNG_RDSEED] ? &rdseed : NULL,
+                         [DRNG_RDRAND] = stage->rdrand && cpu.has[DRNG_RDRAND] ? &rdrand : NULL},
         .aes = drng_self_test_choose(&cpu, &failed),
         .conditioner = stage->conditioner,
         .counters = &counters,
@@ -146,8 +146,7 @@ static bool set_up(const struct stage *stage)
         (void)fprintf(stderr, "collect_raw: %s gave a wrong answer\n", failed);
         return false;
     }
-    policy.fused = policy.aes != &drng_aes_evp;
-    if (policy.rdseed == NULL && policy.rdrand == NULL) {
+    if (policy.instructions[DRNG_RDSEED] == NULL && policy.instructions[DRNG_RDRAND] == NULL) {
         (void)fprintf(stderr, "collect_raw: this CPU has no instruction for %s\n", stage->name);
         return false;
     }
@@ -156,9 +155,9 @@ static bool set_up(const struct stage *stage)
 
 static void explain(const struct stage *stage)
 {
-    const struct drng_instruction *in = policy.rdrand != NULL ? &rdrand : &rdseed;
+    const struct drng_instruction *in = policy.instructions[DRNG_RDRAND] != NULL ? &rdrand : &rdseed;
     const bool unsound = atomic_load(&in->disabled);
-    (void)fprintf(stderr, "collect_raw: no %s: %s %s%s\n", stage->name, in->name,
+    (void)fprintf(stderr, "collect_raw: no %s: %s %s%s\n", stage->name, in->row->name,
                   unsound ? "failed the " : "gave too little",
                   unsound ? drng_health_test_name((enum drng_health_test)atomic_load(&in->failed_test)) : "");
 }
@@ -195,6 +194,5 @@ int main(int argc, char **argv)
         return 2;
     }
     const bool done = set_up(stage) && write_out(stage, len);
-    drng_libcrypto_close();
     return done ? EXIT_SUCCESS : EXIT_FAILURE;
 }

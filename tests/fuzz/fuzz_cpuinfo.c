@@ -35,8 +35,8 @@ static bool reference(const char *text, struct drng_kernel_flags *flags)
         const size_t len = (size_t)(end - line);
         if (len > 5 && memcmp(line, "flags", 5) == 0 && (line[5] == '\t' || line[5] == ' ' || line[5] == ':')) {
             flags->known = true;
-            flags->rdrand = line_has(line, len, "rdrand");
-            flags->rdseed = line_has(line, len, "rdseed");
+            flags->has[DRNG_RDRAND] = line_has(line, len, "rdrand");
+            flags->has[DRNG_RDSEED] = line_has(line, len, "rdseed");
             return true;
         }
     }
@@ -45,14 +45,14 @@ static bool reference(const char *text, struct drng_kernel_flags *flags)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    const struct drng_kernel_flags before = {.known = false, .rdrand = true, .rdseed = false};
+    const struct drng_kernel_flags before = {.known = false, .has = {[DRNG_RDRAND] = true}};
     struct drng_kernel_flags expected = before;
     struct drng_kernel_flags flags = before;
     char *text = fuzz_text(data, len);
     FUZZ_CHECK(drng_cpuinfo_parse(text, &flags) == reference(text, &expected));
     FUZZ_CHECK(flags.known == expected.known);
-    FUZZ_CHECK(flags.rdrand == expected.rdrand);
-    FUZZ_CHECK(flags.rdseed == expected.rdseed);
+    FUZZ_CHECK(flags.has[DRNG_RDRAND] == expected.has[DRNG_RDRAND]);
+    FUZZ_CHECK(flags.has[DRNG_RDSEED] == expected.has[DRNG_RDSEED]);
     free(text);
     return 0;
 }

@@ -334,7 +334,7 @@ static void open_provider(struct fuzz_input *input)
     fake_core_set(key[0], key[1]);
     provctx = drng_provctx_new(fake_handle, fake_core);
     FUZZ_CHECK(provctx != NULL);
-    provctx->threads = drng_threads_new();
+    provctx->threads = drng_threads_new(&provctx->core);
     FUZZ_CHECK(provctx->threads != NULL);
 }
 

@@ -52,13 +52,13 @@ void machine_start(struct fuzz_input *input)
     scripted_reset(scripted_good, scripted_good);
     behave(&scripted_rdseed, input);
     behave(&scripted_rdrand, input);
-    drng_process.evidence.rdseed_masked = false; /* by libcrypto, which knows the real CPU */
-    drng_process.evidence.rdrand_masked = false;
+    drng_process.evidence.masked[DRNG_RDSEED] = false; /* by libcrypto, which knows the real CPU */
+    drng_process.evidence.masked[DRNG_RDRAND] = false;
     *counters = none;
-    drng_process.rdseed = (struct drng_instruction){
-        .name = "RDSEED", .read = drng_cpu_rdseed, .starves = true, .counters = &counters->rdseed};
-    drng_process.rdrand =
-        (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand, .counters = &counters->rdrand};
+    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){
+        .row = &drng_instruction_rows[DRNG_RDSEED], .counters = &counters->instructions[DRNG_RDSEED]};
+    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){
+        .row = &drng_instruction_rows[DRNG_RDRAND], .counters = &counters->instructions[DRNG_RDRAND]};
     drng_process.healthy = true;
 }
 
@@ -66,14 +66,14 @@ void machine_open(void)
 {
     struct fuzz_input nothing = {NULL, 0};
     scripted_reset(scripted_good, scripted_good);
-    FUZZ_CHECK(drng_process_open());
+    FUZZ_CHECK(drng_process_open(NULL));
     machine_start(&nothing); /* on what the process has found out by now */
 }
 
 uint64_t machine_seeds(void)
 {
     const struct drng_counters *counters = &drng_page.live->counters;
-    return counters->seeds_rdseed + counters->seeds_rdrand + counters->seeds_fallback;
+    return counters->seeds[DRNG_RDSEED] + counters->seeds[DRNG_RDRAND] + counters->seeds_fallback;
 }
 
 uint64_t machine_attempts(void)
@@ -87,10 +87,10 @@ struct machine_mark machine_mark(void)
         .clock_ns = scripted_clock_ns,
         .seeds = machine_seeds(),
         .attempts = machine_attempts(),
-        .rdseed_seeds = drng_page.live->counters.seeds_rdseed,
-        .rdrand_seeds = drng_page.live->counters.seeds_rdrand,
-        .rdseed_disabled = drng_process.rdseed.disabled,
-        .rdrand_disabled = drng_process.rdrand.disabled,
+        .rdseed_seeds = drng_page.live->counters.seeds[DRNG_RDSEED],
+        .rdrand_seeds = drng_page.live->counters.seeds[DRNG_RDRAND],
+        .rdseed_disabled = drng_process.instructions[DRNG_RDSEED].disabled,
+        .rdrand_disabled = drng_process.instructions[DRNG_RDRAND].disabled,
     };
 }
 
@@ -100,10 +100,12 @@ void machine_check(const struct machine_mark *mark)
     /* What is no seed takes time too: one request of RDRAND, or the fresh words of a chain of generators. */
     FUZZ_CHECK(scripted_clock_ns - mark->clock_ns <= (seeds + 1) * MACHINE_RESEED_NS);
     if (mark->rdseed_disabled) {
-        FUZZ_CHECK(drng_process.rdseed.disabled && drng_page.live->counters.seeds_rdseed == mark->rdseed_seeds);
+        FUZZ_CHECK(drng_process.instructions[DRNG_RDSEED].disabled &&
+                   drng_page.live->counters.seeds[DRNG_RDSEED] == mark->rdseed_seeds);
     }
     if (mark->rdrand_disabled) {
-        FUZZ_CHECK(drng_process.rdrand.disabled && drng_page.live->counters.seeds_rdrand == mark->rdrand_seeds);
+        FUZZ_CHECK(drng_process.instructions[DRNG_RDRAND].disabled &&
+                   drng_page.live->counters.seeds[DRNG_RDRAND] == mark->rdrand_seeds);
     }
     if (!drng_process_healthy()) {
         FUZZ_CHECK(machine_attempts() == mark->attempts);

@@ -41,7 +41,7 @@ PAGE = st.fixed_dictionaries(
     optional={
         "magic": st.binary(min_size=8, max_size=8),
         **{key: SMALL for key in ("layout", "live_offset", "cells_offset", "cell_count", "cell_size", "first_source")},
-        **{key: SMALL for key in ("filter", "reserved")},
+        **{key: SMALL for key in ("filter", "instruction_count")},
         **{key: NUMBERS for key in ("loaded", "forks", "healthy", "requests", "served")},
         **{key: NUMBERS for key in pages.LIVE},
         **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason")},

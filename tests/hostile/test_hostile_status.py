@@ -155,7 +155,7 @@ def test_what_others_may_change_is_not_run(copy: Path, change: tuple[str, Callab
     result = run_copy(copy)
     assert (result.returncode, result.stdout) == (3, "")
     assert result.stderr.count("\n") == 1
-    assert "others may change it, so it is not run" in result.stderr
+    assert "other users may change it, so it is not run" in result.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
@@ -465,7 +465,7 @@ def test_a_module_that_points_out_of_itself_is_not_followed(proc: Path) -> None:
     image = module(forged())
     outside = module(forged(), strtab=BASE + len(image)) + b"\0drng_counters\0"
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=outside))
-    assert (found.uses, found.message) == (processes.UNKNOWN, "its drng.so points out of itself")
+    assert (found.uses, found.message) == (processes.UNKNOWN, "its drng.so has an address outside of itself")
 
 
 def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
@@ -484,7 +484,7 @@ def test_a_page_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
     image = module(forged(cell_count=1 << 14, cell_size=1 << 14), load_memsz=1 << 31)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert (found.uses, found.message) == (processes.UNKNOWN, "the counters' own description makes no sense")
+    assert (found.uses, found.message) == (processes.UNKNOWN, "the description of its counters makes no sense")
 
 
 def test_a_page_that_changes_while_it_is_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -916,7 +916,7 @@ def test_strict_that_was_not_read_is_seen_in_the_process(tmp_path: Path) -> None
     }
     for config, said in cases.items():
         shown, check = drawn_under(config)
-        assert f"OPENSSL_CONF names {said}, so libcrypto serves by itself" in shown.stdout
+        assert f"OPENSSL_CONF names {said}, so OpenSSL's own generator serves" in shown.stdout
         assert check.returncode == 2
         assert said in check.stdout
 
@@ -955,7 +955,7 @@ def test_a_file_that_is_gone_since_is_told_and_does_not_count(tmp_path: Path) ->
         config.unlink()
         shown = status("--pid", str(process.pid))
         check = status("--check", "--pid", str(process.pid))
-    assert "it would not be served by drng if it started now" in shown.stdout
+    assert "drng would not serve it if it started now" in shown.stdout
     assert check.returncode == before.returncode
 
 
@@ -965,7 +965,7 @@ def test_a_title_written_over_the_environment_leaves_what_the_service_says(proc:
     write(proc, PID, FakeProcess(maps=maps, environ=b"ss master" + bytes(100)))
     found = processes.inspect(PID, "/nowhere/drng.cnf")
     assert found.message.endswith(
-        "OPENSSL_CONF names /nowhere/drng.cnf: there is no such file, so libcrypto serves by itself"
+        "OPENSSL_CONF names /nowhere/drng.cnf: there is no such file, so OpenSSL's own generator serves"
     )
     assert processes.inspect(PID).message == "it uses libcrypto without drng"
 

@@ -255,7 +255,7 @@ static void every_allocation_is_the_last(void)
     run_with_failures(draw_all, "", false);
 }
 
-static void with_libcryptos_hmac(void)
+static void with_hmac(void)
 {
     run_with_failures(draw_all, "conditioner = hmac-sha256\nfallback = no\n", true);
 }
@@ -269,7 +269,7 @@ static void in_loading_the_provider(void)
 static const struct unit_test tests[] = {
     {"every allocation fails once", every_allocation_fails_once},
     {"every allocation is the last", every_allocation_is_the_last},
-    {"with libcrypto's HMAC", with_libcryptos_hmac},
+    {"with HMAC", with_hmac},
     {"in loading the provider", in_loading_the_provider},
 };
 

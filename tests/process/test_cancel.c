@@ -296,7 +296,7 @@ static const struct scene scenes[] = {
     {"unload", play_unload},     {"asynchronous", play_asynchronous},
 };
 
-/* Every way to a seed: an instruction, the default seed source, libcrypto's HMAC; and requests that ask for words. */
+/* Every way to a seed: an instruction, the default seed source, HMAC; and requests that ask for words. */
 static void plays_with_every_source(const char *scene)
 {
     static const char *const keys[] = {"", "request_mixing = no\n", "conditioner = hmac-sha256\n", "os_mixing = no\n"};

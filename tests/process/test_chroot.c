@@ -24,7 +24,8 @@ static int load(void)
         return NOT_LOADED;
     }
     const struct drng_evidence *evidence = &drng_process.evidence;
-    const bool vetoed = provctx->eligibility.rdrand == DRNG_VETOED || provctx->eligibility.rdseed == DRNG_VETOED;
+    const bool vetoed = provctx->eligibility.seeds[DRNG_RDRAND] == DRNG_VETOED ||
+                        provctx->eligibility.seeds[DRNG_RDSEED] == DRNG_VETOED;
     const bool known = evidence->kernel.known;
     drng_provctx_free(provctx);
     return vetoed && !known ? DENIED_BY_NOBODY : known ? KNOWN : UNKNOWN;

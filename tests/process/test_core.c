@@ -19,7 +19,7 @@ static struct drng_provctx *load(void)
     fake_core_set(NULL, NULL);
     struct drng_provctx *provctx = drng_provctx_new(fake_handle, fake_core);
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    provctx->threads = drng_threads_new();
+    provctx->threads = drng_threads_new(&provctx->core);
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx->threads);
     return provctx;
 }

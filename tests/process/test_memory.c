@@ -72,33 +72,6 @@ static void a_freed_generator_leaves_zeros(void)
     CU_ASSERT_TRUE(bytes_are(secrets, DRNG_SLOT_SIZE, 0));
 }
 
-static enum drng_result failing_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
-                                    size_t out_blocks, uint8_t *tail, size_t tail_blocks)
-{
-    (void)key;
-    (void)key_len;
-    (void)v;
-    (void)out;
-    (void)out_blocks;
-    (void)tail;
-    (void)tail_blocks;
-    return DRNG_LIBCRYPTO_FAILED;
-}
-
-static void a_failed_generator_leaves_zeros(void)
-{
-    struct drng_drbg *drbg = ready_drbg();
-    unsigned char out[32];
-    const struct drng_aes failing = {.name = "failing", .ctr = failing_ctr, .cbc = drbg->secrets->drbg.aes->cbc};
-    drbg->secrets->drbg.aes = &failing;
-    memset(out, 0xaa, sizeof(out));
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 0, 0, NULL, 0), 0);
-    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    CU_ASSERT_TRUE(bytes_are(&drbg->secrets->drbg, sizeof(drbg->secrets->drbg), 0));
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 0, 0, NULL, 0), 1);
-    drng_drbg_freectx(drbg);
-}
-
 /* ---- Core dumps ---- */
 
 enum { KEY_AND_V = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK, MARKER_LEN = 32 };
@@ -256,7 +229,6 @@ static const struct unit_test tests[] = {
     {"secrets lie in guarded pages", secrets_lie_in_guarded_pages},
     {"seeds lie in guarded pages", seeds_lie_in_guarded_pages},
     {"a freed generator leaves zeros", a_freed_generator_leaves_zeros},
-    {"a failed generator leaves zeros", a_failed_generator_leaves_zeros},
     {"a core dump holds no secrets", a_core_dump_holds_no_secrets},
     {"a normal exit leaves nothing", a_normal_exit_leaves_nothing},
 };

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <openssl/crypto.h>
 #include <openssl/rand.h>
 
 #include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
+#include "provider/core.h"
 #include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/process/kernel.h"
@@ -32,40 +32,40 @@ static OSSL_LIB_CTX *libctx;
 static struct drng_provctx *provctx;
 static FILE *table;
 
-/* ---- The provider's heap: the linker brings its calls here (--wrap), and those of nobody else ---- */
+/* ---- The provider's heap: the linker brings drng_core_init() here (--wrap), so that the core's memory is counted ----
+ */
 
 static atomic_long heap;
 
-void *__real_CRYPTO_zalloc(size_t size, const char *file, int line);
-void *__wrap_CRYPTO_zalloc(size_t size, const char *file, int line);
-void *__real_CRYPTO_malloc(size_t size, const char *file, int line);
-void *__wrap_CRYPTO_malloc(size_t size, const char *file, int line);
-void __real_CRYPTO_free(void *memory, const char *file, int line);
-void __wrap_CRYPTO_free(void *memory, const char *file, int line);
+static struct drng_core libcrypto;
 
 static long size_of(void *memory)
 {
     return (long)malloc_usable_size(memory);
 }
 
-void *__wrap_CRYPTO_zalloc(size_t size, const char *file, int line)
+static void *counting_zalloc(size_t size, const char *file, int line)
 {
-    void *memory = __real_CRYPTO_zalloc(size, file, line);
+    void *memory = libcrypto.zalloc(size, file, line);
     atomic_fetch_add(&heap, size_of(memory));
     return memory;
 }
 
-void *__wrap_CRYPTO_malloc(size_t size, const char *file, int line)
-{
-    void *memory = __real_CRYPTO_malloc(size, file, line);
-    atomic_fetch_add(&heap, size_of(memory));
-    return memory;
-}
-
-void __wrap_CRYPTO_free(void *memory, const char *file, int line)
+static void counting_free(void *memory, const char *file, int line)
 {
     atomic_fetch_sub(&heap, size_of(memory));
-    __real_CRYPTO_free(memory, file, line);
+    libcrypto.free(memory, file, line);
+}
+
+void __real_drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
+void __wrap_drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
+
+void __wrap_drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in)
+{
+    __real_drng_core_init(&libcrypto, handle, in);
+    *core = libcrypto;
+    core->zalloc = counting_zalloc;
+    core->free = counting_free;
 }
 
 /* ---- Threads that have drawn and go on living ---- */

@@ -16,7 +16,6 @@
 #include <valgrind/memcheck.h>
 
 #include "mixing/aes/aes.h"
-#include "mixing/aes/libcrypto.h"
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/df.h"
 #include "mixing/entropy/cbc_mac.h"
@@ -81,7 +80,7 @@ static void ctr_of(const struct drng_aes *one)
             uint8_t v[BLOCK];
             fill_with_secret(key, sizeof(key));
             fill_with_secret(v, sizeof(v));
-            must_work(one->ctr(key, key_lens[k], v, out, lens[l], tail, 4));
+            one->ctr(key, key_lens[k], v, out, lens[l], tail, 4);
             must_be_secret(out, lens[l] * BLOCK);
             must_be_secret(tail, sizeof(tail));
             must_be_secret(v, sizeof(v));
@@ -111,7 +110,7 @@ static void cbc(void)
         uint8_t chain[BLOCK];
         fill_with_secret(key, sizeof(key));
         fill_with_secret(chain, sizeof(chain));
-        must_work(aes->cbc(key, key_lens[k], chain, out, in, sizeof(in) / BLOCK));
+        aes->cbc(key, key_lens[k], chain, out, in, sizeof(in) / BLOCK);
         must_be_secret(out, sizeof(out));
         must_be_secret(chain, sizeof(chain));
     }
@@ -125,7 +124,7 @@ static void cbc_mac(void)
     fill_with_secret(key, sizeof(key));
     fill_with_secret(data, sizeof(data));
     drng_cbc_mac_begin(&mac, aes, key);
-    must_work(drng_cbc_mac_update(&mac, data, sizeof(data) / BLOCK));
+    drng_cbc_mac_update(&mac, data, sizeof(data) / BLOCK);
     must_be_secret(mac.state, sizeof(mac.state));
 }
 
@@ -138,7 +137,7 @@ static void rdrand_mac(void)
     uint8_t key[DRNG_MAC_KEY_LEN];
     uint64_t retries = 0;
     drng_cpu_identify(&cpu);
-    if (!cpu.rdrand || !cpu.aes) {
+    if (!cpu.has[DRNG_RDRAND] || !cpu.aes) {
         return;
     }
     fill_with_secret(key, sizeof(key));
@@ -152,13 +151,12 @@ static void hmac(void)
     uint8_t key[DRNG_HMAC_LEN];
     uint8_t data[LONG];
     uint8_t digest[DRNG_HMAC_LEN];
-    EVP_MAC_CTX *ctx = NULL;
+    struct drng_hmac mac;
     fill_with_secret(key, sizeof(key));
     fill_with_secret(data, sizeof(data));
-    must_work(drng_hmac_begin(&ctx, key, sizeof(key)));
-    must_work(drng_hmac_update(ctx, data, sizeof(data)));
-    must_work(drng_hmac_end(ctx, digest));
-    EVP_MAC_CTX_free(ctx);
+    drng_hmac_begin(&mac, key, sizeof(key));
+    drng_hmac_update(&mac, data, sizeof(data));
+    drng_hmac_end(&mac, digest);
     must_be_secret(digest, sizeof(digest));
 }
 
@@ -169,7 +167,7 @@ static void df(void)
     fill_with_secret(input, sizeof(input));
     const struct drng_bytes inputs[] = {{input, 48}, {input, 7}, {input, sizeof(input)}};
     for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
-        must_work(drng_block_cipher_df(aes, key_lens[k], out, inputs, 3));
+        drng_block_cipher_df(aes, key_lens[k], out, inputs, 3);
         must_be_secret(out, drng_ctr_drbg_seedlen(key_lens[k]));
     }
 }
@@ -237,7 +235,7 @@ static void planted_behind_aes(void)
     uint8_t v[BLOCK] = {0};
     uint8_t out[BLOCK];
     fill_with_secret(key, sizeof(key));
-    must_work(aes->ctr(key, sizeof(key), v, out, 1, NULL, 0));
+    aes->ctr(key, sizeof(key), v, out, 1, NULL, 0);
     if ((out[0] & 1) != 0) {
         seen++;
     }
@@ -262,8 +260,8 @@ static const struct {
     {"planted-behind-aes", planted_behind_aes},
 };
 
-/* With each implementation; false: this CPU has none but libcrypto's. */
-static bool run(void (*run_case)(void))
+/* With each implementation. */
+static void run(void (*run_case)(void))
 {
     const struct drng_aes *all[DRNG_AES_KINDS];
     struct drng_cpu cpu;
@@ -274,26 +272,18 @@ static bool run(void (*run_case)(void))
         (void)printf("%s\n", aes->name);
         run_case();
     }
-    return count > 1;
 }
 
 int main(int argc, char **argv)
 {
-    enum { SKIPPED = 77 };
     bool known = false;
-    bool has_aes = true;
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         if (argc == 1) {
             (void)puts(cases[i].name);
         } else if (strcmp(argv[1], cases[i].name) == 0) {
             known = true;
-            has_aes = run(cases[i].run);
+            run(cases[i].run);
         }
-    }
-    drng_libcrypto_close();
-    if (!has_aes) {
-        (void)puts("this CPU has no AES instructions");
-        return SKIPPED;
     }
     return argc == 1 || known ? EXIT_SUCCESS : 2;
 }

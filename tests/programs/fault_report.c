@@ -39,11 +39,11 @@ static const struct scene scenes[] = {
 static void set_up(const struct scene *scene)
 {
     scripted_reset(scene->rdseed, scene->rdrand);
-    scripted_cpu.rdseed = scene->rdseed != NULL;
-    scripted_cpu.rdrand = scene->rdrand != NULL;
+    scripted_cpu.has[DRNG_RDSEED] = scene->rdseed != NULL;
+    scripted_cpu.has[DRNG_RDRAND] = scene->rdrand != NULL;
     drng_process.evidence = (struct drng_evidence){.cpu = scripted_cpu};
-    drng_process.rdseed = (struct drng_instruction){.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true};
-    drng_process.rdrand = (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand};
+    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
 }
 
 static void print_errors(void)
@@ -107,7 +107,7 @@ static bool play(const struct scene *scene)
 int main(void)
 {
     /* Looks at the real CPU once, so that set_up() has the last word on it. */
-    bool played = drng_process_open();
+    bool played = drng_process_open(NULL);
     drng_process_close();
     for (size_t i = 0; i < sizeof(scenes) / sizeof(*scenes) && played; i++) {
         played = play(&scenes[i]);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
 #include <openssl/params.h>
 
 static int handle;
@@ -14,6 +16,7 @@ const OSSL_CORE_HANDLE *const fake_handle = (const OSSL_CORE_HANDLE *)&handle;
 unsigned fake_error_reason;
 char fake_error_text[512];
 
+const char *fake_version = FAKE_VERSION;
 bool fake_entropy_short;
 bool fake_thread_start_fails;
 void (*fake_in_thread_start)(void);
@@ -29,6 +32,10 @@ void fake_core_set(const char *key, const char *value)
 
 static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
 {
+    OSSL_PARAM *version = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_CORE_VERSION);
+    if (version != NULL && fake_version != NULL) {
+        (void)OSSL_PARAM_set_utf8_ptr(version, fake_version);
+    }
     OSSL_PARAM *p = set_key != NULL ? OSSL_PARAM_locate(params, set_key) : NULL;
     return core == fake_handle && (p == NULL || OSSL_PARAM_set_utf8_ptr(p, set_value));
 }
@@ -114,5 +121,10 @@ const OSSL_DISPATCH fake_core[] = {
     {OSSL_FUNC_CORE_THREAD_START, (void (*)(void))thread_start},
     {OSSL_FUNC_GET_ENTROPY, (void (*)(void))get_entropy},
     {OSSL_FUNC_CLEANUP_ENTROPY, (void (*)(void))cleanup_entropy},
+    {OSSL_FUNC_CRYPTO_ZALLOC, (void (*)(void))CRYPTO_zalloc},
+    {OSSL_FUNC_CRYPTO_FREE, (void (*)(void))CRYPTO_free},
+    {OSSL_FUNC_CRYPTO_CLEAR_FREE, (void (*)(void))CRYPTO_clear_free},
+    {OSSL_FUNC_CRYPTO_SECURE_MALLOC, (void (*)(void))CRYPTO_secure_malloc},
+    {OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE, (void (*)(void))CRYPTO_secure_clear_free},
     {0, NULL},
 };

@@ -8,12 +8,16 @@
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
 
-/* The dispatch table to hand to OSSL_provider_init(), and a handle for it. */
+/* The dispatch table, its memory libcrypto's, to hand to OSSL_provider_init(), and a handle for it. */
 extern const OSSL_DISPATCH fake_core[];
 extern const OSSL_CORE_HANDLE *const fake_handle;
 
 /* One key of the provider's section and its value; NULL for none. */
 void fake_core_set(const char *key, const char *value);
+
+/* What it says its version is: at first one that no libcrypto has. NULL: it does not say. */
+#define FAKE_VERSION "3.0.999"
+extern const char *fake_version;
 
 /* The last error raised: its reason and its text. */
 extern unsigned fake_error_reason;

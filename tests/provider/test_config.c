@@ -1,6 +1,7 @@
 /* The five keys: defaults, every value, and values that are none. */
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "provider/config.h"
@@ -32,8 +33,8 @@ static void every_value_is_understood(void)
 {
     struct drng_config c;
     CU_ASSERT_TRUE(read_with(&c, "source", "auto") && c.source == DRNG_CHOICE_AUTO);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.source == DRNG_CHOICE_RDSEED);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.source == DRNG_CHOICE_RDRAND);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.source == DRNG_RDSEED);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.source == DRNG_RDRAND);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "yes") && c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "no") && !c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "os_mixing", "yes") && c.os_mixing);
@@ -85,55 +86,98 @@ static void a_key_of_openssls_own_is_ignored(void)
 
 static struct drng_evidence everything(void)
 {
-    return (struct drng_evidence){
-        .cpu = {.rdrand = true, .rdseed = true, .aes = true, .vaes256 = true, .vaes512 = true}};
+    return (struct drng_evidence){.cpu = {.has = {true, true}, .aes = true, .vaes256 = true, .vaes512 = true}};
+}
+
+static void mask(struct drng_evidence *evidence, const char *value)
+{
+    const struct drng_ia32cap left = drng_ia32cap_read(value, true);
+    drng_ia32cap_mask(evidence, &left);
 }
 
 static void a_full_vector_masks_nothing(void)
 {
     struct drng_evidence e = everything();
-    drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0xffffffffffffffff:0xffffffffffffffff env:x");
-    CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+    mask(&e, "0xffffffffffffffff:0xffffffffffffffff");
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
     CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
 }
 
 static void the_kill_switch_masks_both(void)
 {
     struct drng_evidence e = everything();
-    drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0xbfffffffffffffff:0xfffffffffffbffff");
-    CU_ASSERT_TRUE(e.rdrand_masked && e.rdseed_masked);
-    CU_ASSERT_TRUE(e.cpu.rdrand && e.cpu.rdseed && e.cpu.aes);
+    mask(&e, "0xbfffffffffffffff:0xfffffffffffbffff");
+    CU_ASSERT_TRUE(e.masked[DRNG_RDRAND] && e.masked[DRNG_RDSEED]);
+    CU_ASSERT_TRUE(e.cpu.has[DRNG_RDRAND] && e.cpu.has[DRNG_RDSEED] && e.cpu.aes);
 }
 
 static void masked_aes_takes_the_wide_ones_with_it(void)
 {
     struct drng_evidence e = everything();
-    drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0xfdffffffffffffff:0xffffffffffffffff");
+    mask(&e, "0xfdffffffffffffff:0xffffffffffffffff");
     CU_ASSERT_FALSE(e.cpu.aes || e.cpu.vaes256 || e.cpu.vaes512);
     e = everything();
-    drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0xffffffffffffffff:0xfffffdffffffffff:0x0");
+    mask(&e, "0xffffffffffffffff:0xfffffdffffffffff:0x0");
     CU_ASSERT_TRUE(e.cpu.aes && !e.cpu.vaes256 && !e.cpu.vaes512);
     e = everything();
-    drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0xffffffffffffffff:0xfffffffffffeffff:0x0:0x0:0x0");
+    mask(&e, "0xffffffffffffffff:0xfffffffffffeffff:0x0:0x0:0x0");
     CU_ASSERT_TRUE(e.cpu.vaes256 && !e.cpu.vaes512);
 }
 
-static void no_vector_means_no_mask(void)
+static void no_variable_means_no_mask(void)
 {
-    static const char *const texts[] = {NULL, "", "N/A", "OPENSSL_armcap=0xbd", "OPENSSL_ia32cap=0x12"};
-    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+    struct drng_evidence e = everything();
+    mask(&e, NULL);
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
+    CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
+}
+
+/* As libcrypto has it: nothing, and no number, is 0. */
+static void what_is_no_number_masks_all(void)
+{
+    static const char *const values[] = {"", "N/A", "x", "yes", " ", "-0", "0x", "0x:0x", "~", "0:~0"};
+    for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
         struct drng_evidence e = everything();
-        drng_ia32cap_apply_text(&e, texts[i]);
-        CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
-        CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes512);
+        mask(&e, values[i]);
+        CU_ASSERT_TRUE(e.masked[DRNG_RDSEED]);
+        CU_ASSERT_EQUAL(e.masked[DRNG_RDRAND], values[i][0] != '~');
+        CU_ASSERT_EQUAL(e.cpu.aes, values[i][0] == '~');
+        CU_ASSERT_FALSE(e.cpu.vaes256 || e.cpu.vaes512);
     }
+}
+
+static void an_empty_second_word_is_skipped_since_3_5(void)
+{
+    static const struct {
+        const char *libcrypto;
+        bool masked;
+    } cases[] = {{"3.0.19", true}, {"3.4.0", true}, {"3.5.0", false}, {"3.10.1", false},
+                 {"4.0.2", false}, {NULL, false},   {"", false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct drng_evidence e = everything();
+        CU_ASSERT_EQUAL_FATAL(setenv("OPENSSL_ia32cap", "::0", 1), 0);
+        drng_ia32cap_apply(&e, cases[i].libcrypto);
+        CU_ASSERT_EQUAL(e.masked[DRNG_RDSEED], cases[i].masked);
+        CU_ASSERT_FALSE(e.masked[DRNG_RDRAND]);
+    }
+    CU_ASSERT_EQUAL(unsetenv("OPENSSL_ia32cap"), 0);
+}
+
+static void without_fxsr_there_is_no_aes_ni(void)
+{
+    struct drng_evidence e = everything();
+    mask(&e, "~0x1000000:~0");
+    CU_ASSERT_FALSE(e.cpu.aes || e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
+    e = everything();
+    mask(&e, "0xfffffffffeffffff:0xffffffffffffffff");
+    CU_ASSERT_TRUE(e.cpu.aes);
 }
 
 static void what_the_cpu_lacks_is_not_masked(void)
 {
     struct drng_evidence e = {0};
-    drng_ia32cap_apply_text(&e, "OPENSSL_ia32cap=0x0:0x0");
-    CU_ASSERT_FALSE(e.rdrand_masked || e.rdseed_masked);
+    mask(&e, "0x0:0x0");
+    CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
 }
 
 static const struct unit_test tests[] = {
@@ -144,7 +188,10 @@ static const struct unit_test tests[] = {
     {"a full vector masks nothing", a_full_vector_masks_nothing},
     {"the kill switch masks both", the_kill_switch_masks_both},
     {"masked AES takes the wide ones with it", masked_aes_takes_the_wide_ones_with_it},
-    {"no vector means no mask", no_vector_means_no_mask},
+    {"no variable means no mask", no_variable_means_no_mask},
+    {"what is no number masks all", what_is_no_number_masks_all},
+    {"an empty second word is skipped since 3.5", an_empty_second_word_is_skipped_since_3_5},
+    {"without FXSR there is no AES-NI", without_fxsr_there_is_no_aes_ni},
     {"what the CPU lacks is not masked", what_the_cpu_lacks_is_not_masked},
 };
 

@@ -28,7 +28,7 @@ static OSSL_PROVIDER *provider;
 static void open_healthy(void)
 {
     scripted_reset(scripted_good, scripted_good);
-    CU_ASSERT_TRUE_FATAL(drng_process_open());
+    CU_ASSERT_TRUE_FATAL(drng_process_open(NULL));
     drng_process.evidence = (struct drng_evidence){.cpu = scripted_cpu};
     libctx = evp_context("");
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
@@ -138,7 +138,7 @@ static void no_other_context_loads_it(void)
     CU_ASSERT_TRUE(evp_make_loadable(other));
     CU_ASSERT_PTR_NULL(OSSL_PROVIDER_load(other, "drng"));
     /* A provider that does not load has no reasons to be looked up, so the data alone has to tell. */
-    CU_ASSERT_TRUE(evp_error(NULL, "AES gave a wrong answer: CPU or libcrypto is broken"));
+    CU_ASSERT_TRUE(evp_error(NULL, "AES gave a wrong answer: the CPU or the module is broken"));
     OSSL_LIB_CTX_free(other);
     close_all();
 }

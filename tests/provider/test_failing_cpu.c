@@ -19,8 +19,8 @@
 static OSSL_LIB_CTX *on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const char *keys)
 {
     scripted_reset(rdseed, rdrand);
-    drng_process.rdseed = (struct drng_instruction){.name = "RDSEED", .read = drng_cpu_rdseed, .starves = true};
-    drng_process.rdrand = (struct drng_instruction){.name = "RDRAND", .read = drng_cpu_rdrand};
+    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
     OSSL_LIB_CTX *libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
     return libctx;
@@ -141,7 +141,7 @@ static void a_generator_without_a_parent_is_not_served_either(void)
 static void rdrand_alone_serves_only_where_it_may(void)
 {
     unsigned char out[32];
-    drng_process.evidence.kernel = (struct drng_kernel_flags){.known = true, .rdseed = true};
+    drng_process.evidence.kernel = (struct drng_kernel_flags){.known = true, .has = {[DRNG_RDSEED] = true}};
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand);
@@ -152,7 +152,7 @@ static void rdrand_alone_serves_only_where_it_may(void)
     CU_ASSERT_TRUE(evp_error("RDRAND", "switched off by the kernel"));
     EVP_RAND_CTX_free(rand);
     OSSL_LIB_CTX_free(libctx);
-    drng_process.evidence.kernel.rdrand = true;
+    drng_process.evidence.kernel.has[DRNG_RDRAND] = true;
 }
 
 /* A reseed that fails is the end of the output, and of nothing else: what clears up serves again. */

@@ -286,8 +286,8 @@ static void a_seed_source_without_a_source_fails(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
     CU_ASSERT_EQUAL(drng_source_instantiate(source, 0, 0, NULL, 0, NULL), 1);
     CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
-    provctx->policy.rdseed = NULL;
-    provctx->policy.rdrand = NULL;
+    provctx->policy.instructions[DRNG_RDSEED] = NULL;
+    provctx->policy.instructions[DRNG_RDRAND] = NULL;
     provctx->policy.fallback = NULL;
     memset(out, 0xaa, sizeof(out));
     CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 0);

@@ -6,11 +6,11 @@
 bool unmask_instructions(void)
 {
     scripted_reset(scripted_good, scripted_good);
-    if (!drng_process_open()) {
+    if (!drng_process_open(NULL)) {
         return false;
     }
-    drng_process.evidence.rdseed_masked = false;
-    drng_process.evidence.rdrand_masked = false;
+    drng_process.evidence.masked[DRNG_RDSEED] = false;
+    drng_process.evidence.masked[DRNG_RDRAND] = false;
     drng_process_close();
     return true;
 }

@@ -14,8 +14,7 @@ void scripted_reset(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 {
     scripted_rdseed = (struct scripted_instruction){.behaviour = rdseed, .ns = NORMAL_NS, .state = 1};
     scripted_rdrand = (struct scripted_instruction){.behaviour = rdrand, .ns = NORMAL_NS, .state = 2};
-    scripted_cpu =
-        (struct drng_cpu){.vendor = "GenuineIntel", .family = 6, .model = 85, .rdrand = true, .rdseed = true};
+    scripted_cpu = (struct drng_cpu){.vendor = "GenuineIntel", .family = 6, .model = 85, .has = {true, true}};
     scripted_os_reset();
 }
 

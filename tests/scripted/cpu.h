@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mixing/machine/counters.h"
 #include "mixing/machine/cpu.h"
 
 struct scripted_instruction;
@@ -34,6 +35,9 @@ struct scripted_instruction {
 
 extern struct scripted_instruction scripted_rdrand;
 extern struct scripted_instruction scripted_rdseed;
+
+#define SCRIPTED_SOURCE_RDSEED ((enum drng_source)(DRNG_SOURCE_INSTRUCTION + DRNG_RDSEED))
+#define SCRIPTED_SOURCE_RDRAND ((enum drng_source)(DRNG_SOURCE_INSTRUCTION + DRNG_RDRAND))
 
 /* What drng_cpu_identify() answers. */
 extern struct drng_cpu scripted_cpu;

@@ -11,7 +11,10 @@ Keys = dict[str, tuple[str, ...]]
 
 
 def keys_of_the_provider() -> Keys:
-    lines = re.findall(r'^    \[\w+\] = \{"(\w+)", \{(.*?)\}', (ROOT / "provider/config.c").read_text(), flags=re.M)
+    rows = re.findall(r'X\(DRNG_\w+, ("\w+")\)', (ROOT / "mixing/machine/instruction.h").read_text())
+    code = (ROOT / "provider/config.c").read_text()
+    code = code.replace("DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)", ", ".join(rows))
+    lines = re.findall(r'^    \[\w+\] = \{"(\w+)", \{(.*?)\}', code, flags=re.M)
     return {key: tuple(re.findall(r'"(.*?)"', values)) for key, values in lines}
 
 

@@ -121,7 +121,7 @@ def test_on_and_off(either: Image, name: str) -> None:
 
     said = image.ok("on", "--system")
     assert "strict is on" in said
-    assert ("random = mine is set aside" in said) == (name == "own-random")
+    assert ("random = mine has no effect" in said) == (name == "own-random")
     assert image.served(image.conf)
     assert image.providers(image.conf) == providers | {"drng"}
     assert image.ciphers(image.conf) == ciphers
@@ -175,8 +175,8 @@ def test_on_twice_changes_nothing(either: Image) -> None:
 def test_off_where_it_is_off(either: Image) -> None:
     image = either
     files = image.files()
-    assert "off already" in image.ok("off", "--system")
-    assert "off already" in image.ok("off", "--service", "nginx")
+    assert "drng is off already" in image.ok("off", "--system")
+    assert "drng is off already" in image.ok("off", "--service", "nginx")
     assert image.files() == files
 
 
@@ -186,9 +186,9 @@ def test_off_where_drng_serves_by_lines_of_somebody_s(either: Image) -> None:
     image.conf.write_text(image.conf.read_text() + (ROOT / "conf/drng.cnf").read_text())
     files = image.files()
     said = image.ok("off", "--system")
-    assert "off already" in said
-    assert "drng serves all the same, by lines of /etc/ssl/openssl.cnf's own" in said
-    assert "drng serves nginx.service all the same, by /etc/ssl/openssl.cnf" in image.ok("off", "--service", "nginx")
+    assert "drng is off already" in said
+    assert "drng still serves, by lines of /etc/ssl/openssl.cnf that drng-enable did not write" in said
+    assert "drng still serves nginx.service, by /etc/ssl/openssl.cnf" in image.ok("off", "--service", "nginx")
     assert image.files() == files
 
 
@@ -212,7 +212,7 @@ def test_random_provider_takes_openssl_3_5(image: Image) -> None:
         image.ok("on", "--system", "--profile", "random-provider")
         assert image.served(image.conf)
     else:
-        assert "takes OpenSSL 3.5" in image.refused("on", "--system", "--profile", "random-provider")
+        assert "needs OpenSSL 3.5" in image.refused("on", "--system", "--profile", "random-provider")
 
 
 def test_what_the_operator_changes_meanwhile_is_kept(image: Image) -> None:
@@ -236,7 +236,7 @@ def test_a_backup_that_is_there_is_kept(either: Image, whose: str) -> None:
     else:
         kept = b"a = b\n"
         image.backup.write_bytes(kept)
-    assert "before-drng is there already" in image.ok("on", "--system")
+    assert "before-drng exists already" in image.ok("on", "--system")
     assert image.backup.read_bytes() == kept
     image.ok("off", "--system")
     assert image.backup.read_bytes() == kept
@@ -345,7 +345,10 @@ def test_a_mistyped_value(either: Image) -> None:
 def test_a_mistyped_key_is_warned_of(image: Image) -> None:
     set_key(image, "falback = no")
     said = image.ok("on", "--system")
-    assert "[drng_sect] falback = no: nobody knows this key, and it is ignored; is fallback meant?" in said
+    assert (
+        "[drng_sect] falback = no: neither OpenSSL nor drng knows this key, and it is ignored; did you mean fallback?"
+        in said
+    )
     assert image.served(image.conf)
 
 
@@ -356,7 +359,7 @@ def test_a_mistyped_key_is_warned_of(image: Image) -> None:
         ("openssl_conf = x\nconfig_diagnostics = 1\n[x]\nno_such_module = y\n", "does not load as it is"),
         (
             POLICY.replace("legacy = legacy_sect\n", "").replace("default = default_sect", "base = default_sect"),
-            "does without",
+            "does not activate the default provider",
         ),
         (
             POLICY.replace(
@@ -364,7 +367,7 @@ def test_a_mistyped_key_is_warned_of(image: Image) -> None:
             ),
             "random numbers would not come from drng",
         ),
-        (POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"), "by lines of its own"),
+        (POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"), "by lines that drng-enable did not write"),
         (POLICY + "# >>> drng-enable: strict\n", "out of order"),
         (POLICY + "# <<< drng-enable\n# >>> drng-enable: strict\n# <<< drng-enable\n", "out of order"),
         # A section left over and never named: it must not come alive because the profile uses its name.
@@ -527,7 +530,7 @@ def test_another_openssl_conf_is_not_fought(either: Image, place: str) -> None:
         unit.write_text(unit.read_text() + "EnvironmentFile=-/etc/default/nginx\n")
         (image.root / "etc/default").mkdir()
         (image.root / "etc/default/nginx").write_text("OPENSSL_CONF=/etc/mine.cnf\n")
-    assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", "nginx")
+    assert "mentions OPENSSL_CONF already" in image.refused("on", "--service", "nginx")
 
 
 @pytest.mark.parametrize(("service", "directory"), [("apache2", "apache2"), ("apache2@web", "apache2-web")])
@@ -539,11 +542,11 @@ def test_apache_s_envvars_are_not_fought(image: Image, service: str, directory: 
     envvars = image.root / "etc" / directory / "envvars"
     envvars.parent.mkdir()
     shutil.copy(ROOT / "conf/apache/envvars", envvars)
-    assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", service)
+    assert "mentions OPENSSL_CONF already" in image.refused("on", "--service", service)
     envvars.write_text("export OPENSSL_CONF_INCLUDE=/etc\n")
-    assert "has a say in OPENSSL_CONF_INCLUDE already" in image.refused("on", "--service", service)
+    assert "mentions OPENSSL_CONF_INCLUDE already" in image.refused("on", "--service", service)
     envvars.write_text("export OPENSSL_\\\nCONF=/etc/mine.cnf\n")
-    assert "has a say in OPENSSL_CONF already" in image.refused("on", "--service", service)
+    assert "mentions OPENSSL_CONF already" in image.refused("on", "--service", service)
     envvars.write_text("# export OPENSSL_CONF=/etc/mine.cnf\nexport MY_OPENSSL_CONF=/etc\n")
     image.ok("on", "--service", service)
 
@@ -552,8 +555,8 @@ def test_a_drop_in_by_somebody_else_is_left_alone(either: Image) -> None:
     image = either
     image.drop_in.parent.mkdir(parents=True)
     shutil.copy(ROOT / "conf/systemd/nginx.service.d/drng.conf", image.drop_in)
-    assert "not by drng-enable" in image.refused("on", "--service", "nginx")
-    assert "not by drng-enable" in image.refused("off", "--service", "nginx")
+    assert "drng-enable did not make it" in image.refused("on", "--service", "nginx")
+    assert "drng-enable did not make it" in image.refused("off", "--service", "nginx")
 
 
 @pytest.mark.parametrize("which", ["drop-in", "own"])
@@ -572,20 +575,20 @@ def test_what_somebody_adds_to_a_service_s_files_is_not_lost(either: Image, whic
         assert "properties" not in said, "of ours none is called theirs"
     assert f"'{line.splitlines()[-1]}'; on and off refuse" in image.run("status", "--service", "nginx").stdout
     path.write_text(text.replace("\n", "\n\n", 1))
-    assert "lines are missing, or in another order" in image.refused("off", "--service", "nginx")
+    assert "lines of it are missing or in another order" in image.refused("off", "--service", "nginx")
     path.write_text(text)
     assert "on and off refuse" not in image.ok("status", "--service", "nginx")
     image.ok("off", "--service", "nginx")
 
 
 SAYINGS = {
-    "wildcard": ("EnvironmentFile=/etc/def*/*.env", "/etc/default/a.env has a say in OPENSSL_CONF"),
-    "specifier": ("EnvironmentFile=-%E/default/%p-%i.env", "/etc/default/stunnel-web.env has a say in OPENSSL_CONF"),
+    "wildcard": ("EnvironmentFile=/etc/def*/*.env", "/etc/default/a.env mentions OPENSSL_CONF"),
+    "specifier": ("EnvironmentFile=-%E/default/%p-%i.env", "/etc/default/stunnel-web.env mentions OPENSSL_CONF"),
     "unknown": ("EnvironmentFile=/etc/default/%H.env", "what %H stands for is not known"),
     "unknown name": ("Environment=%I=/x", "the name of the variable is not known"),
-    "modules": ("Environment=OPENSSL_MODULES=/tmp", "has a say in OPENSSL_MODULES"),
-    "after a sign": ("Environment=A=# OPENSSL_CONF=/x", "has a say in OPENSSL_CONF"),
-    "escaped": ("Environment=OPENSSL\\x5fCONF=/x", "has a say in OPENSSL_CONF"),
+    "modules": ("Environment=OPENSSL_MODULES=/tmp", "mentions OPENSSL_MODULES"),
+    "after a sign": ("Environment=A=# OPENSSL_CONF=/x", "mentions OPENSSL_CONF"),
+    "escaped": ("Environment=OPENSSL\\x5fCONF=/x", "mentions OPENSSL_CONF"),
 }
 
 
@@ -649,7 +652,7 @@ def test_what_overrules_a_drop_in_by_systemd_s_rules(either: Image, how: str) ->
     (image.root / file).write_text(f"[Service]\n{line}\n")
     result = image.run("status", "--service", service)
     assert result.returncode == 1
-    assert "but not in effect: " in result.stdout
+    assert "but it is not in effect: " in result.stdout
 
 
 def test_a_drop_in_that_is_masked_has_no_say(either: Image) -> None:
@@ -691,7 +694,7 @@ def test_a_profile_that_has_changed_is_told_and_taken_up(either: Image, scope: t
     image.ok("on", *scope)
     assert "is not what these lines say" not in image.ok("status", *scope)
     set_key(image, "fallback = no")
-    assert "is not what these lines say: drng-enable on" in image.ok("status", *scope)
+    assert "differs from the lines in effect: run drng-enable on" in image.ok("status", *scope)
     conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
     assert "fallback = no" not in conf.read_text()
     image.ok("on", *scope)
@@ -743,7 +746,7 @@ def test_drng_conf_finds_nothing_in_the_profiles(profile: str) -> None:
     result = drng_conf(ROOT / "conf" / f"{profile}.cnf")
     assert "drng       [drng_sect]" in result.stdout
     if profile == "drng-random-provider" and not has_random_provider():
-        assert "random_provider takes OpenSSL 3.5 or later" in result.stderr
+        assert "random_provider needs OpenSSL 3.5 or later" in result.stderr
         assert result.returncode == 1
     else:
         assert result.stderr == ""
@@ -753,7 +756,7 @@ def test_drng_conf_finds_nothing_in_the_profiles(profile: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "warning"),
     [
-        ("[drng_sect]\n", "[drng_sect]\nsorce = rdrand\n", "sorce = rdrand: nobody knows this key"),
+        ("[drng_sect]\n", "[drng_sect]\nsorce = rdrand\n", "sorce = rdrand: neither OpenSSL nor drng knows this key"),
         ("[drng_sect]\n", "[drng_sect]\nsource = rdrnd\n", "write one of auto, rdseed, rdrand"),
         ("drng = drng_sect", "drng = drng_sec", "there is no such section"),
         ("[drng_sect]\nactivate = 1", "[drng_sect]\n", "drng is not loaded"),

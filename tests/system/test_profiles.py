@@ -116,11 +116,11 @@ TOLD = "a key mistyped in another section"
 WARNINGS = {
     "nothing": None,
     "warns of the value": "fallback = mabye: the provider does not load",
-    "warns of the key": "nobody knows this key",
+    "warns of the key": "neither OpenSSL nor drng knows this key",
     "warns that OpenSSL reads no further": "propertes = ",
-    "warns of `random_provider`": "random_provider takes OpenSSL 3.5",
-    "warns of the include": "an .include leads nowhere",
-    "refuses what is not there": "No such file or directory; OpenSSL goes on without it, and serves by itself",
+    "warns of `random_provider`": "random_provider needs OpenSSL 3.5",
+    "warns of the include": "an .include names a file that cannot be read",
+    "refuses what is not there": "No such file or directory; OpenSSL ignores it, and OpenSSL's own generator serves",
     "refuses what does not parse": "missing equal sign",
 }
 
@@ -163,7 +163,7 @@ def skip_if_elsewhere(row: str, column: str) -> None:
     if of_before and not before:
         pytest.skip("this is OpenSSL 3.5 or later")
     if column == RANDOM_PROVIDER and before and not of_before:
-        pytest.skip("random_provider takes OpenSSL 3.5 or later")
+        pytest.skip("random_provider needs OpenSSL 3.5 or later")
     if TABLE[row].get(column) == DRNG and "rdrand" not in Path("/proc/cpuinfo").read_text().split():
         pytest.skip("this CPU has no RDRAND")
 

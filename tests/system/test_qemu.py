@@ -79,7 +79,7 @@ def amd(family: int, model: int) -> str:
 
 # `max` is an AMD of family 0fh, which never had RDRAND and stands on the list of broken parts.
 MODELS = [
-    Model("Nehalem", ABSENT, "libcrypto"),
+    Model("Nehalem", ABSENT, "portable"),
     Model("Westmere", ABSENT, "AES-NI"),
     Model("IvyBridge", None, "AES-NI"),
     Model("Haswell", None, "AES-NI"),
@@ -88,8 +88,8 @@ MODELS = [
     Model("max,-rdrand", ABSENT, "AES-NI"),
     Model("max,-rdseed", BROKEN, "AES-NI"),
     Model("max,-vaes", BROKEN, "AES-NI"),
-    Model("max,-aes", BROKEN, "libcrypto"),
-    Model("max,-rdrand,-aes", ABSENT, "libcrypto"),
+    Model("max,-aes", BROKEN, "portable"),
+    Model("max,-rdrand,-aes", ABSENT, "portable"),
     Model(part("GenuineIntel", 6, 85), None, "AES-NI"),
     Model(part("HygonGenuine", 24, 1), None, "AES-NI"),
     # The edges of the list: 15h, 16h, and of 17h the models 70h to 7fh. RDSEED of 17h 47h QEMU does not have.

@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import output, processes
+from scripts.drng_status import output, page, processes
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.pages import forged
 from tests.support.servers import (
@@ -380,11 +380,11 @@ def test_the_missing_permission_is_named(public_copy: Path) -> None:
         process.do(f"change_user {NOBODY}")
         dropped = as_nobody(public_copy, "--pid", str(process.pid))
     assert result.returncode == 3
-    assert "it belongs to root, so reading its memory takes root (CAP_SYS_PTRACE)" in result.stderr
+    assert "it belongs to root, so only root (CAP_SYS_PTRACE) may read its memory" in result.stderr
     assert check.returncode == 3
     assert "it belongs to root" in check.stdout
     assert everybody.returncode == 0
-    assert "processes that could not be looked at, which may take root (CAP_SYS_PTRACE)" in everybody.stderr
+    assert re.search(r"processes that could not be looked at: \d+; run drng-status as root", everybody.stderr)
     assert dropped.returncode == 3
     assert "given up privileges" in dropped.stderr
 
@@ -474,7 +474,7 @@ def test_an_older_drng_is_named(tmp_path: Path) -> None:
 MEMORY = {
     0: "not locked: forked after drng was loaded, and a child does not inherit the lock",
     1: "locked",
-    2: "not locked, or not all: the limit RLIMIT_MEMLOCK refuses",
+    2: "not locked, or only in part: the limit RLIMIT_MEMLOCK is too low",
 }
 
 
@@ -493,8 +493,13 @@ GARBAGE = {
     "zeros": bytes(8192),
     "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
     "an older layout": forged(layout=1),
-    "a newer layout": forged(layout=3),
+    "a newer layout": forged(layout=page.LAYOUT + 1),
     "counters that are not filled in yet": forged(layout=0),
+    "no instruction": forged(instruction_count=0),
+    "instructions without end": forged(instruction_count=0xFFFFFFFF),
+    "an instruction without a name": forged(names=(b"rdseed", b"")),
+    "two instructions of one name": forged(names=(b"rdseed", b"rdseed")),
+    "an instruction named to do harm": forged(names=(b"rdseed", b"a\nb 1")),
     "a live part far away": forged(live_offset=0xFFFFFFFF),
     "a live part behind the end": forged(live_offset=1 << 19),
     "a live part in the head": forged(live_offset=64),
@@ -523,9 +528,9 @@ def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:
-    with holding(build_module(tmp_path, forged(layout=3))) as pid:
+    with holding(build_module(tmp_path, forged(layout=page.LAYOUT + 1))) as pid:
         result = status("--pid", str(pid))
-    assert "counters of layout 3, of another version of drng" in result.stderr
+    assert f"its counters have layout {page.LAYOUT + 1}, of another version of drng" in result.stderr
 
 
 def test_a_text_cannot_command_the_terminal(tmp_path: Path) -> None:
@@ -701,7 +706,7 @@ def test_a_service_that_is_unknown_or_not_running(systemd: Path) -> None:
         processes.service_members("unknown")
     with pytest.raises(processes.TargetError, match="service stopped is not running"):
         processes.service_members("stopped")
-    with pytest.raises(processes.TargetError, match="systemctl cannot tell of missing"):
+    with pytest.raises(processes.TargetError, match="systemctl gives no answer about missing"):
         processes.service_members("missing")
 
 
@@ -745,7 +750,10 @@ def test_masks_are_told_from_what_the_cpu_lacks(hardware: str) -> None:
 def test_an_unknown_key_is_warned_about(config: ConfigWriter) -> None:
     result = status(env={"OPENSSL_CONF": str(config(fallbak="no"))})
     assert result.returncode == 0
-    assert "fallbak = no: nobody knows this key, and it is ignored; is fallback meant?" in result.stderr
+    assert (
+        "fallbak = no: neither OpenSSL nor drng knows this key, and it is ignored; did you mean fallback?"
+        in result.stderr
+    )
 
 
 def test_a_file_that_is_not_there_is_warned_about(tmp_path: Path) -> None:

@@ -111,6 +111,31 @@ def test_a_floor_of_mixing_stands_on_those_below_it() -> None:
     assert not [why for module, to in arrows.items() for up, why in to.items() if floor_of(up) > floor_of(module)]
 
 
+def listed_symbols(*arguments: str) -> set[str]:
+    """What nm prints, without the versions and the names of an archive's members."""
+    lines = subprocess.run(["nm", *arguments], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {line.split()[-1].partition("@")[0] for line in lines if line and not line.endswith(":")}
+
+
+def libcryptos_symbols() -> set[str]:
+    libdir = subprocess.run(
+        ["pkg-config", "--variable=libdir", "libcrypto"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    return listed_symbols("-D", "--defined-only", f"{libdir}/libcrypto.so")
+
+
+def test_mixing_uses_no_libcrypto() -> None:
+    """Locks and memory of another library are no part of what a fork or a signal may come between."""
+    files = sorted((ROOT / "mixing").rglob("*.[chS]"))
+    assert len(files) > 50
+    assert not [file.name for file in files if re.search(r"openssl/", file.read_text())]
+    theirs = libcryptos_symbols()
+    assert "EVP_EncryptInit_ex" in theirs and "memcpy" not in theirs
+    wanted = listed_symbols("--undefined-only", str(BUILD / "dev" / "libmixing.a"))
+    assert "memcpy" in wanted
+    assert not wanted & theirs
+
+
 @pytest.mark.parametrize(
     ("arrows", "circle"),
     [

@@ -44,9 +44,9 @@ bool aes_ctr_is_right(const struct aes_ctr_run *run)
     memset(v, CANARY, sizeof(v));
     memcpy(v + at, run->v, BLOCK);
     memcpy(key + run->shift, run->key, run->key_len);
-    return subject->ctr(key + run->shift, run->key_len, v + at, out_len > 0 ? out + at : NULL, run->out_blocks,
-                        tail_len > 0 ? tail + at : NULL, run->tail_blocks) == DRNG_OK &&
-           holds_only(out, out_len + 3 * GUARD, at, expected, out_len) &&
+    subject->ctr(key + run->shift, run->key_len, v + at, out_len > 0 ? out + at : NULL, run->out_blocks,
+                 tail_len > 0 ? tail + at : NULL, run->tail_blocks);
+    return holds_only(out, out_len + 3 * GUARD, at, expected, out_len) &&
            holds_only(tail, sizeof(tail), at, expected + out_len, tail_len) &&
            holds_only(v, sizeof(v), at, last, BLOCK) && memcmp(key + run->shift, run->key, run->key_len) == 0;
 }
@@ -82,9 +82,9 @@ bool aes_cbc_is_right(const struct aes_cbc_run *run)
     memset(chain, CANARY, sizeof(chain));
     memcpy(chain + at, run->iv, BLOCK);
     memcpy(key + run->shift, run->key, run->key_len);
-    return subject->cbc(key + run->shift, run->key_len, chain + at, run->without_out ? NULL : out + at,
-                        run->without_in ? NULL : in + run->shift, run->blocks) == DRNG_OK &&
-           holds_only(out, sizeof(out), at, expected, run->without_out ? 0 : run->blocks * BLOCK) &&
+    subject->cbc(key + run->shift, run->key_len, chain + at, run->without_out ? NULL : out + at,
+                 run->without_in ? NULL : in + run->shift, run->blocks);
+    return holds_only(out, sizeof(out), at, expected, run->without_out ? 0 : run->blocks * BLOCK) &&
            holds_only(chain, sizeof(chain), at, last, BLOCK);
 }
 
@@ -133,12 +133,12 @@ static void fips_197_examples_are_met(void)
         uint8_t v[BLOCK];
         uint8_t out[BLOCK];
         bytes_from_hex(known[i].fips_197, expected, sizeof(expected));
-        CU_ASSERT_EQUAL(subject->cbc(key, key_lens[i], chain, NULL, in, 1), DRNG_OK);
+        subject->cbc(key, key_lens[i], chain, NULL, in, 1);
         CU_ASSERT_EQUAL(memcmp(chain, expected, BLOCK), 0);
         /* V is incremented first. */
         memcpy(v, in, BLOCK);
         v[15]--;
-        CU_ASSERT_EQUAL(subject->ctr(key, key_lens[i], v, out, 1, NULL, 0), DRNG_OK);
+        subject->ctr(key, key_lens[i], v, out, 1, NULL, 0);
         CU_ASSERT_EQUAL(memcmp(out, expected, BLOCK), 0);
     }
 }
@@ -155,7 +155,7 @@ static void cbc_examples_are_met(void)
         bytes_from_hex(known[i].key, key, key_lens[i]);
         bytes_from_hex(known[i].cbc, expected, sizeof(expected));
         bytes_from_hex("000102030405060708090a0b0c0d0e0f", chain, sizeof(chain));
-        CU_ASSERT_EQUAL(subject->cbc(key, key_lens[i], chain, out, in, EXAMPLE_LEN / BLOCK), DRNG_OK);
+        subject->cbc(key, key_lens[i], chain, out, in, EXAMPLE_LEN / BLOCK);
         CU_ASSERT_EQUAL(memcmp(out, expected, EXAMPLE_LEN), 0);
         CU_ASSERT_EQUAL(memcmp(chain, expected + EXAMPLE_LEN - BLOCK, BLOCK), 0);
     }
@@ -175,7 +175,7 @@ static void ctr_examples_are_met(void)
         bytes_from_hex(known[i].key, key, key_lens[i]);
         bytes_from_hex(known[i].ctr, expected, sizeof(expected));
         bytes_from_hex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfefe", v, sizeof(v));
-        CU_ASSERT_EQUAL(subject->ctr(key, key_lens[i], v, out, 3, out + 3 * BLOCK, 1), DRNG_OK);
+        subject->ctr(key, key_lens[i], v, out, 3, out + 3 * BLOCK, 1);
         for (size_t j = 0; j < EXAMPLE_LEN; j++) {
             out[j] ^= in[j];
         }

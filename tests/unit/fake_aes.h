@@ -1,4 +1,4 @@
-/* fake_aes.h - libcrypto's AES, but one call of it fails or answers wrong. */
+/* fake_aes.h - AES in plain C, but one call of it answers wrong. */
 
 #ifndef DRNG_FAKE_AES_H
 #define DRNG_FAKE_AES_H
@@ -8,12 +8,9 @@
 
 #include "mixing/aes/aes.h"
 
-enum { FAKE_AES_GARBAGE = 0xa5 };
-
 /* Which call, counted from 1, goes wrong; 0: none. */
 struct fake_aes_script {
     unsigned calls;    /* made so far, of both slots */
-    unsigned fails_at; /* writes FAKE_AES_GARBAGE wherever it may, and returns DRNG_LIBCRYPTO_FAILED */
     unsigned flips_at; /* one bit of every result is wrong: out, tail, chain */
     bool flips_last;   /* in the last byte of each, not in the first */
     size_t spare_192;  /* bytes at the end of each with a key of 24 bytes that its caller has no use for */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include "mixing/entropy/hmac.h"
 
@@ -20,20 +21,17 @@ void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour 
 {
     scripted_reset(rdseed, rdrand);
     memset(rig, 0, sizeof(*rig));
-    rig->rdseed.name = "RDSEED";
-    rig->rdseed.read = drng_cpu_rdseed;
-    rig->rdseed.starves = true;
-    rig->rdseed.counters = &rig->counters.rdseed;
-    rig->rdrand.counters = &rig->counters.rdrand;
-    rig->rdrand.name = "RDRAND";
-    rig->rdrand.read = drng_cpu_rdrand;
-    rig->policy = (struct drng_seed_policy){.rdseed = &rig->rdseed,
-                                            .rdrand = &rig->rdrand,
-                                            .aes = &drng_aes_evp,
-                                            .conditioner = DRNG_CBC_MAC,
-                                            .fallback = fall_back,
-                                            .fallback_arg = rig,
-                                            .counters = &rig->counters};
+    rig->rdseed.row = &drng_instruction_rows[DRNG_RDSEED];
+    rig->rdrand.row = &drng_instruction_rows[DRNG_RDRAND];
+    rig->rdseed.counters = &rig->counters.instructions[DRNG_RDSEED];
+    rig->rdrand.counters = &rig->counters.instructions[DRNG_RDRAND];
+    rig->policy =
+        (struct drng_seed_policy){.instructions = {[DRNG_RDSEED] = &rig->rdseed, [DRNG_RDRAND] = &rig->rdrand},
+                                  .aes = &drng_aes_portable,
+                                  .conditioner = DRNG_CBC_MAC,
+                                  .fallback = fall_back,
+                                  .fallback_arg = rig,
+                                  .counters = &rig->counters};
     rig->fallback_works = true;
 }
 
@@ -58,33 +56,33 @@ size_t rig_way_count(void)
     return rig_has_aes_ni() ? all : all - 2;
 }
 
-/* As in the provider, the fused loop and AES-NI go together. */
+/* The fused loop goes with AES-NI. */
 void rig_take_way(struct rig *rig, const struct rig_way *way)
 {
-    rig->policy.aes = way->fused ? &drng_aes_ni : &drng_aes_evp;
+    rig->policy.aes = way->fused ? &drng_aes_ni : &drng_aes_portable;
     rig->policy.conditioner = way->conditioner;
-    rig->policy.fused = way->fused;
 }
 
 /* ---- What a seed must be ---- */
 
 static bool cbc_mac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
 {
-    struct drng_cbc_mac mac;
-    drng_cbc_mac_begin(&mac, &drng_aes_evp, (const uint8_t *)key);
-    const bool done = drng_cbc_mac_update(&mac, (const uint8_t *)words, count / 2) == DRNG_OK;
-    memcpy(block, mac.state, DRNG_MAC_LEN);
+    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
+    bool done = ctx != NULL && EVP_EncryptInit_ex(ctx, EVP_aes_128_cbc(), NULL, (const uint8_t *)key, NULL) == 1;
+    for (size_t i = 0; i < count && done; i += 2) {
+        int len = 0;
+        done =
+            EVP_EncryptUpdate(ctx, block, &len, (const uint8_t *)(words + i), DRNG_MAC_LEN) == 1 && len == DRNG_MAC_LEN;
+    }
+    EVP_CIPHER_CTX_free(ctx);
     return done;
 }
 
 static bool hmac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
 {
-    EVP_MAC_CTX *ctx = NULL;
     uint8_t digest[DRNG_HMAC_LEN] = {0};
-    const bool done = drng_hmac_begin(&ctx, (const uint8_t *)key, DRNG_CONDITIONER_KEY_LEN) == DRNG_OK &&
-                      drng_hmac_update(ctx, words, count * sizeof(*words)) == DRNG_OK &&
-                      drng_hmac_end(ctx, digest) == DRNG_OK;
-    EVP_MAC_CTX_free(ctx);
+    const bool done = HMAC(EVP_sha256(), key, DRNG_CONDITIONER_KEY_LEN, (const uint8_t *)words, count * sizeof(*words),
+                           digest, NULL) != NULL;
     memcpy(block, digest, DRNG_MAC_LEN);
     return done;
 }

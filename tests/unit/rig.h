@@ -30,11 +30,11 @@ struct rig {
  */
 void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour *rdrand);
 
-/* The ways from words to seed, without those for AES-NI where the real CPU lacks it. `fused` is the policy's. */
+/* The ways from words to seed, without those for AES-NI where the real CPU lacks it. */
 struct rig_way {
     const char *name;
     enum drng_conditioner_kind conditioner;
-    bool fused;
+    bool fused; /* with AES-NI */
 };
 extern const struct rig_way rig_ways[];
 size_t rig_way_count(void);

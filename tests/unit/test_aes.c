@@ -3,50 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/aes/libcrypto.h"
 #include "tests/unit/aes_cases.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/fake_aes.h"
-#include "tests/unit/memory.h"
 #include "tests/unit/reference.h"
-
-/* ---- libcrypto, the one that can fail ---- */
-
-static void libcrypto_fails_without_memory(void)
-{
-    uint8_t key[DRNG_AES_MAX_KEY] = {0};
-    uint8_t v[DRNG_AES_BLOCK] = {0};
-    uint8_t out[DRNG_AES_BLOCK];
-
-    drng_libcrypto_close();
-    memory_fail(true);
-    CU_ASSERT_EQUAL(drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0), DRNG_LIBCRYPTO_FAILED);
-    CU_ASSERT_EQUAL(drng_aes_evp.cbc(key, 32, v, out, NULL, 1), DRNG_LIBCRYPTO_FAILED);
-    memory_fail(false);
-    CU_ASSERT_EQUAL(drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0), DRNG_OK);
-}
-
-/* The ciphers are there, and only the call itself lacks memory; whichever allocation is the first to fail. */
-static void libcrypto_fails_without_memory_for_a_call(void)
-{
-    uint8_t key[DRNG_AES_MAX_KEY] = {0};
-    uint8_t v[DRNG_AES_BLOCK] = {0};
-    uint8_t out[DRNG_AES_BLOCK];
-    enum drng_result status[2] = {DRNG_LIBCRYPTO_FAILED, DRNG_LIBCRYPTO_FAILED};
-    unsigned allocations = 0;
-
-    CU_ASSERT_EQUAL(drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0), DRNG_OK);
-    for (; status[0] != DRNG_OK || status[1] != DRNG_OK; allocations++) {
-        memory_fail_after(allocations);
-        status[0] = drng_aes_evp.ctr(key, 32, v, out, 1, NULL, 0);
-        memory_fail_after(allocations);
-        status[1] = drng_aes_evp.cbc(key, 32, v, out, NULL, 1);
-        memory_fail(false);
-        CU_ASSERT_TRUE(status[0] == DRNG_OK || status[0] == DRNG_LIBCRYPTO_FAILED);
-        CU_ASSERT_TRUE(status[1] == DRNG_OK || status[1] == DRNG_LIBCRYPTO_FAILED);
-    }
-    CU_ASSERT_TRUE(allocations > 1);
-}
 
 /* ---- Implementations with a fault, which the cases must see ---- */
 
@@ -54,7 +14,7 @@ static bool faulty_ctr_is_seen(const struct drng_aes *aes, unsigned bits)
 {
     struct aes_ctr_run run = {.key_len = 32, .out_blocks = 70, .tail_blocks = 3};
     reference_before_carry(run.v, bits, 20);
-    aes_cases_about(&drng_aes_evp);
+    aes_cases_about(&drng_aes_portable);
     const bool right = aes_ctr_is_right(&run);
     aes_cases_about(aes);
     return right && !aes_ctr_is_right(&run);
@@ -63,7 +23,7 @@ static bool faulty_ctr_is_seen(const struct drng_aes *aes, unsigned bits)
 static bool faulty_cbc_is_seen(const struct drng_aes *aes, bool without_out)
 {
     const struct aes_cbc_run run = {.key_len = 16, .blocks = 5, .without_out = without_out};
-    aes_cases_about(&drng_aes_evp);
+    aes_cases_about(&drng_aes_portable);
     const bool right = aes_cbc_is_right(&run);
     aes_cases_about(aes);
     return right && !aes_cbc_is_right(&run);
@@ -79,8 +39,8 @@ static void a_flipped_bit_is_seen(void)
     CU_ASSERT_TRUE(faulty_cbc_is_seen(&fake_aes, true));
 }
 
-static enum drng_result counts_in_64_bits(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
-                                          size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+static void counts_in_64_bits(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                              size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     for (size_t i = 0; i < out_blocks + tail_blocks; i++) {
         uint8_t high[8];
@@ -90,7 +50,6 @@ static enum drng_result counts_in_64_bits(const uint8_t *key, size_t key_len, ui
         uint8_t *to = i < out_blocks ? out + i * DRNG_AES_BLOCK : tail + (i - out_blocks) * DRNG_AES_BLOCK;
         reference_encrypt(key, key_len, v, to);
     }
-    return DRNG_OK;
 }
 
 static void a_lost_carry_is_seen(void)
@@ -100,11 +59,11 @@ static void a_lost_carry_is_seen(void)
     CU_ASSERT_FALSE(faulty_ctr_is_seen(&faulty, 32));
 }
 
-static enum drng_result writes_a_byte_too_many(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK],
-                                               uint8_t *out, size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+static void writes_a_byte_too_many(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                                   size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     out[out_blocks * DRNG_AES_BLOCK] = 0;
-    return drng_aes_evp.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
+    drng_aes_portable.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
 }
 
 static void a_byte_too_many_is_seen(void)
@@ -113,12 +72,12 @@ static void a_byte_too_many_is_seen(void)
     CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 32));
 }
 
-static enum drng_result keeps_the_counter(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
-                                          size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+static void keeps_the_counter(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                              size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     uint8_t copy[DRNG_AES_BLOCK];
     memcpy(copy, v, sizeof(copy));
-    return drng_aes_evp.ctr(key, key_len, copy, out, out_blocks, tail, tail_blocks);
+    drng_aes_portable.ctr(key, key_len, copy, out, out_blocks, tail, tail_blocks);
 }
 
 static void a_counter_left_behind_is_seen(void)
@@ -128,8 +87,6 @@ static void a_counter_left_behind_is_seen(void)
 }
 
 static const struct unit_test tests[] = {
-    {"libcrypto fails without memory", libcrypto_fails_without_memory},
-    {"libcrypto fails without memory for a call", libcrypto_fails_without_memory_for_a_call},
     {"a flipped bit is seen", a_flipped_bit_is_seen},
     {"a lost carry is seen", a_lost_carry_is_seen},
     {"a byte too many is seen", a_byte_too_many_is_seen},
@@ -142,9 +99,6 @@ int main(void)
     struct drng_cpu cpu;
     int result = EXIT_SUCCESS;
 
-    if (!memory_install()) {
-        return EXIT_FAILURE;
-    }
     drng_cpu_identify(&cpu);
     const size_t count = drng_aes_all(&cpu, all);
     for (size_t i = 0; i < count; i++) {
@@ -152,6 +106,5 @@ int main(void)
         result |= unit_run(all[i]->name, aes_cases, aes_case_count);
     }
     result |= unit_run("AES", tests, sizeof(tests) / sizeof(*tests));
-    drng_libcrypto_close();
     return result;
 }

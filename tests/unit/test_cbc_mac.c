@@ -3,10 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/aes/libcrypto.h"
+#include "mixing/aes/aes.h"
 #include "mixing/entropy/cbc_mac.h"
 #include "tests/unit/bytes.h"
-#include "tests/unit/fake_aes.h"
 #include "tests/unit/unit.h"
 
 enum { BLOCKS = 12, MESSAGE_LEN = BLOCKS * DRNG_MAC_LEN };
@@ -21,7 +20,7 @@ static void mac_of(const struct drng_aes *aes, const uint8_t *data, size_t block
 {
     struct drng_cbc_mac mac;
     drng_cbc_mac_begin(&mac, aes, key);
-    CU_ASSERT_EQUAL(drng_cbc_mac_update(&mac, data, blocks), DRNG_OK);
+    drng_cbc_mac_update(&mac, data, blocks);
     memcpy(out, mac.state, DRNG_MAC_LEN);
 }
 
@@ -65,7 +64,7 @@ static void pieces_give_what_the_whole_gives(void)
             drng_cbc_mac_begin(&mac, all[i], key);
             for (size_t at = 0; at < BLOCKS; at += piece) {
                 const size_t blocks = piece < BLOCKS - at ? piece : BLOCKS - at;
-                CU_ASSERT_EQUAL(drng_cbc_mac_update(&mac, message + at * DRNG_MAC_LEN, blocks), DRNG_OK);
+                drng_cbc_mac_update(&mac, message + at * DRNG_MAC_LEN, blocks);
             }
             CU_ASSERT_EQUAL(memcmp(mac.state, whole, sizeof(whole)), 0);
         }
@@ -78,7 +77,7 @@ static void nothing_taken_in_changes_nothing(void)
     set_up();
     drng_cbc_mac_begin(&mac, all[0], key);
     CU_ASSERT_TRUE(bytes_are(mac.state, sizeof(mac.state), 0));
-    CU_ASSERT_EQUAL(drng_cbc_mac_update(&mac, message, 0), DRNG_OK);
+    drng_cbc_mac_update(&mac, message, 0);
     CU_ASSERT_TRUE(bytes_are(mac.state, sizeof(mac.state), 0));
 }
 
@@ -112,23 +111,12 @@ static void every_bit_of_the_message_counts(void)
     CU_ASSERT_EQUAL(memcmp(mac, other, sizeof(mac)), 0);
 }
 
-static void a_failure_of_aes_is_passed_on(void)
-{
-    struct drng_cbc_mac mac;
-    set_up();
-    fake_aes_script = (struct fake_aes_script){.fails_at = 2};
-    drng_cbc_mac_begin(&mac, &fake_aes, key);
-    CU_ASSERT_EQUAL(drng_cbc_mac_update(&mac, message, 1), DRNG_OK);
-    CU_ASSERT_EQUAL(drng_cbc_mac_update(&mac, message, 1), DRNG_LIBCRYPTO_FAILED);
-}
-
 static const struct unit_test tests[] = {
     {"SP 800-38A with its IV in the first block is met", sp_800_38a_with_its_iv_in_the_first_block_is_met},
     {"pieces give what the whole gives", pieces_give_what_the_whole_gives},
     {"nothing taken in changes nothing", nothing_taken_in_changes_nothing},
     {"another key gives another MAC", another_key_gives_another_mac},
     {"every bit of the message counts", every_bit_of_the_message_counts},
-    {"a failure of AES is passed on", a_failure_of_aes_is_passed_on},
 };
 
 int main(void)
@@ -136,7 +124,5 @@ int main(void)
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     count = drng_aes_all(&cpu, all);
-    const int result = unit_run("CBC-MAC", tests, sizeof(tests) / sizeof(*tests));
-    drng_libcrypto_close();
-    return result;
+    return unit_run("CBC-MAC", tests, sizeof(tests) / sizeof(*tests));
 }

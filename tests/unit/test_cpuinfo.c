@@ -4,18 +4,19 @@
 #include "tests/unit/unit.h"
 
 /* What no parser writes, so that a change is seen. */
-static const struct drng_kernel_flags untouched = {.known = false, .rdrand = true, .rdseed = true};
+static const struct drng_kernel_flags untouched = {.known = false, .has = {true, true}};
 
 static bool leaves_untouched(const char *text)
 {
     struct drng_kernel_flags flags = untouched;
-    return !drng_cpuinfo_parse(text, &flags) && !flags.known && flags.rdrand && flags.rdseed;
+    return !drng_cpuinfo_parse(text, &flags) && !flags.known && flags.has[DRNG_RDRAND] && flags.has[DRNG_RDSEED];
 }
 
 static bool parses_to(const char *text, bool rdrand, bool rdseed)
 {
-    struct drng_kernel_flags flags = {.known = false, .rdrand = !rdrand, .rdseed = !rdseed};
-    return drng_cpuinfo_parse(text, &flags) && flags.known && flags.rdrand == rdrand && flags.rdseed == rdseed;
+    struct drng_kernel_flags flags = {.known = false, .has = {[DRNG_RDRAND] = !rdrand, [DRNG_RDSEED] = !rdseed}};
+    return drng_cpuinfo_parse(text, &flags) && flags.known && flags.has[DRNG_RDRAND] == rdrand &&
+           flags.has[DRNG_RDSEED] == rdseed;
 }
 
 static const char intel[] =

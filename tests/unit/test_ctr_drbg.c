@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "mixing/aes/libcrypto.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/reference.h"
 #include "tests/unit/unit.h"
@@ -201,10 +200,10 @@ static void moving_on(const struct config *config)
 
         /* The old V does not bring the output back without the old Key; with it, it would. */
         memcpy(v, before.v, sizeof(v));
-        CU_ASSERT_EQUAL(config->aes->ctr(drbg.key, config->key_len, v, again, len / 16, NULL, 0), DRNG_OK);
+        config->aes->ctr(drbg.key, config->key_len, v, again, len / 16, NULL, 0);
         CU_ASSERT_NOT_EQUAL(memcmp(again, out, len), 0);
         memcpy(v, before.v, sizeof(v));
-        CU_ASSERT_EQUAL(config->aes->ctr(before.key, config->key_len, v, again, len / 16, NULL, 0), DRNG_OK);
+        config->aes->ctr(before.key, config->key_len, v, again, len / 16, NULL, 0);
         CU_ASSERT_EQUAL(memcmp(again, out, len), 0);
 
         /* Nor does asking again. */
@@ -286,7 +285,5 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    const int result = unit_run("CTR_DRBG against the reference", tests, sizeof(tests) / sizeof(*tests));
-    drng_libcrypto_close();
-    return result;
+    return unit_run("CTR_DRBG against the reference", tests, sizeof(tests) / sizeof(*tests));
 }

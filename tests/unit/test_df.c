@@ -2,10 +2,8 @@
 
 #include <string.h>
 
-#include "mixing/aes/libcrypto.h"
 #include "mixing/drbg/df.h"
 #include "tests/unit/bytes.h"
-#include "tests/unit/fake_aes.h"
 #include "tests/unit/reference.h"
 #include "tests/unit/unit.h"
 
@@ -29,8 +27,8 @@ static bool agrees(const struct drng_aes *aes, size_t key_len, const struct drng
     uint8_t out[DRNG_DRBG_MAX_SEEDLEN + 1];
     memset(out, CANARY, sizeof(out));
     reference_df(key_len, expected, inputs, count);
-    return drng_block_cipher_df(aes, key_len, out, inputs, count) == DRNG_OK && memcmp(out, expected, seedlen) == 0 &&
-           bytes_are(out + seedlen, sizeof(out) - seedlen, CANARY);
+    drng_block_cipher_df(aes, key_len, out, inputs, count);
+    return memcmp(out, expected, seedlen) == 0 && bytes_are(out + seedlen, sizeof(out) - seedlen, CANARY);
 }
 
 static void one_input_of_every_length_agrees(void)
@@ -54,13 +52,13 @@ static void two_cuts_anywhere_change_nothing(void)
     uint8_t whole[DRNG_DRBG_MAX_SEEDLEN];
     set_up();
     const struct drng_bytes one = {input, 40};
-    CU_ASSERT_EQUAL(drng_block_cipher_df(all[kinds - 1], 32, whole, &one, 1), DRNG_OK);
+    drng_block_cipher_df(all[kinds - 1], 32, whole, &one, 1);
     for (size_t first = 0; first <= 40; first++) {
         for (size_t second = first; second <= 40; second++) {
             const struct drng_bytes three[] = {
                 {input, first}, {input + first, second - first}, {input + second, 40 - second}};
             uint8_t out[DRNG_DRBG_MAX_SEEDLEN];
-            CU_ASSERT_EQUAL(drng_block_cipher_df(all[kinds - 1], 32, out, three, 3), DRNG_OK);
+            drng_block_cipher_df(all[kinds - 1], 32, out, three, 3);
             CU_ASSERT_EQUAL(memcmp(out, whole, sizeof(whole)), 0);
         }
     }
@@ -85,29 +83,9 @@ static void the_length_of_the_input_counts(void)
     uint8_t other[DRNG_DRBG_MAX_SEEDLEN];
     const struct drng_bytes shorter = {zeros, 15};
     const struct drng_bytes longer = {zeros, 16};
-    CU_ASSERT_EQUAL(drng_block_cipher_df(all[0], 32, out, &shorter, 1), DRNG_OK);
-    CU_ASSERT_EQUAL(drng_block_cipher_df(all[0], 32, other, &longer, 1), DRNG_OK);
+    drng_block_cipher_df(all[0], 32, out, &shorter, 1);
+    drng_block_cipher_df(all[0], 32, other, &longer, 1);
     CU_ASSERT_NOT_EQUAL(memcmp(out, other, sizeof(out)), 0);
-}
-
-static void a_failure_of_any_call_of_aes_leaves_zeros(void)
-{
-    set_up();
-    const struct drng_bytes inputs[] = {{input, 21}, {input + 21, 60}};
-    for (size_t key_len = 16; key_len <= 32; key_len += 8) {
-        uint8_t out[DRNG_DRBG_MAX_SEEDLEN];
-        fake_aes_script = (struct fake_aes_script){0};
-        CU_ASSERT_EQUAL(drng_block_cipher_df(&fake_aes, key_len, out, inputs, 2), DRNG_OK);
-        const unsigned calls = fake_aes_script.calls;
-        CU_ASSERT_TRUE(calls > 3);
-        for (unsigned call = 1; call <= calls; call++) {
-            memset(out, CANARY, sizeof(out));
-            fake_aes_script = (struct fake_aes_script){.fails_at = call};
-            CU_ASSERT_EQUAL(drng_block_cipher_df(&fake_aes, key_len, out, inputs, 2), DRNG_LIBCRYPTO_FAILED);
-            CU_ASSERT_TRUE(bytes_are(out, drng_ctr_drbg_seedlen(key_len), 0));
-            CU_ASSERT_EQUAL(fake_aes_script.calls, call);
-        }
-    }
 }
 
 static const struct unit_test tests[] = {
@@ -115,7 +93,6 @@ static const struct unit_test tests[] = {
     {"two cuts anywhere change nothing", two_cuts_anywhere_change_nothing},
     {"empty inputs without data are nothing", empty_inputs_without_data_are_nothing},
     {"the length of the input counts", the_length_of_the_input_counts},
-    {"a failure of any call of AES leaves zeros", a_failure_of_any_call_of_aes_leaves_zeros},
 };
 
 int main(void)
@@ -123,7 +100,5 @@ int main(void)
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     kinds = drng_aes_all(&cpu, all);
-    const int result = unit_run("derivation function", tests, sizeof(tests) / sizeof(*tests));
-    drng_libcrypto_close();
-    return result;
+    return unit_run("derivation function", tests, sizeof(tests) / sizeof(*tests));
 }

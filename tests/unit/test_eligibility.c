@@ -8,17 +8,16 @@
 /* A machine with everything, and nothing against it. */
 static struct drng_evidence clean(void)
 {
-    return (struct drng_evidence){
-        .cpu = {.vendor = "GenuineIntel", .family = 6, .model = 85, .rdrand = true, .rdseed = true},
-        .kernel = {.known = true, .rdrand = true, .rdseed = true}};
+    return (struct drng_evidence){.cpu = {.vendor = "GenuineIntel", .family = 6, .model = 85, .has = {true, true}},
+                                  .kernel = {.known = true, .has = {true, true}}};
 }
 
 /* One with every reason at once. */
 static struct drng_evidence hopeless(void)
 {
     return (struct drng_evidence){.cpu = {.vendor = "AuthenticAMD", .family = 0x15, .model = 1},
-                                  .rdrand_masked = true,
-                                  .rdseed_masked = true,
+                                  .masked[DRNG_RDRAND] = true,
+                                  .masked[DRNG_RDSEED] = true,
                                   .kernel = {.known = true}};
 }
 
@@ -31,11 +30,11 @@ static struct drng_evidence part(const char *vendor, unsigned family, unsigned m
     return e;
 }
 
-static bool decides(const struct drng_evidence *e, enum drng_choice choice, enum drng_denial rdseed,
-                    enum drng_denial rdrand, enum drng_denial fresh)
+static bool decides(const struct drng_evidence *e, int choice, enum drng_denial rdseed, enum drng_denial rdrand,
+                    enum drng_denial fresh)
 {
     const struct drng_eligibility d = drng_eligibility_decide(e, choice);
-    return d.rdseed == rdseed && d.rdrand == rdrand && d.fresh == fresh;
+    return d.seeds[DRNG_RDSEED] == rdseed && d.seeds[DRNG_RDRAND] == rdrand && d.words == fresh;
 }
 
 /* The same answer for all three. */
@@ -53,29 +52,29 @@ static void nothing_against_it_allows_all(void)
 static void a_choice_denies_the_other_one(void)
 {
     const struct drng_evidence e = clean();
-    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDSEED, DRNG_ALLOWED, DRNG_NOT_CHOSEN, DRNG_ALLOWED));
-    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDRAND, DRNG_NOT_CHOSEN, DRNG_ALLOWED, DRNG_ALLOWED));
+    CU_ASSERT_TRUE(decides(&e, DRNG_RDSEED, DRNG_ALLOWED, DRNG_NOT_CHOSEN, DRNG_ALLOWED));
+    CU_ASSERT_TRUE(decides(&e, DRNG_RDRAND, DRNG_NOT_CHOSEN, DRNG_ALLOWED, DRNG_ALLOWED));
 }
 
 static void each_reason_denies_its_own_instruction(void)
 {
     struct drng_evidence e = clean();
-    e.cpu.rdseed = false;
+    e.cpu.has[DRNG_RDSEED] = false;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ABSENT, DRNG_ALLOWED, DRNG_ALLOWED));
     e = clean();
-    e.cpu.rdrand = false;
+    e.cpu.has[DRNG_RDRAND] = false;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_ABSENT, DRNG_ABSENT));
     e = clean();
-    e.rdseed_masked = true;
+    e.masked[DRNG_RDSEED] = true;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_MASKED, DRNG_ALLOWED, DRNG_ALLOWED));
     e = clean();
-    e.rdrand_masked = true;
+    e.masked[DRNG_RDRAND] = true;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_MASKED, DRNG_MASKED));
     e = clean();
-    e.kernel.rdseed = false;
+    e.kernel.has[DRNG_RDSEED] = false;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_VETOED, DRNG_ALLOWED, DRNG_ALLOWED));
     e = clean();
-    e.kernel.rdrand = false;
+    e.kernel.has[DRNG_RDRAND] = false;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_VETOED, DRNG_VETOED));
 }
 
@@ -83,40 +82,40 @@ static void each_reason_denies_its_own_instruction(void)
 static void the_reasons_come_in_their_order(void)
 {
     struct drng_evidence e = hopeless();
-    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDSEED, DRNG_ABSENT, DRNG_NOT_CHOSEN, DRNG_ABSENT));
-    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_RDRAND, DRNG_NOT_CHOSEN, DRNG_ABSENT, DRNG_ABSENT));
+    CU_ASSERT_TRUE(decides(&e, DRNG_RDSEED, DRNG_ABSENT, DRNG_NOT_CHOSEN, DRNG_ABSENT));
+    CU_ASSERT_TRUE(decides(&e, DRNG_RDRAND, DRNG_NOT_CHOSEN, DRNG_ABSENT, DRNG_ABSENT));
     CU_ASSERT_TRUE(all_are(&e, DRNG_ABSENT));
-    e.cpu.rdrand = e.cpu.rdseed = true;
+    e.cpu.has[DRNG_RDRAND] = e.cpu.has[DRNG_RDSEED] = true;
     CU_ASSERT_TRUE(all_are(&e, DRNG_MASKED));
-    e.rdrand_masked = e.rdseed_masked = false;
+    e.masked[DRNG_RDRAND] = e.masked[DRNG_RDSEED] = false;
     CU_ASSERT_TRUE(all_are(&e, DRNG_KNOWN_BROKEN));
     e.cpu.family = 0x19;
     CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
-    e.kernel.rdrand = e.kernel.rdseed = true;
+    e.kernel.has[DRNG_RDRAND] = e.kernel.has[DRNG_RDSEED] = true;
     CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
 }
 
 static void an_explicit_choice_overrides_the_veto(void)
 {
     struct drng_evidence e = clean();
-    e.kernel.rdrand = e.kernel.rdseed = false;
+    e.kernel.has[DRNG_RDRAND] = e.kernel.has[DRNG_RDSEED] = false;
     CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_ALLOWED);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_ALLOWED);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).fresh, DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).words, DRNG_ALLOWED);
 }
 
 static void an_explicit_choice_overrides_nothing_else(void)
 {
     struct drng_evidence e = hopeless();
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_ABSENT);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_ABSENT);
-    e.cpu.rdrand = e.cpu.rdseed = true;
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_MASKED);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_MASKED);
-    e.rdrand_masked = e.rdseed_masked = false;
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_KNOWN_BROKEN);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDRAND).rdrand, DRNG_KNOWN_BROKEN);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ABSENT);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_ABSENT);
+    e.cpu.has[DRNG_RDRAND] = e.cpu.has[DRNG_RDSEED] = true;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_MASKED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_MASKED);
+    e.masked[DRNG_RDRAND] = e.masked[DRNG_RDSEED] = false;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_KNOWN_BROKEN);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_KNOWN_BROKEN);
 }
 
 static void a_kernel_that_says_nothing_vetoes_nothing(void)
@@ -134,7 +133,7 @@ static void a_kernel_that_allows_overrides_nothing(void)
     struct drng_evidence e = part("AuthenticAMD", 0x16, 0x30);
     e.cpu.hypervisor = true;
     CU_ASSERT_TRUE(all_are(&e, DRNG_KNOWN_BROKEN));
-    e.cpu.rdrand = e.cpu.rdseed = false;
+    e.cpu.has[DRNG_RDRAND] = e.cpu.has[DRNG_RDSEED] = false;
     CU_ASSERT_TRUE(all_are(&e, DRNG_ABSENT));
 }
 
@@ -172,14 +171,14 @@ static void the_list_of_broken_parts_has_sharp_edges(void)
 static void fresh_words_are_denied_for_every_reason_but_the_choice(void)
 {
     struct drng_evidence e = part("AuthenticAMD", 0x17, 0x71);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_KNOWN_BROKEN);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).rdseed, DRNG_ALLOWED);
-    e.rdrand_masked = true;
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_MASKED);
-    e.cpu.rdrand = false;
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_ABSENT);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_KNOWN_BROKEN);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ALLOWED);
+    e.masked[DRNG_RDRAND] = true;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_MASKED);
+    e.cpu.has[DRNG_RDRAND] = false;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_ABSENT);
     e = clean();
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_RDSEED).fresh, DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_ALLOWED);
 }
 
 static void every_denial_has_a_text_of_its_own(void)

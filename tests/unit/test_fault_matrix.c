@@ -129,8 +129,8 @@ static void wear(struct drng_instruction *instruction, const struct scripted_ins
     const struct drng_seed_policy whole = rig.policy;
     uint8_t seed[SEED_LEN];
     rig_take_way(&rig, usual_way()); /* the fastest: a million words are to be worn off */
-    rig.policy.rdseed = instruction == &rig.rdseed ? instruction : NULL;
-    rig.policy.rdrand = instruction == &rig.rdrand ? instruction : NULL;
+    rig.policy.instructions[DRNG_RDSEED] = instruction == &rig.rdseed ? instruction : NULL;
+    rig.policy.instructions[DRNG_RDRAND] = instruction == &rig.rdrand ? instruction : NULL;
     rig.policy.fallback = NULL;
     bool served = true;
     while (served && cpu->words + rig_words_of(window, SEED_LEN) <= words) {
@@ -163,7 +163,7 @@ static void set_up(const struct trial *trial)
         scripted_rdrand.ns = fault->slow_ns != 0 ? fault->slow_ns : scripted_rdrand.ns;
     }
     if (!pairing->rdseed_allowed) {
-        rig.policy.rdseed = NULL;
+        rig.policy.instructions[DRNG_RDSEED] = NULL;
     }
     if (!trial->fallback) {
         rig.policy.fallback = NULL;
@@ -204,10 +204,10 @@ static struct outcome expected_of_rdrand(const struct trial *trial)
 static enum drng_source expected_source(const struct trial *trial)
 {
     if (expected_of_rdseed(trial).serves) {
-        return DRNG_SOURCE_RDSEED;
+        return SCRIPTED_SOURCE_RDSEED;
     }
     if (expected_of_rdrand(trial).serves) {
-        return DRNG_SOURCE_RDRAND;
+        return SCRIPTED_SOURCE_RDRAND;
     }
     return trial->fallback ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
 }
@@ -241,17 +241,13 @@ static bool is_seed_of(const struct trial *trial, const struct scripted_instruct
 
 static bool output_is_of(const struct trial *trial, enum drng_source source)
 {
-    switch (source) {
-    case DRNG_SOURCE_RDSEED:
-        return is_seed_of(trial, &scripted_rdseed, &rig.reader.rdseed, DRNG_RDSEED_WORDS);
-    case DRNG_SOURCE_RDRAND:
-        return is_seed_of(trial, &scripted_rdrand, &rig.reader.rdrand, DRNG_RDRAND_WORDS);
-    case DRNG_SOURCE_FALLBACK:
-        return bytes_are(trial->out, SEED_LEN, RIG_FALLBACK_BYTE);
-    case DRNG_SOURCE_NONE:
-        break;
+    if (source == SCRIPTED_SOURCE_RDSEED) {
+        return is_seed_of(trial, &scripted_rdseed, &rig.reader.noise[DRNG_RDSEED], DRNG_RDSEED_WORDS);
     }
-    return bytes_are(trial->out, SEED_LEN, 0);
+    if (source == SCRIPTED_SOURCE_RDRAND) {
+        return is_seed_of(trial, &scripted_rdrand, &rig.reader.noise[DRNG_RDRAND], DRNG_RDRAND_WORDS);
+    }
+    return bytes_are(trial->out, SEED_LEN, source == DRNG_SOURCE_FALLBACK ? RIG_FALLBACK_BYTE : 0);
 }
 
 /* ---- Judging ---- */
@@ -266,9 +262,9 @@ static void judge(const struct trial *trial)
     CU_ASSERT_EQUAL(rig.counters.seed_failures, source == DRNG_SOURCE_NONE);
     CU_ASSERT_EQUAL(rig.counters.seeds_fallback, source == DRNG_SOURCE_FALLBACK);
     CU_ASSERT_EQUAL(rig.fallback_calls, source == DRNG_SOURCE_FALLBACK);
-    CU_ASSERT_EQUAL(rig.counters.rdseed.health_failures, rdseed.health_failures);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDSEED].health_failures, rdseed.health_failures);
     CU_ASSERT_EQUAL(rig.rdseed.disabled, rdseed.disabled);
-    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, rdrand.health_failures);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, rdrand.health_failures);
     CU_ASSERT_EQUAL(rig.rdrand.disabled, rdrand.disabled);
     CU_ASSERT_TRUE(trial->taken_ns < LIMIT_NS);
     CU_ASSERT_TRUE(output_is_of(trial, source));
@@ -291,8 +287,8 @@ static void judge_and_name(const struct trial *trial)
 static const char *server_name(enum drng_source source)
 {
     static const char *const names[] = {[DRNG_SOURCE_NONE] = "nobody: zeros and an error",
-                                        [DRNG_SOURCE_RDSEED] = "RDSEED",
-                                        [DRNG_SOURCE_RDRAND] = "RDRAND",
+                                        [SCRIPTED_SOURCE_RDSEED] = "RDSEED",
+                                        [SCRIPTED_SOURCE_RDRAND] = "RDRAND",
                                         [DRNG_SOURCE_FALLBACK] = "fallback"};
     return names[source];
 }
@@ -317,8 +313,10 @@ static void print_head(void)
 static void print_row(const struct trial *trial)
 {
     const enum drng_source source = (enum drng_source)rig.counters.source;
-    const unsigned failures = (unsigned)(rig.counters.rdseed.health_failures + rig.counters.rdrand.health_failures);
-    const uint64_t retries = rig.counters.rdseed.retries + rig.counters.rdrand.retries;
+    const unsigned failures = (unsigned)(rig.counters.instructions[DRNG_RDSEED].health_failures +
+                                         rig.counters.instructions[DRNG_RDRAND].health_failures);
+    const uint64_t retries =
+        rig.counters.instructions[DRNG_RDSEED].retries + rig.counters.instructions[DRNG_RDRAND].retries;
     (void)fprintf(table, "| %s | %s | %s | %s | %u | %s | %" PRIu64 " | %.2f | %s |\n", trial->fault->name,
                   trial->pairing->name, trial->fallback ? "yes" : "no", server_name(source), failures, disabled_name(),
                   retries, (double)trial->taken_ns / 1e6, output_is_of(trial, source) ? "no" : "YES");

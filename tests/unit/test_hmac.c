@@ -1,14 +1,12 @@
-/* HMAC-SHA-256 from libcrypto, and what is left when libcrypto fails. */
+/* HMAC-SHA-256: RFC 4231's answers, and libcrypto's. */
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
-#include "mixing/aes/libcrypto.h"
 #include "mixing/entropy/hmac.h"
 #include "tests/unit/bytes.h"
-#include "tests/unit/memory.h"
 #include "tests/unit/unit.h"
 
 enum { MAX_KEY = 131, MAX_DATA = 152 };
@@ -47,7 +45,7 @@ static bool known_answer_is_met(size_t i, size_t piece)
     uint8_t data[MAX_DATA];
     uint8_t expected[DRNG_HMAC_LEN];
     uint8_t digest[DRNG_HMAC_LEN] = {0};
-    EVP_MAC_CTX *ctx = NULL;
+    struct drng_hmac hmac;
 
     memset(key, known[i].key_byte, sizeof(key));
     memset(data, known[i].data_byte, sizeof(data));
@@ -60,13 +58,12 @@ static bool known_answer_is_met(size_t i, size_t piece)
     }
     bytes_from_hex(known[i].digest, expected, known[i].digest_len);
 
-    CU_ASSERT_EQUAL_FATAL(drng_hmac_begin(&ctx, key, known[i].key_len), DRNG_OK);
+    drng_hmac_begin(&hmac, key, known[i].key_len);
     for (size_t at = 0; at < known[i].data_len; at += piece) {
         const size_t len = piece < known[i].data_len - at ? piece : known[i].data_len - at;
-        CU_ASSERT_EQUAL(drng_hmac_update(ctx, data + at, len), DRNG_OK);
+        drng_hmac_update(&hmac, data + at, len);
     }
-    CU_ASSERT_EQUAL(drng_hmac_end(ctx, digest), DRNG_OK);
-    EVP_MAC_CTX_free(ctx);
+    drng_hmac_end(&hmac, digest);
     return memcmp(digest, expected, known[i].digest_len) == 0;
 }
 
@@ -86,11 +83,10 @@ static void rfc_4231_is_met_byte_by_byte(void)
 
 static void digest_of(uint8_t key_byte, uint8_t data_byte, uint8_t digest[DRNG_HMAC_LEN])
 {
-    EVP_MAC_CTX *ctx = NULL;
-    CU_ASSERT_EQUAL_FATAL(drng_hmac_begin(&ctx, &key_byte, 1), DRNG_OK);
-    CU_ASSERT_EQUAL(drng_hmac_update(ctx, &data_byte, 1), DRNG_OK);
-    CU_ASSERT_EQUAL(drng_hmac_end(ctx, digest), DRNG_OK);
-    EVP_MAC_CTX_free(ctx);
+    struct drng_hmac hmac;
+    drng_hmac_begin(&hmac, &key_byte, 1);
+    drng_hmac_update(&hmac, &data_byte, 1);
+    drng_hmac_end(&hmac, digest);
 }
 
 static void one_bit_of_key_or_data_gives_another_digest(void)
@@ -106,74 +102,59 @@ static void one_bit_of_key_or_data_gives_another_digest(void)
     CU_ASSERT_EQUAL(memcmp(digest, other, sizeof(digest)), 0);
 }
 
-static void it_works_again_after_the_context_was_closed(void)
+/* Every length of the data, with keys shorter than a block, as long, and longer; in two pieces. */
+static void every_length_agrees_with_libcrypto(void)
 {
-    for (int i = 0; i < 3; i++) {
-        CU_ASSERT_TRUE(known_answer_is_met(0, MAX_DATA));
-        drng_libcrypto_close();
-        drng_libcrypto_close();
+    enum { LONGEST = 300 };
+    static const size_t key_lens[] = {0, 1, 16, 31, 32, 63, 64, 65, MAX_KEY};
+    uint8_t key[MAX_KEY];
+    uint8_t data[LONGEST];
+    unsigned wrong = 0;
+    uint64_t state = 41;
+    for (size_t len = 0; len <= LONGEST; len++) {
+        for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
+            struct drng_hmac hmac;
+            uint8_t digest[DRNG_HMAC_LEN];
+            uint8_t expected[DRNG_HMAC_LEN];
+            bytes_random(&state, key, sizeof(key));
+            bytes_random(&state, data, sizeof(data));
+            CU_ASSERT_PTR_NOT_NULL_FATAL(HMAC(EVP_sha256(), key, (int)key_lens[k], data, len, expected, NULL));
+            drng_hmac_begin(&hmac, key, key_lens[k]);
+            drng_hmac_update(&hmac, data, len / 3);
+            drng_hmac_update(&hmac, data + len / 3, len - len / 3);
+            drng_hmac_end(&hmac, digest);
+            wrong += memcmp(digest, expected, sizeof(digest)) != 0;
+        }
     }
-    CU_ASSERT_TRUE(known_answer_is_met(0, MAX_DATA));
+    CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void begin_fails_without_memory_for_the_context(void)
+static void the_end_wipes_and_the_key_is_not_kept(void)
 {
-    EVP_MAC_CTX *ctx = (EVP_MAC_CTX *)&ctx;
-    drng_libcrypto_close();
-    memory_fail(true);
-    CU_ASSERT_EQUAL(drng_hmac_begin(&ctx, (const uint8_t *)"key", 3), DRNG_LIBCRYPTO_FAILED);
-    CU_ASSERT_PTR_NULL(ctx);
-    memory_fail(false);
-    CU_ASSERT_TRUE(known_answer_is_met(0, MAX_DATA));
-}
-
-/* Whichever allocation is the first to fail. */
-static void begin_fails_without_memory_for_the_mac(void)
-{
-    unsigned allocations = 0;
-    CU_ASSERT_TRUE(known_answer_is_met(0, MAX_DATA));
-    for (enum drng_result status = DRNG_LIBCRYPTO_FAILED; status != DRNG_OK; allocations++) {
-        EVP_MAC_CTX *ctx = (EVP_MAC_CTX *)&ctx;
-        memory_fail_after(allocations);
-        status = drng_hmac_begin(&ctx, (const uint8_t *)"key", 3);
-        memory_fail(false);
-        CU_ASSERT_EQUAL(ctx != NULL, status == DRNG_OK);
-        CU_ASSERT_TRUE(status == DRNG_OK || status == DRNG_LIBCRYPTO_FAILED);
-        EVP_MAC_CTX_free(ctx);
-    }
-    CU_ASSERT_TRUE(allocations > 2);
-    CU_ASSERT_TRUE(known_answer_is_met(0, MAX_DATA));
-}
-
-/* A context that was never begun is the one failure that update and end can be brought to. */
-static void update_and_end_fail_on_a_context_never_begun(void)
-{
+    static const uint8_t key[] = "a key that can be searched for..";
+    struct drng_hmac hmac;
     uint8_t digest[DRNG_HMAC_LEN];
-    EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(drng_libcrypto_hmac());
-    CU_ASSERT_PTR_NOT_NULL_FATAL(ctx);
-    memset(digest, 0xaa, sizeof(digest));
-    CU_ASSERT_EQUAL(drng_hmac_update(ctx, "data", 4), DRNG_LIBCRYPTO_FAILED);
-    CU_ASSERT_EQUAL(drng_hmac_end(ctx, digest), DRNG_LIBCRYPTO_FAILED);
-    CU_ASSERT_TRUE(bytes_are(digest, sizeof(digest), 0));
-    EVP_MAC_CTX_free(ctx);
+    memset(&hmac, 0xaa, sizeof(hmac));
+    drng_hmac_begin(&hmac, key, DRNG_HMAC_LEN);
+    drng_hmac_update(&hmac, "data", 4);
+    for (size_t at = 0; at + 4 <= sizeof(hmac); at++) {
+        const uint8_t *bytes = (const uint8_t *)&hmac + at;
+        for (unsigned pad = 0; pad < 3; pad++) {
+            static const uint8_t pads[] = {0, 0x36, 0x5c};
+            CU_ASSERT_FALSE(bytes[0] == (key[4] ^ pads[pad]) && bytes[1] == (key[5] ^ pads[pad]) &&
+                            bytes[2] == (key[6] ^ pads[pad]) && bytes[3] == (key[7] ^ pads[pad]));
+        }
+    }
+    drng_hmac_end(&hmac, digest);
+    CU_ASSERT_TRUE(bytes_are(&hmac, sizeof(hmac), 0));
 }
 
 static const struct unit_test tests[] = {
     {"RFC 4231 is met in one update", rfc_4231_is_met_in_one_update},
     {"RFC 4231 is met byte by byte", rfc_4231_is_met_byte_by_byte},
     {"one bit of key or data gives another digest", one_bit_of_key_or_data_gives_another_digest},
-    {"it works again after the context was closed", it_works_again_after_the_context_was_closed},
-    {"begin fails without memory for the context", begin_fails_without_memory_for_the_context},
-    {"begin fails without memory for the MAC", begin_fails_without_memory_for_the_mac},
-    {"update and end fail on a context never begun", update_and_end_fail_on_a_context_never_begun},
+    {"every length agrees with libcrypto", every_length_agrees_with_libcrypto},
+    {"the end wipes, and the key is not kept", the_end_wipes_and_the_key_is_not_kept},
 };
 
-int main(void)
-{
-    if (!memory_install()) {
-        return EXIT_FAILURE;
-    }
-    const int result = unit_run("HMAC-SHA-256", tests, sizeof(tests) / sizeof(*tests));
-    drng_libcrypto_close();
-    return result;
-}
+UNIT_MAIN("HMAC-SHA-256", tests)

@@ -22,7 +22,7 @@ static struct draw rdrand_draw(scripted_behaviour *behaviour, uint64_t at)
 {
     rig_set_up(&rig, scripted_good, behaviour);
     scripted_rdrand.at = at;
-    struct draw draw = {.instruction = &rig.rdrand, .noise = &rig.reader.rdrand};
+    struct draw draw = {.instruction = &rig.rdrand, .noise = &rig.reader.noise[DRNG_RDRAND]};
     memset(draw.words, TAKEN_BEFORE, sizeof(draw.words));
     return draw;
 }
@@ -30,7 +30,7 @@ static struct draw rdrand_draw(scripted_behaviour *behaviour, uint64_t at)
 static struct draw rdseed_draw(scripted_behaviour *behaviour)
 {
     rig_set_up(&rig, behaviour, scripted_good);
-    struct draw draw = {.instruction = &rig.rdseed, .noise = &rig.reader.rdseed};
+    struct draw draw = {.instruction = &rig.rdseed, .noise = &rig.reader.noise[DRNG_RDSEED]};
     memset(draw.words, TAKEN_BEFORE, sizeof(draw.words));
     return draw;
 }
@@ -52,7 +52,7 @@ static void words_are_what_the_cpu_gave(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
     CU_ASSERT_TRUE(holds(&draw, scripted_rdrand.log));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, COUNT);
-    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, 0);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, 0);
 }
 
 static void rdrand_has_ten_tries_for_each_word(void)
@@ -61,7 +61,7 @@ static void rdrand_has_ten_tries_for_each_word(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
     CU_ASSERT_TRUE(holds(&draw, scripted_rdrand.log));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, COUNT * DRNG_RDRAND_TRIES);
-    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, COUNT * (DRNG_RDRAND_TRIES - 1));
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, COUNT * (DRNG_RDRAND_TRIES - 1));
 }
 
 static void rdrand_is_given_up_after_ten_tries(void)
@@ -70,7 +70,7 @@ static void rdrand_is_given_up_after_ten_tries(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_EXHAUSTED);
     CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
-    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, DRNG_RDRAND_TRIES);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES);
 }
 
 static void a_starved_rdseed_is_waited_for(void)
@@ -78,7 +78,7 @@ static void a_starved_rdseed_is_waited_for(void)
     struct draw draw = rdseed_draw(scripted_mostly_dry);
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
     CU_ASSERT_TRUE(holds(&draw, scripted_rdseed.log));
-    CU_ASSERT_EQUAL(rig.counters.rdseed.retries, scripted_rdseed.executions - COUNT);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDSEED].retries, scripted_rdseed.executions - COUNT);
     CU_ASSERT_TRUE(scripted_rdseed.executions > COUNT * DRNG_RDRAND_TRIES);
 }
 
@@ -89,7 +89,7 @@ static void a_dry_rdseed_is_given_up_by_time(void)
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_EXHAUSTED);
     const uint64_t taken = scripted_clock_ns - before;
     CU_ASSERT_TRUE(taken >= DRNG_SEED_BUDGET_NS && taken < DRNG_SEED_BUDGET_NS + DRNG_SEED_BUDGET_NS / 100);
-    CU_ASSERT_EQUAL(rig.counters.rdseed.retries, scripted_rdseed.executions);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDSEED].retries, scripted_rdseed.executions);
     CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
 }
 

@@ -51,7 +51,7 @@ static void retries_are_made_and_counted(void)
     set_up(scripted_every, DRNG_RDRAND_TRIES);
     CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
-    CU_ASSERT_EQUAL(rig.counters.rdrand.retries, DRNG_RDRAND_TRIES - 1);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES - 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
 }
 
@@ -60,7 +60,7 @@ static void health_is_not_judged(void)
 {
     set_up(scripted_constant, 0);
     CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
-    CU_ASSERT_EQUAL(rig.counters.rdrand.health_failures, 0);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, 0);
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
 

@@ -59,7 +59,7 @@ static void a_seed_takes_its_window_for_each_block(bool rdseed, const struct rig
     const size_t window = rdseed ? DRNG_RDSEED_WORDS : DRNG_RDRAND_WORDS;
     set_up(scripted_good, scripted_good);
     rig_take_way(&rig, way);
-    rig.policy.rdseed = rdseed ? &rig.rdseed : NULL;
+    rig.policy.instructions[DRNG_RDSEED] = rdseed ? &rig.rdseed : NULL;
     CU_ASSERT_EQUAL(get(len), DRNG_OK);
     CU_ASSERT_TRUE(is_first_seed_of(cpu, len));
     CU_ASSERT_EQUAL(cpu->words, WINDOW_AT + rig_words_of(window, len));
@@ -98,7 +98,7 @@ static void no_two_blocks_are_alike(void)
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(scripted_good, scripted_good);
         rig_take_way(&rig, &rig_ways[i]);
-        rig.policy.rdseed = NULL;
+        rig.policy.instructions[DRNG_RDSEED] = NULL;
         CU_ASSERT_EQUAL(get(MAX_LEN), DRNG_OK);
         uint8_t first[MAX_LEN];
         memcpy(first, out, sizeof(first));
@@ -132,7 +132,9 @@ static void a_wiped_reader_draws_a_new_key(void)
     CU_ASSERT_EQUAL(get(16), DRNG_OK);
     /* The start-up tests were the process's, and its instruction is the same one: two words of key and a window. */
     CU_ASSERT_EQUAL(scripted_rdseed.words - at, RIG_KEY_WORDS + DRNG_RDSEED_WORDS);
-    CU_ASSERT_EQUAL(memcmp(rig.reader.rdseed.key, &scripted_rdseed.log[at], sizeof(rig.reader.rdseed.key)), 0);
+    CU_ASSERT_EQUAL(
+        memcmp(rig.reader.noise[DRNG_RDSEED].key, &scripted_rdseed.log[at], sizeof(rig.reader.noise[DRNG_RDSEED].key)),
+        0);
     uint8_t seed[16];
     CU_ASSERT_TRUE(rig_condition(DRNG_CBC_MAC, &scripted_rdseed.log[at], &scripted_rdseed.log[at + RIG_KEY_WORDS],
                                  DRNG_RDSEED_WORDS, seed, sizeof(seed)));
@@ -148,12 +150,14 @@ static void a_failed_test_forgets_the_key(void)
         set_up(scripted_bad_word, scripted_bad_word);
         scripted_rdseed.at = scripted_rdrand.at = UINT64_MAX;
         rig_take_way(&rig, &rig_ways[i / 2]);
-        rig.policy.rdseed = rdseed ? &rig.rdseed : NULL;
+        rig.policy.instructions[DRNG_RDSEED] = rdseed ? &rig.rdseed : NULL;
         CU_ASSERT_EQUAL(get(16), DRNG_OK);
         cpu->at = cpu->words + 1;
         CU_ASSERT_EQUAL(get(16), DRNG_OK);
-        CU_ASSERT_EQUAL(rig.counters.rdseed.health_failures + rig.counters.rdrand.health_failures, 1);
-        CU_ASSERT_EQUAL(rig.counters.source, rdseed ? DRNG_SOURCE_RDSEED : DRNG_SOURCE_RDRAND);
+        CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDSEED].health_failures +
+                            rig.counters.instructions[DRNG_RDRAND].health_failures,
+                        1);
+        CU_ASSERT_EQUAL(rig.counters.source, rdseed ? SCRIPTED_SOURCE_RDSEED : SCRIPTED_SOURCE_RDRAND);
         const size_t key_at = cpu->at + 1 + DRNG_STARTUP_WORDS;
         CU_ASSERT_TRUE(is_seed_of(cpu, key_at, key_at + RIG_KEY_WORDS, 16));
     }
@@ -165,7 +169,7 @@ static void rdseed_serves_first(void)
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+    CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDSEED);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_EQUAL(rig.fallback_calls, 0);
 }
@@ -177,7 +181,7 @@ static void rdrand_serves_where_rdseed_does_not(void)
         set_up(useless[i], scripted_good);
         CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
         CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
-        CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDRAND);
+        CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDRAND);
         CU_ASSERT_EQUAL(rig.fallback_calls, 0);
     }
 }
@@ -194,19 +198,19 @@ static void the_fallback_serves_where_neither_does(void)
 static void an_instruction_that_is_not_allowed_is_not_executed(void)
 {
     set_up(scripted_good, scripted_good);
-    rig.policy.rdseed = NULL;
+    rig.policy.instructions[DRNG_RDSEED] = NULL;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
     CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
 
     set_up(scripted_dry, scripted_good);
-    rig.policy.rdrand = NULL;
+    rig.policy.instructions[DRNG_RDRAND] = NULL;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
     CU_ASSERT_TRUE(is_fallback(SEED_LEN));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
 
     set_up(scripted_good, scripted_good);
-    rig.policy.rdseed = rig.policy.rdrand = NULL;
+    rig.policy.instructions[DRNG_RDSEED] = rig.policy.instructions[DRNG_RDRAND] = NULL;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
     CU_ASSERT_TRUE(is_fallback(SEED_LEN));
     CU_ASSERT_EQUAL(scripted_rdseed.executions + scripted_rdrand.executions, 0);
@@ -220,9 +224,9 @@ static void all_of_a_seed_comes_from_one_source(void)
         set_up(scripted_dry_from, scripted_good);
         scripted_rdseed.at = at;
         CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
-        CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDRAND);
+        CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDRAND);
         CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
-        CU_ASSERT_EQUAL(rig.reader.rdseed.keyed, at >= WINDOW_AT);
+        CU_ASSERT_EQUAL(rig.reader.noise[DRNG_RDSEED].keyed, at >= WINDOW_AT);
     }
 }
 
@@ -236,7 +240,7 @@ static void a_source_that_ran_dry_is_asked_again(void)
     CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdrand, SEED_LEN));
     scripted_rdseed.behaviour = scripted_good;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+    CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDSEED);
     CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdseed, SEED_LEN));
 }
 
@@ -248,7 +252,7 @@ static void a_source_that_failed_its_tests_is_not_asked_again(void)
     scripted_rdseed.behaviour = scripted_good;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.executions, executions);
-    CU_ASSERT_EQUAL(rig.counters.seeds_rdrand, 2);
+    CU_ASSERT_EQUAL(rig.counters.seeds[DRNG_RDRAND], 2);
 }
 
 /* ---- When nobody serves ---- */
@@ -270,7 +274,7 @@ static void without_a_fallback_there_is_no_seed(void)
 static void without_any_source_there_is_no_seed(void)
 {
     set_up(scripted_good, scripted_good);
-    rig.policy.rdseed = rig.policy.rdrand = NULL;
+    rig.policy.instructions[DRNG_RDSEED] = rig.policy.instructions[DRNG_RDRAND] = NULL;
     rig.policy.fallback = NULL;
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
     CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
@@ -317,8 +321,8 @@ static void every_seed_is_counted_where_it_came_from(void)
     CU_ASSERT_EQUAL(get(16), DRNG_OK);
     rig.fallback_works = false;
     CU_ASSERT_EQUAL(get(16), DRNG_FALLBACK_FAILED);
-    CU_ASSERT_EQUAL(rig.counters.seeds_rdseed, 2);
-    CU_ASSERT_EQUAL(rig.counters.seeds_rdrand, 1);
+    CU_ASSERT_EQUAL(rig.counters.seeds[DRNG_RDSEED], 2);
+    CU_ASSERT_EQUAL(rig.counters.seeds[DRNG_RDRAND], 1);
     CU_ASSERT_EQUAL(rig.counters.seeds_fallback, 3);
     CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
     CU_ASSERT_EQUAL(rig.counters.fork_reseeds, 0);

@@ -1,4 +1,4 @@
-/* What a seed takes in beside its words, and what becomes of it when the conditioner fails. */
+/* What a seed takes in beside its words. */
 
 #include <string.h>
 
@@ -76,7 +76,7 @@ static void an_os_that_is_not_ready_is_not_waited_for(void)
     CU_ASSERT_EQUAL(get(LONG_LEN), DRNG_OK);
     CU_ASSERT_TRUE(is_seed_with(0, LONG_LEN));
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
+    CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDSEED);
 }
 
 static void os_mixing_can_be_switched_off(void)
@@ -107,76 +107,6 @@ static void the_fallback_is_left_as_it_is(void)
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
 }
 
-/* ---- A conditioner that fails ---- */
-
-static unsigned aes_calls_left;
-
-static enum drng_result failing_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *to,
-                                    const uint8_t *from, size_t blocks)
-{
-    if (aes_calls_left == 0) {
-        return DRNG_LIBCRYPTO_FAILED;
-    }
-    aes_calls_left--;
-    return drng_aes_evp.cbc(key, key_len, chain, to, from, blocks);
-}
-
-static const struct drng_aes failing_aes = {.name = "failing", .cbc = failing_cbc};
-
-/* More calls than any seed here makes. */
-enum { MANY_CALLS = 100000 };
-
-/* Calls that a seed of SEED_LEN makes when none fails. */
-static unsigned calls_of_a_seed(void)
-{
-    aes_calls_left = MANY_CALLS;
-    set_up(scripted_good, scripted_good);
-    rig.policy.aes = &failing_aes;
-    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
-    CU_ASSERT_TRUE(is_seed_with(0, SEED_LEN));
-    return MANY_CALLS - aes_calls_left;
-}
-
-static void a_conditioner_that_fails_never_puts_out(void)
-{
-    const unsigned calls = calls_of_a_seed();
-    CU_ASSERT_TRUE(calls > 0);
-    for (unsigned working = 0; working < calls; working++) {
-        set_up(scripted_good, scripted_good);
-        rig.policy.aes = &failing_aes;
-        rig.policy.fallback = NULL;
-        aes_calls_left = working;
-        CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
-        CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
-        CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
-    }
-}
-
-static void the_fallback_serves_where_the_conditioner_fails(void)
-{
-    set_up(scripted_good, scripted_good);
-    rig.policy.aes = &failing_aes;
-    aes_calls_left = 3;
-    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
-    CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, RIG_FALLBACK_BYTE));
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_FALLBACK);
-}
-
-/* It is not the instruction that failed. */
-static void a_conditioner_that_fails_disables_nothing(void)
-{
-    set_up(scripted_good, scripted_good);
-    rig.policy.aes = &failing_aes;
-    rig.policy.fallback = NULL;
-    aes_calls_left = 0;
-    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_NO_FALLBACK);
-    CU_ASSERT_FALSE(rig.rdseed.disabled || rig.rdrand.disabled);
-    CU_ASSERT_EQUAL(rig.counters.rdseed.health_failures + rig.counters.rdrand.health_failures, 0);
-    aes_calls_left = MANY_CALLS;
-    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDSEED);
-}
-
 static const struct unit_test tests[] = {
     {"OS bytes are added", os_bytes_are_added},
     {"OS bytes are added to an RDRAND seed too", os_bytes_are_added_to_an_rdrand_seed_too},
@@ -184,9 +114,6 @@ static const struct unit_test tests[] = {
     {"OS mixing can be switched off", os_mixing_can_be_switched_off},
     {"OS bytes alone are no seed", os_bytes_alone_are_no_seed},
     {"the fallback is left as it is", the_fallback_is_left_as_it_is},
-    {"a conditioner that fails never puts out", a_conditioner_that_fails_never_puts_out},
-    {"the fallback serves where the conditioner fails", the_fallback_serves_where_the_conditioner_fails},
-    {"a conditioner that fails disables nothing", a_conditioner_that_fails_disables_nothing},
 };
 
 UNIT_MAIN("seed_mixing", tests)

@@ -38,9 +38,9 @@ static void good_instructions_take_no_time_to_speak_of(void)
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(&rig_ways[i]);
-        CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_RDSEED) < DRNG_SEED_BUDGET_NS / 100);
-        rig.policy.rdseed = NULL;
-        CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_RDRAND) < DRNG_SEED_BUDGET_NS / 10);
+        CU_ASSERT_TRUE(time_of_a_seed(SCRIPTED_SOURCE_RDSEED) < DRNG_SEED_BUDGET_NS / 100);
+        rig.policy.instructions[DRNG_RDSEED] = NULL;
+        CU_ASSERT_TRUE(time_of_a_seed(SCRIPTED_SOURCE_RDRAND) < DRNG_SEED_BUDGET_NS / 10);
     }
 }
 
@@ -48,25 +48,25 @@ static void a_dry_rdseed_has_more_time_where_it_is_the_last(void)
 {
     set_up(&rig_ways[0]);
     scripted_rdseed.behaviour = scripted_dry;
-    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_RDRAND), DRNG_SEED_BUDGET_NS));
-    rig.policy.rdrand = NULL;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(SCRIPTED_SOURCE_RDRAND), DRNG_SEED_BUDGET_NS));
+    rig.policy.instructions[DRNG_RDRAND] = NULL;
     CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), DRNG_SEED_BUDGET_NS));
     rig.policy.fallback = NULL;
     CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
-    rig.policy.rdrand = &rig.rdrand;
-    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_RDRAND), DRNG_SEED_BUDGET_NS));
+    rig.policy.instructions[DRNG_RDRAND] = &rig.rdrand;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(SCRIPTED_SOURCE_RDRAND), DRNG_SEED_BUDGET_NS));
 }
 
 static void a_slow_rdrand_has_more_time_where_it_is_the_last(void)
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(&rig_ways[i]);
-        rig.policy.rdseed = NULL;
+        rig.policy.instructions[DRNG_RDSEED] = NULL;
         scripted_rdrand.ns = SLOW_NS;
         CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), DRNG_SEED_BUDGET_NS));
         rig.policy.fallback = NULL;
         CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_SOLE_BUDGET_NS));
-        rig.policy.rdseed = &rig.rdseed;
+        rig.policy.instructions[DRNG_RDSEED] = &rig.rdseed;
         scripted_rdseed.behaviour = scripted_zeros;
         CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
     }
@@ -77,10 +77,10 @@ static void a_slow_rdrand_serves_where_it_is_all_there_is(void)
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(&rig_ways[i]);
-        rig.policy.rdseed = NULL;
+        rig.policy.instructions[DRNG_RDSEED] = NULL;
         rig.policy.fallback = NULL;
         scripted_rdrand.ns = 1000;
-        CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_RDRAND) < ALL_SOURCES_NS);
+        CU_ASSERT_TRUE(time_of_a_seed(SCRIPTED_SOURCE_RDRAND) < ALL_SOURCES_NS);
     }
 }
 
@@ -92,7 +92,7 @@ static void a_slow_rdseed_is_given_up_too(void)
     scripted_rdseed.ns = SLOW_NS;
     const uint64_t before = scripted_clock_ns;
     CU_ASSERT_EQUAL(drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out)), DRNG_OK);
-    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_RDRAND);
+    CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDRAND);
     CU_ASSERT_TRUE(scripted_clock_ns - before < 2 * DRNG_SEED_BUDGET_NS);
 }
 

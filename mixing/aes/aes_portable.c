@@ -1,0 +1,423 @@
+/*
+ * AES in plain C, for processors without AES instructions. No table and no branch depends on a secret, since both show
+ * in the time that they take: a table of the S-box tells its index to whoever shares the cache.
+ *
+ * Bitslicing (Biham 1997; for AES Matsui 2006, and Kaesper and Schwabe 2009): four blocks are turned into eight 64-bit
+ * words, the slices, of which slice i has bit i of each of the 64 bytes. One AND or XOR of two slices then does 64
+ * bytes at once, and the S-box is a circuit of such gates (aes_sbox.h).
+ *
+ * In a slice, bit 16 * r + 4 * c + b is of the byte in row r and column c of block b. So a row is 16 bits, and going to
+ * the next row is a rotation of the whole word; a column is four bits in each row, and going to the next one a shift by
+ * four; and what is done to a block is done to all.
+ *
+ * Four blocks are what a short request of the DRBG takes: one of output, three for Update. CBC has but one block at a
+ * time, and wastes the room of three: seeds are few.
+ *
+ * Key schedules are made in slices too, each round key in the place of all four blocks. What is left on the stack goes
+ * with the wipe that ends `ctr` and `cbc`.
+ */
+
+#include <string.h>
+
+#include "mixing/aes/aes.h"
+#include "mixing/aes/aes_sbox.h"
+#include "mixing/aes/counter_block.h"
+#include "mixing/memory/wipe.h"
+
+enum {
+    SLICES = DRNG_AES_SLICES,
+    LANES = 4, /* blocks at once */
+    BLOCK = DRNG_AES_BLOCK,
+    MAX_ROUND_KEYS = 15,
+};
+
+/* Some columns of every row. */
+#define COLUMN_0     UINT64_C(0x000f000f000f000f)
+#define COLUMNS_01   UINT64_C(0x00ff00ff00ff00ff)
+#define COLUMNS_23   UINT64_C(0xff00ff00ff00ff00)
+#define COLUMNS_123  UINT64_C(0xfff0fff0fff0fff0)
+#define ROW_0        UINT64_C(0x000000000000ffff)
+#define FIRST_BLOCKS UINT64_C(0x1111111111111111) /* what is of block 0 */
+
+/* ---- Blocks to slices and back ---- */
+
+/* Exchanges the bits of `high` that mask has with those of `low` that are `shift` above them. */
+static inline void swap_bits(uint64_t *low, uint64_t *high, uint64_t mask, unsigned shift)
+{
+    const uint64_t differ = ((*low >> shift) ^ *high) & mask;
+    *high ^= differ;
+    *low ^= differ << shift;
+}
+
+/* Bit j of byte k of word i changes places with bit i of byte k of word j: eight 8x8 matrices at once, transposed. */
+static inline void transpose(uint64_t q[SLICES])
+{
+    for (size_t i = 0; i < SLICES; i += 2) {
+        swap_bits(&q[i], &q[i + 1], UINT64_C(0x5555555555555555), 1);
+    }
+    for (size_t i = 0; i < SLICES; i += (i & 1) != 0 ? 3 : 1) {
+        swap_bits(&q[i], &q[i + 2], UINT64_C(0x3333333333333333), 2);
+    }
+    for (size_t i = 0; i < SLICES / 2; i++) {
+        swap_bits(&q[i], &q[i + 4], UINT64_C(0x0f0f0f0f0f0f0f0f), 4);
+    }
+}
+
+static inline uint64_t load_column(const uint8_t bytes[4])
+{
+    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
+}
+
+static inline void store_column(uint8_t bytes[4], uint64_t column)
+{
+    for (unsigned row = 0; row < 4; row++) {
+        bytes[row] = (uint8_t)(column >> 8 * row);
+    }
+}
+
+/* The four bytes of a column to every second byte, from the lowest on. */
+static inline uint64_t spread(uint64_t column)
+{
+    column = (column | column << 16) & UINT64_C(0x0000ffff0000ffff);
+    return (column | column << 8) & COLUMNS_01;
+}
+
+static inline uint64_t gather(uint64_t spread_out)
+{
+    spread_out &= COLUMNS_01;
+    spread_out = (spread_out | spread_out >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return spread_out | spread_out >> 16;
+}
+
+/* Before they are transposed, word 4 * i + b has columns i and i + 2 of block b, their bytes in turns. */
+static inline void to_slices(uint64_t q[SLICES], const uint8_t blocks[LANES][BLOCK])
+{
+    for (size_t b = 0; b < LANES; b++) {
+        for (size_t i = 0; i < 2; i++) {
+            q[4 * i + b] = spread(load_column(blocks[b] + 4 * i)) | spread(load_column(blocks[b] + 4 * (i + 2))) << 8;
+        }
+    }
+    transpose(q);
+}
+
+static inline void from_slices(uint8_t blocks[LANES][BLOCK], uint64_t q[SLICES])
+{
+    transpose(q);
+    for (size_t b = 0; b < LANES; b++) {
+        for (size_t i = 0; i < 2; i++) {
+            store_column(blocks[b] + 4 * i, gather(q[4 * i + b]));
+            store_column(blocks[b] + 4 * (i + 2), gather(q[4 * i + b] >> 8));
+        }
+    }
+}
+
+/* ---- Rounds: FIPS 197, 5.1 ---- */
+
+/* Row r goes r columns to the left, and round: rows 1 and 3 by one, then rows 2 and 3 by two. */
+static inline void shift_rows(uint64_t q[SLICES])
+{
+    for (size_t i = 0; i < SLICES; i++) {
+        const uint64_t one = (q[i] & UINT64_C(0x0000ffff0000ffff)) | (q[i] >> 4 & UINT64_C(0x0fff00000fff0000)) |
+                             (q[i] << 12 & UINT64_C(0xf0000000f0000000));
+        const uint64_t differ = (one ^ one >> 8) & UINT64_C(0x00ff00ff00000000);
+        q[i] = one ^ differ ^ differ << 8;
+    }
+}
+
+static inline uint64_t next_row(uint64_t slice)
+{
+    return slice >> 16 | slice << 48;
+}
+
+static inline uint64_t second_next_row(uint64_t slice)
+{
+    return slice >> 32 | slice << 32;
+}
+
+/*
+ * 2 a0 + 3 a1 + a2 + a3 = 2 (a0 + a1) + a1 + (a2 + a3), in each row. Doubling moves slices up by one; what falls off
+ * at the top comes back as 0x1b.
+ */
+static inline void mix_columns(uint64_t q[SLICES])
+{
+    uint64_t sum[SLICES];
+    uint64_t rest[SLICES];
+    for (size_t i = 0; i < SLICES; i++) {
+        const uint64_t below = next_row(q[i]);
+        sum[i] = q[i] ^ below;
+        rest[i] = below ^ second_next_row(sum[i]);
+    }
+    q[0] = rest[0] ^ sum[7];
+    q[1] = rest[1] ^ sum[0] ^ sum[7];
+    q[2] = rest[2] ^ sum[1];
+    q[3] = rest[3] ^ sum[2] ^ sum[7];
+    q[4] = rest[4] ^ sum[3] ^ sum[7];
+    q[5] = rest[5] ^ sum[4];
+    q[6] = rest[6] ^ sum[5];
+    q[7] = rest[7] ^ sum[6];
+}
+
+static inline void add_round_key(uint64_t q[SLICES], const uint64_t key[SLICES])
+{
+    for (size_t i = 0; i < SLICES; i++) {
+        q[i] ^= key[i];
+    }
+}
+
+/* An expanded key; secret. */
+struct schedule {
+    uint64_t key[MAX_ROUND_KEYS][SLICES];
+    size_t rounds; /* 10, 12 or 14 */
+};
+
+static void encrypt(const struct schedule *schedule, uint64_t q[SLICES])
+{
+    add_round_key(q, schedule->key[0]);
+    for (size_t round = 1; round < schedule->rounds; round++) {
+        drng_aes_sub_bytes(q);
+        shift_rows(q);
+        mix_columns(q);
+        add_round_key(q, schedule->key[round]);
+    }
+    drng_aes_sub_bytes(q);
+    shift_rows(q);
+    add_round_key(q, schedule->key[schedule->rounds]);
+}
+
+/* ---- Key schedules: FIPS 197, 5.2 ---- */
+
+/* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: how each word of a round key takes in the words before it. */
+static inline uint64_t prefix(uint64_t slice)
+{
+    slice ^= slice << 4 & COLUMNS_123;
+    return slice ^ (slice << 8 & COLUMNS_23);
+}
+
+/* One column in the place of all four. */
+static inline uint64_t in_all_columns(uint64_t slice, unsigned column)
+{
+    slice = slice >> 4 * column & COLUMN_0;
+    slice |= slice << 4;
+    return slice | slice << 8;
+}
+
+/* A round key in the place of all four blocks, from where block 0 has it. */
+static inline uint64_t in_all_blocks(uint64_t slice)
+{
+    slice &= FIRST_BLOCKS;
+    slice |= slice << 1;
+    return slice | slice << 2;
+}
+
+/* SubWord(RotWord(column)) ^ rcon in all four columns. */
+static void sub_rot(uint64_t word[SLICES], const uint64_t key[SLICES], unsigned column, unsigned rcon)
+{
+    for (size_t i = 0; i < SLICES; i++) {
+        word[i] = next_row(in_all_columns(key[i], column));
+    }
+    drng_aes_sub_bytes(word);
+    for (size_t i = 0; i < SLICES; i++) {
+        word[i] ^= (rcon >> i & 1) * ROW_0;
+    }
+}
+
+/* The round key after `key` for Nk = 4 (last = key); for Nk = 8 the one two after `key`, where last is between. */
+static void next_key(uint64_t next[SLICES], const uint64_t key[SLICES], const uint64_t last[SLICES], unsigned rcon)
+{
+    uint64_t word[SLICES];
+    sub_rot(word, last, 3, rcon);
+    for (size_t i = 0; i < SLICES; i++) {
+        next[i] = prefix(key[i]) ^ word[i];
+    }
+}
+
+/* For Nk = 8 and i mod 8 = 4: SubWord alone. */
+static void next_odd_key(uint64_t next[SLICES], const uint64_t key[SLICES], const uint64_t last[SLICES])
+{
+    uint64_t word[SLICES];
+    for (size_t i = 0; i < SLICES; i++) {
+        word[i] = in_all_columns(last[i], 3);
+    }
+    drng_aes_sub_bytes(word);
+    for (size_t i = 0; i < SLICES; i++) {
+        next[i] = prefix(key[i]) ^ word[i];
+    }
+}
+
+static void expand_128(struct schedule *schedule)
+{
+    uint64_t(*key)[SLICES] = schedule->key;
+    static const uint8_t rcon[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
+    for (size_t i = 0; i < sizeof(rcon); i++) {
+        next_key(key[i + 1], key[i], key[i], rcon[i]);
+    }
+}
+
+/* Six new words from the six before: low holds the first four, columns 0 and 1 of high the other two. */
+static void step_192(uint64_t low[SLICES], uint64_t high[SLICES], unsigned rcon)
+{
+    uint64_t word[SLICES];
+    sub_rot(word, high, 1, rcon);
+    for (size_t i = 0; i < SLICES; i++) {
+        low[i] = prefix(low[i]) ^ word[i];
+        high[i] = prefix(high[i]) ^ in_all_columns(low[i], 3);
+    }
+}
+
+/* Steps yield words by six, round keys take them by four: two steps fill three round keys. */
+static void expand_192(struct schedule *schedule, uint64_t low[SLICES], uint64_t high[SLICES])
+{
+    uint64_t(*key)[SLICES] = schedule->key;
+    unsigned rcon = 1;
+    for (size_t round = 0; round < 12; round += 3) {
+        for (size_t i = 0; i < SLICES; i++) {
+            key[round + 1][i] = high[i] & COLUMNS_01;
+        }
+        step_192(low, high, rcon);
+        for (size_t i = 0; i < SLICES; i++) {
+            key[round + 1][i] |= low[i] << 8 & COLUMNS_23;
+            key[round + 2][i] = (low[i] >> 8 & COLUMNS_01) | (high[i] << 8 & COLUMNS_23);
+        }
+        step_192(low, high, rcon << 1);
+        memcpy(key[round + 3], low, SLICES * sizeof(*low));
+        rcon <<= 2;
+    }
+}
+
+static void expand_256(struct schedule *schedule)
+{
+    uint64_t(*key)[SLICES] = schedule->key;
+    for (size_t i = 2; i < 14; i += 2) {
+        next_key(key[i], key[i - 2], key[i - 1], 1U << (i / 2 - 1));
+        next_odd_key(key[i + 1], key[i - 1], key[i]);
+    }
+    next_key(key[14], key[12], key[13], 0x40);
+}
+
+/* key_len is 16, 24 or 32: one block of key, or two, of which the second may be half full. */
+static void expand(struct schedule *schedule, const uint8_t *key, size_t key_len)
+{
+    uint8_t blocks[LANES][BLOCK] = {{0}};
+    uint64_t low[SLICES];
+    uint64_t high[SLICES];
+    memcpy(blocks, key, key_len);
+    to_slices(low, (const uint8_t(*)[BLOCK])blocks);
+    for (size_t i = 0; i < SLICES; i++) {
+        high[i] = in_all_blocks(low[i] >> 1);
+        low[i] = in_all_blocks(low[i]);
+    }
+    memcpy(schedule->key[0], low, sizeof(low));
+    schedule->rounds = key_len / 4 + 6;
+    switch (key_len) {
+    case 16:
+        expand_128(schedule);
+        break;
+    case 24:
+        expand_192(schedule, low, high);
+        break;
+    default:
+        memcpy(schedule->key[1], high, sizeof(high));
+        expand_256(schedule);
+        break;
+    }
+}
+
+/* ---- The two shapes ---- */
+
+/* Where keystream goes: `out` first, then `tail`. */
+struct sink {
+    uint8_t *out;
+    size_t out_blocks;
+    uint8_t *tail;
+    size_t tail_blocks;
+};
+
+/* The next block, if the sink still takes one. */
+static void take(struct sink *sink, const uint8_t block[BLOCK])
+{
+    if (sink->out_blocks > 0) {
+        memcpy(sink->out, block, BLOCK);
+        sink->out += BLOCK;
+        sink->out_blocks--;
+    } else if (sink->tail_blocks > 0) {
+        memcpy(sink->tail, block, BLOCK);
+        sink->tail += BLOCK;
+        sink->tail_blocks--;
+    }
+}
+
+static DRNG_OWN_FRAME void keystream(const uint8_t *key, size_t key_len, const uint8_t v[BLOCK], struct sink *sink)
+{
+    struct drng_counter counter = drng_counter_load(v);
+    struct schedule schedule;
+    uint8_t blocks[LANES][BLOCK];
+    uint64_t q[SLICES];
+
+    expand(&schedule, key, key_len);
+    while (sink->out_blocks + sink->tail_blocks > 0) {
+        for (size_t i = 0; i < LANES; i++) {
+            drng_counter_add(&counter, 1);
+            drng_counter_store(blocks[i], counter);
+        }
+        to_slices(q, (const uint8_t(*)[BLOCK])blocks);
+        encrypt(&schedule, q);
+        from_slices(blocks, q);
+        for (size_t i = 0; i < LANES; i++) {
+            take(sink, blocks[i]);
+        }
+    }
+}
+
+static DRNG_OWN_FRAME void count_on(uint8_t v[BLOCK], size_t blocks)
+{
+    struct drng_counter counter = drng_counter_load(v);
+    drng_counter_add(&counter, blocks);
+    drng_counter_store(v, counter);
+}
+
+static void ctr(const uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_blocks, uint8_t *tail,
+                size_t tail_blocks)
+{
+    struct sink sink = {out, out_blocks, tail, tail_blocks};
+    keystream(key, key_len, v, &sink);
+    count_on(v, out_blocks + tail_blocks);
+    drng_wipe_stack_2048();
+}
+
+/* The chain stays in slices from block to block; of the four, block 0 is in use. */
+static DRNG_OWN_FRAME void chain_blocks(const uint8_t *key, size_t key_len, uint8_t chain[BLOCK], uint8_t *out,
+                                        const uint8_t *in, size_t count)
+{
+    struct schedule schedule;
+    uint8_t blocks[LANES][BLOCK] = {{0}};
+    uint64_t state[SLICES];
+    uint64_t q[SLICES];
+
+    expand(&schedule, key, key_len);
+    memcpy(blocks[0], chain, BLOCK);
+    to_slices(state, (const uint8_t(*)[BLOCK])blocks);
+    for (size_t i = 0; i < count; i++) {
+        if (in != NULL) {
+            memcpy(blocks[0], in + i * BLOCK, BLOCK);
+            to_slices(q, (const uint8_t(*)[BLOCK])blocks);
+            add_round_key(state, q);
+        }
+        encrypt(&schedule, state);
+        if (out != NULL) {
+            memcpy(q, state, sizeof(q));
+            from_slices(blocks, q);
+            memcpy(out + i * BLOCK, blocks[0], BLOCK);
+        }
+    }
+    from_slices(blocks, state);
+    memcpy(chain, blocks[0], BLOCK);
+}
+
+static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[BLOCK], uint8_t *out, const uint8_t *in,
+                size_t blocks)
+{
+    chain_blocks(key, key_len, chain, out, in, blocks);
+    drng_wipe_stack_2048();
+}
+
+const struct drng_aes drng_aes_portable = {.name = "portable", .ctr = ctr, .cbc = cbc};

@@ -1,0 +1,291 @@
+/*
+ * What the provider takes from the core that loads it, whichever libcrypto that is: memory, and the version that
+ * drng-status shows.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/core_names.h>
+
+#include "provider/errors.h"
+#include "provider/observe/page.h"
+#include "provider/provctx.h"
+#include "provider/rand/drbg.h"
+#include "provider/rand/random_bytes.h"
+#include "provider/rand/seed_src.h"
+#include "provider/rand/source.h"
+#include "tests/provider/fake_core.h"
+#include "tests/unit/unit.h"
+
+/* ---- A core like the other tests', but for some functions ---- */
+
+enum { FUNCTIONS = 32 };
+
+static OSSL_DISPATCH core[FUNCTIONS];
+
+static void copy_core(void)
+{
+    unsigned count = 0;
+    for (; fake_core[count].function_id != 0; count++) {
+        CU_ASSERT_FATAL(count + 1 < FUNCTIONS);
+        core[count] = fake_core[count];
+    }
+    core[count] = fake_core[count];
+}
+
+static OSSL_DISPATCH *find(int id)
+{
+    OSSL_DISPATCH *function = core;
+    while (function->function_id != 0 && function->function_id != id) {
+        function++;
+    }
+    CU_ASSERT_EQUAL_FATAL(function->function_id, id);
+    return function;
+}
+
+/* An id that no core has. */
+static void take_away(int id)
+{
+    find(id)->function_id = 9999;
+}
+
+static struct drng_provctx *load(void)
+{
+    fake_core_set(NULL, NULL);
+    return drng_provctx_new(fake_handle, core);
+}
+
+/* ---- Functions that are missing ---- */
+
+static void a_core_without_memory_is_refused_by_name(void)
+{
+    static const struct {
+        int id;
+        const char *name;
+    } needed[] = {
+        {OSSL_FUNC_CRYPTO_ZALLOC, "CRYPTO_zalloc"},
+        {OSSL_FUNC_CRYPTO_FREE, "CRYPTO_free"},
+        {OSSL_FUNC_CRYPTO_CLEAR_FREE, "CRYPTO_clear_free"},
+        {OSSL_FUNC_CRYPTO_SECURE_MALLOC, "CRYPTO_secure_malloc"},
+        {OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE, "CRYPTO_secure_clear_free"},
+    };
+    for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+        copy_core();
+        take_away(needed[i].id);
+        fake_error_text[0] = '\0';
+        CU_ASSERT_PTR_NULL(load());
+        CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_CORE);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fake_error_text, needed[i].name));
+        CU_ASSERT_PTR_NOT_NULL(strstr(fake_error_text, "use OpenSSL 3.0 or later"));
+    }
+}
+
+static void a_core_without_errors_is_refused_too(void)
+{
+    copy_core();
+    take_away(OSSL_FUNC_CORE_NEW_ERROR);
+    take_away(OSSL_FUNC_CORE_VSET_ERROR);
+    take_away(OSSL_FUNC_CRYPTO_ZALLOC);
+    CU_ASSERT_PTR_NULL(load());
+}
+
+/* ---- Memory ---- */
+
+enum { HELD = 64 };
+
+static struct held {
+    void *memory;
+    size_t len;
+    bool secure;
+} held[HELD];
+static unsigned strangers; /* what was freed and is not held, or not in this way */
+
+static unsigned held_now(bool secure)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < HELD; i++) {
+        count += held[i].memory != NULL && held[i].secure == secure;
+    }
+    return count;
+}
+
+static void *hold(size_t len, bool secure)
+{
+    unsigned i = 0;
+    while (i < HELD && held[i].memory != NULL) {
+        i++;
+    }
+    CU_ASSERT_FATAL(i < HELD);
+    held[i] = (struct held){calloc(1, len), len, secure};
+    return held[i].memory;
+}
+
+static void let_go(void *memory, const size_t *len, bool secure)
+{
+    for (unsigned i = 0; memory != NULL && i < HELD; i++) {
+        if (held[i].memory == memory) {
+            strangers += held[i].secure != secure || (len != NULL && held[i].len != *len);
+            held[i].memory = NULL;
+            free(memory);
+            return;
+        }
+    }
+    strangers += memory != NULL;
+}
+
+static void *our_zalloc(size_t len, const char *file, int line)
+{
+    CU_ASSERT_TRUE(strncmp(file, "provider/", 9) == 0 && line > 0);
+    return hold(len, false);
+}
+
+static void *our_secure_malloc(size_t len, const char *file, int line)
+{
+    CU_ASSERT_TRUE(strncmp(file, "provider/", 9) == 0 && line > 0);
+    return hold(len, true);
+}
+
+static void our_free(void *memory, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    let_go(memory, NULL, false);
+}
+
+static void our_clear_free(void *memory, size_t len, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    let_go(memory, &len, false);
+}
+
+static void our_secure_clear_free(void *memory, size_t len, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    let_go(memory, &len, true);
+}
+
+static void copy_core_with_our_memory(void)
+{
+    copy_core();
+    find(OSSL_FUNC_CRYPTO_ZALLOC)->function = (void (*)(void))our_zalloc;
+    find(OSSL_FUNC_CRYPTO_FREE)->function = (void (*)(void))our_free;
+    find(OSSL_FUNC_CRYPTO_CLEAR_FREE)->function = (void (*)(void))our_clear_free;
+    find(OSSL_FUNC_CRYPTO_SECURE_MALLOC)->function = (void (*)(void))our_secure_malloc;
+    find(OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE)->function = (void (*)(void))our_secure_clear_free;
+}
+
+/* A parent that has nonces, for which the generator takes memory. */
+static size_t parent_nonce(void *parent, unsigned char *out, unsigned strength, size_t min_len, size_t max_len)
+{
+    (void)parent;
+    (void)strength;
+    (void)max_len;
+    if (out != NULL) {
+        memset(out, 0x5a, min_len);
+    }
+    return min_len;
+}
+
+static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
+                              int prediction_resistance, const unsigned char *additional, size_t additional_len)
+{
+    static unsigned char bytes[64];
+    (void)parent;
+    (void)entropy;
+    (void)max_len;
+    (void)prediction_resistance;
+    (void)additional;
+    (void)additional_len;
+    memset(bytes, 0xa5, sizeof(bytes));
+    *seed = bytes;
+    return min_len;
+}
+
+static int parent_get_ctx_params(void *parent, OSSL_PARAM params[])
+{
+    (void)parent;
+    *(unsigned *)params[0].data = 256;
+    return 1;
+}
+
+static const OSSL_DISPATCH parent_functions[] = {
+    {OSSL_FUNC_RAND_NONCE, (void (*)(void))parent_nonce},
+    {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))parent_get_seed},
+    {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))parent_get_ctx_params},
+    {0, NULL},
+};
+
+/* From that core and back to it, in the way in which it was taken. */
+static void memory_goes_back_to_where_it_came_from(void)
+{
+    unsigned char out[32];
+    unsigned char *seed = NULL;
+    int parent = 0;
+    copy_core_with_our_memory();
+    strangers = 0;
+    struct drng_provctx *provctx = load();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
+    CU_ASSERT_EQUAL(held_now(false), 1);
+    provctx->threads = drng_threads_new(&provctx->core);
+    CU_ASSERT_EQUAL(drng_random_bytes(provctx, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 0), 1);
+
+    struct drng_drbg *drbg = drng_drbg_newctx(provctx, &parent, parent_functions);
+    CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    drng_drbg_freectx(drbg);
+
+    struct drng_source_ctx *source = drng_source_new(provctx);
+    CU_ASSERT_EQUAL(drng_source_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(drng_source_get_seed(source, &provctx->policy, &seed, 256, 48, 64), 48);
+    CU_ASSERT_EQUAL(held_now(true), 1);
+    drng_source_clear_seed(source, seed, 48);
+    CU_ASSERT_EQUAL(held_now(true), 0);
+    drng_source_freectx(source);
+
+    CU_ASSERT_EQUAL(fake_thread_stop(), 1);
+    drng_threads_free(provctx->threads);
+    drng_provctx_free(provctx);
+    CU_ASSERT_EQUAL(held_now(false), 0);
+    CU_ASSERT_EQUAL(strangers, 0);
+}
+
+/* ---- The version ---- */
+
+static void the_page_names_the_libcrypto_that_loads(void)
+{
+    copy_core();
+    struct drng_provctx *provctx = load();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
+    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "OpenSSL " FAKE_VERSION);
+    drng_provctx_free(provctx);
+}
+
+static void one_that_does_not_say_is_unknown(void)
+{
+    copy_core();
+    fake_version = NULL;
+    struct drng_provctx *provctx = load();
+    fake_version = FAKE_VERSION;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
+    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "unknown");
+    drng_provctx_free(provctx);
+
+    copy_core();
+    take_away(OSSL_FUNC_CORE_GET_PARAMS);
+    provctx = load();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
+    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "unknown");
+    drng_provctx_free(provctx);
+}
+
+static const struct unit_test tests[] = {
+    {"a core without memory is refused by name", a_core_without_memory_is_refused_by_name},
+    {"a core without errors is refused, too", a_core_without_errors_is_refused_too},
+    {"memory goes back to where it came from", memory_goes_back_to_where_it_came_from},
+    {"the page names the libcrypto that loads", the_page_names_the_libcrypto_that_loads},
+    {"one that does not say is unknown", one_that_does_not_say_is_unknown},
+};
+
+UNIT_MAIN("the core", tests)

@@ -1,0 +1,39 @@
+/* Wiping, and seeing that it is done. */
+
+#include <stdint.h>
+
+#include "mixing/memory/wipe.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/unit.h"
+
+enum { LEN = 40 };
+
+static void all_of_it_is_wiped_and_no_more(void)
+{
+    uint8_t bytes[LEN + 2];
+    for (size_t len = 0; len <= LEN; len++) {
+        memset(bytes, 0x5a, sizeof(bytes));
+        drng_wipe(bytes + 1, len);
+        CU_ASSERT_TRUE(bytes_are(bytes + 1, len, 0));
+        CU_ASSERT_TRUE(bytes[0] == 0x5a && bytes[len + 1] == 0x5a);
+        CU_ASSERT_TRUE(drng_is_wiped(bytes + 1, len));
+    }
+}
+
+static void a_bit_anywhere_is_seen(void)
+{
+    for (size_t i = 0; i < LEN; i++) {
+        for (unsigned bit = 0; bit < 8; bit++) {
+            uint8_t bytes[LEN] = {0};
+            bytes[i] = (uint8_t)(1U << bit);
+            CU_ASSERT_FALSE(drng_is_wiped(bytes, sizeof(bytes)));
+        }
+    }
+}
+
+static const struct unit_test tests[] = {
+    {"all of it is wiped, and no more", all_of_it_is_wiped_and_no_more},
+    {"a bit anywhere is seen", a_bit_anywhere_is_seen},
+};
+
+UNIT_MAIN("wiping", tests)
