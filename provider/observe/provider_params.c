@@ -29,16 +29,18 @@ const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
         OSSL_PARAM_utf8_ptr("aes-implementation", NULL, 0),
         OSSL_PARAM_utf8_ptr("active-source", NULL, 0),
         OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0),
+        DRNG_EACH_INSTRUCTION(SEEDS) /* "seeds-rdseed" and its like */
         OSSL_PARAM_uint64("seeds-fallback", NULL),
         OSSL_PARAM_uint64("seed-failures", NULL),
         OSSL_PARAM_uint64("health-failures", NULL),
+        DRNG_EACH_INSTRUCTION(RETRIES) /* "rdseed-retries" and its like */
         OSSL_PARAM_uint64("reseeds", NULL),
         OSSL_PARAM_uint64("fork-reseeds", NULL),
         OSSL_PARAM_uint64("forks", NULL),
         OSSL_PARAM_uint64("requests", NULL),
         OSSL_PARAM_uint64("bytes", NULL),
         OSSL_PARAM_uint64("last-seed", NULL),
-        DRNG_EACH_INSTRUCTION(SEEDS) DRNG_EACH_INSTRUCTION(RETRIES) OSSL_PARAM_END,
+        OSSL_PARAM_END,
     };
     (void)provctx;
     return known;
