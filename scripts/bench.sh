@@ -5,13 +5,12 @@
 #     bench.sh --quick          fewer sizes and repetitions: under a minute
 #     bench.sh --aes-ni         AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
 #     bench.sh --root DIR       with the libcrypto of another Debian, in DIR by debootstrap: OpenSSL 3.5 from trixie
-#     bench.sh --update FILE    puts the tables into FILE too, between its markers
 #     bench.sh --constant-time  instead of that: does the time of AES depend on its secrets?
 #     bench.sh --build          no more than the build
 #     bench.sh ... -- ARGS      hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/
 #
-# Repetitions are interleaved at random. Prints tables; leaves bench.json and pictures in build/bench. Installs what it
-# needs from Debian's packages (root).
+# Repetitions are interleaved at random. Prints tables; leaves bench.json, bench.md and pictures in build/bench.
+# Installs what it needs from Debian's packages (root).
 
 set -eu
 cd "$(dirname "$0")/.."
@@ -23,7 +22,6 @@ repetitions=15
 min_time=0.02
 name=bench
 instead=
-update=
 root=
 while [ $# -gt 0 ]; do
     case $1 in
@@ -45,10 +43,6 @@ while [ $# -gt 0 ]; do
         name=bench-$(basename "$root")
         shift
         ;;
-    --update)
-        update=$2
-        shift
-        ;;
     --constant-time)
         instead='exec build/bench/tests/bench/dudect'
         ;;
@@ -60,7 +54,7 @@ while [ $# -gt 0 ]; do
         break
         ;;
     *)
-        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [--root DIR] [--update FILE] [-- ARGS for Google Benchmark]" \
+        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [--root DIR] [-- ARGS for Google Benchmark]" \
             "| --constant-time | --build" >&2
         exit 2
         ;;
@@ -97,4 +91,4 @@ $loader build/bench/tests/bench/bench --benchmark_out="$json" --benchmark_out_fo
     exit 1
 }
 
-exec /usr/bin/python3 scripts/bench/bench_report.py "$json" --pictures "build/bench/$name" ${update:+--update "$update"}
+exec /usr/bin/python3 scripts/bench/bench_report.py "$json" --pictures "build/bench/$name"

@@ -10,16 +10,16 @@
 set -eu
 [ $# -eq 0 ] || set -- "$(realpath "$1")"
 cd "$(dirname "$0")/../.."
-document=docs/performance.md
 pictures=docs/pictures
 
-scripts/bench.sh --update $document
-scripts/bench.sh --aes-ni --update $document -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
-scripts/bench.sh --avx2 --update $document -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
-[ $# -eq 0 ] || scripts/bench.sh --root "$1" --update $document
-scripts/bench/bench_profile.py --update $document
-scripts/bench/bench_scaling.py --update $document
-scripts/bench/bench_threads.py --update $document
+scripts/bench.sh
+scripts/bench.sh --aes-ni -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
+scripts/bench.sh --avx2 -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
+[ $# -eq 0 ] || scripts/bench.sh --root "$1"
+scripts/bench/bench_profile.py
+scripts/bench/bench_scaling.py
+scripts/bench/bench_threads.py
+scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} profile scaling threads
 
 mkdir -p $pictures
 for picture in bench-requests bench-ratios scaling-means scaling-shares; do

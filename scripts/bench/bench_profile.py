@@ -3,11 +3,10 @@
 
     bench_profile.py                 prints a table: drng by function, the rest by file
     bench_profile.py --all           all by function
-    bench_profile.py --update FILE   also puts the table between FILE's markers named profile
 
-Counted are many requests less fewer, so that neither start-up nor seeding is in it. valgrind shows programs a CPU
-without VAES: the AES is AES-NI's. An instruction is no unit of time: RDRAND is one of them. Installs what it needs from
-Debian's packages (root).
+Leaves the table in build/bench/profile.md. Counted are many requests less fewer, so that neither start-up nor seeding
+is in it. valgrind shows programs a CPU without VAES: the AES is AES-NI's. An instruction is no unit of time: RDRAND is
+one of them. Installs what it needs from Debian's packages (root).
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_report import markdown, replace_section
+from bench_report import markdown
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "bench"
@@ -106,15 +105,13 @@ def table(profiles: dict[str, dict[Function, float]]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--update", metavar="FILE", type=Path, help="a document with markers named profile")
     parser.add_argument("--all", action="store_true", help="every file by function")
     arguments = parser.parse_args()
     subprocess.run([ROOT / "scripts" / "bench.sh", "--build"], check=True)
     profiles = {name: per_request(keys) for name, keys in PROFILES.items()}
     text = table(profiles if arguments.all else {name: by_file(profile) for name, profile in profiles.items()}) + "\n"
     print(text)
-    if arguments.update:
-        arguments.update.write_text(replace_section(arguments.update.read_text(), "profile", text))
+    (BUILD / "profile.md").write_text(text)
     return 0
 
 

@@ -3,8 +3,8 @@
 
     bench_report.py bench.json                        prints the tables
     bench_report.py bench.json --pictures PREFIX      also draws PREFIX-requests and PREFIX-ratios, PNG and SVG
-    bench_report.py bench.json --update FILE          also puts the tables between FILE's markers for bench.json
 
+The tables are left beside the JSON, in bench.md, from where scripts/evidence/tables.py takes them.
 A figure is the median of its repetitions. The spread behind a ratio is half of (Q3 / reference Q1) -
 (Q1 / reference Q3). Seeds and the requests of a single thread are timed by that thread's
 CPU clock, which other load on the machine disturbs little; all else by the wall clock.
@@ -245,15 +245,6 @@ def tables(report: Report) -> str:
     return "\n\n".join(filter(None, [*parts, other_table(report)])) + "\n"
 
 
-def replace_section(text: str, name: str, new: str) -> str:
-    """Puts `new` between the comments <!-- NAME --> and <!-- /NAME -->."""
-    begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-    if text.count(begin) != 1 or text.count(end) != 1:
-        raise ValueError(f"{begin.strip()} and {end.strip()} must each stand there once")
-    head, rest = text.split(begin)
-    return head + begin + "\n" + new + "\n" + end + rest.split(end)[1]
-
-
 # ---- Pictures ----
 
 
@@ -319,18 +310,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("json", type=Path, help="what bench.sh left in build/bench")
     parser.add_argument("--pictures", metavar="PREFIX", help="draw PREFIX-requests and PREFIX-ratios")
-    parser.add_argument("--update", metavar="FILE", type=Path, help="a document with markers for this JSON's name")
     arguments = parser.parse_args()
     report = report_of(json.loads(arguments.json.read_text()))
     text = tables(report)
     print(text)
+    arguments.json.with_suffix(".md").write_text(text, encoding="utf-8")
     if arguments.pictures and report.drawn("drng"):
         for path in (*draw_requests(report, arguments.pictures), *draw_ratios(report, arguments.pictures)):
             print(path)
-    if arguments.update:
-        document = replace_section(arguments.update.read_text(), arguments.json.stem, text)
-        arguments.update.write_text(document)
-        print(f"{arguments.update}: section {arguments.json.stem}")
     return 0
 
 

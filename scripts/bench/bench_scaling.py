@@ -3,14 +3,15 @@
 
     bench_scaling.py            1 to 60 processes, some minutes
     bench_scaling.py --quick    up to 16, under a minute
-    bench_scaling.py --from scaling.json --update FILE    no measurement: the tables again, between FILE's markers
+    bench_scaling.py --from scaling.json    no measurement: the tables again
 
 N processes draw from one generator of drng's at the same time. The first bytes of each go through the FIPS 140-2
 statistics of rngtest (rng-tools5) once all have finished, so that the tests take nothing from those that draw. The
 model is the article's: rate = min(single, total / N), where `single` is what one process gets when it is alone, and
 `total` the most that all together got at any N.
 
-Prints a table; leaves scaling.json and pictures in build/bench. Installs what it needs from Debian's packages (root).
+Prints a table; leaves it as scaling.md, scaling.json and pictures in build/bench. Installs what it needs from Debian's
+packages (root).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from bench_report import cpu_model, markdown, pyplot, replace_section, save
+from bench_report import cpu_model, markdown, pyplot, save
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "bench"
@@ -319,7 +320,6 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="up to 16 processes, under a minute")
     parser.add_argument("--from", dest="json", type=Path, help="take the figures from this file, measure nothing")
     parser.add_argument("--pictures", metavar="PREFIX", default=str(BUILD / "scaling"))
-    parser.add_argument("--update", metavar="FILE", type=Path, help="a document with markers named scaling")
     arguments = parser.parse_args()
 
     if arguments.json:
@@ -334,10 +334,9 @@ def main() -> int:
     found = from_json(data)
     text = tables(found, data["context"])
     print(text)
+    (BUILD / "scaling.md").write_text(text)
     for path in (*draw_means(found, arguments.pictures), *draw_shares(found, arguments.pictures)):
         print(path)
-    if arguments.update:
-        arguments.update.write_text(replace_section(arguments.update.read_text(), "scaling", text))
     return 0
 
 

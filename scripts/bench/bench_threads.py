@@ -1,26 +1,23 @@
 #!/usr/bin/python3 -Es
 """What a call of random_bytes costs while 1, 100 and 10,000 threads live that have drawn.
 
-    bench_threads.py                 prints a table
-    bench_threads.py --update FILE   also puts it between FILE's markers named threads
-
-random_bytes is OpenSSL 3.5's way to the provider; the program calls it directly, so that any OpenSSL will do. Each
-figure is the median of three runs' medians, in CPU time of the calling thread. Installs what it needs from Debian's
-packages (root).
+Prints a table, and leaves it in build/bench/threads.md. random_bytes is OpenSSL 3.5's way to the provider; the program
+calls it directly, so that any OpenSSL will do. Each figure is the median of three runs' medians, in CPU time of the
+calling thread. Installs what it needs from Debian's packages (root).
 """
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
-from bench_report import cpu_model, markdown, ns_text, replace_section
+from bench_report import cpu_model, markdown, ns_text
 
 ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "build" / "bench" / "tests" / "bench" / "threads"
+BUILD = ROOT / "build" / "bench"
+PROGRAM = BUILD / "tests" / "bench" / "threads"
 
 THREADS = (1, 100, 10000)
 RUNS = 3
@@ -37,16 +34,12 @@ def row(threads: int, runs: list[list[float]]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--update", metavar="FILE", type=Path, help="a document with markers named threads")
-    arguments = parser.parse_args()
     subprocess.run([ROOT / "scripts" / "bench.sh", "--build"], check=True)
     runs = {threads: [measure(threads) for _ in range(RUNS)] for threads in THREADS}
     rows = [row(threads, found) for threads, found in runs.items()]
     text = f"{cpu_model()}, 16 bytes a call.\n\n{markdown(HEADER, rows)}\n"
     print(text)
-    if arguments.update:
-        arguments.update.write_text(replace_section(arguments.update.read_text(), "threads", text))
+    (BUILD / "threads.md").write_text(text)
     return 0
 
 

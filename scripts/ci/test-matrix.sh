@@ -31,15 +31,7 @@ packages="ca-certificates openssl nginx-light apache2-bin haproxy stunnel4 curl 
 packages="$packages cmake pkgconf libssl-dev libcunit1"
 builders=
 
-skipped()
-{
-    echo "skipped: $*"
-    exit $skip
-}
-
-[ "$(id -u)" = 0 ] || skipped "chroots take root"
-need_packages debootstrap util-linux || skipped "debootstrap cannot be installed"
-unshare --mount --pid --fork true 2>/dev/null || skipped "no namespaces here, and chroots are mounted in one of their own"
+scripts/ci/chroot.sh check
 
 mkdir -p "$cache"
 exec 9>"$cache/lock"
@@ -53,61 +45,19 @@ chmod 755 "$work"
 
 # ---- Chroots ----
 
-# Nothing of this machine's environment but its way to the mirror; neither the lock nor the terminal.
 in_chroot()
 {
-    env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        ${http_proxy:+"http_proxy=$http_proxy"} scripts/ci/chroot-run.sh "$@" </dev/null 9>&-
-}
-
-packages_of()
-{
-    case $1 in
-    bookworm) echo "$packages $builders" ;;
-    *) echo "$packages openssl-provider-legacy" ;; # a package of its own from trixie on
-    esac
-}
-
-# The file that says when and with which packages a chroot was brought up to date.
-is_fresh()
-{
-    stamp=$cache/$1.packages
-    [ -n "$(find "$stamp" -mmin -1440 2>/dev/null)" ] && [ "$(cat "$stamp")" = "$(packages_of "$1")" ]
+    scripts/ci/chroot.sh enter "$@"
 }
 
 make_chroot()
 {
-    [ -d "$cache/$1" ] && return 0
-    echo "$1: making a chroot in $cache/$1"
-    rm -rf "$cache/$1.new"
-    if ! debootstrap --variant=minbase "$1" "$cache/$1.new" >"$work/log" 2>&1 9>&-; then
-        tail -n 3 "$work/log"
-        return 1
-    fi
-    # No service is started inside: the tests start what they need.
-    printf '#!/bin/sh\nexit 101\n' >"$cache/$1.new/usr/sbin/policy-rc.d"
-    chmod 755 "$cache/$1.new/usr/sbin/policy-rc.d"
-    mv "$cache/$1.new" "$cache/$1"
-}
-
-update_chroot()
-{
-    is_fresh "$1" && return 0
-    echo "$1: bringing its packages up to date"
-    cp /etc/resolv.conf "$cache/$1/etc/resolv.conf"
-    list=$(packages_of "$1")
-    # shellcheck disable=SC2016,SC2086 # the inner shell's; a list of names
-    if in_chroot "$cache/$1" env DEBIAN_FRONTEND=noninteractive sh -ec '
-        apt-get update -qq -o Acquire::Check-Valid-Until=false # a mirror may lag; who signed it is still checked
-        apt-get dist-upgrade -y -qq
-        apt-get install -y -qq --no-install-recommends "$@"
-        apt-get clean' sh $list >"$work/log" 2>&1; then
-        echo "$list" >"$cache/$1.packages"
-        return 0
-    fi
-    tail -n 3 "$work/log"
-    # A day-old chroot is a good one; one that lacks packages is not.
-    [ "$(cat "$cache/$1.packages" 2>/dev/null)" = "$list" ] && echo "$1: tested as it was"
+    case $1 in
+    bookworm) more=$builders ;;
+    *) more=openssl-provider-legacy ;; # a package of its own from trixie on
+    esac
+    # shellcheck disable=SC2086 # lists of names
+    scripts/ci/chroot.sh make "$1" "$cache/$1" $packages $more
 }
 
 # ---- One binary ----
@@ -133,7 +83,7 @@ build_here()
 build_in_bookworm()
 {
     builders="gcc libc6-dev ninja-build libcunit1-dev"
-    { make_chroot bookworm && update_chroot bookworm; } || skipped "there is no chroot with OpenSSL 3.0 to build in"
+    make_chroot bookworm || exit $skip # with OpenSSL 3.0, to build in
     # shellcheck disable=SC2016 # the inner shell's
     in_chroot --bind "$tree" "$PWD" "$cache/bookworm" sh -ec '
         cd "$1"
@@ -164,7 +114,7 @@ run_tests()
 {
     in_chroot --bind "$tree" "$PWD" "$cache/$1" \
         /usr/bin/python3 -m pytest -q --tb=short -o cache_dir=/tmp/pytest_cache --rootdir "$PWD" \
-        -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/tests/system/$2.py"
+        -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/$(find tests -name "$2.py")"
 }
 
 # "passed 12, skipped 1" of pytest's last line, which also counts what -k has left out.
@@ -180,7 +130,6 @@ test_release()
     in_chroot "$cache/$1" openssl version | cut -d' ' -f2 >"$results/version"
     echo "$1: OpenSSL $(cat "$results/version")"
     for test in $tests; do
-        [ -e "tests/system/$test.py" ] || continue
         if run_tests "$1" "$test" >"$work/log" 2>&1; then
             summary "$work/log" >"$results/$test"
         else
@@ -201,7 +150,6 @@ print_table()
     done
     echo
     for test in $tests; do
-        [ -e "tests/system/$test.py" ] || continue
         printf '%-22s' "$test"
         for release in $releases; do
             result=$(cat "$work/$release/$test" 2>/dev/null) || result=-
@@ -214,7 +162,7 @@ print_table()
 status=0
 missing=0
 for release in $releases; do
-    if make_chroot "$release" && update_chroot "$release"; then
+    if make_chroot "$release"; then
         test_release "$release"
     else
         echo "$release: not tested, its chroot cannot be made"

@@ -116,21 +116,22 @@ def power(log2: float) -> str:
     return f"2^{log2:g}" if log2 == int(log2) else f"2^{log2:.1f}"
 
 
-def print_table() -> None:
-    print("| test | sample | entropy claimed, bits | window | cutoff | false alarms at that entropy |")
-    print("| --- | --- | --- | --- | --- | --- |")
+def table() -> str:
+    lines = [
+        "| test | sample | entropy claimed, bits | window | cutoff | false alarms at that entropy |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for sample in SAMPLES:
         name = f"{sample.name.lower()} of {sample.bits} bits | {sample.entropy}"
-        cutoff = rct_cutoff(sample.entropy)
-        print(f"| repetition count (4.4.1) | {name} | - | {cutoff} | {power(rct_alarm(sample.entropy))} a sample |")
-        cutoff = apt_cutoff(sample.entropy)
-        alarm = power(apt_alarm(sample.entropy))
-        print(f"| adaptive proportion (4.4.2) | {name} | {WINDOW} | {cutoff} | {alarm} a window |")
-    cutoff = apt_cutoff(8, window=STARTUP_WORDS)
-    alarm = power(lanes_alarm())
-    print(f"| byte lanes | byte of 8 bits | 8 | {STARTUP_WORDS} | {cutoff} | {alarm} a start-up, all {LANES} lanes |")
-    alarm = power(bits_alarm())
-    print(f"| unchanging bits | bit | 1 | {BITS_WINDOW} | - | {alarm} a window, all {WORD_BITS} bits |")
+        cutoff, alarm = rct_cutoff(sample.entropy), power(rct_alarm(sample.entropy))
+        lines.append(f"| repetition count (4.4.1) | {name} | - | {cutoff} | {alarm} a sample |")
+        cutoff, alarm = apt_cutoff(sample.entropy), power(apt_alarm(sample.entropy))
+        lines.append(f"| adaptive proportion (4.4.2) | {name} | {WINDOW} | {cutoff} | {alarm} a window |")
+    cutoff, alarm = apt_cutoff(8, window=STARTUP_WORDS), f"{power(lanes_alarm())} a start-up, all {LANES} lanes"
+    lines.append(f"| byte lanes | byte of 8 bits | 8 | {STARTUP_WORDS} | {cutoff} | {alarm} |")
+    alarm = f"{power(bits_alarm())} a window, all {WORD_BITS} bits"
+    lines.append(f"| unchanging bits | bit | 1 | {BITS_WINDOW} | - | {alarm} |")
+    return "\n".join(lines)
 
 
 def check(path: Path) -> int:
@@ -151,7 +152,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.check:
         return check(args.header)
-    print_table()
+    print(table())
     return 0
 
 

@@ -1,25 +1,17 @@
-#!/usr/bin/python3 -Es
 """The figures of docs/entropy.md: what is claimed for a raw word, and what a conditioner makes of it.
 
-Output_Entropy() is that of SP 800-90B, 3.1.5.1.2; the sizes are read from the sources.
-
-    entropy.py            prints the tables
-    entropy.py --write    puts them into the document
-    entropy.py --check    compares the document, its tables and every number of its text; what differs is printed, and
-                          the exit status is 1
+Output_Entropy() is that of SP 800-90B, 3.1.5.1.2; the sizes are read from the sources. tables.py puts the tables into
+the document, and compares them and every number of its text.
 """
 
-import argparse
 import math
 import re
-import sys
 from decimal import Decimal, localcontext
 from pathlib import Path
 
 import cutoffs
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "entropy.md"
 SOURCES = [
     *sorted((ROOT / "mixing").rglob("*.h")),
     ROOT / "provider" / "rand" / "drbg.c",
@@ -31,7 +23,6 @@ HMAC_WIDTH = 256  # nw of HMAC-SHA-256: its hash's output
 RDRAND_RESEED_BITS = 128  # what one reseed of the generator behind RDRAND is good for
 RDRAND_RUN_WORDS = 1024  # between two of its reseeds at most: AMD's; Intel's 1022
 FULL_MARGIN_BITS = 64  # SP 800-90C: full entropy wants that much more than n_out
-MARK = re.compile(r"(<!-- entropy\.py: (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 # ---- SP 800-90B ----
@@ -83,7 +74,8 @@ def thousands(value: int) -> str:
     return f"{value:,}"
 
 
-def conditioning_table(known: dict[str, int]) -> str:
+def conditioning_table() -> str:
+    known = constants()
     claimed = next(s.entropy for s in cutoffs.SAMPLES if s.name == "WORD")
     rdseed, rdrand = known["DRNG_RDSEED_WORDS"], known["DRNG_RDRAND_WORDS"]
     rows = []
@@ -103,8 +95,9 @@ def conditioning_table(known: dict[str, int]) -> str:
     return head + "\n".join(rows) + "\n"
 
 
-def tests_table(known: dict[str, int]) -> str:
+def tests_table() -> str:
     """The health tests, and how often each of them is wrong about words that hold what is claimed."""
+    known = constants()
     word, byte = (next(s for s in cutoffs.SAMPLES if s.name == name) for name in ("WORD", "BYTE"))
     continuous = "every word"
     startup = f"start-up: {thousands(8 * known['DRNG_STARTUP_WORDS'])} bytes"
@@ -130,7 +123,9 @@ def tests_table(known: dict[str, int]) -> str:
     return head + "| --- " * 5 + "|\n" + "\n".join(rows) + "\n"
 
 
-def limits_table(known: dict[str, int]) -> str:
+def limits_table() -> str:
+    known = constants()
+
     def milliseconds(name: str) -> str:
         return f"{known[name] / 1e6:g} ms"
 
@@ -160,13 +155,7 @@ def limits_table(known: dict[str, int]) -> str:
     return "| what | how much |\n| --- | --- |\n" + "".join(f"| {what} | {much} |\n" for what, much in rows)
 
 
-def tables() -> dict[str, str]:
-    known = constants()
-    return {
-        "tests": tests_table(known),
-        "conditioning": conditioning_table(known),
-        "limits": limits_table(known),
-    }
+TABLES = {"health-tests": tests_table, "conditioning": conditioning_table, "bounds": limits_table}
 
 
 # ---- The document ----
@@ -185,48 +174,7 @@ NAMES = (
 )
 
 
-def with_tables(text: str) -> str:
-    made = tables()
-    return MARK.sub(lambda m: m[1] + made[m[2]] + m[3], text)
-
-
 def numbers(text: str) -> set[str]:
     for name in NAMES:
         text = re.sub(name, " ", text)
     return {n.strip(",.") for n in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
-
-
-def check(path: Path) -> int:
-    """The exit status: 1 where a table is not the derived one, or the text has a number that no table has."""
-    text = path.read_text(encoding="utf-8")
-    status = 0
-    if {m[1] for m in MARK.findall(text)} != set(tables()):
-        print(f"{path}: has not each of the tables {', '.join(tables())}")
-        status = 1
-    if with_tables(text) != text:
-        print(f"{path}: a table is not the derived one; scripts/evidence/entropy.py --write puts it right")
-        status = 1
-    strange = numbers(MARK.sub("", text)) - numbers("".join(tables().values()))
-    if strange:
-        print(f"{path}: numbers that no table has: {', '.join(sorted(strange))}")
-        status = 1
-    return status
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="The figures of docs/entropy.md, from SP 800-90B and the sources.")
-    parser.add_argument("--check", action="store_true", help="compare with the document and print what differs")
-    parser.add_argument("--write", action="store_true", help="put the tables into the document")
-    parser.add_argument("--document", type=Path, default=DOCUMENT)
-    args = parser.parse_args()
-    if args.check:
-        return check(args.document)
-    if args.write:
-        args.document.write_text(with_tables(args.document.read_text(encoding="utf-8")), encoding="utf-8")
-        return 0
-    print("\n".join(tables().values()), end="")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

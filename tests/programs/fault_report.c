@@ -1,6 +1,6 @@
 /*
  * What an operator sees of each way in which the instructions fail: the provider's parameters and its errors, on the
- * scripted CPU. scripts/evidence/fault-table.py puts it into docs/reliability.md.
+ * scripted CPU. scripts/evidence/faults.py puts it into docs/reliability.md.
  */
 
 #include <inttypes.h>

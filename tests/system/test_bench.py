@@ -114,13 +114,6 @@ def test_seeds_threads_and_processes_have_their_own_bases() -> None:
     assert cells(table, "process drng")[1:] == ["5.00 ms", "4.00 ms (CTR-DRBG)", "1.25 ±0.00"]
 
 
-def test_a_section_is_replaced_and_nothing_else() -> None:
-    text = "before\n<!-- bench -->\nold\n<!-- /bench -->\nafter\n"
-    assert report.replace_section(text, "bench", "new") == "before\n<!-- bench -->\n\nnew\n<!-- /bench -->\nafter\n"
-    with pytest.raises(ValueError, match="scaling"):
-        report.replace_section(text, "scaling", "new")
-
-
 # ---- bench_scaling.py: arithmetic ----
 
 

@@ -1,15 +1,10 @@
-#!/usr/bin/env python3
-"""Makes the tables of docs/reliability.md about refused system calls, filters and limits, by trying each.
-
-    sweep-table.py            writes the generated parts of the page anew
-    sweep-table.py --check    says which of them are not what the programs give now; then the exit status is 1
+"""Tables of docs/reliability.md about refused system calls, filters and limits, by trying each.
 
 sweep_guest of the dev build goes through the phases of a program's life with drng, on libcrypto's own generator for
 comparison, under sweep_tracer, which knows the calls that come from drng. Each result must keep to the rules that are
-written here, whatever the page says. Exit status 77: this cannot be had here.
+written here, whatever the page says. tables.py puts the tables there.
 """
 
-import argparse
 import os
 import resource
 import subprocess
@@ -18,11 +13,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-
-SKIPPED = 77
+from unittest import SkipTest
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "reliability.md"
 BUILD = ROOT / "build" / "dev"
 PROGRAMS = BUILD / "tests"
 
@@ -291,16 +284,6 @@ def limits() -> str:
 
 # ---- The page ----
 
-PARTS = {"calls": calls, "filters": filters, "limits": limits}
-
-
-def replaced(page: str, name: str, text: str) -> str:
-    begin, end = f"<!-- {name}: made by scripts/evidence/sweep-table.py -->\n", f"<!-- end of {name} -->"
-    if page.count(begin) != 1 or page.count(end) != 1:
-        sys.exit(f"{PAGE}: no one place for {name}")
-    before, _, rest = page.partition(begin)
-    return f"{before}{begin}\n{text}\n\n{end}{rest.partition(end)[2]}"
-
 
 def check_possible() -> None:
     for path in (GUEST, TRACER):
@@ -308,37 +291,21 @@ def check_possible() -> None:
             sys.exit(f"{path} is not there: cmake --preset dev && cmake --build --preset dev")
     result = listed()
     if result.phases.get("draw") != "hardware":
-        print(f"skipped: no hardware serves here: {result.short()}")
-        sys.exit(SKIPPED)
+        raise SkipTest(f"no hardware serves here: {result.short()}")
     if not result.calls:
-        print("skipped: this process may not trace its children")
-        sys.exit(SKIPPED)
+        raise SkipTest("this process may not trace its children")
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="The tables of docs/reliability.md about system calls and limits.")
-    parser.add_argument("--check", action="store_true", help="change nothing, and say what has changed")
-    parser.add_argument("--rules", action="store_true", help="look at the rules alone, not at the page")
-    parser.add_argument("--page", type=Path, default=PAGE, help="the page")
-    args = parser.parse_args()
-    check_possible()
-    page = args.page.read_text(encoding="utf-8")
-    status = 0
-    for name, make in PARTS.items():
+def by_the_rules(make: Callable[[], str]) -> Callable[[], str]:
+    def made() -> str:
+        check_possible()
+        broken.clear()
         text = make()
-        if args.rules:
-            continue
-        now = replaced(page, name, text)
-        if args.check and now != page:
-            print(f"{args.page}: {name} is out of date: scripts/evidence/sweep-table.py writes it anew")
-            status = 1
-        page = now if not args.check else page
-    if not args.check and not args.rules:
-        args.page.write_text(page, encoding="utf-8")
-    for what in broken:
-        print(f"against the rules: {what}")
-    return 1 if broken else status
+        if broken:
+            raise RuntimeError("\n".join(f"against the rules: {what}" for what in broken))
+        return text
+
+    return made
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+TABLES = {"calls": by_the_rules(calls), "filters": by_the_rules(filters), "limits": by_the_rules(limits)}

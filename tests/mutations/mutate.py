@@ -1,11 +1,11 @@
-#!/usr/bin/python3 -I
-"""Takes each protection of scripts/evidence/mutations.toml out in turn: a test must fail each time.
+#!/usr/bin/python3 -Es
+"""Takes each protection of mutations.toml out in turn: a test must fail each time.
 
 Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then
 with one change at a time until a test fails. Prints a table; the exit status is 1 where no test did.
 
     mutate.py                  all of them: some minutes
-    mutate.py --check          only whether each text is still there, once
+    mutate.py --check          only whether each still applies, and which do not
     mutate.py --only TEXT      those whose name holds TEXT; may be repeated
     mutate.py --json FILE --markdown FILE    writes the table to files as well
     mutate.py --keep DIR       works in DIR, which a later run can go on with
@@ -24,8 +24,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import source
+
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = ROOT / "scripts" / "evidence" / "mutations.toml"
+TABLE = Path(__file__).with_name("mutations.toml")
 TEST_SECONDS = 300
 # What the processes of the tests share out between them; the build too.
 JOBS = str(max(1, (os.cpu_count() or 2) // 2))
@@ -40,49 +42,51 @@ class Mutation:
     """One protection: where it stands, what is put in its place, and who must notice."""
 
     name: str
-    file: str
+    inside: str  # the function, constant or assembler's macro that has it
     old: str
     new: str
     tests: tuple[str, ...]
+    file: str = ""  # the end of its path, where two files have such an `inside` with such a text
     needs: str = ""  # a flag of /proc/cpuinfo without which nothing can be seen
 
 
 @dataclass(frozen=True)
 class Result:
     name: str
-    file: str
+    inside: str
     killed_by: str  # "" for a survivor
     skipped: str = ""  # why it was not tried
 
 
 def read_table(path: Path) -> list[Mutation]:
-    with path.open("rb") as file:
-        rows = tomllib.load(file)["mutation"]
-    mutations = [Mutation(**{**row, "tests": tuple(row["tests"])}) for row in rows]
-    names = [m.name for m in mutations]
-    if len(set(names)) != len(names):
-        raise Unusable(f"{path}: a name stands there twice")
-    return mutations
+    try:
+        rows = tomllib.loads(path.read_text(encoding="utf-8"))
+        return [Mutation(name, **{**row, "tests": tuple(row["tests"])}) for name, row in rows.items()]
+    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+        raise Unusable(f"{path}: {error}") from error
 
 
-def mutate(text: str, mutation: Mutation) -> str:
-    count = text.count(mutation.old)
-    if count != 1:
-        raise Unusable(
-            f"'{mutation.name}' does not apply: {mutation.file} has its text {count} times, where once is wanted:\n"
-            f"    {mutation.old.strip()}\n"
-            "Where the code has changed, change `old` and `new` in scripts/evidence/mutations.toml with it; where the "
-            "protection is gone, take the entry out."
-        )
-    return text.replace(mutation.old, mutation.new)
+def place_of(root: Path, mutation: Mutation) -> source.Place:
+    """The one place of its text."""
+    files, found = source.places(root, mutation.inside, mutation.old, mutation.file)
+    if len(found) == 1:
+        return found.pop()
+    where = ", ".join(sorted(str(path.relative_to(root)) for path in files))
+    why = f"its text is there {len(found)} times, where once is wanted" if files else "it is defined nowhere"
+    raise Unusable(
+        f"'{mutation.name}' does not apply to {mutation.inside} ({where or 'mixing/, provider/'}): {why}\n"
+        f"    {mutation.old}\n"
+        "Where the code has changed, change `inside`, `old` and `new` in tests/mutations/mutations.toml with it; where "
+        "the protection is gone, take the entry out."
+    )
 
 
 def check(mutations: Sequence[Mutation]) -> None:
-    """Every text of the table is in its file, once."""
+    """Every text of the table is where it says, once."""
     problems = []
     for mutation in mutations:
         try:
-            mutate((ROOT / mutation.file).read_text(encoding="utf-8"), mutation)
+            place_of(ROOT, mutation)
         except Unusable as problem:
             problems.append(str(problem))
     if problems:
@@ -124,6 +128,8 @@ class Copy:
         ]
         files = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout
         for name in filter(None, files.split("\0")):
+            if not (ROOT / name).exists():  # removed, and git has not been told
+                continue
             target = root / name
             target.parent.mkdir(parents=True, exist_ok=True)
             source = (ROOT / name).read_bytes()
@@ -140,7 +146,7 @@ class Copy:
 
     def target(self, test: str) -> list[str]:
         """What is to be built for a test; a test of pytest takes all that the build has."""
-        if test.startswith("tests/"):
+        if ".py" in test:
             return ["all"]
         return [test if test.startswith(("provider_", "process_")) else f"test_{test}"]
 
@@ -149,19 +155,21 @@ class Copy:
         self._must(["cmake", "--build", str(self.build), "-j", JOBS, "--target", *targets])
 
     def passes(self, test: str) -> bool:
-        if test.startswith("tests/"):
-            return run(["/usr/bin/python3", "-m", "pytest", "-x", "-q", *test.split()], self.root)
+        file, colons, function = test.partition("::")
+        if file.endswith(".py"):
+            path = next((self.root / "tests").rglob(file))
+            return run(["/usr/bin/python3", "-m", "pytest", "-x", "-q", f"{path}{colons}{function}"], self.root)
         return run([str(self.build / "tests" / self.target(test)[0])], self.root / "tests")
 
     @contextlib.contextmanager
     def changed(self, mutation: Mutation) -> Iterator[None]:
-        path = self.root / mutation.file
-        before = path.read_text(encoding="utf-8")
-        path.write_text(mutate(before, mutation), encoding="utf-8")
+        place = place_of(self.root, mutation)
+        before = place.path.read_text(encoding="utf-8")
+        place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
         try:
             yield
         finally:
-            path.write_text(before, encoding="utf-8")
+            place.path.write_text(before, encoding="utf-8")
 
 
 # ---- A run ----
@@ -188,7 +196,7 @@ def killer(copy: Copy, mutation: Mutation) -> str:
 
 def markdown(results: Sequence[Result]) -> str:
     lines = ["| taken out | in | seen by |", "| --- | --- | --- |"]
-    lines += [f"| {r.name} | {r.file} | {r.killed_by or r.skipped or '**nobody**'} |" for r in results]
+    lines += [f"| {r.name} | {r.inside} | {r.killed_by or r.skipped or '**nobody**'} |" for r in results]
     return "\n".join(lines) + "\n"
 
 
@@ -200,9 +208,9 @@ def run_all(mutations: Sequence[Mutation], work: Path) -> list[Result]:
     results = []
     for number, mutation in enumerate(mutations, 1):
         if mutation.needs and mutation.needs not in flags:
-            result = Result(mutation.name, mutation.file, "", f"not tried: this CPU has no {mutation.needs}")
+            result = Result(mutation.name, mutation.inside, "", f"not tried: this CPU has no {mutation.needs}")
         else:
-            result = Result(mutation.name, mutation.file, killer(copy, mutation))
+            result = Result(mutation.name, mutation.inside, killer(copy, mutation))
         results.append(result)
         seen = result.killed_by or result.skipped or "NOBODY"
         print(f"[{number}/{len(mutations)}] {mutation.name}: seen by {seen}", file=sys.stderr, flush=True)
@@ -213,7 +221,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
     parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
     parser.add_argument("--only", action="append", metavar="TEXT", help="those whose name holds TEXT")
-    parser.add_argument("--table", type=Path, default=TABLE, help="another table than scripts/evidence/mutations.toml")
+    parser.add_argument("--table", type=Path, default=TABLE, help="another table than mutations.toml")
     parser.add_argument("--json", type=Path, metavar="FILE")
     parser.add_argument("--markdown", type=Path, metavar="FILE")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work in DIR and leave it")

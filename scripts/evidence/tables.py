@@ -1,0 +1,113 @@
+#!/usr/bin/python3 -Es
+"""Every table in docs/ that is made by a script: written by this one, and compared.
+
+    tables.py --check [NAME...]    says which are not what their makers give now, and changes nothing
+    tables.py --write [NAME...]    writes them anew
+
+Each has a name and stands between two comments, like BEGIN and END below. What can be made anew at any time is, by the
+functions of the modules beside this one, some of which run programs of the dev build. What was measured holds for one
+machine and one day: --check asks only that it is there, and --write puts in what the benchmark has left in build/,
+where that NAME is given. Exit status 77: something could not be made here.
+"""
+
+import argparse
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from unittest import SkipTest
+
+import entropy
+import faults
+import sweep
+
+ROOT = Path(__file__).resolve().parents[2]
+SKIPPED = 77
+
+BEGIN = "<!-- {}: made by scripts/evidence/tables.py -->\n\n"
+END = "\n\n<!-- end of {} -->\n"
+SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
+
+MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **sweep.TABLES}
+# What bench-docs.sh measures, and bench-tls.sh.
+BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "threads")
+MEASURED = {**{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS}, "tls": ROOT / "build/bench-tls/tls.md"}
+
+
+def make(name: str) -> str:
+    if name in MADE:
+        return MADE[name]().strip("\n")
+    if not MEASURED[name].exists():
+        raise SkipTest(f"{MEASURED[name]} is not there: scripts/bench/ has what measures it")
+    return MEASURED[name].read_text(encoding="utf-8").strip("\n")
+
+
+def sections(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Where each of them stands, and its text."""
+    found: dict[str, tuple[Path, str]] = {}
+    for page in sorted(folder.glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        for name, body in SECTION.findall(text):
+            if name in found:
+                sys.exit(f"{page}: {name} is there twice")
+            found[name] = (page, body)
+        strange = re.search(r"^<!--.*", SECTION.sub("", text), re.MULTILINE)
+        if strange:
+            sys.exit(f"{page}: neither the begin nor the end of a table: {strange[0]}")
+    known = {*MADE, *MEASURED}
+    if found.keys() != known:
+        sys.exit(f"{folder}: tables that nobody makes, or that no page has: {', '.join(sorted(found.keys() ^ known))}")
+    return found
+
+
+def write(page: Path, name: str, new: str) -> None:
+    text = page.read_text(encoding="utf-8")
+    head, begin, rest = text.partition(BEGIN.format(name))
+    _, end, tail = rest.partition(END.format(name))
+    page.write_text(head + begin + new + end + tail, encoding="utf-8")
+
+
+def check_numbers(page: Path) -> int:
+    """1 where a number of the text is in no table."""
+    tables = "".join(make() for make in entropy.TABLES.values())
+    strange = entropy.numbers(SECTION.sub("", page.read_text(encoding="utf-8"))) - entropy.numbers(tables)
+    if strange:
+        print(f"{page}: numbers that no table has: {', '.join(sorted(strange))}")
+    return 1 if strange else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    mode = parser.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--check", action="store_true", help="change nothing, and say what is out of date")
+    mode.add_argument("--write", action="store_true", help="write the tables anew")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these, and not all that can be made anew")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages")
+    args = parser.parse_args()
+    found = sections(args.docs)
+    status = check_numbers(args.docs / "entropy.md") if args.check else 0
+    skipped = 0
+    for name in args.names or MADE:
+        if name not in found or (args.check and name in MEASURED):
+            sys.exit(f"{name}: {'measured, so there is nothing to compare' if name in found else 'no such table'}")
+        page, old = found[name]
+        try:
+            new = make(name)
+        except SkipTest as reason:
+            print(f"{name}: not made here: {reason}")
+            skipped = SKIPPED
+            continue
+        except RuntimeError as wrong:
+            print(f"{name}: {wrong}")
+            status = 1
+            continue
+        if args.write:
+            write(page, name, new)
+        elif new != old:
+            print(f"{page}: {name} is out of date: scripts/evidence/tables.py --write {name} writes it anew")
+            status = 1
+    return status or skipped
+
+
+if __name__ == "__main__":
+    sys.exit(main())
