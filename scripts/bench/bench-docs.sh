@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench-docs.sh - measures what docs/performance.md shows, except its section on TLS servers (bench-tls.py), and puts it
+# bench-docs.sh - measures what docs/performance.md shows, except its section on TLS servers (bench-tls.sh), and puts it
 # there; takes a quarter of an hour.
 #
 #     bench-docs.sh [ROOT]    ROOT: a directory with a Debian that has OpenSSL 3.5, by `debootstrap trixie trixie`;
@@ -16,9 +16,9 @@ scripts/bench.sh
 scripts/bench.sh --aes-ni -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
 scripts/bench.sh --avx2 -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
 [ $# -eq 0 ] || scripts/bench.sh --root "$1"
-scripts/bench/bench-profile.py
-scripts/bench/bench-scaling.py
-scripts/bench/bench-threads.py
+scripts/bench/bench_profile.py
+scripts/bench/bench_scaling.py
+scripts/bench/bench_threads.py
 scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} profile scaling threads
 
 mkdir -p $pictures

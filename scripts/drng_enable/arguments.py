@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
-from drng_enable.output import Failure
+from .output import Failure
 
 USAGE = """\
 usage: drng-enable on     --system | --service NAME  [--profile PROFILE] [--dry-run] [...]

@@ -11,8 +11,8 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-from drng_enable.arguments import PROFILES
-from drng_enable.output import Failure
+from .arguments import PROFILES
+from .output import Failure
 
 START, END = "# >>> drng-enable", "# <<< drng-enable"
 NO_NEWLINE = " (no newline before)"

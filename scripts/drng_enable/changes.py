@@ -9,9 +9,9 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drng_enable.block import decode
-from drng_enable.output import Failure, Output
-from drng_enable.tree import Place, Prepared, Tree
+from .block import decode
+from .output import Failure, Output
+from .tree import Place, Prepared, Tree
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 

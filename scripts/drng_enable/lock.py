@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 
-from drng_enable.output import Failure, say
+from .output import Failure, say
 
 # Nobody but root can put a file there, or open this one: a lock that any user can take is one that any user can keep.
 LOCK = "/run/drng-enable.lock"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from drng_enable import block, programs
-from drng_enable.arguments import PROFILES, Request
-from drng_enable.output import Failure, say, warn
-from drng_enable.tree import Tree
-from drng_enable.verify import Check
+from . import block, programs
+from .arguments import PROFILES, Request
+from .output import Failure, say, warn
+from .tree import Tree
+from .verify import Check
 
 
 def path_of(request: Request) -> str:

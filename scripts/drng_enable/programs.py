@@ -16,7 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from drng_enable.output import Failure
+from .output import Failure
 
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 HERE = Path(__file__).resolve().parent.parent

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from drng_enable import block, changes, profiles, systemd
-from drng_enable.arguments import Request
-from drng_enable.output import Failure, say, warn
-from drng_enable.tree import Place, Tree
-from drng_enable.verify import Check
+from . import block, changes, profiles, systemd
+from .arguments import Request
+from .output import Failure, say, warn
+from .tree import Place, Tree
+from .verify import Check
 
 MARK = "# made by drng-enable"
 # Of the lines in a file of ours that are somebody else's.

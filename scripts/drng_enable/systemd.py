@@ -9,10 +9,10 @@ import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from drng_enable import programs
-from drng_enable.block import decode
-from drng_enable.output import Failure
-from drng_enable.tree import Tree
+from . import programs
+from .block import decode
+from .output import Failure
+from .tree import Tree
 
 # The first that has a file of a name wins.
 DIRECTORIES = (

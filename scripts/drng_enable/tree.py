@@ -15,7 +15,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from drng_enable.output import Failure, warn
+from .output import Failure, warn
 
 # Left behind by a run that was killed, and taken away by the next.
 TEMPORARY = re.compile(r"\.drng-enable-[0-9a-f]{16}\.tmp")

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from drng_enable import programs
-from drng_enable.block import decode
-from drng_enable.output import Failure, complain, say, warn
-from drng_enable.tree import Tree
+from . import programs
+from .block import decode
+from .output import Failure, complain, say, warn
+from .tree import Tree
 
 # What a real openssl.cnf stays far below; drng-conf has the same for files and bytes.
 BYTES, FILES, DEPTH, LINE = 4 << 20, 1000, 16, 1 << 16

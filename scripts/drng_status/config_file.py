@@ -15,7 +15,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from drng_status.text import printable
+from .text import printable
 
 MOST_LINKS, MOST_FILES, MOST_DEPTH, MOST_BYTES = 40, 64, 8, 1 << 20
 

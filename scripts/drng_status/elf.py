@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drng_status.memory import Memory, UnreadableError
+from .memory import Memory, UnreadableError
 
 ELF_HEADER = struct.Struct("=16sHHIQQQIHHHHHH")
 PROGRAM_HEADER = struct.Struct("=IIQQQQQQ")

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from drng_status import aside, config_file
-from drng_status.text import printable, printable_all
+from . import aside, config_file
+from .text import printable, printable_all
 
 # A program that has not started by then does not count as one that works.
 SECONDS = 60.0

@@ -9,9 +9,9 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from drng_status.environment import INSTRUCTIONS
-from drng_status.page import LOCKED
-from drng_status.processes import SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
+from .environment import INSTRUCTIONS
+from .page import LOCKED
+from .processes import SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
 # Exit statuses of --check, the worst last.
 HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3

@@ -7,8 +7,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from drng_status.memory import UnreadableError
-from drng_status.text import printable
+from .memory import UnreadableError
+from .text import printable
 
 MAGIC = b"drngcnt\0"
 LAYOUT = 3

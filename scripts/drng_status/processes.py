@@ -19,11 +19,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from drng_status import aside, config_file
-from drng_status.elf import Image
-from drng_status.memory import Mappings, Memory, UnreadableError, file_name, read_mappings
-from drng_status.page import read_page
-from drng_status.text import printable
+from . import aside, config_file
+from .elf import Image
+from .memory import Mappings, Memory, UnreadableError, file_name, read_mappings
+from .page import read_page
+from .text import printable
 
 PROC = Path("/proc")
 SYSTEMD = Path("/run/systemd/system")

@@ -11,6 +11,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+
 from assess_statistics import LONGEST_RUN, Statistics
 
 INK, LINE, MUTED = "#1f2933", "#2463a6", "#c2c9d1"

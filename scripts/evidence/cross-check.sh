@@ -12,4 +12,4 @@ need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-de
 
 cmake --preset dev >/dev/null
 cmake --build --preset dev --target cross_check | tail -n 1
-exec /usr/bin/python3 tests/cross_check.py build/dev/tests/cross_check --scripts "${1:-100000}" ${2:+--seed "$2"}
+exec /usr/bin/python3 -m tests.support.cross_check build/dev/tests/cross_check --scripts "${1:-100000}" ${2:+--seed "$2"}

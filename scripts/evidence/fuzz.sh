@@ -38,7 +38,7 @@ fi
 fuzz_status()
 {
     log=build/fuzz/status.log
-    if /usr/bin/python3 -I tests/hostile/fuzz_status.py $((seconds * 20)) >"$log" 2>&1; then
+    if /usr/bin/python3 -s -m tests.hostile.fuzz_status $((seconds * 20)) >"$log" 2>&1; then
         echo "    inputs tried: $((seconds * 20))"
     else
         tail -n 20 "$log"

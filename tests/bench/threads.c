@@ -1,7 +1,7 @@
 /*
  * What a call of random_bytes costs while N threads live that have drawn, in nanoseconds of CPU time: under one library
  * context, under two in turn, under two in turn of which a thread remembers only one, and the first call of one more
- * thread. Prints "N one two forgotten first", the medians; scripts/bench/bench-threads.py makes the table.
+ * thread. Prints "N one two forgotten first", the medians; scripts/bench/bench_threads.py makes the table.
  */
 
 #include <pthread.h>

@@ -1,6 +1,6 @@
 """drng-status over processes whose page, module, maps, names and environment are anything: everything it can print.
 
-    /usr/bin/python3 tests/hostile/fuzz_status.py [EXAMPLES [SEED]]
+    /usr/bin/python3 -m tests.hostile.fuzz_status [EXAMPLES [SEED]]    from the root of the tree
 
 scripts/evidence/fuzz.sh calls this; tests/hostile/test_hostile_status.py runs some hundred examples of it.
 """
@@ -20,13 +20,9 @@ import hypothesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import pages  # noqa: E402
-from drng_status import memory, output, processes  # noqa: E402
-from fake_proc import BASE, FakeProcess, mapping, module, module_maps, write  # noqa: E402
+from scripts.drng_status import memory, output, processes
+from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
+from tests.support import pages
 
 PID = 7
 FEW = 100

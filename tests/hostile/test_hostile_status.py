@@ -9,7 +9,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import tracemalloc
@@ -17,15 +16,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import CONF, RELEASE, ROOT
 
-sys.path.insert(0, str(ROOT / "scripts"))
-sys.path.insert(0, str(Path(__file__).parent))
-
-import fuzz_status
-from drng_status import aside, config_file, memory, output, processes, text
-from fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
-from pages import forged
+from scripts.drng_status import aside, config_file, memory, output, processes, text
+from tests.hostile import fuzz_status
+from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
+from tests.support.builds import CONF, RELEASE, ROOT
+from tests.support.pages import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
@@ -647,24 +643,24 @@ def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.Monk
 def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> None:
     """The child has none of the streams of the command."""
     code = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); from drng_status import aside; import os, signal;"
+        "from scripts.drng_status import aside; import os, signal;"
         "show = lambda _: [os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)];"
         "print(dict(aside.each([1], show))[1])"
     )
-    result = subprocess.run(["/usr/bin/python3", "-I", "-c", code], capture_output=True, text=True, check=True)
+    result = subprocess.run(["/usr/bin/python3", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert result.stdout == "['/dev/null', '/dev/null', '/dev/null']\n"
 
 
 def test_a_configuration_that_hangs_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "openssl.cnf")
     code = (
-        f"import sys; sys.path.insert(0, {str(ROOT / 'scripts')!r}); from drng_status import environment\n"
+        "from scripts.drng_status import environment\n"
         "environment.SECONDS = 1.0\n"
         "try:\n    environment.collect(None)\nexcept environment.EnvironmentUnknownError as error:\n    print(error)"
     )
     environment = RELEASE.environment({"OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
-    command = ["/usr/bin/python3", "-I", "-c", code]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60)
+    command = ["/usr/bin/python3", "-c", code]
+    result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=60)
     assert result.stdout == "no answer within 1 seconds\n"
 
 

@@ -1,6 +1,6 @@
 /*
  * ia32cap.c - what OPENSSL_ia32cap leaves of the CPU: libcrypto's own words, and what drng makes of the same variable,
- * as JSON. For tests/test_ia32cap.py.
+ * as JSON. For tests/system/test_ia32cap.py.
  */
 
 #include <stdio.h>

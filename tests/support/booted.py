@@ -1,0 +1,125 @@
+"""A systemd that runs: process 1 of namespaces of its own, on a copy of this machine that is thrown away afterwards."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import BUILD, ROOT
+
+SECONDS = 60
+SYSTEMD = Path("/usr/lib/systemd/systemd")
+
+# Takes an empty directory. Nothing starts by itself; a notification says when systemd can be asked.
+BOOT = f"""
+set -e
+mount -t tmpfs none "$1"
+mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
+cd "$1/root"
+mount -t proc proc proc
+mount -t tmpfs -o mode=755 run run
+mount -t tmpfs -o mode=1777 tmp tmp
+mount -t tmpfs -o mode=755 dev dev
+for node in null zero full random urandom tty; do
+    : >dev/$node
+    mount --bind /dev/$node dev/$node
+done
+mount -t tmpfs sys sys
+mkdir -p sys/fs/cgroup
+mount -t tmpfs cgroup sys/fs/cgroup
+mkdir sys/fs/cgroup/systemd
+mount -t cgroup -o none,name=systemd cgroup sys/fs/cgroup/systemd
+mkdir -p ".{ROOT}"
+mount --bind "{ROOT}" ".{ROOT}"
+chroot . cmake --install {BUILD}/release --prefix /usr >/dev/null
+rm -rf etc/systemd/system/*.wants
+printf '[Unit]\\nDescription=nothing\\n' >etc/systemd/system/nothing.target
+exec chroot . /usr/bin/env -i container=test PATH=/usr/sbin:/usr/bin {SYSTEMD} --unit=nothing.target --log-target=null
+"""
+
+
+@dataclass
+class Machine:
+    """Asked from outside, by what enters its namespaces."""
+
+    pid: int
+
+    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        enter = ["nsenter", f"--target={self.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--root", "--wd=/"]
+        env = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"]
+        result = subprocess.run(
+            [*enter, *env, *command], capture_output=True, text=True, timeout=SECONDS, check=False, cwd="/"
+        )
+        assert not check or result.returncode == 0, result.stdout + result.stderr
+        return result
+
+    def write(self, path: str, text: str) -> None:
+        self.run("mkdir", "-p", str(Path(path).parent))
+        # Not through /proc/PID/root, which does not see what nsenter's --root does.
+        self.run("sh", "-c", 'printf %s "$1" >"$2"', "sh", text, path)
+
+    def read(self, path: str) -> str:
+        return self.run("cat", path).stdout
+
+    def unit(self, name: str, text: str) -> None:
+        self.write(f"/etc/systemd/system/{name}", text)
+        self.run("systemctl", "daemon-reload")
+
+
+def child_of(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(children[0]) if children else 0
+
+
+def ready(machine: Machine, process: subprocess.Popen[str]) -> bool:
+    """As soon as it answers; each try waits for the process's own end, not for a time."""
+    watched = os.pidfd_open(process.pid)
+    try:
+        for _ in range(200):
+            if select.select([watched], [], [], 0.1)[0]:
+                return False
+            machine.pid = machine.pid or child_of(process.pid)
+            if machine.pid and machine.run("systemctl", "is-system-running", check=False).stdout.strip() in (
+                "running",
+                "degraded",
+            ):
+                return True
+        return False
+    finally:
+        os.close(watched)
+
+
+@contextmanager
+def booted(directory: Path) -> Iterator[Machine]:
+    if not SYSTEMD.exists() or os.geteuid() != 0:
+        pytest.skip("booting a systemd takes root, and a systemd")
+    namespaces = ["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
+    with (directory / "log").open("w") as log:
+        process = subprocess.Popen(
+            ["unshare", *namespaces, "sh", "-c", BOOT, "sh", str(directory)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            text=True,
+            start_new_session=True,
+        )
+        machine = Machine(0)
+        try:
+            if not ready(machine, process):
+                pytest.skip(f"no systemd can be booted here: {(directory / 'log').read_text()}")
+            yield machine
+        finally:
+            # SIGTERM has no effect on a namespace's first process.
+            if machine.pid:
+                os.kill(machine.pid, signal.SIGKILL)
+            process.kill()
+            process.wait()

@@ -1,0 +1,27 @@
+"""Runs tests/programs/fork_draw.c and looks at what it drew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.builds import Flavour
+
+LINES = 18
+
+
+def check_draws(flavour: Flavour, mode: str, config: Path, first_child: tuple[int, int] = (2, 3)) -> None:
+    """
+    No draw comes twice, and each child has noticed that it is one; mode is fork or clone. first_child: the generators
+    that it has found wiped when it has drawn twice.
+    """
+    result = flavour.run([flavour.program("fork_draw"), mode], {"OPENSSL_CONF": str(config)})
+    assert result.returncode == 0, result.stderr
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert len(lines) == LINES
+    assert len({line[2] for line in lines}) == LINES, "a draw came twice"
+    reseeds = {who: [int(line[3]) for line in lines if line[0] == who] for who in {line[0] for line in lines}}
+    assert set(reseeds["parent"]) == {0}
+    # Public and primary, then private: each process counts its own, and none what its parent had counted.
+    assert reseeds["first-child"][:2] == list(first_child)
+    for who in ("second-child", "grandchild"):
+        assert reseeds[who][:2] == [2, 3], who

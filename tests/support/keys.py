@@ -1,0 +1,27 @@
+"""The keys of drng's section in openssl.cnf, each with the values that it takes."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from tests.support.builds import ROOT
+
+Keys = dict[str, tuple[str, ...]]
+
+
+def keys_of_the_provider() -> Keys:
+    rows = re.findall(r'X\(DRNG_\w+, ("\w+")\)', (ROOT / "mixing/machine/instruction.h").read_text())
+    code = (ROOT / "provider/config.c").read_text()
+    code = code.replace("DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)", ", ".join(rows))
+    lines = re.findall(r'^    \[\w+\] = \{"(\w+)", \{(.*?)\}', code, flags=re.M)
+    return {key: tuple(re.findall(r'"(.*?)"', values)) for key, values in lines}
+
+
+def keys_of_drng_conf() -> Keys:
+    ours = next(
+        node.value
+        for node in ast.parse((ROOT / "scripts/drng-conf").read_text()).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DRNG_KEYS"
+    )
+    return ast.literal_eval(ours)

@@ -1,0 +1,43 @@
+"""Pages of counters as drng makes them, but for what a test changes."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+from scripts.drng_status import page
+
+LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
+LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "last_seed")
+
+NAMES = (b"rdseed", b"rdrand")
+
+HEAD: dict[str, Any] = {
+    "magic": page.MAGIC,
+    "layout": page.LAYOUT,
+    "live_offset": 512,
+    "cells_offset": 128,
+    "cell_count": 4,
+    "cell_size": 64,
+    "first_source": 1,
+    "loaded": 1,
+    "forks": 0,
+    "healthy": 1,
+    "filter": 0,
+    "instruction_count": 2,
+    "version": b"1",
+    "libcrypto": b"2",
+    "aes": b"3",
+    "reason": b"",
+}
+
+
+def forged(requests: int = 3, served: int = 48, names: Sequence[bytes] = NAMES, **changes: Any) -> bytes:
+    live = {**dict.fromkeys(LIVE, 0), "memory": 1, "begun": 1, "source": 1}
+    unknown = set(changes) - set(HEAD) - set(live)
+    assert not unknown, unknown
+    live.update((key, changes.pop(key)) for key in LIVE if key in changes)
+    head = page.HEAD.pack(*{**HEAD, **changes}.values()) + b"".join(map(page.NAME.pack, names))
+    numbers = struct.pack(f"={len(live)}Q", *live.values())
+    return head.ljust(512, b"\0") + numbers.ljust(128, b"\0") + page.CELL.pack(requests, served).ljust(256, b"\0")

@@ -1,0 +1,89 @@
+"""The collector's files, and that the batteries find the sources that are scripted to be bad."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import BUILD, ROOT
+
+COLLECTOR = BUILD / "dev" / "tests" / "collect_raw"
+SCRIPTED = BUILD / "dev" / "tests" / "collect_raw_scripted"
+
+
+def collect(program: Path, cpu: str, stage: str, count: int) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([str(program), cpu, stage, str(count)], capture_output=True, check=False)
+
+
+def stages_of_this_cpu() -> list[str]:
+    return [s for s in ("rdseed", "rdrand", "drbg") if collect(COLLECTOR, "hardware", s, 8).returncode == 0]
+
+
+def test_files_for_nists_tool(tmp_path: Path) -> None:
+    result = subprocess.run(
+        [str(ROOT / "scripts" / "evidence" / "collect-raw"), str(tmp_path), "5000", "20"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    for stage in stages_of_this_cpu():
+        samples = (tmp_path / f"{stage}.bin").read_bytes()
+        assert len(samples) == 5000
+        assert len(set(samples)) == 256
+        assert (tmp_path / f"{stage}.bin").stat().st_mode & 0o077 == 0
+        if stage != "drbg":
+            restarts = (tmp_path / f"{stage}.restarts.bin").read_bytes()
+            assert len(restarts) == 400
+            assert len({restarts[i : i + 20] for i in range(0, 400, 20)}) == 20, "two restarts gave the same"
+
+
+def test_a_cpu_without_the_instruction_is_said_to_be() -> None:
+    for stage in {"rdseed", "rdrand"} - set(stages_of_this_cpu()):
+        assert b"has no instruction" in collect(COLLECTOR, "hardware", stage, 8).stderr
+    assert collect(COLLECTOR, "good", "rdseed", 8).returncode == 2
+    assert collect(SCRIPTED, "hardware", "rdseed", 8).returncode == 2
+
+
+def test_health_tests_stop_what_counts_and_not_what_is_biased() -> None:
+    """Why raw words are assessed: conditioned, the biased ones pass."""
+    stopped = collect(SCRIPTED, "counting", "seed-rdrand", 1000)
+    assert stopped.returncode == 1
+    assert b"failed the repetition count test" in stopped.stderr
+    assert stopped.stdout == b""
+    assert len(collect(SCRIPTED, "biased", "seed-rdrand", 1000).stdout) == 1000
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("assess")
+    batteries = ["statistics", "ent", "rngtest"]
+    sources = ["scripted-good", "biased", "counting", "repeating"]
+    command = ["/usr/bin/python3", str(ROOT / "scripts" / "evidence" / "assess.py"), "--quick", "--out", str(out)]
+    result = subprocess.run(
+        [*command, "--batteries", *batteries, "--only", *sources], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    return out
+
+
+def test_bad_sources_are_found_and_the_good_one_is_not(report: Path) -> None:
+    results = json.loads((report / "report.json").read_text())
+    found = {name: {b for b, faults in r["found"].items() if faults} for name, r in results.items()}
+    assert found["scripted-good"] == set()
+    assert found["biased"] == {"statistics", "ent", "rngtest"}
+    assert found["counting"] == {"statistics", "ent", "rngtest"}
+    # Each of its blocks looks well.
+    assert found["repeating"] == {"statistics", "ent"}
+    assert "repeated words" in results["repeating"]["found"]["statistics"]
+    assert "ones" in results["biased"]["found"]["statistics"]
+
+
+def test_the_page_has_its_pictures(report: Path) -> None:
+    text = (report / "report.html").read_text()
+    assert text.count('src="data:image/png;base64,') == 4
+    assert text.count("found to be bad</span>") == 3
+    assert "should" not in text.split("<table>")[1].split("</table>")[0]

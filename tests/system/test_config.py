@@ -1,0 +1,138 @@
+"""openssl.cnf: who serves under the pinned profile, and what happens where something is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import CONF, MASKED, ConfigWriter, Flavour, served_by_drng
+
+
+def test_the_strict_profile_is_served_by_drng(flavour: Flavour) -> None:
+    answer = flavour.probe(CONF / "drng.cnf")
+    assert answer["rand_bytes"] == 1
+    assert answer["rand_priv_bytes"] == 1
+    assert answer["rand_status"] == 1
+    assert served_by_drng(answer)
+    drng = answer["drng"]
+    assert drng["status"] == 1
+    assert drng["name"] == "drng"
+    seeds = {k: drng[f"seeds-{k}"] for k in ("rdseed", "rdrand", "fallback")}
+    assert sum(seeds.values()) == 1, "the primary is seeded once, and its children from it"
+    assert seeds[drng["active-source"]] == 1
+    assert drng["seed-failures"] == 0
+    assert drng["fork-reseeds"] == 0
+
+
+def test_an_instruction_serves_where_there_is_one(release: Flavour) -> None:
+    flags = Path("/proc/cpuinfo").read_text().split()
+    if "rdrand" not in flags:
+        pytest.skip("this CPU has no RDRAND")
+    answer = release.probe(CONF / "drng.cnf")
+    assert answer["drng"]["active-source"] in ("rdseed", "rdrand")
+
+
+def test_the_built_in_serves_without_the_profile(release: Flavour) -> None:
+    """The control: the probe can tell the two apart."""
+    answer = release.probe(None)
+    assert answer["public"]["provider"] == "default"
+    assert answer["loaded"] == 0
+
+
+@pytest.mark.parametrize("source", ["rdrand", "rdseed"])
+def test_the_operator_chooses_the_instruction(release: Flavour, config: ConfigWriter, source: str) -> None:
+    """With the other one left out: the fallback steps in where the CPU lacks the chosen one."""
+    answer = release.probe(config(source=source))
+    other = {"rdrand": "rdseed", "rdseed": "rdrand"}[source]
+    assert answer["drng"][f"seeds-{other}"] == 0
+    assert f"{other.upper()}: not chosen" in answer["drng"]["disabled-reason"]
+
+
+def test_masked_with_fallback(flavour: Flavour, config: ConfigWriter) -> None:
+    answer = flavour.probe(config(fallback="yes"), {"OPENSSL_ia32cap": MASKED})
+    assert answer["rand_bytes"] == 1
+    assert served_by_drng(answer)
+    assert answer["drng"]["active-source"] == "fallback"
+    assert answer["drng"]["seeds-fallback"] == 1
+    assert answer["drng"]["seeds-rdseed"] + answer["drng"]["seeds-rdrand"] == 0
+
+
+def test_masked_without_fallback(flavour: Flavour, config: ConfigWriter) -> None:
+    answer = flavour.probe(config(fallback="no"), {"OPENSSL_ia32cap": MASKED})
+    assert answer["rand_bytes"] != 1
+    assert answer["rand_priv_bytes"] != 1
+    assert answer["rand_status"] == 0
+    assert answer["primary"] is None
+    reasons = "\n".join(answer["errors"])
+    assert "no instruction can seed and fallback = no" in reasons
+    assert "masked by OPENSSL_ia32cap" in reasons
+    assert "fallback = yes" in reasons, "the error says what to do"
+    assert answer["drng"]["active-source"] == "none"
+    assert answer["drng"]["seed-failures"] > 0
+
+
+BAD_VALUES = [
+    ("fallback", "maybe", "yes or no"),
+    ("source", "tpm", "auto, rdseed or rdrand"),
+    ("os_mixing", "true", "yes or no"),
+    ("request_mixing", "sometimes", "auto, yes or no"),
+    ("conditioner", "sha1", "cbc-mac or hmac-sha256"),
+]
+
+
+@pytest.mark.parametrize(("key", "value", "allowed"), BAD_VALUES)
+def test_a_bad_value_does_not_load(flavour: Flavour, tmp_path: Path, key: str, value: str, allowed: str) -> None:
+    """Loaded by name, so that the core reports what the provider said; from [init] it hides it."""
+    path = tmp_path / "bad.cnf"
+    path.write_text(
+        "openssl_conf = init\n[init]\nproviders = p\n[p]\ndefault = d\ndrng = x\n[d]\nactivate = 1\n"
+        f"[x]\n{key} = {value}\n"
+    )
+    result = flavour.run(["openssl", "rand", "-provider", "drng", "-hex", "8"], {"OPENSSL_CONF": str(path)})
+    assert result.returncode == 1
+    assert result.stdout == ""
+    assert f"{key} = {value}" in result.stderr
+    assert allowed in result.stderr
+    assert "configuration value not allowed" in result.stderr or "reason(1)" in result.stderr
+
+
+@pytest.mark.parametrize(("key", "value", "allowed"), BAD_VALUES)
+def test_a_bad_value_in_the_strict_profile_fails_closed(
+    release: Flavour, config: ConfigWriter, key: str, value: str, allowed: str
+) -> None:
+    answer = release.probe(config(**{key: value}))
+    assert answer["loaded"] == 0
+    assert answer["rand_bytes"] != 1
+    assert answer["public"] is None
+
+
+def test_every_good_value_serves(release: Flavour, config: ConfigWriter) -> None:
+    for keys in (
+        {"os_mixing": "no"},
+        {"request_mixing": "yes"},
+        {"request_mixing": "no"},
+        {"conditioner": "hmac-sha256"},
+        {"conditioner": "hmac-sha256", "source": "rdrand"},
+        {"no_such_key": "at all"},
+    ):
+        answer = release.probe(config(**keys))
+        assert answer["rand_bytes"] == 1, keys
+        assert served_by_drng(answer), keys
+
+
+def test_a_missing_module_fails_closed(release: Flavour, tmp_path: Path) -> None:
+    answer = release.probe(CONF / "drng.cnf", {"OPENSSL_MODULES": str(tmp_path)})
+    assert answer["loaded"] == 0
+    assert answer["rand_bytes"] != 1
+    assert answer["rand_status"] == 0
+    assert answer["primary"] is None
+
+
+def test_a_child_process_is_served_too(release: Flavour, config: ConfigWriter) -> None:
+    """OPENSSL_CONF is all that a service needs."""
+    result = release.run(["sh", "-c", "openssl rand -hex 16; openssl rand -hex 16"], {"OPENSSL_CONF": str(config())})
+    lines = result.stdout.split()
+    assert result.returncode == 0, result.stderr
+    assert len(lines) == 2
+    assert lines[0] != lines[1]

@@ -1,0 +1,808 @@
+"""drng-enable, as installed: what it turns on, what it gives back, and what it refuses.
+
+Most tests run it live: in a mount namespace in which the image's folders stand in the place of the machine's. With
+--root the same image is changed from outside, where nothing of it may be loaded or run.
+"""
+
+from __future__ import annotations
+
+import configparser
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import RELEASE, ROOT, has_random_provider
+from tests.support.image import NOBODY, STOCK, Image
+from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
+
+# Ubuntu's and Fedora's way: providers named, and a policy for every TLS program.
+POLICY = """\
+openssl_conf = openssl_init
+[openssl_init]
+providers = provider_sect
+ssl_conf = ssl_sect
+[provider_sect]
+default = default_sect
+legacy = legacy_sect
+[default_sect]
+activate = 1
+[legacy_sect]
+activate = 1
+[ssl_sect]
+system_default = system_default_sect
+[system_default_sect]
+MinProtocol = TLSv1.3
+CipherString = DEFAULT:@SECLEVEL=2
+"""
+
+# No name as in the profiles, and keys in another order.
+OWN_NAMES = """\
+HOME = .
+openssl_conf = my_init
+[ my_init ]
+ssl_conf = my_ssl
+providers = my_providers
+[my_providers]
+1.legacy = my_legacy
+2.default = my_default
+[my_legacy]
+activate = 1
+[my_default]
+activate = 1
+[my_ssl]
+system_default = my_system
+[my_system]
+CipherString = AES256-GCM-SHA384
+"""
+
+NO_INIT = "HOME = .\n[req]\ndistinguished_name = dn\n[dn]\n"
+
+# The default provider in the file, but for its activation; OpenSSL loads it by itself then.
+NOT_ACTIVATED = """\
+openssl_conf = openssl_init
+[openssl_init]
+providers = provider_sect
+[provider_sect]
+default = default_sect
+[default_sect]
+"""
+
+OWN_RANDOM = "openssl_conf = openssl_init\n[openssl_init]\nrandom = mine\n[mine]\ncipher = AES-128-CTR\n"
+
+FILES = {
+    "stock": None,
+    "policy": POLICY,
+    "own-names": OWN_NAMES,
+    "no-init": NO_INIT,
+    "not-activated": NOT_ACTIVATED,
+    "own-random": OWN_RANDOM,
+    "empty": "",
+    "no-newline": POLICY.rstrip("\n"),
+    "default-own-section": POLICY.replace("default_sect", "plain"),
+}
+
+
+@pytest.fixture
+def offline(image: Image) -> Image:
+    image.offline = True
+    return image
+
+
+@pytest.fixture(params=["live", "offline"])
+def either(image: Image, request: pytest.FixtureRequest) -> Image:
+    image.offline = request.param == "offline"
+    return image
+
+
+@pytest.fixture(autouse=True)
+def the_machine_is_left_alone() -> Iterator[None]:
+    before = STOCK.read_bytes()
+    yield
+    assert STOCK.read_bytes() == before
+
+
+# ---- The system's openssl.cnf ----
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_on_and_off(either: Image, name: str) -> None:
+    image = either
+    if (text := FILES[name]) is not None:
+        image.conf.write_text(text)
+    original = image.files()
+    providers, ciphers = image.providers(image.conf), image.ciphers(image.conf)
+    assert not image.served(image.conf)
+
+    said = image.ok("on", "--system")
+    assert "strict is on" in said
+    assert ("random = mine has no effect" in said) == (name == "own-random")
+    assert image.served(image.conf)
+    assert image.providers(image.conf) == providers | {"drng"}
+    assert image.ciphers(image.conf) == ciphers
+    assert image.conf.read_bytes().startswith(original[str(image.conf)]), "nothing but an addition"
+    assert image.backup.read_bytes() == original[str(image.conf)]
+
+    assert "drng is off" in image.ok("off", "--system")
+    assert image.files() == original, "byte for byte, and nothing left behind"
+    assert not image.served(image.conf)
+
+
+def test_a_policy_is_seen_by_the_test_above(image: Image) -> None:
+    """Its failing twin: the ciphers differ between these files, so a lost policy would have shown."""
+    stock = image.ciphers(image.conf)
+    image.conf.write_text(OWN_NAMES)
+    own = image.ciphers(image.conf)
+    assert own != stock
+    image.conf.write_text(OWN_NAMES + ".include /etc/ssl/drng/drng.cnf\n")
+    assert image.ciphers(image.conf) == stock
+
+
+def test_a_plain_include_keeps_what_the_stock_file_says(image: Image) -> None:
+    """What the profiles' heads promise, at the end of the file and at its head."""
+    for text in (image.conf.read_text(), POLICY):
+        for profile in ("drng", "drng-permissive"):
+            line = f".include /etc/ssl/drng/{profile}.cnf\n"
+            image.conf.write_text(text)
+            providers, ciphers = image.providers(image.conf), image.ciphers(image.conf)
+            for with_drng in (text + line, line + text):
+                image.conf.write_text(with_drng)
+                assert image.served(image.conf)
+                assert image.providers(image.conf) == providers | {"drng"}
+                assert image.ciphers(image.conf) == ciphers
+
+
+def test_a_plain_include_is_not_enough_for_other_names(image: Image) -> None:
+    """As they say, too: at the end of the file the profile's sections put themselves in the place of the file's."""
+    image.conf.write_text(OWN_NAMES + ".include /etc/ssl/drng/drng.cnf\n")
+    assert "legacy" not in image.providers(image.conf)
+
+
+def test_on_twice_changes_nothing(either: Image) -> None:
+    image = either
+    image.ok("on", "--system")
+    files, status = image.files(), image.conf.stat()
+    assert "on already" in image.ok("on", "--system")
+    assert image.files() == files
+    assert (image.conf.stat().st_ino, image.conf.stat().st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
+
+
+def test_off_where_it_is_off(either: Image) -> None:
+    image = either
+    files = image.files()
+    assert "drng is off already" in image.ok("off", "--system")
+    assert "drng is off already" in image.ok("off", "--service", "nginx")
+    assert image.files() == files
+
+
+def test_off_where_drng_serves_by_lines_of_somebody_s(either: Image) -> None:
+    """To be told that it is off would be wrong."""
+    image = either
+    image.conf.write_text(image.conf.read_text() + (ROOT / "conf/drng.cnf").read_text())
+    files = image.files()
+    said = image.ok("off", "--system")
+    assert "drng is off already" in said
+    assert "drng still serves, by lines of /etc/ssl/openssl.cnf that drng-enable did not write" in said
+    assert "drng still serves nginx.service, by /etc/ssl/openssl.cnf" in image.ok("off", "--service", "nginx")
+    assert image.files() == files
+
+
+def test_from_one_profile_to_another(image: Image) -> None:
+    original = image.files()
+    image.ok("on", "--system")
+    image.ok("on", "--system", "--profile", "permissive")
+    text = image.conf.read_text()
+    assert "[drng_permissive]\n" in text
+    assert "[drng_strict]" not in text
+    assert "\n.include" not in text, "the profile itself: an include that leads nowhere would be passed over"
+    assert image.backup.read_bytes() == original[str(image.conf)], "of the file without drng"
+    assert "permissive is on" in image.ok("status", "--system")
+    assert image.served(image.conf)
+    image.ok("off", "--system")
+    assert image.files() == original
+
+
+def test_random_provider_takes_openssl_3_5(image: Image) -> None:
+    if has_random_provider():
+        image.ok("on", "--system", "--profile", "random-provider")
+        assert image.served(image.conf)
+    else:
+        assert "needs OpenSSL 3.5" in image.refused("on", "--system", "--profile", "random-provider")
+
+
+def test_what_the_operator_changes_meanwhile_is_kept(image: Image) -> None:
+    original = image.conf.read_text()
+    image.ok("on", "--system")
+    image.conf.write_text("# mine\n" + image.conf.read_text() + "[mine]\na = b")
+    assert "is left" in image.ok("off", "--system")
+    assert image.conf.read_text() == "# mine\n" + original + "[mine]\na = b"
+    assert image.backup.read_text() == original
+
+
+@pytest.mark.parametrize("whose", ["ours", "somebody's"])
+def test_a_backup_that_is_there_is_kept(either: Image, whose: str) -> None:
+    """It is the file before it was changed for the first time."""
+    image = either
+    kept = image.conf.read_bytes()
+    if whose == "ours":
+        image.ok("on", "--system")
+        image.conf.write_text("# mine\n" + image.conf.read_text())
+        image.ok("off", "--system")
+    else:
+        kept = b"a = b\n"
+        image.backup.write_bytes(kept)
+    assert "before-drng exists already" in image.ok("on", "--system")
+    assert image.backup.read_bytes() == kept
+    image.ok("off", "--system")
+    assert image.backup.read_bytes() == kept
+
+
+def test_the_file_keeps_its_attributes(image: Image) -> None:
+    image.conf.chmod(0o640)
+    image.ok("on", "--system")
+    assert image.conf.stat().st_mode & 0o7777 == 0o640
+    image.ok("off", "--system")
+    assert image.conf.stat().st_mode & 0o7777 == 0o640
+
+
+def test_a_link_is_followed_inside_the_image(image: Image) -> None:
+    link = image.root / "usr/lib/ssl/openssl.cnf"
+    image.ok("on", "--system")
+    assert link.is_symlink(), "openssl looks here, and it still leads to the file"
+    assert b"drng-enable" in image.conf.read_bytes()
+    (image.root / "way-out").symlink_to(image.root.parent)
+    shutil.copy(STOCK, image.root.parent / "openssl.cnf")
+    image.offline = True
+    assert "leads out of" in image.refused("on", "--system", "--conf", "/way-out/openssl.cnf")
+    assert (image.root.parent / "openssl.cnf").read_bytes() == STOCK.read_bytes()
+
+
+def test_another_file(image: Image) -> None:
+    other = image.root / "etc/other.cnf"
+    other.write_text(POLICY)
+    original = image.conf.read_bytes()
+    image.ok("on", "--system", "--conf", "/etc/other.cnf")
+    assert image.served(other)
+    assert image.conf.read_bytes() == original
+    assert "no such file" in image.refused("on", "--system", "--conf", "/etc/none.cnf")
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_a_dry_run_shows_and_writes_nothing(image: Image, verb: str) -> None:
+    if verb == "off":
+        image.ok("on", "--system")
+    files = image.files()
+    said = image.ok(verb, "--system", "--dry-run")
+    sign = {"on": "+", "off": "-"}[verb]
+    assert f"\n{sign}properties = provider=drng\n" in said
+    assert image.files() == files
+
+
+def test_status(image: Image) -> None:
+    result = image.run("status", "--system")
+    assert result.returncode == 1
+    assert "is off" in result.stdout
+    assert "CTR-DRBG of provider default" in result.stdout
+    image.ok("on", "--system")
+    said = image.ok("status", "--system")
+    assert "strict is on" in said
+    assert "CTR-DRBG of provider drng" in said
+    assert "seeds: " in said
+
+
+def test_status_where_the_module_has_gone(image: Image) -> None:
+    image.ok("on", "--system")
+    (image.modules / "drng.so").unlink()
+    result = image.run("status", "--system")
+    assert result.returncode == 1
+    assert "strict is on" in result.stdout
+    assert "no generator" in result.stdout
+    assert "drng is off" in image.ok("off", "--system"), "the way back does not need the module"
+
+
+# ---- What is refused, and leaves every file as it was ----
+
+
+def test_a_missing_module(image: Image) -> None:
+    (image.modules / "drng.so").unlink()
+    for scope in (["--system"], ["--service", "nginx"]):
+        said = image.refused("on", *scope)
+        assert "could not load the shared library" in said
+        assert "nothing has been changed" in said
+
+
+def test_a_missing_module_even_for_the_permissive_profile(image: Image) -> None:
+    (image.modules / "drng.so").unlink()
+    assert "nothing has been changed" in image.refused("on", "--system", "--profile", "permissive")
+
+
+def test_a_missing_profile(either: Image) -> None:
+    image = either
+    (image.root / "etc/ssl/drng/drng.cnf").unlink()
+    assert "not installed" in image.refused("on", "--system")
+
+
+def set_key(image: Image, line: str) -> None:
+    profile = image.root / "etc/ssl/drng/drng.cnf"
+    text = profile.read_text()
+    assert text.count("[drng_sect]\n") == 1
+    profile.write_text(text.replace("[drng_sect]\n", f"[drng_sect]\n{line}\n"))
+
+
+def test_a_mistyped_value(either: Image) -> None:
+    image = either
+    set_key(image, "fallback = maybe")
+    said = image.refused("on", "--system")
+    assert "fallback = maybe" in said
+    assert "write one of yes, no" in said
+
+
+def test_a_mistyped_key_is_warned_of(image: Image) -> None:
+    set_key(image, "falback = no")
+    said = image.ok("on", "--system")
+    assert (
+        "[drng_sect] falback = no: neither OpenSSL nor drng knows this key, and it is ignored; did you mean fallback?"
+        in said
+    )
+    assert image.served(image.conf)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("this is no openssl.cnf\n", "missing equal sign"),
+        ("openssl_conf = x\nconfig_diagnostics = 1\n[x]\nno_such_module = y\n", "does not load as it is"),
+        (
+            POLICY.replace("legacy = legacy_sect\n", "").replace("default = default_sect", "base = default_sect"),
+            "does not activate the default provider",
+        ),
+        (
+            POLICY.replace(
+                "[ssl_sect]", "[openssl_init]\nalg_section = e\n[e]\ndefault_properties = fips=yes\n[ssl_sect]"
+            ),
+            "random numbers would not come from drng",
+        ),
+        (POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"), "by lines that drng-enable did not write"),
+        (POLICY + "# >>> drng-enable: strict\n", "out of order"),
+        (POLICY + "# <<< drng-enable\n# >>> drng-enable: strict\n# <<< drng-enable\n", "out of order"),
+        # A section left over and never named: it must not come alive because the profile uses its name.
+        ("openssl_conf = x\n[x]\n[provider_sect]\nlegacy = l\n[l]\nactivate = 1\n", "not default drng"),
+    ],
+    ids=["no-conf", "broken", "no-default", "fips-properties", "own-drng", "half", "turned", "left-over"],
+)
+def test_files_that_are_refused(image: Image, text: str, reason: str) -> None:
+    image.conf.write_text(text)
+    said = image.refused("on", "--system")
+    assert reason in said
+
+
+def test_off_does_not_leave_a_file_that_does_not_load(image: Image) -> None:
+    """It loads only for what somebody wrote between our marks."""
+    image.conf.write_text(POLICY)
+    image.ok("on", "--system")
+    text = image.conf.read_text().replace("# <<<", "[default]\nconfig_diagnostics = 0\n# <<<")
+    broken = "[default]\nconfig_diagnostics = 1\n[openssl_init]\nno_such_module = y\n"
+    image.conf.write_text(text.replace("# >>>", broken + "# >>>"))
+    assert "would not load without drng's lines" in image.refused("off", "--system")
+
+
+def test_a_file_that_cannot_be_written(installed: Path) -> None:
+    """By somebody else than root, whom permissions do not stop; a dry run needs none."""
+    user = NOBODY if os.geteuid() == 0 else None
+    # Not tmp_path, whose parents are closed to others.
+    with tempfile.TemporaryDirectory() as directory:
+        Path(directory).chmod(0o755)
+        image = Image(Path(directory) / "root")
+        shutil.copytree(installed, image.root, symlinks=True)
+        image.root.chmod(0o755)
+        for path in (image.root / "etc").rglob("*"):
+            if path.is_dir() and not path.is_symlink():
+                path.chmod(0o555)
+        for scope in (["--system"], ["--service", "nginx"]):
+            assert "nothing has been changed" in image.refused("on", *scope, user=user)
+        dry = image.run("on", "--system", "--dry-run", user=user)
+        assert dry.returncode == 0, dry.stderr
+        assert "+properties = provider=drng\n" in dry.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["on"],
+        ["--system"],
+        ["on", "off", "--system"],
+        ["on", "--system", "--service", "nginx"],
+        ["on", "--service"],
+        ["on", "--service", ""],
+        ["on", "--service", "../nginx"],
+        ["on", "--service", "no-such-unit"],
+        ["on", "--system", "--profile", "lax"],
+        ["off", "--system", "--profile", "strict"],
+        ["on", "--system", "--conf", "/etc/a b"],
+        ["on", "--system", "--loud"],
+        ["on", "--system", "--conf", ""],
+        ["on", "--system", "--profiles", ""],
+        ["on", "--system", "--root", ""],
+    ],
+    ids=" ".join,
+)
+def test_arguments_that_are_refused(image: Image, arguments: list[str]) -> None:
+    said = image.refused(*arguments)
+    assert said.startswith("drng-enable: ")
+    if arguments[-2:-1] and arguments[-2] in ("--conf", "--profiles", "--root") and arguments[-1] == "":
+        assert f"{arguments[-2]} is empty" in said
+
+
+# ---- One service ----
+
+
+def openssl_conf_of(image: Image, drop_in: Path) -> Path:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[method-assign,assignment]
+    parser.read(drop_in)
+    key, _, value = parser["Service"]["Environment"].partition("=")
+    assert key == "OPENSSL_CONF"
+    return image.root / value.lstrip("/")
+
+
+@pytest.mark.parametrize("name", ["stock", "policy", "own-names"])
+def test_a_service_on_and_off(either: Image, name: str) -> None:
+    image = either
+    if (text := FILES[name]) is not None:
+        image.conf.write_text(text)
+    original = image.files()
+    providers, ciphers = image.providers(image.conf), image.ciphers(image.conf)
+
+    said = image.ok("on", "--service", "nginx.service")
+    assert "nginx.service: strict is on" in said
+    assert "systemd does not run here" in said
+    conf = openssl_conf_of(image, image.drop_in)
+    assert image.served(conf)
+    assert image.providers(conf) == providers | {"drng"}, "the service keeps what the system's file says"
+    assert image.ciphers(conf) == ciphers
+    assert not image.served(image.conf), "and the system is as it was"
+    assert set(image.files()) - set(original) == {str(image.drop_in), str(conf)}
+
+    files = image.files()
+    assert "on already" in image.ok("on", "--service", "nginx")
+    assert image.files() == files
+    assert "strict is on" in image.ok("status", "--service", "nginx")
+
+    assert "drng is off" in image.ok("off", "--service", "nginx")
+    assert image.files() == original
+    assert not image.drop_in.parent.exists()
+    assert image.run("status", "--service", "nginx").returncode == 1
+
+
+def test_a_service_beside_the_system(image: Image) -> None:
+    original = image.files()
+    image.ok("on", "--system", "--profile", "permissive")
+    image.ok("on", "--service", "nginx", "--profile", "strict")
+    conf = openssl_conf_of(image, image.drop_in)
+    assert image.served(conf)
+    (image.modules / "drng.so").unlink()
+    assert RELEASE.probe(None, image.env(image.conf))["rand_bytes"] == 1, "permissive"
+    assert RELEASE.probe(None, image.env(conf))["rand_bytes"] != 1, "strict"
+    image.ok("off", "--service", "nginx")
+    image.ok("off", "--system")
+    assert {k: v for k, v in image.files().items() if not k.endswith(".so")} == original
+
+
+def test_an_instance_of_a_template(either: Image) -> None:
+    image = either
+    image.ok("on", "--service", "stunnel@web")
+    assert (image.root / "etc/systemd/system/stunnel@web.service.d/drng.conf").is_file()
+
+
+def test_a_dry_run_for_a_service(image: Image) -> None:
+    files = image.files()
+    said = image.ok("on", "--service", "nginx", "--dry-run")
+    assert "+Environment=OPENSSL_CONF=/etc/ssl/drng/service/nginx.cnf" in said
+    assert "+.include /etc/ssl/openssl.cnf" in said
+    assert image.files() == files
+    image.ok("on", "--service", "nginx")
+    files = image.files()
+    assert "-Environment=OPENSSL_CONF=/etc/ssl/drng/service/nginx.cnf" in image.ok(
+        "off", "--service", "nginx", "--dry-run"
+    )
+    assert image.files() == files
+
+
+@pytest.mark.parametrize("place", ["drop-in", "unit", "environment-file", "unset"])
+def test_another_openssl_conf_is_not_fought(either: Image, place: str) -> None:
+    image = either
+    line = "Environment=OPENSSL_CONF=/etc/mine.cnf\n"
+    unit = image.root / "usr/lib/systemd/system/nginx.service"
+    if place == "drop-in":
+        image.drop_in.parent.mkdir(parents=True)
+        (image.drop_in.parent / "override.conf").write_text("[Service]\n" + line)
+    elif place == "unit":
+        unit.write_text(unit.read_text() + line)
+    elif place == "unset":
+        unit.write_text(unit.read_text() + "UnsetEnvironment=OPENSSL_CONF\n")
+    else:
+        unit.write_text(unit.read_text() + "EnvironmentFile=-/etc/default/nginx\n")
+        (image.root / "etc/default").mkdir()
+        (image.root / "etc/default/nginx").write_text("OPENSSL_CONF=/etc/mine.cnf\n")
+    assert "mentions OPENSSL_CONF already" in image.refused("on", "--service", "nginx")
+
+
+@pytest.mark.parametrize(("service", "directory"), [("apache2", "apache2"), ("apache2@web", "apache2-web")])
+def test_apache_s_envvars_are_not_fought(image: Image, service: str, directory: str) -> None:
+    """apachectl sets what they say after systemd has set what the drop-in says."""
+    units = image.root / "usr/lib/systemd/system"
+    for name in ("apache2.service", "apache2@.service"):
+        (units / name).write_text("[Service]\nExecStart=/usr/sbin/apachectl start\n")
+    envvars = image.root / "etc" / directory / "envvars"
+    envvars.parent.mkdir()
+    shutil.copy(ROOT / "conf/apache/envvars", envvars)
+    assert "mentions OPENSSL_CONF already" in image.refused("on", "--service", service)
+    envvars.write_text("export OPENSSL_CONF_INCLUDE=/etc\n")
+    assert "mentions OPENSSL_CONF_INCLUDE already" in image.refused("on", "--service", service)
+    envvars.write_text("export OPENSSL_\\\nCONF=/etc/mine.cnf\n")
+    assert "mentions OPENSSL_CONF already" in image.refused("on", "--service", service)
+    envvars.write_text("# export OPENSSL_CONF=/etc/mine.cnf\nexport MY_OPENSSL_CONF=/etc\n")
+    image.ok("on", "--service", service)
+
+
+def test_a_drop_in_by_somebody_else_is_left_alone(either: Image) -> None:
+    image = either
+    image.drop_in.parent.mkdir(parents=True)
+    shutil.copy(ROOT / "conf/systemd/nginx.service.d/drng.conf", image.drop_in)
+    assert "drng-enable did not make it" in image.refused("on", "--service", "nginx")
+    assert "drng-enable did not make it" in image.refused("off", "--service", "nginx")
+
+
+@pytest.mark.parametrize("which", ["drop-in", "own"])
+def test_what_somebody_adds_to_a_service_s_files_is_not_lost(either: Image, which: str) -> None:
+    image = either
+    image.ok("on", "--service", "nginx")
+    path = image.drop_in if which == "drop-in" else openssl_conf_of(image, image.drop_in)
+    text = path.read_text()
+    line = "LimitNOFILE=4096" if which == "drop-in" else "[somebody_s]\nMinProtocol = TLSv1.3"
+    path.write_text(f"{text}{line}\n")
+    for verb in ("on", "off"):
+        said = image.refused(verb, "--service", "nginx")
+        shown = path.relative_to(image.root)
+        assert f"/{shown} has lines that drng-enable did not write: '{line.splitlines()[0]}'" in said
+        assert "nothing has been changed" in said
+        assert "properties" not in said, "of ours none is called theirs"
+    assert f"'{line.splitlines()[-1]}'; on and off refuse" in image.run("status", "--service", "nginx").stdout
+    path.write_text(text.replace("\n", "\n\n", 1))
+    assert "lines of it are missing or in another order" in image.refused("off", "--service", "nginx")
+    path.write_text(text)
+    assert "on and off refuse" not in image.ok("status", "--service", "nginx")
+    image.ok("off", "--service", "nginx")
+
+
+SAYINGS = {
+    "wildcard": ("EnvironmentFile=/etc/def*/*.env", "/etc/default/a.env mentions OPENSSL_CONF"),
+    "specifier": ("EnvironmentFile=-%E/default/%p-%i.env", "/etc/default/stunnel-web.env mentions OPENSSL_CONF"),
+    "unknown": ("EnvironmentFile=/etc/default/%H.env", "what %H stands for is not known"),
+    "unknown name": ("Environment=%I=/x", "the name of the variable is not known"),
+    "modules": ("Environment=OPENSSL_MODULES=/tmp", "mentions OPENSSL_MODULES"),
+    "after a sign": ("Environment=A=# OPENSSL_CONF=/x", "mentions OPENSSL_CONF"),
+    "escaped": ("Environment=OPENSSL\\x5fCONF=/x", "mentions OPENSSL_CONF"),
+}
+
+
+@pytest.mark.parametrize("how", SAYINGS)
+def test_what_has_a_say_by_another_way(either: Image, how: str) -> None:
+    image = either
+    line, reason = SAYINGS[how]
+    (image.root / "etc/default").mkdir()
+    for name in ("a", "stunnel-web"):
+        (image.root / f"etc/default/{name}.env").write_text("OPENSSL_CONF=/etc/mine.cnf\n")
+    unit = image.root / "usr/lib/systemd/system/stunnel@.service"
+    unit.write_text(f"{unit.read_text()}{line}\n")
+    assert reason in image.refused("on", "--service", "stunnel@web")
+
+
+def test_a_masked_unit_is_said(either: Image) -> None:
+    (either.root / "etc/systemd/system").mkdir(parents=True, exist_ok=True)
+    (either.root / "etc/systemd/system/nginx.service").symlink_to("/dev/null")
+    assert "nginx.service is masked" in either.refused("on", "--service", "nginx")
+
+
+def test_a_name_by_systemd_escape(either: Image) -> None:
+    image = either
+    image.ok("on", "--service", "stunnel@a\\x2db")
+    drop_in = image.root / "etc/systemd/system/stunnel@a\\x2db.service.d/drng.conf"
+    assert "Environment=OPENSSL_CONF=/etc/ssl/drng/service/stunnel@a\\\\x2db.cnf\n" in drop_in.read_text()
+    assert (image.root / "etc/ssl/drng/service/stunnel@a\\x2db.cnf").is_file()
+    assert "strict is on" in image.ok("status", "--service", "stunnel@a\\x2db")
+    image.ok("off", "--service", "stunnel@a\\x2db")
+    assert not drop_in.exists()
+
+
+OVERRULING = {
+    "type.d": ("etc/systemd/system/service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "type.d, before ours": ("usr/lib/systemd/system/service.d/a.conf", "Environment=A=b OPENSSL_CONF=/etc/mine.cnf"),
+    "later, and emptied": ("usr/lib/systemd/system/nginx.service.d/zz.conf", "Environment="),
+    "check emptied": ("usr/lib/systemd/system/nginx.service.d/zz.conf", "ExecStartPre="),
+    "our name, above ours": ("etc/systemd/system.control/nginx.service.d/drng.conf", "Environment=A=b"),
+    "prefix": ("etc/systemd/system/web-.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "template": ("etc/systemd/system/web-front@.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "alias": ("etc/systemd/system/nginx.service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
+    "continued": ("etc/systemd/system/nginx.service.d/zz.conf", "Environment=A=b \\\n  OPENSSL_CONF=/etc/mine.cnf"),
+}
+
+
+@pytest.mark.parametrize("how", OVERRULING)
+def test_what_overrules_a_drop_in_by_systemd_s_rules(either: Image, how: str) -> None:
+    file, line = OVERRULING[how]
+    image = either
+    units = image.root / "usr/lib/systemd/system"
+    (units / "web-front@.service").write_text("[Service]\nExecStart=/bin/true\n")
+    (units / "other.service").symlink_to("nginx.service")
+    service = {"prefix": "web-front@a", "template": "web-front@a", "alias": "other"}.get(how, "nginx")
+    (image.root / file).parent.mkdir(parents=True, exist_ok=True)
+    (image.root / file).write_text(f"[Service]\n{line}\n")
+    said = image.refused("on", "--service", service)
+    assert f"/{file}" in said
+    assert "nothing has been changed" in said
+    (image.root / file).unlink()
+    image.ok("on", "--service", service)
+    (image.root / file).write_text(f"[Service]\n{line}\n")
+    result = image.run("status", "--service", service)
+    assert result.returncode == 1
+    assert "but it is not in effect: " in result.stdout
+
+
+def test_a_drop_in_that_is_masked_has_no_say(either: Image) -> None:
+    """By one of its name in a directory before it, or by a link to /dev/null."""
+    image = either
+    below = image.root / "usr/lib/systemd/system/nginx.service.d"
+    below.mkdir()
+    for name in ("a.conf", "b.conf"):
+        (below / name).write_text("[Service]\nEnvironment=OPENSSL_CONF=/etc/mine.cnf\n")
+    image.drop_in.parent.mkdir(parents=True)
+    (image.drop_in.parent / "a.conf").symlink_to("/dev/null")
+    (image.drop_in.parent / "b.conf").write_text("[Service]\nNice=1\n")
+    image.ok("on", "--service", "nginx")
+
+
+# ---- The profile's text ----
+
+
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_profile_that_has_gone_changes_nothing(either: Image, scope: tuple[str, ...]) -> None:
+    """It is in the file, where an include that leads nowhere would be passed over in silence."""
+    image = either
+    image.ok("on", *scope)
+    conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
+    for profile in (image.root / "etc/ssl/drng").glob("*.cnf"):
+        profile.unlink()
+    assert image.served(conf)
+    (image.modules / "drng.so").rename(image.root / "drng.so")
+    assert RELEASE.probe(None, image.env(conf))["rand_bytes"] != 1
+    (image.root / "drng.so").rename(image.modules / "drng.so")
+    said = image.ok("status", *scope)
+    assert "drng.cnf is not installed" in said
+    image.ok("off", *scope)
+
+
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_profile_that_has_changed_is_told_and_taken_up(either: Image, scope: tuple[str, ...]) -> None:
+    image = either
+    image.ok("on", *scope)
+    assert "is not what these lines say" not in image.ok("status", *scope)
+    set_key(image, "fallback = no")
+    assert "differs from the lines in effect: run drng-enable on" in image.ok("status", *scope)
+    conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
+    assert "fallback = no" not in conf.read_text()
+    image.ok("on", *scope)
+    assert "\nfallback = no\n" in conf.read_text()
+    assert "is not what these lines say" not in image.ok("status", *scope)
+
+
+@pytest.mark.parametrize(("profile", "checked"), [("strict", True), ("permissive", False)])
+def test_a_strict_service_is_checked_before_it_starts(either: Image, profile: str, checked: bool) -> None:
+    either.ok("on", "--service", "nginx", "--profile", profile)
+    assert ("ExecStartPre=" in either.drop_in.read_text()) == checked
+
+
+def test_an_image_s_missing_module_is_found_without_loading_it(offline: Image) -> None:
+    (offline.modules / "drng.so").unlink()
+    for scope in (["--system"], ["--service", "nginx"]):
+        said = offline.refused("on", *scope)
+        assert "drng.so is not among the image's OpenSSL modules" in said
+        assert "nothing has been changed" in said
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_an_error_names_the_file_and_no_copy_of_it(either: Image, verb: str) -> None:
+    either.conf.write_text("a = b\nthis is no openssl.cnf\n")
+    result = either.run(verb, "--system")
+    if verb == "on":
+        assert "/etc/ssl/openssl.cnf:2: missing equal sign" in result.stderr
+    assert not re.search(r"/tmp/|/proc/|/dev/fd", result.stdout + result.stderr.replace(str(either.root), ""))
+
+
+# ---- drng-conf ----
+
+
+def drng_conf(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(ROOT / "scripts/drng-conf"), *options, str(path)], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_drng_conf_knows_the_provider_s_keys() -> None:
+    """Its table is that of provider/config.c."""
+    keys = keys_of_the_provider()
+    assert len(keys) >= 5
+    assert keys_of_drng_conf() == keys
+
+
+@pytest.mark.parametrize("profile", ["drng", "drng-permissive", "drng-random-provider"])
+def test_drng_conf_finds_nothing_in_the_profiles(profile: str) -> None:
+    result = drng_conf(ROOT / "conf" / f"{profile}.cnf")
+    assert "drng       [drng_sect]" in result.stdout
+    if profile == "drng-random-provider" and not has_random_provider():
+        assert "random_provider needs OpenSSL 3.5 or later" in result.stderr
+        assert result.returncode == 1
+    else:
+        assert result.stderr == ""
+        assert result.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "warning"),
+    [
+        ("[drng_sect]\n", "[drng_sect]\nsorce = rdrand\n", "sorce = rdrand: neither OpenSSL nor drng knows this key"),
+        ("[drng_sect]\n", "[drng_sect]\nsource = rdrnd\n", "write one of auto, rdseed, rdrand"),
+        ("drng = drng_sect", "drng = drng_sec", "there is no such section"),
+        ("[drng_sect]\nactivate = 1", "[drng_sect]\n", "drng is not loaded"),
+        ("[default_sect]\nactivate = 1", "[default_sect]\n", "programs have no ciphers"),
+        ("\nproperties =", "\npropertes =", "propertes = provider=drng: OpenSSL does not know this key"),
+        ("\nproperties =", "\npropertes =", "random names no section with `properties = provider=drng`"),
+        ("\nrandom = drng_strict", "\nrndom = drng_strict", "rndom = drng_strict: OpenSSL does not know this key"),
+        ("\nrandom = drng_strict", "\nrandom = drng_strct", "random = drng_strct: there is no such section"),
+        ("\nrandom = drng_strict", "", "random names no section with `properties = provider=drng`"),
+    ],
+)
+def test_drng_conf_warns(tmp_path: Path, old: str, new: str, warning: str) -> None:
+    text = (ROOT / "conf/drng.cnf").read_text()
+    assert old in text
+    path = tmp_path / "openssl.cnf"
+    path.write_text(text.replace(old, new))
+    result = drng_conf(path)
+    assert result.returncode == 1
+    assert warning in result.stderr
+
+
+def test_drng_conf_minds_the_order_for_random_provider(tmp_path: Path) -> None:
+    text = (ROOT / "conf/drng-random-provider.cnf").read_text()
+    path = tmp_path / "openssl.cnf"
+    path.write_text(text + "[openssl_init]\nrandom = drng_random_provider\n")
+    result = drng_conf(path)
+    assert result.returncode == 1
+    assert "random must come before providers" in result.stderr
+
+
+def test_drng_conf_finds_what_is_lost(tmp_path: Path) -> None:
+    before, after = tmp_path / "before.cnf", tmp_path / "after.cnf"
+    before.write_text(POLICY)
+    after.write_text(POLICY + (ROOT / "conf/drng.cnf").read_text())
+    result = drng_conf(after, "--before", str(before))
+    assert result.returncode == 0, result.stderr
+    after.write_text(POLICY.replace("TLSv1.3", "TLSv1.2"))
+    result = drng_conf(after, "--before", str(before))
+    assert result.returncode == 1
+    assert "[system_default_sect] MinProtocol = TLSv1.3 no longer holds" in result.stderr
+
+
+def test_drng_conf_does_not_take_everything_for_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "openssl.cnf"
+    path.write_text("a = b\nthis is no openssl.cnf\n")
+    result = drng_conf(path)
+    assert result.returncode == 2
+    assert f"{path}:2" in result.stderr
+    assert drng_conf(tmp_path / "none.cnf").returncode == 2

@@ -1,0 +1,58 @@
+"""A few seconds of each fuzz target of tests/fuzz, under AddressSanitizer and UndefinedBehaviorSanitizer.
+
+scripts/evidence/fuzz.sh is the long form.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import BUILD, ROOT
+
+SECONDS = 2
+TARGETS = BUILD / "fuzz" / "tests" / "fuzz"
+SEEDS = ROOT / "tests" / "fuzz" / "corpus"
+NAMES = sorted(p.stem.removeprefix("fuzz_") for p in (ROOT / "tests" / "fuzz").glob("fuzz_*.c"))
+
+
+def run(name: str, *arguments: str) -> str:
+    """What the target said."""
+    result = subprocess.run(
+        [str(TARGETS / f"fuzz_{name}"), *arguments], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert result.returncode == 0, result.stderr[-4000:]
+    return result.stderr
+
+
+def test_every_target_has_seeds() -> None:
+    assert NAMES
+    assert sorted(p.name for p in SEEDS.iterdir()) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_seed_passes(name: str) -> None:
+    seeds = sorted(str(p) for p in (SEEDS / name).iterdir())
+    assert seeds
+    assert run(name, *seeds).count("Executed ") == len(seeds)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_found_in_a_short_run(name: str, tmp_path: Path) -> None:
+    found = tmp_path / "found"
+    found.mkdir()
+    output = run(
+        name,
+        f"-max_total_time={SECONDS}",
+        "-timeout=60",
+        "-print_final_stats=1",
+        f"-artifact_prefix={tmp_path}/",
+        str(found),
+        str(SEEDS / name),
+    )
+    tried = re.search(r"^stat::number_of_executed_units: *(\d+)$", output, re.MULTILINE)
+    assert tried, output[-4000:]
+    assert int(tried[1]) > len(list((SEEDS / name).iterdir())), "nothing but the seeds was tried"

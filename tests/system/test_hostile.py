@@ -1,0 +1,756 @@
+"""drng-conf and drng-enable in a hostile world: each command over each configuration, environment, folder, tree and
+disk that somebody else may have prepared for root.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.builds import CONF, ROOT
+from tests.support.image import NOBODY, Image
+
+DRNG_CONF = str(ROOT / "scripts/drng-conf")
+SECONDS = 60
+VERBS = (("on",), ("on", "--dry-run"), ("off",), ("status",))
+SCOPES = (("--system",), ("--service", "nginx"))
+COMMANDS = [(verb[0], *scope, *verb[1:]) for verb in VERBS for scope in SCOPES]
+
+
+def decent(result: subprocess.CompletedProcess[Any]) -> None:
+    """Ended by itself, without a traceback, with a code that is in the manual, and with nothing for a terminal."""
+    said = result.stdout + result.stderr
+    if isinstance(said, bytes):
+        said = said.decode(errors="surrogateescape")
+    assert "Traceback" not in said, said
+    assert result.returncode in (0, 1, 2), said
+    assert not [c for c in said if c != "\n" and not c.isprintable()], repr(said)
+
+
+# ---- The folder that one is in, and the environment ----
+
+
+def plant(folder: Path) -> Path:
+    """Files that leave a mark when they are run or imported."""
+    folder.mkdir()
+    mark = folder.parent / "mark"
+    python = f"open({str(mark)!r}, 'a').write(__file__)\n"
+    for name in (
+        "json",
+        "ctypes",
+        "re",
+        "os",
+        "argparse",
+        "sitecustomize",
+        "usercustomize",
+        "drng_enable",
+        "encodings",
+    ):
+        (folder / f"{name}.py").write_text(python)
+    for name in (
+        "python3",
+        "openssl",
+        "sh",
+        "gcc",
+        "ldconfig",
+        "systemctl",
+        "drng-conf",
+        "drng-status",
+        "sed",
+        "mktemp",
+    ):
+        (folder / name).write_text(f"#!/bin/sh\necho {name} >>{mark}\n")
+        (folder / name).chmod(0o755)
+    source = folder / "module.c"
+    source.write_text(
+        "#include <fcntl.h>\n#include <unistd.h>\n"
+        f'__attribute__((constructor)) static void run(void) {{ close(creat("{mark}", 0666)); }}\n'
+        "int OSSL_provider_init(void *a, void *b, void **c, void **d) { return 0; }\n"
+    )
+    subprocess.run(["gcc", "-w", "-shared", "-fPIC", "-o", folder / "evil.so", source], check=True)
+    (folder / "openssl.cnf").write_text(
+        f"openssl_conf = i\n[i]\nproviders = p\n[p]\nevil = e\n[e]\nactivate = 1\nmodule = {folder}/evil.so\n"
+    )
+    (folder / "env.sh").write_text(f"echo env >>{mark}\n")
+    return mark
+
+
+def hostile_environment(folder: Path) -> dict[str, str]:
+    inside = str(folder)
+    return {
+        "PATH": f"{inside}::/usr/bin:/bin",
+        "PYTHONPATH": inside,
+        "PYTHONHOME": inside,
+        "PYTHONSTARTUP": f"{inside}/json.py",
+        "PYTHONINSPECT": "1",
+        "PYTHONUSERBASE": inside,
+        "OPENSSL_CONF": f"{inside}/openssl.cnf",
+        "OPENSSL_MODULES": inside,
+        "OPENSSL_ENGINES": inside,
+        "OPENSSL_CONF_INCLUDE": inside,
+        "OPENSSL_ia32cap": "~0x4000000000000000:~0x40000",
+        "BASH_ENV": f"{inside}/env.sh",
+        "ENV": f"{inside}/env.sh",
+        "IFS": "/",
+        "TMPDIR": "/nowhere",
+        "HOME": inside,
+        "LC_ALL": "xx_YY.nothing",
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_drng_enable_runs_nothing_of_the_caller_s(image: Image, tmp_path: Path, command: tuple[str, ...]) -> None:
+    folder = tmp_path / "planted"
+    mark = plant(folder)
+    if command[0] in ("off", "status"):
+        image.ok("on", *command[1:3])
+    result = image.run(*command, env=hostile_environment(folder), cwd=str(folder))
+    assert result.returncode == 0, result.stderr
+    assert not mark.exists(), mark.read_text()
+    image.offline = True
+    decent(image.run(*command, env=hostile_environment(folder), cwd=str(folder)))
+    assert not mark.exists(), mark.read_text()
+
+
+def test_the_planted_files_would_run(tmp_path: Path) -> None:
+    """Their failing twin."""
+    folder = tmp_path / "planted"
+    mark = plant(folder)
+    for command, extra in (
+        (["/usr/bin/python3", "-c", "import json"], {}),
+        (["python3"], {"PATH": str(folder)}),
+        (["/usr/bin/openssl", "version"], {"OPENSSL_CONF": f"{folder}/openssl.cnf"}),
+    ):
+        subprocess.run(command, cwd=folder, env={"LC_ALL": "C", **extra}, check=False, capture_output=True)
+        assert mark.exists(), command
+        mark.unlink()
+
+
+def test_drng_conf_runs_nothing_of_the_caller_s(tmp_path: Path) -> None:
+    folder = tmp_path / "planted"
+    mark = plant(folder)
+    for arguments in ([str(CONF / "drng.cnf")], ["openssl.cnf"], []):
+        result = subprocess.run(
+            [DRNG_CONF, *arguments], cwd=folder, env=hostile_environment(folder), capture_output=True, check=False
+        )
+        assert result.returncode == 0, result.stderr
+        assert not mark.exists(), mark.read_text()
+
+
+def test_an_image_s_module_is_not_loaded(image: Image, tmp_path: Path) -> None:
+    """Nor its openssl run: what cannot be known so is said."""
+    mark = plant(tmp_path / "planted")
+    (tmp_path / "planted/evil.so").rename(image.modules / "drng.so")
+    for program in ("openssl", "python3", "systemctl"):
+        (image.root / "usr/bin" / program).write_text(f"#!/bin/sh\ntouch {mark}\n")
+        (image.root / "usr/bin" / program).chmod(0o755)
+    image.offline = True
+    for scope in SCOPES:
+        said = image.ok("on", *scope)
+        assert "not tried: nothing in an image is loaded" in said
+        image.ok("status", *scope)
+        image.ok("off", *scope)
+    assert not mark.exists()
+
+
+# ---- Configurations ----
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def bound_socket(path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        directory = os.open(path.parent, os.O_PATH)
+        made.bind(f"/proc/self/fd/{directory}/{path.name}")
+        os.close(directory)
+
+
+NOT_FILES: dict[str, Callable[[Path], None]] = {
+    "directory": lambda path: path.mkdir(),
+    "fifo": fifo,
+    "socket": bound_socket,
+    "device": lambda path: path.symlink_to("/dev/zero"),
+    "terminal": lambda path: path.symlink_to("/dev/tty"),
+    "circle": lambda path: path.symlink_to(path),
+    "dangling": lambda path: path.symlink_to("/nowhere"),
+    "nothing": lambda path: None,
+}
+
+
+def drng_conf(path: Path | str, *options: str, **kwargs: Any) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run([DRNG_CONF, *options, str(path)], capture_output=True, timeout=SECONDS, check=False, **kwargs)
+
+
+@pytest.mark.parametrize("kind", NOT_FILES)
+def test_drng_conf_on_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "openssl.cnf"
+    NOT_FILES[kind](path)
+    good = tmp_path / "good.cnf"
+    good.write_text("a = b\n")
+    for result in (drng_conf(path), drng_conf(good, "--before", str(path))):
+        decent(result)
+        assert result.returncode == 2, result.stdout
+        assert b"openssl.cnf" in result.stderr
+        # At once, and not when it has waited long enough.
+        assert b"gave up after" not in result.stderr
+
+
+@pytest.mark.parametrize("kind", NOT_FILES)
+def test_drng_conf_on_an_include_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
+    """A directory is one that libcrypto reads; what leads nowhere it passes over, and that is said."""
+    path = tmp_path / "included"
+    NOT_FILES[kind](path)
+    conf = tmp_path / "openssl.cnf"
+    conf.write_text(f"a = b\n.include {path}\n" + (CONF / "drng.cnf").read_text())
+    result = drng_conf(conf)
+    decent(result)
+    passed_over = kind in ("circle", "dangling", "nothing")
+    assert result.returncode == (0 if kind == "directory" else 1 if passed_over else 2), result.stderr
+    assert (b".include names a file that cannot be read" in result.stderr) == passed_over
+    assert b"gave up after" not in result.stderr
+    if kind in ("fifo", "socket"):
+        (tmp_path / "folder").mkdir()
+        path.rename(tmp_path / "folder/x.cnf")
+        conf.write_text(f".include = {tmp_path}/folder\n")
+        assert drng_conf(conf).returncode == 2
+
+
+def test_drng_conf_on_an_include_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "included").write_text("a = b\n")
+    (tmp_path / "included").chmod(0)
+    conf = tmp_path / "openssl.cnf"
+    conf.write_text(f".include {tmp_path}/included\n")
+    parents = [p for p in tmp_path.parents if p.stat().st_uid == os.geteuid() and p != Path("/")]
+    modes = {p: p.stat().st_mode for p in (tmp_path, *parents)}
+    for folder in modes:
+        folder.chmod(0o755)
+    try:
+        user = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
+        result = drng_conf(conf, **user)
+        (tmp_path / "included").rename(tmp_path / "closed.cnf")
+        closed = drng_conf(tmp_path / "closed.cnf", **user)
+    finally:
+        for folder, mode in modes.items():
+            folder.chmod(stat.S_IMODE(mode))
+    assert result.returncode == 1
+    assert b".include names a file that cannot be read, and OpenSSL ignores it: Permission denied" in result.stderr
+    assert closed.returncode == 2
+    assert b"Permission denied; OpenSSL ignores it" in closed.stderr
+
+
+HOSTILE_TEXTS = {
+    "escapes": b"openssl_conf = i\n[i]\nrandom = \x1b]0;x\x07\nproviders = p\n[p]\ndrng = d\n[d]\nsorce = \x1b[31m\n",
+    "escapes in a section": b"openssl_conf = i\n[i]\nproviders = p\x1b[2J\n[p\x1b[2J]\ndrng = d\n",
+    "c1": "openssl_conf = i\n[i]\nproviders = p\n[p]\ndrng = d\n[d]\nsorce = \u009b31m\u202e\n".encode(),
+    "no utf-8": b"openssl_conf = \xff\n[\xff]\nproviders = \xfe\n[\xfe]\ndrng = \x80\n[\x80]\nsorce = \xc3\n",
+    "nul": b"openssl_conf = i\x00j\n[i]\n\x00 = 1\n",
+    "long line": b"a = " + b"x" * 3_000_000 + b"\n",
+    "too long": b"# comment\n" * 1_000_000,
+    "deep sections": b"".join(b"[s%d]\na = b\n" % i for i in range(20_000)),
+    "includes itself": b".include @SELF@\n",
+    "twice": b".include @SELF@\n.include @SELF@\n",
+    "escape in an include": b".include /nowhere/\x1b[31m\n",
+    "no end": b"openssl_conf = ${",
+    "variable circle": b"a = $b\nb = $a\n",
+    "growing": b"a0 = xxxxxxxxxx\n" + b"".join(b"a%d = %s\n" % (i + 1, b"$a%d" % i * 10) for i in range(8)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_TEXTS)
+def test_hostile_configurations(image: Image, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "openssl.cnf"
+    path.write_bytes(HOSTILE_TEXTS[name].replace(b"@SELF@", str(path).encode()))
+    for result in (drng_conf(path), drng_conf(path, "--shell"), drng_conf(CONF / "drng.cnf", "--before", str(path))):
+        decent(result)
+    image.conf.write_bytes(HOSTILE_TEXTS[name].replace(b"@SELF@", b"/etc/ssl/openssl.cnf"))
+    before = image.files()
+    for image.offline in (False, True):
+        for command in (("on", "--system"), ("on", "--service", "nginx"), ("status", "--system"), ("off", "--system")):
+            decent(image.run(*command))
+            assert not [n for n in image.files() if n.endswith(".tmp")]
+    assert image.files()[str(image.conf)] == before[str(image.conf)]
+
+
+def test_a_name_that_is_hostile_itself(tmp_path: Path) -> None:
+    path = tmp_path / "\x1b[2J\n\udc9b.cnf"
+    decent(drng_conf(path))
+    assert b"\\x1b[2J\\n" in drng_conf(path).stderr
+    path.write_text("a = b\nthis is none\n")
+    decent(drng_conf(path))
+    assert b"\\x1b[2J\\n" in drng_conf(path).stderr
+    result = drng_conf("--\x1b[2J")
+    assert result.returncode == 64
+    assert b"\x1b" not in result.stderr
+
+
+def test_drng_conf_without_a_file_takes_openssl_conf(tmp_path: Path) -> None:
+    def run(value: str | None) -> subprocess.CompletedProcess[str]:
+        env = {"OPENSSL_CONF": value} if value is not None else {}
+        return subprocess.run([DRNG_CONF], env=env, capture_output=True, text=True, check=False)
+
+    assert "drng_sect" in run(str(CONF / "drng.cnf")).stdout
+    missing = run(f"{tmp_path}/none.cnf")
+    assert missing.returncode == 2
+    assert "OpenSSL ignores it, and OpenSSL's own generator serves" in missing.stderr
+    assert run(None).returncode == 64
+
+
+# ---- Trees ----
+
+
+def snapshot(folder: Path) -> dict[str, Any]:
+    return {
+        str(p): (p.lstat().st_mode, p.lstat().st_mtime_ns, p.read_bytes() if p.is_file() else None)
+        for p in sorted(folder.rglob("*"))
+    }
+
+
+PARTS = [
+    "etc",
+    "etc/ssl",
+    "etc/ssl/openssl.cnf",
+    "etc/ssl/openssl.cnf.before-drng",
+    "etc/ssl/drng",
+    "etc/ssl/drng/drng.cnf",
+    "etc/ssl/drng/service",
+    "etc/ssl/drng/service/nginx.cnf",
+    "etc/systemd",
+    "etc/systemd/system",
+    "etc/systemd/system/nginx.service.d",
+    "etc/systemd/system/nginx.service.d/drng.conf",
+    "usr/lib/systemd/system/nginx.service",
+]
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
+def test_no_link_leads_out_of_an_image(image: Image, tmp_path: Path, part: str, relative: bool) -> None:
+    """What it leads to is a copy of what was there, so that nothing else gives reason to stop."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    path = image.root / part
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        path.rename(outside / path.name)
+    elif path.suffix in (".cnf", ".conf", ".before-drng"):
+        (outside / path.name).write_bytes(image.conf.read_bytes())
+    else:
+        (outside / path.name).mkdir()
+    target = outside / path.name
+    path.symlink_to("../" * 40 + str(target)[1:] if relative else target)
+    before = snapshot(outside)
+    image.offline = True
+    for command in COMMANDS:
+        decent(image.run(*command))
+        assert snapshot(outside) == before
+        assert path.is_symlink()
+
+
+@pytest.mark.parametrize("kind", ["directory", "fifo", "socket", "device", "circle", "dangling"])
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_no_file_or_no_folder(image: Image, part: str, kind: str) -> None:
+    path = image.root / part
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        path.rename(image.root / "aside")
+    NOT_FILES[kind](path)
+    found = path.lstat().st_ino
+    image.offline = True
+    for command in COMMANDS:
+        decent(image.run(*command))
+        # A folder where one was is as good as the one before.
+        assert kind == "directory" or path.lstat().st_ino == found
+    assert not list(image.root.rglob("*.tmp"))
+
+
+def test_a_folder_with_a_hostile_name(image: Image, tmp_path: Path) -> None:
+    image.root.rename(tmp_path / "a\n\x1b[2J\udc9bb")
+    image = Image(tmp_path / "a\n\x1b[2J\udc9bb", offline=True)
+    drop_ins = image.root / "usr/lib/systemd/system/nginx.service.d"
+    drop_ins.mkdir()
+    for name in ("\x1b[31m.conf", "a\nb.conf"):
+        (drop_ins / name).write_text("[Service]\nEnvironment=A=b\n")
+    for command in COMMANDS:
+        result = image.run(*command)
+        decent(result)
+        # The last two look at what has been turned off.
+        assert result.returncode == (1 if command[0] == "status" else 0), result.stderr
+    (drop_ins / "\x1b[31m.conf").write_text("[Service]\nEnvironment=OPENSSL_CONF=/\n")
+    result = image.run("on", "--service", "nginx")
+    decent(result)
+    assert "\\x1b[31m.conf mentions" in result.stderr
+
+
+@pytest.mark.parametrize("live", [True, False], ids=["live", "offline"])
+@pytest.mark.parametrize("planted", ["link", "hard link", "user's file"])
+def test_a_planted_backup_is_not_written_to(image: Image, live: bool, planted: str) -> None:
+    """In a folder of somebody's, where root is asked to work by --conf."""
+    if os.geteuid() != 0:
+        pytest.skip("files of another user take root")
+    image.offline = not live
+    folder = image.root / "etc/share"
+    folder.mkdir()
+    (folder / "openssl.cnf").write_text("a = b\n")
+    victim = image.root / "etc/victim"
+    victim.write_text("precious\n")
+    backup = folder / "openssl.cnf.before-drng"
+    if planted == "link":
+        backup.symlink_to("/etc/victim")
+    elif planted == "hard link":
+        os.link(victim, backup)
+    else:
+        backup.write_text("mine\n")
+        os.chown(backup, NOBODY, NOBODY)
+    result = image.run("on", "--system", "--conf", "/etc/share/openssl.cnf")
+    decent(result)
+    assert victim.read_text() == "precious\n"
+    if planted != "hard link":
+        assert result.returncode == 1
+        assert "did not make; nothing has been changed" in result.stderr
+        assert (folder / "openssl.cnf").read_text() == "a = b\n"
+
+
+def test_a_user_s_link_is_not_followed_where_root_writes(image: Image) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("files of another user take root")
+    folder = image.root / "etc/share"
+    folder.mkdir()
+    (folder / "openssl.cnf").symlink_to("/etc/victim")
+    os.lchown(folder / "openssl.cnf", NOBODY, NOBODY)
+    (image.root / "etc/victim").write_text("a = b\n")
+    said = image.refused("on", "--system", "--conf", "/etc/share/openssl.cnf")
+    assert f"user {NOBODY} made, and it is not followed" in said
+
+
+# ---- Killed, a full disk, two at once, nobody who listens ----
+
+# Counts the calls that change something, and dies before one of them.
+DIES = """
+import os, runpy, signal, sys
+left = int(sys.argv.pop(1))
+def deadly(name):
+    call = getattr(os, name)
+    def die(*arguments, **named):
+        global left
+        if name != "open" or arguments[1] & os.O_CREAT:
+            left -= 1
+            if left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **named)
+    setattr(os, name, die)
+for name in ("open", "write", "fchmod", "fsync", "rename", "unlink", "mkdir", "rmdir"):
+    deadly(name)
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def killed_at(image: Image, step: int, *command: str) -> bool:
+    """Whether it came that far."""
+    words = [*image.command, *command, "--root", str(image.root)]
+    result = subprocess.run(
+        ["/usr/bin/python3", "-I", "-c", DIES, str(step), *words], capture_output=True, check=False, cwd="/"
+    )
+    assert result.returncode in (0, -signal.SIGKILL), result.stderr
+    return result.returncode != 0
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=" ".join)
+def test_killed_at_every_step(image: Image, scope: tuple[str, ...]) -> None:
+    """What is there is the old or the new, each whole; the next run leaves nothing of the killed one."""
+    image.offline = True
+    original = image.files()
+    image.ok("on", *scope)
+    wanted = image.files()
+    image.ok("off", *scope)
+    whole = set(original.values()) | set(wanted.values())
+    kept = image.root / "kept"
+    for verb, result in (("on", wanted), ("off", original)):
+        step = 1
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.copytree(image.root / "etc", kept, symlinks=True)
+        while killed_at(image, step, verb, *scope):
+            found = {n: d for n, d in image.files().items() if not n.endswith(".tmp")}
+            assert set(found.values()) <= whole, step
+            assert set(found) <= set(original) | set(wanted)
+            image.ok(verb, *scope)
+            assert image.files() == result, step
+            shutil.rmtree(image.root / "etc")
+            shutil.copytree(kept, image.root / "etc", symlinks=True)
+            step += 1
+        assert step > 3
+        assert image.files() == result
+
+
+FULL = """
+set -e
+mount -t tmpfs -o size=$2k,mode=755 none "$1/etc"
+cp -a "$1/kept/." "$1/etc/"
+shift 2
+"$@" && result=0 || result=$?
+root=$(dirname "$(dirname "$(dirname "$1")")")
+rm -rf "$root/after" && cp -a "$root/etc" "$root/after"
+exit $result
+"""
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=" ".join)
+def test_a_full_disk_changes_nothing(image: Image, scope: tuple[str, ...]) -> None:
+    """On a disk of every size from where the files just fit to where it works."""
+    (image.root / "etc").rename(image.root / "kept")
+    (image.root / "etc").mkdir()
+    used = sum(-(-p.stat().st_size // 4096) * 4 for p in (image.root / "kept").rglob("*") if p.is_file())
+    refused = 0
+    for size in range(used, used + 400, 4):
+        command = [*image.command, "on", *scope, "--root", str(image.root)]
+        result = subprocess.run(
+            ["unshare", "--mount", "sh", "-c", FULL, "sh", str(image.root), str(size), *command],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
+        )
+        if result.returncode == 0:
+            break
+        if "cp: " in result.stderr:
+            continue
+        decent(result)
+        assert "No space left on device; nothing has been changed" in result.stderr
+        refused += 1
+        before, after = (
+            {
+                str(p.relative_to(image.root / top)): p.read_bytes() if p.is_file() else None
+                for p in (image.root / top).rglob("*")
+            }
+            for top in ("kept", "after")
+        )
+        assert after == before
+    assert result.returncode == 0
+    assert refused > 0
+
+
+# Gets a signal when it runs `openssl list` for the first time, or where it begins to import its own modules.
+SIGNALLED = """
+import os, runpy, signal, subprocess, sys
+where = sys.argv.pop(1)
+class Finder:
+    def find_spec(self, name, *rest):
+        if where == "import" and name == "drng_enable":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+run = subprocess.run
+def signalled(command, **named):
+    global where
+    if where == "trial" and "list" in command:
+        where = ""
+        os.kill(os.getpid(), signal.SIGTERM)
+    return run(command, **named)
+subprocess.run = signalled
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+class Signalled(Image):
+    where = ""
+
+    @property
+    def command(self) -> list[str]:
+        return ["/usr/bin/python3", "-I", "-c", SIGNALLED, self.where, *super().command]
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_a_signal_in_the_trial_ends_it(image: Image, verb: str) -> None:
+    """It was once taken for a file that does not load, and what was to be tried was then done."""
+    if verb == "off":
+        image.ok("on", "--system")
+    signalled = Signalled(image.root)
+    signalled.where = "trial"
+    assert signalled.refused(verb, "--system") == "drng-enable: ended by SIGTERM\n"
+
+
+def test_a_signal_at_the_very_start(image: Image) -> None:
+    signalled = Signalled(image.root)
+    signalled.where = "import"
+    words = [*signalled.command, "status", "--system", "--root", str(image.root)]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stderr) == (-signal.SIGINT, "")
+
+
+# As a kernel may: a part of what it is given.
+WRITES_LITTLE = """
+import os, runpy, sys
+write = os.write
+os.write = lambda fd, data: write(fd, bytes(data)[:100])
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_write_in_parts(image: Image) -> None:
+    image.offline = True
+    image.ok("on", "--system")
+    wanted = image.files()
+    image.ok("off", "--system")
+    words = [*image.command, "on", "--system", "--root", str(image.root)]
+    result = subprocess.run(
+        ["/usr/bin/python3", "-I", "-c", WRITES_LITTLE, *words], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stderr
+    assert image.files() == wanted
+
+
+BUSY = 'mount --bind "$1" "$1" && shift && exec "$@"'
+
+
+@pytest.mark.parametrize("scope", SCOPES, ids=" ".join)
+def test_a_second_step_that_fails_takes_the_first_back(image: Image, scope: tuple[str, ...]) -> None:
+    """The file cannot be replaced: something is mounted on it, as container runtimes do."""
+    image.offline = True
+    busy = image.conf
+    if "--service" in scope:
+        image.ok("on", *scope)
+        busy = image.drop_in
+        (image.root / "etc/ssl/drng/service/nginx.cnf").unlink()
+    before = image.files()
+    for profile in ("strict", "permissive"):
+        words = [*image.command, "on", *scope, "--profile", profile, "--root", str(image.root)]
+        command = ["unshare", "--mount", "sh", "-c", BUSY, "sh", str(busy), *words]
+        found = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert found.returncode == 1
+        assert "Device or resource busy; nothing has been changed" in found.stderr
+        assert image.files() == before
+
+
+def test_a_second_step_that_fails_says_what_has_changed(image: Image) -> None:
+    image.offline = True
+    image.ok("on", "--service", "nginx")
+    words = [*image.command, "on", "--service", "nginx", "--profile", "permissive", "--root", str(image.root)]
+    command = ["unshare", "--mount", "sh", "-c", BUSY, "sh", str(image.drop_in), *words]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "busy; /etc/ssl/drng/service/nginx.cnf is the new one" in found.stderr
+    assert "nothing has been changed" not in found.stderr
+
+
+def test_one_at_a_time(image: Image) -> None:
+    """They take turns, whatever they do: at the end nothing is there but one of the two states."""
+    image.offline = True
+    original = image.files()
+    image.ok("on", "--system")
+    on = image.files()
+    image.ok("off", "--system")
+    results: list[subprocess.CompletedProcess[str]] = []
+    threads = [
+        threading.Thread(target=lambda v=verb: results.append(image.run(v, "--system")))
+        for verb in ("on", "off", "on", "off", "on", "off")
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [r.returncode for r in results] == [0] * len(threads), results
+    assert image.files() in (original, on)
+    assert not Path("/run/drng-enable.lock").exists() or os.geteuid() != 0
+
+
+def test_it_waits_for_another(image: Image) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("the lock of others than root is another one")
+    image.offline = True
+    holder = (
+        "import sys\n"
+        "from scripts.drng_enable.lock import locked\n"
+        "with locked():\n    print('held', flush=True); sys.stdin.read()\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", holder], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdin is not None
+        assert other.stdout.readline() == "held\n"
+        with subprocess.Popen(
+            [*image.command, "on", "--system", "--root", str(image.root)], stdout=subprocess.PIPE, text=True, cwd="/"
+        ) as waiting:
+            assert waiting.stdout is not None
+            assert "waiting for another" in waiting.stdout.readline()
+            assert not image.backup.exists()
+            other.stdin.close()
+            assert "strict is on" in waiting.stdout.read()
+        assert waiting.returncode == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("way", [">/dev/full", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full >/dev/full"])
+def test_nobody_listens(image: Image, command: tuple[str, ...], way: str) -> None:
+    """It is done all the same, and its code says that not all could be said."""
+    image.offline = True
+    if command[0] in ("off", "status"):
+        image.ok("on", *command[1:3])
+    words = [*image.command, *command, "--root", str(image.root)]
+    result = subprocess.run(["sh", "-c", f'"$@" {way}', "sh", *words], capture_output=True, check=False, cwd="/")
+    assert result.returncode == 2, result.stderr
+    assert b"Traceback" not in result.stderr
+    if command[1] == "--system" and command[-1] != "--dry-run" and command[0] != "status":
+        assert (b"drng-enable" in image.conf.read_bytes()) == (command[0] == "on")
+
+
+@pytest.mark.parametrize("way", [">/dev/full", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full >/dev/full"])
+def test_nobody_listens_to_drng_conf(way: str) -> None:
+    words = [DRNG_CONF, str(CONF / "drng.cnf")]
+    result = subprocess.run(["sh", "-c", f'"$@" {way}', "sh", *words], capture_output=True, check=False)
+    assert result.returncode == 74
+    assert b"Traceback" not in result.stderr
+
+
+# ---- An image's openssl.cnf that is to cost time or memory ----
+
+
+def test_a_long_include_line_of_an_image(image: Image) -> None:
+    """Its path was once looked for in a time that grows with the square of the line's length."""
+    image.offline = True
+    for spaces, reason in ((60_000, "only paths that begin with /"), (300_000, "a line is longer than")):
+        image.conf.write_text(f".include x{' ' * spaces}y\n")
+        assert reason in image.refused("on", "--system")
+
+
+def few_descriptors(image: Image, *command: str) -> subprocess.CompletedProcess[str]:
+    words = [*image.command, *command, "--root", str(image.root)]
+    return subprocess.run(["prlimit", "--nofile=64", *words], capture_output=True, text=True, check=False)
+
+
+def test_many_includes_of_an_image(image: Image) -> None:
+    """No descriptor is left behind by any of them, and there is an end to them."""
+    stock = image.conf.read_text()
+    image.offline = True
+    (image.root / "etc/one.cnf").write_text("a = b\n")
+    image.conf.write_text(stock + ".include /etc/one.cnf\n" * 900)
+    result = few_descriptors(image, "on", "--system")
+    assert result.returncode == 0, result.stderr
+    image.conf.write_text(stock + ".include /etc/one.cnf\n" * 1001)
+    assert "more than 1000 files" in image.refused("on", "--system")
+
+
+def test_includes_of_an_image_that_multiply(image: Image) -> None:
+    image.offline = True
+    for level in range(8):
+        (image.root / f"etc/{level}.cnf").write_text(f".include /etc/{level + 1}.cnf\n" * 10)
+    (image.root / "etc/8.cnf").write_text("a = b\n")
+    image.conf.write_text(".include /etc/0.cnf\n")
+    assert "more than 1000 files" in image.refused("on", "--system")
+    (image.root / "etc/large.cnf").write_text("# large\n" * 100_000)
+    image.conf.write_text(".include /etc/large.cnf\n" * 10)
+    assert "or 4194304 bytes" in image.refused("on", "--system")

@@ -1,0 +1,360 @@
+"""The packages: what is in them, and the life of the .deb on an image of a system; test-package.sh has more."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import CONF, PAGES, ROOT
+from tests.support.image import STOCK, Image
+
+CHROOT = Path("/var/cache/drng-packages/bookworm")
+PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
+EXAMPLES = sorted(
+    f"/usr/share/doc/drng/examples/{p.relative_to(CONF)}" for p in CONF.rglob("*") if p.is_file() and p.parent != CONF
+)
+
+
+def output(*command: str | Path) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("packages")
+    output(ROOT / "scripts/packaging/package.sh", folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def deb(packages: Path) -> Path:
+    return next(packages.glob("drng_*.deb"))
+
+
+@pytest.fixture(scope="module")
+def unpacked(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The .deb as a tree, its control files in DEBIAN."""
+    tree = tmp_path_factory.mktemp("unpacked") / "tree"
+    output("dpkg-deb", "-R", deb, tree)
+    return tree
+
+
+def files(tree: Path) -> dict[str, Path]:
+    paths = (p for p in tree.rglob("*") if not p.is_dir() and "DEBIAN" not in p.parts)
+    return {f"/{p.relative_to(tree)}": p for p in paths}
+
+
+def expected(suffix: str, *documentation: str) -> set[str]:
+    """What every package holds, and its own documentation."""
+    module = output("pkg-config", "--variable=modulesdir", "libcrypto").strip() + "/drng.so"
+    pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES]
+    programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
+    imported = [
+        f"/usr/share/drng/{folder}/{p.name}"
+        for folder in ("drng_enable", "drng_status")
+        for p in (ROOT / "scripts" / folder).glob("*.py")
+    ]
+    articles = [
+        str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".png", ".svg")
+    ]
+    read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", *articles, *documentation)]
+    return {module, *PROFILES, *EXAMPLES, *pages, *programs, *imported, *read}
+
+
+# ---- What is in them ----
+
+
+def test_the_deb_holds_everything(unpacked: Path) -> None:
+    documentation = ("changelog.gz", "changelog.Debian.gz", "copyright")
+    assert set(files(unpacked)) - {"/usr/share/lintian/overrides/drng"} == expected(".gz", *documentation)
+    assert {p.name for p in (unpacked / "DEBIAN").iterdir()} == {"conffiles", "control", "md5sums", "postrm", "prerm"}
+
+
+def test_the_configurations_and_nothing_else_are_conffiles(unpacked: Path) -> None:
+    assert sorted((unpacked / "DEBIAN/conffiles").read_text().split()) == PROFILES
+    assert sorted(name for name in files(unpacked) if name.startswith("/etc/")) == PROFILES
+
+
+def test_it_depends_on_what_it_needs(deb: Path) -> None:
+    depends = output("dpkg-deb", "-f", deb, "Depends")
+    for package in ("libc6 (>= ", "libssl3", "openssl", "python3"):
+        assert package in depends
+
+
+def test_its_sums_are_right(unpacked: Path) -> None:
+    sums = dict(reversed(line.split("  ")) for line in (unpacked / "DEBIAN/md5sums").read_text().splitlines())
+    found = {name[1:]: hashlib.md5(path.read_bytes()).hexdigest() for name, path in files(unpacked).items()}
+    assert found == sums
+
+
+def test_everything_belongs_to_root_and_the_module_is_stripped(deb: Path, unpacked: Path) -> None:
+    lines = [line.split(maxsplit=5) for line in output("dpkg-deb", "-c", deb).splitlines()]
+    assert {line[1] for line in lines} == {"root/root"}
+    modes = {line[5]: line[0] for line in lines}
+    assert {mode for name, mode in modes.items() if name.endswith("/")} == {"drwxr-xr-x"}
+    executable = {Path(name).name for name, mode in modes.items() if mode == "-rwxr-xr-x"}
+    assert executable == {"drng-conf", "drng-status", "drng-enable"}
+    module = next(path for name, path in files(unpacked).items() if name.endswith("/drng.so"))
+    assert ".symtab" not in output("readelf", "--wide", "--sections", module)
+
+
+def test_the_changelog_is_of_this_version(deb: Path, unpacked: Path) -> None:
+    text = gzip.decompress((unpacked / "usr/share/doc/drng/changelog.Debian.gz").read_bytes()).decode()
+    assert text.startswith(f"drng ({output('dpkg-deb', '-f', deb, 'Version').strip()}) ")
+    upstream = gzip.decompress((unpacked / "usr/share/doc/drng/changelog.gz").read_bytes())
+    assert upstream == (ROOT / "CHANGELOG.md").read_bytes()
+
+
+def test_lintian_finds_nothing(deb: Path) -> None:
+    if shutil.which("lintian") is None:
+        pytest.skip("lintian is not installed")
+    assert output("lintian", "--fail-on", "error,warning", deb) == ""
+
+
+def test_the_tar_gz_holds_the_same(packages: Path) -> None:
+    with tarfile.open(next(packages.glob("drng-*.tar.gz"))) as archive:
+        names = {f"/{member.name}" for member in archive if not member.isdir()}
+        assert {member.uid for member in archive} == {0}
+    assert names == expected("", "CHANGELOG.md", "LICENSE")
+
+
+def test_the_rpm_holds_the_same(packages: Path) -> None:
+    rpm = next(packages.glob("drng-*.rpm"))
+    listing = set(output("rpm", "-qlp", rpm).split())
+    wanted = expected("", "CHANGELOG.md", "LICENSE")
+    assert wanted <= listing
+    folders = {str(p) for name in wanted for p in Path(name).parents}
+    assert listing - wanted <= folders
+    assert not {"/etc", "/etc/ssl", "/usr/bin", "/usr/sbin", "/usr/share/man"} & listing, "not its own"
+    assert output("rpm", "-qp", "--configfiles", rpm).split() == PROFILES
+    assert (ROOT / "scripts/packaging/prerm").read_text() in output("rpm", "-qp", "--scripts", rpm)
+    requires = output("rpm", "-qp", "--requires", rpm)
+    for needed in ("libcrypto.so.3", "openssl\n", "python3\n"):
+        assert needed in requires
+
+
+def test_the_same_sources_give_the_same_deb(deb: Path, tmp_path: Path) -> None:
+    """At another time, in another folder, under another umask."""
+    output("sh", "-c", f"umask 077; exec {ROOT}/scripts/packaging/package.sh {tmp_path}/again -G DEB")
+    assert (tmp_path / "again" / deb.name).read_bytes() == deb.read_bytes()
+
+
+# ---- The life of the .deb, on an image; dpkg runs its scripts here, and tells them where the image is ----
+
+
+@dataclass
+class System(Image):
+    """A system under a directory, with dpkg's database."""
+
+    def dpkg(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        force = ("--force-not-root", "--force-depends", "--force-script-chrootless")
+        command = ["dpkg", f"--root={self.root}", *force, f"--log={self.root.parent}/dpkg.log", *map(str, arguments)]
+        # sbin, where dpkg looks for what it needs.
+        env = {**os.environ, "PATH": f"/usr/sbin:/sbin:{os.environ['PATH']}"}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+    def does(self, *arguments: str | Path) -> str:
+        result = self.dpkg(*arguments)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout + result.stderr
+
+    def everything(self) -> dict[str, bytes]:
+        """But for dpkg's own, and for what served() leaves."""
+        own = ("/var/lib/dpkg/", "/readable")
+        return {name: path.read_bytes() for name, path in files(self.root).items() if not name.startswith(own)}
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Iterator[System]:
+    machine = STOCK.read_bytes()
+    root = tmp_path / "root"
+    for folder in ("var/lib/dpkg/updates", "var/lib/dpkg/info", "etc/ssl", "usr/lib/ssl", "usr/lib/systemd/system"):
+        (root / folder).mkdir(parents=True)
+    (root / "var/lib/dpkg/status").touch()
+    shutil.copy(STOCK, root / "etc/ssl/openssl.cnf")
+    (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")
+    (root / "usr/lib/systemd/system/nginx.service").write_text("[Service]\nExecStart=/usr/sbin/nginx\n")
+    # From outside, since dpkg's scripts run outside as well.
+    yield System(root, offline=True)
+    assert STOCK.read_bytes() == machine, "the machine's own is left alone"
+
+
+def changed(unpacked: Path, deb: Path, *edits: tuple[str, str, str]) -> Path:
+    """The package with control files edited; a file that becomes empty goes."""
+    tree = deb.parent / f"tree-{deb.stem}"
+    shutil.copytree(unpacked, tree)
+    for name, old, new in edits:
+        path = tree / "DEBIAN" / name
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+        if path.stat().st_size == 0:
+            path.unlink()
+    output("dpkg-deb", "--root-owner-group", "-b", tree, deb)
+    return deb
+
+
+def test_installing_activates_nothing(system: System, deb: Path) -> None:
+    before = system.everything()
+    system.does("-i", deb)
+    after = system.everything()
+    assert {name: after[name] for name in before} == before
+    assert not list((system.root / "etc").rglob("*.service.d"))
+    assert not system.served(system.conf)
+
+
+def test_an_upgrade_leaves_it_on(system: System, deb: Path, unpacked: Path, tmp_path: Path) -> None:
+    system.does("-i", deb)
+    system.ok("on", "--system")
+    system.ok("on", "--service", "nginx")
+    before = system.files()
+    system.does("-i", deb)
+    assert system.files() == before
+    system.does("-i", changed(unpacked, tmp_path / "newer.deb", ("control", "Version: ", "Version: 9")))
+    assert system.files() == before
+    assert system.served(system.conf)
+
+
+def test_an_upgrade_keeps_what_the_operator_has_set(system: System, deb: Path) -> None:
+    system.does("-i", deb)
+    profile = system.root / "etc/ssl/drng/drng.cnf"
+    text = profile.read_text().replace("[drng_sect]\n", "[drng_sect]\nfallback = no\n")
+    profile.write_text(text)
+    system.does("--force-confold", "-i", deb)
+    assert profile.read_text() == text
+
+
+@pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
+def test_removal_and_purge_leave_openssl_as_it_was(system: System, deb: Path, on: bool) -> None:
+    before = system.everything()
+    system.does("-i", deb)
+    if on:
+        system.ok("on", "--system")
+        system.ok("on", "--service", "nginx")
+        assert system.served(system.conf)
+    system.does("-r", "drng")
+    assert system.everything() == {**before, **{name: (system.root / name[1:]).read_bytes() for name in PROFILES}}
+    system.does("-P", "drng")
+    assert system.everything() == before
+    assert not (system.root / "etc/ssl/drng").exists()
+
+
+def test_without_prerm_openssl_would_not_work(system: System, unpacked: Path, tmp_path: Path) -> None:
+    """The failing twin of the test above."""
+    prerm = (unpacked / "DEBIAN/prerm").read_text()
+    system.does("-i", changed(unpacked, tmp_path / "careless.deb", ("prerm", prerm, "")))
+    system.ok("on", "--system")
+    system.does("-r", "drng")
+    (system.root / "usr/lib/ossl-modules").mkdir()
+    assert b"drng-enable" in system.conf.read_bytes()
+    result = subprocess.run(
+        ["openssl", "rand", "-hex", "8"], env=system.env(system.conf), capture_output=True, text=True, check=False
+    )
+    assert result.returncode != 0
+
+
+def test_purge_takes_the_backup_away(system: System, deb: Path) -> None:
+    system.does("-i", deb)
+    system.ok("on", "--system")
+    with system.conf.open("a") as file:
+        file.write("# mine\n")
+    system.does("-r", "drng")
+    assert system.backup.exists()
+    system.does("-P", "drng")
+    assert not system.backup.exists()
+    assert system.conf.read_bytes() == STOCK.read_bytes() + b"# mine\n"
+
+
+def test_purge_leaves_what_is_somebody_s_own(system: System, deb: Path) -> None:
+    """Only what drng-enable wrote goes: a service's file, and one that a killed run left half written."""
+    system.does("-i", deb)
+    folder = system.root / "etc/ssl/drng"
+    (folder / "service").mkdir()
+    own = {
+        folder / "mine.cnf": "my own\n",
+        folder / "service/mine.cnf": ".include /etc/ssl/drng/drng.cnf\n",
+        folder / "keys/secret.pem": "secret\n",
+    }
+    for path, text in own.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    (folder / "service/old.cnf").write_text("# made by drng-enable for old.service: left\n")
+    for left in (folder, folder / "service", folder.parent):
+        (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
+    system.does("-P", "drng")
+    assert {path: path.read_text() for path in folder.rglob("*") if path.is_file()} == own
+    assert not list(folder.parent.glob(".drng-enable-*"))
+
+
+@pytest.mark.parametrize("part", ["etc/ssl", "etc/ssl/drng/service", "etc/ssl/openssl.cnf.before-drng"])
+def test_purge_follows_no_link(system: System, deb: Path, tmp_path: Path, part: str) -> None:
+    system.does("-i", deb)
+    system.does("-r", "drng")
+    outside = tmp_path / "outside"
+    if part.endswith("drng"):
+        outside.write_text("precious\n")
+    else:
+        (outside / "drng/service").mkdir(parents=True)
+        for name in ("openssl.cnf.before-drng", "old.cnf", "drng/service/old.cnf"):
+            (outside / name).write_text("# made by drng-enable for old.service: precious\n")
+    path = system.root / part
+    if path.exists():
+        shutil.move(path, tmp_path / "aside")
+    path.symlink_to(outside)
+    before = files(outside)
+    system.dpkg("-P", "drng")
+    assert files(outside) == before
+    assert path.is_symlink()
+
+
+def test_lines_by_hand_keep_it_from_being_removed(system: System, deb: Path) -> None:
+    """Whoever wrote them takes them out; until then, openssl.cnf goes on working."""
+    system.does("-i", deb)
+    text = system.conf.read_text()
+    system.conf.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
+    result = system.dpkg("-r", "drng")
+    assert result.returncode != 0
+    assert "take them out first" in result.stderr
+    assert system.modules.joinpath("drng.so").exists()
+    system.conf.write_text(text)
+    system.does("-r", "drng")
+
+
+def test_a_service_by_hand_is_spoken_of(system: System, deb: Path) -> None:
+    system.does("-i", deb)
+    system.drop_in.parent.mkdir(parents=True)
+    shutil.copy(CONF / "systemd/nginx.service.d/drng.conf", system.drop_in)
+    assert "nginx.service.d/drng.conf names a profile of drng's" in system.does("-r", "drng")
+    assert system.drop_in.exists()
+
+
+def test_the_script_of_the_rpm(system: System, deb: Path) -> None:
+    """The same file as dpkg's; rpm calls it with the number of versions that stay."""
+    system.does("-i", deb)
+    system.ok("on", "--system")
+    for remaining, on in (("1", True), ("0", False)):
+        command = [str(ROOT / "scripts/packaging/prerm"), remaining]
+        subprocess.run(command, env={**os.environ, "DPKG_ROOT": str(system.root)}, check=True, capture_output=True)
+        assert system.served(system.conf) == on
+
+
+def test_the_whole_life_in_a_chroot(deb: Path) -> None:
+    if not CHROOT.exists() and "DRNG_PACKAGE_CHROOT" not in os.environ:
+        pytest.skip(f"{CHROOT} is not there: scripts/ci/test-package.sh makes it, and so does DRNG_PACKAGE_CHROOT=1")
+    result = subprocess.run(
+        [str(ROOT / "scripts/ci/test-package.sh"), str(deb)], capture_output=True, text=True, check=False, timeout=600
+    )
+    if result.returncode == 77:
+        pytest.skip(result.stderr.strip().splitlines()[-1])
+    assert result.returncode == 0, result.stdout + result.stderr

@@ -1,0 +1,328 @@
+"""docs/servers.md says in a table what each profile does when something is wrong: here each cell is tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.support import clients
+from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
+from tests.support.servers import APACHE_EVENT, HAPROXY_THREADS, NGINX, Site, maps, new_site, running
+
+GUIDE = ROOT / "docs" / "servers.md"
+CORNER = "what is wrong"
+RANDOM_PROVIDER = "drng-random-provider.cnf"
+CHECKER = "drng-conf"
+
+DRNG, SEEDED, OPENSSL, NOBODY = "drng", "drng, seeded by OpenSSL", "OpenSSL", "nobody"
+
+
+@dataclass
+class Case:
+    """A profile with what is wrong with it."""
+
+    profile: Path
+    modules: Path = RELEASE.modules
+    masked: bool = False
+
+    def set(self, line: str) -> None:
+        text = self.profile.read_text()
+        assert text.count("[drng_sect]\n") == 1
+        self.profile.write_text(text.replace("[drng_sect]\n", f"[drng_sect]\n{line}\n"))
+
+    @property
+    def env(self) -> dict[str, str]:
+        env = {"OPENSSL_CONF": str(self.profile), "OPENSSL_MODULES": str(self.modules)}
+        return RELEASE.environment(env | ({"OPENSSL_ia32cap": MASKED} if self.masked else {}))
+
+
+def nothing(case: Case) -> None:
+    pass
+
+
+def module_missing(case: Case) -> None:
+    case.modules = case.profile.parent / "modules"
+    case.modules.mkdir()
+
+
+def module_broken(case: Case) -> None:
+    module_missing(case)
+    (case.modules / "drng.so").write_text("no shared object\n")
+
+
+def masked_with_fallback(case: Case) -> None:
+    case.masked = True
+    case.set("fallback = yes")
+
+
+def masked_without_fallback(case: Case) -> None:
+    case.masked = True
+    case.set("fallback = no")
+
+
+def value_mistyped(case: Case) -> None:
+    case.set("fallback = mabye")
+
+
+def key_mistyped(case: Case) -> None:
+    case.set("falback = no")
+
+
+def key_mistyped_elsewhere(case: Case) -> None:
+    text = case.profile.read_text()
+    assert text.count("\nproperties = ") == 1
+    case.profile.write_text(text.replace("\nproperties = ", "\npropertes = "))
+
+
+def file_missing(case: Case) -> None:
+    case.profile.unlink()
+
+
+def include_leads_nowhere(case: Case) -> None:
+    case.profile.write_text(f".include {case.profile}.mistyped\n")
+
+
+def file_does_not_parse(case: Case) -> None:
+    case.profile.write_text("this is no openssl.cnf\n" + case.profile.read_text())
+
+
+ROWS: dict[str, Callable[[Case], None]] = {
+    "nothing": nothing,
+    "module missing": module_missing,
+    "module not a shared object": module_broken,
+    "no instruction, `fallback = yes`": masked_with_fallback,
+    "no instruction, `fallback = no`": masked_without_fallback,
+    "a value mistyped": value_mistyped,
+    "a key mistyped": key_mistyped,
+    "a key mistyped in another section": key_mistyped_elsewhere,
+    "the file missing": file_missing,
+    "an `.include` of it that leads nowhere": include_leads_nowhere,
+    "the file does not parse": file_does_not_parse,
+    "OpenSSL before 3.5": nothing,
+}
+
+# Where config_diagnostics has the openssl command, and none of the others, end with an error.
+TOLD = "a key mistyped in another section"
+
+# What drng-conf says where the table says that it warns.
+WARNINGS = {
+    "nothing": None,
+    "warns of the value": "fallback = mabye: the provider does not load",
+    "warns of the key": "neither OpenSSL nor drng knows this key",
+    "warns that OpenSSL reads no further": "propertes = ",
+    "warns of `random_provider`": "random_provider needs OpenSSL 3.5",
+    "warns of the include": "an .include names a file that cannot be read",
+    "refuses what is not there": "No such file or directory; OpenSSL ignores it, and OpenSSL's own generator serves",
+    "refuses what does not parse": "missing equal sign",
+}
+
+
+# ---- The table ----
+
+
+def table(corner: str = CORNER) -> dict[str, dict[str, str]]:
+    """Cells by row and column: the table with this first header."""
+    lines = GUIDE.read_text().splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    first = next(i for i, row in enumerate(rows) if row[0] == corner)
+    last = next((i for i in range(first + 2, len(rows)) if set(rows[i][0]) <= set("- ")), len(rows) + 1) - 1
+    # "`drng.cnf`", perhaps with a remark in brackets.
+    header = [re.sub(r"^`([^`]*)`.*", r"\1", cell) for cell in rows[first]]
+    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows[first + 2 : last]}
+
+
+TABLE = table()
+PROFILES = sorted(path.name for path in CONF.glob("*.cnf"))
+
+
+def test_the_table_is_whole() -> None:
+    """Every profile, every case, and nothing but words that are explained above it."""
+    assert list(TABLE) == list(ROWS)
+    text = GUIDE.read_text()
+    for row in TABLE.values():
+        assert sorted(row) == sorted([*PROFILES, CHECKER])
+        assert row[CHECKER] in WARNINGS
+        assert all(f"- **{row[profile]}**: " in text for profile in PROFILES)
+
+
+# ---- What happens ----
+
+
+def skip_if_elsewhere(row: str, column: str) -> None:
+    """A cell is of OpenSSL before 3.5, or of 3.5 and later, and some take a CPU that has an instruction."""
+    before = not has_random_provider()
+    of_before = row == "OpenSSL before 3.5"
+    if of_before and not before:
+        pytest.skip("this is OpenSSL 3.5 or later")
+    if column == RANDOM_PROVIDER and before and not of_before:
+        pytest.skip("random_provider needs OpenSSL 3.5 or later")
+    if TABLE[row].get(column) == DRNG and "rdrand" not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip("this CPU has no RDRAND")
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with new_site() as result:
+        yield result
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What an operator can see."""
+
+    rand: bool
+    status: dict = field(repr=False)
+    nginx_starts: bool
+    nginx_maps: bool
+
+
+def nginx(case: Case, site: Site) -> tuple[bool, bool]:
+    """Whether it starts and serves a page, and whether its processes map the module."""
+    try:
+        with running(NGINX, site, case.env) as server:
+            assert clients.curl(clients.Visit(site), RELEASE.environment()).page
+            mapped = [maps(pid, case.modules / "drng.so") for pid in server.processes()]
+            assert len(set(mapped)) == 1, "all or none"
+            return True, mapped[0]
+    except AssertionError as error:
+        # With HTTP/3 it draws earlier, and ends without a word where that fails.
+        assert str(error) == "" or "SSL_CTX_new() failed" in str(error)
+        return False, False
+
+
+def see(case: Case, site: Site) -> Seen:
+    rand = subprocess.run(["openssl", "rand", "-hex", "16"], env=case.env, capture_output=True, text=True, check=False)
+    assert (rand.returncode == 0) == bool(re.fullmatch(r"[0-9a-f]{32}\n", rand.stdout)), "all or nothing"
+    said = subprocess.run(
+        [str(ROOT / "scripts" / "drng-status"), "--json"], env=case.env, capture_output=True, text=True, check=True
+    )
+    return Seen(rand.returncode == 0, json.loads(said.stdout), *nginx(case, site))
+
+
+def in_words(seen: Seen, told: bool) -> str:
+    """The cell; openssl, RAND_bytes, drng-status and nginx must be of one mind, but where openssl alone is told."""
+    works = (seen.rand or told, seen.status["rand_bytes"], seen.nginx_starts)
+    assert len(set(works)) == 1, works
+    assert not (told and seen.rand)
+    if not works[0]:
+        assert seen.status["public"] is None
+        return NOBODY
+    providers = {seen.status[role]["provider"] for role in ("primary", "public", "private")}
+    if providers == {"default"}:
+        assert seen.status["drng"] is None
+        assert not seen.nginx_maps
+        return OPENSSL
+    assert providers == {"drng"}
+    assert seen.nginx_maps
+    return {"rdseed": DRNG, "rdrand": DRNG, "fallback": SEEDED}[seen.status["drng"]["active-source"]]
+
+
+def case_of(row: str, profile: str, directory: Path) -> Case:
+    path = directory / profile
+    path.write_text((CONF / profile).read_text())
+    case = Case(path)
+    ROWS[row](case)
+    return case
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("row", ROWS)
+def test_who_serves(row: str, profile: str, tmp_path: Path, site: Site) -> None:
+    skip_if_elsewhere(row, profile)
+    told = row == TOLD and "config_diagnostics = 1\n" in (CONF / profile).read_text()
+    assert in_words(see(case_of(row, profile, tmp_path), site), told) == TABLE[row][profile]
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("row", ROWS)
+def test_what_drng_conf_says(row: str, profile: str, tmp_path: Path) -> None:
+    skip_if_elsewhere(row, profile)
+    case = case_of(row, profile, tmp_path)
+    result = subprocess.run(
+        [str(ROOT / "scripts" / CHECKER), str(case.profile)], env=case.env, capture_output=True, text=True, check=False
+    )
+    wanted = WARNINGS[TABLE[row][CHECKER]]
+    if row == "OpenSSL before 3.5" and profile != RANDOM_PROVIDER:
+        wanted = None
+    if wanted is None:
+        assert (result.returncode, result.stderr) == (0, "")
+    else:
+        assert result.returncode == (2 if TABLE[row][CHECKER].startswith("refuses") else 1)
+        assert wanted in result.stderr
+
+
+# ---- config_diagnostics: who ends with an error where a configuration fails ----
+
+HOSTS = "program"
+BY_ITSELF, ERROR = "serves by itself", "ends with an error"
+COMMANDS = {
+    "openssl": ["openssl", "rand", "-hex", "8"],
+    "RAND_bytes": [RELEASE.program("probe")],
+    "Python": ["/usr/bin/python3", "-c", "import ssl; ssl.create_default_context(); ssl.RAND_bytes(8)"],
+    "Node.js": ["node", "--openssl-shared-config", "-e", "require('crypto').randomBytes(8)"],
+}
+SERVERS = {"nginx": NGINX, "Apache": APACHE_EVENT, "HAProxy": HAPROXY_THREADS}
+FILES = {
+    "mistyped": key_mistyped_elsewhere,
+    "the file missing": file_missing,
+    "the file does not parse": file_does_not_parse,
+}
+
+
+def ends_well(host: str, case: Case, site: Site) -> bool:
+    if host in COMMANDS:
+        return subprocess.run(COMMANDS[host], env=case.env, capture_output=True, check=False).returncode == 0
+    try:
+        with running(SERVERS[host], site, case.env):
+            return clients.curl(clients.Visit(site), RELEASE.environment()).page
+    except AssertionError:
+        return False
+
+
+def test_the_table_of_programs_is_whole() -> None:
+    assert sorted(table(HOSTS)) == sorted([*COMMANDS, *SERVERS])
+
+
+@pytest.mark.parametrize("wrong", FILES)
+@pytest.mark.parametrize("diagnostics", [False, True], ids=["without", "with"])
+@pytest.mark.parametrize("host", [*COMMANDS, *SERVERS])
+def test_who_asks_how_the_configuration_went(
+    host: str, diagnostics: bool, wrong: str, tmp_path: Path, site: Site
+) -> None:
+    if host == "Node.js" and shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    case = Case(tmp_path / "drng.cnf")
+    text = (CONF / "drng.cnf").read_text()
+    assert text.count("config_diagnostics = 1\n") == 1
+    case.profile.write_text(text if diagnostics else text.replace("config_diagnostics = 1\n", ""))
+    assert ends_well(host, case, site)
+    FILES[wrong](case)
+    if wrong == "mistyped":
+        wrong += ", with it" if diagnostics else ", without `config_diagnostics`"
+    wanted = table(HOSTS)[host][wrong]
+    assert wanted in (BY_ITSELF, ERROR)
+    assert ends_well(host, case, site) == (wanted == BY_ITSELF)
+
+
+def test_a_file_that_may_not_be_read_is_as_one_that_is_missing(tmp_path: Path) -> None:
+    """By somebody else than root, whom permissions do not stop."""
+    profile = Path("/tmp") / f"drng-unreadable-{os.getpid()}.cnf"
+    profile.write_text((CONF / "drng.cnf").read_text())
+    profile.chmod(0)
+    user = {"user": 65534, "group": 65534} if os.geteuid() == 0 else {}
+    env = {"OPENSSL_CONF": str(profile), "PATH": "/usr/bin:/bin"}
+    try:
+        served = subprocess.run(["openssl", "rand", "-hex", "8"], env=env, capture_output=True, check=False, **user)
+        named = subprocess.run(["openssl", "list", "-providers"], env=env, capture_output=True, check=False, **user)
+    finally:
+        profile.unlink()
+    assert served.returncode == 0, "OpenSSL serves by itself"
+    assert b"drng" not in named.stdout, "and this is what the check before a service's start sees"

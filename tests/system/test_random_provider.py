@@ -1,0 +1,167 @@
+"""OpenSSL 3.5's random_provider: RAND_bytes goes straight to drng's own generators, one pair a thread.
+
+scripts/ci/test-matrix.sh runs this on the releases that have it; before 3.5, what the profile's head says of those.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import CONF, MASKED, RELEASE, Flavour, has_random_provider
+from tests.support.draws import check_draws
+from tests.support.servers import KINDS, PAGE, Kind, maps, new_site, running, wait_for
+
+PROFILE = CONF / "drng-random-provider.cnf"
+
+# The key alone. EVP_RAND's own chain stays with OpenSSL, so what drng counts comes from RAND_bytes and nothing else.
+ALONE = """\
+openssl_conf = init
+[init]
+random = random_sect
+providers = provider_sect
+[random_sect]
+{key}
+[provider_sect]
+default = default_sect
+drng = drng_sect
+[default_sect]
+activate = 1
+[drng_sect]
+activate = 1
+fallback = no
+"""
+KEY = "random_provider = drng"
+
+BATCHES = 1000
+THREADS_A_BATCH = 8
+GROWTH_KIB = 1024
+
+
+@pytest.fixture
+def since_3_5() -> None:
+    if not has_random_provider():
+        pytest.skip("OpenSSL before 3.5 has no random_provider; scripts/ci/test-matrix.sh tests later ones")
+
+
+def write(directory: Path, key: str) -> Path:
+    path = directory / "openssl.cnf"
+    path.write_text(ALONE.format(key=key))
+    return path
+
+
+def seeds(answer: dict) -> int:
+    return sum(answer["drng"][f"seeds-{way}"] for way in ("rdseed", "rdrand", "fallback"))
+
+
+# ---- Who serves ----
+
+
+def test_before_3_5_the_profile_gives_no_random_bytes() -> None:
+    if has_random_provider():
+        pytest.skip("this OpenSSL has random_provider")
+    answer = RELEASE.probe(PROFILE)
+    assert answer["loaded"] == 0
+    assert answer["rand_bytes"] != 1
+    assert answer["rand_priv_bytes"] != 1
+
+
+@pytest.mark.usefixtures("since_3_5")
+def test_the_profile_is_served_by_drng() -> None:
+    answer = RELEASE.probe(PROFILE)
+    assert answer["rand_bytes"] == 1
+    assert answer["rand_priv_bytes"] == 1
+    assert answer["rand_status"] == 1
+    for role in ("primary", "public", "private"):
+        assert answer[role]["provider"] == "drng", "for those who ask for a generator by hand"
+    assert seeds(answer) == 2, "the primary of RAND_bytes, and the one that was asked for by hand"
+
+
+@pytest.mark.usefixtures("since_3_5")
+def test_the_generators_of_rand_bytes_are_drngs_own(tmp_path: Path) -> None:
+    """A seed was drawn although every generator of libcrypto's is another provider's."""
+    if "rdrand" not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip("this CPU has no RDRAND")
+    answer = RELEASE.probe(write(tmp_path, KEY))
+    assert answer["rand_bytes"] == 1
+    assert answer["rand_priv_bytes"] == 1
+    assert answer["public"]["provider"] == "default"
+    assert seeds(answer) == 1
+
+
+@pytest.mark.usefixtures("since_3_5")
+def test_without_the_key_they_are_not(tmp_path: Path) -> None:
+    """The control of the test above."""
+    answer = RELEASE.probe(write(tmp_path, ""))
+    assert answer["rand_bytes"] == 1
+    assert seeds(answer) == 0
+
+
+@pytest.mark.usefixtures("since_3_5")
+def test_no_instruction_and_no_fallback_gives_no_bytes(tmp_path: Path) -> None:
+    answer = RELEASE.probe(write(tmp_path, KEY), {"OPENSSL_ia32cap": MASKED})
+    assert answer["rand_bytes"] != 1
+    assert answer["rand_priv_bytes"] != 1
+    assert any("no instruction can seed and fallback = no" in error for error in answer["errors"])
+    assert RELEASE.probe(write(tmp_path, ""), {"OPENSSL_ia32cap": MASKED})["rand_bytes"] == 1, "the control"
+
+
+@pytest.mark.usefixtures("since_3_5")
+def test_a_missing_module_gives_no_bytes(tmp_path: Path) -> None:
+    answer = RELEASE.probe(PROFILE, {"OPENSSL_MODULES": str(tmp_path)})
+    assert answer["loaded"] == 0
+    assert answer["rand_bytes"] != 1
+    assert answer["rand_priv_bytes"] != 1
+
+
+# ---- Forks and threads ----
+
+
+@pytest.mark.usefixtures("since_3_5")
+@pytest.mark.parametrize("way", ["fork", "clone"])
+def test_no_draw_comes_twice_after_a_fork(release: Flavour, way: str) -> None:
+    # libcrypto's first request goes to its own public generator, so the first child's is new and was not wiped.
+    check_draws(release, way, PROFILE, first_child=(1, 2))
+
+
+@pytest.mark.usefixtures("since_3_5")
+def test_threads_that_end_leave_nothing_behind(release: Flavour, tmp_path: Path) -> None:
+    """Each has its own generators, which are freed with it."""
+    result = release.run([release.program("short_threads"), str(BATCHES)], {"OPENSSL_CONF": str(write(tmp_path, KEY))})
+    assert result.returncode == 0, result.stderr
+    *draws, memory = result.stdout.splitlines()
+    assert len(draws) == len(set(draws)) == BATCHES * THREADS_A_BATCH * 2
+    word, before, after = memory.split()
+    assert word == "memory"
+    assert int(before) > 0
+    assert int(after) - int(before) < GROWTH_KIB, "slots of generators alone would be 4000 KiB"
+
+
+# ---- Servers ----
+
+
+def fetch(url: str, cert: Path, *options: str) -> str:
+    result = subprocess.run(
+        ["curl", "--silent", "--show-error", "--cacert", str(cert), "--max-time", "20", *options, url],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.usefixtures("since_3_5")
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_servers_answer(release: Flavour, kind: Kind) -> None:
+    env = release.environment({"OPENSSL_CONF": str(PROFILE)})
+    with new_site() as site, running(kind, site, env) as server:
+        for port in ("rsa", "ec"):
+            for options in (["--tlsv1.3"], ["--tlsv1.2", "--tls-max", "1.2"]):
+                url = f"https://127.0.0.1:{site.ports[port]}/"
+                assert fetch(url, site.cert(port), *options) == PAGE
+        # A process that has just been asked to end may still be on its way.
+        module = release.modules / "drng.so"
+        wait_for(lambda: all(maps(pid, module) for pid in server.processes()), "every process to map drng.so")

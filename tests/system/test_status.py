@@ -1,0 +1,902 @@
+"""drng-status on living processes and on this environment: what it says, exits with, and does not believe."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.drng_status import output, page, processes
+from tests.support.builds import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
+from tests.support.pages import forged
+from tests.support.servers import (
+    NGINX,
+    PROGRAMS,
+    SYSTEM_PYTHON,
+    free_ports,
+    make_certificate,
+    new_site,
+    running,
+    wait_for,
+)
+
+STATUS = ROOT / "scripts" / "drng-status"
+PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
+WITHOUT_DRNG = {"OPENSSL_CONF": "/dev/null"}
+NOBODY = 65534
+
+Result = subprocess.CompletedProcess[str]
+
+
+def status(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
+    return RELEASE.run([str(STATUS), *arguments], env if env is not None else PINNED, timeout=60)
+
+
+def as_json(*arguments: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    result = status("--json", *arguments, env=env)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+# ---- Processes to look at ----
+
+
+@dataclass
+class Target:
+    """tests/programs/status_target.py, waiting for orders."""
+
+    process: subprocess.Popen[str]
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    def do(self, line: str) -> str:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def counters(self) -> dict[str, Any]:
+        return as_json("--pid", str(self.pid))["processes"][0]
+
+
+@contextlib.contextmanager
+def target(env: Mapping[str, str], *arguments: str) -> Iterator[Target]:
+    command = [SYSTEM_PYTHON, str(PROGRAMS / "status_target.py"), *arguments]
+    with subprocess.Popen(
+        command, env=RELEASE.environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield Target(process)
+
+
+# Of a drng.so that holds what somebody has put there; followed by nothing, where ".data" is the last of it.
+FORGED_MODULE = """
+.text
+nop
+.data
+.balign 64
+.globl drng_counters
+.type drng_counters, @object
+drng_counters:
+.incbin "counters"
+.size drng_counters, . - drng_counters
+.section .note.GNU-stack, "", @progbits
+"""
+
+# Loads what it is told to, and lives until its input ends.
+HOLDER = """
+import ctypes, sys
+held = [ctypes.CDLL(path) for path in sys.argv[1:]]
+print("held", flush=True)
+sys.stdin.buffer.read()
+"""
+
+
+def build_module(directory: Path, content: bytes, *flags: str) -> Path:
+    """A drng.so whose counters are these bytes."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "counters").write_bytes(content)
+    (directory / "module.s").write_text(FORGED_MODULE)
+    command = [need("gcc"), "-shared", "-nostdlib", *flags, "-o", "drng.so", "module.s"]
+    subprocess.run(command, cwd=directory, check=True)
+    return directory / "drng.so"
+
+
+@contextlib.contextmanager
+def holding(*modules: Path) -> Iterator[int]:
+    """A process that has loaded these."""
+    command = [SYSTEM_PYTHON, "-c", HOLDER, *map(str, modules)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        yield process.pid
+
+
+@pytest.fixture(scope="module")
+def hardware() -> str:
+    """The instruction that serves here; without one, what is tested cannot be seen."""
+    drng = as_json()["drng"]
+    if drng["active-source"] not in ("rdseed", "rdrand"):
+        pytest.skip(f"this CPU has no instruction to seed from: {drng['disabled-reason']}")
+    return drng["active-source"]
+
+
+# ---- Living processes ----
+
+
+def test_what_a_process_draws_is_counted() -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 1")
+        before = process.counters()
+        process.do("draw 1000 16")
+        after = process.counters()
+    assert after["uses"] == "drng"
+    # At 256 requests a public generator of libcrypto's is not due, so nothing else was drawn.
+    assert after["requests"] - before["requests"] == 1000
+    assert after["bytes"] - before["bytes"] == 16000
+    assert after["seeds-rdseed"] + after["seeds-rdrand"] + after["seeds-fallback"] == 1
+    assert time.time() - 60 < after["last-seed"] <= time.time()
+    assert before["last-seed"] == after["last-seed"]
+    assert after["libcrypto"].startswith("OpenSSL 3")
+
+
+def test_threads_that_have_ended_are_still_counted() -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        before = process.counters()
+        process.do("threads 20 500")
+        after = process.counters()
+    # Each thread's generator takes a seed of the primary's; with every 256th of them the primary is due itself.
+    seeds = after["requests"] - before["requests"] - 20 * 500
+    assert 20 <= seeds <= 30
+    assert after["bytes"] - before["bytes"] > 20 * 500 * 16
+
+
+def test_children_count_for_themselves() -> None:
+    with target(PINNED) as process:
+        process.do("draw 100 16")
+        drawn, idle = int(process.do("fork 3")), int(process.do("fork 0"))
+        family = {p["pid"]: p for p in as_json("--pid", str(process.pid))["processes"]}
+    assert list(family) == [process.pid, drawn, idle]
+    assert family[process.pid]["forks"] == 0
+    assert family[process.pid]["requests"] >= 100
+    # The primary's seed for the public generator, and three draws.
+    assert family[drawn]["requests"] == 4
+    assert family[drawn]["fork-reseeds"] == 2
+    assert family[drawn]["forks"] == 1
+    assert family[idle]["requests"] == 0
+    assert family[idle]["message"] == "it was forked and has drawn nothing yet"
+    assert family[idle]["active-source"] == family[process.pid]["active-source"]
+
+
+def test_the_fallback_and_its_reason_are_seen() -> None:
+    with target({**PINNED, "OPENSSL_ia32cap": MASKED}) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+    assert counters["active-source"] == "fallback"
+    assert counters["seeds-fallback"] == 1
+    assert counters["message"].count("masked by OPENSSL_ia32cap") == 2 or "not in this CPU" in counters["message"]
+
+
+def test_a_filter_of_system_calls_is_seen_and_what_it_costs() -> None:
+    """What is counted is found all the same: nothing that a filter may forbid is needed for it."""
+    with target(PINNED, "filtered") as process:
+        process.do("draw 3 16")
+        process.do("fork 1")
+        parent, child = as_json("--pid", str(process.pid))["processes"]
+    assert parent["requests"] > 3
+    assert parent["system-call-filter"] == child["system-call-filter"] == "on when drng was loaded"
+    # A mapping is locked as it is made; a child would have to lock it anew, by a call that a filter may kill for.
+    assert child["memory"] == "not locked: forked after drng was loaded, and a child does not inherit the lock"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root directory")
+def test_a_server_in_a_chroot_is_read_and_not_blamed_for_what_is_not_there() -> None:
+    """Neither the module nor the configuration is to be seen where it is now."""
+    with target(PINNED) as process:
+        process.do("draw 3 16")
+        before = process.counters()
+        assert process.do("change_root 1") == "changed"
+        after = process.counters()
+    assert after["requests"] == before["requests"] > 3
+    assert after["message"] == before["message"]
+
+
+def test_the_provider_and_the_page_say_the_same() -> None:
+    """The environment's own process, seen through libcrypto, has the same words for the same things."""
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+    drng = as_json()["drng"]
+    assert set(drng) - set(counters) == {"buildinfo"}
+    for name in ("version", "aes-implementation", "active-source", "disabled-reason", "status", "reseeds", "forks"):
+        assert counters[name] == drng[name], name
+
+
+def test_a_real_server_and_its_workers() -> None:
+    with new_site() as site, running(NGINX, site, RELEASE.environment(PINNED)) as server:
+        for _ in range(3):
+            fetched = subprocess.run(
+                [need("curl"), "-sk", f"https://127.0.0.1:{site.ports['ec']}/"], capture_output=True, check=False
+            )
+            assert fetched.returncode == 0
+        family = as_json("--pid", str(server.process.pid))["processes"]
+    assert len(family) >= 2
+    assert {p["uses"] for p in family} == {"drng"}
+    master, *workers = family
+    assert master["forks"] == 0
+    assert any(worker["requests"] > 0 and worker["fork-reseeds"] > 0 for worker in workers)
+
+
+@contextlib.contextmanager
+def haproxy(directory: Path, env: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """The complete example that loads drng by itself, on a port of its own; its master, and its URL."""
+    certificate, key = make_certificate(directory)
+    (directory / "both.pem").write_text(key.read_text() + certificate.read_text())
+    (port,) = free_ports(1)
+    text = (CONF / "haproxy" / "ssl-provider.cfg").read_text()
+    for old, new in (
+        ("/run/haproxy-drng.sock", f"{directory}/sock"),
+        ("/etc/ssl/private/drng-haproxy.pem", f"{directory}/both.pem"),
+        ("127.0.0.1:8445", f"127.0.0.1:{port}"),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (directory / "haproxy.cfg").write_text(text)
+    command = [need("haproxy"), "-W", "-f", str(directory / "haproxy.cfg")]
+    with subprocess.Popen(command, env=RELEASE.environment(env), stderr=subprocess.DEVNULL) as master:
+        url = f"https://127.0.0.1:{port}/"
+        wait_for(lambda: subprocess.run([need("curl"), "-skf", "-o", "/dev/null", url]).returncode == 0, "HAProxy")
+        yield master.pid, url
+        master.terminate()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
+def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: str) -> None:
+    with haproxy(tmp_path, {}) as (master, _):
+        family = as_json("--pid", str(master))["processes"]
+        check = status("--check", "--pid", str(master))
+    assert [p["uses"] for p in family] == [processes.SUPERVISES, "drng"]
+    assert family[1]["requests"] > 0
+    assert check.returncode == 0, check.stdout
+    assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 1 (")
+    assert check.stdout.endswith(f"; left out, since its children serve: {master} haproxy\n")
+
+
+def test_no_other_parent_is_excused() -> None:
+    def supervised(name: str) -> str:
+        master = processes.Process(1, name, processes.USES_LIBCRYPTO, program="1:2", program_name=name, config="")
+        worker = processes.Process(2, name, processes.USES_DRNG, parent=1, program="1:2", program_name=name)
+        processes.mark_supervisors([master, worker])
+        return master.uses
+
+    assert supervised("haproxy") == processes.SUPERVISES
+    assert supervised("python3.11") == supervised("") == processes.USES_LIBCRYPTO
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
+def test_a_master_that_an_openssl_cnf_should_have_given_drng_is_not_excused(tmp_path: Path) -> None:
+    with haproxy(tmp_path, {"OPENSSL_CONF": str(tmp_path / "none.cnf")}) as (master, _):
+        check = status("--check", "--pid", str(master))
+    assert check.returncode == 2
+    assert "none.cnf: there is no such file" in check.stdout
+
+
+# ---- Processes without drng, and none ----
+
+
+def test_a_process_without_drng_is_said_to_be_one() -> None:
+    with target(WITHOUT_DRNG) as process:
+        process.do("draw 1 16")
+        result = status("--pid", str(process.pid))
+        check = status("--check", "--pid", str(process.pid))
+    assert result.returncode == 0
+    assert "it uses libcrypto without drng" in result.stdout
+    assert (check.returncode, check.stdout.count("\n")) == (2, 1)
+    assert "drng is not in use" in check.stdout
+
+
+def test_a_process_without_libcrypto_is_said_to_be_one() -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        result = status("--pid", str(process.pid))
+        check = status("--check", "--pid", str(process.pid))
+    assert "it has not loaded libcrypto" in result.stdout
+    assert check.returncode == 2
+
+
+def test_helpers_without_libcrypto_are_left_out() -> None:
+    with subprocess.Popen(["sh", "-c", "cat; true"], stdin=subprocess.PIPE) as process:
+        wait_for(lambda: len(processes.family(process.pid)) == 2, "the shell to start its child")
+        family = as_json("--pid", str(process.pid))["processes"]
+    assert [(p["pid"], p["uses"]) for p in family] == [(process.pid, "no libcrypto")]
+
+
+def test_a_process_that_is_not_there() -> None:
+    with subprocess.Popen(["true"]) as process:
+        process.wait()
+    result = status("--pid", str(process.pid))
+    assert result.returncode == 3
+    assert result.stderr == f"drng-status: there is no process {process.pid}\n"
+    check = status("--check", "--pid", str(process.pid))
+    assert (check.returncode, check.stdout) == (3, f"drng: cannot tell: there is no process {process.pid}\n")
+
+
+# ---- Permissions ----
+
+
+@pytest.fixture
+def public_copy() -> Iterator[Path]:
+    """drng-status where everybody may run it, whatever the rights on this clone."""
+    directory = Path(tempfile.mkdtemp(prefix="drng-status-"))
+    shutil.copy(STATUS, directory)
+    shutil.copytree(ROOT / "scripts" / "drng_status", directory / "drng_status")
+    for path in (directory, *directory.rglob("*")):
+        path.chmod(0o755)
+    yield directory / "drng-status"
+    shutil.rmtree(directory)
+
+
+def as_nobody(copy: Path, *arguments: str) -> Result:
+    return subprocess.run(
+        [str(copy), *arguments],
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+
+
+@needs_root
+def test_the_missing_permission_is_named(public_copy: Path) -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        result = as_nobody(public_copy, "--pid", str(process.pid))
+        check = as_nobody(public_copy, "--check", "--pid", str(process.pid))
+        everybody = as_nobody(public_copy, "--all")
+        # Not even its own user may look at what has given up privileges.
+        process.do(f"change_user {NOBODY}")
+        dropped = as_nobody(public_copy, "--pid", str(process.pid))
+    assert result.returncode == 3
+    assert "it belongs to root, so only root (CAP_SYS_PTRACE) may read its memory" in result.stderr
+    assert check.returncode == 3
+    assert "it belongs to root" in check.stdout
+    assert everybody.returncode == 0
+    assert re.search(r"processes that could not be looked at: \d+; run drng-status as root", everybody.stderr)
+    assert dropped.returncode == 3
+    assert "given up privileges" in dropped.stderr
+
+
+@needs_root
+def test_ones_own_processes_need_no_permission(public_copy: Path) -> None:
+    command = [SYSTEM_PYTHON, "-c", "import time; time.sleep(60)"]
+    with subprocess.Popen(command, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/") as process:
+        wait_for(lambda: Path(f"/proc/{process.pid}/comm").read_text().startswith("python"), "the program to start")
+        result = as_nobody(public_copy, "--pid", str(process.pid))
+        process.kill()
+    assert result.returncode == 0, result.stderr
+
+
+# ---- What is not believed ----
+
+
+def test_a_forged_page_that_is_right_is_read(tmp_path: Path) -> None:
+    """The control of those below."""
+    with holding(build_module(tmp_path, forged())) as pid:
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["active-source"], process["requests"], process["bytes"]) == ("rdseed", 3, 48)
+
+
+LINKED = {
+    "by GNU's hash": ["-Wl,--hash-style=gnu"],
+    "by System V's hash": ["-Wl,--hash-style=sysv"],
+    "by both": ["-Wl,--hash-style=both"],
+    "in one segment with the code": ["-Wl,-z,noseparate-code"],
+    "with its dynamic section far away": ["-Wl,-z,norelro"],
+    "stripped": ["-s"],
+}
+
+
+@pytest.mark.parametrize("flags", LINKED.values(), ids=LINKED.keys())
+def test_the_counters_are_found_however_the_module_is_linked(tmp_path: Path, flags: list[str]) -> None:
+    with holding(build_module(tmp_path, forged(), *flags)) as pid:
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["uses"], process["requests"], process["message"]) == ("drng", 3, "")
+
+
+def test_a_module_that_has_been_removed_is_read(tmp_path: Path) -> None:
+    module = build_module(tmp_path, forged())
+    with holding(module) as pid:
+        module.unlink()
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["uses"], process["requests"]) == ("drng", 3)
+
+
+def test_of_several_modules_the_first_that_can_be_read_counts(tmp_path: Path) -> None:
+    modules = [build_module(tmp_path / str(i), content) for i, content in enumerate((bytes(512), forged(), forged()))]
+    with holding(*modules) as pid:
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert (process["uses"], process["requests"]) == ("drng", 3)
+    assert process["message"] == "it has loaded drng 3 times; these are the counters of one"
+
+
+def test_a_file_of_that_name_that_is_only_read_is_no_module(tmp_path: Path) -> None:
+    """What a backup or a debugger does."""
+    module = build_module(tmp_path, forged())
+    code = "import mmap, sys; f = open(sys.argv[1], 'rb'); m = mmap.mmap(f.fileno(), 0, prot=1)"
+    code += "; print('held', flush=True); input()"
+    with subprocess.Popen(
+        [SYSTEM_PYTHON, "-c", code, str(module)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        seen = processes.inspect(process.pid)
+    assert seen.uses in (processes.USES_NEITHER, processes.USES_LIBCRYPTO)
+
+
+def test_an_older_drng_is_named(tmp_path: Path) -> None:
+    """The counters of 0.1.0 were in memory of this name, and its module exported none."""
+    older = tmp_path / "drng.so"
+    (tmp_path / "empty.c").write_text("int nothing(void) { return 0; }\n")
+    subprocess.run([need("gcc"), "-shared", "-fPIC", "-o", str(older), str(tmp_path / "empty.c")], check=True)
+    code = f"import ctypes, mmap, os; ctypes.CDLL({str(older)!r}); fd = os.memfd_create('drng-counters')"
+    code += "; os.ftruncate(fd, 4096); m = mmap.mmap(fd, 4096); print('held', flush=True); input()"
+    with subprocess.Popen([SYSTEM_PYTHON, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"held\n"
+        result = status("--pid", str(process.pid))
+    assert result.returncode == 3
+    assert "it runs an older drng, whose counters this drng-status does not read: restart it" in result.stderr
+
+
+MEMORY = {
+    0: "not locked: forked after drng was loaded, and a child does not inherit the lock",
+    1: "locked",
+    2: "not locked, or only in part: the limit RLIMIT_MEMLOCK is too low",
+}
+
+
+@pytest.mark.parametrize("number", MEMORY)
+def test_the_memory_for_secrets_and_why_it_is_not_locked(number: int, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(memory=number))) as pid:
+        text = status("--pid", str(pid)).stdout
+        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert f"\nmemory                  {MEMORY[number]}\n" in text
+    assert process["memory"] == MEMORY[number]
+    assert list(metrics["drng_memory_locked"].values()) == [int(number == 1)]
+
+
+GARBAGE = {
+    "zeros": bytes(8192),
+    "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
+    "an older layout": forged(layout=1),
+    "a newer layout": forged(layout=page.LAYOUT + 1),
+    "counters that are not filled in yet": forged(layout=0),
+    "no instruction": forged(instruction_count=0),
+    "instructions without end": forged(instruction_count=0xFFFFFFFF),
+    "an instruction without a name": forged(names=(b"rdseed", b"")),
+    "two instructions of one name": forged(names=(b"rdseed", b"rdseed")),
+    "an instruction named to do harm": forged(names=(b"rdseed", b"a\nb 1")),
+    "a live part far away": forged(live_offset=0xFFFFFFFF),
+    "a live part behind the end": forged(live_offset=1 << 19),
+    "a live part in the head": forged(live_offset=64),
+    "cells without end": forged(cell_count=0xFFFFFFFF, cell_size=0xFFFFFFFF),
+    "more cells than there is memory": forged(cell_count=16000),
+    "cells that overlap the numbers": forged(cells_offset=8),
+    "cells of no size": forged(cell_size=0),
+    "a source that does not exist": forged(source=77),
+    "a first source that does not exist": forged(source=0, first_source=77),
+    "memory of a kind that does not exist": forged(memory=4),
+    "a head alone": forged()[:512],
+    "half a head": forged()[:100],
+}
+
+
+@pytest.mark.parametrize("content", GARBAGE.values(), ids=GARBAGE.keys())
+def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, content)) as pid:
+        result = status("--pid", str(pid))
+        check = status("--check", "--pid", str(pid))
+    assert result.returncode == 3
+    assert result.stderr.startswith(f"drng-status: process {pid} (python3")
+    assert "Traceback" not in result.stderr
+    assert check.returncode == 3
+    assert check.stdout.startswith("drng: cannot tell in ")
+
+
+def test_another_version_is_named(tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(layout=page.LAYOUT + 1))) as pid:
+        result = status("--pid", str(pid))
+    assert f"its counters have layout {page.LAYOUT + 1}, of another version of drng" in result.stderr
+
+
+def test_a_text_cannot_command_the_terminal(tmp_path: Path) -> None:
+    content = forged(reason=b"\x1b]0;title\x07\x1b[2J", version=b"\xff\x9b31m")
+    with holding(build_module(tmp_path, content)) as pid:
+        result = status("--pid", str(pid))
+    assert result.returncode == 0
+    assert all(character == "\n" or 32 <= ord(character) < 127 for character in result.stdout)
+    assert "\\x1b]0;title\\x07" in result.stdout
+
+
+def test_times_that_no_calendar_has(tmp_path: Path) -> None:
+    last = (1 << 64) - 1
+    with holding(build_module(tmp_path, forged(loaded=last, last_seed=1 << 40))) as pid:
+        result = status("--pid", str(pid))
+    assert result.returncode == 0, result.stderr
+    assert f"loaded                  {last} s after 1970, which is no date\n" in result.stdout
+    assert f"last-seed               {1 << 40} s after 1970, which is no date\n" in result.stdout
+    assert output.ago(last) == output.ago(int(time.time()) + 3600) == "in the future"
+
+
+# ---- --check ----
+
+
+def test_check_hardware(hardware: str) -> None:
+    result = status("--check")
+    assert (result.returncode, result.stdout.splitlines()[0].split(";")[0]) == (0, f"drng: hardware serves: {hardware}")
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        process.do("fork 1")
+        check = status("--check", "--pid", str(process.pid))
+    assert check.returncode == 0
+    assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 2 of 2 (")
+
+
+def test_drng_that_is_loaded_and_never_drawn_from_is_not_said_to_serve(tmp_path: Path, hardware: str) -> None:
+    """The configuration activates drng and has no line "random =", so OpenSSL's own generator serves."""
+    config = tmp_path / "openssl.cnf"
+    config.write_text(
+        "openssl_conf = init\n[init]\nproviders = p\n[p]\ndefault = d\ndrng = e\n[d]\nactivate = 1\n[e]\nactivate = 1\n"
+    )
+    with target({"OPENSSL_CONF": str(config)}) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+        check = status("--check", "--pid", str(process.pid))
+    assert (counters["uses"], counters["requests"]) == ("drng", 0)
+    assert counters["message"].startswith("drng is loaded and has served nothing yet")
+    assert check.returncode == 3
+    assert check.stdout.startswith(f"drng: drng is loaded and has served nothing yet: {process.pid} ")
+
+
+def test_a_child_that_has_drawn_nothing_beside_one_that_has_is_counted(hardware: str) -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        process.do("fork 0")
+        check = status("--check", "--pid", str(process.pid))
+    assert check.returncode == 0
+    assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 2 ({process.pid} ")
+    assert check.stdout.endswith("; 1 of them drew nothing so far\n")
+
+
+def test_check_fallback() -> None:
+    env = {**PINNED, "OPENSSL_ia32cap": MASKED}
+    result = status("--check", env=env)
+    assert (result.returncode, result.stdout.count("\n")) == (1, 1)
+    assert result.stdout.startswith("drng: the fallback serves; ")
+    with target(env) as process:
+        process.do("draw 1 16")
+        check = status("--check", "--pid", str(process.pid))
+    assert check.returncode == 1
+    assert check.stdout.startswith("drng: the fallback serves in ")
+
+
+def test_check_not_in_use() -> None:
+    result = status("--check", env=WITHOUT_DRNG)
+    assert (result.returncode, result.stdout.count("\n")) == (2, 1)
+    assert result.stdout.startswith("drng: drng is not in use: primary, public, private")
+
+
+def test_check_nothing_serves(config: ConfigWriter) -> None:
+    env = {"OPENSSL_CONF": str(config(fallback="no")), "OPENSSL_ia32cap": MASKED}
+    result = status("--check", env=env)
+    assert (result.returncode, result.stdout.count("\n")) == (2, 1)
+    assert result.stdout.startswith("drng: RAND_bytes fails: ")
+    with target(env) as process:
+        assert process.do("draw 1 16") == "failed"
+        check = status("--check", "--pid", str(process.pid))
+    assert check.returncode == 2
+
+
+def test_the_worst_of_a_family_decides() -> None:
+    def judged(*uses: str) -> int:
+        sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none", "idle": "rdseed"}
+        no_seeds = dict.fromkeys(("seeds-rdseed", "seeds-rdrand", "seeds-fallback"), 0)
+        family = [
+            processes.Process(
+                i,
+                "x",
+                processes.USES_DRNG,
+                counters={
+                    "active-source": sources[u],
+                    "begun": True,
+                    "requests": int(u != "idle"),
+                    "disabled-reason": "",
+                    **no_seeds,
+                },
+            )
+            if u in sources
+            else processes.Process(i, "x", u)
+            for i, u in enumerate(uses)
+        ]
+        return output.check_processes(family)[0]
+
+    assert judged("hardware", processes.USES_NEITHER) == 0
+    assert judged("hardware", "fallback", "hardware") == 1
+    assert judged("fallback", processes.UNKNOWN) == 3
+    assert judged("hardware", processes.USES_LIBCRYPTO, processes.UNKNOWN) == 2
+    assert judged("hardware", "none") == 2
+    assert judged(processes.USES_NEITHER) == 2
+    assert judged("idle") == judged("idle", "idle", processes.USES_NEITHER) == 3
+    assert judged("idle", "hardware") == 0
+    assert judged("idle", "fallback") == 1
+    assert judged("idle", processes.USES_LIBCRYPTO) == judged("idle", "none") == 2
+
+
+# ---- Services ----
+
+
+@pytest.fixture
+def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Answers as systemctl would: for each service the lines in a file of its name."""
+    program = tmp_path / "systemctl"
+    program.write_text('#!/bin/sh\nfor name; do :; done\ncat "$(dirname "$0")/$name"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(processes, "PATH", f"{tmp_path}:{processes.PATH}")
+    monkeypatch.setattr(processes, "SYSTEMD", tmp_path)
+    monkeypatch.setattr(processes, "CGROUPS", (tmp_path / "cgroup",))
+    return tmp_path
+
+
+def test_a_service_is_its_control_group(systemd: Path) -> None:
+    group = systemd / "cgroup/system.slice/web.service"
+    (group / "inner").mkdir(parents=True)
+    (group / "cgroup.procs").write_text("12\n11\n")
+    (group / "inner/cgroup.procs").write_text("13\n")
+    (systemd / "web").write_text("MainPID=11\nLoadState=loaded\nControlGroup=/system.slice/web.service\n")
+    assert processes.service_members("web") == [11, 12, 13]
+
+
+def test_a_service_without_a_control_group_is_its_main_process_and_its_children(systemd: Path) -> None:
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        (systemd / "web").write_text(f"MainPID={os.getpid()}\nLoadState=loaded\nControlGroup=\n")
+        assert {os.getpid(), child.pid} <= set(processes.service_members("web"))
+
+
+def test_what_a_service_is_configured_with_is_known(systemd: Path) -> None:
+    (systemd / "web").write_text("LoadState=loaded\nEnvironment=A=b OPENSSL_CONF=/x.cnf\n")
+    (systemd / "bare").write_text("LoadState=loaded\nEnvironment=\n")
+    assert processes.service_config("web") == "/x.cnf"
+    assert processes.service_config("bare") is None
+
+
+@pytest.mark.parametrize("name", ("", "-H", "nginx*", "a b", "../a", "a\n", "a\x1b", "x" * 256))
+def test_what_is_no_name_of_a_service_is_not_asked_about(systemd: Path, name: str) -> None:
+    with pytest.raises(processes.TargetError, match="is not the name of a service"):
+        processes.service_members(name)
+
+
+def test_a_service_that_is_unknown_or_not_running(systemd: Path) -> None:
+    (systemd / "unknown").write_text("MainPID=0\nLoadState=not-found\nControlGroup=\n")
+    (systemd / "stopped").write_text("MainPID=0\nLoadState=loaded\nControlGroup=\n")
+    with pytest.raises(processes.TargetError, match="systemd knows no service unknown"):
+        processes.service_members("unknown")
+    with pytest.raises(processes.TargetError, match="service stopped is not running"):
+        processes.service_members("stopped")
+    with pytest.raises(processes.TargetError, match="systemctl gives no answer about missing"):
+        processes.service_members("missing")
+
+
+def test_without_systemd_services_have_no_names() -> None:
+    if processes.SYSTEMD.is_dir():
+        pytest.skip("systemd runs here")
+    result = status("--service", "nginx")
+    assert (result.returncode, result.stderr) == (
+        3,
+        "drng-status: systemd does not run here, so services have no names: use --pid\n",
+    )
+
+
+# ---- The environment ----
+
+
+def test_the_environment_as_it_is(hardware: str) -> None:
+    answer = as_json()
+    assert answer["config"] == PINNED["OPENSSL_CONF"]
+    assert answer["seed"] == {"name": "DRNG-SEED", "provider": "drng"}
+    for role in ("primary", "public", "private"):
+        assert answer[role] == {"name": "CTR-DRBG", "provider": "drng"}
+    assert answer["override"] is None
+    assert answer["random_provider"] is None
+    assert answer["warnings"] == []
+    assert answer["cpu"][hardware] == {"in-cpu": True, "masked": False, "kernel": True, "drng": "may serve"}
+    assert answer["drng"]["requests"] > 0
+
+
+def test_masks_are_told_from_what_the_cpu_lacks(hardware: str) -> None:
+    facts = as_json(env={**PINNED, "OPENSSL_ia32cap": MASKED})["cpu"]
+    assert facts["mask"] == MASKED
+    assert facts[hardware] == {
+        "in-cpu": True,
+        "masked": True,
+        "kernel": True,
+        "drng": "masked by OPENSSL_ia32cap",
+    }
+
+
+def test_an_unknown_key_is_warned_about(config: ConfigWriter) -> None:
+    result = status(env={"OPENSSL_CONF": str(config(fallbak="no"))})
+    assert result.returncode == 0
+    assert (
+        "fallbak = no: neither OpenSSL nor drng knows this key, and it is ignored; did you mean fallback?"
+        in result.stderr
+    )
+
+
+def test_a_file_that_is_not_there_is_warned_about(tmp_path: Path) -> None:
+    result = status(env={"OPENSSL_CONF": str(tmp_path / "none.cnf")})
+    assert f"{tmp_path}/none.cnf: there is no such file" in result.stderr
+    assert "drng             not loaded" in result.stdout
+
+
+def test_an_engine_outranks_the_provider(tmp_path: Path) -> None:
+    path = tmp_path / "openssl.cnf"
+    text = (CONF / "drng.cnf").read_text()
+    assert text.count("[openssl_init]\n") == 1
+    path.write_text(
+        text.replace("[openssl_init]\n", "[openssl_init]\nengines = engine_sect\n")
+        + "\n[engine_sect]\nrand_engine = rand_engine_sect\n[rand_engine_sect]\n"
+        + f"dynamic_path = {RELEASE.program('rand_engine.so')}\ndefault_algorithms = RAND\n"
+    )
+    env = {"OPENSSL_CONF": str(path)}
+    assert as_json(env=env)["override"] == "ENGINE rand_engine"
+    check = status("--check", env=env)
+    assert (check.returncode, check.stdout) == (2, "drng: ENGINE rand_engine outranks every provider\n")
+
+
+# ---- --prometheus ----
+
+SAMPLE = re.compile(r'(?P<name>[a-z_]+)(?:\{(?P<labels>(?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? (?P<value>[0-9]+)')
+
+
+def parse_metrics(text: str) -> dict[str, dict[str, int]]:
+    """Name to labels to value; fails at whatever node_exporter would refuse."""
+    assert text.endswith("\n")
+    metrics: dict[str, dict[str, int]] = {}
+    helped: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            helped.append(line.split(" ", 3)[2])
+            continue
+        if line.startswith("# TYPE "):
+            name, kind = line.split(" ")[2:]
+            assert name == helped[-1], "TYPE follows HELP"
+            assert name not in metrics, "each metric once, in one piece"
+            assert kind in ("counter", "gauge")
+            assert (kind == "counter") == name.endswith("_total")
+            metrics[name] = {}
+            continue
+        sample = SAMPLE.fullmatch(line)
+        assert sample is not None, line
+        assert sample["name"] == helped[-1], "samples follow their TYPE"
+        labels = sample["labels"] or ""
+        assert labels not in metrics[sample["name"]], "a sample twice"
+        metrics[sample["name"]][labels] = int(sample["value"])
+    return metrics
+
+
+def test_prometheus() -> None:
+    with target(PINNED) as process:
+        process.do('rename a"b\\c')
+        process.do("draw 10 16")
+        child = int(process.do("fork 1"))
+        one = status("--prometheus", "--pid", str(process.pid))
+        everybody = status("--prometheus")
+        counters = process.counters()
+    metrics = parse_metrics(one.stdout)
+    who = f'pid="{process.pid}",process="a\\"b\\\\c"'
+    assert metrics["drng_requests_total"][who] == counters["requests"]
+    assert metrics["drng_bytes_total"][who] == counters["bytes"]
+    for source in ("rdseed", "rdrand", "fallback"):
+        assert metrics["drng_seeds_total"][f'{who},source="{source}"'] == counters[f"seeds-{source}"]
+    assert sum(value for labels, value in metrics["drng_active_source"].items() if who in labels) == 1
+    assert len(metrics["drng_requests_total"]) == 2
+    assert metrics["drng_unreadable_processes"] == {"": 0}
+    seen = parse_metrics(everybody.stdout)["drng_requests_total"]
+    assert who in seen
+    assert any(f'pid="{child}"' in labels for labels in seen)
+
+
+# ---- Terminals, and --watch ----
+
+
+def on_terminal(*arguments: str, env: Mapping[str, str] | None = None) -> str:
+    """What it writes to a terminal."""
+    here, there = pty.openpty()
+    environment = RELEASE.environment({**PINNED, "TERM": "xterm", **(env or {})})
+    with subprocess.Popen([str(STATUS), *arguments], stdout=there, env=environment) as process:
+        os.close(there)
+        text = b""
+        with contextlib.suppress(OSError):  # what Linux ends a terminal with
+            while part := os.read(here, 4096):
+                text += part
+        assert process.wait() == 0
+    os.close(here)
+    return text.decode()
+
+
+def test_a_table_and_colours_on_a_terminal_alone() -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        process.do("fork 1")
+        table = on_terminal("--pid", str(process.pid))
+        colourless = on_terminal("--pid", str(process.pid), env={"NO_COLOR": "1"})
+        plain = status("--pid", str(process.pid)).stdout
+    assert table.startswith("\x1b[1mPID ")
+    assert table.count("\r\n") == 3
+    assert colourless.startswith("PID ")
+    assert "\x1b" not in colourless + plain
+    assert plain.startswith(f"process                 {process.pid} ")
+
+
+def test_watch_goes_on_until_it_is_interrupted_or_the_process_ends() -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        command = [str(STATUS), "--watch", "0.05", "--pid", str(process.pid)]
+
+        def watching() -> subprocess.Popen[str]:
+            # Python inherits a SIGINT that is ignored, as it is below a shell's "&".
+            return subprocess.Popen(
+                command,
+                env=RELEASE.environment(PINNED),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
+
+        def requests(watch: subprocess.Popen[str]) -> int:
+            assert watch.stdout is not None
+            return int(next(line for line in watch.stdout if line.startswith("requests ")).split()[1])
+
+        with watching() as watch:
+            before = requests(watch)
+            process.do("draw 5 16")
+            while requests(watch) != before + 5:
+                pass
+            watch.send_signal(signal.SIGINT)
+            watch.communicate(timeout=30)
+            assert watch.returncode == 0
+        watch = watching()
+        requests(watch)
+    _, errors = watch.communicate(timeout=30)
+    assert watch.returncode == 3
+    assert "drng-status: " in errors
+
+
+def test_arguments_that_do_not_go_together() -> None:
+    for arguments in (("--check", "--watch"), ("--json", "--check"), ("--pid", "1", "--all"), ("--watch", "0")):
+        assert status(*arguments).returncode == 3, arguments

@@ -1,0 +1,283 @@
+"""The tree and what is said of it.
+
+No circle of files, no import by a path; docs/architecture.md, tests/README.md and scripts/README.md name what there is.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import BUILD, ROOT
+
+PARTS = ("mixing", "provider")
+OBJECTS = BUILD / "dev" / "CMakeFiles"
+
+Arrows = dict[str, dict[str, str]]  # from a file to another, and what makes the arrow
+
+
+def module_of(path: Path) -> str:
+    """A .c file and its header are one."""
+    return str(path.relative_to(ROOT).with_suffix(""))
+
+
+def includes() -> Arrows:
+    arrows: Arrows = {}
+    for part in PARTS:
+        for file in sorted((ROOT / part).rglob("*.[chS]")):
+            found = arrows.setdefault(module_of(file), {})
+            for name in re.findall(r'#include "([^"]+)\.h"', file.read_text()):
+                found[name] = f"{file.name} includes {name}.h"
+    return arrows
+
+
+def symbols(object_file: Path) -> tuple[set[str], set[str]]:
+    """Those that it defines, and those that it wants."""
+    output = subprocess.run(["nm", str(object_file)], capture_output=True, text=True, check=True).stdout
+    fields = [line.split() for line in output.splitlines()]
+    return {f[-1] for f in fields if f[-2] in "TDBRV"}, {f[-1] for f in fields if f[-2] == "U"}
+
+
+def calls() -> Arrows:
+    defined: dict[str, str] = {}
+    wanted: dict[str, set[str]] = {}
+    for file in sorted(OBJECTS.glob("*.dir/*/**/*.o")):
+        name = str(Path(*file.relative_to(OBJECTS).parts[1:])).removesuffix(".o")
+        module = str(Path(name).with_suffix(""))
+        if module.startswith(PARTS) and (ROOT / name).exists():  # a build may have objects of files that are gone
+            own, wanted[module] = symbols(file)
+            defined |= dict.fromkeys(own, module)
+    return {
+        module: {defined[s]: f"{module} uses {s}()" for s in sorted(names) if defined.get(s, module) != module}
+        for module, names in wanted.items()
+    }
+
+
+def circle_in(arrows: Mapping[str, Iterable[str]]) -> list[str]:
+    """The files of one circle, or none: takes away, again and again, what nothing leads away from."""
+    left = {module: {to for to in targets if to in arrows and to != module} for module, targets in arrows.items()}
+    while True:
+        ends = {module for module, targets in left.items() if not targets}
+        if not ends:
+            return sorted(left)
+        left = {module: targets - ends for module, targets in left.items() if module not in ends}
+
+
+def all_arrows() -> Arrows:
+    arrows = includes()
+    for module, targets in calls().items():
+        arrows.setdefault(module, {}).update(targets)
+    return arrows
+
+
+def test_no_files_depend_on_each_other_in_a_circle() -> None:
+    arrows = all_arrows()
+    assert len(arrows) > 50
+    assert (
+        "mixing/entropy/noise" in arrows["mixing/entropy/seed"]
+        and "provider/rand/drbg_seed" in arrows["provider/rand/drbg"]
+    )
+    circle = circle_in(arrows)
+    assert not circle, [why for module in circle for to, why in arrows[module].items() if to in circle]
+
+
+def test_mixing_knows_nothing_of_the_provider() -> None:
+    up = [why for module, to in all_arrows().items() for why in to.values() if module.startswith("mixing/")]
+    assert up
+    assert not [why for why in up if "provider" in why]
+
+
+# Lowest first.
+FLOORS = ("memory", "machine", "aes", "entropy", "drbg")
+
+
+def floor_of(module: str) -> int:
+    """Of a file in mixing/; what all of them include, mixing/result.h, is below the first."""
+    return 1 + FLOORS.index(module.split("/")[1]) if module.count("/") == 2 else 0
+
+
+def test_a_floor_of_mixing_stands_on_those_below_it() -> None:
+    assert {path.name for path in (ROOT / "mixing").iterdir() if path.is_dir()} == set(FLOORS)
+    arrows = {module: to for module, to in all_arrows().items() if module.startswith("mixing/")}
+    down = {(floor_of(module), floor_of(below)) for module, to in arrows.items() for below in to}
+    assert {(5, 4), (4, 3), (3, 2)} <= down
+    assert not [why for module, to in arrows.items() for up, why in to.items() if floor_of(up) > floor_of(module)]
+
+
+def listed_symbols(*arguments: str) -> set[str]:
+    """What nm prints, without the versions and the names of an archive's members."""
+    lines = subprocess.run(["nm", *arguments], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {line.split()[-1].partition("@")[0] for line in lines if line and not line.endswith(":")}
+
+
+def libcryptos_symbols() -> set[str]:
+    libdir = subprocess.run(
+        ["pkg-config", "--variable=libdir", "libcrypto"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    return listed_symbols("-D", "--defined-only", f"{libdir}/libcrypto.so")
+
+
+def test_mixing_uses_no_libcrypto() -> None:
+    """Locks and memory of another library are no part of what a fork or a signal may come between."""
+    files = sorted((ROOT / "mixing").rglob("*.[chS]"))
+    assert len(files) > 50
+    assert not [file.name for file in files if re.search(r"openssl/", file.read_text())]
+    theirs = libcryptos_symbols()
+    assert "EVP_EncryptInit_ex" in theirs and "memcpy" not in theirs
+    wanted = listed_symbols("--undefined-only", str(BUILD / "dev" / "libmixing.a"))
+    assert "memcpy" in wanted
+    assert not wanted & theirs
+
+
+@pytest.mark.parametrize(
+    ("arrows", "circle"),
+    [
+        ({"a": ["b"], "b": ["c"], "c": []}, []),
+        ({"a": ["a", "elsewhere"]}, []),
+        ({"a": ["b"], "b": ["a"]}, ["a", "b"]),
+        ({"a": ["b"], "b": ["c"], "c": ["b"], "d": []}, ["a", "b", "c"]),
+    ],
+)
+def test_a_circle_is_found(arrows: dict[str, list[str]], circle: list[str]) -> None:
+    assert circle_in(arrows) == circle
+
+
+# ---- What the documents name ----
+
+
+def names_in(document: Path) -> set[str]:
+    """Paths between backquotes."""
+    return set(re.findall(r"`([\w./-]+(?:/|\.(?:[chS]|cc|py|sh|cnf|conf|md|toml|txt|[1-8])))`", document.read_text()))
+
+
+def test_the_architecture_names_files_that_exist() -> None:
+    names = names_in(ROOT / "docs" / "architecture.md")
+    assert len(names) > 40
+    assert not [name for name in names if not (ROOT / name).exists()]
+
+
+def test_the_architecture_shows_the_way_that_a_request_takes() -> None:
+    drawn = re.findall(r"\b((?:provider|mixing)/[\w/]+\.[ch])\b", (ROOT / "docs" / "architecture.md").read_text())
+    assert not [name for name in drawn if not (ROOT / name).exists()]
+    arrows = all_arrows()
+    for way in (
+        ("provider/rand/random_bytes", "provider/rand/drbg", "mixing/drbg/ctr_drbg"),
+        (
+            "provider/rand/drbg",
+            "provider/rand/drbg_seed",
+            "provider/rand/seeding",
+            "mixing/entropy/seed",
+            "mixing/entropy/noise",
+            "mixing/entropy/fused_mac",
+        ),
+    ):
+        for module, below in itertools.pairwise(way):
+            assert below in arrows[module], (module, below)
+
+
+TESTS, SCRIPTS = ROOT / "tests", ROOT / "scripts"
+
+
+def rows_of(document: Path) -> set[str]:
+    """What the tables have a row for."""
+    return set(re.findall(r"^\| `([^`]+)` \|", document.read_text(), flags=re.M))
+
+
+def folders_in(folder: Path) -> set[str]:
+    return {f"{path.name}/" for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"}
+
+
+def test_the_tests_are_all_named_and_what_is_named_exists() -> None:
+    rows = rows_of(TESTS / "README.md")
+    assert not [name for name in rows if not (TESTS / name).exists()]
+    elsewhere = {name for name in names_in(TESTS / "README.md") if name.startswith(("mixing/", "scripts/", "tests/"))}
+    assert not [name for name in elsewhere if not (ROOT / name).exists()]
+    files = {path for path in TESTS.rglob("test_*.*") if path.suffix in (".c", ".py")}
+    for folder in ("hostile", "mutations", "support", "system"):
+        files |= set((TESTS / folder).glob("*.py"))
+    assert not (folders_in(TESTS) | {str(path.relative_to(TESTS)) for path in files}) - rows
+
+
+def test_the_scripts_are_all_named_and_what_is_named_exists() -> None:
+    rows = rows_of(SCRIPTS / "README.md")
+    assert not [name for name in rows if not (SCRIPTS / name).exists()]
+    programs = {path for path in SCRIPTS.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
+    assert len(programs) > 20
+    assert not (folders_in(SCRIPTS) | {str(path.relative_to(SCRIPTS)) for path in programs}) - rows
+
+
+def test_the_top_of_scripts_is_what_users_type_and_that_of_tests_is_folders() -> None:
+    def files(folder: Path) -> set[str]:
+        return {path.name for path in folder.iterdir() if path.is_file()}
+
+    commands = {"demo.sh", "test.sh", "bench.sh", "drng-status", "drng-conf", "drng-enable"}
+    assert files(SCRIPTS) == commands | {"README.md"}
+    assert files(TESTS) == {"CMakeLists.txt", "README.md", "helgrind.supp", "lsan.supp"}
+
+
+# ---- Who imports whom, in Python ----
+
+
+def is_python(path: Path) -> bool:
+    return path.suffix == ".py" or (path.suffix == "" and re.match(rb"#!.*python", path.read_bytes()) is not None)
+
+
+def python_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and is_python(path))
+
+
+def looks_up(source: str) -> set[str]:
+    """Modules and names in them that it imports, and attributes of modules: `sys.path`."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found |= {f"{node.module}.{name.name}" for name in node.names}
+        elif isinstance(node, ast.Attribute):
+            found.add(ast.unparse(node))
+    return found
+
+
+def of(modules: str, names: Iterable[str]) -> list[str]:
+    """Those that are one of the modules, or within one."""
+    return [name for name in names if re.match(rf"({modules})(\.|$)", name)]
+
+
+# An import of one test by another runs its fixtures and tests twice, under two names.
+AROUND = r"sys\.path|runpy|importlib|site\.addsitedir|imp|conftest|test_\w+|tests\.system"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import sys\nsys.path.insert(0, 'x')",
+        "from sys import path",
+        "import runpy",
+        "from importlib import util",
+        "import importlib.machinery as m",
+        "from tests.system.test_unit import run",
+        "import test_unit",
+    ],
+)
+def test_a_way_around_imports_is_found(source: str) -> None:
+    assert of(AROUND, looks_up(source))
+
+
+def test_tests_import_by_name_and_not_each_other() -> None:
+    found = {path: of(AROUND, looks_up(path.read_text())) for path in python_files(TESTS)}
+    assert len(found) > 50
+    assert not {str(path): names for path, names in found.items() if names}
+
+
+def test_scripts_import_nothing_from_the_tests() -> None:
+    found = {path: of("tests", looks_up(path.read_text())) for path in python_files(SCRIPTS)}
+    assert len(found) > 30
+    assert not {str(path): names for path, names in found.items() if names}

@@ -1,0 +1,139 @@
+"""The tables of docs/ are what scripts/evidence/tables.py makes of the sources and of the dev build's programs."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import ROOT
+
+SCRIPT = ROOT / "scripts" / "evidence" / "tables.py"
+DOCS = ROOT / "docs"
+SKIPPED = 77
+
+# What is derived from the sources alone, in no time, then what programs of the dev build give.
+DERIVED = ("health-tests", "conditioning", "bounds", "cutoffs", "budgets")
+TRIED = ("matrix", "report", "thread-memory", "calls", "filters", "limits")
+MEASURED = {"bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "threads", "tls"}
+
+
+def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), *arguments, "--docs", str(docs)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    if result.returncode == SKIPPED:
+        pytest.skip(result.stdout.strip())
+    return result
+
+
+def names() -> set[str]:
+    return {name for page in DOCS.glob("*.md") for name in re.findall(r"<!-- end of (.*) -->", page.read_text())}
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    for page in DOCS.glob("*.md"):
+        shutil.copy(page, tmp_path)
+    return tmp_path
+
+
+def change(page: Path, old: str, new: str) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert old in text
+    page.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def test_these_are_all() -> None:
+    assert names() == {*DERIVED, *TRIED, *MEASURED}
+
+
+@pytest.mark.parametrize("name", [*DERIVED, *TRIED])
+def test_a_table_is_what_its_maker_gives(name: str) -> None:
+    result = tables("--check", name)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "new", "name"),
+    [
+        ("entropy.md", "| 8 | 512 | 256 |", "| 4 | 256 | 128 |", "conditioning"),
+        ("entropy.md", "127.0", "128.0", "bounds"),
+        ("entropy.md", "2^-23.0 a window", "2^-30 a sample", "health-tests"),
+        ("reliability.md", "| 32 | 512 | 2 |", "| 32 | 512 | 3 |", "cutoffs"),
+        (
+            "reliability.md",
+            "| the same for the last in line | 5.5 |",
+            "| the same for the last in line | 5 |",
+            "budgets",
+        ),
+        ("reliability.md", " refusals, each with an erased", " refusals with an erased", "matrix"),
+        ("reliability.md", "| `RAND_bytes()` by EVP_RAND | 2 |", "| `RAND_bytes()` by EVP_RAND | 1 |", "thread-memory"),
+        ("reliability.md", "| `getrandom` | first-draw, ", "| `getrandom` | ", "calls"),
+    ],
+)
+def test_another_number_is_found(docs: Path, page: str, old: str, new: str, name: str) -> None:
+    change(docs / page, old, new)
+    changed = (docs / page).read_text(encoding="utf-8")
+    result = tables("--check", name, docs=docs)
+    assert result.returncode == 1
+    assert f"{name} is out of date: scripts/evidence/tables.py --write {name} " in result.stdout
+    assert (docs / page).read_text(encoding="utf-8") == changed, "--check writes nothing"
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "old"), [("entropy.md", "bounds", "127.0"), ("reliability.md", "matrix", "each of them made by")]
+)
+def test_it_is_written_right(docs: Path, page: str, name: str, old: str) -> None:
+    before = (docs / page).read_text(encoding="utf-8")
+    change(docs / page, old, "something else")
+    assert tables("--write", name, docs=docs).returncode == 0
+    assert (docs / page).read_text(encoding="utf-8") == before
+
+
+@pytest.mark.parametrize(
+    ("page", "old", "new", "message"),
+    [
+        ("entropy.md", "<!-- bounds: made", "<!-- figures: made", "neither the begin nor the end of a table"),
+        ("entropy.md", "<!-- end of bounds -->", "", "neither the begin nor the end of a table"),
+        ("entropy.md", "bounds", "figures", "tables that nobody makes, or that no page has: bounds, figures"),
+        ("entropy.md", "health-tests", "bounds", "bounds is there twice"),
+        ("servers.md", "\n## ", "\n<!-- by hand -->\n\n## ", "neither the begin nor the end of a table"),
+    ],
+)
+def test_every_comment_belongs_to_a_table(docs: Path, page: str, old: str, new: str, message: str) -> None:
+    change(docs / page, old, new)
+    result = tables("--check", "cutoffs", docs=docs)
+    assert result.returncode == 1
+    assert message in result.stderr
+
+
+def test_a_number_in_the_text_of_entropy_md_must_be_in_a_table(docs: Path) -> None:
+    change(docs / "entropy.md", "for a security strength of 256 bits", "of 77 bits")
+    result = tables("--check", "bounds", docs=docs)
+    assert result.returncode == 1
+    assert "numbers that no table has: 77" in result.stdout
+
+
+def test_what_was_measured_is_taken_from_the_build_and_not_compared(docs: Path) -> None:
+    result = tables("--check", "profile", docs=docs)
+    assert result.returncode == 1
+    assert "profile: measured, so there is nothing to compare" in result.stderr
+    left = ROOT / "build" / "bench" / "profile.md"
+    if not left.exists():
+        command = [sys.executable, str(SCRIPT), "--write", "profile", "--docs", str(docs)]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert result.returncode == SKIPPED
+        assert f"{left} is not there" in result.stdout
+        return
+    assert tables("--write", "profile", docs=docs).returncode == 0
+    assert left.read_text().strip() in (docs / "performance.md").read_text()
+
+
+def test_the_documents_say_what_clone_is_not_supported() -> None:
+    """Two processes at once on one set of thread-local variables: no memory tells them apart."""
+    pages = [ROOT / "README.md", *sorted(DOCS.glob("*.7"))]
+    assert any(re.search(r"CLONE_VM", page.read_text(encoding="utf-8")) for page in pages)

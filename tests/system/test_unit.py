@@ -1,0 +1,68 @@
+"""Runs the CUnit programs: as they are, under the sanitizers, and under valgrind."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import ROOT, SKIPPED, VALGRIND, programs
+
+PRESETS = ("dev", "dev-clang", "asan-ubsan", "tsan")
+
+# The longest ones, all of one thread: not for ThreadSanitizer, nor for valgrind beside AddressSanitizer.
+LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "seed")
+
+CASES = [
+    pytest.param(path, id=f"{preset}-{name}")
+    for preset in PRESETS
+    for name, path in programs(preset)
+    if not (preset == "tsan" and name in LONG)
+]
+# Not the processes and threads by the hundred, whose children valgrind takes for leaks: the sanitizers look at those.
+VALGRIND_CASES = [
+    pytest.param(path, id=name)
+    for name, path in programs("dev")
+    if not name.startswith("process_") and name not in LONG
+]
+
+
+def run(command: list[str]) -> None:
+    result = subprocess.run(command, cwd=ROOT / "tests", capture_output=True, text=True, timeout=600, check=False)
+    if result.returncode == SKIPPED:
+        pytest.skip(result.stdout.strip().splitlines()[-1])
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_every_preset_has_been_built() -> None:
+    for preset in PRESETS:
+        assert programs(preset), f"build/{preset} has no tests: scripts/test.sh builds them"
+
+
+@pytest.mark.parametrize("program", CASES)
+def test_cunit(program: str) -> None:
+    assert Path(program).exists()
+    run([program])
+
+
+@pytest.mark.parametrize("program", VALGRIND_CASES)
+def test_cunit_under_valgrind(program: str) -> None:
+    run([*VALGRIND, program])
+
+
+HELGRIND = (
+    "valgrind",
+    "--tool=helgrind",
+    # Or the threads that are kept busy starve the one that counts the rounds, for minutes on some days.
+    "--fair-sched=yes",
+    "--quiet",
+    "--history-level=approx",
+    f"--suppressions={ROOT / 'tests' / 'helgrind.supp'}",
+    "--error-exitcode=98",
+)
+
+
+@pytest.mark.parametrize("name", ["process_threads", "process_thread_cost"])
+def test_threads_under_helgrind(name: str) -> None:
+    run([*HELGRIND, dict(programs("dev"))[name]])
