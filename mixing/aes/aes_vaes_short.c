@@ -18,15 +18,33 @@ enum {
     FEWER_LANES = FEWER_BLOCKS / PER_LANE,
 };
 
-/* XORs the round key into every lane, or puts every lane through the round. */
-#define EVERY_LANE(operation, key)                                                                                     \
-    do {                                                                                                               \
-        const __m256i wide_ = _mm256_broadcastsi128_si256(key);                                                        \
-        DRNG_AES_UNROLL for (int i = 0; i < lanes; i++)                                                                \
-        {                                                                                                              \
-            lane[i] = operation(lane[i], wide_);                                                                       \
-        }                                                                                                              \
-    } while (0)
+/* The three steps of AES that take a round key, each on every lane. */
+WIDE_INLINE void add_round_key(__m256i *lane, const int lanes, __m128i round_key)
+{
+    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        lane[i] = _mm256_xor_si256(lane[i], wide);
+    }
+}
+
+WIDE_INLINE void do_round(__m256i *lane, const int lanes, __m128i round_key)
+{
+    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        lane[i] = _mm256_aesenc_epi128(lane[i], wide);
+    }
+}
+
+WIDE_INLINE void do_last_round(__m256i *lane, const int lanes, __m128i round_key)
+{
+    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        lane[i] = _mm256_aesenclast_epi128(lane[i], wide);
+    }
+}
 
 /* V + 1 and those after it. */
 WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lanes)
@@ -44,17 +62,17 @@ WIDE_INLINE void keystream(const uint8_t *key, __m256i *lane, const int lanes)
 {
     __m128i even = _mm_loadu_si128((const __m128i *)key);
     __m128i odd = _mm_loadu_si128((const __m128i *)(key + 16));
-    EVERY_LANE(_mm256_xor_si256, even);
-    EVERY_LANE(_mm256_aesenc_epi128, odd);
+    add_round_key(lane, lanes, even);
+    do_round(lane, lanes, odd);
     DRNG_AES_UNROLL
     for (int rcon = 1; rcon < 0x40; rcon <<= 1) {
         even = drng_aes_next_key(even, odd, rcon);
-        EVERY_LANE(_mm256_aesenc_epi128, even);
+        do_round(lane, lanes, even);
         odd = drng_aes_next_odd_key(odd, even);
-        EVERY_LANE(_mm256_aesenc_epi128, odd);
+        do_round(lane, lanes, odd);
     }
     even = drng_aes_next_key(even, odd, 0x40);
-    EVERY_LANE(_mm256_aesenclast_epi128, even);
+    do_last_round(lane, lanes, even);
 }
 
 /* `lanes` is a constant wherever this is inlined. */
