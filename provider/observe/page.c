@@ -9,10 +9,9 @@
 #include "mixing/machine/probes.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
+#include "mixing/memory/pages.h"
 #include "mixing/memory/secmem.h"
 #include "provider/version.h"
-
-enum { LARGEST_PAGE = 1 << 16 };
 
 /*
  * What drng-status looks for. The live part begins with the first whole page in `room`, since whole pages are what the
@@ -20,7 +19,8 @@ enum { LARGEST_PAGE = 1 << 16 };
  */
 struct drng_counters_object {
     struct drng_page_head head;
-    uint8_t room[(sizeof(struct drng_page_live) + LARGEST_PAGE - 1) / LARGEST_PAGE * LARGEST_PAGE + LARGEST_PAGE];
+    uint8_t room[(sizeof(struct drng_page_live) + DRNG_LARGEST_PAGE - 1) / DRNG_LARGEST_PAGE * DRNG_LARGEST_PAGE +
+                 DRNG_LARGEST_PAGE];
 };
 
 extern struct drng_counters_object drng_counters;
@@ -36,17 +36,13 @@ static _Atomic uint64_t taken[WORDS];
 
 static size_t live_size(void)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (sizeof(struct drng_page_live) + page - 1) / page * page;
+    return drng_whole_pages(sizeof(struct drng_page_live));
 }
 
 static void find_room(void)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint8_t *room = drng_counters.room;
-    room += (page - (uintptr_t)room % page) % page;
     drng_page.head = &drng_counters.head;
-    drng_page.live = (struct drng_page_live *)(void *)room;
+    drng_page.live = (struct drng_page_live *)(void *)drng_page_start(drng_counters.room);
 }
 
 /* ---- Forks ---- */
