@@ -1,4 +1,4 @@
-/* AES-256 for short requests with VAES on 256-bit registers, which no CPU lowers its clock for. */
+/* AES-256 for short requests, with VAES on 256-bit registers: no CPU lowers its clock for these. */
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_x86.h"
@@ -8,8 +8,8 @@
 #define WIDE_INLINE static inline __attribute__((always_inline, target("vaes,avx2,aes")))
 
 /*
- * Two sizes: a request of 128 bytes with its Update, and the longest. All lanes go through each round, used or not: a
- * loop whose length is no constant would keep them in memory.
+ * Two sizes: a request of 128 bytes with its Update, and the longest one. Every lane goes through each round, even if
+ * the request does not need it: with a number of lanes that is not constant the compiler would keep them in memory.
  */
 enum {
     PER_LANE = 2,
@@ -46,7 +46,7 @@ WIDE_INLINE void do_last_round(__m256i *lane, const int lanes, __m128i round_key
     }
 }
 
-/* V + 1 and those after it. */
+/* The counters V + 1, V + 2 and so on, as blocks. */
 WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lanes)
 {
     const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(counter));
@@ -57,7 +57,7 @@ WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lan
     }
 }
 
-/* The round keys are made on the way: no schedule in memory, and the latency of both hidden. */
+/* The round keys are computed on the way: so no schedule lies in memory, and the latency of both is hidden. */
 WIDE_INLINE void keystream(const uint8_t *key, __m256i *lane, const int lanes)
 {
     __m128i even = _mm_loadu_si128((const __m128i *)key);
@@ -84,7 +84,7 @@ WIDE_INLINE void fill(const uint8_t *key, struct drng_counter counter, struct dr
     DRNG_AES_UNROLL
     for (int i = 0; i < lanes; i++) {
         drng_sink_take(sink, _mm256_castsi256_si128(lane[i]));
-        /* The half is taken out here: all of them at once take more registers than there are. */
+        /* The asm keeps the compiler from extracting all halves at once, which takes more registers than there are. */
         __asm__ volatile("" : "+x"(lane[i]));
         drng_sink_take(sink, _mm256_extracti128_si256(lane[i], 1));
     }

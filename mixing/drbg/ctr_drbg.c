@@ -208,9 +208,9 @@ enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
 }
 
 /*
- * 10.2.1.5, step 2: "If (additional_input != Null), then additional_input = Block_Cipher_df (additional_input, seedlen),
- * (Key, V) = CTR_DRBG_Update (additional_input, Key, V)"; without a derivation function it is padded instead. The fresh
- * word is added to the first bytes of the result.
+ * 10.2.1.5, step 2: "If (additional_input != Null), then additional_input = Block_Cipher_df (additional_input,
+ * seedlen), (Key, V) = CTR_DRBG_Update (additional_input, Key, V)"; without a derivation function it is padded instead.
+ * The fresh word is added to the first bytes of the result.
  */
 static DRNG_OWN_FRAME void mix_additional_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
                                                 uint8_t provided[DRNG_DRBG_MAX_SEEDLEN], struct drng_bytes additional,
