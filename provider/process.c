@@ -9,11 +9,11 @@
 
 struct drng_process drng_process;
 
-/* Under DRNG_LOCK_LOAD. */
+/* Guarded by DRNG_LOCK_LOAD. */
 static unsigned openings;
 static bool looked;
 
-/* The algorithm that failed its self-test last, or NULL. */
+/* The algorithm that last failed a self-test, or NULL. */
 static _Atomic(const char *) failed;
 
 static void look_once(const char *libcrypto_version)
@@ -31,7 +31,7 @@ static void look_once(const char *libcrypto_version)
     }
 }
 
-/* The first to load the provider; what it sets is read by threads from then on. */
+/* Called when the first instance loads. Threads only read what it sets. */
 static void open_page(const char *libcrypto_version)
 {
     drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
@@ -77,7 +77,10 @@ void drng_process_close(void)
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
 }
 
-/* Under no lock: a child that is forked meanwhile could not unload the provider. Two at once do the same work twice. */
+/*
+ * Takes no lock: a child forked while another thread held it could not unload the provider. Two threads at once do the
+ * same work twice.
+ */
 bool drng_process_self_test(bool with_hmac, const char **what)
 {
     const char *wrong = NULL;

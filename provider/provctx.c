@@ -40,7 +40,7 @@ static bool allocate(struct drng_provctx *provctx)
     return true;
 }
 
-/* Everything but HMAC was tested when AES was chosen; HMAC is where it conditions. */
+/* When AES was chosen, everything but HMAC was tested. HMAC is tested here if it is the conditioner. */
 static bool test(const struct drng_provctx *provctx)
 {
     const char *failed = NULL;

@@ -14,8 +14,8 @@
 #include "provider/version.h"
 
 /*
- * What drng-status looks for. The live part begins with the first whole page in `room`, since whole pages are what the
- * kernel wipes. Protected: no other object of this name in the process takes its place.
+ * The object that drng-status looks for. The live part starts at the first page boundary in `room`, since the kernel
+ * wipes whole pages. Protected: no other object of this name in the process replaces it.
  */
 struct drng_counters_object {
     struct drng_page_head head;
@@ -28,11 +28,11 @@ __attribute__((visibility("protected"))) struct drng_counters_object drng_counte
 
 struct drng_page drng_page;
 
-/* Which cells have an owner, a bit each. In ordinary memory: a child inherits generators, and their cells with them. */
+/* Which counts have an owner, a bit each. In ordinary memory, since a child inherits generators and their counts. */
 enum { WORD_BITS = 64, WORDS = DRNG_CELLS / WORD_BITS };
 static _Atomic uint64_t taken[WORDS];
 
-/* ---- Where it is ---- */
+/* ---- Location ---- */
 
 static size_t live_size(void)
 {
@@ -52,7 +52,7 @@ static void wipe(void)
     memset(drng_page.live, 0, sizeof(*drng_page.live));
 }
 
-/* Of the process that loaded the module. */
+/* The generation of the process that loaded the module. */
 static uint64_t first_generation;
 
 static void entered(void)
@@ -63,7 +63,7 @@ static void entered(void)
     DRNG_PROBE1(fork, forks);
 }
 
-/* ---- What it says ---- */
+/* ---- Contents ---- */
 
 static void copy_text(char *out, size_t size, const char *text)
 {
@@ -120,7 +120,7 @@ static bool cells_are_free(void)
     return others == 0;
 }
 
-/* What is loaded next counts from zero, unless a generator has outlived this. */
+/* The next instance starts to count from zero, unless a generator is still using its counts. */
 void drng_page_close(void)
 {
     atomic_store(&drng_page.head->layout, 0);
@@ -141,7 +141,7 @@ void drng_page_explain(const char *disabled_reason, enum drng_source first_sourc
     }
 }
 
-/* ---- Cells ---- */
+/* ---- Counts of requests ---- */
 
 static bool take_from(size_t word, size_t *index)
 {

@@ -51,7 +51,7 @@ static uint64_t value_of(atomic_uint_least64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Who made the last seed, or would make the first; nobody once an attempt has failed. */
+/* The source of the last seed, or before the first seed the one that would be asked first; "none" after a failure. */
 static const char *active_source(const struct drng_provctx *provctx)
 {
     static const char *const names[DRNG_SOURCES] = {"none", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG) "fallback"};
@@ -63,7 +63,7 @@ static const char *active_source(const struct drng_provctx *provctx)
     return drng_process_healthy() ? names[source] : "none";
 }
 
-/* Those of the instructions, under names with the word of each. */
+/* The counters of the instructions, each under a name with the instruction's. */
 static bool get_instruction_counters(OSSL_PARAM params[])
 {
     static const char *const seeds[] = {DRNG_EACH_INSTRUCTION(SEEDS_NAME)};

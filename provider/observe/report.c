@@ -26,7 +26,7 @@ enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx)
     return policy->fallback != NULL ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
 }
 
-/* Under the root's lock, since two threads may ask at once; written only where it says something new. */
+/* Takes the lock of the root, since two threads may ask at once. Writes the text only if it has changed. */
 const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 {
     char text[DRNG_TEXT_SIZE];
@@ -45,7 +45,7 @@ static void explain(struct drng_provctx *provctx)
     drng_page_explain(drng_report_disabled_reason(provctx), drng_report_first_in_line(provctx));
 }
 
-/* Disabled since anybody looked. */
+/* Whether the instruction has been disabled since the last call. */
 static bool newly_disabled(unsigned instruction)
 {
     static atomic_bool known[DRNG_INSTRUCTIONS];
@@ -70,7 +70,7 @@ static void say_fallback(const struct drng_provctx *provctx)
     drng_message_once(DRNG_SAYS_FALLBACK_SERVES, text);
 }
 
-/* Once for each instance, and only in the process that loaded it. */
+/* True once for each instance, and only in the process that loaded it. */
 static bool is_first_seed_here(struct drng_provctx *provctx)
 {
     return !atomic_exchange_explicit(&provctx->has_asked, true, memory_order_relaxed) &&
