@@ -2,8 +2,8 @@
  * params.h - reads and writes OSSL_PARAM(3) arrays.
  *
  * Replaces libcrypto's OSSL_PARAM_get_*() and OSSL_PARAM_set_*(), which the module cannot call, since it is linked to
- * no libcrypto. The results are those of OpenSSL 3.0; later versions set return_size differently on failure. An array is
- * NULL or ends with a NULL key. If a key occurs twice, the first entry counts.
+ * no libcrypto. The results are those of OpenSSL 3.0; later versions set return_size differently on failure. An array
+ * is NULL or ends with a NULL key. If a key occurs twice, the first entry counts.
  */
 
 #ifndef DRNG_PARAMS_H

@@ -11,14 +11,14 @@
 
 enum {
     /*
-     * The generator behind RDRAND is as strong as its AES, 128 bits on the older parts. RSA keys of more than 3072
-     * bits ask for more, and a sole generator that refused them would not be one.
+     * The generator behind RDRAND is as strong as its AES: 128 bits on older CPUs. RSA keys of more than 3072 bits ask
+     * for a higher strength, and RDRAND could not be the only generator if it refused them.
      */
     STRENGTH = 256,
     MAX_REQUEST = 4096, /* bytes: 512 words, within the time of one attempt */
 };
 
-/* A parent is no use to it and no harm: libcrypto gives its generators one without asking. */
+/* The parent is ignored: libcrypto gives one to each of its generators, wanted or not. */
 static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {
     (void)parent;
@@ -78,7 +78,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
     return 1;
 }
 
-/* Words as they come are no seed: what a child gets is conditioned, and from RDRAND alone. */
+/* A child must not get unconditioned words as a seed. Its seed is conditioned, and made of RDRAND alone. */
 static struct drng_seed_policy rdrand_alone(const struct drng_source_ctx *source)
 {
     struct drng_seed_policy policy = source->provctx->policy;

@@ -5,7 +5,7 @@
 #include "provider/rand/seeding.h"
 #include "provider/rand/source.h"
 
-enum { STRENGTH = 1024 }; /* bits, as libcrypto's SEED-SRC has it: no generator is too strong to be seeded */
+enum { STRENGTH = 1024 }; /* bits, as in libcrypto's SEED-SRC, so that it can seed a generator of any strength */
 
 static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {

@@ -60,7 +60,7 @@ bool drng_seeding_fill(struct drng_provctx *provctx, const struct drng_seed_poli
     return conclude(provctx, status);
 }
 
-/* The report comes after the lock is given back: it may write to the system log. */
+/* Reports after unlocking, since the report may write to the system log. */
 bool drng_seeding_fill_from_root(struct drng_provctx *provctx, uint8_t *out, size_t len)
 {
     struct request request = {&provctx->policy, out, len};

@@ -39,8 +39,8 @@ void drng_source_freectx(void *vsource)
 }
 
 /*
- * Always succeeds: libcrypto drops a seed source that does not instantiate, silently, and seeds from the operating
- * system. What is wrong is said when a seed is asked for.
+ * Always succeeds: if a seed source does not instantiate, libcrypto silently seeds from the operating system. An error
+ * is raised when a seed is asked for.
  */
 int drng_source_instantiate(void *vsource, unsigned strength, int prediction_resistance,
                             const unsigned char *personalization, size_t personalization_len, const OSSL_PARAM params[])
@@ -82,7 +82,7 @@ bool drng_source_ready(const struct drng_source_ctx *source)
     return true;
 }
 
-/* There is nothing to seed: every word is new. */
+/* Nothing to do: every word is new. */
 int drng_source_reseed(void *vsource, int prediction_resistance, const unsigned char *entropy, size_t entropy_len,
                        const unsigned char *additional, size_t additional_len)
 {

@@ -1,6 +1,6 @@
 /*
- * source.h - what the two EVP_RANDs that read instructions have in common: context, life, locking, and being
- * asked for seeds. void * is a struct drng_source_ctx.
+ * source.h - the parts that DRNG-SEED and RDRAND share: context, life, locking, and get_seed. void * is a struct
+ * drng_source_ctx.
  */
 
 #ifndef DRNG_SOURCE_H
@@ -19,10 +19,10 @@ struct drng_source_ctx {
     int state; /* EVP_RAND_STATE_* */
 };
 
-/* NULL, with an error in the queue, where there is no memory. */
+/* NULL, with an error in the queue: no memory. */
 struct drng_source_ctx *drng_source_new(struct drng_provctx *provctx);
 
-/* Whether it may be used: instantiated, in a process whose self-tests have passed; else the error is in the queue. */
+/* Whether the source is instantiated and no self-test has failed. False: an error is in the queue. */
 bool drng_source_ready(const struct drng_source_ctx *source);
 
 OSSL_FUNC_rand_freectx_fn drng_source_freectx;
@@ -36,13 +36,13 @@ OSSL_FUNC_rand_verify_zeroization_fn drng_source_verify_zeroization;
 OSSL_FUNC_rand_clear_seed_fn drng_source_clear_seed;
 OSSL_FUNC_rand_gettable_ctx_params_fn drng_source_gettable_ctx_params;
 
-/* For get_ctx_params: state, and the two that differ. */
+/* For get_ctx_params: sets the state, and the two parameters that differ between the algorithms. */
 int drng_source_get_params(const struct drng_source_ctx *source, OSSL_PARAM params[], unsigned strength,
                            size_t max_request);
 
 /*
- * For get_seed: a buffer of the length asked for, filled piece by piece with conditioned seed under `policy`. 0, with
- * the error in the queue, on failure.
+ * For get_seed: allocates a buffer and fills it with conditioned seed under `policy`. Returns its length, or 0 with an
+ * error in the queue.
  */
 size_t drng_source_get_seed(struct drng_source_ctx *source, const struct drng_seed_policy *policy, unsigned char **seed,
                             int entropy, size_t min_len, size_t max_len);
