@@ -5,7 +5,7 @@
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
 #include "provider/ia32cap.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 
 struct drng_process drng_process;
 
@@ -34,10 +34,10 @@ static void look_once(const char *libcrypto_version)
 /* Called when the first instance loads. Threads only read what it sets. */
 static void open_page(const char *libcrypto_version)
 {
-    drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
+    drng_stats_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         drng_process.instructions[i].row = &drng_instruction_rows[i];
-        drng_process.instructions[i].counters = &drng_page.live->counters.instructions[i];
+        drng_process.instructions[i].counters = &drng_stats.live->counters.instructions[i];
     }
 }
 
@@ -71,7 +71,7 @@ void drng_process_close(void)
         return;
     }
     if (--openings == 0) {
-        drng_page_close();
+        drng_stats_close();
     }
     drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
@@ -87,7 +87,7 @@ bool drng_process_self_test(bool with_hmac, const char **what)
     if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &wrong) != DRNG_OK) {
         atomic_store(&failed, wrong);
         atomic_store_explicit(&drng_process.healthy, false, memory_order_relaxed);
-        atomic_store_explicit(&drng_page.head->healthy, 0, memory_order_relaxed);
+        atomic_store_explicit(&drng_stats.head->healthy, 0, memory_order_relaxed);
     }
     *what = atomic_load(&failed);
     return drng_process_healthy();

@@ -1,6 +1,6 @@
 /*
  * process.h - the state that all instances of the provider in one process share: the CPU, what is known about it, and
- * its instructions. page.h counts what has happened.
+ * its instructions. stats.h counts what has happened.
  */
 
 #ifndef DRNG_PROCESS_H

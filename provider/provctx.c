@@ -18,7 +18,7 @@ static void settle_policy(struct drng_provctx *provctx)
         .os_mixing = config->os_mixing,
         .fallback = config->fallback && drng_has_default_seed_source(&provctx->core) ? drng_default_seed_source : NULL,
         .fallback_arg = &provctx->core,
-        .counters = &drng_page.live->counters,
+        .counters = &drng_stats.live->counters,
     };
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;

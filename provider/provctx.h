@@ -12,7 +12,7 @@
 #include "mixing/machine/eligibility.h"
 #include "provider/config.h"
 #include "provider/core.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 #include "provider/shared_reader.h"
 
 /* Constant once OSSL_provider_init() has returned, except the last three members. */

@@ -8,7 +8,7 @@
 
 #include "mixing/machine/instruction.h"
 
-/* Which source made the last seed. The values are part of the layout in provider/observe/page.h. */
+/* Which source made the last seed. The values are part of the layout in provider/observe/stats.h. */
 enum drng_source {
     DRNG_SOURCE_NONE = 0,        /* none: the last attempt failed, or there was none yet */
     DRNG_SOURCE_INSTRUCTION = 1, /* DRNG_SOURCE_INSTRUCTION + i: instruction i */

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The values are part of the layout in provider/observe/page.h. */
+/* The values are part of the layout in provider/observe/stats.h. */
 enum drng_filter {
     DRNG_FILTER_NONE = 0,
     DRNG_FILTER_ON,

@@ -19,7 +19,7 @@
 
 enum { DRNG_SLOT_SIZE = 256 }; /* bytes */
 
-/* Whether the memory for secrets is locked. The values are part of the layout in provider/observe/page.h. */
+/* Whether the memory for secrets is locked. The values are part of the layout in provider/observe/stats.h. */
 enum drng_memory_lock {
     DRNG_MEMORY_NOT_INHERITED = 0, /* not locked: this process is a child of the one that loaded the module */
     DRNG_MEMORY_LOCKED,

@@ -4,7 +4,7 @@
 #define DRNG_REASONS_H
 
 #include "mixing/machine/eligibility.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 
 enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
 

@@ -5,7 +5,7 @@
  * Each goes to the system log once in a process, at one of two moments: when the provider loads, and at the first seed
  * that an instance takes in the process that loaded it. The program is probably not in its sandbox then, since these
  * steps map memory and read files anyway. Later, and in forked children, a message would be a system call that no
- * sandbox expects. The counters (page.h), the parameters and the probes show these events at any time, and drng-status
+ * sandbox expects. The counters (stats.h), the parameters and the probes show these events at any time, and drng-status
  * --check logs from outside.
  *
  * Errors go to the error queue only if a request fails: SSL_get_error(3) takes any error in the queue for a failure of

@@ -72,7 +72,7 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     d->use_df = true;
     d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
     atomic_init(&d->seedings, 1);
-    d->cell = drng_cell_take();
+    d->counts = drng_request_counts_acquire();
     return d;
 }
 
@@ -80,7 +80,7 @@ void drng_drbg_freectx(void *vdrbg)
 {
     struct drng_drbg *d = vdrbg;
     if (d != NULL) {
-        drng_cell_give_back(d->cell);
+        drng_request_counts_release(d->counts);
         drng_secmem_free(d->secrets);
         drng_free(&d->provctx->core, d);
     }
@@ -248,7 +248,7 @@ static bool reseed_due(const struct drng_drbg *d)
 static bool restart(struct drng_drbg *d, uint64_t generation)
 {
     if (seeded_elsewhere(d, generation)) {
-        drng_count(&drng_page.live->counters.fork_reseeds);
+        drng_count(&drng_stats.live->counters.fork_reseeds);
     }
     drng_drbg_forget(d);
     return drng_drbg_seed_first(d, false, nothing);
@@ -363,7 +363,7 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
         return 0;
     }
-    drng_cell_count(d->cell, out_len);
+    drng_request_counts_add(d->counts, out_len);
     return 1;
 }
 

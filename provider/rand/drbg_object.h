@@ -11,7 +11,7 @@
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/memory/lock.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 #include "provider/provctx.h"
 #include "provider/rand/parent.h"
 
@@ -35,7 +35,7 @@ struct drng_drbg {
     bool own_chain;     /* the chain of parents ends in drng's own seed source */
     bool mixes;         /* request mixing is on; only if own_chain */
     bool locking;
-    struct drng_cell *cell; /* of this generator's requests */
+    struct drng_request_counts *counts; /* of this generator's requests */
 
     int state;           /* EVP_RAND_STATE_* */
     uint64_t generation; /* in which it was seeded (fork.h) */

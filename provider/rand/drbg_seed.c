@@ -251,7 +251,7 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
     if (!reseed_from_source(d, &lengths, prediction_resistance, additional)) {
         return false;
     }
-    drng_count(&drng_page.live->counters.reseeds);
+    drng_count(&drng_stats.live->counters.reseeds);
     DRNG_PROBE2(reseed, drng_drbg_strength(d), atomic_load_explicit(&d->seedings, memory_order_relaxed));
     return true;
 }

@@ -74,7 +74,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
                    "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG");
         return 0;
     }
-    drng_cell_count(drng_shared_cell(), len);
+    drng_request_counts_add(drng_request_counts_shared(), len);
     return 1;
 }
 

@@ -33,7 +33,7 @@ static int generate(void *vsource, unsigned char *out, size_t len, unsigned stre
     if (!drng_seeding_fill(source->provctx, &source->provctx->policy, &source->shared, out, len)) {
         return 0;
     }
-    drng_cell_count(drng_shared_cell(), len);
+    drng_request_counts_add(drng_request_counts_shared(), len);
     return 1;
 }
 

@@ -4,9 +4,9 @@
 
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
-#include "provider/observe/page.h"
 #include "provider/observe/reasons.h"
 #include "provider/observe/report.h"
+#include "provider/observe/stats.h"
 
 struct request {
     const struct drng_seed_policy *policy;
@@ -24,7 +24,7 @@ static enum drng_result fill(void *arg, struct drng_seed_reader *reader)
         status = drng_seed_get(request->policy, reader, request->out + done, part);
     }
     if (status == DRNG_OK) {
-        drng_note_seeded(&drng_page.live->counters, (uint64_t)time(NULL));
+        drng_note_seeded(&drng_stats.live->counters, (uint64_t)time(NULL));
     } else {
         drng_wipe(request->out, request->len);
     }

@@ -9,7 +9,7 @@
 #include <openssl/core_names.h>
 
 #include "provider/errors.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 #include "provider/provctx.h"
 #include "provider/rand/drbg.h"
 #include "provider/rand/random_bytes.h"
@@ -258,7 +258,7 @@ static void the_page_names_the_libcrypto_that_loads(void)
     copy_core();
     struct drng_provctx *provctx = load();
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "OpenSSL " FAKE_VERSION);
+    CU_ASSERT_STRING_EQUAL(drng_stats.head->libcrypto, "OpenSSL " FAKE_VERSION);
     drng_provctx_free(provctx);
 }
 
@@ -269,14 +269,14 @@ static void one_that_does_not_say_is_unknown(void)
     struct drng_provctx *provctx = load();
     fake_version = FAKE_VERSION;
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "unknown");
+    CU_ASSERT_STRING_EQUAL(drng_stats.head->libcrypto, "unknown");
     drng_provctx_free(provctx);
 
     copy_core();
     take_away(OSSL_FUNC_CORE_GET_PARAMS);
     provctx = load();
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "unknown");
+    CU_ASSERT_STRING_EQUAL(drng_stats.head->libcrypto, "unknown");
     drng_provctx_free(provctx);
 }
 
