@@ -89,7 +89,7 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         }
     }
     *config = (struct drng_config){
-        .source = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : place[SOURCE] - 1,
+        .choice = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : place[SOURCE] - 1,
         .fallback = place[FALLBACK] == 0,
         .os_mixing = place[OS_MIXING] == 0,
         .request_mixing = tristates[place[REQUEST_MIXING]],

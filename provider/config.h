@@ -12,7 +12,7 @@
 enum drng_tristate { DRNG_AUTO, DRNG_YES, DRNG_NO };
 
 struct drng_config {
-    int source; /* the index of an instruction, or DRNG_CHOICE_AUTO */
+    int choice; /* the key `source`: the index of an instruction, or DRNG_CHOICE_AUTO */
     bool fallback;
     bool os_mixing;
     enum drng_tristate request_mixing;

@@ -11,7 +11,7 @@ static void settle_policy(struct drng_provctx *provctx)
     const struct drng_config *config = &provctx->config;
     const struct drng_cpu *cpu = &drng_process.evidence.cpu;
 
-    provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->source);
+    provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->choice);
     provctx->policy = (struct drng_seed_policy){
         .aes = drng_process.aes,
         .conditioner = config->conditioner,

@@ -13,10 +13,10 @@
 
 #include "mixing/memory/secmem.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"
 #include "provider/rand/rdrand.h"
 #include "provider/rand/seed_src.h"
-#include "provider/rand/source.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/machine.h"
 #include "tests/provider/fake_core.h"
@@ -251,7 +251,7 @@ static void fork_all(void)
         if (slots[i].ctx != NULL && is_drbg(&slots[i])) {
             memset(((struct drng_drbg *)slots[i].ctx)->secrets, 0, DRNG_SLOT_SIZE);
         } else if (slots[i].ctx != NULL) {
-            memset(((struct drng_source_ctx *)slots[i].ctx)->shared.slot, 0, DRNG_SLOT_SIZE);
+            memset(((struct drng_instruction_rand *)slots[i].ctx)->shared.slot, 0, DRNG_SLOT_SIZE);
         }
     }
     memset(provctx->root.slot, 0, DRNG_SLOT_SIZE);

@@ -12,9 +12,9 @@
 #include "provider/observe/stats.h"
 #include "provider/provctx.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"
 #include "provider/rand/seed_src.h"
-#include "provider/rand/source.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/unit.h"
 
@@ -236,13 +236,13 @@ static void memory_goes_back_to_where_it_came_from(void)
     CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
     drng_drbg_freectx(drbg);
 
-    struct drng_source_ctx *source = drng_source_new(provctx);
-    CU_ASSERT_EQUAL(drng_source_instantiate(source, 0, 0, NULL, 0, NULL), 1);
-    CU_ASSERT_EQUAL(drng_source_get_seed(source, &provctx->policy, &seed, 256, 48, 64), 48);
+    struct drng_instruction_rand *source = drng_instruction_rand_new(provctx);
+    CU_ASSERT_EQUAL(drng_instruction_rand_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(drng_instruction_rand_get_seed(source, &provctx->policy, &seed, 256, 48, 64), 48);
     CU_ASSERT_EQUAL(held_now(true), 1);
-    drng_source_clear_seed(source, seed, 48);
+    drng_instruction_rand_clear_seed(source, seed, 48);
     CU_ASSERT_EQUAL(held_now(true), 0);
-    drng_source_freectx(source);
+    drng_instruction_rand_freectx(source);
 
     CU_ASSERT_EQUAL(fake_thread_stop(), 1);
     drng_threads_free(provctx->threads);

@@ -1,4 +1,4 @@
-#include "tests/bench/ways.h"
+#include "tests/bench/peers.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -222,14 +222,14 @@ const char *bench_aes_name(void)
 }
 
 struct list {
-    struct bench_way *ways;
+    struct bench_peer *peers;
     size_t count;
     bool complete;
 };
 
 static void add(struct list *list, const char *name, bool (*fill)(const void *, uint8_t *, size_t), const void *arg)
 {
-    list->ways[list->count++] = (struct bench_way){name, fill, arg};
+    list->peers[list->count++] = (struct bench_peer){name, fill, arg};
 }
 
 static void add_context(struct list *list, const char *name, const char *evp_name, OSSL_LIB_CTX *libctx)
@@ -244,9 +244,9 @@ static void add_context(struct list *list, const char *name, const char *evp_nam
     }
 }
 
-size_t bench_ways(struct bench_way ways[BENCH_MAX_WAYS])
+size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
 {
-    struct list list = {.ways = ways, .complete = choose_aes()};
+    struct list list = {.peers = peers, .complete = choose_aes()};
     if (!list.complete) {
         return 0;
     }
