@@ -5,8 +5,8 @@
  * its frames can hold; CMakeLists.txt makes a compiler whose frames are larger fail.
  */
 
-#include "mixing/aes/aes_x86.h"
 #include "mixing/aes/aes.h"
+#include "mixing/aes/aes_x86.h"
 #include "mixing/memory/wipe.h"
 
 enum { BULK_MIN = 32 }; /* blocks from which the set-up of the wide registers pays */
