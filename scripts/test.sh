@@ -26,7 +26,8 @@ fi
 for preset in release bench dev dev-clang asan-ubsan tsan fuzz; do
     echo "Building: $preset"
     cmake --preset "$preset" >/dev/null
-    cmake --build --preset "$preset" | tail -n 1
+    cmake --build --preset "$preset" >"build/$preset/build.log" || { tail -n 40 "build/$preset/build.log" >&2; exit 1; }
+    tail -n 1 "build/$preset/build.log"
 done
 
 # Where its packages cannot be had (77) its tests are skipped.

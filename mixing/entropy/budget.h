@@ -20,6 +20,7 @@
 
 enum {
     DRNG_SEED_BUDGET_NS = 2000000,    /* one instruction, one seed, if another source is next */
+    DRNG_PLAIN_BUDGET_NS = 4000000,   /* the same for RDRAND if AES is in plain C, which takes most of the time */
     DRNG_LAST_BUDGET_NS = 5500000,    /* the same if no other source is next */
     DRNG_SOLE_BUDGET_NS = 9000000,    /* the same for RDRAND if no other source exists: it may use RDSEED's time, too */
     DRNG_STARTUP_BUDGET_NS = 1500000, /* added while the start-up tests of RDSEED are not done */

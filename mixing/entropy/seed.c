@@ -103,10 +103,11 @@ static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
         others_before |= other < i && policy->instructions[other] != NULL;
         others_after |= other > i && policy->instructions[other] != NULL;
     }
+    const bool starves = drng_instruction_rows[i].starves;
     if (others_after) {
-        return DRNG_SEED_BUDGET_NS;
+        return starves || policy->aes->fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
     }
-    return others_before || drng_instruction_rows[i].starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
+    return others_before || starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
 }
 
 static enum drng_result from_instruction(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
