@@ -161,7 +161,13 @@ class Check:
         if drng := status["drng"]:
             reason = f" ({drng['disabled-reason']})" if drng["disabled-reason"] else ""
             lines.append(f"seeds: {drng['active-source']}{reason}")
-        served = bool(status["rand_bytes"]) and all(g and g["provider"] == "drng" for g in generators.values())
+        if status["override"]:
+            lines.append(f"RAND_bytes: {status['override']} outranks every generator")
+        served = (
+            bool(status["rand_bytes"])
+            and not status["override"]
+            and all(g and g["provider"] == "drng" for g in generators.values())
+        )
         return Serving(served, lines)
 
     def _read(self, text: str) -> Serving:
