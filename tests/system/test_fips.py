@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ import pytest
 
 from tests.support import clients
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
+from tests.support.image import Image
 from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, free_ports, maps, new_site, running, server
 
 PROFILE = CONF / "drng-fips.cnf"
@@ -372,3 +374,96 @@ def test_drng_conf_warns_of_a_fips_provider_that_takes_the_requests(tmp_path: Pa
     for line in ("\n", "\nrandom_provider = fips\n"):
         text = PROFILE.read_text().replace("\nrandom_provider = none\n", line)
         assert "has no random_provider = none" in warnings_of(text, tmp_path)
+
+
+# ---- drng-enable ----
+
+ON = ("on", "--system", "--profile", "fips")
+
+# As fips_module(7) has it, with the names of its sections changed.
+OWN_NAMES = f"""\
+openssl_conf = my_init
+.include {INSTALLED}
+[my_init]
+providers = my_providers
+alg_section = algorithm_sect
+[my_providers]
+fips = fips_sect
+base = base_sect
+[base_sect]
+activate = 1
+[algorithm_sect]
+default_properties = fips=yes
+"""
+
+
+@pytest.fixture
+def with_fips(image: Image, fips: Path) -> Image:
+    """The image with the FIPS provider installed."""
+    shutil.copy(fips, image.modules)
+    section = str(image.root) + INSTALLED
+    subprocess.run(["openssl", "fipsinstall", "-out", section, "-module", str(fips)], capture_output=True, check=True)
+    return image
+
+
+@pytest.mark.parametrize("offline", [False, True], ids=["live", "offline"])
+@pytest.mark.parametrize("text", [None, OWN_NAMES], ids=["stock", "own-names"])
+def test_there_and_back(with_fips: Image, text: str | None, offline: bool) -> None:
+    image = with_fips
+    image.offline = offline
+    if text is not None:
+        image.conf.write_text(text)
+    original = image.files()
+    image.ok(*ON)
+    assert image.served(image.conf)
+    assert image.providers(image.conf) == {"base", "fips", "drng"}
+    assert "fips is on already" in image.ok(*ON)
+    assert "fips is on" in image.ok("status", "--system")
+    image.ok("off", "--system")
+    assert image.files() == original
+
+
+def test_a_default_provider_that_was_named_stays(with_fips: Image) -> None:
+    image = with_fips
+    image.conf.write_text(
+        OWN_NAMES.replace("[base_sect]", "default = my_default\n[my_default]\nactivate = 1\n[base_sect]")
+    )
+    image.ok(*ON)
+    assert image.providers(image.conf) == {"base", "default", "fips", "drng"}
+    assert image.served(image.conf)
+
+
+def test_a_service(with_fips: Image) -> None:
+    said = with_fips.ok("on", "--service", "nginx", "--profile", "fips")
+    assert "nginx.service: fips is on" in said
+    assert "ExecStartPre=" in with_fips.drop_in.read_text(), "the check of a strict profile"
+    assert "--profile fips" not in said
+
+
+def test_another_profile_is_refused_where_the_file_is_for_fips(with_fips: Image) -> None:
+    with_fips.conf.write_text(OWN_NAMES)
+    said = with_fips.refused("on", "--system")
+    assert "for OpenSSL's FIPS provider there is --profile fips" in said
+    assert "write provider=drng,-fips" in said
+
+
+@pytest.mark.parametrize("missing", ["fips.so", "fipsmodule.cnf"])
+def test_without_the_fips_provider_it_is_refused(with_fips: Image, missing: str) -> None:
+    folder = with_fips.modules if missing == "fips.so" else with_fips.root / "etc/ssl"
+    (folder / missing).unlink()
+    said = with_fips.refused(*ON)
+    assert ("not base drng fips" if missing == "fips.so" else INSTALLED) in said
+
+
+@pytest.mark.parametrize("line", ["random_provider = none\n", ",-fips"])
+def test_a_profile_without_what_keeps_drng_in_use_is_refused(with_fips: Image, line: str) -> None:
+    profile = with_fips.root / "etc/ssl/drng/drng-fips.cnf"
+    lines = profile.read_text().splitlines(True)
+    profile.write_text("".join(part if part.startswith("#") else part.replace(line, "") for part in lines))
+    assert "random numbers would not come from drng" in with_fips.refused(*ON)
+
+
+def test_before_3_5_it_is_refused(image: Image) -> None:
+    if has_random_provider():
+        pytest.skip("this is OpenSSL 3.5 or later")
+    assert "fips needs OpenSSL 3.5 or later" in image.refused(*ON)
