@@ -141,6 +141,16 @@ class Libcrypto:
         self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
         return None if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
 
+    def passed_by(self) -> str | None:
+        """Who serves RAND_bytes where drng, though it is loaded, does not count the request.
+
+        OpenSSL 3.5 and later hand it to a provider of the name "fips", whatever the generators are.
+        """
+        before = self.provider_params("drng")
+        if before is None or not self.draw() or self.provider_params("drng") != before:
+            return None
+        return "the fips provider" if self.lib.OSSL_PROVIDER_available(None, b"fips") == 1 else "another provider"
+
     def provider_params(self, name: str) -> dict[str, Any] | None:
         """Every parameter that an active provider answers, or None where it is not active."""
         if self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) != 1:
@@ -285,6 +295,8 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
     random = conf["random"]
     generators = {role: crypto.generator(role) for role in ("primary", "public", "private")}
     drng = crypto.provider_params("drng")
+    # Where another provider's generator is in use, the roles say so.
+    passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
     answer = {
         "openssl": crypto.version(),
         "config": conf["file"],
@@ -292,7 +304,7 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
         "warnings": conf["warnings"],
         "rand_bytes": drawn,
         "errors": errors,
-        "override": crypto.override(),
+        "override": crypto.override() or passed_by,
         "random_provider": random.get("random_provider"),
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
