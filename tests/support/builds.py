@@ -112,10 +112,15 @@ def need(program: str) -> str:
     return path
 
 
+def openssl_version() -> tuple[int, ...]:
+    """Of the openssl command here: major and minor."""
+    said = subprocess.run([need("openssl"), "version"], capture_output=True, text=True, check=True).stdout
+    return tuple(map(int, said.split()[1].split(".")[:2]))
+
+
 def has_random_provider() -> bool:
     """Whether this OpenSSL knows the key of that name: 3.5 and later do."""
-    said = subprocess.run([need("openssl"), "version"], capture_output=True, text=True, check=True).stdout
-    return tuple(map(int, said.split()[1].split(".")[:2])) >= (3, 5)
+    return openssl_version() >= (3, 5)
 
 
 def served_by_drng(answer: dict) -> bool:
