@@ -69,10 +69,10 @@ class Flavour:
             **kwargs,
         )
 
-    def probe(self, config: Path | None, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def probe(self, config: Path | None, env: Mapping[str, str] | None = None, *arguments: str) -> dict[str, Any]:
         """Who served under this openssl.cnf; see tests/programs/probe.c."""
         extra = {"OPENSSL_CONF": str(config) if config else "/dev/null", **(env or {})}
-        result = self.run([self.program("probe")], extra)
+        result = self.run([self.program("probe"), *arguments], extra)
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
 
