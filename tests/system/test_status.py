@@ -656,6 +656,7 @@ def test_the_worst_of_a_family_decides() -> None:
                     "requests": int(u != "idle"),
                     "disabled-reason": "",
                     "seeds-rdseed": int(u != "idle"),
+                    "rdseed-retries": 0,
                     **no_seeds,
                 },
             )
