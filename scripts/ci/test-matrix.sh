@@ -20,7 +20,7 @@ cache=${DRNG_MATRIX_CACHE:-/var/cache/drng-matrix}
 skip=77
 
 # What depends on libcrypto or on the servers; the arithmetic of mixing/ does not change with either.
-tests="test_command_line test_config test_enable test_examples test_profiles test_random_provider test_servers test_unit"
+tests="test_command_line test_config test_enable test_examples test_fips test_profiles test_random_provider test_servers test_unit"
 if [ "${1-}" = --short ]; then
     tests="test_command_line test_config test_profiles test_random_provider"
     shift
@@ -54,7 +54,7 @@ make_chroot()
 {
     case $1 in
     bookworm) more=$builders ;;
-    *) more=openssl-provider-legacy ;; # a package of its own from trixie on
+    *) more="openssl-provider-legacy openssl-provider-fips" ;; # packages of their own from trixie on
     esac
     # shellcheck disable=SC2086 # lists of names
     scripts/ci/chroot.sh make "$1" "$cache/$1" $packages $more

@@ -14,13 +14,14 @@ usage: drng-enable on     --system | --service NAME  [--profile PROFILE] [--dry-
        drng-enable off    --system | --service NAME  [--dry-run] [...]
        drng-enable status --system | --service NAME  [...]
 
-on      puts the profile into effect: strict (the default), permissive, or random-provider (OpenSSL 3.5 and later)
+on      puts the profile into effect: strict (the default), permissive, or, with OpenSSL 3.5 and later, random-provider
+        or fips (beside the FIPS provider)
 off     removes what `on` wrote, and nothing else
 status  says whether drng is on and which generator would serve; exits with 0 if drng would, else with 1
 
 --system        the system's openssl.cnf, which every program reads
 --service NAME  one systemd service, by a drop-in that sets OPENSSL_CONF
---profile P     strict, permissive or random-provider
+--profile P     strict, permissive, random-provider or fips
 --dry-run       check everything and print the changes, but write nothing
 --conf FILE     use this openssl.cnf in place of the system's
 --profiles DIR  read the profiles from here, not from /etc/ssl/drng
@@ -32,7 +33,10 @@ PROFILES = {
     "strict": ("drng.cnf", "drng_strict"),
     "permissive": ("drng-permissive.cnf", "drng_permissive"),
     "random-provider": ("drng-random-provider.cnf", "drng_random_provider"),
+    "fips": ("drng-fips.cnf", "drng_fips"),
 }
+# Those that OpenSSL before 3.5 does not understand.
+SINCE_3_5 = ("random-provider", "fips")
 
 
 # With what systemd-escape(1) makes of other characters.
@@ -69,7 +73,7 @@ def _check(request: Request, profile: str | None) -> None:
     if profile is not None and request.verb != "on":
         raise Failure("--profile is an option of on only")
     if request.profile not in PROFILES:
-        raise Failure(f"there is no profile '{request.profile}': choose strict, permissive or random-provider")
+        raise Failure(f"there is no profile '{request.profile}': choose strict, permissive, random-provider or fips")
     # They are written into files that have quoting of their own.
     for path in (request.conf, request.profiles):
         if not re.fullmatch(r"(/[A-Za-z0-9/._+-]*)?", path):

@@ -103,14 +103,20 @@ class Names:
         return names
 
 
-def _put_back(names: Names, random_section: str) -> str:
+def _put_back(names: Names, profile: str) -> str:
     """Where a file has other names than the profile, the profile's have put themselves in their place."""
+    random_section = PROFILES[profile][1]
     if names == Names("openssl_init", "provider_sect", "default_sect"):
         return ""
     lines = ["[default]", f"openssl_conf = {names.init}"]
-    lines += [f"[{names.init}]", f"random = {random_section}", f"providers = {names.providers}"]
-    lines += [f"[{names.providers}]", f"default = {names.default}", "drng = drng_sect"]
-    lines += [f"[{names.default}]", "activate = 1", "[default]"]
+    lines += [f"[{names.init}]", f"random = {random_section}"]
+    lines += ["alg_section = algorithm_sect"] if profile == "fips" else []
+    lines += [f"providers = {names.providers}", f"[{names.providers}]"]
+    if profile == "fips":
+        lines += ["base = base_sect", "fips = fips_sect", "drng = drng_sect"]
+    else:
+        lines += [f"default = {names.default}", "drng = drng_sect", f"[{names.default}]", "activate = 1"]
+    lines += ["[default]"]
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -123,6 +129,6 @@ def block(base: str, profile: str, profile_path: str, profile_text: str, names: 
         + "# drng-enable off removes these lines, and drng-enable on writes them again from the profile. Put your own\n"
         + f"# settings for drng into {profile_path}\n"
         + statements(profile_text)
-        + _put_back(names, PROFILES[profile][1])
+        + _put_back(names, profile)
         + f"{END}\n"
     )

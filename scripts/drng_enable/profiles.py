@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import block, programs
-from .arguments import PROFILES, Request
+from .arguments import PROFILES, SINCE_3_5, Request
 from .output import Failure, say, warn
 from .tree import Tree
 from .verify import Check
@@ -24,9 +24,9 @@ def text_of(tree: Tree, request: Request) -> str:
 
 
 def require_version(tree: Tree, request: Request) -> None:
-    if request.profile == "random-provider" and tree.live and programs.openssl_version() < (3, 5):
+    if request.profile in SINCE_3_5 and tree.live and programs.openssl_version() < (3, 5):
         said = programs.openssl("version").stdout.strip()
-        raise Failure(f"random-provider needs OpenSSL 3.5 or later; this is {said}")
+        raise Failure(f"{request.profile} needs OpenSSL 3.5 or later; this is {said}")
 
 
 def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, conf: str) -> str:

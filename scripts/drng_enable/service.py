@@ -105,7 +105,7 @@ class Service:
         base = self._base()
         system = block.decode(self.tree.read(self.conf) or b"")
         after = base + profiles.lines(self.tree, self.request, self.check, base, block.has_block(system), self.conf)
-        self.check.change(base, after)
+        self.check.change(base, after, self.request.profile)
         texts = {self.own: after, self.drop_in: self._drop_in_text()}
         wanted = {path: block.encode(block.seal(text)) for path, text in texts.items()}
         found = {path: self._read(path) for path in wanted}

@@ -46,7 +46,7 @@ class System:
     def on(self) -> None:
         base = block.without_block(self.text, self.path)
         after = self._candidate(base)
-        self.check.change(base, after)
+        self.check.change(base, after, self.request.profile)
         if after == self.text:
             say(f"{self.path}: {self.request.profile} is on already")
         elif self.request.dry_run:

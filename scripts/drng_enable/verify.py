@@ -161,7 +161,13 @@ class Check:
         if drng := status["drng"]:
             reason = f" ({drng['disabled-reason']})" if drng["disabled-reason"] else ""
             lines.append(f"seeds: {drng['active-source']}{reason}")
-        served = bool(status["rand_bytes"]) and all(g and g["provider"] == "drng" for g in generators.values())
+        if status["override"]:
+            lines.append(f"RAND_bytes: {status['override']} outranks every generator")
+        served = (
+            bool(status["rand_bytes"])
+            and not status["override"]
+            and all(g and g["provider"] == "drng" for g in generators.values())
+        )
         return Serving(served, lines)
 
     def _read(self, text: str) -> Serving:
@@ -181,7 +187,7 @@ class Check:
 
     # ---- The check ----
 
-    def change(self, before: str, after: str) -> None:
+    def change(self, before: str, after: str, profile: str) -> None:
         """Fails unless the second text does for drng what it should, and leaves alone what the first one says."""
         first, second = self.conf(before), self.conf(after)
         for warning in self.reader.understand(second).warnings:
@@ -191,26 +197,35 @@ class Check:
             warn(warning)
         if lost:
             raise Failure(f"settings of {self.path} would be lost, as the warnings say; nothing has been changed")
-        self._same_providers(before, after)
+        self._same_providers(before, after, profile)
         serving = self.serving(after)
         for line in serving.lines:
             (say if serving.by_drng else complain)(line)
         if not serving.by_drng:
             raise Failure("random numbers would not come from drng; nothing has been changed")
 
-    def _same_providers(self, before: str, after: str) -> None:
-        """Nothing is activated but drng. A file that leaves the default provider out, for FIPS perhaps, means it."""
-        if reason := self.loads(before):
-            raise Failure(f"{self.path} does not load as it is: {reason}")
-        active = self._active(before)
+    def _wanted_providers(self, active: set[str], before: str, profile: str) -> set[str]:
+        """What should be active afterwards. A file that leaves the default provider out, for FIPS perhaps, means it."""
+        if profile == "fips":
+            # A default provider that the file does not activate is there only as long as no other provider is.
+            conf = self.conf(before)
+            named = self.reader.is_active(conf.section(self.reader.understand(conf).default))
+            return (active if named else active - {"default"}) | {"base", "fips", "drng"}
         if "default" not in active:
             raise Failure(
-                f"{self.path} does not activate the default provider, and drng's profiles would; "
-                "nothing has been changed"
+                f"{self.path} does not activate the default provider, and this profile of drng would; "
+                "for OpenSSL's FIPS provider there is --profile fips; nothing has been changed"
             )
+        return active | {"drng"}
+
+    def _same_providers(self, before: str, after: str, profile: str) -> None:
+        """Nothing is activated but what the profile names."""
+        if reason := self.loads(before):
+            raise Failure(f"{self.path} does not load as it is: {reason}")
+        wanted = sorted(self._wanted_providers(self._active(before), before, profile))
         if reason := self.loads(after):
             raise Failure(f"{self.path} would not load: {reason}; nothing has been changed")
-        would, wanted = sorted(self._active(after)), sorted(active | {"drng"})
+        would = sorted(self._active(after))
         if would != wanted:
             self._why_not_loaded(after)
             raise Failure(

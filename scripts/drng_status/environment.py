@@ -27,6 +27,9 @@ LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4", "libcrypto.so", "libcrypto.so.1
 UTF8_PTR = 6
 CPU_SETTINGS = 1008
 
+# From openssl/crypto.h.
+INIT_LOAD_CONFIG = 0x40
+
 # Bits of libcrypto's two words, OPENSSL_ia32cap(3).
 INSTRUCTIONS = {"rdseed": (1, 18), "rdrand": (0, 62)}
 
@@ -91,7 +94,9 @@ class Libcrypto:
         return os.fsdecode(path)
 
     def draw(self) -> bool:
-        """What every program does first; loads openssl.cnf and makes the generators."""
+        """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
+        self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
+        self.errors()
         buffer = ctypes.create_string_buffer(16)
         return self.lib.RAND_bytes(buffer, len(buffer)) == 1
 
@@ -140,6 +145,16 @@ class Libcrypto:
         self.lib.RAND_get_rand_method.restype = ctypes.c_void_p
         self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
         return None if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
+
+    def passed_by(self) -> str | None:
+        """Who serves RAND_bytes where drng, though it is loaded, does not count the request.
+
+        OpenSSL 3.5 and later hand it to a provider of the name "fips", whatever the generators are.
+        """
+        before = self.provider_params("drng")
+        if before is None or not self.draw() or self.provider_params("drng") != before:
+            return None
+        return "the fips provider" if self.lib.OSSL_PROVIDER_available(None, b"fips") == 1 else "another provider"
 
     def provider_params(self, name: str) -> dict[str, Any] | None:
         """Every parameter that an active provider answers, or None where it is not active."""
@@ -285,6 +300,8 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
     random = conf["random"]
     generators = {role: crypto.generator(role) for role in ("primary", "public", "private")}
     drng = crypto.provider_params("drng")
+    # Where another provider's generator is in use, the roles say so.
+    passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
     answer = {
         "openssl": crypto.version(),
         "config": conf["file"],
@@ -292,7 +309,7 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
         "warnings": conf["warnings"],
         "rand_bytes": drawn,
         "errors": errors,
-        "override": crypto.override(),
+        "override": crypto.override() or passed_by,
         "random_provider": random.get("random_provider"),
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,

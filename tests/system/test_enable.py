@@ -215,6 +215,17 @@ def test_random_provider_takes_openssl_3_5(image: Image) -> None:
         assert "needs OpenSSL 3.5" in image.refused("on", "--system", "--profile", "random-provider")
 
 
+def test_an_engine_that_outranks_drng_is_refused(image: Image) -> None:
+    engine = RELEASE.program("rand_engine.so")
+    image.conf.write_text(
+        "openssl_conf = i\n[i]\nengines = e\n[e]\nrand_engine = r\n"
+        f"[r]\ndynamic_path = {engine}\ndefault_algorithms = RAND\n"
+    )
+    said = image.refused("on", "--system")
+    assert "RAND_bytes: ENGINE rand_engine outranks every generator" in said
+    assert "random numbers would not come from drng" in said
+
+
 def test_what_the_operator_changes_meanwhile_is_kept(image: Image) -> None:
     original = image.conf.read_text()
     image.ok("on", "--system")

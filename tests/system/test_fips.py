@@ -1,0 +1,469 @@
+"""conf/drng-fips.cnf: drng beside OpenSSL's FIPS provider, by counts of seeds and requests, and with each part missing.
+
+Where the FIPS provider is not installed most of this is skipped; scripts/ci/test-matrix.sh has it on later releases.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support import clients
+from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
+from tests.support.image import Image
+from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, free_ports, maps, new_site, running, server
+
+PROFILE = CONF / "drng-fips.cnf"
+GUIDE = ROOT / "docs" / "servers.md"
+MODULE = RELEASE.modules / "drng.so"
+INSTALLED = "/etc/ssl/fipsmodule.cnf"
+LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
+
+
+@dataclass
+class Case:
+    """The profile in a folder of its own, where it finds both modules."""
+
+    folder: Path
+    masked: bool = False
+
+    @property
+    def profile(self) -> Path:
+        return self.folder / "drng-fips.cnf"
+
+    @property
+    def modules(self) -> Path:
+        return self.folder / "modules"
+
+    @property
+    def env(self) -> dict[str, str]:
+        env = {"OPENSSL_CONF": str(self.profile), "OPENSSL_MODULES": str(self.modules)}
+        return RELEASE.environment(env | ({"OPENSSL_ia32cap": MASKED} if self.masked else {}))
+
+    def replace(self, old: str, new: str) -> None:
+        text = self.profile.read_text()
+        assert text.count(old) == 1, old
+        self.profile.write_text(text.replace(old, new))
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=120, check=False)
+
+    def draw(self, *steps: str, library: str = LIBRARIES[0]) -> dict[str, Any]:
+        result = self.run(SYSTEM_PYTHON, str(PROGRAMS / "fips_draw.py"), library, *steps)
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+    def status(self) -> dict[str, Any]:
+        result = self.run(str(ROOT / "scripts" / "drng-status"), "--json")
+        assert result.returncode == 0, result.stderr
+        return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="session")
+def fips() -> Path:
+    """The FIPS provider of this machine's OpenSSL."""
+    said = subprocess.run(["openssl", "version", "-m"], capture_output=True, text=True, check=True).stdout
+    module = Path(said.split('"')[1]) / "fips.so"
+    if not module.exists():
+        pytest.skip(f"{module} is not there (Debian: openssl-provider-fips, from trixie on)")
+    if not has_random_provider():
+        pytest.skip("OpenSSL before 3.5 has no random_provider")
+    return module
+
+
+@pytest.fixture
+def case(fips: Path, tmp_path: Path) -> Case:
+    result = Case(tmp_path)
+    result.modules.mkdir()
+    for module in (fips, MODULE):
+        (result.modules / module.name).symlink_to(module)
+    own = tmp_path / "fipsmodule.cnf"
+    subprocess.run(["openssl", "fipsinstall", "-out", str(own), "-module", str(fips)], capture_output=True, check=True)
+    result.profile.write_text(PROFILE.read_text())
+    result.replace(f"\n.include {INSTALLED}\n", f"\n.include {own}\n")
+    return result
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> str:
+    try:
+        ctypes.CDLL(request.param)
+    except OSError:
+        pytest.skip(f"{request.param} is not installed")
+    return request.param
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with new_site() as result:
+        yield result
+
+
+def need_rdrand() -> None:
+    if "rdrand" not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip("this CPU has no RDRAND")
+
+
+# ---- Who serves, by what drng counts ----
+
+
+@pytest.mark.parametrize("way", ["bytes", "private"])
+def test_drng_serves_each_request(case: Case, library: str, way: str) -> None:
+    answer = case.draw(way, way, library=library)
+    first, second = answer["steps"]
+    assert answer["active"] == ["base", "fips", "drng"]
+    assert first["works"] and second["works"]
+    assert first["seeds"] == 1
+    assert second["seeds"] == 1
+    assert second["requests"] == first["requests"] + 1
+
+
+@pytest.mark.parametrize("way", ["bytes", "primary"])
+def test_the_fips_providers_own_generators_take_their_seed_from_drng(case: Case, library: str, way: str) -> None:
+    """The first key makes them; later keys find them made."""
+    before, first, second = case.draw(way, "key", "key", library=library)["steps"]
+    assert before["seeds"] == 1
+    assert (first["works"], first["seeds"]) == ("fips", 2)
+    assert (second["works"], second["seeds"]) == ("fips", 2)
+    assert second["requests"] == before["requests"], "no key is drawn from drng's generators"
+
+
+def test_a_key_before_the_first_byte_is_seeded_by_the_system(case: Case, library: str) -> None:
+    """What docs/servers.md says of programs that begin with a key."""
+    key, drawn = case.draw("key", "bytes", library=library)["steps"]
+    assert (key["works"], key["seeds"]) == ("fips", 0)
+    assert drawn["works"] and drawn["seeds"] == 1
+
+
+def test_no_seed_no_bytes_and_no_keys(case: Case, library: str) -> None:
+    no_instruction_and_no_fallback(case)
+    drawn, key = case.draw("bytes", "key", library=library)["steps"]
+    assert not drawn["works"]
+    assert not key["works"]
+
+
+def test_without_random_provider_the_fips_provider_takes_the_requests(case: Case, library: str) -> None:
+    """Why the profile has the line: nothing else shows it."""
+    random_provider_left_out(case)
+    drawn, private, key = case.draw("bytes", "private", "key", library=library)["steps"]
+    assert drawn["works"] and private["works"] and key["works"]
+    assert key["seeds"] == key["requests"] == 0
+
+
+def test_drng_status_says_that_the_fips_provider_takes_them(case: Case) -> None:
+    assert case.status()["override"] is None
+    random_provider_left_out(case)
+    assert case.status()["override"] == "the fips provider"
+    check = case.run(str(ROOT / "scripts" / "drng-status"), "--check")
+    assert (check.returncode, check.stdout) == (2, "drng: the fips provider outranks every provider\n")
+
+
+# ---- Programs ----
+
+
+def test_the_openssl_command(case: Case) -> None:
+    assert re.fullmatch(r"[0-9a-f]{32}\n", case.run("openssl", "rand", "-hex", "16").stdout)
+    key = ("openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "group:P-256", "-quiet")
+    assert "BEGIN PRIVATE KEY" in case.run(*key).stdout
+    assert case.run("openssl", "dgst", "-sha256", "/dev/null").returncode == 0
+    assert case.run("openssl", "dgst", "-md5", "/dev/null").returncode != 0, "not in the FIPS provider"
+    no_instruction_and_no_fallback(case)
+    assert case.run("openssl", "rand", "-hex", "16").returncode != 0
+    assert case.run(*key).returncode != 0, "its seed would have come from drng"
+
+
+def requests_of(pid: int) -> int:
+    result = subprocess.run(
+        [str(ROOT / "scripts" / "drng-status"), "--json", "--pid", str(pid)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return sum(process["requests"] for process in json.loads(result.stdout)["processes"] if process["uses"] == "drng")
+
+
+def test_s_server(case: Case, site: Site) -> None:
+    port = free_ports(1)[0]
+    command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-www", "-quiet"]
+    command += ["-cert", str(site.cert("ec")), "-key", str(site.key("ec"))]
+    with server(command, case.env, port) as process:
+        before = requests_of(process.pid)
+        url = f"https://127.0.0.1:{port}/"
+        curl = ["curl", "--silent", "--cacert", str(site.cert("ec")), url]
+        assert subprocess.run(curl, capture_output=True, check=False).returncode == 0
+        assert requests_of(process.pid) > before
+
+
+@pytest.mark.parametrize("version", clients.VERSIONS)
+def test_nginx(case: Case, site: Site, version: str) -> None:
+    with running(NGINX, site, case.env) as process:
+        before = sum(requests_of(pid) for pid in process.workers())
+        outcome = clients.curl(clients.Visit(site, version=version), RELEASE.environment())
+        assert outcome.page, outcome.said
+        assert all(maps(pid, MODULE) for pid in process.workers())
+        assert sum(requests_of(pid) for pid in process.workers()) > before
+
+
+# ---- The table of docs/servers.md ----
+
+
+def nothing(case: Case) -> None:
+    pass
+
+
+def module_missing(case: Case) -> None:
+    (case.modules / "drng.so").unlink()
+
+
+def fips_missing(case: Case) -> None:
+    (case.modules / "fips.so").unlink()
+
+
+def section_missing(case: Case) -> None:
+    (case.folder / "fipsmodule.cnf").unlink()
+
+
+def no_instruction_and_no_fallback(case: Case) -> None:
+    case.masked = True
+    case.replace("[drng_sect]\n", "[drng_sect]\nfallback = no\n")
+
+
+def value_mistyped(case: Case) -> None:
+    case.replace("[drng_sect]\n", "[drng_sect]\nfallback = mabye\n")
+
+
+def fips_not_taken_back(case: Case) -> None:
+    case.replace("\nproperties = provider=drng,-fips\n", "\nproperties = provider=drng\n")
+
+
+def random_provider_left_out(case: Case) -> None:
+    case.replace("\nrandom_provider = none\n", "\n")
+
+
+def key_mistyped_elsewhere(case: Case) -> None:
+    case.replace("\nproperties = ", "\npropertes = ")
+
+
+def file_missing(case: Case) -> None:
+    case.profile.unlink()
+
+
+ROWS: dict[str, Callable[[Case], None]] = {
+    "nothing": nothing,
+    "`drng.so` missing": module_missing,
+    "`fips.so` missing": fips_missing,
+    "`fipsmodule.cnf` missing": section_missing,
+    "no instruction, `fallback = no`": no_instruction_and_no_fallback,
+    "a value mistyped": value_mistyped,
+    "`-fips` left out": fips_not_taken_back,
+    "`random_provider` left out": random_provider_left_out,
+    "a key mistyped in another section": key_mistyped_elsewhere,
+    "the file missing": file_missing,
+}
+WARNINGS = {
+    "nothing": "",
+    "warns of the include": "an .include names a file that cannot be read",
+    "warns of the value": "fallback = mabye: the provider does not load",
+    "warns of `-fips`": "write provider=drng,-fips",
+    "warns of `random_provider`": "has no random_provider = none",
+    "warns that OpenSSL reads no further": "propertes = ",
+    "refuses what is not there": "No such file or directory",
+}
+
+
+def table() -> dict[str, list[str]]:
+    text = GUIDE.read_text().partition("\n| under `drng-fips.cnf` |")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
+    return {row[0]: row[1:] for row in rows}
+
+
+def test_the_table_is_whole() -> None:
+    assert list(table()) == list(ROWS)
+
+
+def bytes_by(case: Case) -> str:
+    """Who serves RAND_bytes."""
+    answer = case.draw("bytes")
+    drawn = answer["steps"][0]
+    if not drawn["works"]:
+        return "nobody"
+    if drawn["requests"]:
+        return "drng"
+    return "the FIPS provider" if "fips" in answer["active"] else "OpenSSL"
+
+
+def keys_by(case: Case) -> str:
+    made_by = case.draw("bytes", "key")["steps"][1]["works"]
+    return {"fips": "the FIPS provider", "default": "OpenSSL", "": "nobody"}[made_by]
+
+
+def nginx_serves(case: Case, site: Site) -> str:
+    try:
+        with running(NGINX, site, case.env):
+            return "yes" if clients.curl(clients.Visit(site), RELEASE.environment()).page else "no"
+    except AssertionError:
+        return "no"
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_who_serves(case: Case, site: Site, row: str) -> None:
+    need_rdrand()
+    ROWS[row](case)
+    told = case.run(str(ROOT / "scripts" / "drng-conf"), str(case.profile))
+    wanted = table()[row]
+    assert [bytes_by(case), keys_by(case), nginx_serves(case, site)] == wanted[:3]
+    warning = WARNINGS[wanted[3]]
+    assert warning in told.stderr
+    assert (told.returncode == 0) == (warning == "") == (told.stderr == "")
+
+
+# ---- drng-conf, without the FIPS provider: it reads the file ----
+
+
+def warnings_of(text: str, folder: Path) -> str:
+    section = folder / "fipsmodule.cnf"
+    section.write_text("[fips_sect]\nactivate = 1\n")
+    path = folder / "openssl.cnf"
+    path.write_text(text.replace(f"\n.include {INSTALLED}\n", f"\n.include {section}\n"))
+    result = subprocess.run(
+        [str(ROOT / "scripts" / "drng-conf"), str(path)],
+        env=RELEASE.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return "".join(line for line in result.stderr.splitlines(True) if "needs OpenSSL 3.5" not in line)
+
+
+def test_drng_conf_has_nothing_to_say_of_the_profile(tmp_path: Path) -> None:
+    assert warnings_of(PROFILE.read_text(), tmp_path) == ""
+
+
+@pytest.mark.parametrize("query", ["provider=drng", "provider=drng,fips=yes", "fips,provider=drng"])
+@pytest.mark.parametrize("key", ["properties", "seed_properties"])
+def test_drng_conf_warns_of_fips_that_is_not_taken_back(tmp_path: Path, key: str, query: str) -> None:
+    text = PROFILE.read_text().replace(f"\n{key} = provider=drng,-fips\n", f"\n{key} = {query}\n")
+    assert f"[drng_fips] {key} = {query}: matches nothing" in warnings_of(text, tmp_path)
+
+
+@pytest.mark.parametrize("query", ["provider=drng,fips=no", "-fips, provider=drng", "provider=drng,?fips=yes"])
+def test_drng_conf_takes_other_ways_to_take_it_back(tmp_path: Path, query: str) -> None:
+    text = PROFILE.read_text().replace("provider=drng,-fips", query)
+    assert warnings_of(text, tmp_path) == ""
+
+
+@pytest.mark.parametrize("line", ["fips_mode = yes", "default_properties = fips", "default_properties = a=b, fips=yes"])
+def test_drng_conf_knows_each_way_to_want_fips(tmp_path: Path, line: str) -> None:
+    text = PROFILE.read_text().replace("provider=drng,-fips", "provider=drng")
+    assert "matches nothing" in warnings_of(text.replace("default_properties = fips=yes", line), tmp_path)
+    assert warnings_of(text.replace("default_properties = fips=yes", ""), tmp_path) == ""
+
+
+def test_drng_conf_warns_of_a_fips_provider_that_takes_the_requests(tmp_path: Path) -> None:
+    if not has_random_provider():
+        pytest.skip("OpenSSL before 3.5 has no random_provider")
+    for line in ("\n", "\nrandom_provider = fips\n"):
+        text = PROFILE.read_text().replace("\nrandom_provider = none\n", line)
+        assert "has no random_provider = none" in warnings_of(text, tmp_path)
+
+
+# ---- drng-enable ----
+
+ON = ("on", "--system", "--profile", "fips")
+
+# As fips_module(7) has it, with the names of its sections changed.
+OWN_NAMES = f"""\
+openssl_conf = my_init
+.include {INSTALLED}
+[my_init]
+providers = my_providers
+alg_section = algorithm_sect
+[my_providers]
+fips = fips_sect
+base = base_sect
+[base_sect]
+activate = 1
+[algorithm_sect]
+default_properties = fips=yes
+"""
+
+
+@pytest.fixture
+def with_fips(image: Image, fips: Path) -> Image:
+    """The image with the FIPS provider installed."""
+    shutil.copy(fips, image.modules)
+    section = str(image.root) + INSTALLED
+    subprocess.run(["openssl", "fipsinstall", "-out", section, "-module", str(fips)], capture_output=True, check=True)
+    return image
+
+
+@pytest.mark.parametrize("offline", [False, True], ids=["live", "offline"])
+@pytest.mark.parametrize("text", [None, OWN_NAMES], ids=["stock", "own-names"])
+def test_there_and_back(with_fips: Image, text: str | None, offline: bool) -> None:
+    image = with_fips
+    image.offline = offline
+    if text is not None:
+        image.conf.write_text(text)
+    original = image.files()
+    image.ok(*ON)
+    assert image.served(image.conf)
+    assert image.providers(image.conf) == {"base", "fips", "drng"}
+    assert "fips is on already" in image.ok(*ON)
+    assert "fips is on" in image.ok("status", "--system")
+    image.ok("off", "--system")
+    assert image.files() == original
+
+
+def test_a_default_provider_that_was_named_stays(with_fips: Image) -> None:
+    image = with_fips
+    image.conf.write_text(
+        OWN_NAMES.replace("[base_sect]", "default = my_default\n[my_default]\nactivate = 1\n[base_sect]")
+    )
+    image.ok(*ON)
+    assert image.providers(image.conf) == {"base", "default", "fips", "drng"}
+    assert image.served(image.conf)
+
+
+def test_a_service(with_fips: Image) -> None:
+    said = with_fips.ok("on", "--service", "nginx", "--profile", "fips")
+    assert "nginx.service: fips is on" in said
+    assert "ExecStartPre=" in with_fips.drop_in.read_text(), "the check of a strict profile"
+    assert "--profile fips" not in said
+
+
+def test_another_profile_is_refused_where_the_file_is_for_fips(with_fips: Image) -> None:
+    with_fips.conf.write_text(OWN_NAMES)
+    said = with_fips.refused("on", "--system")
+    assert "for OpenSSL's FIPS provider there is --profile fips" in said
+    assert "write provider=drng,-fips" in said
+
+
+@pytest.mark.parametrize("missing", ["fips.so", "fipsmodule.cnf"])
+def test_without_the_fips_provider_it_is_refused(with_fips: Image, missing: str) -> None:
+    folder = with_fips.modules if missing == "fips.so" else with_fips.root / "etc/ssl"
+    (folder / missing).unlink()
+    said = with_fips.refused(*ON)
+    assert ("not base drng fips" if missing == "fips.so" else INSTALLED) in said
+
+
+@pytest.mark.parametrize("line", ["random_provider = none\n", ",-fips"])
+def test_a_profile_without_what_keeps_drng_in_use_is_refused(with_fips: Image, line: str) -> None:
+    profile = with_fips.root / "etc/ssl/drng/drng-fips.cnf"
+    lines = profile.read_text().splitlines(True)
+    profile.write_text("".join(part if part.startswith("#") else part.replace(line, "") for part in lines))
+    assert "random numbers would not come from drng" in with_fips.refused(*ON)
+
+
+def test_before_3_5_it_is_refused(image: Image) -> None:
+    if has_random_provider():
+        pytest.skip("this is OpenSSL 3.5 or later")
+    assert "fips needs OpenSSL 3.5 or later" in image.refused(*ON)

@@ -1,0 +1,177 @@
+"""docs/migrate.md: its commands, typed as they stand on a copy of this machine, and what it says of the old ways."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from tests.support import typed
+from tests.support.builds import ROOT
+from tests.support.typed import type_in
+
+GUIDE = ROOT / "docs" / "migrate.md"
+
+# Servers as Debian configures them, with the lines that people come with. systemctl starts a server as systemd would,
+# with the variable of the drop-in that drng-enable has written, and returns once a page is served.
+CERTIFICATE = """
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=localhost \
+    -addext subjectAltName=IP:127.0.0.1 -keyout /root/key.pem -out /root/cert.pem
+cat /root/key.pem /root/cert.pem >/root/both.pem
+cat >/usr/local/sbin/systemctl <<'END'
+#!/bin/sh
+[ "$1" = restart ] || exit 0
+export "$(sed -n 's/^Environment=//p' "/etc/systemd/system/$2.service.d/drng.conf")"
+case $2 in
+apache2) file=/run/apache2/apache2.pid; rm -f $file; apachectl start ;;
+haproxy) file=/run/haproxy.pid; haproxy -W -D -p $file -f /etc/haproxy/haproxy.cfg ;;
+esac
+until [ -s $file ] && curl -sk -o /dev/null https://127.0.0.1/; do sleep 0.05; done
+END
+"""
+APACHE = """
+a2enmod -q ssl
+grep -q '^SSLRandomSeed connect builtin' /etc/apache2/mods-enabled/ssl.conf
+cat >/etc/apache2/sites-enabled/000-default.conf <<'END'
+ServerName localhost
+<VirtualHost *:443>
+    SSLEngine on
+    SSLCertificateFile /root/cert.pem
+    SSLCertificateKeyFile /root/key.pem
+</VirtualHost>
+END
+"""
+# One process, so that its counters are all of them.
+ONE_WORKER = (
+    "printf 'StartServers 1\\nServerLimit 1\\nThreadsPerChild 25\\nMaxRequestWorkers 25\\n' >>/etc/apache2/apache2.conf"
+)
+HAPROXY = """
+cat >>/etc/haproxy/haproxy.cfg <<'END'
+frontend secure
+    bind 127.0.0.1:443 ssl crt /root/both.pem
+    http-request return status 200 content-type text/plain string "a page\\n"
+END
+"""
+SERVED = r"^public +CTR-DRBG of provider drng$"
+
+
+def commands(heading: str) -> list[str]:
+    return typed.commands(GUIDE, heading)
+
+
+def program(heading: str) -> str:
+    """The lines that save the program of a section."""
+    found = re.search(r"^```c\n(.*?)^```$", typed.section(GUIDE, heading), flags=re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return f"cat >draw.c <<'END'\n{found[1]}END"
+
+
+def answer_to(command: str, said: str) -> str:
+    """What stands between a command, as the shell shows it, and the next."""
+    _, found, rest = said.partition(f"\n+ {command}\n")
+    assert found, f"{command} in:\n{said}"
+    return rest.partition("\n+ ")[0]
+
+
+def matches(pattern: str, said: str) -> bool:
+    return re.search(pattern, said, flags=re.MULTILINE) is not None
+
+
+def test_the_openssl_command(tmp_path: Path) -> None:
+    said = type_in(commands("openssl -engine rdrand"), tmp_path)
+    for command in ("openssl rand -provider drng -hex 16", "openssl rand -hex 16"):
+        assert matches(r"^[0-9a-f]{32}$", answer_to(command, said))
+    assert "-----" not in said, "no key is shown"
+    assert matches(SERVED, answer_to("drng-status", said))
+    assert "override" not in said
+    assert matches(r"^public +RDRAND of provider drng$", said)
+
+
+def test_an_engine_that_is_not_there_leaves_openssls_own(tmp_path: Path) -> None:
+    """Bytes and success all the same: why the page says to remove the line."""
+    said = type_in(["openssl list -engines", "openssl rand -engine rdrand -hex 16"], tmp_path)
+    assert "rdrand" not in answer_to("openssl list -engines", said), "this OpenSSL has it: the page is for others"
+    assert 'Invalid engine "rdrand"' in said
+    assert matches(r"^[0-9a-f]{32}", said)
+
+
+def test_a_program_that_chooses_for_itself(tmp_path: Path) -> None:
+    heading = "RAND_set_rand_engine and ENGINE_set_default_RAND"
+    said = type_in([program(heading), *commands(heading)], tmp_path)
+    assert answer_to("./draw", said) == "served by provider drng"
+    assert "no random numbers from drng" in said
+
+
+def test_apache(tmp_path: Path) -> None:
+    said = type_in([CERTIFICATE, APACHE, *commands("Apache"), "curl -sk https://127.0.0.1/"], tmp_path)
+    assert "Syntax OK" in said
+    assert "apache2.service: strict is on" in said
+    assert matches(r"^process +\d+ apache2\nuses +drng$", said)
+    assert "</html>" in said
+
+
+def seeds_and_requests(said: str) -> list[tuple[int, int]]:
+    """Of all processes together, at each `drng-status --json`."""
+    found = []
+    for text in re.findall(r"^\{\n.*?^\}$", said, flags=re.MULTILINE | re.DOTALL):
+        processes = json.loads(text)["processes"]
+        seeds = sum(process[f"seeds-{way}"] for process in processes for way in ("rdseed", "rdrand", "fallback"))
+        found.append((seeds, sum(process["requests"] for process in processes)))
+    return found
+
+
+def test_what_sslrandomseed_costs(tmp_path: Path) -> None:
+    """Seeds grow with the connections under Debian's lines, and no longer once they are commented out."""
+    look = 'drng-status --json --pid "$(cat /run/apache2/apache2.pid)"'
+    connections = ["for i in 1 2 3 4 5 6 7 8 9 10; do curl -sk -o /dev/null https://127.0.0.1/; done"]
+    first = ["drng-enable on --service apache2", "systemctl restart apache2"]
+    stop = ["apachectl stop", "while [ -e /run/apache2/apache2.pid ]; do sleep 0.05; done"]
+    visited = [*connections, look, *connections, look]
+    said = type_in([CERTIFICATE, APACHE, ONE_WORKER, *first, *visited, *stop, *commands("Apache"), *visited], tmp_path)
+    counts = seeds_and_requests(said)
+    (before, asked), (after, more), (warm, asked_then), (still, more_then) = counts
+    assert more > asked
+    assert after - before >= 10, f"one for each connection, or more: {counts}"
+    assert more_then > asked_then
+    assert still == warm, counts
+
+
+def test_haproxy(tmp_path: Path) -> None:
+    old = "sed -i 's/^global$/global\\n    ssl-engine rdrand/' /etc/haproxy/haproxy.cfg"
+    refused = "if haproxy -c -f /etc/haproxy/haproxy.cfg; then exit 1; fi"
+    said = type_in([CERTIFICATE, HAPROXY, old, refused, *commands("HAProxy"), "curl -sk https://127.0.0.1/"], tmp_path)
+    assert "unknown keyword 'ssl-engine'" in said
+    assert "haproxy.service: strict is on" in said
+    assert matches(r"^process +\d+ haproxy\nuses +drng$", said)
+    assert matches("^a page$", said)
+
+
+def test_apache_refuses_the_engine(tmp_path: Path) -> None:
+    line = "echo 'SSLCryptoDevice rdrand' >>/etc/apache2/mods-available/ssl.conf"
+    refused = "if apachectl configtest; then exit 1; fi"
+    said = type_in([CERTIFICATE, APACHE, line, refused, *commands("Apache")], tmp_path)
+    assert "SSLCryptoDevice: Invalid argument" in said
+    assert "apache2.service: strict is on" in said
+
+
+def test_ia32cap(tmp_path: Path) -> None:
+    said = type_in(commands("OPENSSL_ia32cap"), tmp_path)
+    assert matches("^active-source +rdrand$", answer_to("drng-status", said))
+    _, _, masked = said.partition("+ OPENSSL_ia32cap=~0x4000000000000000 drng-status\n")
+    assert matches("^active-source +fallback$", masked)
+    assert matches("^disabled-reason +.*OPENSSL_ia32cap", masked)
+
+
+def test_rngd(tmp_path: Path) -> None:
+    said = type_in(commands("rngd"), tmp_path)
+    assert matches(r"^[0-9a-f]{32}$", answer_to("openssl rand -hex 16", said))
+    assert matches(SERVED, answer_to("drng-status", said))
+    assert matches("^seeds-(rdseed|rdrand) +[1-9]", said)
+
+
+def test_every_command_of_the_page_is_typed() -> None:
+    """A section that no test above types would not be seen otherwise."""
+    headings = re.findall(r"^## (.*)$", GUIDE.read_text(), flags=re.MULTILINE)
+    mine = Path(__file__).read_text()
+    assert len(headings) == 6
+    assert not [heading for heading in headings if f'"{heading}"' not in mine]
