@@ -1,22 +1,21 @@
 /* Linux, and other systems that have getrandom(). */
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mixing/machine/cpuinfo.h"
 #include "mixing/machine/os.h"
+#include "mixing/memory/cancel.h"
 #include "mixing/memory/wipe.h"
 
 /* Requests of up to 256 bytes are served in full or not at all: random(7). */
 bool drng_os_random(uint8_t *out, size_t len)
 {
-    int cancel_state = PTHREAD_CANCEL_ENABLE;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    const struct drng_cancel cancel = drng_cancel_disable();
     const bool whole = getrandom(out, len, GRND_NONBLOCK) == (ssize_t)len;
-    (void)pthread_setcancelstate(cancel_state, &cancel_state);
+    drng_cancel_restore(cancel);
     if (!whole) {
         drng_wipe(out, len);
     }

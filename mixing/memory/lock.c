@@ -2,6 +2,8 @@
 
 #include <stdint.h>
 
+#include "mixing/memory/cancel.h"
+
 /*
  * The locks that this thread holds or waits for, and its cancellation state. Thread-local memory is not wiped in a
  * child of fork(), but the locks themselves are: an entry counts only in the generation in which it was made.
@@ -12,7 +14,7 @@
  */
 static _Thread_local struct {
     unsigned depth;
-    int cancel_state;    /* the caller's state, valid while depth > 0 or cancel_is_owed */
+    struct drng_cancel cancel; /* the caller's, valid while depth > 0 or cancel_is_owed */
     bool cancel_is_owed; /* a fork interrupted the code that disabled cancellation, so that code may never restore it */
     struct held {
         const struct drng_lock *lock; /* NULL: the entry is reserved and not filled yet */
@@ -68,14 +70,13 @@ static void drop_stale(void)
 /* Reserves an entry, disables cancellation, and fills the entry. */
 static void note(const struct drng_lock *lock, bool shared)
 {
-    int cancel_state = PTHREAD_CANCEL_ENABLE;
     const uint64_t generation = drng_fork_generation();
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    const struct drng_cancel cancel = drng_cancel_disable();
     const unsigned at = mine.depth;
     mine.depth = at + 1;
     keep_order();
     if (at == 0 && !mine.cancel_is_owed) {
-        mine.cancel_state = cancel_state;
+        mine.cancel = cancel;
     }
     mine.held[at].generation = generation;
     mine.held[at].shared = shared;
@@ -143,14 +144,13 @@ static void cross_out(unsigned i)
         mine.held[i] = mine.held[i + 1];
     }
     mine.held[i] = (struct held){.lock = NULL};
-    const int cancel_state = mine.cancel_state;
+    const struct drng_cancel cancel = mine.cancel;
     keep_order();
     mine.depth = i;
     keep_order();
     if (i == 0) {
-        int unused = 0;
         mine.cancel_is_owed = false;
-        (void)pthread_setcancelstate(cancel_state, &unused);
+        drng_cancel_restore(cancel);
     }
 }
 
