@@ -118,7 +118,7 @@ class Check:
             conf = self.conf(text)
             providers = conf.section(self.reader.understand(conf).providers) or {}
             named = {key.split(".", 1)[-1]: value for key, value in providers.items()}
-            return {n for n, s in named.items() if self.reader.is_active(conf.section(s))} or {"default"}
+            return {n for n, s in named.items() if self.reader.is_active(conf, s)} or {"default"}
         with programs.as_file(text) as name:
             result = programs.openssl("list", "-providers", conf=name)
             if result.returncode != 0:
@@ -209,7 +209,7 @@ class Check:
         if profile == "fips":
             # A default provider that the file does not activate is there only as long as no other provider is.
             conf = self.conf(before)
-            named = self.reader.is_active(conf.section(self.reader.understand(conf).default))
+            named = self.reader.is_active(conf, self.reader.understand(conf).default)
             return (active if named else active - {"default"}) | {"base", "fips", "drng"}
         if "default" not in active:
             raise Failure(

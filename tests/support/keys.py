@@ -14,7 +14,7 @@ def keys_of_the_provider() -> Keys:
     rows = re.findall(r'X\(DRNG_\w+, ("\w+")\)', (ROOT / "mixing/machine/instruction.h").read_text())
     code = (ROOT / "provider/config.c").read_text()
     code = code.replace("DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)", ", ".join(rows))
-    lines = re.findall(r'^    \[\w+\] = \{"(\w+)", \{(.*?)\}', code, flags=re.M)
+    lines = re.findall(r'^\s*\[\w+\]\s*=\s*\{\s*"(\w+)",\s*\{(.*?)\}', code, flags=re.M | re.S)
     return {key: tuple(re.findall(r'"(.*?)"', values)) for key, values in lines}
 
 

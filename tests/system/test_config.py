@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import CONF, MASKED, ConfigWriter, Flavour, openssl_version, served_by_drng
+from tests.support.builds import CONF, MASKED, ROOT, ConfigWriter, Flavour, openssl_version, served_by_drng
+from tests.support.servers import SYSTEM_PYTHON
 
 
 def test_the_strict_profile_is_served_by_drng(flavour: Flavour) -> None:
@@ -113,6 +114,26 @@ def test_a_bad_value_in_the_strict_profile_fails_closed(
     assert answer["loaded"] == 0
     assert answer["rand_bytes"] != 1
     assert answer["public"] is None
+
+
+@pytest.mark.parametrize("diagnostics", ["0", "1"])
+@pytest.mark.parametrize(
+    "command",
+    [["openssl", "rand", "-hex", "4"], [SYSTEM_PYTHON, "-c", "import ssl; ssl.RAND_bytes(4)"]],
+    ids=["openssl", "python"],
+)
+def test_a_bad_value_is_named_by_drng_conf_and_by_no_program(
+    release: Flavour, config: ConfigWriter, command: list[str], diagnostics: str
+) -> None:
+    """What provider-drng(7) says. A libcrypto that keeps the error would make this fail: then say so there."""
+    path = config(source="rdrnd")
+    path.write_text(f"{path.read_text()}\n[default]\nconfig_diagnostics = {diagnostics}\n")
+    result = release.run(command, {"OPENSSL_CONF": str(path)})
+    assert result.returncode != 0
+    assert "unsupported" in result.stderr
+    assert "rdrnd" not in result.stderr
+    named = release.run([str(ROOT / "scripts/drng-conf"), str(path)])
+    assert "source = rdrnd: the provider does not load; write one of auto, rdseed, rdrand" in named.stderr
 
 
 def test_every_good_value_serves(release: Flavour, config: ConfigWriter) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.drng_enable import programs
 from tests.support.builds import RELEASE, ROOT, has_random_provider
 from tests.support.image import NOBODY, STOCK, Image
 from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
@@ -787,6 +788,50 @@ def test_drng_conf_warns(tmp_path: Path, old: str, new: str, warning: str) -> No
     result = drng_conf(path)
     assert result.returncode == 1
     assert warning in result.stderr
+
+
+def with_activate(path: Path, value: str) -> Path:
+    text = (ROOT / "conf/drng.cnf").read_text()
+    assert "[drng_sect]\nactivate = 1\n" in text
+    path.write_text(text.replace("[drng_sect]\nactivate = 1\n", f"[drng_sect]\nactivate = {value}\n"))
+    return path
+
+
+@pytest.mark.parametrize("value", ["0", "no", "OFF", "Yes", "maybe"])
+def test_drng_conf_says_of_activate_what_this_openssl_does(tmp_path: Path, value: str) -> None:
+    """OpenSSL before 3.3 loads a provider for any value."""
+    path = with_activate(tmp_path / "openssl.cnf", value)
+    said = drng_conf(path)
+    loaded = "  drng\n" in RELEASE.run(["openssl", "list", "-providers"], {"OPENSSL_CONF": str(path)}).stdout
+    assert said.returncode == 1
+    assert f"[drng_sect] activate = {value}: this OpenSSL " in said.stderr
+    assert ("this OpenSSL loads the provider" in said.stderr) == loaded
+    assert "drng is not loaded" not in said.stderr
+
+
+@pytest.mark.parametrize(
+    ("later", "value", "active", "said"),
+    [
+        (False, "0", True, "this OpenSSL loads the provider whatever the value is, and OpenSSL 3.3 or later does not"),
+        (False, "Yes", True, "this OpenSSL loads the provider whatever the value is, and OpenSSL 3.3 or later reads"),
+        (False, "on", True, ""),
+        (True, "0", False, "this OpenSSL does not load the provider, and OpenSSL before 3.3 loads"),
+        (True, "FALSE", False, "this OpenSSL does not load the provider, and OpenSSL before 3.3 loads"),
+        (True, "Yes", False, "this OpenSSL reads the file no further, and OpenSSL before 3.3 loads"),
+        (True, "YES", True, ""),
+    ],
+)
+def test_activate_before_and_since_openssl_3_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: bool, value: str, active: bool, said: str
+) -> None:
+    """Each version's own rule, whichever is installed here: crypto/provider_conf.c of both."""
+    reader = programs.drng_conf()
+    monkeypatch.setattr(reader.Conf, "reads_value_of_activate", lambda _: later)
+    conf = reader.Conf(str(with_activate(tmp_path / "openssl.cnf", value)))
+    assert reader.is_active(conf, "drng_sect") == active
+    warnings = reader.understand(conf).warnings
+    assert len(warnings) == bool(said)
+    assert said in "".join(warnings)
 
 
 def test_drng_conf_minds_the_order_for_random_provider(tmp_path: Path) -> None:

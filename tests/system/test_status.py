@@ -511,6 +511,7 @@ def test_the_memory_for_secrets_and_why_it_is_not_locked(number: int, tmp_path: 
 
 GARBAGE = {
     "zeros": bytes(8192),
+    "ones": b"\xff" * 256,
     "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
     "an older layout": forged(layout=1),
     "a newer layout": forged(layout=page.LAYOUT + 1),
@@ -538,11 +539,15 @@ GARBAGE = {
 @pytest.mark.parametrize("content", GARBAGE.values(), ids=GARBAGE.keys())
 def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
     with holding(build_module(tmp_path, content)) as pid:
-        result = status("--pid", str(pid))
+        forms = [status(*form, "--pid", str(pid)) for form in ((), ("--json",), ("--prometheus",))]
         check = status("--check", "--pid", str(pid))
-    assert result.returncode == 3
-    assert result.stderr.startswith(f"drng-status: process {pid} (python3")
-    assert "Traceback" not in result.stderr
+    for result in forms:
+        assert result.returncode == 3
+        assert result.stderr.startswith(f"drng-status: process {pid} (python3")
+        assert "Traceback" not in result.stderr
+    metrics = parse_metrics(forms[2].stdout)
+    assert metrics.pop("drng_unreadable_processes") == {"": 1}
+    assert not any(metrics.values()), "no number of what cannot be read"
     assert check.returncode == 3
     assert check.stdout.startswith("drng: cannot tell in ")
 
