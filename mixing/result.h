@@ -1,21 +1,21 @@
-/* result.h - what a function of mixing/ answers. */
+/* result.h - the results of the functions in mixing/. */
 
 #ifndef DRNG_RESULT_H
 #define DRNG_RESULT_H
 
-/* A result that the caller may not drop: every function that can fail carries it. */
+/* The compiler warns if a caller ignores the result. Every function that can fail has this attribute. */
 #define DRNG_MUST_CHECK __attribute__((warn_unused_result))
 
 enum drng_result {
     DRNG_OK = 0,
-    DRNG_EXHAUSTED,        /* the instruction gave too little in its time; may clear up later */
-    DRNG_HEALTH_FAILED,    /* raw words failed a health test; they were thrown away */
-    DRNG_UNAVAILABLE,      /* not there, not allowed, or disabled in this process */
-    DRNG_NO_FALLBACK,      /* no instruction served, and nothing else may */
-    DRNG_FALLBACK_FAILED,  /* the default seed source was asked and gave nothing */
+    DRNG_EXHAUSTED,        /* the instruction gave too few words within its budget; a later call may succeed */
+    DRNG_HEALTH_FAILED,    /* raw words failed a health test, and were discarded */
+    DRNG_UNAVAILABLE,      /* the CPU has no such instruction, it may not be used, or it is disabled in this process */
+    DRNG_NO_FALLBACK,      /* no instruction served, and there is no fallback */
+    DRNG_FALLBACK_FAILED,  /* no instruction served, and the default seed source failed */
     DRNG_BAD_LENGTH,       /* a length outside the limits that the header states */
-    DRNG_RESEED_NEEDED,    /* no seed, or one whose last request (SP 800-90A) has been served */
-    DRNG_SELF_TEST_FAILED, /* a known answer came out wrong */
+    DRNG_RESEED_NEEDED,    /* there is no seed, or reseed_counter has passed the limit of SP 800-90A */
+    DRNG_SELF_TEST_FAILED, /* an algorithm gave a wrong answer to a known-answer test */
 };
 
 #endif

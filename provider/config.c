@@ -10,7 +10,7 @@
 
 enum { MAX_VALUES = 1 + DRNG_INSTRUCTIONS, ALLOWED_SIZE = 64 };
 
-/* A key and its values, the default first; a value's place is what it means. */
+/* A key and its allowed values, the default first. */
 struct key {
     const char *name;
     const char *values[MAX_VALUES];
@@ -19,7 +19,9 @@ struct key {
 enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, KEYS };
 
 static const struct key keys[KEYS] = {
-    [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* the rows in their order */
+    [SOURCE] = {"source",
+                {"auto",
+                 DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* the names in the order of the instructions */
     [FALLBACK] = {"fallback", {"yes", "no"}},
     [OS_MIXING] = {"os_mixing", {"yes", "no"}},
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
@@ -38,7 +40,7 @@ static int count_of(const struct key *key)
     return count;
 }
 
-/* The place of the value among those allowed, 0 where the key is not set, or -1. */
+/* The index of the value among the allowed ones; 0 if the key is not set; -1 if the value is not allowed. */
 static int place_of(const struct key *key, const char *value)
 {
     if (value == NULL) {
@@ -52,7 +54,7 @@ static int place_of(const struct key *key, const char *value)
     return -1;
 }
 
-/* "auto, yes or no" */
+/* Writes "auto, yes or no". */
 static void list_allowed(const struct key *key, char text[ALLOWED_SIZE])
 {
     const int count = count_of(key);
@@ -87,7 +89,7 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         }
     }
     *config = (struct drng_config){
-        .source = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : place[SOURCE] - 1,
+        .choice = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : place[SOURCE] - 1,
         .fallback = place[FALLBACK] == 0,
         .os_mixing = place[OS_MIXING] == 0,
         .request_mixing = tristates[place[REQUEST_MIXING]],

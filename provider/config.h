@@ -12,7 +12,7 @@
 enum drng_tristate { DRNG_AUTO, DRNG_YES, DRNG_NO };
 
 struct drng_config {
-    int source; /* the place of an instruction's row, or DRNG_CHOICE_AUTO */
+    int choice; /* the key `source`: the index of an instruction, or DRNG_CHOICE_AUTO */
     bool fallback;
     bool os_mixing;
     enum drng_tristate request_mixing;
@@ -20,8 +20,8 @@ struct drng_config {
 };
 
 /*
- * Reads the five keys from the core; a key that is not there has its default. False, with an error that names
- * key, value and what is allowed, for any other value.
+ * Reads the five keys from the core. A key that is not set has its default. False, with an error that names the key,
+ * its value and the allowed values, if a value is not allowed.
  */
 bool drng_config_read(struct drng_config *config, const struct drng_core *core);
 

@@ -5,7 +5,7 @@
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
-/* False for the id of another function. */
+/* False if the id is that of another function. */
 static bool take_memory_function(struct drng_core *core, const OSSL_DISPATCH *in)
 {
     switch (in->function_id) {

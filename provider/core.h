@@ -1,4 +1,4 @@
-/* core.h - what libcrypto's core offers a provider, as far as this one uses it. */
+/* core.h - the functions of libcrypto's core that drng uses. */
 
 #ifndef DRNG_CORE_H
 #define DRNG_CORE_H
@@ -9,9 +9,9 @@
 #include <openssl/core_dispatch.h>
 
 /*
- * Functions that the core did not offer are NULL. Every core since OpenSSL 3.0 offers those for memory: libcrypto's
- * own, through which what the program set by CRYPTO_set_mem_functions() and by CRYPTO_secure_malloc_init() holds for
- * drng too.
+ * A function that the core does not offer is NULL. Every core since OpenSSL 3.0 offers the functions for memory. They
+ * are libcrypto's own, so what the program sets by CRYPTO_set_mem_functions() and CRYPTO_secure_malloc_init() applies
+ * to drng, too.
  */
 struct drng_core {
     const OSSL_CORE_HANDLE *handle;
@@ -31,16 +31,18 @@ struct drng_core {
 
 void drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 
-/* The name of a function that drng cannot do without and this core does not offer, or NULL. */
+/* The name of a function that drng needs and this core does not offer, or NULL. */
 const char *drng_core_lacks(const struct drng_core *core);
 
-/* The version of the libcrypto that has loaded the provider, "3.0.19", for as long as that is there; NULL: it does not
- * say. */
+/*
+ * The version of the libcrypto that has loaded the provider, "3.0.19"; NULL if the core does not say. Valid as long as
+ * that libcrypto is loaded.
+ */
 const char *drng_core_version(const struct drng_core *core);
 
 /*
- * Memory of the core's: it goes back to the core that it came from. Two libcryptos in a process may share this module,
- * and one cannot free what is the other's.
+ * The core's memory, which must be freed through the same core: two libcryptos in one process may share this module,
+ * and neither can free the other's memory.
  */
 #define drng_zalloc(core, len)                    (core)->zalloc((len), __FILE__, __LINE__)
 #define drng_free(core, memory)                   (core)->free((memory), __FILE__, __LINE__)

@@ -1,7 +1,7 @@
 /*
- * errors.h - what the module puts into libcrypto's error queue.
+ * errors.h - the errors that drng puts into libcrypto's error queue.
  *
- * A reason says what happened; the data beside it says the particulars and what to do about them.
+ * The reason of an error says what happened. Its data gives details, and says what to do.
  */
 
 #ifndef DRNG_ERRORS_H
@@ -43,7 +43,7 @@ enum drng_reason {
 /* The table for OSSL_FUNC_PROVIDER_GET_REASON_STRINGS. */
 extern const OSSL_ITEM drng_reason_strings[];
 
-/* Raises one error; format and what follows make its data, NULL for none. */
+/* Raises one error. `format` and its arguments are the error's data; NULL for none. */
 void drng_raise_at(const struct drng_core *core, const char *file, int line, const char *function,
                    enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
 

@@ -9,7 +9,7 @@ bool drng_has_default_seed_source(const struct drng_core *core)
     return core->get_entropy != NULL && core->cleanup_entropy != NULL;
 }
 
-/* It may give more than was asked for, never less. */
+/* The core may return more bytes than were asked for, and never fewer. */
 bool drng_default_seed_source(void *arg, uint8_t *out, size_t len)
 {
     const struct drng_core *core = arg;

@@ -1,12 +1,13 @@
 /*
- * Read anew, since the module is not linked to libcrypto and no parameter of the core has it. Three things differ:
+ * drng reads the variable itself: the module is not linked to libcrypto, and no parameter of the core has its value.
+ * drng differs from libcrypto in three ways:
  *
- * - libcrypto applies the variable to the words that it makes of CPUID, which it adjusts for its own purposes, and a
- *   word that is written out replaces its own. drng has looked at CPUID itself (mixing/machine/cpu.h), and the variable
- *   takes away from that: a bit that the CPU lacks is never added.
- * - libcrypto reads the variable when it is loaded, drng when the first provider is.
- * - libcrypto obeys it in set-user-ID programs, too. drng does not: whoever starts such a program is not to choose what
- *   it draws from.
+ * - libcrypto applies the variable to words that it derives from CPUID and adjusts for its own purposes, and a word
+ *   written in full replaces libcrypto's. drng has read CPUID (mixing/machine/cpu.h), and the variable only clears
+ *   bits in that: it never adds one that the CPU lacks.
+ * - libcrypto reads the variable when libcrypto is loaded, drng when the first provider is.
+ * - libcrypto obeys the variable in set-user-ID programs, too. drng does not: the user who starts such a program must
+ *   not choose its source of randomness.
  */
 
 #define _GNU_SOURCE
@@ -17,12 +18,12 @@
 #include <string.h>
 
 enum {
-    /* The first word. */
+    /* Bits of the first word. */
     RDRAND = 62,
     AES_NI = 57,
     SSSE3 = 41,
     FXSR = 24,
-    /* The second. */
+    /* Bits of the second word. */
     RDSEED = 18,
     AVX2 = 5,
     AVX512F = 16,
@@ -36,7 +37,7 @@ static bool has(uint64_t word, int bit)
 
 /* ---- The variable ---- */
 
-/* 16 for what is no digit. */
+/* The value of a digit; 16 for any other character. */
 static unsigned digit_of(char c)
 {
     if (c >= '0' && c <= '9') {
@@ -46,7 +47,9 @@ static unsigned digit_of(char c)
     return lower >= 'a' && lower <= 'f' ? (unsigned)(lower - 'a') + 10 : 16;
 }
 
-/* As in C: 0x and 0 before it say the base. Ends at what is no digit, is 0 if there is none, and overflows in silence.
+/*
+ * Reads a number as C does: 0x and 0 set the base. Stops at the first character that is no digit; is 0 if there is
+ * none; wraps on overflow.
  */
 static uint64_t number_of(const char *text)
 {
@@ -66,7 +69,10 @@ static uint64_t number_of(const char *text)
     return number;
 }
 
-/* "~" and what to take away. Without the XMM registers libcrypto does without AES-NI, too. */
+/*
+ * "~" and a mask of bits to clear. Without the XMM registers libcrypto does not use AES-NI either, so that bit is
+ * cleared, too.
+ */
 static uint64_t first_without(uint64_t mask)
 {
     return ~(has(mask, FXSR) ? mask | UINT64_C(1) << AES_NI : mask);
@@ -80,7 +86,7 @@ static uint64_t first_word(const char *value)
     return *value == '~' ? first_without(number_of(value + 1)) : number_of(value);
 }
 
-/* whole: the word as it would be without the variable. */
+/* `whole` is the word if the variable does not change it. */
 static uint64_t second_word(const char *value, uint64_t whole, bool keeps_empty)
 {
     if (*value == ':' && keeps_empty) {
@@ -96,14 +102,14 @@ struct drng_ia32cap drng_ia32cap_read(const char *value, bool keeps_empty)
         return left;
     }
     left.word[0] = first_word(value);
-    /* Where the first word is written out, libcrypto does not ask the CPU for any. */
+    /* If the first word is written in full, libcrypto does not ask the CPU for the others. */
     const uint64_t whole = *value == '~' || *value == ':' ? UINT64_MAX : 0;
     const char *second = strchr(value, ':');
     left.word[1] = second != NULL ? second_word(second + 1, whole, keeps_empty) : 0;
     return left;
 }
 
-/* ---- What it masks ---- */
+/* ---- What the variable masks ---- */
 
 void drng_ia32cap_mask(struct drng_evidence *evidence, const struct drng_ia32cap *left)
 {
@@ -117,7 +123,7 @@ void drng_ia32cap_mask(struct drng_evidence *evidence, const struct drng_ia32cap
     cpu->vaes512 = cpu->vaes512 && cpu->aes && has(second, AVX512F) && has(second, VAES);
 }
 
-/* Since OpenSSL 3.5 there are five words, and one that is empty is skipped. */
+/* Since OpenSSL 3.5 there are five words, and an empty one is skipped. */
 static bool skips_empty_words(const char *libcrypto_version)
 {
     return libcrypto_version == NULL || strncmp(libcrypto_version, "3.", 2) != 0 ||

@@ -5,8 +5,8 @@
 
 enum {
     SIGN_BIT = 0x80,      /* of the most significant byte */
-    MANTISSA_BITS = 53,   /* of a double, the hidden one included */
-    ALL_ONES = UCHAR_MAX, /* what a negative number is extended with */
+    MANTISSA_BITS = 53,   /* of a double, with the hidden one */
+    ALL_ONES = UCHAR_MAX, /* a byte of the sign extension of a negative number */
 };
 
 static const double two_to_the_63rd = 9223372036854775808.0;
@@ -45,7 +45,7 @@ static OSSL_PARAM *find_writable(OSSL_PARAM params[], const char *key)
 
 /* ---- Integers of any size, in the byte order of the machine ---- */
 
-/* Where byte i is, the least significant being 0. */
+/* The offset of byte i, where byte 0 is the least significant. */
 static size_t place_of(size_t i, size_t size)
 {
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? size - 1 - i : i;
@@ -56,7 +56,7 @@ static uint8_t extension_of(struct number value)
     return value.negative ? ALL_ONES : 0;
 }
 
-/* Byte i of a number that goes on with its sign for ever. */
+/* Byte i of the number, sign-extended without end. */
 static uint8_t byte_of(struct number value, size_t i)
 {
     if (i >= sizeof(value.bits)) {
@@ -83,7 +83,7 @@ static void write_integer(uint8_t *out, size_t size, struct number value)
     }
 }
 
-/* False for what 64 bits do not hold. */
+/* False if the number does not fit into 64 bits. */
 static bool read_integer(const uint8_t *in, size_t size, bool is_signed, struct number *value)
 {
     if (is_signed && size == 0) {
@@ -137,7 +137,10 @@ static bool write_double(OSSL_PARAM *p, struct number value)
 
 /* ---- Setting ---- */
 
-/* own_size is the value's, as libcrypto has a function for each: the size to name where it does not fit. */
+/*
+ * own_size is the size of the value's type: return_size if the value does not fit, since libcrypto has a function for
+ * each type.
+ */
 static bool set_number(OSSL_PARAM *p, struct number value, size_t own_size)
 {
     if (p == NULL) {
@@ -259,7 +262,10 @@ static bool get_number(const OSSL_PARAM *p, struct number *value)
     }
 }
 
-/* *value, which is what there is without such an entry, gives way to it; size is of the type that is to hold it. */
+/*
+ * Stores the entry's number in *value; without such an entry *value stays. `size` is that of the type that will hold
+ * the number.
+ */
 static bool get_integer(const OSSL_PARAM params[], const char *key, size_t size, bool is_signed, struct number *value)
 {
     const OSSL_PARAM *p = find(params, key);

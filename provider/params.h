@@ -1,9 +1,9 @@
 /*
- * params.h - OSSL_PARAM(3): what a caller asks for by name, and what it hands in.
+ * params.h - reads and writes OSSL_PARAM(3) arrays.
  *
- * In the place of libcrypto's OSSL_PARAM_get_*() and OSSL_PARAM_set_*(), which the module cannot call: it is to be
- * linked to no libcrypto. The results are those of OpenSSL 3.0; later ones differ in what they say of a failure. Arrays
- * end with a NULL key, or are NULL; of two entries of one key the first counts.
+ * Replaces libcrypto's OSSL_PARAM_get_*() and OSSL_PARAM_set_*(), which the module cannot call, since it is linked to
+ * no libcrypto. The results are those of OpenSSL 3.0; later versions set return_size differently on failure. An array
+ * is NULL or ends with a NULL key. If a key occurs twice, the first entry counts.
  */
 
 #ifndef DRNG_PARAMS_H
@@ -17,9 +17,9 @@
 #include <openssl/core.h>
 
 /*
- * Answer the entry of that key; true if there is none. Integers go into integers of any size and sign, and into a
- * double, if they fit exactly. Data that is NULL asks for return_size alone. False where the value does not fit, or the
- * type is another: the data is as it was, and return_size says how much is needed, 0 where no size would do.
+ * Set the entry of this key; true if there is none. An integer fits into an integer of any size and signedness, or a
+ * double, that can hold it exactly. If data is NULL, only return_size is set. False if the value does not fit or the
+ * entry has another type: the data is unchanged, and return_size is the size needed, or 0 if none would do.
  */
 bool drng_params_set_int(OSSL_PARAM params[], const char *key, int value);
 bool drng_params_set_uint(OSSL_PARAM params[], const char *key, unsigned value);
@@ -27,22 +27,24 @@ bool drng_params_set_uint64(OSSL_PARAM params[], const char *key, uint64_t value
 bool drng_params_set_size(OSSL_PARAM params[], const char *key, size_t value);
 bool drng_params_set_time(OSSL_PARAM params[], const char *key, time_t value);
 
-/* A copy, with a NUL where there is room for it; return_size does not count the NUL. NULL cannot be set. */
+/* Copies the string, with a NUL if there is room. return_size does not count the NUL. NULL cannot be set. */
 bool drng_params_set_utf8_string(OSSL_PARAM params[], const char *key, const char *value);
 
-/* The pointer itself, to what stays. */
+/* Stores the pointer; the string must outlive the caller's use. */
 bool drng_params_set_utf8_ptr(OSSL_PARAM params[], const char *key, const char *value);
 
-/* Either of the two, as the caller's type says. */
+/* Sets a string or a pointer, by the type of the caller's entry. */
 bool drng_params_set_text(OSSL_PARAM params[], const char *key, const char *value);
 
-/* Take the entry of that key into *value, which stays as it is if there is none. False: another type, or no such value.
+/*
+ * Read the entry of this key into *value; without such an entry *value stays. False: the entry has another type, or a
+ * value that does not fit.
  */
 bool drng_params_get_int(const OSSL_PARAM params[], const char *key, int *value);
 bool drng_params_get_uint(const OSSL_PARAM params[], const char *key, unsigned *value);
 bool drng_params_get_time(const OSSL_PARAM params[], const char *key, time_t *value);
 
-/* The caller's own text, which ends after len bytes: before a NUL, or where the data does. */
+/* *text points into the caller's data, and has *len bytes: up to a NUL, or to the end of the data. */
 bool drng_params_get_utf8_string(const OSSL_PARAM params[], const char *key, const char **text, size_t *len);
 
 #endif

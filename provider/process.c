@@ -5,15 +5,15 @@
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
 #include "provider/ia32cap.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 
 struct drng_process drng_process;
 
-/* Under DRNG_LOCK_LOAD. */
+/* Guarded by DRNG_LOCK_LOAD. */
 static unsigned openings;
 static bool looked;
 
-/* The algorithm that failed its self-test last, or NULL. */
+/* The algorithm that last failed a self-test, or NULL. */
 static _Atomic(const char *) failed;
 
 static void look_once(const char *libcrypto_version)
@@ -31,13 +31,13 @@ static void look_once(const char *libcrypto_version)
     }
 }
 
-/* The first to load the provider; what it sets is read by threads from then on. */
+/* Called when the first instance loads. Threads only read what it sets. */
 static void open_page(const char *libcrypto_version)
 {
-    drng_page_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
+    drng_stats_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         drng_process.instructions[i].row = &drng_instruction_rows[i];
-        drng_process.instructions[i].counters = &drng_page.live->counters.instructions[i];
+        drng_process.instructions[i].counters = &drng_stats.live->counters.instructions[i];
     }
 }
 
@@ -71,20 +71,23 @@ void drng_process_close(void)
         return;
     }
     if (--openings == 0) {
-        drng_page_close();
+        drng_stats_close();
     }
     drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
 }
 
-/* Under no lock: a child that is forked meanwhile could not unload the provider. Two at once do the same work twice. */
+/*
+ * Takes no lock: a child forked while another thread held it could not unload the provider. Two threads at once do the
+ * same work twice.
+ */
 bool drng_process_self_test(bool with_hmac, const char **what)
 {
     const char *wrong = NULL;
     if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &wrong) != DRNG_OK) {
         atomic_store(&failed, wrong);
         atomic_store_explicit(&drng_process.healthy, false, memory_order_relaxed);
-        atomic_store_explicit(&drng_page.head->healthy, 0, memory_order_relaxed);
+        atomic_store_explicit(&drng_stats.head->healthy, 0, memory_order_relaxed);
     }
     *what = atomic_load(&failed);
     return drng_process_healthy();

@@ -1,6 +1,6 @@
 /*
- * process.h - what all instances of the provider in one process share: the CPU and what is known of it, the state
- * of its instructions. What has happened in it is in page.h.
+ * process.h - the state that all instances of the provider in one process share: the CPU, what is known about it, and
+ * its instructions. stats.h counts what has happened.
  */
 
 #ifndef DRNG_PROCESS_H
@@ -14,22 +14,25 @@
 #include "mixing/machine/eligibility.h"
 
 struct drng_process {
-    struct drng_evidence evidence; /* looked at once, when the first instance loads */
-    const struct drng_aes *aes;    /* the fastest that passed its self-test; NULL: none did, and nothing is served */
+    struct drng_evidence evidence; /* collected once, when the first instance loads */
+    const struct drng_aes *aes;    /* the fastest that passes its self-test; NULL: none passes, and nothing is served */
     struct drng_instruction instructions[DRNG_INSTRUCTIONS];
-    atomic_bool healthy; /* no self-test has failed */
+    atomic_bool healthy; /* no self-test has failed in this process */
 };
 
 extern struct drng_process drng_process;
 
 /*
- * To be matched by a close for each success; false: no memory. libcrypto_version: of the one that loads the provider,
+ * Each success needs a close. False: no memory. libcrypto_version is that of the libcrypto that loads the provider,
  * NULL if it does not say.
  */
 bool drng_process_open(const char *libcrypto_version);
 void drng_process_close(void);
 
-/* Runs the known answers again; a failure is for good. *what names the algorithm that failed. */
+/*
+ * Runs the known-answer tests again. After a failure the process stays unhealthy, and *what is the algorithm that
+ * failed.
+ */
 bool drng_process_self_test(bool with_hmac, const char **what);
 
 static inline bool drng_process_healthy(void)

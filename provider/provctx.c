@@ -11,14 +11,14 @@ static void settle_policy(struct drng_provctx *provctx)
     const struct drng_config *config = &provctx->config;
     const struct drng_cpu *cpu = &drng_process.evidence.cpu;
 
-    provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->source);
+    provctx->eligibility = drng_eligibility_decide(&drng_process.evidence, config->choice);
     provctx->policy = (struct drng_seed_policy){
         .aes = drng_process.aes,
         .conditioner = config->conditioner,
         .os_mixing = config->os_mixing,
         .fallback = config->fallback && drng_has_default_seed_source(&provctx->core) ? drng_default_seed_source : NULL,
         .fallback_arg = &provctx->core,
-        .counters = &drng_page.live->counters,
+        .counters = &drng_stats.live->counters,
     };
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;
@@ -40,7 +40,7 @@ static bool allocate(struct drng_provctx *provctx)
     return true;
 }
 
-/* Everything but HMAC was tested when AES was chosen; HMAC is where it conditions. */
+/* When AES was chosen, everything but HMAC was tested. HMAC is tested here if it is the conditioner. */
 static bool test(const struct drng_provctx *provctx)
 {
     const char *failed = NULL;

@@ -1,4 +1,4 @@
-/* provctx.h - one instance of the provider: its configuration and the seed source of its own. */
+/* provctx.h - one instance of the provider: its configuration and its own seed source. */
 
 #ifndef DRNG_PROVCTX_H
 #define DRNG_PROVCTX_H
@@ -12,25 +12,25 @@
 #include "mixing/machine/eligibility.h"
 #include "provider/config.h"
 #include "provider/core.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 #include "provider/shared_reader.h"
 
-/* Never changes once OSSL_provider_init() has returned, but for the last three. */
+/* Constant once OSSL_provider_init() has returned, except the last three members. */
 struct drng_provctx {
     struct drng_core core;
     struct drng_config config;
     struct drng_eligibility eligibility;
     struct drng_seed_policy policy;
-    struct drng_instruction *words; /* for request mixing; NULL where DRNG_WORDS_INSTRUCTION may not be used */
+    struct drng_instruction *words; /* for request mixing; NULL if DRNG_WORDS_INSTRUCTION may not be used */
     bool mixes_requests;
-    struct drng_shared_reader root; /* seeds generators that have no parent */
-    struct drng_threads *threads;   /* the generators behind random_bytes */
-    uint64_t forks_before;          /* those before this instance loaded */
-    atomic_bool has_asked;          /* for a seed */
+    struct drng_shared_reader root; /* seeds the generators that have no parent */
+    struct drng_threads *threads;   /* the generators behind OSSL_FUNC_provider_random_bytes() */
+    uint64_t forks_before;          /* forks of this process's ancestors before this instance loaded */
+    atomic_bool has_asked;          /* this instance has taken a seed */
     char disabled_reason[DRNG_TEXT_SIZE];
 };
 
-/* NULL, with an error in the queue: a bad configuration, no memory, or a failed self-test. */
+/* NULL, with an error in the queue: a wrong configuration, no memory, or a failed self-test. */
 struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 void drng_provctx_free(struct drng_provctx *provctx);
 

@@ -1,4 +1,4 @@
-/* The provider as libcrypto sees it: OSSL_provider_init() and the functions of provider-base(7). */
+/* The provider's interface to libcrypto: OSSL_provider_init() and the functions of provider-base(7). */
 
 #include <string.h>
 
@@ -38,7 +38,7 @@ static const OSSL_ITEM *get_reason_strings(void *provctx)
     return drng_reason_strings;
 }
 
-/* OSSL_PROVIDER_self_test(): every known answer again, HMAC too. */
+/* OSSL_PROVIDER_self_test(): runs every known-answer test again, including HMAC. */
 static int self_test(void *vprovctx)
 {
     const struct drng_provctx *provctx = vprovctx;

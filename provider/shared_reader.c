@@ -33,7 +33,7 @@ enum drng_result drng_shared_reader_run(struct drng_shared_reader *shared, drng_
         if (drng_fork_is_still(generation)) {
             return status;
         }
-        /* Words and key of two processes. */
+        /* Holds words and a key from two processes. */
         drng_wipe(&shared->slot->reader, sizeof(shared->slot->reader));
     }
 }

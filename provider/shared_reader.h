@@ -1,4 +1,4 @@
-/* shared_reader.h - a reader of seeds that threads share, and that forks and signal handlers may interrupt. */
+/* shared_reader.h - a reader of seeds that threads share, and that a fork or a signal handler may interrupt. */
 
 #ifndef DRNG_SHARED_READER_H
 #define DRNG_SHARED_READER_H
@@ -10,7 +10,7 @@
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
 
-/* In a slot, so a forked child finds the lock free and the reader fresh. */
+/* In a slot, so that in a forked child the lock is free and the reader is in its initial state. */
 struct drng_reader_slot {
     struct drng_lock lock;
     struct drng_seed_reader reader;
@@ -19,16 +19,20 @@ _Static_assert(sizeof(struct drng_reader_slot) <= DRNG_SLOT_SIZE, "a seed reader
 
 struct drng_shared_reader {
     struct drng_reader_slot *slot;
-    /* The generation (fork.h) in which it is being read from: who sees it is a signal handler that interrupted that. */
+    /*
+     * The generation (fork.h) in which the reader is in use; 0: not in use. A caller that finds its own generation here
+     * is a signal handler that interrupted the use.
+     */
     atomic_uint_least64_t busy_in;
 };
 
-/* Work with a reader. What it made before a fork is made again. */
+/* A function that uses a reader. If the process forks meanwhile, the child runs it again, for all of its output. */
 typedef enum drng_result drng_reader_work(void *arg, struct drng_seed_reader *reader);
 
 /*
- * Runs `work` on the reader, or on one that lives on the stack where the reader is in the middle of something; once
- * more if the process forked meanwhile and this is the child. Whoever calls holds the lock, if the reader is shared.
+ * Runs `work` on the reader. If the reader is in use, this is a signal handler, and `work` runs on a reader on the
+ * stack. If the process forked meanwhile, the child runs `work` again. The caller holds the lock if threads share the
+ * reader.
  */
 enum drng_result drng_shared_reader_run(struct drng_shared_reader *shared, drng_reader_work *work, void *arg);
 

@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.."
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
     systemtap-sdt-dev"
-checks="clang-format clang-tidy valgrind qemu-user binutils man-db groff mandoc python3 python3-pytest python3-hypothesis
-    python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder"
+checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3 python3-pytest
+    python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder"
 servers="openssl nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="dpkg-dev file lintian rpm"
 # shellcheck disable=SC2086 # lists of names
@@ -26,7 +26,8 @@ fi
 for preset in release bench dev dev-clang asan-ubsan tsan fuzz; do
     echo "Building: $preset"
     cmake --preset "$preset" >/dev/null
-    cmake --build --preset "$preset" | tail -n 1
+    cmake --build --preset "$preset" >"build/$preset/build.log" || { tail -n 40 "build/$preset/build.log" >&2; exit 1; }
+    tail -n 1 "build/$preset/build.log"
 done
 
 # Where its packages cannot be had (77) its tests are skipped.

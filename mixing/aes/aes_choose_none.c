@@ -1,4 +1,4 @@
-/* Where plain C is all there is: everything but x86-64. */
+/* Every processor but x86-64 runs AES in plain C. */
 
 #include "mixing/aes/aes.h"
 

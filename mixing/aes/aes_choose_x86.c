@@ -1,17 +1,17 @@
 /*
  * Which kernel serves a request, and which implementations a CPU can run; x86-64.
  *
- * Kernels leave round keys and blocks on the stack where they run out of registers. Each is followed by a wipe of what
- * its frames can hold; CMakeLists.txt makes a compiler whose frames are larger fail.
+ * Kernels spill round keys and blocks to the stack when they run out of registers. After each kernel a wipe follows
+ * that covers its frames. CMakeLists.txt limits the frames, so a compiler that needs more does not build.
  */
 
-#include "mixing/aes/aes_x86.h"
 #include "mixing/aes/aes.h"
+#include "mixing/aes/aes_x86.h"
 #include "mixing/memory/wipe.h"
 
-enum { BULK_MIN = 32 }; /* blocks from which the set-up of the wide registers pays */
+enum { BULK_MIN = 32 }; /* blocks; below this the set-up of the wide registers costs more than it saves */
 
-/* As many blocks as fill the wide registers come from `bulk`, where there is one; the rest by AES-NI. */
+/* `bulk`, unless NULL, makes as many blocks as fill the wide registers, and AES-NI the rest. */
 DRNG_AES_TARGET DRNG_OWN_FRAME static void long_request(drng_aes_bulk *bulk, const uint8_t *key, size_t key_len,
                                                         struct drng_counter counter, struct drng_sink *sink)
 {
@@ -27,8 +27,8 @@ DRNG_AES_TARGET DRNG_OWN_FRAME static void long_request(drng_aes_bulk *bulk, con
 }
 
 /*
- * bulk NULL: there is no VAES. The shortest requests keep nothing in memory but what DRNG_AES_STACK allows, and this
- * function itself is in it: the caller wipes that.
+ * Calls the kernel for this length. bulk is NULL if the CPU has no VAES. The shortest requests leave secrets only
+ * within DRNG_AES_STACK, which includes the frame of this function, and which the caller wipes.
  */
 static inline void choose(drng_aes_bulk *bulk, const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK],
                           struct drng_sink sink)

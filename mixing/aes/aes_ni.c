@@ -6,7 +6,7 @@
 
 enum { LANES = DRNG_AES_NI_LANES };
 
-/* The `lanes` blocks of keystream after *counter, which stays; lanes is a constant wherever this is inlined. */
+/* Makes the `lanes` blocks of keystream after `counter`. `lanes` is a constant wherever this is inlined. */
 DRNG_AES_INLINE void keystream(const struct drng_schedule *schedule, struct drng_counter counter, __m128i *block,
                                const int lanes)
 {
@@ -34,8 +34,8 @@ DRNG_AES_INLINE void keep(__m128i **rk, __m128i key)
 }
 
 /*
- * The same for AES-256, the round keys made on the way, which hides the latency of both. They are kept in `save` for
- * the blocks that follow; NULL: there are none, and no schedule in memory.
+ * The same for AES-256, computing the round keys on the way, which hides the latency of both. `save` receives the round
+ * keys for further blocks; if it is NULL, there are none, and no schedule lies in memory.
  */
 DRNG_AES_INLINE void keystream_256(const uint8_t *key, struct drng_counter counter, __m128i *block, const int lanes,
                                    struct drng_schedule *save)
@@ -74,7 +74,7 @@ DRNG_AES_INLINE void drain(struct drng_sink *sink, const __m128i *block, const i
     }
 }
 
-/* A short AES-256 request, the one that nearly every caller makes. */
+/* A short AES-256 request: nearly all requests are. */
 DRNG_AES_TARGET DRNG_OWN_FRAME void drng_aes_ni_short(const uint8_t key[32], struct drng_counter counter,
                                                       struct drng_sink *sink)
 {
@@ -88,7 +88,9 @@ DRNG_AES_TARGET DRNG_OWN_FRAME void drng_aes_ni_short(const uint8_t key[32], str
     }
 }
 
-/* The rest of a request whose round keys are at hand: whole groups into `out`, then what is left. */
+/*
+ * Serves what is left of a request once the round keys are known: whole groups of lanes into `out`, then single blocks.
+ */
 DRNG_AES_TARGET static void rest(const struct drng_schedule *schedule, struct drng_counter counter,
                                  struct drng_sink *sink)
 {

@@ -1,20 +1,20 @@
 /*
- * AES in plain C, for processors without AES instructions. No table and no branch depends on a secret, since both show
- * in the time that they take: a table of the S-box tells its index to whoever shares the cache.
+ * AES in plain C, for processors without AES instructions. No table index and no branch depends on a secret, since both
+ * show in the time they take: an S-box table reveals its index to every process that shares the cache.
  *
  * Bitslicing (Biham 1997; for AES Matsui 2006, and Kaesper and Schwabe 2009): four blocks are turned into eight 64-bit
- * words, the slices, of which slice i has bit i of each of the 64 bytes. One AND or XOR of two slices then does 64
- * bytes at once, and the S-box is a circuit of such gates (aes_sbox.h).
+ * words, the slices. Slice i holds bit i of each of the 64 bytes. So one AND or XOR of two slices does 64 bytes at
+ * once, and the S-box is a circuit of such gates (aes_sbox.h).
  *
- * In a slice, bit 16 * r + 4 * c + b is of the byte in row r and column c of block b. So a row is 16 bits, and going to
- * the next row is a rotation of the whole word; a column is four bits in each row, and going to the next one a shift by
- * four; and what is done to a block is done to all.
+ * Bit 16 * r + 4 * c + b of a slice belongs to the byte in row r and column c of block b. A row is therefore 16 bits,
+ * and a rotation of the whole word by 16 moves each row to the next. A column is four bits in each row, and a shift by
+ * four moves each column to the next. Every operation treats all four blocks alike.
  *
- * Four blocks are what a short request of the DRBG takes: one of output, three for Update. CBC has but one block at a
- * time, and wastes the room of three: seeds are few.
+ * A short request of the DRBG takes four blocks: one of output, three for Update. CBC can use only one block at a time
+ * and wastes the other three, but seeds are rare.
  *
- * Key schedules are made in slices too, each round key in the place of all four blocks. What is left on the stack goes
- * with the wipe that ends `ctr` and `cbc`.
+ * Key schedules are made in slices, too: each round key fills the places of all four blocks. The wipe at the end of
+ * `ctr` and `cbc` removes what is left on the stack.
  */
 
 #include <string.h>
@@ -31,17 +31,17 @@ enum {
     MAX_ROUND_KEYS = 15,
 };
 
-/* Some columns of every row. */
+/* The bits of one column, in all rows. */
 #define COLUMN_0     UINT64_C(0x000f000f000f000f)
 #define COLUMNS_01   UINT64_C(0x00ff00ff00ff00ff)
 #define COLUMNS_23   UINT64_C(0xff00ff00ff00ff00)
 #define COLUMNS_123  UINT64_C(0xfff0fff0fff0fff0)
 #define ROW_0        UINT64_C(0x000000000000ffff)
-#define FIRST_BLOCKS UINT64_C(0x1111111111111111) /* what is of block 0 */
+#define FIRST_BLOCKS UINT64_C(0x1111111111111111) /* the bits of block 0 */
 
 /* ---- Blocks to slices and back ---- */
 
-/* Exchanges the bits of `high` that mask has with those of `low` that are `shift` above them. */
+/* Exchanges the bits of `high` under mask with the bits of `low` that stand `shift` higher. */
 static inline void swap_bits(uint64_t *low, uint64_t *high, uint64_t mask, unsigned shift)
 {
     const uint64_t differ = ((*low >> shift) ^ *high) & mask;
@@ -49,7 +49,9 @@ static inline void swap_bits(uint64_t *low, uint64_t *high, uint64_t mask, unsig
     *low ^= differ << shift;
 }
 
-/* Bit j of byte k of word i changes places with bit i of byte k of word j: eight 8x8 matrices at once, transposed. */
+/*
+ * Transposes eight 8x8 matrices of bits at once: bit j of byte k of word i is exchanged with bit i of byte k of word j.
+ */
 static inline void transpose(uint64_t q[SLICES])
 {
     for (size_t i = 0; i < SLICES; i += 2) {
@@ -75,7 +77,7 @@ static inline void store_column(uint8_t bytes[4], uint64_t column)
     }
 }
 
-/* The four bytes of a column to every second byte, from the lowest on. */
+/* Spreads the four bytes of a column over every second byte, starting with the lowest. */
 static inline uint64_t spread(uint64_t column)
 {
     column = (column | column << 16) & UINT64_C(0x0000ffff0000ffff);
@@ -89,7 +91,7 @@ static inline uint64_t gather(uint64_t spread_out)
     return spread_out | spread_out >> 16;
 }
 
-/* Before they are transposed, word 4 * i + b has columns i and i + 2 of block b, their bytes in turns. */
+/* Before the transposition word 4 * i + b holds columns i and i + 2 of block b, byte by byte in turn. */
 static inline void to_slices(uint64_t q[SLICES], const uint8_t blocks[LANES][BLOCK])
 {
     for (size_t b = 0; b < LANES; b++) {
@@ -113,7 +115,7 @@ static inline void from_slices(uint8_t blocks[LANES][BLOCK], uint64_t q[SLICES])
 
 /* ---- Rounds: FIPS 197, 5.1 ---- */
 
-/* Row r goes r columns to the left, and round: rows 1 and 3 by one, then rows 2 and 3 by two. */
+/* Rotates row r by r columns to the left: rows 1 and 3 by one, then rows 2 and 3 by two. */
 static inline void shift_rows(uint64_t q[SLICES])
 {
     for (size_t i = 0; i < SLICES; i++) {
@@ -135,8 +137,8 @@ static inline uint64_t second_next_row(uint64_t slice)
 }
 
 /*
- * 2 a0 + 3 a1 + a2 + a3 = 2 (a0 + a1) + a1 + (a2 + a3), in each row. Doubling moves slices up by one; what falls off
- * at the top comes back as 0x1b.
+ * In each row: 2 a0 + 3 a1 + a2 + a3 = 2 (a0 + a1) + a1 + (a2 + a3). Doubling moves each slice to the next higher one;
+ * the highest comes back multiplied by 0x1b.
  */
 static inline void mix_columns(uint64_t q[SLICES])
 {
@@ -186,14 +188,14 @@ static void encrypt(const struct schedule *schedule, uint64_t q[SLICES])
 
 /* ---- Key schedules: FIPS 197, 5.2 ---- */
 
-/* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: how each word of a round key takes in the words before it. */
+/* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: each word of a round key is the XOR of the words up to it. */
 static inline uint64_t prefix(uint64_t slice)
 {
     slice ^= slice << 4 & COLUMNS_123;
     return slice ^ (slice << 8 & COLUMNS_23);
 }
 
-/* One column in the place of all four. */
+/* Copies one column into all four. */
 static inline uint64_t in_all_columns(uint64_t slice, unsigned column)
 {
     slice = slice >> 4 * column & COLUMN_0;
@@ -201,7 +203,7 @@ static inline uint64_t in_all_columns(uint64_t slice, unsigned column)
     return slice | slice << 8;
 }
 
-/* A round key in the place of all four blocks, from where block 0 has it. */
+/* Copies block 0 of a round key into all four blocks. */
 static inline uint64_t in_all_blocks(uint64_t slice)
 {
     slice &= FIRST_BLOCKS;
@@ -221,7 +223,10 @@ static void sub_rot(uint64_t word[SLICES], const uint64_t key[SLICES], unsigned 
     }
 }
 
-/* The round key after `key` for Nk = 4 (last = key); for Nk = 8 the one two after `key`, where last is between. */
+/*
+ * The round key after `key` for Nk = 4, where last = key. For Nk = 8 the round key two after `key`, where last is the
+ * one between.
+ */
 static void next_key(uint64_t next[SLICES], const uint64_t key[SLICES], const uint64_t last[SLICES], unsigned rcon)
 {
     uint64_t word[SLICES];
@@ -231,7 +236,7 @@ static void next_key(uint64_t next[SLICES], const uint64_t key[SLICES], const ui
     }
 }
 
-/* For Nk = 8 and i mod 8 = 4: SubWord alone. */
+/* For Nk = 8 and i mod 8 = 4: SubWord without RotWord and round constant. */
 static void next_odd_key(uint64_t next[SLICES], const uint64_t key[SLICES], const uint64_t last[SLICES])
 {
     uint64_t word[SLICES];
@@ -253,7 +258,7 @@ static void expand_128(struct schedule *schedule)
     }
 }
 
-/* Six new words from the six before: low holds the first four, columns 0 and 1 of high the other two. */
+/* Six new words from the six before them. low holds the first four; columns 0 and 1 of high hold the other two. */
 static void step_192(uint64_t low[SLICES], uint64_t high[SLICES], unsigned rcon)
 {
     uint64_t word[SLICES];
@@ -264,7 +269,7 @@ static void step_192(uint64_t low[SLICES], uint64_t high[SLICES], unsigned rcon)
     }
 }
 
-/* Steps yield words by six, round keys take them by four: two steps fill three round keys. */
+/* A step yields six words and a round key takes four, so two steps fill three round keys. */
 static void expand_192(struct schedule *schedule, uint64_t low[SLICES], uint64_t high[SLICES])
 {
     uint64_t(*key)[SLICES] = schedule->key;
@@ -294,7 +299,7 @@ static void expand_256(struct schedule *schedule)
     next_key(key[14], key[12], key[13], 0x40);
 }
 
-/* key_len is 16, 24 or 32: one block of key, or two, of which the second may be half full. */
+/* key_len is 16, 24 or 32. A key is one block or two, and the second may be half full. */
 static void expand(struct schedule *schedule, const uint8_t *key, size_t key_len)
 {
     uint8_t blocks[LANES][BLOCK] = {{0}};
@@ -322,9 +327,9 @@ static void expand(struct schedule *schedule, const uint8_t *key, size_t key_len
     }
 }
 
-/* ---- The two shapes ---- */
+/* ---- The two modes ---- */
 
-/* Where keystream goes: `out` first, then `tail`. */
+/* The destination of the keystream: `out` first, then `tail`. */
 struct sink {
     uint8_t *out;
     size_t out_blocks;
@@ -332,7 +337,7 @@ struct sink {
     size_t tail_blocks;
 };
 
-/* The next block, if the sink still takes one. */
+/* Stores the next block, if the sink has room for it. */
 static void take(struct sink *sink, const uint8_t block[BLOCK])
 {
     if (sink->out_blocks > 0) {
@@ -384,7 +389,7 @@ static void ctr(const uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *o
     drng_wipe_stack_2048();
 }
 
-/* The chain stays in slices from block to block; of the four, block 0 is in use. */
+/* The chaining value stays in slices from block to block. Only block 0 of the four is used. */
 static DRNG_OWN_FRAME void chain_blocks(const uint8_t *key, size_t key_len, uint8_t chain[BLOCK], uint8_t *out,
                                         const uint8_t *in, size_t count)
 {

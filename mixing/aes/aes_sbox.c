@@ -1,8 +1,8 @@
-/* The names of values are those of the circuit; its x and s count from the highest bit, slices from the lowest. */
+/* Names of values are those of the circuit. Its x and s are numbered from the highest bit, slices from the lowest. */
 
 #include "mixing/aes/aes_sbox.h"
 
-/* The linear layer on top: what the multiplications take, from the input. y[0] is x7 itself. */
+/* The linear layer on top: computes the operands of the multiplications from the input. y[0] is x7 itself. */
 static inline void top_layer(uint64_t y[22], const uint64_t q[DRNG_AES_SLICES])
 {
     const uint64_t x0 = q[7];
@@ -72,7 +72,7 @@ static inline void invert(uint64_t t[4])
     t[3] = t25 ^ (t29 & (t27 ^ t36));
 }
 
-/* Back to GF(2^8): the inverse times what it is made of. */
+/* Back to GF(2^8): multiplies the inverse by the values that the element was made of. */
 static inline void from_subfield(uint64_t z[18], const uint64_t t[4], const uint64_t y[22])
 {
     const uint64_t t29 = t[0];

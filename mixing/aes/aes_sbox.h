@@ -13,8 +13,8 @@
 enum { DRNG_AES_SLICES = 8 };
 
 /*
- * Slice i has bit i of each of 64 bytes, wherever each has its place. Not inlined: a hundred values at once leave no
- * register to anything else. Its frame is its caller's to wipe.
+ * SubBytes on 64 bytes: slice i holds bit i of each, in any order of bytes. Not inlined, since its hundred values leave
+ * no register for the caller's. The caller wipes its frame.
  */
 void drng_aes_sub_bytes(uint64_t q[DRNG_AES_SLICES]);
 

@@ -12,7 +12,7 @@ enum {
     GROUP = LANES * PER_LANE,
 };
 
-/* The blocks of counters that are `sum`, and were v before anything was added; see drng_counter_block(). */
+/* The blocks of the counters `sum`; v is the counter before the addition. See drng_counter_block(). */
 WIDE static inline __m512i counter_blocks(__m512i v, __m512i sum)
 {
     const __mmask8 wrapped = _mm512_cmplt_epu64_mask(_mm512_bslli_epi128(sum, 8), _mm512_bslli_epi128(v, 8));
@@ -54,7 +54,7 @@ WIDE DRNG_OWN_FRAME static size_t whole_groups(const struct drng_schedule *sched
     return groups * GROUP;
 }
 
-/* GCC keeps general registers in mask registers where these are at hand, halves of V among them. */
+/* GCC saves general registers in mask registers, and these may hold halves of V. */
 WIDE static inline void clear_masks(void)
 {
     __asm__ volatile("kxorq %%k0, %%k0, %%k0\n\tkxorq %%k1, %%k1, %%k1\n\tkxorq %%k2, %%k2, %%k2\n\t"

@@ -1,4 +1,4 @@
-/* AES-256 for short requests with VAES on 256-bit registers, which no CPU lowers its clock for. */
+/* AES-256 for short requests, with VAES on 256-bit registers: no CPU lowers its clock for these. */
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_x86.h"
@@ -8,8 +8,8 @@
 #define WIDE_INLINE static inline __attribute__((always_inline, target("vaes,avx2,aes")))
 
 /*
- * Two sizes: a request of 128 bytes with its Update, and the longest. All lanes go through each round, used or not: a
- * loop whose length is no constant would keep them in memory.
+ * Two sizes: a request of 128 bytes with its Update, and the longest one. Every lane goes through each round, even if
+ * the request does not need it: with a number of lanes that is not constant the compiler would keep them in memory.
  */
 enum {
     PER_LANE = 2,
@@ -18,17 +18,35 @@ enum {
     FEWER_LANES = FEWER_BLOCKS / PER_LANE,
 };
 
-/* XORs the round key into every lane, or puts every lane through the round. */
-#define EVERY_LANE(operation, key)                                                                                     \
-    do {                                                                                                               \
-        const __m256i wide_ = _mm256_broadcastsi128_si256(key);                                                        \
-        DRNG_AES_UNROLL for (int i = 0; i < lanes; i++)                                                                \
-        {                                                                                                              \
-            lane[i] = operation(lane[i], wide_);                                                                       \
-        }                                                                                                              \
-    } while (0)
+/* The three steps of AES that take a round key, each on every lane. */
+WIDE_INLINE void add_round_key(__m256i *lane, const int lanes, __m128i round_key)
+{
+    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        lane[i] = _mm256_xor_si256(lane[i], wide);
+    }
+}
 
-/* V + 1 and those after it. */
+WIDE_INLINE void do_round(__m256i *lane, const int lanes, __m128i round_key)
+{
+    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        lane[i] = _mm256_aesenc_epi128(lane[i], wide);
+    }
+}
+
+WIDE_INLINE void do_last_round(__m256i *lane, const int lanes, __m128i round_key)
+{
+    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        lane[i] = _mm256_aesenclast_epi128(lane[i], wide);
+    }
+}
+
+/* The counters V + 1, V + 2 and so on, as blocks. */
 WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lanes)
 {
     const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(counter));
@@ -39,22 +57,22 @@ WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lan
     }
 }
 
-/* The round keys are made on the way: no schedule in memory, and the latency of both hidden. */
+/* The round keys are computed on the way: so no schedule lies in memory, and the latency of both is hidden. */
 WIDE_INLINE void keystream(const uint8_t *key, __m256i *lane, const int lanes)
 {
     __m128i even = _mm_loadu_si128((const __m128i *)key);
     __m128i odd = _mm_loadu_si128((const __m128i *)(key + 16));
-    EVERY_LANE(_mm256_xor_si256, even);
-    EVERY_LANE(_mm256_aesenc_epi128, odd);
+    add_round_key(lane, lanes, even);
+    do_round(lane, lanes, odd);
     DRNG_AES_UNROLL
     for (int rcon = 1; rcon < 0x40; rcon <<= 1) {
         even = drng_aes_next_key(even, odd, rcon);
-        EVERY_LANE(_mm256_aesenc_epi128, even);
+        do_round(lane, lanes, even);
         odd = drng_aes_next_odd_key(odd, even);
-        EVERY_LANE(_mm256_aesenc_epi128, odd);
+        do_round(lane, lanes, odd);
     }
     even = drng_aes_next_key(even, odd, 0x40);
-    EVERY_LANE(_mm256_aesenclast_epi128, even);
+    do_last_round(lane, lanes, even);
 }
 
 /* `lanes` is a constant wherever this is inlined. */
@@ -66,7 +84,7 @@ WIDE_INLINE void fill(const uint8_t *key, struct drng_counter counter, struct dr
     DRNG_AES_UNROLL
     for (int i = 0; i < lanes; i++) {
         drng_sink_take(sink, _mm256_castsi256_si128(lane[i]));
-        /* The half is taken out here: all of them at once take more registers than there are. */
+        /* The asm keeps the compiler from extracting all halves at once, which takes more registers than there are. */
         __asm__ volatile("" : "+x"(lane[i]));
         drng_sink_take(sink, _mm256_extracti128_si256(lane[i], 1));
     }

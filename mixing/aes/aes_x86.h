@@ -1,8 +1,8 @@
 /*
- * aes_x86.h - AES in registers: key schedules, rounds and counters shared by the x86-64 implementations.
+ * aes_x86.h - AES in registers: the key schedules, rounds and counters that the x86-64 kernels share.
  *
- * AESKEYGENASSIST is slow on every CPU that has it. On a register with four equal columns ShiftRows does
- * nothing, so AESENCLAST is SubWord and the addition of the round constant in one short instruction.
+ * AESKEYGENASSIST is slow on every CPU that has it. AESENCLAST does the same work: on a register with four equal
+ * columns ShiftRows changes nothing, so AESENCLAST is SubWord and the addition of the round constant.
  */
 
 #ifndef DRNG_AES_X86_H
@@ -17,7 +17,7 @@
 #define DRNG_AES_TARGET __attribute__((target("aes,ssse3")))
 #define DRNG_AES_INLINE static inline __attribute__((always_inline, target("aes,ssse3")))
 
-/* Before a loop over lanes: they are kept in registers only where every index is a constant. */
+/* To be put before a loop over lanes. The compiler keeps lanes in registers only if every index is a constant. */
 #ifdef __clang__
 #define DRNG_AES_UNROLL _Pragma("clang loop unroll(full)")
 #else
@@ -26,14 +26,14 @@
 
 /* ---- Key schedules: FIPS 197, 5.2 ---- */
 
-/* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: how each word of a round key takes in the words before it. */
+/* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: each word of a round key is the XOR of the words up to it. */
 DRNG_AES_INLINE __m128i drng_aes_prefix(__m128i key)
 {
     key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
     return _mm_xor_si128(key, _mm_slli_si128(key, 8));
 }
 
-/* SubWord(RotWord(column)) ^ rcon in all four columns; column is a constant, 0 to 3. */
+/* SubWord(RotWord(column)) ^ rcon in all four columns. column is a constant from 0 to 3. */
 DRNG_AES_INLINE __m128i drng_aes_sub_rot(__m128i key, int column, int rcon)
 {
     /* Bytes 1, 2, 3, 0 of the column. */
@@ -41,13 +41,16 @@ DRNG_AES_INLINE __m128i drng_aes_sub_rot(__m128i key, int column, int rcon)
     return _mm_aesenclast_si128(_mm_shuffle_epi8(key, rotation), _mm_set1_epi32(rcon));
 }
 
-/* The round key after `key` for Nk = 4 (last = key); for Nk = 8 the one two after `key`, where last is between. */
+/*
+ * The round key after `key` for Nk = 4, where last = key. For Nk = 8 the round key two after `key`, where last is the
+ * one between.
+ */
 DRNG_AES_INLINE __m128i drng_aes_next_key(__m128i key, __m128i last, int rcon)
 {
     return _mm_xor_si128(drng_aes_prefix(key), drng_aes_sub_rot(last, 3, rcon));
 }
 
-/* For Nk = 8 and i mod 8 = 4: SubWord alone. */
+/* For Nk = 8 and i mod 8 = 4: SubWord without RotWord and round constant. */
 DRNG_AES_INLINE __m128i drng_aes_next_odd_key(__m128i key, __m128i last)
 {
     const __m128i column = _mm_shuffle_epi32(last, 0xff);
@@ -69,7 +72,7 @@ DRNG_AES_INLINE void drng_aes_expand_128(__m128i rk[11], const uint8_t key[16])
     rk[10] = drng_aes_next_key(rk[9], rk[9], 0x36);
 }
 
-/* Six new words from the six before: *low holds the first four, the low half of *high the other two. */
+/* Six new words from the six before them. *low holds the first four, the low half of *high the other two. */
 DRNG_AES_INLINE void drng_aes_step_192(__m128i *low, __m128i *high, int rcon)
 {
     *low = _mm_xor_si128(drng_aes_prefix(*low), drng_aes_sub_rot(*high, 1, rcon));
@@ -77,7 +80,7 @@ DRNG_AES_INLINE void drng_aes_step_192(__m128i *low, __m128i *high, int rcon)
     *high = _mm_xor_si128(_mm_xor_si128(*high, _mm_slli_si128(*high, 4)), last);
 }
 
-/* Steps yield words by six, round keys take them by four: two steps fill three round keys. */
+/* A step yields six words and a round key takes four, so two steps fill three round keys. */
 DRNG_AES_INLINE void drng_aes_expand_192(__m128i rk[13], const uint8_t key[24])
 {
     __m128i low = _mm_loadu_si128((const __m128i *)key);
@@ -107,7 +110,7 @@ DRNG_AES_INLINE void drng_aes_expand_256(__m128i rk[15], const uint8_t key[32])
     rk[14] = drng_aes_next_key(rk[12], rk[13], 0x40);
 }
 
-/* An expanded key of any size; secret, so whoever calls what fills one wipes the stack. */
+/* An expanded key of any size. Secret: the caller wipes the stack after use. */
 struct drng_schedule {
     __m128i rk[15];
     unsigned rounds; /* 10, 12 or 14 */
@@ -132,7 +135,7 @@ DRNG_AES_INLINE void drng_aes_expand(struct drng_schedule *schedule, const uint8
 
 /* ---- Blocks ---- */
 
-/* Unrolled by hand: the compiler keeps an array in registers only where every index is a constant. */
+/* Unrolled by hand: the compiler keeps an array in registers only if every index is a constant. */
 DRNG_AES_INLINE __m128i drng_aes_encrypt_128(const __m128i rk[11], __m128i block)
 {
     block = _mm_xor_si128(block, rk[0]);
@@ -151,28 +154,28 @@ DRNG_AES_INLINE __m128i drng_aes_encrypt_128(const __m128i rk[11], __m128i block
 /* ---- The counter V ---- */
 
 /*
- * Counting in vectors: (low, high) pairs of little-endian words, to whose low words less than 2^63 is added. Such a
- * word has wrapped if its top bit was 1 and is 0, which is a carry to the high word without a branch.
+ * Vectors count in pairs (low, high) of little-endian words. Less than 2^63 is added to the low word, so the word has
+ * wrapped if its top bit was 1 and is 0. This gives the carry to the high word without a branch.
  */
 DRNG_AES_INLINE __m128i drng_counter_words(struct drng_counter counter)
 {
     return _mm_set_epi64x((long long)counter.high, (long long)counter.low);
 }
 
-/* How words become a block: big-endian, the high word first. */
+/* The byte order of a block: big-endian, the high word first. */
 DRNG_AES_INLINE __m128i drng_counter_reverse(void)
 {
     return _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 }
 
-/* V + 1, as a block, for a few of them: each from registers that are at hand. */
+/* The block V + 1, for a few blocks: each is made from general registers. */
 DRNG_AES_INLINE __m128i drng_counter_next(struct drng_counter *counter)
 {
     drng_counter_add(counter, 1);
     return _mm_set_epi64x((long long)__builtin_bswap64(counter->low), (long long)__builtin_bswap64(counter->high));
 }
 
-/* V + n, as a block. */
+/* The block V + n. */
 DRNG_AES_INLINE __m128i drng_counter_block(__m128i v, int n)
 {
     const __m128i sum = _mm_add_epi64(v, _mm_set_epi64x(0, n));
@@ -180,7 +183,7 @@ DRNG_AES_INLINE __m128i drng_counter_block(__m128i v, int n)
     return _mm_shuffle_epi8(_mm_add_epi64(sum, _mm_slli_si128(wrapped, 8)), drng_counter_reverse());
 }
 
-/* The same for two: the blocks of counters that are `sum`, and were v before anything was added. */
+/* The same for two blocks: the counters `sum`; v is the counter before the addition. */
 static inline __attribute__((always_inline, target("avx2,aes,ssse3"))) __m256i drng_counter_blocks(__m256i v,
                                                                                                    __m256i sum)
 {
@@ -189,7 +192,7 @@ static inline __attribute__((always_inline, target("avx2,aes,ssse3"))) __m256i d
     return _mm256_shuffle_epi8(carried, _mm256_broadcastsi128_si256(drng_counter_reverse()));
 }
 
-/* ---- Where keystream goes: `out` first, then `tail` ---- */
+/* ---- The destination of the keystream: `out` first, then `tail` ---- */
 
 struct drng_sink {
     uint8_t *out;
@@ -198,7 +201,7 @@ struct drng_sink {
     size_t tail_blocks;
 };
 
-/* The next block, if the sink still takes one. */
+/* Stores the next block, if the sink has room for it. */
 DRNG_AES_INLINE void drng_sink_take(struct drng_sink *sink, __m128i block)
 {
     if (sink->out_blocks > 0) {
@@ -215,33 +218,33 @@ DRNG_AES_INLINE void drng_sink_take(struct drng_sink *sink, __m128i block)
 /* ---- Kernels: aes_choose_x86.c chooses among them by length; none of them calls another ---- */
 
 enum {
-    DRNG_AES_NI_LANES = 8,      /* blocks in flight: enough to hide the latency of AESENC on every CPU that has it */
+    DRNG_AES_NI_LANES = 8,      /* blocks in flight: enough to hide the latency of AESENC on every CPU */
     DRNG_AES_SHORT_BLOCKS = 20, /* a request of 256 bytes, with its Update */
 };
 
-/* aes_ni.c, AES-256: at most DRNG_AES_NI_LANES blocks, no schedule in memory; and more than that. */
+/* aes_ni.c, AES-256. _short: at most DRNG_AES_NI_LANES blocks, no schedule in memory. _medium: more blocks. */
 void drng_aes_ni_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 void drng_aes_ni_medium(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 
-/* aes_ni.c: all that the sink takes. */
+/* aes_ni.c. Fills the sink. */
 void drng_aes_ni_rest(const struct drng_schedule *schedule, struct drng_counter counter, struct drng_sink *sink);
 
 void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
                      size_t blocks);
 
-/* aes_vaes_short.c, AES-256: at most DRNG_AES_SHORT_BLOCKS, no schedule in memory. */
+/* aes_vaes_short.c, AES-256. At most DRNG_AES_SHORT_BLOCKS blocks, no schedule in memory. */
 void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 
 /*
- * aes_vaes256.c, aes_vaes512.c: write as many whole groups of blocks as fit, advance the counter by them and return how
- * many blocks that was.
+ * aes_vaes256.c, aes_vaes512.c. Write as many whole groups of blocks as fit, advance the counter by them, and return
+ * the number of blocks.
  */
 typedef size_t drng_aes_bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out,
                              size_t blocks);
 drng_aes_bulk drng_aes_vaes256_bulk;
 drng_aes_bulk drng_aes_vaes512_bulk;
 
-/* drng_wipe_stack_512() where there is AVX: half the time. wipe_x86.S. */
+/* wipe_x86.S. drng_wipe_stack_512() with AVX, in half the time. */
 void drng_wipe_stack_512_avx(void);
 
 #endif

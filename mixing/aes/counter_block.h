@@ -10,7 +10,7 @@ struct drng_counter {
     uint64_t low;
 };
 
-/* Byte by byte, whatever the byte order of the processor is: a compiler makes one load of it. */
+/* Byte by byte, so that the byte order of the processor does not matter. The compiler makes one load of it. */
 static inline uint64_t drng_counter_load_word(const uint8_t bytes[8])
 {
     return (uint64_t)bytes[0] << 56 | (uint64_t)bytes[1] << 48 | (uint64_t)bytes[2] << 40 | (uint64_t)bytes[3] << 32 |
@@ -40,7 +40,7 @@ static inline void drng_counter_store(uint8_t v[16], struct drng_counter counter
     drng_counter_store_word(v + 8, counter.low);
 }
 
-/* The carry by hand: as a comparison GCC may make a branch of it, and V is secret. */
+/* The carry is computed by hand: GCC may make a branch of a comparison, and V is secret. */
 static inline void drng_counter_add(struct drng_counter *counter, uint64_t blocks)
 {
     const uint64_t low = counter->low + blocks;

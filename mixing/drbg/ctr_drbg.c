@@ -1,3 +1,15 @@
+/*
+ * The steps quoted here are those of SP 800-90A Rev. 1, 10.2.1. "Key", "V", "temp", "provided_data" and "seedlen" are
+ * its names.
+ *
+ * The code departs from the order of the steps in two places. Without a derivation function the inputs are not padded:
+ * shorter ones are added to a buffer of zeros. And Generate computes the blocks of its output and those of its final
+ * Update in one run of the counter, since both use the same Key and consecutive values of V.
+ *
+ * A signal handler may fork at any instruction, and the context may lie in memory that the kernel wipes in the child.
+ * So every function first copies the constant part of a context (struct mechanism), and works from this copy: in the
+ * child it then computes on zeros, but with a valid cipher and lengths. The caller detects the fork and starts over.
+ */
 #include "mixing/drbg/ctr_drbg.h"
 
 #include <stdatomic.h>
@@ -9,13 +21,10 @@
 
 enum {
     BLOCK = DRNG_AES_BLOCK,
-    UPDATE_BLOCKS = 3, /* blocks that CTR_DRBG_Update takes: seedlen, rounded up */
+    UPDATE_BLOCKS = 3, /* blocks of seedlen, rounded up */
 };
 
-/*
- * What a generator is, apart from its state; read once in a request. A context may lie in memory that a fork wipes, and
- * a signal handler may fork at any instruction: then the state is zeros from there on, and the mechanism must not be.
- */
+/* The constant part of a context. Read once in each function, before a fork can wipe the context. */
 struct mechanism {
     const struct drng_aes *aes;
     size_t key_len;
@@ -28,8 +37,9 @@ static struct mechanism mechanism_of(const struct drng_ctr_drbg *drbg)
 }
 
 /*
- * reseed_counter, or 0 where there is no seed. Looked at after the mechanism was read: a seed that is there now was
- * there then. A mechanism that is not there is the other trace of a fork: the child went on seeding, and counted.
+ * reseed_counter, or 0 if the context has no seed. To be read after the mechanism: if the counter is not 0 now, the
+ * mechanism was valid when it was read. An aes of NULL with a counter above 0 also shows a fork: the mechanism was read
+ * as zeros, and the counter is what the child's own seeding left.
  */
 static uint64_t counter_of(const struct drng_ctr_drbg *drbg, const struct mechanism *m)
 {
@@ -55,7 +65,7 @@ static drng_block next_block(const uint8_t *temp, const uint8_t *provided, size_
     return provided != NULL ? block ^ drng_block_load(provided + index * BLOCK) : block;
 }
 
-/* Key and V of AES-192 meet in the middle of a block. */
+/* Key of AES-192 ends, and V starts, in the middle of the second block. */
 static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block third)
 {
     uint8_t both[2 * BLOCK];
@@ -65,7 +75,10 @@ static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block 
     memcpy(drbg->v, both + BLOCK / 2, BLOCK);
 }
 
-/* 10.2.1.2, steps 4 to 6: the new Key and V. */
+/*
+ * 10.2.1.2, steps 4 to 6: "temp = temp XOR provided_data. Key = leftmost (temp, keylen). V = rightmost (temp,
+ * blocklen)."
+ */
 static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *temp,
                           const uint8_t *provided)
 {
@@ -85,11 +98,14 @@ static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m,
     }
 }
 
-/* CTR_DRBG_Update (10.2.1.2); provided is DRNG_DRBG_MAX_SEEDLEN bytes, whatever seedlen is. */
+/* CTR_DRBG_Update, 10.2.1.2. `provided` has DRNG_DRBG_MAX_SEEDLEN bytes, zeros beyond seedlen. */
 static void update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
+    /*
+     * Steps 1 to 3: "While (len (temp) < seedlen) do V = (V+1) mod 2^blocklen, temp = temp || Block_Encrypt (Key, V)."
+     */
     m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
     set_key_and_v(drbg, m, temp, provided);
 }
@@ -101,7 +117,7 @@ static void xor_into(uint8_t *out, struct drng_bytes in)
     }
 }
 
-/* Without df the inputs are as long as seedlen at most, and what comes after the first is added to it. */
+/* seed_material: the derivation function of all inputs, or without it their XOR, each padded with zeros to seedlen. */
 static void combine(const struct mechanism *m, uint8_t out[DRNG_DRBG_MAX_SEEDLEN], const struct drng_bytes *inputs,
                     size_t count)
 {
@@ -125,7 +141,7 @@ static bool input_fits(const struct mechanism *m, size_t len)
     return len <= (m->use_df ? (size_t)DRNG_DRBG_MAX_INPUT : seedlen_of(m));
 }
 
-/* df counts the bytes of all its inputs in 32 bits. */
+/* Block_Cipher_df has the length of its input, L, in 32 bits. */
 static bool together_fit(const struct drng_bytes *inputs, size_t count)
 {
     uint64_t len = 0;
@@ -144,7 +160,10 @@ static DRNG_OWN_FRAME void update_with_inputs(struct drng_ctr_drbg *drbg, const 
     update(drbg, m, material);
 }
 
-/* What instantiate and reseed share: Update with the combined inputs, and the counters afresh. */
+/*
+ * The steps that Instantiate (10.2.1.3) and Reseed (10.2.1.4) share: seed_material, "(Key, V) = CTR_DRBG_Update
+ * (seed_material, Key, V)", "reseed_counter = 1".
+ */
 static void seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const struct drng_bytes *inputs, size_t count,
                  time_t now)
 {
@@ -159,7 +178,7 @@ enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const str
                                            bool use_df, struct drng_bytes entropy, struct drng_bytes nonce,
                                            struct drng_bytes personalization, time_t now)
 {
-    /* 10.2.1.3.1 and .2: Key and V start as zeros. */
+    /* "Key = 0^keylen. V = 0^blocklen." */
     *drbg = (struct drng_ctr_drbg){.aes = aes, .key_len = (uint8_t)key_len, .use_df = use_df};
     const struct mechanism m = {aes, key_len, use_df};
     const struct drng_bytes inputs[] = {entropy, nonce, personalization};
@@ -188,7 +207,11 @@ enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
     return DRNG_OK;
 }
 
-/* 10.2.1.5, step 2: the additional input at its full width, and a first Update with it. */
+/*
+ * 10.2.1.5, step 2: "If (additional_input != Null), then additional_input = Block_Cipher_df (additional_input,
+ * seedlen), (Key, V) = CTR_DRBG_Update (additional_input, Key, V)"; without a derivation function it is padded instead.
+ * The fresh word is added to the first bytes of the result.
+ */
 static DRNG_OWN_FRAME void mix_additional_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
                                                 uint8_t provided[DRNG_DRBG_MAX_SEEDLEN], struct drng_bytes additional,
                                                 const uint8_t *fresh)
@@ -206,8 +229,9 @@ static DRNG_OWN_FRAME void mix_additional_input(struct drng_ctr_drbg *drbg, cons
 }
 
 /*
- * Steps 4 to 6. The blocks of the final Update follow those of the output under the same key, so both come from
- * one run of the counter; a last block that the caller wants only a part of is the first of the tail.
+ * Steps 3 to 6: the output blocks, "returned_bits = leftmost (temp, requested_number_of_bits)", and "(Key, V) =
+ * CTR_DRBG_Update (additional_input, Key, V)". All blocks come from one run of the counter. Whole blocks of output go
+ * to `out`. If the request ends with a part of a block, that block comes first in `tail`, and those of Update follow.
  */
 static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
                                              size_t out_len, const uint8_t *provided)
@@ -225,8 +249,8 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const s
 }
 
 /*
- * All secrets but `provided` are in frames below this one, and nothing on the way wipes its own: they go at once,
- * together with what the compiler made copies of.
+ * Keeps `provided` in a frame of its own. All other secrets are in the frames of the functions called here, which do
+ * not wipe them: one wipe below this frame removes them, together with the compiler's copies.
  */
 static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
                                               size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
@@ -270,11 +294,13 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         memset(out, 0, out_len);
         return DRNG_BAD_LENGTH;
     }
+    /* Step 1: "If reseed_counter > reseed_interval, then return an indication that a reseed is required." */
     if (counter == 0 || counter > DRNG_DRBG_MAX_REQUESTS) {
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
     make_request(drbg, &m, out, out_len, additional, fresh);
+    /* Step 7. */
     drbg->reseed_counter++;
     return DRNG_OK;
 }

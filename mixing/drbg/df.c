@@ -1,3 +1,9 @@
+/*
+ * Block_Cipher_df and BCC: SP 800-90A Rev. 1, 10.3.2 and 10.3.3; the steps quoted here are theirs.
+ *
+ * Step 9 runs BCC two or three times over the same string S, each time with another IV in front. The code runs all of
+ * these chains side by side: every piece of S is passed to each chain, so S is read once and never stored.
+ */
 #include "mixing/drbg/df.h"
 
 #include <string.h>
@@ -6,14 +12,14 @@
 
 enum {
     BLOCK = DRNG_AES_BLOCK,
-    CHAINS = 3, /* blocks of seedlen, rounded up */
+    CHAINS = 3, /* blocks of keylen + outlen, rounded up */
 };
 
-/* The fixed key of 10.3.2, step 8. */
+/* 10.3.2, step 8: "K = leftmost (0x00010203...1D1E1F, keylen)." */
 static const uint8_t df_key[DRNG_AES_MAX_KEY] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                  16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
-/* All the BCC chains of step 9 side by side, so that S is run through once and never stored. */
+/* The chains of step 9. A chain is the chaining_value of one BCC. */
 struct chains {
     const struct drng_aes *aes;
     size_t key_len;
@@ -30,7 +36,10 @@ static void absorb_blocks(struct chains *c, const uint8_t *data, size_t blocks)
     }
 }
 
-/* 10.3.2, step 9.1 and 10.3.3 on its result: each chain starts with its number as a block. */
+/*
+ * Step 9.1: "IV = i || 0^(outlen - len (i))", i in 32 bits. 10.3.3, step 1: "chaining_value = 0^outlen." The IV is the
+ * first block.
+ */
 static void start(struct chains *c, const struct drng_aes *aes, size_t key_len)
 {
     *c = (struct chains){.aes = aes, .key_len = key_len, .count = (drng_ctr_drbg_seedlen(key_len) + BLOCK - 1) / BLOCK};
@@ -71,7 +80,10 @@ static void put_be32(uint8_t out[4], size_t value)
     }
 }
 
-/* Steps 2 to 5: S = L || N || input_string || 0x80 || zeros up to a whole block. */
+/*
+ * Steps 2 to 5: "L = len (input_string)/8. N = number_of_bits_to_return/8. S = L || N || input_string || 0x80. While
+ * (len (S) mod outlen) != 0, S = S || 0x00."
+ */
 static void absorb_s(struct chains *c, const struct drng_bytes *inputs, size_t count)
 {
     static const uint8_t padding[BLOCK] = {0x80};
@@ -90,7 +102,11 @@ static void absorb_s(struct chains *c, const struct drng_bytes *inputs, size_t c
     absorb(c, padding, BLOCK - c->partial_len);
 }
 
-/* Steps 10 to 13: X = E(K, X) over and over is CBC encryption of zeros with X as the IV. */
+/*
+ * Steps 10 to 14: "K = leftmost (temp, keylen). X = select (temp, keylen+1, keylen+outlen). While len (temp) <
+ * number_of_bits_to_return, do X = Block_Encrypt (K, X), temp = temp || X." These X are the CBC encryption of zeros
+ * with X as the IV.
+ */
 static void squeeze(struct chains *c, uint8_t *out)
 {
     const size_t seedlen = drng_ctr_drbg_seedlen(c->key_len);

@@ -1,4 +1,4 @@
-/* df.h - the derivation function of CTR_DRBG (SP 800-90A Rev. 1, 10.3.2 and 10.3.3). */
+/* df.h - Block_Cipher_df, the derivation function of CTR_DRBG (SP 800-90A Rev. 1, 10.3.2 and 10.3.3). */
 
 #ifndef DRNG_DF_H
 #define DRNG_DF_H
@@ -16,14 +16,14 @@ static inline size_t drng_ctr_drbg_seedlen(size_t key_len)
     return key_len + DRNG_AES_BLOCK;
 }
 
-/* Bytes of input; data may be NULL where len is 0. */
+/* A piece of input; data may be NULL if len is 0. */
 struct drng_bytes {
     const uint8_t *data;
     size_t len;
 };
 
 /*
- * Block_Cipher_df: fills out[0..seedlen of key_len) from the `count` inputs, one after the other; together at
+ * Block_Cipher_df: fills out[0..seedlen of key_len) from the `count` inputs, concatenated. Their total length is at
  * most UINT32_MAX bytes.
  */
 void drng_block_cipher_df(const struct drng_aes *aes, size_t key_len, uint8_t out[DRNG_DRBG_MAX_SEEDLEN],

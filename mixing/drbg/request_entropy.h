@@ -1,9 +1,10 @@
 /*
- * request_entropy.h - request mixing: a word drawn for one request, so that two copies of one state go apart at once.
+ * request_entropy.h - request mixing: one word for each request, so that two copies of one state diverge at once.
  *
- * Clones of a virtual machine share every byte that this process holds, and nothing tells them so; what they do
- * not share is the hardware's next words. Uncredited, so untested and unconditioned. One word, since its time is most
- * of a request's: two clones draw the same with a chance of one in 2^64, and then never again.
+ * Clones of a virtual machine have the same memory, and nothing tells them that they are clones. They do not get the
+ * same words from the hardware. The word earns no entropy credit, so it is neither tested nor conditioned. One word
+ * must do, since reading it takes most of a request's time: two clones draw the same word with a probability of 2^-64,
+ * and diverge for good once they draw different ones.
  */
 
 #ifndef DRNG_REQUEST_ENTROPY_H
@@ -16,8 +17,9 @@
 #include "mixing/entropy/noise.h"
 
 /*
- * Fills out with a word of the instruction. NULL, disabled or dry: with kernel bytes if `or_kernel` is set, a
- * system call, and else not at all. False, and out all zero, where there is nothing fresh to be had.
+ * Fills out with a word of the instruction. If the instruction is NULL or disabled, or returns no word, or_kernel
+ * decides: true, the bytes come from the kernel, by a system call; false, there are none. False, and out all zero, if
+ * no bytes could be had.
  */
 bool drng_request_entropy(struct drng_instruction *instruction, bool or_kernel, uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
 

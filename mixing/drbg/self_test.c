@@ -30,7 +30,7 @@ static bool test_aes_key(const struct drng_aes *aes, size_t key_len, const uint8
     for (size_t i = 0; i < sizeof(key); i++) {
         key[i] = (uint8_t)i;
     }
-    /* One block of CBC under a zero IV is AES itself; so is the block after V = plaintext - 1 of CTR. */
+    /* For one block, CBC with an IV of zeros is AES itself; so is CTR with V = plaintext - 1. */
     memcpy(v, fips197_plaintext, sizeof(v));
     v[15]--;
     aes->cbc(key, key_len, chain, NULL, fips197_plaintext, 1);
@@ -40,8 +40,8 @@ static bool test_aes_key(const struct drng_aes *aes, size_t key_len, const uint8
 }
 
 /*
- * A run of blocks, every one against AES of its counter. The longest carries from the low word of the counter to the
- * high one on its way.
+ * Checks each block of a run of CTR against AES of its counter. V starts so that the longest run carries from the low
+ * word of V to the high one.
  */
 static bool test_run(const struct drng_aes *aes, size_t key_len, size_t blocks)
 {
@@ -65,8 +65,8 @@ static bool test_run(const struct drng_aes *aes, size_t key_len, size_t blocks)
 }
 
 /*
- * Each length takes other registers than the one before it. Debian 12's QEMU (7.2) gets VAES wrong, and only here does
- * it show.
+ * Each length uses other registers than the one before. QEMU 7.2 (Debian 12) computes VAES wrong, and only these runs
+ * show it.
  */
 static bool test_runs(const struct drng_aes *aes, size_t key_len)
 {
@@ -86,7 +86,7 @@ static bool test_aes(const struct drng_aes *aes)
            test_runs(aes, 32);
 }
 
-/* ---- CBC-MAC: SP 800-38A, F.2.1, its IV moved into the first block ---- */
+/* ---- CBC-MAC: SP 800-38A, F.2.1, with the IV added to the first block ---- */
 
 static const uint8_t mac_key[16] = {0x2b, 0x7e, 0x15, 0x16, 0x28, 0xae, 0xd2, 0xa6,
                                     0xab, 0xf7, 0x15, 0x88, 0x09, 0xcf, 0x4f, 0x3c};

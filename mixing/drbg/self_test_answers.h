@@ -1,7 +1,7 @@
 /*
- * self_test_answers.h - what the self-test of CTR_DRBG compares with: CAVP's drbgvectors_pr_false, COUNT = 0 of one
- * group for each size of key, with and without df, that has every kind of input (tests/vectors/ctr_drbg.rsp). The
- * procedure is CAVP's: instantiate, reseed, generate with the first additional input and again with the second.
+ * self_test_answers.h - the known answers of CTR_DRBG. From CAVP's drbgvectors_pr_false: COUNT = 0 of one group for
+ * each key size, with and without df, that has every kind of input (tests/vectors/ctr_drbg.rsp). The procedure is
+ * CAVP's: instantiate, reseed, generate with the first additional input, generate again with the second.
  */
 
 #ifndef DRNG_SELF_TEST_ANSWERS_H
@@ -17,7 +17,7 @@ enum { DRNG_ANSWER_LEN = 64, DRNG_ANSWER_MAX_NONCE = 16 };
 struct drng_drbg_answer {
     uint8_t key_len;
     bool use_df;
-    uint8_t entropy_len; /* of both */
+    uint8_t entropy_len; /* of the entropy input and of the reseed's */
     uint8_t nonce_len;
     uint8_t input_len; /* of the personalization string and of each additional input */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];

@@ -1,7 +1,7 @@
 /*
  * conditioner.h - the vetted conditioning components (SP 800-90B, 3.1.5.1.1) that turn raw words into seed.
  *
- * Either gives 128 bits a window of words. The key is random and earns no credit.
+ * Each turns a window of words into 128 bits. The key is random and earns no entropy credit.
  */
 
 #ifndef DRNG_CONDITIONER_H
@@ -21,11 +21,11 @@ enum drng_conditioner_kind {
 
 enum { DRNG_CONDITIONER_KEY_LEN = DRNG_MAC_KEY_LEN, DRNG_CONDITIONED_LEN = DRNG_MAC_LEN };
 
-/* One window under way; either MAC, as the kind says. Lives on the caller's stack; ending or dropping it wipes. */
+/* The state of one window; `kind` says which MAC. On the caller's stack; drng_conditioner_end() and _drop() wipe it. */
 struct drng_conditioner {
     enum drng_conditioner_kind kind;
     union {
-        struct drng_cbc_mac cbc_mac; /* open to drng_noise_mac() */
+        struct drng_cbc_mac cbc_mac; /* drng_noise_mac() adds to it directly */
         struct drng_hmac hmac;
     };
 };
@@ -33,13 +33,13 @@ struct drng_conditioner {
 void drng_conditioner_begin(struct drng_conditioner *conditioner, enum drng_conditioner_kind kind,
                             const struct drng_aes *aes, const uint8_t key[DRNG_CONDITIONER_KEY_LEN]);
 
-/* Takes in `count` words, an even number; the first word's least significant byte comes first. */
+/* Adds `count` words, an even number, each least significant byte first. */
 void drng_conditioner_update(struct drng_conditioner *conditioner, const uint64_t *words, size_t count);
 
-/* Ends the window; out is the result. */
+/* Ends the window and writes the conditioned block. */
 void drng_conditioner_end(struct drng_conditioner *conditioner, uint8_t out[DRNG_CONDITIONED_LEN]);
 
-/* Ends a window whose words are not to be used. */
+/* Ends the window and discards its words. */
 void drng_conditioner_drop(struct drng_conditioner *conditioner);
 
 #endif

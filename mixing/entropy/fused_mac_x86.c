@@ -6,7 +6,7 @@
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instructions_x86.h"
 
-/* One tested word; what it returns beside DRNG_OK is final for the block. */
+/* Reads and tests one word. A result other than DRNG_OK ends the MAC. */
 static inline __attribute__((always_inline)) enum drng_result tested_word(uint64_t *word, struct drng_health *health,
                                                                           uint64_t *retries)
 {
@@ -19,7 +19,7 @@ static inline __attribute__((always_inline)) enum drng_result tested_word(uint64
 DRNG_AES_TARGET enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
                                                 uint64_t *retries)
 {
-    struct drng_health tests = *health; /* a copy that no pointer reaches can live in registers */
+    struct drng_health tests = *health; /* a copy whose address is not taken can live in registers */
     uint64_t more_tries = 0;
     enum drng_result status = DRNG_OK;
     uint64_t low = 0;

@@ -44,7 +44,7 @@ static bool bytes_pass(struct drng_startup *startup, uint64_t word, enum drng_he
 
 static const uint64_t one_a_lane = UINT64_C(0x0101010101010101);
 
-/* 1 in each lane whose byte is zero, and 0 in the others. */
+/* 1 in each lane whose byte is zero, 0 in the others. */
 static uint64_t zero_lanes(uint64_t word)
 {
     const uint64_t low_bits = 0x7f * one_a_lane;
@@ -53,8 +53,9 @@ static uint64_t zero_lanes(uint64_t word)
 }
 
 /*
- * The adaptive proportion test of eight sequences side by side, each of the bytes of one lane, its window as long as
- * the start-up. No count passes the cutoff, so none carries into the next lane.
+ * The adaptive proportion test on eight sequences at once: sequence i consists of byte i, called lane i, of every word.
+ * The window of each is the whole start-up. A count fails before it fills its byte, so no count carries into the next
+ * lane.
  */
 static bool lanes_pass(struct drng_startup *startup, uint64_t word)
 {

@@ -1,7 +1,7 @@
 /*
  * health.h - SP 800-90B health tests on raw 64-bit words, before any conditioning.
  *
- * Everything is inline: the fused RDRAND loop keeps the words and this state in registers.
+ * Inline, so that the fused RDRAND loop keeps the words and this state in registers.
  */
 
 #ifndef DRNG_HEALTH_H
@@ -13,9 +13,9 @@
 #include "mixing/result.h"
 
 /*
- * Cutoffs by 4.4.1 and 4.4.2 with an alpha of 2^-30, derived by scripts/evidence/cutoffs.py from the entropy claimed
- * for a sample: 32 bits a 64-bit word, 8 bits a byte of the start-up tests. The script says what rate of false alarms
- * each of them comes to.
+ * Cutoffs of SP 800-90B, 4.4.1 and 4.4.2, with an alpha of 2^-30. scripts/evidence/cutoffs.py derives them from the
+ * entropy claimed for a sample: 32 bits for a 64-bit word, 8 bits for a byte in the start-up tests. The script prints
+ * the rate of false alarms of each.
  */
 enum {
     DRNG_WORD_RCT_CUTOFF = 2,
@@ -27,7 +27,7 @@ enum {
     DRNG_BITS_WINDOW = 64, /* divides DRNG_APT_WINDOW */
 };
 
-/* Which test a word failed. */
+/* The test that a word failed. */
 enum drng_health_test {
     DRNG_TEST_NONE = 0,
     DRNG_TEST_STUCK,
@@ -37,7 +37,7 @@ enum drng_health_test {
     DRNG_TEST_LANES,
 };
 
-/* The test's name for a reader: "repetition count test". */
+/* The name of the test for a person: "repetition count test". */
 const char *drng_health_test_name(enum drng_health_test test);
 
 /* SP 800-90B, 4.4.1. All zero is the state before the first sample. */
@@ -57,7 +57,7 @@ static inline bool drng_rct_passes(struct drng_rct *rct, uint64_t sample, unsign
 struct drng_apt {
     uint64_t value;
     unsigned seen;
-    unsigned left; /* samples that the window still takes; 0: the next one opens a window */
+    unsigned left; /* samples left in this window; 0: the next sample starts a window */
 };
 
 static inline bool drng_apt_passes(struct drng_apt *apt, uint64_t sample, unsigned cutoff)
@@ -73,42 +73,42 @@ static inline bool drng_apt_passes(struct drng_apt *apt, uint64_t sample, unsign
     return apt->seen < cutoff;
 }
 
-/* The continuous tests over one reader's words of one instruction. All zero is the initial state. */
+/* The continuous tests of one reader's words from one instruction. All zero is the initial state. */
 struct drng_health {
     struct drng_rct rct;
     struct drng_apt apt;
     uint64_t changed;             /* the bits that have changed in this window of the test of unchanging bits */
-    unsigned stuck;               /* how many of the last words in a row were all zeros or all ones */
-    enum drng_health_test failed; /* what the last failing word failed */
+    unsigned stuck;               /* length of the current run of words that are all zeros or all ones */
+    enum drng_health_test failed; /* the test that the last failing word failed */
 };
 
 /*
- * All zeros and all ones are what dead generators give. Each is a legitimate word once, so it is the next
- * reading that decides: two such words in a row, whichever, fail.
+ * A dead generator returns all zeros or all ones. Either word may legitimately come once, so the test fails at the
+ * second such word in a row, even if one is zeros and the other ones.
  */
 enum { DRNG_STUCK_CUTOFF = 2 };
 
 static inline bool drng_health_zeros_or_ones(uint64_t word)
 {
-    return word + 1 <= 1; /* UINT64_MAX or 0 */
+    return word + 1 <= 1; /* 0 or UINT64_MAX */
 }
 
 /*
- * Unchanging bits: of DRNG_BITS_WINDOW words each bit must be 0 in one and 1 in another. The tests of whole words are
- * blind to a stuck bit, since the others keep the words different. Its windows are parts of those of the adaptive
- * proportion test, which has counted the word already; `change` is what the word has other than the one before.
+ * The test of unchanging bits: in DRNG_BITS_WINDOW words each bit must change at least once. The tests of whole words
+ * do not see a stuck bit, since the other bits make the words differ. Its windows divide those of the adaptive
+ * proportion test, which has already counted this word. `change` is the XOR of this word and the one before.
  */
 static inline bool drng_bits_pass(struct drng_health *health, uint64_t change)
 {
     const unsigned left = health->apt.left % DRNG_BITS_WINDOW;
     health->changed |= change;
     if (__builtin_expect(left + 1 == DRNG_BITS_WINDOW, 0)) {
-        health->changed = 0; /* what comes before the first word is not of this window */
+        health->changed = 0; /* the change from the word before the window does not count */
     }
     return __builtin_expect(left > 0, 1) || health->changed == UINT64_MAX;
 }
 
-/* Tests one word; false: health->failed names the test. */
+/* Tests one word. False: health->failed is the test that failed. */
 static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
 {
     const uint64_t change = word ^ health->rct.value;
@@ -127,19 +127,19 @@ static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
     return false;
 }
 
-/* SP 800-90B, 4.3: start-up tests over 1,024 samples, here the bytes of 128 words. The words are discarded. */
+/* SP 800-90B, 4.3: start-up tests of 1,024 samples, here the bytes of 128 words. The words are discarded. */
 enum { DRNG_STARTUP_WORDS = 128 };
 
 /*
- * All zero is the initial state. Counts are no wider than they have to be: two of these, and all else that a reader
- * keeps, share a slot of secure memory.
+ * All zero is the initial state. The counts are narrow, because two of these and the rest of a reader share one slot of
+ * secure memory.
  */
 struct drng_startup {
-    uint64_t opening;  /* the word whose bytes open a window in each lane */
-    uint64_t lanes;    /* how often each of those bytes has come in its lane: eight counts, a byte for each */
-    uint16_t words;    /* tested so far */
-    uint16_t failures; /* of the instruction, in all readers, before the first of them */
-    uint16_t apt_seen; /* these five: repetition count and adaptive proportion of the bytes, one after the other */
+    uint64_t opening;  /* the word that started the window of each lane */
+    uint64_t lanes;    /* in each byte, how often that lane's first byte has come */
+    uint16_t words;    /* words tested so far */
+    uint16_t failures; /* the instruction's failures, of all readers, before the first of these words */
+    uint16_t apt_seen; /* from here on: repetition count test and adaptive proportion test of the bytes in sequence */
     uint16_t apt_left;
     uint8_t apt_value;
     uint8_t rct_value;
@@ -147,10 +147,10 @@ struct drng_startup {
 };
 
 /*
- * Tests the eight bytes of a word that drng_health_passes() has passed: in a row, least significant first, and each
- * against the bytes of its own lane. A window of 512 bytes in a row always opens with a byte of the lowest lane, so the
- * other seven need tests of their own. False: *failed names the test. Of a suspect word it tests none: whether that one
- * is legitimate, the next word decides.
+ * Tests the eight bytes of a word that has passed drng_health_passes(): as a sequence, least significant byte first,
+ * and each byte in its lane. In the sequence, every window of 512 bytes starts with a byte of the lowest lane, so the
+ * other seven lanes need tests of their own. A word that is all zeros or all ones is not tested here: the next word
+ * decides whether it was legitimate. False: *failed is the test.
  */
 bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed);
 

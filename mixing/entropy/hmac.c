@@ -4,7 +4,7 @@
 
 enum { IPAD = 0x36, OPAD = 0x5c };
 
-/* Starts a hash with K0 XOR a pad. */
+/* Starts a hash with K0 XOR pad. */
 static void begin_with(struct drng_sha256 *sha, const uint8_t k0[DRNG_SHA256_BLOCK], uint8_t pad)
 {
     uint8_t block[DRNG_SHA256_BLOCK];
@@ -15,7 +15,7 @@ static void begin_with(struct drng_sha256 *sha, const uint8_t k0[DRNG_SHA256_BLO
     drng_sha256_update(sha, block, sizeof(block));
 }
 
-/* FIPS 198-1, 4, steps 1 to 5 and 7 to 8. */
+/* FIPS 198-1, section 4, steps 1 to 5, 7 and 8. */
 void drng_hmac_begin(struct drng_hmac *hmac, const uint8_t *key, size_t key_len)
 {
     uint8_t k0[DRNG_SHA256_BLOCK] = {0};

@@ -11,8 +11,8 @@
 enum { DRNG_HMAC_LEN = DRNG_SHA256_LEN };
 
 /*
- * Secret. It has taken in the key, and does not keep it. What all of these leave on the stack is their caller's to
- * wipe.
+ * Secret. Holds a state derived from the key, not the key. The functions leave secrets on the stack; the caller wipes
+ * it.
  */
 struct drng_hmac {
     struct drng_sha256 inner;
@@ -22,7 +22,7 @@ struct drng_hmac {
 void drng_hmac_begin(struct drng_hmac *hmac, const uint8_t *key, size_t key_len);
 void drng_hmac_update(struct drng_hmac *hmac, const void *data, size_t len);
 
-/* Wipes `hmac`. */
+/* Writes the MAC and wipes `hmac`. */
 void drng_hmac_end(struct drng_hmac *hmac, uint8_t digest[DRNG_HMAC_LEN]);
 
 #endif

@@ -7,7 +7,7 @@
 #include "mixing/machine/probes.h"
 #include "mixing/memory/wipe.h"
 
-enum { CHUNK_WORDS = 8 }; /* of what is no seed */
+enum { CHUNK_WORDS = 8 }; /* for drng_noise_fill() */
 
 static void count_retries(struct drng_instruction *in, uint64_t retries)
 {
@@ -16,7 +16,7 @@ static void count_retries(struct drng_instruction *in, uint64_t retries)
     }
 }
 
-/* One word before the health tests. */
+/* Reads one word without testing it. */
 static enum drng_result read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
 {
     const struct drng_instruction_row *row = in->row;
@@ -59,7 +59,10 @@ enum drng_result drng_noise_read(struct drng_instruction *in, struct drng_noise 
     return DRNG_OK;
 }
 
-/* Runs of blocks from one look at the clock to the next; a stride of one word makes runs of one block. */
+/*
+ * Calls the fused loop once for each stretch between two looks at the clock. A stride of one word still takes a block
+ * of two.
+ */
 enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                 struct drng_cbc_mac *mac, size_t blocks)
 {
@@ -79,7 +82,7 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
     return status;
 }
 
-/* The start-up tests, from where an earlier attempt ran out of time. The words are thrown away. */
+/* Runs the start-up tests, from where an earlier call ran out of time. The words are discarded. */
 static enum drng_result start(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget)
 {
     enum drng_result status = DRNG_OK;
@@ -87,7 +90,7 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
 
     const uint16_t failures = (uint16_t)atomic_load_explicit(&in->failures, memory_order_relaxed);
     if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.failures != failures) {
-        /* This reader has passed them before, or some of them, and another has failed since. */
+        /* this reader had begun or passed the tests before another reader's failure */
         noise->startup = (struct drng_startup){.failures = failures};
     }
     while (noise->startup.words < DRNG_STARTUP_WORDS && status == DRNG_OK) {
@@ -119,8 +122,8 @@ static enum drng_result start_and_work(struct drng_instruction *in, struct drng_
 }
 
 /*
- * Counts a failed test and forgets all that the reader knew, so that the next words are tested afresh, and that no key
- * of the words that failed conditions those after them.
+ * Counts the failure and resets the reader: the next words start the tests afresh, and no key made of words that failed
+ * conditions later words.
  */
 static void record_failure(struct drng_instruction *in, struct drng_noise *noise)
 {
@@ -152,7 +155,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     return status;
 }
 
-/* ---- What is no seed ---- */
+/* ---- Words that are no seed ---- */
 
 struct fill {
     struct drng_instruction *instruction;

@@ -8,11 +8,11 @@
 #include "mixing/memory/wipe.h"
 
 enum {
-    CHUNK_WORDS = 4, /* divides each window */
+    CHUNK_WORDS = 4, /* a divisor of each window_words */
     OS_CHUNK = 64,   /* bytes: the largest seed that a DRBG asks for, in one system call */
 };
 
-/* One seed from one instruction. */
+/* The arguments of one seed from one instruction. */
 struct task {
     const struct drng_seed_policy *policy;
     struct drng_instruction *instruction;
@@ -21,7 +21,10 @@ struct task {
     size_t len;
 };
 
-/* The key earns no credit: whatever the words are worth, it only has to differ from reader to reader. */
+/*
+ * The key earns no entropy credit. It only has to differ from reader to reader, even if the words have less entropy
+ * than claimed.
+ */
 static enum drng_result draw_key(const struct task *task, struct drng_budget *budget)
 {
     uint64_t words[DRNG_CONDITIONER_KEY_LEN / sizeof(uint64_t)];
@@ -51,7 +54,7 @@ static enum drng_result absorb_in_chunks(const struct task *task, struct drng_bu
     return status;
 }
 
-/* A window of words to a block of seed. A window that was not filled is dropped whole. */
+/* Conditions a window of words into a block of seed. If the window cannot be filled, all of its words are discarded. */
 static enum drng_result make_block(const struct task *task, struct drng_budget *budget,
                                    uint8_t block[DRNG_CONDITIONED_LEN])
 {
@@ -91,7 +94,7 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
-/* The last in line gets more time than those before it: nobody is waiting. */
+/* The last source gets more time, since no other source waits for its turn. */
 static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
 {
     bool others_before = false;
@@ -100,10 +103,11 @@ static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
         others_before |= other < i && policy->instructions[other] != NULL;
         others_after |= other > i && policy->instructions[other] != NULL;
     }
+    const bool starves = drng_instruction_rows[i].starves;
     if (others_after) {
-        return DRNG_SEED_BUDGET_NS;
+        return starves || policy->aes->fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
     }
-    return others_before || drng_instruction_rows[i].starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
+    return others_before || starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
 }
 
 static enum drng_result from_instruction(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
@@ -123,8 +127,9 @@ static enum drng_result from_fallback(const struct drng_seed_policy *policy, uin
 }
 
 /*
- * Uncredited bytes of the kernel's generator, so that a CPU that lies makes nothing worse than it was without it.
- * Independent of the words, so the sum is no weaker than either. Early in boot there are none, and none are missed.
+ * Adds bytes of the kernel's generator to the seed. They earn no entropy credit; with them, a CPU with predictable
+ * words leaves the seed as strong as it was without drng. They are independent of the words, so the XOR is no weaker
+ * than either. Early in boot the kernel has none, and the seed does without.
  */
 static void mix_os(uint8_t *out, size_t len)
 {

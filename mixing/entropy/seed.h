@@ -1,5 +1,9 @@
 /*
- * seed.h - seeds: which source serves, how much raw material a bit of seed takes, what is mixed in.
+ * seed.h - makes seeds: which source serves, how many raw words a seed takes, what is mixed in.
+ *
+ * The sources are asked in order: each instruction that may be used, then the fallback. The first that serves makes the
+ * whole seed. An instruction's words pass the health tests (noise.h) and are conditioned (conditioner.h); with
+ * os_mixing, bytes of the kernel's generator are added.
  */
 
 #ifndef DRNG_SEED_H
@@ -14,29 +18,28 @@
 #include "mixing/machine/counters.h"
 #include "mixing/result.h"
 
-/* The default seed source: fills out[0..len) or returns false. */
+/* The default seed source. Fills out[0..len), or returns false. */
 typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
 
-/* Settled when the provider loads, and shared by all its threads. */
+/* Set when the provider loads, then constant; shared by all threads. */
 struct drng_seed_policy {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
     const struct drng_aes *aes;
     enum drng_conditioner_kind conditioner;
     bool os_mixing;
-    drng_fallback *fallback; /* NULL: nothing else may serve */
+    drng_fallback *fallback; /* NULL: there is no fallback */
     void *fallback_arg;
     struct drng_counters *counters;
 };
 
-/* One reader of seeds: one thread at a time. Secret; all zero is the initial state. */
+/* A reader of seeds, used by one thread at a time. Secret; all zero is the initial state. */
 struct drng_seed_reader {
     struct drng_noise noise[DRNG_INSTRUCTIONS];
 };
 
 /*
- * Fills out[0..len) with seed from the first source in line that has it: the instructions, the fallback. All of
- * out comes from one source. On failure out is all zero: DRNG_NO_FALLBACK or DRNG_FALLBACK_FAILED; the
- * next call tries again, except what a failed health test has disabled.
+ * Fills out[0..len) with a seed. On failure out is all zero, and the result is DRNG_NO_FALLBACK or
+ * DRNG_FALLBACK_FAILED. The next call tries again every source but the disabled instructions.
  */
 DRNG_MUST_CHECK enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                                uint8_t *out, size_t len);

@@ -1,4 +1,4 @@
-/* Additions, rotations and gates on 32-bit words: there is nothing in SHA-256 that a secret could steer. */
+/* Additions, rotations and gates on 32-bit words: no branch and no address depends on the message. */
 
 #include "mixing/entropy/sha256.h"
 
@@ -9,8 +9,8 @@
 enum {
     BLOCK = DRNG_SHA256_BLOCK,
     ROUNDS = 64,
-    WORDS = 16,     /* of a block; of the message schedule, the last so many are all that is looked back at */
-    LENGTH_AT = 56, /* where the length of the message stands in the last block */
+    WORDS = 16,     /* of a block, and of the message schedule: no step looks back further */
+    LENGTH_AT = 56, /* offset of the message's length in the last block */
     WORD_LEN = 4,
 };
 
@@ -43,7 +43,7 @@ static void store_word(uint8_t bytes[WORD_LEN], uint32_t word)
     }
 }
 
-/* 6.2.2, step 1: W_t for t of 16 and more, in the place of W_(t-16). */
+/* 6.2.2, step 1: W_t for t of 16 and more replaces W_(t-16). */
 static uint32_t next_word(uint32_t w[WORDS], unsigned t)
 {
     const uint32_t w2 = w[(t - 2) % WORDS];
@@ -54,7 +54,7 @@ static uint32_t next_word(uint32_t w[WORDS], unsigned t)
     return w[t % WORDS];
 }
 
-/* 6.2.2, step 3; what the standard moves on by one letter, the next call takes by another name. */
+/* 6.2.2, step 3. The standard moves the values on by one letter; here the next call passes them under other names. */
 static inline void make_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, uint32_t e, uint32_t f, uint32_t g,
                               uint32_t *h, uint32_t k_and_w)
 {
@@ -67,7 +67,7 @@ static inline void make_round(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, u
     *h = t1 + sum0 + maj;
 }
 
-/* Eight rounds, after which every letter is in its place again. s is a to h. */
+/* Eight rounds, after which every value has its own letter again. s holds a to h. */
 static inline void make_rounds(uint32_t s[8], const uint32_t k_and_w[8])
 {
     make_round(s[0], s[1], s[2], &s[3], s[4], s[5], s[6], &s[7], k_and_w[0]);
@@ -128,7 +128,7 @@ void drng_sha256_update(struct drng_sha256 *sha, const void *data, size_t len)
     }
 }
 
-/* 5.1.1: a 1, zeros, and the length in bits at the end of a block. */
+/* 5.1.1: a 1 bit, zeros, and the length in bits at the end of the last block. */
 void drng_sha256_end(struct drng_sha256 *sha, uint8_t digest[DRNG_SHA256_LEN])
 {
     static const uint8_t padding[BLOCK] = {0x80};

@@ -1,4 +1,4 @@
-/* sha256.h - SHA-256 (FIPS 180-4), in pieces of any length; for hmac.h. */
+/* sha256.h - SHA-256 (FIPS 180-4) of a message in pieces of any length; for hmac.h. */
 
 #ifndef DRNG_SHA256_H
 #define DRNG_SHA256_H
@@ -8,17 +8,19 @@
 
 enum { DRNG_SHA256_BLOCK = 64, DRNG_SHA256_LEN = 32 };
 
-/* A message under way; secret if the message is. What all of these leave on the stack is their caller's to wipe. */
+/*
+ * The state of one message; secret if the message is. The functions leave it on the stack, too; the caller wipes that.
+ */
 struct drng_sha256 {
     uint32_t hash[8];
-    uint64_t len;                     /* bytes so far */
-    uint8_t block[DRNG_SHA256_BLOCK]; /* those that do not fill a block yet; whole ones are taken from where they are */
+    uint64_t len;                     /* of the message so far, in bytes */
+    uint8_t block[DRNG_SHA256_BLOCK]; /* the bytes that do not fill a block yet */
 };
 
 void drng_sha256_begin(struct drng_sha256 *sha);
 void drng_sha256_update(struct drng_sha256 *sha, const void *data, size_t len);
 
-/* Wipes `sha`. */
+/* Writes the digest and wipes `sha`. */
 void drng_sha256_end(struct drng_sha256 *sha, uint8_t digest[DRNG_SHA256_LEN]);
 
 #endif

@@ -1,4 +1,4 @@
-/* counters.h - what happened in this process, for those who look from outside. */
+/* counters.h - what happened in this process, for observers outside of it. */
 
 #ifndef DRNG_COUNTERS_H
 #define DRNG_COUNTERS_H
@@ -8,29 +8,29 @@
 
 #include "mixing/machine/instruction.h"
 
-/* Who made the last seed. The numbers are part of the layout in provider/observe/page.h. */
+/* Which source made the last seed. The values are part of the layout in provider/observe/stats.h. */
 enum drng_source {
-    DRNG_SOURCE_NONE = 0,        /* nobody: the last attempt failed, or there was none */
-    DRNG_SOURCE_INSTRUCTION = 1, /* the first of them; DRNG_SOURCE_INSTRUCTION + i for the others */
+    DRNG_SOURCE_NONE = 0,        /* none: the last attempt failed, or there was none yet */
+    DRNG_SOURCE_INSTRUCTION = 1, /* DRNG_SOURCE_INSTRUCTION + i: instruction i */
     DRNG_SOURCE_FALLBACK = DRNG_SOURCE_INSTRUCTION + DRNG_INSTRUCTIONS,
 };
 enum { DRNG_SOURCES = DRNG_SOURCE_FALLBACK + 1 };
 
-/* Of one instruction. */
+/* The counters of one instruction. */
 struct drng_instruction_counters {
-    atomic_uint_least64_t health_failures; /* failed tests, the forgiven ones too */
-    atomic_uint_least64_t retries;         /* executions that gave no word */
+    atomic_uint_least64_t health_failures; /* failed health tests, including failures after which the retry passed */
+    atomic_uint_least64_t retries;         /* executions that returned no word */
 };
 
 struct drng_counters {
     atomic_uint_least64_t source; /* enum drng_source */
     atomic_uint_least64_t seeds[DRNG_INSTRUCTIONS];
     atomic_uint_least64_t seeds_fallback;
-    atomic_uint_least64_t seed_failures; /* requests for a seed that nobody could serve */
+    atomic_uint_least64_t seed_failures; /* requests for a seed that no source could serve */
     struct drng_instruction_counters instructions[DRNG_INSTRUCTIONS];
-    atomic_uint_least64_t reseeds;      /* generators that replaced the seed they had */
-    atomic_uint_least64_t fork_reseeds; /* generators that found themselves in a new process */
-    atomic_uint_least64_t last_seed;    /* when, in seconds since the Epoch */
+    atomic_uint_least64_t reseeds;      /* how often a generator replaced its seed */
+    atomic_uint_least64_t fork_reseeds; /* how often a generator was seeded because it was in a new process */
+    atomic_uint_least64_t last_seed;    /* time of the last seed, in seconds since the Epoch */
 };
 
 static inline void drng_note_source(struct drng_counters *counters, enum drng_source source)

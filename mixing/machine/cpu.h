@@ -1,11 +1,11 @@
 /*
  * cpu.h - the processor: what it is, and the words of its random number generator.
  *
- * A link-time seam: cpu_x86.c and words_x86.c are the product, cpu_none.c stands in where there are no such
- * instructions, and the tests link a scripted CPU in their place.
+ * A link-time seam: the product links cpu_x86.c and words_x86.c, or cpu_none.c on processors without these
+ * instructions. The tests link a scripted CPU instead.
  *
- * Only the 64-bit forms are used: the narrow forms of RDSEED return 0 with CF = 1 on AMD Zen 5
- * (AMD-SB-7055, CVE-2025-62626).
+ * Only the 64-bit forms are used: the narrow forms of RDSEED return 0 with CF = 1 on AMD Zen 5 (AMD-SB-7055,
+ * CVE-2025-62626).
  */
 
 #ifndef DRNG_CPU_H
@@ -17,7 +17,7 @@
 
 #include "mixing/machine/instruction.h"
 
-/* What CPUID says; nothing here is policy. */
+/* The answers of CPUID. eligibility.c decides which instructions may be used. */
 struct drng_cpu {
     char vendor[13]; /* "AuthenticAMD", NUL-terminated */
     unsigned family; /* display family: base plus extended */
@@ -32,8 +32,8 @@ struct drng_cpu {
 void drng_cpu_identify(struct drng_cpu *cpu);
 
 /*
- * Clears the vector registers. To be called on the way out of whatever handled secrets: the compiler moves them
- * through these registers, and a signal, a lazily bound symbol or a core dump would write them to memory.
+ * Clears the vector registers. To be called after work on secrets: the compiler copies secrets into these registers,
+ * and a signal, a lazily bound symbol or a core dump would write them to memory.
  */
 void drng_cpu_clear_vectors(void);
 

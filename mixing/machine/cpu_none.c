@@ -1,4 +1,4 @@
-/* Where there are no such instructions: everything but x86-64. */
+/* The CPU on everything but x86-64, where none of these instructions exist. */
 
 #include <string.h>
 
@@ -16,7 +16,10 @@ static bool read_nothing(uint64_t *word)
     return false;
 }
 
-/* Never read, since drng_cpu_identify() reports none; named, so that `source = rdrand` is an absence and no mistake. */
+/*
+ * Never read, since drng_cpu_identify() reports no instruction. The rows are here so that `source = rdrand` is reported
+ * as an absent instruction, and not as a wrong value.
+ */
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
     [DRNG_RDSEED] = {.name = "RDSEED", .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
     [DRNG_RDRAND] = {.name = "RDRAND", .read = read_nothing, .tries = 1, .window_words = DRNG_RDRAND_WORDS},

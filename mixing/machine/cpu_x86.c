@@ -15,13 +15,13 @@ enum {
     LEAF7_EBX_RDSEED = 1 << 18,
     LEAF7_ECX_VAES = 1 << 9,
     XCR0_YMM = 0x06, /* SSE and AVX state */
-    XCR0_ZMM = 0xe6, /* those, opmask and both halves of the ZMM registers */
+    XCR0_ZMM = 0xe6, /* the same, and opmask and both halves of the ZMM registers */
 };
 
 static const unsigned leaf1_ecx_hypervisor = 1U << 31;
 static const unsigned leaf7_ebx_avx512 = 1U << 16 | 1U << 30 | 1U << 31; /* AVX-512F, BW and VL */
 
-/* Which register states the system saves; 0 where it does not say. */
+/* The register states that the operating system saves; 0 if the CPU cannot tell. */
 __attribute__((target("xsave"))) static uint64_t saved_state(unsigned leaf1_ecx)
 {
     return (leaf1_ecx & LEAF1_ECX_OSXSAVE) != 0 ? (uint64_t)_xgetbv(0) : 0;

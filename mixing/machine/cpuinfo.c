@@ -15,7 +15,7 @@ static const char *flags_line(const char *text)
     return NULL;
 }
 
-/* Whether the words from `line` to `end` hold `word` as a whole one. */
+/* Whether `word` stands between `line` and `end` as a whole word. */
 static bool has_word(const char *line, const char *end, const char *word)
 {
     const size_t len = strlen(word);

@@ -8,8 +8,8 @@
 #include "mixing/machine/os.h"
 
 /*
- * Fills *flags from the first complete line of `text` that starts with "flags"; false, and *flags untouched,
- * where there is none.
+ * Fills *flags from the first complete line of `text` that starts with "flags". False, with *flags unchanged, if there
+ * is no such line.
  */
 bool drng_cpuinfo_parse(const char *text, struct drng_kernel_flags *flags);
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A range of parts whose instruction is known to give words that are not random. */
+/* A range of CPU models whose instruction is known to return words that are not random. */
 struct broken_part {
     const char *vendor;
     unsigned first_family;
@@ -14,11 +14,11 @@ struct broken_part {
 };
 
 static const struct broken_part broken_parts[] = {
-    /* RDRAND constant after suspend, CF = 1 (families 15h and 16h; none of the older ones is known good). */
+    /* RDRAND constant after suspend, CF = 1 (families 15h and 16h; no older family is known to be good). */
     {"AuthenticAMD", 0x00, 0x16, 0x00, 0xff, {[DRNG_RDRAND] = true, [DRNG_RDSEED] = true}},
     /* RDSEED always 0xffffffff ("Cyan Skillfish"). */
     {"AuthenticAMD", 0x17, 0x17, 0x47, 0x47, {[DRNG_RDSEED] = true}},
-    /* RDRAND all ones, CF = 1, before a firmware fix that cannot be seen from here (systemd issue 11810). */
+    /* RDRAND all ones, CF = 1, before a firmware fix that software cannot detect (systemd issue 11810). */
     {"AuthenticAMD", 0x17, 0x17, 0x70, 0x7f, {[DRNG_RDRAND] = true}},
 };
 
@@ -37,7 +37,7 @@ static bool is_known_broken(const struct drng_cpu *cpu, int instruction)
     return broken;
 }
 
-/* The order of the reasons is that of enum drng_denial. */
+/* Checks the reasons in the order of enum drng_denial. */
 static enum drng_denial judge(const struct drng_evidence *e, int instruction, bool chosen, bool heeds_veto)
 {
     if (!chosen) {

@@ -1,6 +1,4 @@
-/*
- * eligibility.h - which of the instructions may feed seeds on this machine.
- */
+/* eligibility.h - which instructions may be used on this machine. */
 
 #ifndef DRNG_ELIGIBILITY_H
 #define DRNG_ELIGIBILITY_H
@@ -10,20 +8,20 @@
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/os.h"
 
-/* The operator's choice: the place of an instruction's row, or this. */
+/* The operator's choice is the index of an instruction, or this. */
 enum { DRNG_CHOICE_AUTO = -1 };
 
-/* Why an instruction may not be used; the first reason that holds, in this order. */
+/* Why an instruction may not be used: the first reason in this order that holds. */
 enum drng_denial {
     DRNG_ALLOWED = 0,
-    DRNG_NOT_CHOSEN,   /* `source` names another */
-    DRNG_ABSENT,       /* CPUID */
-    DRNG_MASKED,       /* OPENSSL_ia32cap, the kill switch that users of OpenSSL know */
-    DRNG_KNOWN_BROKEN, /* the list of parts; inside a virtual machine too */
-    DRNG_VETOED,       /* the kernel cleared the flag in /proc/cpuinfo; an explicit choice overrides this one */
+    DRNG_NOT_CHOSEN,   /* the key `source` names another instruction */
+    DRNG_ABSENT,       /* CPUID does not report it */
+    DRNG_MASKED,       /* OPENSSL_ia32cap, the switch that users of OpenSSL know */
+    DRNG_KNOWN_BROKEN, /* in the list of broken CPU models; applies inside a virtual machine, too */
+    DRNG_VETOED,       /* the kernel cleared its flag in /proc/cpuinfo; does not apply if `source` names it */
 };
 
-/* All that is known about the machine. */
+/* The facts on which the decision rests. */
 struct drng_evidence {
     struct drng_cpu cpu;
     bool masked[DRNG_INSTRUCTIONS];
@@ -31,13 +29,13 @@ struct drng_evidence {
 };
 
 struct drng_eligibility {
-    enum drng_denial seeds[DRNG_INSTRUCTIONS]; /* each as a source of seeds */
-    enum drng_denial words;                    /* DRNG_WORDS_INSTRUCTION for what is no seed, whatever `source` names */
+    enum drng_denial seeds[DRNG_INSTRUCTIONS]; /* whether each may make seeds */
+    enum drng_denial words; /* whether DRNG_WORDS_INSTRUCTION may give words that are no seed, whatever `source` is */
 };
 
 struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *evidence, int choice);
 
-/* The denial as part of a sentence: "not in this CPU". */
+/* The denial as a part of a sentence: "not in this CPU". */
 const char *drng_denial_text(enum drng_denial denial);
 
 #endif

@@ -50,7 +50,7 @@ enum drng_filter drng_filter_at_load(void)
     return (enum drng_filter)atomic_load(&at_load);
 }
 
-/* A kernel without seccomp answers EINVAL. */
+/* EINVAL: a kernel without seccomp. */
 bool drng_filter_lets_us_call(void)
 {
     const int errno_before = errno;

@@ -1,8 +1,8 @@
 /*
- * filter.h - whether a filter of system calls (seccomp) is on.
+ * filter.h - whether a system call filter (seccomp) is on.
  *
- * Such a filter may kill for a call that could be done without, and systemd's do so by default. So no call is made that
- * is not needed where one is on.
+ * A filter may kill the process for any call that it does not allow, and systemd's filters do so by default. So where
+ * one is on, drng makes no system call that it can do without.
  */
 
 #ifndef DRNG_FILTER_H
@@ -11,27 +11,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The numbers are part of the layout in provider/observe/page.h. */
+/* The values are part of the layout in provider/observe/stats.h. */
 enum drng_filter {
     DRNG_FILTER_NONE = 0,
     DRNG_FILTER_ON,
     DRNG_FILTER_UNKNOWN, /* /proc/thread-self/status cannot be read */
 };
 
-/* To be called when the module loads: looks, with no system call but such as load a module too. */
+/*
+ * Looks for a filter. To be called when the module loads: it makes only system calls that loading a module makes, too.
+ */
 void drng_filter_look(void);
 
-/* What was seen then; DRNG_FILTER_UNKNOWN before it. */
+/* What drng_filter_look() found; DRNG_FILTER_UNKNOWN before it was called. */
 enum drng_filter drng_filter_at_load(void);
 
-/* Whether a system call may be made that is not needed: there was no filter at the load, and is none now. errno stays.
- */
+/* Whether an optional system call may be made: no filter was on at the load, and none is on now. Preserves errno. */
 bool drng_filter_lets_us_call(void);
 
-/* The line "Seccomp:" in the text of that file, which comes piece by piece. All zero is the beginning. */
+/* Looks for the line "Seccomp:" in the text of /proc/thread-self/status, passed in pieces. Starts as all zero. */
 struct drng_filter_scan {
-    unsigned matched; /* characters of the line's name; more than it has: this is another line */
-    bool on;          /* the line was there, with another mode than 0 */
+    unsigned matched; /* characters of "Seccomp:" that matched so far; more than it has: another line */
+    bool on;          /* the line was found, with a mode other than 0 */
 };
 
 void drng_filter_scan(struct drng_filter_scan *scan, const char *text, size_t len);

@@ -1,9 +1,9 @@
 /*
- * instruction.h - the instructions that seeds are made of, a row for each.
+ * instruction.h - the instructions that make seeds, as a table with a row for each.
  *
- * Whatever asks, counts, allows or names an instruction goes through the rows, and knows none of them by name. A new
- * instruction takes its line in DRNG_EACH_INSTRUCTION, and its row in the file that executes it (words_x86.c); its
- * counters, its parameters, its value of `source` and its line in drng-status follow from these.
+ * All code that reads, counts, allows or names an instruction goes through the rows. To add one, add it to
+ * DRNG_EACH_INSTRUCTION, and write its row in the file that executes it (words_x86.c). Its counters, its parameters,
+ * its value of the key `source` and its line in drng-status follow from these.
  */
 
 #ifndef DRNG_INSTRUCTION_H
@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* In the order in which they are asked for a seed; the name is that in openssl.cnf, in parameters, of the kernel's
- * flag. */
+/*
+ * In the order in which they are asked for a seed. The lower-case name is used in openssl.cnf and in parameters, and is
+ * the kernel's flag.
+ */
 #define DRNG_EACH_INSTRUCTION(X)                                                                                       \
     X(DRNG_RDSEED, "rdseed")                                                                                           \
     X(DRNG_RDRAND, "rdrand")
@@ -24,34 +26,37 @@
 
 enum { DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_ID) DRNG_INSTRUCTIONS };
 
-/* The one that gives words for what is no seed: request mixing, and the algorithm of its name. */
+/* The instruction whose words serve unconditioned: for request mixing, and as the algorithm RDRAND. */
 enum { DRNG_WORDS_INSTRUCTION = DRNG_RDRAND };
 
-/* Tries a word, from Intel's DRNG guide, 4.2.1: ten in a row that fail mean a broken CPU, not a busy one. */
+/* Executions for one word, from Intel's DRNG guide, 4.2.1: ten failures in a row mean a broken CPU, not a busy one. */
 enum { DRNG_RDRAND_TRIES = 10 };
 
 /*
- * Raw words that one conditioned block of 128 bits takes.
+ * How many raw words make one conditioned block of 128 bits, called a window.
  *
- * Either holds 256 bits of entropy as claimed: 64 more than the block is long, so that it loses nothing to speak of
- * (SP 800-90B, 3.1.5.1.2). RDSEED: 512 bits, of which the health tests' cutoffs claim half. RDRAND: past two reseeds of
- * the generator behind it, each good for 128 bits. Intel's is reseeded after at most 1022 words and AMD's after at most
- * 1024; a window that holds 128 bits from after each of two reseeds needs 2050, and 2052 is that in pairs with a pair
- * to spare. One reseed would leave 127 bits of the 128.
+ * Each window holds 256 bits of entropy as claimed. That is more than 64 bits above the length of the block, so that
+ * conditioning loses practically none of the block's entropy (SP 800-90B, 3.1.5.1.2).
+ *
+ * RDSEED: 512 bits, of which the health tests' cutoffs claim half.
+ *
+ * RDRAND: enough words to span two reseeds of the generator behind it, each worth 128 bits. Intel's generator reseeds
+ * after at most 1022 words, AMD's after at most 1024. A window that holds 128 bits from after each of two reseeds needs
+ * 2050 words; 2052 is that with one spare pair. A window with one reseed would have 127 bits of the 128.
  */
 enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 2052 };
 
 struct drng_instruction_row {
     const char *name; /* "RDSEED" */
     /*
-     * One execution: true and a word, or false and *word = 0. The instruction's flag alone decides; 0 is a legitimate
-     * word. Only where drng_cpu_identify() reports the instruction.
+     * Executes the instruction once: true and a word, or false and *word = 0. The instruction's flag alone decides,
+     * since 0 is a legitimate word. To be called only if drng_cpu_identify() reports the instruction.
      */
     bool (*read)(uint64_t *word);
-    unsigned tries;      /* executions that fail in a row before it counts as dry, or the clock is looked at */
-    bool starves;        /* a failure means "not yet": it is tried for as long as the budget lasts */
-    bool fused;          /* the one that drng_fused_mac() reads */
-    size_t window_words; /* that one conditioned block takes */
+    unsigned tries; /* failures in a row after which the clock is looked at or, unless it starves, the read fails */
+    bool starves;   /* it fails while it waits for entropy, and is tried again until the budget is spent */
+    bool fused;     /* drng_fused_mac() reads this one */
+    size_t window_words; /* words for one conditioned block */
 };
 
 extern const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS];
@@ -62,7 +67,7 @@ static inline const char *drng_instruction_flag(unsigned instruction)
     return flags[instruction];
 }
 
-/* The hint for a waiting loop. */
+/* Tells the CPU that this is a waiting loop. */
 static inline void drng_pause(void)
 {
 #if defined(__x86_64__)
@@ -70,7 +75,8 @@ static inline void drng_pause(void)
 #endif
 }
 
-/* A word in `tries` executions at the most; false, and no word, if none succeeds. *failed grows by those that failed.
+/*
+ * Reads a word in at most `tries` executions. False, and no word, if all fail. Adds the number of failures to *failed.
  */
 static inline __attribute__((always_inline)) bool drng_try_word(bool (*execute)(uint64_t *word), unsigned tries,
                                                                 uint64_t *failed, uint64_t *word)

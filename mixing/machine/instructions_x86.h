@@ -1,7 +1,7 @@
 /*
- * instructions_x86.h - the one file that executes RDRAND and RDSEED.
+ * instructions_x86.h - the only file that executes RDRAND and RDSEED.
  *
- * As asm and not by the compiler's intrinsics: those store each word to memory, and these leave it in a register.
+ * In asm, because the compiler's intrinsics store each word to memory; these leave it in a register.
  */
 
 #ifndef DRNG_INSTRUCTIONS_X86_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Both: whether the carry flag was set. Without it *word is what the CPU left there. */
+/* Both return whether the carry flag was set. If it was not, *word is what the CPU left in the register. */
 static inline bool drng_execute_rdrand(uint64_t *word)
 {
     bool carry;

@@ -1,7 +1,7 @@
 /*
- * os.h - what is taken from the operating system besides memory: random bytes, time, its view of the CPU.
+ * os.h - what comes from the operating system besides memory: random bytes, time, and its view of the CPU.
  *
- * A link-time seam: os_linux.c is the product, and the tests link scripted bytes in its place.
+ * A link-time seam: the product links os_linux.c, the tests a scripted system.
  */
 
 #ifndef DRNG_OS_H
@@ -14,22 +14,22 @@
 #include "mixing/machine/instruction.h"
 
 /*
- * Fills out[0..len), len at most 256, from the kernel's generator and never waits for it: false, and out all
- * zero, where it is not initialised yet or not there. No cancellation point, as getrandom() of the C library is: its
- * callers hold locks and secrets.
+ * Fills out[0..len), len at most 256, from the kernel's generator, without waiting. False, and out all zero, if that
+ * generator is not initialised yet or does not exist. Unlike the C library's getrandom() this is no cancellation point,
+ * since callers hold locks and secrets.
  */
 bool drng_os_random(uint8_t *out, size_t len);
 
-/* Nanoseconds on a clock that only goes forward. */
+/* Nanoseconds on a monotonic clock. */
 uint64_t drng_os_clock_ns(void);
 
-/* The kernel's verdict on the instructions, from the flags line of /proc/cpuinfo. */
+/* The instructions that the kernel allows, from the flags line of /proc/cpuinfo. */
 struct drng_kernel_flags {
-    bool known; /* false: no flags line could be read (a chroot, say), and CPUID alone decides */
+    bool known; /* false: no flags line could be read (in a chroot, for example), and CPUID alone decides */
     bool has[DRNG_INSTRUCTIONS];
 };
 
-/* By one thread at a time. */
+/* Not thread-safe. */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags);
 
 #endif

@@ -1,4 +1,4 @@
-/* Linux, and whatever else has getrandom(). */
+/* Linux, and other systems that have getrandom(). */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 #include "mixing/machine/os.h"
 #include "mixing/memory/wipe.h"
 
-/* Up to 256 bytes come whole or not at all: random(7). */
+/* Requests of up to 256 bytes are served in full or not at all: random(7). */
 bool drng_os_random(uint8_t *out, size_t len)
 {
     int cancel_state = PTHREAD_CANCEL_ENABLE;
@@ -31,8 +31,8 @@ uint64_t drng_os_clock_ns(void)
 }
 
 /*
- * The first processor's flags are within the first pages, and the file may be megabytes long on a large machine: the
- * kernel makes only what is read.
+ * The first processor's flags are within the first pages of the file. On a large machine the file is megabytes long,
+ * but the kernel generates only what is read.
  */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags)
 {

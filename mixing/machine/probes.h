@@ -1,7 +1,8 @@
 /*
- * probes.h - static probes (USDT) for those who trace: a no-op in the code and a note in the module that says where.
+ * probes.h - static probes (USDT) for tracers. A probe is a no-op in the code, and a note in the module with its
+ * address.
  *
- * There where the build found sys/sdt.h, else nothing at all. docs/tracing.md lists them.
+ * Without sys/sdt.h at build time there are none. docs/tracing.md lists them.
  */
 
 #ifndef DRNG_PROBES_H

@@ -1,4 +1,4 @@
-/* The instructions of x86-64: their rows, and the registers that their words go through. */
+/* The rows of the instructions of x86-64, and clearing the registers that their words pass through. */
 
 #include <immintrin.h>
 
@@ -41,7 +41,7 @@ const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
                      .window_words = DRNG_RDRAND_WORDS},
 };
 
-/* ---- Vector registers: each way zeroes those of its CPU to their full width ---- */
+/* ---- Vector registers: one function for each width, which zeroes all of them in full ---- */
 
 static void clear_sse(void)
 {
@@ -58,7 +58,7 @@ static void clear_sse(void)
                      : LOW_REGISTERS);
 }
 
-/* VZEROALL does the same in one instruction and more time. */
+/* VZEROALL does the same in one instruction, but takes longer. */
 static void clear_avx(void)
 {
     __asm__ volatile("vpxor %%xmm0, %%xmm0, %%xmm0\n\tvpxor %%xmm1, %%xmm1, %%xmm1\n\t"
@@ -75,7 +75,7 @@ static void clear_avx(void)
                      : LOW_REGISTERS);
 }
 
-/* No compiler used them here, but the C library's memcpy does. */
+/* No compiler uses these registers here, but memcpy() of the C library does. */
 __attribute__((target("avx512vl"))) static void clear_avx512(void)
 {
     __asm__ volatile("vpxord %%xmm16, %%xmm16, %%xmm16\n\tvpxord %%xmm17, %%xmm17, %%xmm17\n\t"

@@ -1,8 +1,8 @@
 /*
  * block.h - 16 bytes as one value.
  *
- * Store-to-load forwarding needs equal address and width, or the load waits for the store to reach the cache: Key and V
- * are always written and read 16 bytes at a time.
+ * Key and V are always written and read 16 bytes at a time: store-to-load forwarding needs equal address and width, and
+ * a load that differs from the store before it waits until that store has reached the cache.
  */
 
 #ifndef DRNG_BLOCK_H

@@ -8,24 +8,27 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef MADV_WIPEONFORK
-#define MADV_WIPEONFORK 18 /* Linux 4.14, whatever the headers are */
-#endif
+#include "mixing/memory/pages.h"
 
-enum { LARGEST_PAGE = 1 << 16 }; /* of arm64 and ppc64; the page of x86-64 is 4,096 bytes */
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18 /* of Linux 4.14; the C library's headers may be older */
+#endif
 
 _Static_assert(sizeof(struct drng_fork_page) <= 4096, "the page for what a fork wipes is too small");
 
-/* Room for one whole page, wherever the loader puts it. */
-static uint8_t room[2 * LARGEST_PAGE];
+/* Holds one whole page, whatever address the loader gives the array. */
+static uint8_t room[2 * DRNG_LARGEST_PAGE];
 
 struct drng_fork_page *drng_fork_page;
 bool drng_fork_kernel_wipes;
 
-/* The generation of the last process that asked; in ordinary memory, so that a child counts on. */
+/* The generation of the process that asked last. Ordinary memory, so that a child counts on from its parent. */
 static atomic_uint_least64_t last_generation;
 
-/* Where the kernel does not wipe: the process that this memory belongs to, or minus the one that is wiping it. */
+/*
+ * Used where the kernel does not wipe: the id of the process that this memory belongs to, or, while a process wipes it,
+ * minus that process's id.
+ */
 static atomic_int owner;
 static atomic_uint_least64_t owners_generation;
 
@@ -33,7 +36,10 @@ static _Atomic(struct drng_fork_watcher *) watchers;
 
 /* ---- The kernel ---- */
 
-/* An emulator that takes any advice for success (QEMU's user mode) would take this one too, and not follow it. */
+/*
+ * QEMU's user mode reports success for any advice and does not follow it. So an advice that does not exist is tried
+ * first: where it succeeds, success means nothing.
+ */
 static bool kernel_wipes(void *memory, size_t size)
 {
     const int no_such_advice = -1;
@@ -56,7 +62,7 @@ static void call_entered(void)
     }
 }
 
-/* The generation is there before anybody is told of it: who is told asks for it again. */
+/* The generation is set before the watchers are called, since they ask for it. */
 static uint64_t enter_wiped(void)
 {
     uint_least64_t generation = 0;
@@ -78,7 +84,7 @@ static void wipe_all(void)
     }
 }
 
-/* Every thread of the new process comes through here: one wipes, the others wait for it. */
+/* Every thread of the new process comes here. One of them wipes; the others wait for it. */
 static uint64_t enter_by_process_id(void)
 {
     const int self = (int)getpid();
@@ -103,7 +109,7 @@ uint64_t drng_fork_enter(void)
     return drng_fork_kernel_wipes ? enter_wiped() : enter_by_process_id();
 }
 
-/* At once, since nothing else tells a forked child from its parent before it draws. */
+/* Without MADV_WIPEONFORK nothing marks a child as new, so it is wiped here, before it draws. */
 static void in_forked_child(void)
 {
     if (!drng_fork_kernel_wipes) {
@@ -115,10 +121,10 @@ static void in_forked_child(void)
 
 static void open_once(void)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint8_t *start = room + (page - (uintptr_t)room % page) % page;
+    const size_t page = drng_page_size();
+    uint8_t *start = drng_page_start(room);
     drng_fork_page = (struct drng_fork_page *)(void *)start;
-    drng_fork_kernel_wipes = page <= LARGEST_PAGE && kernel_wipes(start, page);
+    drng_fork_kernel_wipes = page <= DRNG_LARGEST_PAGE && kernel_wipes(start, page);
     atomic_store(&last_generation, 1);
     atomic_store(&drng_fork_page->generation, 1);
     atomic_store(&owners_generation, 1);
@@ -126,7 +132,10 @@ static void open_once(void)
     (void)pthread_atfork(NULL, NULL, in_forked_child);
 }
 
-/* Not under a lock of ours: this is what makes them good. A fork in the middle has the C library run it again. */
+/*
+ * pthread_once() and not one of drng's locks: those work only after this. If a signal handler forks inside open_once(),
+ * the C library runs it again in the child.
+ */
 void drng_fork_open(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

@@ -1,16 +1,16 @@
 /*
- * fork.h - is this a new process, and what must not live on in it.
+ * fork.h - tells whether this is a new process, and wipes what a new process must not inherit.
  *
- * A child of fork() or clone() starts with a copy of its parent's memory. Its generators must not go on from there:
- * both would put out the same bytes. So every process has a generation, a number that no process before it in the line
- * of its ancestors had. A generator remembers the generation it was seeded in and asks again before and after each
- * request: after, because a signal handler may fork in the middle of one.
+ * A child of fork() or clone() starts with a copy of its parent's memory. If its generators went on from there, both
+ * processes would output the same bytes. So every process has a generation, a number that none of its ancestors had. A
+ * generator remembers the generation in which it was seeded, and compares it before and after each request: after,
+ * because a signal handler may fork in the middle of one.
  *
- * The number lies in a page of the module's own data that the kernel wipes in a child (MADV_WIPEONFORK, Linux 4.14), so
- * that asking is one load and no system call, and process ids, which repeat across PID namespaces, do not matter. Where
- * the kernel does not wipe, asking is getpid().
+ * The generation lies in a page of the module's own data that the kernel wipes in a child (MADV_WIPEONFORK, Linux
+ * 4.14). So reading it is one load and no system call, and it does not depend on process ids, which repeat across PID
+ * namespaces. Where the kernel does not wipe, drng_fork_generation() calls getpid(), and the child itself wipes.
  *
- * The rest of the page is for what else must be zero in a child and is needed before there are slots: locks (lock.h).
+ * The rest of the page holds what must be zero in a child and is needed before there are slots: the locks of lock.h.
  */
 
 #ifndef DRNG_FORK_H
@@ -24,35 +24,40 @@
 enum { DRNG_FORK_MORE = 1024 };
 
 struct drng_fork_page {
-    atomic_uint_least64_t generation;          /* 0: nobody has asked in this process yet */
-    _Alignas(16) uint8_t more[DRNG_FORK_MORE]; /* of lock.h */
+    atomic_uint_least64_t generation;          /* 0: this process has not asked for it yet */
+    _Alignas(16) uint8_t more[DRNG_FORK_MORE]; /* the locks of lock.h */
 };
 
 extern struct drng_fork_page *drng_fork_page;
 
-/* Whether the kernel wipes in a child what it was asked to; settled by the first open. */
+/*
+ * Whether the kernel wipes memory in a child when MADV_WIPEONFORK is set on it. The first drng_fork_open() finds out.
+ */
 extern bool drng_fork_kernel_wipes;
 
-/* What a part of the module does in a new process. Each may be NULL. */
+/* What one part of the module does in a new process. Either function may be NULL. */
 struct drng_fork_watcher {
-    void (*wipe)(void);    /* sets to zero what the kernel would; called only where it does not */
-    void (*entered)(void); /* once in a new process, when it asks for its generation for the first time */
+    void (*wipe)(void);    /* sets to zero what the kernel does not wipe; called only where the kernel does not */
+    void (*entered)(void); /* called once in a new process, when it first asks for its generation */
     struct drng_fork_watcher *next;
 };
 
-/* To be called before anything else here; again, it does nothing. It cannot fail. */
+/* To be called before every other function here. It cannot fail; every call after the first does nothing. */
 void drng_fork_open(void);
 
-/* Registers a watcher for as long as the module is there; again, it does nothing. Under DRNG_LOCK_LOAD. */
+/*
+ * Registers a watcher, which then stays registered as long as the module is loaded. Registering it again does nothing.
+ * To be called under DRNG_LOCK_LOAD.
+ */
 void drng_fork_watch(struct drng_fork_watcher *watcher);
 
-/* Has the kernel wipe these whole pages in a child. True where it does, or where `wipe` is to do it. */
+/* Asks the kernel to wipe these whole pages in a child. True: the kernel does, or a watcher's `wipe` has to. */
 bool drng_fork_wipes(void *memory, size_t size);
 
-/* For drng_fork_generation(). */
+/* The slow path of drng_fork_generation(). */
 uint64_t drng_fork_enter(void);
 
-/* This process's generation, never 0. Where the kernel does not wipe, a new process is wiped here. */
+/* The generation of this process, never 0. Where the kernel does not wipe, the first call in a new process wipes. */
 static inline uint64_t drng_fork_generation(void)
 {
     if (__builtin_expect(!drng_fork_kernel_wipes, 0)) {
@@ -63,8 +68,8 @@ static inline uint64_t drng_fork_generation(void)
 }
 
 /*
- * Whether this still is the process of that generation. What came before in the program has been done when this looks,
- * which is all that a fork by this very thread asks for.
+ * Whether this still is the process of that generation. The compiler moves no access to memory across the call, so a
+ * fork by this very thread cannot be missed.
  */
 static inline bool drng_fork_is_still(uint64_t generation)
 {

@@ -3,21 +3,21 @@
 #include <stdint.h>
 
 /*
- * What this thread holds, or waits for. In the thread's own memory, which a child of fork() keeps: there the locks are
- * wiped, and the generation tells.
+ * The locks that this thread holds or waits for, and its cancellation state. Thread-local memory is not wiped in a
+ * child of fork(), but the locks themselves are: an entry counts only in the generation in which it was made.
  *
- * A signal handler may take and give back locks at any instruction here. It leaves `depth` and the entries below it as
- * it found them, so each step is whole if it reserves its entry before it fills it, and reads what it needs before it
- * gives the entry up. The fences keep the compiler to that order.
+ * A signal handler may lock and unlock at any instruction here. It leaves `depth` and the entries below `depth` as it
+ * found them. So each step reserves an entry before it fills the entry, and reads what it needs before it releases the
+ * entry. The fences keep the compiler from reordering these steps.
  */
 static _Thread_local struct {
     unsigned depth;
-    int cancel_state;    /* the caller's, while depth > 0 or it is owed */
-    bool cancel_is_owed; /* what disabled it was interrupted by a fork, and is not to be relied on to give it back */
+    int cancel_state;    /* the caller's state, valid while depth > 0 or cancel_is_owed */
+    bool cancel_is_owed; /* a fork interrupted the code that disabled cancellation, so that code may never restore it */
     struct held {
-        const struct drng_lock *lock; /* NULL: reserved and not filled yet */
-        uint64_t generation;          /* 0: reserved and not filled yet, too */
-        bool shared;                  /* the entry before it holds the lock */
+        const struct drng_lock *lock; /* NULL: the entry is reserved and not filled yet */
+        uint64_t generation;          /* 0: the entry is reserved and not filled yet */
+        bool shared;                  /* an entry before this one holds the lock */
     } held[DRNG_LOCK_DEPTH];
 } mine;
 
@@ -26,7 +26,7 @@ static void keep_order(void)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Taken in this process: in a child that was forked meanwhile the lock has been wiped, and is free. */
+/* Whether the lock was taken in this process. In a child that was forked since, the lock has been wiped and is free. */
 static bool is_held(const struct held *held, const struct drng_lock *lock)
 {
     return held->lock == lock && drng_fork_is_still(held->generation);
@@ -43,8 +43,8 @@ static bool is_mine(const struct drng_lock *lock)
 }
 
 /*
- * Forgets what an ancestor process held when a signal handler forked: this is the child, the locks are free, and it may
- * never come back to the code that was interrupted.
+ * Removes the entries of an ancestor process. They are left when a signal handler forks: in the child the locks are
+ * free, and the interrupted code may never run to its unlock.
  */
 static void drop_stale(void)
 {
@@ -65,7 +65,7 @@ static void drop_stale(void)
     }
 }
 
-/* Reserves an entry and fills it. */
+/* Reserves an entry, disables cancellation, and fills the entry. */
 static void note(const struct drng_lock *lock, bool shared)
 {
     int cancel_state = PTHREAD_CANCEL_ENABLE;
@@ -84,7 +84,9 @@ static void note(const struct drng_lock *lock, bool shared)
     keep_order();
 }
 
-/* The last entry of this lock, or `depth`. libcrypto gives its locks back in the order that suits it. */
+/*
+ * The last entry of this lock, or `depth` if there is none. libcrypto does not unlock in the reverse order of locking.
+ */
 static unsigned find(const struct drng_lock *lock)
 {
     for (unsigned i = mine.depth; i-- > 0;) {
@@ -96,10 +98,10 @@ static unsigned find(const struct drng_lock *lock)
 }
 
 /*
- * The process forked between the note and here, and this is the child: it has the lock if it took it after the fork,
- * and takes it now if it took it before, since it has been wiped.
+ * If the process forked between note() and here, this is the child, and the lock was wiped. If the mutex was taken
+ * after the fork, the child holds it, and trylock changes nothing; if before, trylock takes it now.
  */
-static void settle(struct drng_lock *lock)
+static void take_if_wiped(struct drng_lock *lock)
 {
     unsigned i = find(lock);
     while (i == mine.depth || !drng_fork_is_still(mine.held[i].generation)) {
@@ -118,7 +120,7 @@ bool drng_lock(struct drng_lock *lock)
     }
     note(lock, false);
     (void)pthread_mutex_lock(&lock->mutex);
-    settle(lock);
+    take_if_wiped(lock);
     return true;
 }
 

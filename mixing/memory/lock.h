@@ -1,13 +1,13 @@
 /*
- * lock.h - locks that a fork, a cancelled thread and a signal handler leave usable.
+ * lock.h - locks that stay usable after a fork, and with cancelled threads and signal handlers.
  *
- * A lock lies in memory that is wiped in a child (a slot, or the page of fork.h): all zero is an unlocked one (glibc,
- * musl), so a lock that another thread held at the fork is free in the child.
+ * A lock lies in memory that is wiped in a child (a slot, or the page of fork.h). In glibc and musl a mutex of zeros is
+ * unlocked, so a lock that another thread held at the fork is free in the child.
  *
- * A thread that holds one cannot be cancelled: what is called meanwhile, the default seed source for instance, may be a
- * cancellation point, and the lock of a thread that has ended is never given back.
+ * A thread that holds a lock cannot be cancelled. Functions called under the lock, the default seed source for
+ * instance, may be cancellation points, and a thread that ended there would never unlock.
  *
- * A signal handler that runs while its thread holds a lock is refused that lock, where it would wait for itself.
+ * A signal handler that asks for a lock which its own thread holds is refused, since it would wait for itself.
  */
 
 #ifndef DRNG_LOCK_H
@@ -22,23 +22,26 @@ struct drng_lock {
     pthread_mutex_t mutex;
 };
 
-/* False: this thread holds it already, and a signal handler has interrupted it. Nests to a depth of DRNG_LOCK_DEPTH. */
+/*
+ * False: this thread already holds the lock, so the caller is a signal handler that interrupted the holder; or it holds
+ * DRNG_LOCK_DEPTH locks.
+ */
 bool drng_lock(struct drng_lock *lock);
 
 /*
- * The same, but true for the signal handler too, which then shares what the lock guards with the code that it
- * interrupted: for what can tell by itself that it is in the middle of something. False: the depth is spent.
+ * Like drng_lock(), but a signal handler succeeds, too, and then shares the guarded data with the code that it
+ * interrupted. For data that shows by itself that it is in use. False: the thread holds DRNG_LOCK_DEPTH locks.
  */
 bool drng_lock_or_share(struct drng_lock *lock);
 
-/* Gives back what the last of either took. */
+/* Undoes the last drng_lock() or drng_lock_or_share() of this lock. */
 void drng_unlock(struct drng_lock *lock);
 
-/* Every lock outside slots; they are taken in this order. */
+/* Every lock that lies outside slots, in the order in which they are taken. */
 enum drng_process_lock {
-    DRNG_LOCK_LOAD,  /* the first load and the last unload */
-    DRNG_LOCK_SLOTS, /* which slots are taken */
-    DRNG_LOCK_TEXT,  /* the text in the counters' head */
+    DRNG_LOCK_LOAD,  /* held while the first instance loads or the last one unloads */
+    DRNG_LOCK_SLOTS, /* guards which slots are in use */
+    DRNG_LOCK_TEXT,  /* guards the text in the head of the counters */
     DRNG_LOCKS,
 };
 
@@ -50,7 +53,7 @@ static inline struct drng_lock *drng_process_lock(enum drng_process_lock which)
     return (struct drng_lock *)(void *)drng_fork_page->more + which;
 }
 
-/* A generator of the module's under one of libcrypto's under another of the module's: no chain is as deep as this. */
+/* The most locks that one thread holds. drng and libcrypto call each other under locks, but never as deep as this. */
 enum { DRNG_LOCK_DEPTH = 8 };
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
+#include "mixing/memory/pages.h"
 #include "mixing/memory/wipe.h"
 
 enum {
@@ -19,18 +20,19 @@ enum {
 };
 
 /*
- * Lives in ordinary memory, so a child still knows which slots are taken. Every change is one store, so it is
- * whole at whatever moment the process forks; what a vanished thread had under way is lost, not broken.
+ * Lies in ordinary memory, so a child knows which slots are in use. Every change is one store, so the data is
+ * consistent at whatever instruction the process forks. A slot that another thread was allocating at the fork stays in
+ * use in the child: it is lost, and nothing else is.
  */
 struct chunk {
     _Atomic(struct chunk *) next;
     uint8_t *slots;
     size_t size;   /* bytes */
-    unsigned hint; /* every word of `used` before this one is full */
+    unsigned hint; /* every word of `used` below this index is full */
     _Atomic uint64_t used[MOST_WORDS];
 };
 
-/* Under DRNG_LOCK_LOAD. */
+/* Guarded by DRNG_LOCK_LOAD. */
 static unsigned openings;
 
 /* The first chunk stays mapped from the first open to the last close. */
@@ -39,7 +41,7 @@ static _Atomic(struct chunk *) chunks;
 static atomic_uint_least64_t not_told;
 static atomic_uint_least64_t *lock_state = &not_told;
 
-/* ---- Locks on pages ---- */
+/* ---- Whether the pages are locked in memory ---- */
 
 void drng_secmem_note_lock_in(atomic_uint_least64_t *state)
 {
@@ -54,27 +56,16 @@ static void note_lock(enum drng_memory_lock state)
 
 /* ---- Chunks ---- */
 
-static size_t page_size(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
-static size_t whole_pages(size_t size)
-{
-    const size_t page = page_size();
-    return (size + page - 1) / page * page;
-}
-
 static bool map_at(uint8_t *start, size_t size, int lock)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | lock;
     return mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
 }
 
-/* In the middle of what is reserved, which leaves a page before it and one behind it that nobody may touch. */
+/* Maps the chunk inside a larger reservation, so that one inaccessible page lies before it and one behind it. */
 static bool map_between_fences(struct chunk *chunk)
 {
-    const size_t page = page_size();
+    const size_t page = drng_page_size();
     uint8_t *fence = mmap(NULL, chunk->size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (fence == MAP_FAILED) {
         return false;
@@ -93,7 +84,7 @@ static bool map_between_fences(struct chunk *chunk)
 
 static void unmap_chunk(struct chunk *chunk)
 {
-    const size_t page = page_size();
+    const size_t page = drng_page_size();
     drng_wipe(chunk->slots, chunk->size);
     (void)munmap(chunk->slots - page, chunk->size + 2 * page);
     free(chunk);
@@ -111,7 +102,7 @@ static struct chunk *map_chunk(size_t slots)
     if (chunk == NULL) {
         return NULL;
     }
-    chunk->size = whole_pages(slots * DRNG_SLOT_SIZE);
+    chunk->size = drng_whole_pages(slots * DRNG_SLOT_SIZE);
     if (!map_between_fences(chunk)) {
         free(chunk);
         return NULL;
@@ -133,14 +124,14 @@ static void wipe_all(void)
 
 /* ---- Slots ---- */
 
-/* Pages may be larger than the slots that were asked for: what is left over is not used. */
+/* A page may have room for more slots than were asked for. Slots that do not fill a word of `used` stay unused. */
 static size_t words_of(const struct chunk *chunk)
 {
     const size_t slots = chunk->size / DRNG_SLOT_SIZE;
     return (slots < MOST_SLOTS ? slots : MOST_SLOTS) / WORD_BITS;
 }
 
-static void *take_from(struct chunk *chunk)
+static void *acquire_in(struct chunk *chunk)
 {
     const size_t words = words_of(chunk);
     for (; chunk->hint < words; chunk->hint++) {
@@ -154,10 +145,10 @@ static void *take_from(struct chunk *chunk)
     return NULL;
 }
 
-static void *take_from_any(void)
+static void *acquire_in_any(void)
 {
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        void *slot = take_from(chunk);
+        void *slot = acquire_in(chunk);
         if (slot != NULL) {
             return slot;
         }
@@ -165,7 +156,7 @@ static void *take_from_any(void)
     return NULL;
 }
 
-/* New chunks go behind the first, so the second is the largest. */
+/* New chunks are inserted behind the first one, so the second is the newest and the largest. */
 static bool add_chunk(void)
 {
     struct chunk *first = atomic_load(&chunks);
@@ -180,20 +171,20 @@ static bool add_chunk(void)
     return true;
 }
 
-static void *take_slot(void)
+static void *acquire_slot(void)
 {
     if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
         return NULL;
     }
-    void *slot = take_from_any();
+    void *slot = acquire_in_any();
     if (slot == NULL && add_chunk()) {
-        slot = take_from_any();
+        slot = acquire_in_any();
     }
     drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
     return slot;
 }
 
-/* A signal handler may have forked in between, and its child taken the same slot. */
+/* If a signal handler forked in acquire_slot(), its child may have allocated the same slot: the child tries again. */
 void *drng_secmem_alloc(void)
 {
     void *slot = NULL;
@@ -203,7 +194,7 @@ void *drng_secmem_alloc(void)
     }
     do {
         generation = drng_fork_generation();
-        slot = take_slot();
+        slot = acquire_slot();
     } while (!drng_fork_is_still(generation));
     return slot;
 }
@@ -217,7 +208,10 @@ static bool is_empty(const struct chunk *chunk)
     return used == 0;
 }
 
-/* One empty chunk is kept, so that a generator that comes and goes does not map and unmap one each time. */
+/*
+ * One empty chunk stays mapped, so that a program that makes and frees one generator at a time does not map and unmap a
+ * chunk each time.
+ */
 static bool another_is_empty(const struct chunk *chunk)
 {
     const struct chunk *other = atomic_load(&atomic_load(&chunks)->next);
@@ -227,7 +221,7 @@ static bool another_is_empty(const struct chunk *chunk)
     return other != NULL;
 }
 
-static void give_back(struct chunk *before, struct chunk *chunk, size_t index)
+static void release(struct chunk *before, struct chunk *chunk, size_t index)
 {
     const size_t word = index / WORD_BITS;
     atomic_store(&chunk->used[word], atomic_load(&chunk->used[word]) & ~(UINT64_C(1) << index % WORD_BITS));
@@ -237,7 +231,9 @@ static void give_back(struct chunk *before, struct chunk *chunk, size_t index)
     }
 }
 
-/* A signal handler that interrupts the slots' lock in its own thread loses the slot: wiped, and never given out again.
+/*
+ * In a signal handler that interrupted a holder of DRNG_LOCK_SLOTS the slot is wiped and lost: it is never allocated
+ * again.
  */
 void drng_secmem_free(void *slot)
 {
@@ -252,7 +248,7 @@ void drng_secmem_free(void *slot)
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
         const uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk->slots;
         if (offset < chunk->size) {
-            give_back(before, chunk, offset / DRNG_SLOT_SIZE);
+            release(before, chunk, offset / DRNG_SLOT_SIZE);
             break;
         }
         before = chunk;
@@ -292,7 +288,10 @@ static void unmap_empty_chunks(struct chunk *first)
     }
 }
 
-/* A slot that somebody still holds keeps its chunk and the first: better memory that stays than a pointer into none. */
+/*
+ * If a caller still holds a slot, its chunk and the first one stay mapped: a leak is better than a pointer to unmapped
+ * memory.
+ */
 static bool close_last(void)
 {
     struct chunk *first = atomic_load(&chunks);

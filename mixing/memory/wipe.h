@@ -1,4 +1,4 @@
-/* wipe.h - erasing secrets so that the compiler keeps the erasure. */
+/* wipe.h - erases secrets in a way that the compiler does not optimize away. */
 
 #ifndef DRNG_WIPE_H
 #define DRNG_WIPE_H
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * Sets len bytes to zero. The empty asm claims to read them, so the stores are not dead; for a small
- * constant len they stay a few vector stores, which a call of explicit_bzero() would not.
+ * Sets len bytes to zero. The empty asm pretends to read them, so the stores are not dead. For a small constant len the
+ * compiler emits a few vector stores, where explicit_bzero() would be a call.
  */
 static inline void drng_wipe(void *data, size_t len)
 {
@@ -18,7 +18,7 @@ static inline void drng_wipe(void *data, size_t len)
     __asm__ volatile("" : : "r"(data) : "memory");
 }
 
-/* Whether all len bytes are zero, in a time that does not depend on which are. */
+/* Whether all len bytes are zero. The time does not depend on their values. */
 static inline bool drng_is_wiped(const void *data, size_t len)
 {
     const volatile uint8_t *bytes = data;
@@ -30,20 +30,20 @@ static inline bool drng_is_wiped(const void *data, size_t len)
 }
 
 /*
- * Functions whose frame is wiped by their caller are marked with this: inlined into it, what they keep on the stack
- * would lie in the caller's frame, which stays.
+ * Marks a function whose stack frame its caller wipes. If the compiler inlined it, its secrets would lie in the
+ * caller's frame, which is not wiped.
  */
 #define DRNG_OWN_FRAME __attribute__((noinline))
 
 /*
- * Wipe so many bytes of the stack below the caller's frame: functions that have returned kept there what did not fit
- * into registers, round keys for instance. What a compiler keeps there differs with its version and its options, so
- * the whole of their frames goes; tests/process/test_stack.c and scripts/evidence/stack-matrix.py see whether it is
- * enough.
+ * Wipe this many bytes of the stack below the caller's frame. Functions that have returned may have left secrets there
+ * that did not fit into registers, round keys for instance. Where a compiler puts them depends on its version and
+ * options, so their whole frames are wiped. tests/process/test_stack.c and scripts/evidence/stack-matrix.py check that
+ * the sizes suffice.
  *
- * 512:  a request whose AES keeps its promise (DRNG_AES_STACK).
- * 1024: AES with a schedule in memory, and its blocks; a request with a derivation function.
- * 2048: AES on 512-bit registers with a schedule of them; a seed with all that made it.
+ * 512:  a request whose AES stays within DRNG_AES_STACK.
+ * 1024: AES with a key schedule in memory; a request with a derivation function.
+ * 2048: AES with a schedule of 512-bit registers; a seed, with all calls that make it.
  */
 void drng_wipe_stack_512(void);
 void drng_wipe_stack_1024(void);

@@ -1,10 +1,10 @@
-/* Wiping the stack in C, for processors without a file of their own. */
+/* Wiping the stack in C, for processors without an assembler file of their own. */
 
 #include <stdint.h>
 
 #include "mixing/memory/wipe.h"
 
-enum { GAP = 64 }; /* what a compiler may put between the return address and the array */
+enum { GAP = 64 }; /* the compiler may put this many bytes between the return address and the array */
 
 void drng_wipe_stack_512(void)
 {

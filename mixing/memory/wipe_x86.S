@@ -1,10 +1,10 @@
 /*
  * wipe_x86.S - wiping the stack on x86-64.
  *
- * Assembly, since a compiler puts what it likes between the return address and an array: a canary, a saved register,
- * eight bytes of padding, which are never written and go on holding what the function before left there. Here the wiped
- * bytes begin with the return address and have no gap. Store by store, because "rep stos" takes longer to start than
- * all of them take.
+ * In assembler, because a compiler may put a canary, a saved register or eight bytes of padding between the return
+ * address and an array. Those bytes would not be written, and would keep what an earlier function left there. Here the
+ * wiped bytes begin at the return address, without a gap. They are written store by store, because "rep stos" takes
+ * longer to start than all the stores take.
  */
 
 #if defined(__CET__) && __has_include(<cet.h>)
@@ -14,7 +14,7 @@
 #define _CET_ENDBR
 #endif
 
-/* Registers that a call need not preserve may hold halves of Key and V. */
+/* A call need not preserve these registers, and they may hold halves of Key and V. */
 .macro clear_general_registers
     xor %eax, %eax
     xor %ecx, %ecx
@@ -44,8 +44,8 @@
 .endm
 
 /*
- * The return address is the first word of the wiped ones, so the stack pointer moves by eight bytes less than that,
- * which aligns it for the stores.
+ * The return address belongs to the wiped bytes, so the stack pointer moves by eight bytes less than that. This also
+ * aligns it for the stores.
  */
 .macro wipe_stack bytes
     begin_function drng_wipe_stack_\bytes
@@ -64,7 +64,10 @@
     end_function drng_wipe_stack_\bytes
 .endm
 
-/* With stores twice as wide, and half as many; the last two reach the return address, wherever the others end. */
+/*
+ * The same with 32-byte stores, half as many. The last two are placed to end at the return address, whatever the
+ * alignment of the others.
+ */
 .macro wipe_stack_avx bytes
     begin_function drng_wipe_stack_\bytes\()_avx
     vpxor %xmm0, %xmm0, %xmm0

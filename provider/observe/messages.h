@@ -1,8 +1,8 @@
 /*
- * messages.h - what goes to the system log: each kind of message once in a process.
+ * messages.h - messages to the system log, each kind once in a process.
  *
- * Only while a program is likely not to be in its sandbox yet, and never where a filter of system calls is on: nobody
- * expects a generator to open a socket.
+ * Written only while the program is probably not in its sandbox yet, and never under a system call filter: a filter may
+ * kill a process that opens a socket.
  */
 
 #ifndef DRNG_MESSAGES_H
@@ -16,14 +16,14 @@ enum { DRNG_MESSAGE_SIZE = 768 };
 enum drng_message {
     DRNG_SAYS_DOES_NOT_LOAD,
     DRNG_SAYS_FALLBACK_SERVES,
-    DRNG_SAYS_DISABLED, /* the first instruction; DRNG_SAYS_DISABLED + i for the others */
+    DRNG_SAYS_DISABLED, /* DRNG_SAYS_DISABLED + i: instruction i */
     DRNG_MESSAGES = DRNG_SAYS_DISABLED + DRNG_INSTRUCTIONS,
 };
 
-/* Writes the text, unless a message of this kind has been written by this process or one that it descends from. */
+/* Writes the text, unless this process or an ancestor has already written a message of this kind. */
 void drng_message_once(enum drng_message message, const char *text);
 
-/* Says that the provider does not load: an error, as by drng_raise(), and a message. */
+/* Reports that the provider does not load: raises an error like drng_raise(), and writes a message. */
 void drng_raise_and_log_at(const struct drng_core *core, const char *file, int line, const char *function,
                            enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
 

@@ -7,8 +7,8 @@
 #include <openssl/params.h>
 
 #include "mixing/memory/fork.h"
-#include "provider/observe/page.h"
 #include "provider/observe/report.h"
+#include "provider/observe/stats.h"
 #include "provider/params.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
@@ -51,11 +51,11 @@ static uint64_t value_of(atomic_uint_least64_t *counter)
     return atomic_load_explicit(counter, memory_order_relaxed);
 }
 
-/* Who made the last seed, or would make the first; nobody once an attempt has failed. */
+/* The source of the last seed, or before the first seed the one that would be asked first; "none" after a failure. */
 static const char *active_source(const struct drng_provctx *provctx)
 {
     static const char *const names[DRNG_SOURCES] = {"none", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG) "fallback"};
-    struct drng_counters *counters = &drng_page.live->counters;
+    struct drng_counters *counters = &drng_stats.live->counters;
     uint64_t source = value_of(&counters->source);
     if (source == DRNG_SOURCE_NONE && value_of(&counters->seed_failures) == 0) {
         source = drng_report_first_in_line(provctx);
@@ -63,12 +63,12 @@ static const char *active_source(const struct drng_provctx *provctx)
     return drng_process_healthy() ? names[source] : "none";
 }
 
-/* Those of the instructions, under names with the word of each. */
+/* The counters of the instructions, each under a name with the instruction's. */
 static bool get_instruction_counters(OSSL_PARAM params[])
 {
     static const char *const seeds[] = {DRNG_EACH_INSTRUCTION(SEEDS_NAME)};
     static const char *const retries[] = {DRNG_EACH_INSTRUCTION(RETRIES_NAME)};
-    struct drng_counters *c = &drng_page.live->counters;
+    struct drng_counters *c = &drng_stats.live->counters;
     uint64_t health_failures = 0;
     bool set = true;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
@@ -81,14 +81,14 @@ static bool get_instruction_counters(OSSL_PARAM params[])
 
 static bool get_counters(OSSL_PARAM params[])
 {
-    struct drng_counters *c = &drng_page.live->counters;
-    const struct drng_requests served = drng_page_requests();
+    struct drng_counters *c = &drng_stats.live->counters;
+    const struct drng_requests served = drng_stats_requests();
     return get_instruction_counters(params) &&
            drng_params_set_uint64(params, "seeds-fallback", value_of(&c->seeds_fallback)) &&
            drng_params_set_uint64(params, "seed-failures", value_of(&c->seed_failures)) &&
            drng_params_set_uint64(params, "reseeds", value_of(&c->reseeds)) &&
            drng_params_set_uint64(params, "fork-reseeds", value_of(&c->fork_reseeds)) &&
-           drng_params_set_uint64(params, "forks", value_of(&drng_page.head->forks)) &&
+           drng_params_set_uint64(params, "forks", value_of(&drng_stats.head->forks)) &&
            drng_params_set_uint64(params, "requests", served.requests) &&
            drng_params_set_uint64(params, "bytes", served.bytes) &&
            drng_params_set_uint64(params, "last-seed", value_of(&c->last_seed));

@@ -1,4 +1,4 @@
-/* provider_params.h - the provider's parameters: OSSL_PROVIDER_get_params(3), and what they are called. */
+/* provider_params.h - the provider's parameters and their names: OSSL_PROVIDER_get_params(3). */
 
 #ifndef DRNG_PROVIDER_PARAMS_H
 #define DRNG_PROVIDER_PARAMS_H

@@ -6,7 +6,7 @@
 
 #include "provider/process.h"
 
-/* Appends to a list in text; always NUL-terminated. */
+/* Appends to a list in `text`, which always ends with NUL. */
 static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static void append(char *text, size_t size, const char *format, ...)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "provider/observe/messages.h"
-#include "provider/observe/page.h"
 #include "provider/observe/reasons.h"
+#include "provider/observe/stats.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
 
@@ -26,7 +26,7 @@ enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx)
     return policy->fallback != NULL ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
 }
 
-/* Under the root's lock, since two threads may ask at once; written only where it says something new. */
+/* Takes the lock of the root, since two threads may ask at once. Writes the text only if it has changed. */
 const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 {
     char text[DRNG_TEXT_SIZE];
@@ -42,10 +42,10 @@ const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 
 static void explain(struct drng_provctx *provctx)
 {
-    drng_page_explain(drng_report_disabled_reason(provctx), drng_report_first_in_line(provctx));
+    drng_stats_explain(drng_report_disabled_reason(provctx), drng_report_first_in_line(provctx));
 }
 
-/* Disabled since anybody looked. */
+/* Whether the instruction has been disabled since the last call. */
 static bool newly_disabled(unsigned instruction)
 {
     static atomic_bool known[DRNG_INSTRUCTIONS];
@@ -70,16 +70,16 @@ static void say_fallback(const struct drng_provctx *provctx)
     drng_message_once(DRNG_SAYS_FALLBACK_SERVES, text);
 }
 
-/* Once for each instance, and only in the process that loaded it. */
+/* True once for each instance, and only in the process that loaded it. */
 static bool is_first_seed_here(struct drng_provctx *provctx)
 {
     return !atomic_exchange_explicit(&provctx->has_asked, true, memory_order_relaxed) &&
-           atomic_load_explicit(&drng_page.head->forks, memory_order_relaxed) == provctx->forks_before;
+           atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed) == provctx->forks_before;
 }
 
 void drng_report_loaded(struct drng_provctx *provctx)
 {
-    provctx->forks_before = atomic_load_explicit(&drng_page.head->forks, memory_order_relaxed);
+    provctx->forks_before = atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed);
     explain(provctx);
 }
 
@@ -95,7 +95,7 @@ void drng_report_seed(struct drng_provctx *provctx)
         }
     }
     if (may_say &&
-        atomic_load_explicit(&drng_page.live->counters.source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {
+        atomic_load_explicit(&drng_stats.live->counters.source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {
         say_fallback(provctx);
     }
 }

@@ -1,15 +1,15 @@
 /*
- * syslog.h - one line to the system log.
+ * syslog.h - writes one line to the system log.
  *
- * Past syslog(3), whose connection and settings belong to the program. Nothing is kept open: a daemon that closes all
- * its descriptors would make a kept number somebody else's connection. It takes system calls that a sandbox may answer
- * with a kill, so it is for places where a process is not in one yet; report.h says which.
+ * Does not use syslog(3), whose connection and settings belong to the program. The socket is not kept open: if a
+ * program closes all descriptors, its number could be reused for a client's connection. The system calls may be
+ * forbidden in a sandbox, so this is called only before a process enters one; report.h says when.
  */
 
 #ifndef DRNG_SYSLOG_H
 #define DRNG_SYSLOG_H
 
-/* Sends text, without waiting, with facility authpriv and severity warning. Where nobody listens nothing happens. */
+/* Sends the text with facility authpriv and severity warning, without waiting. If nobody listens, nothing happens. */
 void drng_syslog(const char *text);
 
 #endif

@@ -19,13 +19,13 @@
 _Static_assert(sizeof(struct drng_drbg_secrets) <= DRNG_SLOT_SIZE, "a generator's secrets outgrew their slot");
 
 enum {
-    DEFAULT_RESEED_REQUESTS = 1 << 8,  /* libcrypto's own defaults */
+    DEFAULT_RESEED_REQUESTS = 1 << 8,  /* libcrypto's defaults */
     DEFAULT_RESEED_INTERVAL = 60 * 60, /* seconds */
 };
 
 static const struct drng_bytes nothing = {NULL, 0};
 
-/* A length beside no data is no input, as for libcrypto's own. */
+/* If data is NULL the length is ignored, as libcrypto does. */
 static struct drng_bytes input(const unsigned char *data, size_t len)
 {
     return (struct drng_bytes){data, data != NULL ? len : 0};
@@ -35,7 +35,7 @@ static struct drng_bytes input(const unsigned char *data, size_t len)
 
 static bool fill_for_child(void *vdrbg, const void *child, unsigned char *out, size_t len, bool prediction_resistance);
 
-/* Who the parent is, by its functions: ours are told from others' of the same name. */
+/* Recognizes the parent by its table of functions: the name is not enough, since other providers use the same names. */
 static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
 {
     bool own_chain = d->parent.ctx == NULL || functions == drng_seed_src_functions;
@@ -72,7 +72,7 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     d->use_df = true;
     d->limits = (struct drng_reseed_limits){DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL};
     atomic_init(&d->seedings, 1);
-    d->cell = drng_cell_take();
+    d->counts = drng_request_counts_acquire();
     return d;
 }
 
@@ -80,7 +80,7 @@ void drng_drbg_freectx(void *vdrbg)
 {
     struct drng_drbg *d = vdrbg;
     if (d != NULL) {
-        drng_cell_give_back(d->cell);
+        drng_request_counts_release(d->counts);
         drng_secmem_free(d->secrets);
         drng_free(&d->provctx->core, d);
     }
@@ -128,8 +128,8 @@ static bool enter(struct drng_drbg *d, uint64_t *generation)
 }
 
 /*
- * False: a signal handler has forked in the middle, this is the child, and the request is to start over. What has been
- * made is the parent's, or was made of what the kernel had wiped.
+ * False: the process forked since enter(), and this is the child; the caller starts over. The result was made of the
+ * parent's state, or of state that the kernel had wiped.
  */
 static bool leave(struct drng_drbg *d, uint64_t generation)
 {
@@ -244,11 +244,11 @@ static bool reseed_due(const struct drng_drbg *d)
     return drng_ctr_drbg_reseed_due(&d->secrets->drbg, &d->limits, time(NULL)) || parent_has_reseeded(d);
 }
 
-/* Instantiates what a fork, a failure or the caller left without a seed. */
+/* Instantiates a generator that lost its seed in a fork, had a failure, or was never instantiated. */
 static bool restart(struct drng_drbg *d, uint64_t generation)
 {
     if (seeded_elsewhere(d, generation)) {
-        drng_count(&drng_page.live->counters.fork_reseeds);
+        drng_count(&drng_stats.live->counters.fork_reseeds);
     }
     drng_drbg_forget(d);
     return drng_drbg_seed_first(d, false, nothing);
@@ -301,7 +301,10 @@ static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned 
     return additional_len == 0 || input_allowed(d, additional_len);
 }
 
-/* Sees to a seed that may serve this request; the additional input goes into the reseed, if there is one. */
+/*
+ * Makes sure that a valid seed serves this request. If this takes a reseed, the additional input goes into the reseed,
+ * and *additional is empty afterwards.
+ */
 static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_resistance, struct drng_bytes *additional)
 {
     if (!has_seed(d, generation) && !restart(d, generation)) {
@@ -327,7 +330,7 @@ static enum drng_result generate(struct drng_drbg *d, uint8_t *out, size_t out_l
     return status;
 }
 
-/* One try at a request, between enter() and leave(): DRNG_RESEED_NEEDED where no seed was to be had. */
+/* One attempt at a request, between enter() and leave(). DRNG_RESEED_NEEDED: no seed could be had. */
 static enum drng_result try_generate(struct drng_drbg *d, uint64_t generation, uint8_t *out, size_t out_len,
                                      bool prediction_resistance, struct drng_bytes additional)
 {
@@ -360,13 +363,13 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
         return 0;
     }
-    drng_cell_count(d->cell, out_len);
+    drng_request_counts_add(d->counts, out_len);
     return 1;
 }
 
 /* ---- As a parent ---- */
 
-/* The child's address tells siblings apart. */
+/* The child's address as additional input gives siblings different seeds. */
 static bool fill_for_child(void *vdrbg, const void *child, unsigned char *out, size_t len, bool prediction_resistance)
 {
     struct drng_drbg *d = vdrbg;

@@ -1,7 +1,7 @@
 /*
- * drbg.h - CTR-DRBG as an EVP_RAND: a drop-in for libcrypto's own of that name (EVP_RAND-CTR-DRBG(7)).
+ * drbg.h - CTR-DRBG as an EVP_RAND, a replacement for libcrypto's CTR-DRBG (EVP_RAND-CTR-DRBG(7)).
  *
- * The functions are OpenSSL's, see provider-rand(7); void * is a struct drng_drbg.
+ * The functions are those of provider-rand(7); void * is a struct drng_drbg.
  */
 
 #ifndef DRNG_DRBG_H

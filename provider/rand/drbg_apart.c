@@ -6,7 +6,7 @@
 #include "provider/rand/drbg_seed.h"
 #include "provider/rand/seeding.h"
 
-/* On the stack: the slots' lock may be the one that the handler's thread holds. */
+/* Lies on the stack: the interrupted code may hold the lock of the slots. */
 struct apart {
     struct drng_ctr_drbg drbg;
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];

@@ -32,7 +32,7 @@ static const char *cipher_name(const struct drng_drbg *d)
     return NULL;
 }
 
-/* 0 for a cipher that is none of ours. */
+/* The key length of the cipher, or 0 if it is not supported. */
 static size_t cipher_key_len(const char *text, size_t len)
 {
     for (size_t i = 0; i < CIPHERS; i++) {
@@ -102,7 +102,7 @@ static bool is_max_request(const char *key)
     return true;
 }
 
-/* Fast path: libcrypto asks only for max_request before each request. */
+/* Fast path: before each request libcrypto asks for max_request, and for nothing else. */
 static bool answer_max_request(OSSL_PARAM params[])
 {
     const size_t max_request = DRNG_DRBG_MAX_REQUEST;
@@ -134,7 +134,7 @@ int drng_drbg_get_ctx_params(void *vdrbg, OSSL_PARAM params[])
 const OSSL_PARAM *drng_drbg_settable_ctx_params(void *vdrbg, void *provctx)
 {
     static const OSSL_PARAM known[] = {
-        /* Taken, and of no use: AES is our own. The second is the built-in's since OpenSSL 3.6. */
+        /* Accepted and ignored, since drng has its own AES. libcrypto's CTR-DRBG has the second since OpenSSL 3.6. */
         OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_PROPERTIES, NULL, 0),
         OSSL_PARAM_utf8_string(OSSL_PROV_PARAM_CORE_PROV_NAME, NULL, 0),
         OSSL_PARAM_utf8_string(OSSL_DRBG_PARAM_CIPHER, NULL, 0),
@@ -148,7 +148,7 @@ const OSSL_PARAM *drng_drbg_settable_ctx_params(void *vdrbg, void *provctx)
     return known;
 }
 
-/* The mechanism is part of the instantiation: another one begins without a seed. */
+/* A change of cipher or derivation function uninstantiates: the seed belongs to the old mechanism. */
 static void set_mechanism(struct drng_drbg *d, size_t key_len, bool use_df)
 {
     if (d->key_len != key_len || d->use_df != use_df) {
@@ -158,7 +158,7 @@ static void set_mechanism(struct drng_drbg *d, size_t key_len, bool use_df)
     }
 }
 
-/* Below 0 is "never", as libcrypto takes it. */
+/* A negative interval means "never", as in libcrypto. */
 static bool read_interval(const OSSL_PARAM params[], time_t *interval)
 {
     if (!drng_params_get_time(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, interval)) {

@@ -63,7 +63,7 @@ static bool parent_can_seed(const struct drng_drbg *d)
     return true;
 }
 
-/* Into the generator's slot, which a fork in the middle wipes; nothing is allocated. */
+/* The seed goes into the generator's slot, which a fork wipes. Nothing is allocated. */
 static bool seed_from_own(struct drng_drbg *d, struct seed *seed, size_t len, bool prediction_resistance)
 {
     *seed = (struct seed){d->secrets->entropy, len};
@@ -103,7 +103,7 @@ static bool is_own(const struct drng_parent *parent)
     return parent->ctx == NULL || parent->fill != NULL;
 }
 
-/* entropy in bits. What comes back is for free_seed(). */
+/* entropy in bits. The caller frees the seed with free_seed(). */
 static bool get_seed(struct drng_drbg *d, struct seed *seed, unsigned entropy, size_t min_len, size_t max_len,
                      bool prediction_resistance)
 {
@@ -123,7 +123,7 @@ static void free_seed(struct drng_drbg *d, struct seed *seed)
 
 /* ---- Bookkeeping ---- */
 
-/* The own counter moves on; the parent's is noted. */
+/* Counts this seeding, and remembers the parent's count. */
 static void note_seeded(struct drng_drbg *d, unsigned parent_seedings)
 {
     d->state = EVP_RAND_STATE_READY;
@@ -133,7 +133,7 @@ static void note_seeded(struct drng_drbg *d, unsigned parent_seedings)
     drng_drbg_count_seeding(d);
 }
 
-/* After a seed was taken, since taking it may have made the parent reseed itself. */
+/* To be read after the seed was taken, since taking it may make the parent reseed. */
 static unsigned parent_counter_now(struct drng_drbg *d)
 {
     if (d->own_parent != NULL) {
@@ -144,7 +144,7 @@ static unsigned parent_counter_now(struct drng_drbg *d)
     return counter;
 }
 
-/* DRNG_RESEED_NEEDED: the process forked just now, and the child begins again. Nobody is to hear of it. */
+/* DRNG_RESEED_NEEDED: the process has just forked, and the child starts over; so no error is raised. */
 static bool accept(struct drng_drbg *d, enum drng_result status)
 {
     if (status == DRNG_OK) {
@@ -159,7 +159,7 @@ static bool accept(struct drng_drbg *d, enum drng_result status)
 
 /* ---- Instantiate ---- */
 
-/* Asked for its length first, as provider-rand(7) has it. False only if the parent does not keep to that. */
+/* The parent is asked for the length of its nonce first: provider-rand(7). False if it then returns another length. */
 static bool parent_nonce(struct drng_drbg *d, const struct drng_drbg_lengths *lengths, struct seed *nonce)
 {
     const struct drng_parent *parent = &d->parent;
@@ -176,8 +176,8 @@ static bool parent_nonce(struct drng_drbg *d, const struct drng_drbg_lengths *le
 }
 
 /*
- * SP 800-90A Rev. 1, 8.6.7 and 9.1: a parent without nonces gives half as much entropy again in one piece with the
- * entropy input.
+ * SP 800-90A Rev. 1, 8.6.7 and 9.1: if the parent has no nonces, the entropy input is half as long again, and serves as
+ * both.
  */
 static bool instantiate_from(struct drng_drbg *d, const struct drng_drbg_lengths *lengths, struct seed nonce,
                              bool prediction_resistance, struct drng_bytes personalization)
@@ -241,7 +241,7 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
 
     d->state = EVP_RAND_STATE_ERROR;
     if (entropy.data != NULL) {
-        /* The caller's entropy comes on top of the source's own, never in its place. */
+        /* The caller's entropy is used in addition to the source's, and never instead of it. */
         const enum drng_result status = drng_ctr_drbg_reseed(&d->secrets->drbg, entropy, additional, time(NULL));
         if (status != DRNG_OK) {
             return accept(d, status);
@@ -251,7 +251,7 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
     if (!reseed_from_source(d, &lengths, prediction_resistance, additional)) {
         return false;
     }
-    drng_count(&drng_page.live->counters.reseeds);
+    drng_count(&drng_stats.live->counters.reseeds);
     DRNG_PROBE2(reseed, drng_drbg_strength(d), atomic_load_explicit(&d->seedings, memory_order_relaxed));
     return true;
 }

@@ -10,43 +10,43 @@
 #include "provider/rand/drbg.h"
 
 enum {
-    CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's own for public and private */
+    CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's, for its public and private generators */
     CHILD_RESEED_INTERVAL = 7 * 60,  /* seconds */
 };
 
-/* One thread's generators, made when first used. Only that thread uses them; the lock is for the table. */
+/* The generators of one thread, made at its first request. Only that thread uses them; the lock guards the table. */
 struct thread {
     struct drng_threads *threads;
-    const void *owner; /* the thread's own copy of `cache`, which no other living thread has */
+    const void *owner; /* the address of the thread's `cache`, unique among living threads */
     struct drng_drbg *drbg[2];
 };
 
-/* Open addressing, at most half full. */
+/* A hash table with open addressing, at most half full. */
 struct table {
     size_t size;   /* a power of two */
     size_t filled; /* entries that are not NULL */
-    size_t living; /* of them, those of threads that have not ended */
+    size_t living; /* entries of threads that have not ended */
     struct thread *entry[];
 };
 
 struct drng_threads {
-    const struct drng_core *core; /* whose memory all of this is */
-    uint64_t id;                  /* never used twice in a process, so a stale cache matches nothing */
+    const struct drng_core *core; /* all memory here is this core's */
+    uint64_t id;                  /* never used twice in a process, so an outdated cache entry matches nothing */
     struct drng_lock *lock;       /* in a slot */
     struct drng_drbg *primary;
     struct table *table; /* NULL: no thread has drawn yet */
 };
 
-/* The thread's short way to its generators under a few library contexts, found by their ids. */
+/* Where this thread finds its generators without the lock, for a few library contexts, by `id`. */
 enum { CACHED = 8 };
 static _Thread_local struct cached {
     uint64_t id;
     struct thread *thread;
 } cache[CACHED];
 
-/* ---- The table of threads. Each change is one store, so that a fork in between leaves it whole. ---- */
+/* ---- The table of threads. Each change is one store, so that the table is consistent if the process forks. ---- */
 
-/* Stands where a thread was that has ended. */
+/* Replaces the entry of a thread that has ended. */
 static struct thread gone;
 
 enum { SMALLEST_TABLE = 16 };
@@ -57,7 +57,7 @@ static size_t place_of(const struct table *table, const void *owner)
     return (size_t)(spread >> 32) & (table->size - 1);
 }
 
-/* Where the owner's entry is, or else the first that is NULL. */
+/* The owner's entry, or else the first entry that is NULL. */
 static struct thread **look_up(struct table *table, const void *owner)
 {
     size_t i = place_of(table, owner);
@@ -76,7 +76,7 @@ static struct table *new_table(const struct drng_core *core, size_t size)
     return table;
 }
 
-/* In place of `table` one that fits its living threads and one more, without those that have ended. */
+/* Replaces `table` by one with room for its living threads and one more. Ended threads are left out. */
 static bool replace(struct drng_threads *threads, struct table *table)
 {
     size_t size = SMALLEST_TABLE;
@@ -139,7 +139,7 @@ static bool link_thread(struct drng_threads *threads, struct thread *thread)
     return linked;
 }
 
-/* False: a signal handler has interrupted the lock's holder, which ends with its process. */
+/* False: this is a signal handler that interrupted the holder of the lock. The entry stays until the process ends. */
 static bool unlink_thread(struct drng_threads *threads, const struct thread *thread)
 {
     if (!drng_lock(threads->lock)) {
@@ -201,7 +201,7 @@ static struct cached *cached_for(const struct drng_threads *threads)
     return &cache[threads->id % CACHED];
 }
 
-/* libcrypto calls this in the thread that ends. */
+/* libcrypto calls this in a thread that ends. */
 static void thread_ends(void *vthread)
 {
     struct thread *thread = vthread;
@@ -229,15 +229,26 @@ static struct drng_drbg *new_drbg(struct drng_provctx *provctx, struct drng_drbg
 }
 
 /*
- * Lock order: no generator is made under threads->lock. thread_ends() arrives holding a lock of libcrypto's, and making
- * a generator may take that one.
+ * Lock order: no generator is made under threads->lock. libcrypto holds a lock of its own when it calls thread_ends(),
+ * which takes threads->lock, and making a generator may take that lock of libcrypto's.
  */
 
+/* NULL: no thread has drawn yet, or this is a signal handler that interrupted the holder of the lock. */
+static struct drng_drbg *current_primary(struct drng_threads *threads)
+{
+    struct drng_drbg *primary = NULL;
+    if (drng_lock(threads->lock)) {
+        primary = threads->primary;
+        drng_unlock(threads->lock);
+    }
+    return primary;
+}
+
 /*
- * Puts `primary`, or nothing for NULL, where there is none yet; returns the one that is there. Of two threads that come
- * first at the same time, one makes the primary of both, and the other's is freed.
+ * Makes `primary` the primary of all threads, and returns it. If another thread was first, frees it, and returns that
+ * thread's. NULL in a signal handler that interrupted the holder of the lock.
  */
-static struct drng_drbg *settle_primary(struct drng_threads *threads, struct drng_drbg *primary)
+static struct drng_drbg *install_primary(struct drng_threads *threads, struct drng_drbg *primary)
 {
     struct drng_drbg *first = NULL;
     if (drng_lock(threads->lock)) {
@@ -255,7 +266,7 @@ static struct drng_drbg *settle_primary(struct drng_threads *threads, struct drn
 
 static struct drng_drbg *primary_of(struct drng_provctx *provctx)
 {
-    struct drng_drbg *primary = settle_primary(provctx->threads, NULL);
+    struct drng_drbg *primary = current_primary(provctx->threads);
     if (primary != NULL) {
         return primary;
     }
@@ -264,7 +275,7 @@ static struct drng_drbg *primary_of(struct drng_provctx *provctx)
         drng_drbg_freectx(primary);
         return NULL;
     }
-    return settle_primary(provctx->threads, primary);
+    return install_primary(provctx->threads, primary);
 }
 
 static bool make_generators(struct drng_provctx *provctx, struct thread *thread)
@@ -278,7 +289,7 @@ static bool make_generators(struct drng_provctx *provctx, struct thread *thread)
     return thread->drbg[OSSL_PROV_RANDOM_PUBLIC] != NULL && thread->drbg[OSSL_PROV_RANDOM_PRIVATE] != NULL;
 }
 
-/* A thread whose end libcrypto would not tell gets no generators. */
+/* If libcrypto would not report the end of the thread, the thread gets no generators. */
 static bool register_thread(const struct drng_core *core, struct thread *thread)
 {
     if (core->thread_start == NULL || !link_thread(thread->threads, thread)) {
@@ -306,7 +317,10 @@ static struct thread *new_thread(struct drng_provctx *provctx)
     return thread;
 }
 
-/* The calling thread's own, which no other thread adds or takes away; NULL: it has none. False: in a signal handler. */
+/*
+ * Finds the calling thread's generators, which no other thread adds or removes; NULL: it has none yet. False: this is a
+ * signal handler that interrupted the holder of the lock.
+ */
 static bool find_own(struct drng_threads *threads, struct thread **thread)
 {
     if (!drng_lock(threads->lock)) {

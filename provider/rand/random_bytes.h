@@ -1,7 +1,8 @@
 /*
- * random_bytes.h - OpenSSL 3.5's way past EVP_RAND: RAND_bytes() straight to the provider (provider-base(7)).
+ * random_bytes.h - OSSL_FUNC_provider_random_bytes() of OpenSSL 3.5: RAND_bytes() calls the provider directly, without
+ * EVP_RAND (provider-base(7)).
  *
- * Each thread has a public and a private CTR-DRBG under a primary of the provider's own, as libcrypto has them.
+ * As in libcrypto, each thread has a public and a private CTR-DRBG, and all of them have one primary as their parent.
  */
 
 #ifndef DRNG_RANDOM_BYTES_H
@@ -23,14 +24,16 @@ struct drng_core;
 struct drng_provctx;
 struct drng_threads;
 
-/* What one instance of the provider keeps for its threads, in memory of its core, which must outlive it; NULL: no
- * memory. */
+/*
+ * The generators of all threads of one instance of the provider. In memory of the core, which must outlive them. NULL:
+ * no memory.
+ */
 struct drng_threads *drng_threads_new(const struct drng_core *core);
 
-/* Frees the generators of all threads, dead and alive. No thread may be in drng_random_bytes(). */
+/* Frees the generators of all threads, living and ended. No thread may be in drng_random_bytes(). */
 void drng_threads_free(struct drng_threads *threads);
 
-/* 1, or 0 with the error in the queue and nothing in the buffer. strength in bits. */
+/* 1; or 0 with an error in the queue and the buffer wiped. strength in bits. */
 int drng_random_bytes(void *provctx, int which, void *buffer, size_t len, unsigned strength);
 
 #endif

@@ -6,24 +6,24 @@
 #include "provider/errors.h"
 #include "provider/observe/report.h"
 #include "provider/process.h"
+#include "provider/rand/instruction_rand.h"
 #include "provider/rand/seeding.h"
-#include "provider/rand/source.h"
 
 enum {
     /*
-     * The generator behind RDRAND is as strong as its AES, 128 bits on the older parts. RSA keys of more than 3072
-     * bits ask for more, and a sole generator that refused them would not be one.
+     * The generator behind RDRAND is as strong as its AES: 128 bits on older CPUs. RSA keys of more than 3072 bits ask
+     * for a higher strength, and RDRAND could not be the only generator if it refused them.
      */
     STRENGTH = 256,
     MAX_REQUEST = 4096, /* bytes: 512 words, within the time of one attempt */
 };
 
-/* A parent is no use to it and no harm: libcrypto gives its generators one without asking. */
+/* The parent is ignored: libcrypto gives one to each of its generators, wanted or not. */
 static void *newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {
     (void)parent;
     (void)parent_functions;
-    return drng_source_new(vprovctx);
+    return drng_instruction_rand_new(vprovctx);
 }
 
 static struct drng_instruction *rdrand(void)
@@ -42,92 +42,92 @@ static enum drng_result read_words(void *arg, struct drng_seed_reader *reader)
     return drng_noise_fill(rdrand(), &reader->noise[DRNG_WORDS_INSTRUCTION], task->out, task->len);
 }
 
-static bool allowed(const struct drng_source_ctx *source)
+static bool allowed(const struct drng_instruction_rand *ctx)
 {
-    if (source->provctx->eligibility.words != DRNG_ALLOWED) {
-        drng_raise(&source->provctx->core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG",
-                   drng_denial_text(source->provctx->eligibility.words));
+    if (ctx->provctx->eligibility.words != DRNG_ALLOWED) {
+        drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG",
+                   drng_denial_text(ctx->provctx->eligibility.words));
         return false;
     }
     return true;
 }
 
-static int generate(void *vsource, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
+static int generate(void *vctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
                     const unsigned char *additional, size_t additional_len)
 {
-    struct drng_source_ctx *source = vsource;
+    struct drng_instruction_rand *ctx = vctx;
     struct task task = {.out = out, .len = len};
     (void)strength;
     (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
 
-    if (!drng_source_ready(source) || !allowed(source)) {
+    if (!drng_instruction_rand_ready(ctx) || !allowed(ctx)) {
         drng_wipe(out, len);
         return 0;
     }
-    const enum drng_result status = drng_shared_reader_run(&source->shared, read_words, &task);
-    drng_report_seed(source->provctx);
+    const enum drng_result status = drng_shared_reader_run(&ctx->shared, read_words, &task);
+    drng_report_seed(ctx->provctx);
     if (status != DRNG_OK) {
         drng_wipe(out, len);
-        drng_raise(&source->provctx->core, DRNG_R_RDRAND_FAILED,
+        drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_FAILED,
                    "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG");
         return 0;
     }
-    drng_cell_count(drng_shared_cell(), len);
+    drng_request_counts_add(drng_request_counts_shared(), len);
     return 1;
 }
 
-/* Words as they come are no seed: what a child gets is conditioned, and from RDRAND alone. */
-static struct drng_seed_policy rdrand_alone(const struct drng_source_ctx *source)
+/* A child must not get unconditioned words as a seed. Its seed is conditioned, and made of RDRAND alone. */
+static struct drng_seed_policy rdrand_alone(const struct drng_instruction_rand *ctx)
 {
-    struct drng_seed_policy policy = source->provctx->policy;
+    struct drng_seed_policy policy = ctx->provctx->policy;
     memset(policy.instructions, 0, sizeof(policy.instructions));
     policy.instructions[DRNG_WORDS_INSTRUCTION] = rdrand();
     policy.fallback = NULL;
     return policy;
 }
 
-bool drng_rdrand_fill(void *vsource, const void *child, unsigned char *out, size_t len, bool prediction_resistance)
+bool drng_rdrand_fill(void *vctx, const void *child, unsigned char *out, size_t len, bool prediction_resistance)
 {
-    struct drng_source_ctx *source = vsource;
-    const struct drng_seed_policy policy = rdrand_alone(source);
+    struct drng_instruction_rand *ctx = vctx;
+    const struct drng_seed_policy policy = rdrand_alone(ctx);
     (void)child;
     (void)prediction_resistance;
-    return allowed(source) && drng_source_ready(source) &&
-           drng_seeding_fill(source->provctx, &policy, &source->shared, out, len);
+    return allowed(ctx) && drng_instruction_rand_ready(ctx) &&
+           drng_seeding_fill(ctx->provctx, &policy, &ctx->shared, out, len);
 }
 
-static size_t get_seed(void *vsource, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
+static size_t get_seed(void *vctx, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
                        int prediction_resistance, const unsigned char *additional, size_t additional_len)
 {
-    struct drng_source_ctx *source = vsource;
-    const struct drng_seed_policy policy = rdrand_alone(source);
+    struct drng_instruction_rand *ctx = vctx;
+    const struct drng_seed_policy policy = rdrand_alone(ctx);
     (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
-    return allowed(source) ? drng_source_get_seed(source, &policy, seed, entropy, min_len, max_len) : 0;
+    return allowed(ctx) ? drng_instruction_rand_get_seed(ctx, &policy, seed, entropy, min_len, max_len) : 0;
 }
 
-static int get_ctx_params(void *vsource, OSSL_PARAM params[])
+static int get_ctx_params(void *vctx, OSSL_PARAM params[])
 {
-    return drng_source_get_params(vsource, params, STRENGTH, MAX_REQUEST);
+    return drng_instruction_rand_get_params(vctx, params, STRENGTH, MAX_REQUEST);
 }
 
 const OSSL_DISPATCH drng_rdrand_functions[] = {
     {OSSL_FUNC_RAND_NEWCTX, (void (*)(void))newctx},
-    {OSSL_FUNC_RAND_FREECTX, (void (*)(void))drng_source_freectx},
-    {OSSL_FUNC_RAND_INSTANTIATE, (void (*)(void))drng_source_instantiate},
-    {OSSL_FUNC_RAND_UNINSTANTIATE, (void (*)(void))drng_source_uninstantiate},
+    {OSSL_FUNC_RAND_FREECTX, (void (*)(void))drng_instruction_rand_freectx},
+    {OSSL_FUNC_RAND_INSTANTIATE, (void (*)(void))drng_instruction_rand_instantiate},
+    {OSSL_FUNC_RAND_UNINSTANTIATE, (void (*)(void))drng_instruction_rand_uninstantiate},
     {OSSL_FUNC_RAND_GENERATE, (void (*)(void))generate},
-    {OSSL_FUNC_RAND_RESEED, (void (*)(void))drng_source_reseed},
-    {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))drng_source_enable_locking},
-    {OSSL_FUNC_RAND_LOCK, (void (*)(void))drng_source_lock},
-    {OSSL_FUNC_RAND_UNLOCK, (void (*)(void))drng_source_unlock},
-    {OSSL_FUNC_RAND_GETTABLE_CTX_PARAMS, (void (*)(void))drng_source_gettable_ctx_params},
+    {OSSL_FUNC_RAND_RESEED, (void (*)(void))drng_instruction_rand_reseed},
+    {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))drng_instruction_rand_enable_locking},
+    {OSSL_FUNC_RAND_LOCK, (void (*)(void))drng_instruction_rand_lock},
+    {OSSL_FUNC_RAND_UNLOCK, (void (*)(void))drng_instruction_rand_unlock},
+    {OSSL_FUNC_RAND_GETTABLE_CTX_PARAMS, (void (*)(void))drng_instruction_rand_gettable_ctx_params},
     {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))get_ctx_params},
-    {OSSL_FUNC_RAND_VERIFY_ZEROIZATION, (void (*)(void))drng_source_verify_zeroization},
+    {OSSL_FUNC_RAND_VERIFY_ZEROIZATION, (void (*)(void))drng_instruction_rand_verify_zeroization},
     {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))get_seed},
-    {OSSL_FUNC_RAND_CLEAR_SEED, (void (*)(void))drng_source_clear_seed},
+    {OSSL_FUNC_RAND_CLEAR_SEED, (void (*)(void))drng_instruction_rand_clear_seed},
     {0, NULL},
 };

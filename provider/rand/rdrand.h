@@ -1,4 +1,4 @@
-/* rdrand.h - RDRAND as an EVP_RAND: its words as they come, for those who want it as the sole generator. */
+/* rdrand.h - RDRAND as an EVP_RAND: unconditioned words, for users who want RDRAND as the only generator. */
 
 #ifndef DRNG_RDRAND_H
 #define DRNG_RDRAND_H
@@ -7,7 +7,7 @@
 
 extern const OSSL_DISPATCH drng_rdrand_functions[];
 
-/* As the parent of one of drng's own. */
+/* Seeds a child that is one of drng's own. */
 drng_parent_fill_fn drng_rdrand_fill;
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "provider/errors.h"
 
-/* 0 where max_len has no room. */
+/* 0 if max_len is too small. */
 static size_t length(int entropy, size_t min_len, size_t max_len)
 {
     const size_t wanted = entropy > 0 ? ((size_t)entropy + 7) / 8 : 0;

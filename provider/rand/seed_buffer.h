@@ -1,5 +1,5 @@
 /*
- * seed_buffer.h - the memory in which a seed goes to a generator that is not drng's, from get_seed to clear_seed.
+ * seed_buffer.h - the memory of a seed for a generator that is not drng's, from get_seed to clear_seed.
  *
  * drng's own generators take their seeds into their slots.
  */
@@ -12,13 +12,13 @@
 #include "provider/core.h"
 
 /*
- * What get_seed is to give: entropy in bits, but at least min_len bytes; that length is put into *len. NULL, and an
- * error, where max_len has no room for it or there is no memory.
+ * Allocates the seed for get_seed, and sets *len to its length: `entropy` bits, but at least min_len bytes. NULL, with
+ * an error in the queue: max_len is too small, or there is no memory.
  */
 unsigned char *drng_seed_buffer_for(const struct drng_core *core, int entropy, size_t min_len, size_t max_len,
                                     size_t *len);
 
-/* Wipes and frees; core and len are those that it was made with. NULL is nothing. */
+/* Wipes and frees the buffer. core and len are those of drng_seed_buffer_for(). NULL is allowed. */
 void drng_seed_buffer_free(const struct drng_core *core, unsigned char *buffer, size_t len);
 
 #endif

@@ -7,7 +7,7 @@
 
 extern const OSSL_DISPATCH drng_seed_src_functions[];
 
-/* As the parent of one of drng's own. */
+/* Seeds a child that is one of drng's own. */
 drng_parent_fill_fn drng_seed_src_fill;
 
 #endif

@@ -4,9 +4,9 @@
 
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
-#include "provider/observe/page.h"
 #include "provider/observe/reasons.h"
 #include "provider/observe/report.h"
+#include "provider/observe/stats.h"
 
 struct request {
     const struct drng_seed_policy *policy;
@@ -24,7 +24,7 @@ static enum drng_result fill(void *arg, struct drng_seed_reader *reader)
         status = drng_seed_get(request->policy, reader, request->out + done, part);
     }
     if (status == DRNG_OK) {
-        drng_note_seeded(&drng_page.live->counters, (uint64_t)time(NULL));
+        drng_note_seeded(&drng_stats.live->counters, (uint64_t)time(NULL));
     } else {
         drng_wipe(request->out, request->len);
     }
@@ -60,7 +60,7 @@ bool drng_seeding_fill(struct drng_provctx *provctx, const struct drng_seed_poli
     return conclude(provctx, status);
 }
 
-/* The report comes after the lock is given back: it may write to the system log. */
+/* Reports after unlocking, since the report may write to the system log. */
 bool drng_seeding_fill_from_root(struct drng_provctx *provctx, uint8_t *out, size_t len)
 {
     struct request request = {&provctx->policy, out, len};

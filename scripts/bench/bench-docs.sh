@@ -19,7 +19,8 @@ scripts/bench.sh --avx2 -- '--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR
 scripts/bench/bench_profile.py
 scripts/bench/bench_scaling.py
 scripts/bench/bench_threads.py
-scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} profile scaling threads
+scripts/bench/bench_startup.py
+scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} profile scaling startup threads
 
 mkdir -p $pictures
 for picture in bench-requests bench-ratios scaling-means scaling-shares; do

@@ -5,6 +5,8 @@
 #     chroot.sh make SUITE DIR [PACKAGE...]      makes DIR, or brings it up to date when it is a day old
 #     chroot.sh enter [--bind FROM TO] DIR COMMAND [ARGUMENT...]
 #
+# SUITE may be experimental: that is sid, with what experimental has of OpenSSL.
+#
 # What was made stays; DIR.packages lists the packages that it was brought up to date with. A command has /proc, a small
 # /dev, an empty /tmp and /run, none of this machine's environment, and FROM at the path TO. All of it is in a mount and
 # a process namespace of its own: whatever was mounted and started inside is gone when the command ends, however it ends.
@@ -70,17 +72,28 @@ inside()
 
 # ---- make ----
 
+# experimental is no whole Debian: OpenSSL comes from there, and all else from sid.
+add_experimental()
+{
+    sed 's/ sid / experimental /' "$1/etc/apt/sources.list" >"$1/etc/apt/sources.list.d/experimental.list"
+    printf 'Package: src:openssl\nPin: release a=experimental\nPin-Priority: 990\n' \
+        >"$1/etc/apt/preferences.d/experimental"
+}
+
 # Whole, or not there.
 bootstrap()
 {
     echo "$1: making a chroot in $2"
+    base=$1
+    [ "$1" != experimental ] || base=sid
     rm -rf "$2.new"
     # From where this machine has its own packages, if those are Debian's.
     # shellcheck disable=SC2016 # the names are apt's
     mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' |
         head -n 1)
     # shellcheck disable=SC2086 # none, where it is not known
-    debootstrap --variant=minbase "$1" "$2.new" $mirror >"$log" 2>&1 || return 1
+    debootstrap --variant=minbase "$base" "$2.new" $mirror >"$log" 2>&1 || return 1
+    [ "$1" = "$base" ] || add_experimental "$2.new"
     # No service is started inside: the tests start what they need.
     printf '#!/bin/sh\nexit 101\n' >"$2.new/usr/sbin/policy-rc.d"
     chmod 755 "$2.new/usr/sbin/policy-rc.d"

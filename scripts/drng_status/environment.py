@@ -27,6 +27,9 @@ LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4", "libcrypto.so", "libcrypto.so.1
 UTF8_PTR = 6
 CPU_SETTINGS = 1008
 
+# From openssl/crypto.h.
+INIT_LOAD_CONFIG = 0x40
+
 # Bits of libcrypto's two words, OPENSSL_ia32cap(3).
 INSTRUCTIONS = {"rdseed": (1, 18), "rdrand": (0, 62)}
 
@@ -91,7 +94,9 @@ class Libcrypto:
         return os.fsdecode(path)
 
     def draw(self) -> bool:
-        """What every program does first; loads openssl.cnf and makes the generators."""
+        """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
+        self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
+        self.errors()
         buffer = ctypes.create_string_buffer(16)
         return self.lib.RAND_bytes(buffer, len(buffer)) == 1
 

@@ -112,6 +112,7 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
 # ---- Processes ----
 
 SERVED_NOTHING = "drng is loaded and has served nothing yet"
+SEEDED_BY_OTHERS = "drng's generators serve, with seeds that are not drng's"
 
 COLUMNS = ("PID", "NAME", "SOURCE", "SEEDS", "FAILED", "RESEEDS", "REQUESTS", "BYTES", "LAST SEED")
 
@@ -130,6 +131,11 @@ def has_drawn(process: Process) -> bool:
     return process.counters["requests"] > 0 or seeds(process.counters) > 0
 
 
+def is_seeded_by_others(counters: dict[str, Any]) -> bool:
+    """Whether generators of drng's have drawn, and none has had a seed of drng's."""
+    return counters["requests"] > 0 and seeds(counters) == 0
+
+
 def remark(process: Process) -> str:
     """What the numbers do not say."""
     parts = [process.message]
@@ -138,6 +144,8 @@ def remark(process: Process) -> str:
     elif process.uses == USES_DRNG:
         if process.counters["active-source"] != "none" and not has_drawn(process):
             parts.append(SERVED_NOTHING)
+        if is_seeded_by_others(process.counters):
+            parts.append(SEEDED_BY_OTHERS)
         parts.append(str(process.counters["disabled-reason"]))
     return "; ".join(filter(None, parts))
 
@@ -214,6 +222,8 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
         return NOT_IN_USE, f"drng is not in use{others}{problem}"
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
     result = source_status(source)
+    if result == HARDWARE and is_seeded_by_others(status["drng"]):
+        return FALLBACK, SEEDED_BY_OTHERS
     words = {HARDWARE: f"hardware serves: {source}", FALLBACK: "the fallback serves"}.get(result, "nothing serves")
     return result, f"{words}; {reason}" if reason else words
 
@@ -222,6 +232,8 @@ def check_process(process: Process) -> int | None:
     """None: it has nothing to do with libcrypto, or leaves that to its children."""
     if process.uses == USES_DRNG:
         result = source_status(process.counters["active-source"])
+        if result == HARDWARE and is_seeded_by_others(process.counters):
+            return FALLBACK
         return IDLE if result in (HARDWARE, FALLBACK) and not has_drawn(process) else result
     return {USES_LIBCRYPTO: NOT_IN_USE, USES_NEITHER: None, SUPERVISES: None, UNKNOWN: CANNOT_TELL}[process.uses]
 

@@ -1,4 +1,4 @@
-"""The counters that drng keeps in every process; provider/observe/page.h has the same layout."""
+"""The counters that drng keeps in every process; provider/observe/stats.h has the same layout."""
 
 from __future__ import annotations
 

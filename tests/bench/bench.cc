@@ -1,4 +1,4 @@
-// bench.cc - the ways to random bytes under Google Benchmark; scripts/bench.sh runs it and makes tables of its JSON.
+// bench.cc - the peers of drng under Google Benchmark; scripts/bench.sh runs it and makes tables of its JSON.
 //
 // Names: bytes/WAY/SIZE, seed/INSTRUCTION/HOW, thread/WAY/WHAT, process/WAY. A line for each repetition, no aggregates:
 // scripts/bench/bench_report.py makes those.
@@ -16,7 +16,7 @@
 
 #include <openssl/crypto.h>
 
-#include "tests/bench/ways.h"
+#include "tests/bench/peers.h"
 
 extern "C" char **environ;
 
@@ -27,15 +27,15 @@ constexpr size_t sizes[] = {16, 32, 64, 256, 1 << 10, 1 << 14, 1 << 16, 1 << 20}
 
 // ---- bytes: requests of one size, from one to all CPUs at once ----
 
-void bytes(benchmark::State &state, const bench_way &way, size_t size)
+void bytes(benchmark::State &state, const bench_peer &peer, size_t size)
 {
     std::vector<uint8_t> out(size);
-    if (!way.fill(way.arg, out.data(), size)) { // the thread's generator is there before the clock starts
+    if (!peer.fill(peer.arg, out.data(), size)) { // the thread's generator is there before the clock starts
         state.SkipWithError("the first request failed");
         return;
     }
     for (auto _ : state) {
-        if (!way.fill(way.arg, out.data(), size)) {
+        if (!peer.fill(peer.arg, out.data(), size)) {
             state.SkipWithError("a request failed");
             return;
         }
@@ -55,12 +55,12 @@ std::vector<int> thread_counts()
     return counts;
 }
 
-void register_bytes(const bench_way &way)
+void register_bytes(const bench_peer &peer)
 {
     for (const size_t size : sizes) {
-        const std::string name = std::string("bytes/") + way.name + "/" + std::to_string(size);
+        const std::string name = std::string("bytes/") + peer.name + "/" + std::to_string(size);
         for (const int threads : thread_counts()) {
-            benchmark::RegisterBenchmark(name.c_str(), bytes, way, size)->Threads(threads)->UseRealTime();
+            benchmark::RegisterBenchmark(name.c_str(), bytes, peer, size)->Threads(threads)->UseRealTime();
         }
     }
 }
@@ -96,21 +96,21 @@ double seconds_since(steady::time_point begin)
     return std::chrono::duration<double>(steady::now() - begin).count();
 }
 
-double draw_first_byte(const bench_way &way, bool *drawn)
+double draw_first_byte(const bench_peer &peer, bool *drawn)
 {
     uint8_t byte = 0;
     const auto begin = steady::now();
-    *drawn = way.fill(way.arg, &byte, sizeof(byte));
+    *drawn = peer.fill(peer.arg, &byte, sizeof(byte));
     return seconds_since(begin);
 }
 
-void thread_start(benchmark::State &state, const bench_way &way, bool whole)
+void thread_start(benchmark::State &state, const bench_peer &peer, bool whole)
 {
     for (auto _ : state) {
         double first = 0;
         bool drawn = false;
         const auto begin = steady::now();
-        std::thread([&] { first = draw_first_byte(way, &drawn); }).join();
+        std::thread([&] { first = draw_first_byte(peer, &drawn); }).join();
         state.SetIterationTime(whole ? seconds_since(begin) : first);
         if (!drawn) {
             state.SkipWithError("no byte");
@@ -119,11 +119,11 @@ void thread_start(benchmark::State &state, const bench_way &way, bool whole)
     }
 }
 
-void register_threads(const bench_way &way)
+void register_threads(const bench_peer &peer)
 {
-    const std::string name = std::string("thread/") + way.name;
-    benchmark::RegisterBenchmark((name + "/first-byte").c_str(), thread_start, way, false)->UseManualTime();
-    benchmark::RegisterBenchmark((name + "/start-to-end").c_str(), thread_start, way, true)->UseManualTime();
+    const std::string name = std::string("thread/") + peer.name;
+    benchmark::RegisterBenchmark((name + "/first-byte").c_str(), thread_start, peer, false)->UseManualTime();
+    benchmark::RegisterBenchmark((name + "/start-to-end").c_str(), thread_start, peer, true)->UseManualTime();
 }
 
 // ---- process: openssl rand 16, from start to end ----
@@ -182,9 +182,9 @@ std::string cpu_model()
     return "unknown";
 }
 
-bool through_libcrypto_per_thread(const bench_way &way)
+bool through_libcrypto_per_thread(const bench_peer &peer)
 {
-    const std::string name = way.name;
+    const std::string name = peer.name;
     return name == "CTR-DRBG" || name == "drng" || name == "drng-mixing" || name == "random_provider" ||
            name == "random_provider-mixing";
 }
@@ -193,15 +193,15 @@ bool through_libcrypto_per_thread(const bench_way &way)
 
 int main(int argc, char **argv)
 {
-    static bench_way ways[BENCH_MAX_WAYS];
-    const size_t count = bench_ways(ways);
+    static bench_peer peers[BENCH_MAX_PEERS];
+    const size_t count = bench_peers(peers);
     if (count == 0) {
         return 1;
     }
     for (size_t i = 0; i < count; i++) {
-        register_bytes(ways[i]);
-        if (through_libcrypto_per_thread(ways[i])) {
-            register_threads(ways[i]);
+        register_bytes(peers[i]);
+        if (through_libcrypto_per_thread(peers[i])) {
+            register_threads(peers[i]);
         }
     }
     register_seeds();

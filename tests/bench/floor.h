@@ -1,11 +1,11 @@
-/* floor.h - a provider whose generator does nothing: what is left is the cost of libcrypto itself. */
+/* floor.h - a provider whose generator does nothing, so that only the cost of libcrypto itself remains. */
 
 #ifndef DRNG_BENCH_FLOOR_H
 #define DRNG_BENCH_FLOOR_H
 
 #include <openssl/core.h>
 
-/* For OSSL_PROVIDER_add_builtin(); offers the RAND algorithm "FLOOR", and random_bytes for OpenSSL 3.5. */
+/* For OSSL_PROVIDER_add_builtin(). Offers the RAND algorithm "FLOOR", and random_bytes() for OpenSSL 3.5. */
 OSSL_provider_init_fn bench_floor_init;
 
 #endif

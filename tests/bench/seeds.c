@@ -5,7 +5,7 @@
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instructions_x86.h"
 #include "mixing/memory/wipe.h"
-#include "tests/bench/ways.h"
+#include "tests/bench/peers.h"
 
 enum {
     SEED_LEN = 48, /* bytes: 384 bits, what a CTR_DRBG with AES-256 asks for */

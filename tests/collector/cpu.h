@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-/* Names those that collector_cpu_choose() takes, for a reader. */
+/* The names that collector_cpu_choose() accepts, as a text. */
 extern const char collector_cpus[];
 
-/* To be called first; false: there is no such CPU here. */
+/* To be called first. False: this machine has no such CPU. */
 bool collector_cpu_choose(const char *name);
 
 #endif

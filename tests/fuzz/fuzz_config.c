@@ -96,7 +96,7 @@ static void check_meaning(const struct drng_config *config)
     static const int choices[] = {DRNG_CHOICE_AUTO, DRNG_RDSEED, DRNG_RDRAND};
     static const enum drng_tristate tristates[] = {DRNG_AUTO, DRNG_YES, DRNG_NO};
     static const enum drng_conditioner_kind conditioners[] = {DRNG_CBC_MAC, DRNG_HMAC_SHA256};
-    FUZZ_CHECK(config->source == choices[expected_place(0)]);
+    FUZZ_CHECK(config->choice == choices[expected_place(0)]);
     FUZZ_CHECK(config->fallback == (expected_place(1) == 0));
     FUZZ_CHECK(config->os_mixing == (expected_place(2) == 0));
     FUZZ_CHECK(config->request_mixing == tristates[expected_place(3)]);

@@ -281,7 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         const struct machine_mark mark = machine_mark();
         step(&input);
         machine_check(&mark);
-        FUZZ_CHECK(setting->may_fall_back || drng_page.live->counters.seeds_fallback == 0);
+        FUZZ_CHECK(setting->may_fall_back || drng_stats.live->counters.seeds_fallback == 0);
         FUZZ_CHECK(setting->may_use_rdseed || scripted_rdseed.executions == 0);
         ERR_clear_error();
     }

@@ -13,10 +13,10 @@
 
 #include "mixing/memory/secmem.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"
 #include "provider/rand/rdrand.h"
 #include "provider/rand/seed_src.h"
-#include "provider/rand/source.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/machine.h"
 #include "tests/provider/fake_core.h"
@@ -156,7 +156,7 @@ static bool wiped(const struct slot *slot)
 static void generate(const struct slot *slot, struct fuzz_input *input)
 {
     const bool is_child = wiped(slot);
-    const uint64_t fork_reseeds = drng_page.live->counters.fork_reseeds;
+    const uint64_t fork_reseeds = drng_stats.live->counters.fork_reseeds;
     const size_t len = fuzz_length(input, is_drbg(slot) ? 200000 : 4096);
     const size_t additional_len = fuzz_length(input, 70000);
     unsigned char *additional = fuzz_buffer(input, additional_len);
@@ -170,7 +170,7 @@ static void generate(const struct slot *slot, struct fuzz_input *input)
     check_output(done, out, len);
     FUZZ_CHECK(!done || state_of(slot) == EVP_RAND_STATE_READY);
     FUZZ_CHECK(!done || !is_drbg(slot) || (machine_seeds() > 0 && len <= DRNG_DRBG_MAX_REQUEST));
-    FUZZ_CHECK(!done || !is_child || drng_page.live->counters.fork_reseeds > fork_reseeds);
+    FUZZ_CHECK(!done || !is_child || drng_stats.live->counters.fork_reseeds > fork_reseeds);
     free(additional);
     free(out);
 }
@@ -251,7 +251,7 @@ static void fork_all(void)
         if (slots[i].ctx != NULL && is_drbg(&slots[i])) {
             memset(((struct drng_drbg *)slots[i].ctx)->secrets, 0, DRNG_SLOT_SIZE);
         } else if (slots[i].ctx != NULL) {
-            memset(((struct drng_source_ctx *)slots[i].ctx)->shared.slot, 0, DRNG_SLOT_SIZE);
+            memset(((struct drng_instruction_rand *)slots[i].ctx)->shared.slot, 0, DRNG_SLOT_SIZE);
         }
     }
     memset(provctx->root.slot, 0, DRNG_SLOT_SIZE);

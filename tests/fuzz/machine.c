@@ -1,5 +1,5 @@
 #include "tests/fuzz/machine.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
@@ -48,7 +48,7 @@ void machine_change(struct fuzz_input *input)
 void machine_start(struct fuzz_input *input)
 {
     const struct drng_counters none = {0};
-    struct drng_counters *counters = &drng_page.live->counters;
+    struct drng_counters *counters = &drng_stats.live->counters;
     scripted_reset(scripted_good, scripted_good);
     behave(&scripted_rdseed, input);
     behave(&scripted_rdrand, input);
@@ -72,13 +72,13 @@ void machine_open(void)
 
 uint64_t machine_seeds(void)
 {
-    const struct drng_counters *counters = &drng_page.live->counters;
+    const struct drng_counters *counters = &drng_stats.live->counters;
     return counters->seeds[DRNG_RDSEED] + counters->seeds[DRNG_RDRAND] + counters->seeds_fallback;
 }
 
 uint64_t machine_attempts(void)
 {
-    return machine_seeds() + drng_page.live->counters.seed_failures;
+    return machine_seeds() + drng_stats.live->counters.seed_failures;
 }
 
 struct machine_mark machine_mark(void)
@@ -87,8 +87,8 @@ struct machine_mark machine_mark(void)
         .clock_ns = scripted_clock_ns,
         .seeds = machine_seeds(),
         .attempts = machine_attempts(),
-        .rdseed_seeds = drng_page.live->counters.seeds[DRNG_RDSEED],
-        .rdrand_seeds = drng_page.live->counters.seeds[DRNG_RDRAND],
+        .rdseed_seeds = drng_stats.live->counters.seeds[DRNG_RDSEED],
+        .rdrand_seeds = drng_stats.live->counters.seeds[DRNG_RDRAND],
         .rdseed_disabled = drng_process.instructions[DRNG_RDSEED].disabled,
         .rdrand_disabled = drng_process.instructions[DRNG_RDRAND].disabled,
     };
@@ -101,11 +101,11 @@ void machine_check(const struct machine_mark *mark)
     FUZZ_CHECK(scripted_clock_ns - mark->clock_ns <= (seeds + 1) * MACHINE_RESEED_NS);
     if (mark->rdseed_disabled) {
         FUZZ_CHECK(drng_process.instructions[DRNG_RDSEED].disabled &&
-                   drng_page.live->counters.seeds[DRNG_RDSEED] == mark->rdseed_seeds);
+                   drng_stats.live->counters.seeds[DRNG_RDSEED] == mark->rdseed_seeds);
     }
     if (mark->rdrand_disabled) {
         FUZZ_CHECK(drng_process.instructions[DRNG_RDRAND].disabled &&
-                   drng_page.live->counters.seeds[DRNG_RDRAND] == mark->rdrand_seeds);
+                   drng_stats.live->counters.seeds[DRNG_RDRAND] == mark->rdrand_seeds);
     }
     if (!drng_process_healthy()) {
         FUZZ_CHECK(machine_attempts() == mark->attempts);

@@ -1,4 +1,7 @@
-/* machine.h - the scripted CPU and the provider's process on it, as new for each input, and what must hold of both. */
+/*
+ * machine.h - the scripted CPU and the provider's process state on it, set up anew for each input, and their
+ * invariants.
+ */
 
 #ifndef DRNG_FUZZ_MACHINE_H
 #define DRNG_FUZZ_MACHINE_H
@@ -8,22 +11,24 @@
 #include "provider/process.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MACHINE_RESEED_NS = 10000000 }; /* what a seed may take, whatever the CPU does */
+enum { MACHINE_RESEED_NS = 10000000 }; /* the most time for a seed, whatever the CPU does */
 
-/* Once, before all others: the process is held open, so that AES is tested once and not for each input. */
+/*
+ * To be called once, before all others. Keeps the process state open, so that AES is not tested again for each input.
+ */
 void machine_open(void);
 
-/* A process that has seen nothing yet, on a CPU that does what the input says. */
+/* Resets the process state, on a CPU that does what the input says. */
 void machine_start(struct fuzz_input *input);
 
-/* From now on one instruction, or the kernel's generator, does something else. */
+/* Changes what one instruction, or the kernel's generator, does from now on. */
 void machine_change(struct fuzz_input *input);
 
-/* Seeds that somebody served, and requests for one, served or not. */
+/* All requests for a seed, served or not. */
 uint64_t machine_seeds(void);
 uint64_t machine_attempts(void);
 
-/* What was when a call began. */
+/* The state at the beginning of a call. */
 struct machine_mark {
     uint64_t clock_ns;
     uint64_t seeds;
@@ -36,7 +41,9 @@ struct machine_mark {
 
 struct machine_mark machine_mark(void);
 
-/* Since the mark: no seed took longer than it may; what was disabled has served nothing and stays disabled. */
+/*
+ * Checks that since the mark no seed took too long, and that a disabled instruction served nothing and stays disabled.
+ */
 void machine_check(const struct machine_mark *mark);
 
 #endif

@@ -1,4 +1,4 @@
-/* below.h - work on a stack of its own, which can be looked at afterwards. */
+/* below.h - runs work on a separate stack, which can be inspected afterwards. */
 
 #ifndef TEST_BELOW_H
 #define TEST_BELOW_H
@@ -8,7 +8,7 @@
 
 enum { BELOW_LEN = 1 << 16 };
 
-/* The registers that a call need not preserve, as they were when the work had returned. */
+/* The registers that a call need not preserve, as the work left them. */
 struct below_registers {
     uint64_t general[9];
     _Alignas(64) uint8_t vectors[4096]; /* XSAVE: all zero where the CPU or the system has none */
@@ -16,12 +16,12 @@ struct below_registers {
 
 extern struct below_registers below_registers;
 
-/* All zero before each run, so that what is not zero after it was left there. Its top is the end. */
+/* All zero before each run, so every other byte after it was left by the work. The stack grows down from the end. */
 extern uint8_t below_stack[BELOW_LEN];
 
 /*
- * Runs work on that stack and comes back to the caller's. What work calls has its frame at a distance from the top, so
- * that nothing on the way back is written over what is looked for.
+ * Runs work on that stack and returns to the caller's. The frames of the work start at a distance from the end, so that
+ * the return does not overwrite what is searched.
  */
 void below_run(void (*work)(void));
 

@@ -3,10 +3,10 @@
 #ifndef TEST_CALLS_H
 #define TEST_CALLS_H
 
-/* The name, or its number in text that the next call overwrites. */
+/* The name of the system call, or its number as a text, which the next call overwrites. */
 const char *calls_name(long number);
 
-/* -1: none of ours has this name. */
+/* -1: the table has no system call of this name. */
 long calls_number(const char *name);
 
 #endif

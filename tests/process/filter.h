@@ -5,13 +5,13 @@
 
 #include <stdbool.h>
 
-/* From now on this process and its children are killed at these system calls. */
+/* From now on these system calls kill this process and its children. */
 bool filter_kill(const long *numbers, unsigned count);
 
-/* They give this error, and nothing else happens. */
+/* From now on these system calls fail with this error. */
 bool filter_refuse(const long *numbers, unsigned count, int error);
 
-/* All but these kill. */
+/* From now on all other system calls kill. */
 bool filter_allow_only(const long *numbers, unsigned count);
 
 #endif

@@ -1,4 +1,7 @@
-/* init.h - the way into the provider past libcrypto; decided by what is linked: init_module.c or init_builtin.c. */
+/*
+ * init.h - the provider's entry point, for calling it without libcrypto. What is linked decides: init_module.c or
+ * init_builtin.c.
+ */
 
 #ifndef TEST_INIT_H
 #define TEST_INIT_H

@@ -1,4 +1,4 @@
-/* kernel.h - whether the kernel wipes memory in a forked child; decided by what is linked. */
+/* kernel.h - whether the kernel wipes memory in a forked child. What is linked decides. */
 
 #ifndef TEST_KERNEL_H
 #define TEST_KERNEL_H
@@ -11,18 +11,21 @@
  */
 bool kernel_prepare(void);
 
-/* Takes the protection off every page of this process: a fork copies the generators as they are. */
+/* Undoes MADV_WIPEONFORK for every page of this process, so that a fork copies the generators as they are. */
 bool kernel_keep_on_fork(void);
 
-/* Whether valgrind runs this program; or that or a sanitizer, which make system calls and map memory of their own. */
+/*
+ * Whether this program runs under valgrind; under valgrind or a sanitizer, which make system calls and mappings of
+ * their own.
+ */
 bool kernel_is_under_valgrind(void);
 bool kernel_is_instrumented(void);
 
-/* The memory for secrets, as the kernel shows it: mappings that are wiped in a forked child. */
+/* The number of mappings that are wiped in a forked child, as the kernel shows them: the memory for secrets. */
 unsigned kernel_wiped_mappings(void);
 bool kernel_wipes_address(const void *address);
 
-/* Slots in it, anywhere in this process, that are not all zero. */
+/* The number of slots in this process that are not all zero. */
 unsigned kernel_filled_slots(void);
 
 #endif

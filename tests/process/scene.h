@@ -1,8 +1,8 @@
 /*
- * scene.h - a process of its own for what a test wants to begin anew, may hang in, or does not survive.
+ * scene.h - a process of its own for a test that needs a fresh process, may hang, or does not survive.
  *
- * The program starts itself again with the scene's name. What hangs is ended by SIGALRM, so that a lock that nobody
- * gives back is a failed assertion and not a test that never ends.
+ * The program starts itself again with the scene's name. SIGALRM ends a scene that hangs, so a lock that is never
+ * released fails an assertion and does not hang the test.
  */
 
 #ifndef TEST_SCENE_H
@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-/* What happens in the new process; its result becomes the exit status. */
+/* The function that runs in the new process; its result becomes the exit status. */
 typedef int scene_work(void);
 
 struct scene {
@@ -18,23 +18,25 @@ struct scene {
     scene_work *work;
 };
 
-/* How a CPU looks to libcrypto and to drng: as it is, or without RDSEED and RDRAND. */
+/* The CPU as libcrypto and drng see it: unchanged, or without RDSEED and RDRAND. */
 enum scene_cpu { SCENE_AS_IT_IS, SCENE_MASKED };
 
-/* First thing in main(): plays the scene that the arguments name, and does not return then. */
+/* To be called first in main(). If the arguments name a scene, plays it and does not return. */
 void scene_enter(int argc, char **argv, const struct scene *scenes, unsigned count);
 
-/* The scene's status as waitpid() gives it; -1: there was no process. `with` is what scene_argument() gives in it.
+/*
+ * The scene's status from waitpid(); -1: the process could not be started. scene_argument() returns `with` in the
+ * scene.
  */
 int scene_play(const char *scene, const char *with, enum scene_cpu cpu);
 
-/* "" where there is none. */
+/* The argument of the scene; "" if there is none. */
 const char *scene_argument(void);
 
-/* Whether both instructions are hidden from this process. */
+/* Whether RDSEED and RDRAND are hidden from this process. */
 bool scene_is_masked(void);
 
-/* A failure's text to standard error, with the scene's name before it; returns false. */
+/* Prints a failure to standard error, after the scene's name; returns false. */
 bool scene_says(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

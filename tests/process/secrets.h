@@ -1,8 +1,8 @@
 /*
- * secrets.h - secrets by their windows of eight bytes, in both byte orders, and what of them is found in memory.
+ * secrets.h - searches memory for secrets, by each of their windows of eight bytes, in both byte orders.
  *
- * Eight bytes are what a general register holds: a block that a compiler moved in two halves, or turned round to count
- * with, is found by either half.
+ * A general register holds eight bytes: if a compiler moved a block in two halves, or reversed it to count with it,
+ * either half is found.
  */
 
 #ifndef TEST_SECRETS_H
@@ -13,13 +13,13 @@
 
 enum { SECRETS_WINDOW = 8 };
 
-/* Forgets them all, and makes room for so many bytes of new ones. */
+/* Forgets all secrets, and makes room for this many bytes of new ones. */
 void secrets_reset(size_t bytes);
 
-/* Every window of data[0..len). `name` says in a finding what it was, and has to outlive it. */
+/* Adds every window of data[0..len). `name` appears in the findings, and must outlive them. */
 void secrets_add(const char *name, const void *data, size_t len);
 
-/* Goes through memory[0..len) at every offset, and calls found() with each window that is one of a secret's. */
+/* Searches memory[0..len) at every offset, and calls found() for each window that belongs to a secret. */
 void secrets_search(const uint8_t *memory, size_t len, void (*found)(const char *name, size_t offset));
 
 #endif

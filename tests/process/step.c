@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/ucontext.h>
 
 enum { TRAP_FLAG = 0x100, WATCHED = 64, LINE = 512 };
@@ -150,10 +151,20 @@ static void on_trap(int number, siginfo_t *info, void *vcontext)
     }
 }
 
+/*
+ * From glibc 2.41 on, a thread's first getrandom() blocks every signal for a moment, and a trap that is blocked ends
+ * the process.
+ */
+static bool has_called_getrandom(void)
+{
+    uint8_t byte = 0;
+    return getrandom(&byte, 1, 0) == 1;
+}
+
 bool step_open(const void *inside)
 {
     struct sigaction action = {.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO | SA_NODEFER};
-    if (dl_iterate_phdr(note_text, (void *)(uintptr_t)inside) != 1) {
+    if (!has_called_getrandom() || dl_iterate_phdr(note_text, (void *)(uintptr_t)inside) != 1) {
         return false;
     }
     text.visits = calloc(text.size, sizeof(*text.visits));

@@ -1,7 +1,7 @@
 /*
- * step.h - a piece of work, instruction by instruction, in the process that does it.
+ * step.h - single-steps a piece of work in the process that does it.
  *
- * The trap flag raises SIGTRAP after each instruction; the handler calls the visitor. x86-64 alone.
+ * The trap flag raises SIGTRAP after each instruction, and the handler calls the visitor. x86-64 only.
  */
 
 #ifndef TEST_STEP_H
@@ -12,28 +12,28 @@
 #include <stdint.h>
 
 struct step {
-    size_t index;      /* of the instructions that were executed, from 0 */
-    uintptr_t at;      /* the one just executed */
-    bool inside;       /* it is the provider's own */
-    unsigned visit;    /* how often it has been executed, from 1; counted inside */
-    long system_call;  /* the number, where it was a system call; -1 where not */
-    uintptr_t touched; /* the memory that is wiped in a child, as far as it is watched and was touched; or 0 */
+    size_t index;      /* counts the executed instructions, from 0 */
+    uintptr_t at;      /* the address of the instruction just executed */
+    bool inside;       /* the instruction belongs to the provider */
+    unsigned visit;    /* how often the instruction has been executed, from 1; counted if `inside` */
+    long system_call;  /* the number of the system call; -1: the instruction made none */
+    uintptr_t touched; /* the watched memory that the instruction touched; 0: none */
 };
 
 /* Called in a signal handler after each instruction. */
 typedef void step_visitor(const struct step *step);
 
-/* Learns where the provider's instructions are, and takes the handlers. False: this cannot be had here. */
+/* Finds the provider's instructions, and installs the signal handlers. False: this machine cannot single-step. */
 bool step_open(const void *inside);
 
-/* Watches memory that is wiped in a child, as it is mapped now. False: /proc cannot be read. */
+/* Watches all memory that is wiped in a child, as mapped now. False: /proc cannot be read. */
 bool step_watch(void);
 void step_unwatch(void);
 
-/* Does the work with the trap flag set; a visitor that forks gets two returns from here. */
+/* Does the work with the trap flag set. If the visitor forks, this returns in both processes. */
 void step_run(void (*work)(void), step_visitor *visit);
 
-/* For the visitor, in a child that it forked: the rest of the work goes on without traps. */
+/* For a visitor that forked, in the child: the rest of the work runs without traps. */
 void step_stop(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* sweep_mark.h - how sweep_guest tells sweep_tracer where it is: a system call that no kernel has. */
+/* sweep_mark.h - sweep_guest tells sweep_tracer its phase by a system call that no kernel has. */
 
 #ifndef TEST_SWEEP_MARK_H
 #define TEST_SWEEP_MARK_H
@@ -7,7 +7,7 @@
 
 enum { SWEEP_MARK = 0x5eeb };
 
-/* The phase that begins; "" for what is between two. */
+/* The phase that begins; "" between two phases. */
 static inline void sweep_mark(const char *phase)
 {
     (void)syscall(SWEEP_MARK, phase);

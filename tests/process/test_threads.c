@@ -13,7 +13,7 @@
 
 #include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 #include "provider/process.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/process/kernel.h"
@@ -121,15 +121,15 @@ static void a_request_takes_no_lock_and_writes_nothing_shared(void)
     CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
     const unsigned before = atomic_load(&locks_taken);
     const struct drng_process process = drng_process;
-    const struct drng_counters counters = drng_page.live->counters;
-    const uint64_t shared_cell = atomic_load(&drng_shared_cell()->requests);
+    const struct drng_counters counters = drng_stats.live->counters;
+    const uint64_t shared_cell = atomic_load(&drng_request_counts_shared()->requests);
     for (unsigned i = 0; i < 1000; i++) {
         CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
     }
     CU_ASSERT_EQUAL(atomic_load(&locks_taken), before);
     CU_ASSERT_EQUAL(memcmp(&process, &drng_process, sizeof(process)), 0);
-    CU_ASSERT_EQUAL(memcmp(&counters, &drng_page.live->counters, sizeof(counters)), 0);
-    CU_ASSERT_EQUAL(atomic_load(&drng_shared_cell()->requests), shared_cell);
+    CU_ASSERT_EQUAL(memcmp(&counters, &drng_stats.live->counters, sizeof(counters)), 0);
+    CU_ASSERT_EQUAL(atomic_load(&drng_request_counts_shared()->requests), shared_cell);
     /* The counter counts. */
     CU_ASSERT_EQUAL(EVP_RAND_generate(RAND_get0_primary(libctx), out, sizeof(out), 0, 0, NULL, 0), 1);
     CU_ASSERT_EQUAL(atomic_load(&locks_taken), before + 1);

@@ -7,7 +7,10 @@
 
 #include <openssl/crypto.h>
 
-/* Makes all generators, each used once, so that a child inherits them warm. False, errors printed: one failed. */
+/*
+ * Makes all generators and uses each once, so that a child inherits them seeded. False, with errors printed: one
+ * failed.
+ */
 bool ways_open(OSSL_LIB_CTX *libctx);
 void ways_close(void);
 

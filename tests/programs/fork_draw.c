@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
 #include <openssl/provider.h>
@@ -100,6 +101,8 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: fork_draw fork|clone\n");
         return EXIT_FAILURE;
     }
+    /* OpenSSL 4.0 makes the first generators before it reads openssl.cnf, if RAND_bytes() is the first call. */
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL);
     return draw("parent") && in_child(first_child) && draw("parent") && in_child(second_child) && draw("parent")
                ? EXIT_SUCCESS
                : EXIT_FAILURE;

@@ -1,12 +1,14 @@
 /*
  * probe.c - draws bytes as any program does and says, as JSON, who served: for the tests that start processes.
  *
- * The bytes themselves are not printed.
+ * The bytes themselves are not printed. openssl.cnf is read first, as the openssl command and everything with TLS do;
+ * with the argument "unprepared" the first call is RAND_bytes().
  */
 
 #include <stdio.h>
 #include <string.h>
 
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
@@ -90,9 +92,13 @@ static void print_errors(void)
     (void)printf("]");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     unsigned char bytes[32] = {0};
+    if (argc < 2 || strcmp(argv[1], "unprepared") != 0) {
+        (void)OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL);
+        ERR_clear_error(); /* what failed there is seen in who serves */
+    }
     const int drawn = RAND_bytes(bytes, sizeof(bytes));
     (void)printf("{\"rand_bytes\": %d", drawn);
     print_errors();

@@ -1,8 +1,8 @@
 /*
- * rsp.h - the known answers of vectors/ctr_drbg.rsp, one after the other. The procedure of a known answer stands at
- * the head of that file.
+ * rsp.h - reads the known answers of vectors/ctr_drbg.rsp, one after the other. The head of that file describes the
+ * procedure of a known answer.
  *
- * Strict: a line that is not understood is an error, so that no known answer is lost to a slip of the parser.
+ * Strict: a line that is not understood is an error, so that a mistake in the parser loses no known answer.
  */
 
 #ifndef DRNG_RSP_H
@@ -22,7 +22,7 @@ struct rsp_bytes {
 };
 
 struct rsp_case {
-    unsigned line;  /* where it ends in the file, for messages */
+    unsigned line;  /* the line where it ends in the file, for messages */
     size_t key_len; /* of AES, in bytes */
     bool use_df;
     bool prediction_resistance;
@@ -38,7 +38,7 @@ struct rsp_case {
     struct rsp_bytes returned;
 };
 
-/* A file on the way through it; start with the file open and the rest zero. */
+/* The state of reading a file. Set the open file, and the rest to zero. */
 struct rsp {
     FILE *file;
     unsigned line;
@@ -53,7 +53,7 @@ enum rsp_result {
     RSP_MALFORMED, /* line rsp->line */
 };
 
-/* False: cannot be opened. To be matched by rsp_close(). */
+/* False: the file cannot be opened. After success call rsp_close(). */
 bool rsp_open(struct rsp *rsp, const char *path);
 void rsp_close(struct rsp *rsp);
 

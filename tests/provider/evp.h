@@ -1,8 +1,8 @@
 /*
- * evp.h - the provider in a library context of the test's own, through libcrypto's public functions.
+ * evp.h - loads the provider into a library context of the test, through libcrypto's public functions.
  *
- * Two ways to load it: the module as it is shipped, from the build's directory, or linked into the test, perhaps with
- * the scripted CPU, and registered as a built-in. What the test links decides: evp_module.c or evp_builtin.c.
+ * The provider is either the module in the build's directory, or linked into the test, perhaps with the scripted CPU,
+ * and registered as a built-in. What the test links decides: evp_module.c or evp_builtin.c.
  */
 
 #ifndef TEST_EVP_H
@@ -22,7 +22,7 @@ void evp_be_quiet(void);
 /* Makes "drng" loadable in this context. */
 bool evp_make_loadable(OSSL_LIB_CTX *libctx);
 
-/* A context in which the provider sections of this openssl.cnf have been loaded; NULL with the errors printed. */
+/* A context with the provider sections of this openssl.cnf loaded; NULL, with the errors printed, if that fails. */
 OSSL_LIB_CTX *evp_context_with(const char *config);
 
 /*
@@ -30,27 +30,27 @@ OSSL_LIB_CTX *evp_context_with(const char *config);
  */
 OSSL_LIB_CTX *evp_context(const char *keys);
 
-/* The same in this process's default context, as openssl.cnf would; false: it did not load. */
+/* The same for this process's default context. False: the provider did not load. */
 bool evp_configure_default(void);
 
-/* An instance of an algorithm, fetched with this property query; NULL, errors printed. Not instantiated. */
+/* A new, not instantiated generator of an algorithm fetched with this property query; NULL, with the errors printed. */
 EVP_RAND_CTX *evp_rand(OSSL_LIB_CTX *libctx, const char *name, const char *query, EVP_RAND_CTX *parent);
 
 /* The same, instantiated without parameters. */
 EVP_RAND_CTX *evp_rand_ready(OSSL_LIB_CTX *libctx, const char *name, const char *query, EVP_RAND_CTX *parent);
 
-/* The name of the provider that this generator came from; "" for NULL. */
+/* The name of the provider that this generator belongs to; "" for NULL. */
 const char *evp_server(EVP_RAND_CTX *rand);
 
-/* Parameters of the provider and of a generator; the program ends where there is none of that name. */
+/* A parameter of the provider or of a generator. Without such a parameter the program ends. */
 uint64_t evp_counter(OSSL_LIB_CTX *libctx, const char *name);
 const char *evp_text(OSSL_LIB_CTX *libctx, const char *name);
 size_t evp_size(EVP_RAND_CTX *rand, const char *name);
 bool evp_set_uint(EVP_RAND_CTX *rand, const char *name, unsigned value);
 
 /*
- * Whether the error queue holds an error whose reason contains this, and data that contains that, NULL for any; empties
- * it.
+ * Whether the queue has an error whose reason contains `reason` and whose data contains `data`; NULL matches anything.
+ * Empties the queue.
  */
 bool evp_error(const char *reason, const char *data);
 

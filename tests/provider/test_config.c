@@ -22,7 +22,7 @@ static void defaults_are_the_first_values(void)
 {
     struct drng_config config;
     CU_ASSERT_TRUE(read_with(&config, NULL, NULL));
-    CU_ASSERT_EQUAL(config.source, DRNG_CHOICE_AUTO);
+    CU_ASSERT_EQUAL(config.choice, DRNG_CHOICE_AUTO);
     CU_ASSERT_TRUE(config.fallback);
     CU_ASSERT_TRUE(config.os_mixing);
     CU_ASSERT_EQUAL(config.request_mixing, DRNG_AUTO);
@@ -32,9 +32,9 @@ static void defaults_are_the_first_values(void)
 static void every_value_is_understood(void)
 {
     struct drng_config c;
-    CU_ASSERT_TRUE(read_with(&c, "source", "auto") && c.source == DRNG_CHOICE_AUTO);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.source == DRNG_RDSEED);
-    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.source == DRNG_RDRAND);
+    CU_ASSERT_TRUE(read_with(&c, "source", "auto") && c.choice == DRNG_CHOICE_AUTO);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdseed") && c.choice == DRNG_RDSEED);
+    CU_ASSERT_TRUE(read_with(&c, "source", "rdrand") && c.choice == DRNG_RDRAND);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "yes") && c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "fallback", "no") && !c.fallback);
     CU_ASSERT_TRUE(read_with(&c, "os_mixing", "yes") && c.os_mixing);

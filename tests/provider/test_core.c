@@ -9,12 +9,12 @@
 #include <openssl/core_names.h>
 
 #include "provider/errors.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 #include "provider/provctx.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"
 #include "provider/rand/seed_src.h"
-#include "provider/rand/source.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/unit.h"
 
@@ -236,13 +236,13 @@ static void memory_goes_back_to_where_it_came_from(void)
     CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
     drng_drbg_freectx(drbg);
 
-    struct drng_source_ctx *source = drng_source_new(provctx);
-    CU_ASSERT_EQUAL(drng_source_instantiate(source, 0, 0, NULL, 0, NULL), 1);
-    CU_ASSERT_EQUAL(drng_source_get_seed(source, &provctx->policy, &seed, 256, 48, 64), 48);
+    struct drng_instruction_rand *source = drng_instruction_rand_new(provctx);
+    CU_ASSERT_EQUAL(drng_instruction_rand_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(drng_instruction_rand_get_seed(source, &provctx->policy, &seed, 256, 48, 64), 48);
     CU_ASSERT_EQUAL(held_now(true), 1);
-    drng_source_clear_seed(source, seed, 48);
+    drng_instruction_rand_clear_seed(source, seed, 48);
     CU_ASSERT_EQUAL(held_now(true), 0);
-    drng_source_freectx(source);
+    drng_instruction_rand_freectx(source);
 
     CU_ASSERT_EQUAL(fake_thread_stop(), 1);
     drng_threads_free(provctx->threads);
@@ -258,7 +258,7 @@ static void the_page_names_the_libcrypto_that_loads(void)
     copy_core();
     struct drng_provctx *provctx = load();
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "OpenSSL " FAKE_VERSION);
+    CU_ASSERT_STRING_EQUAL(drng_stats.head->libcrypto, "OpenSSL " FAKE_VERSION);
     drng_provctx_free(provctx);
 }
 
@@ -269,14 +269,14 @@ static void one_that_does_not_say_is_unknown(void)
     struct drng_provctx *provctx = load();
     fake_version = FAKE_VERSION;
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "unknown");
+    CU_ASSERT_STRING_EQUAL(drng_stats.head->libcrypto, "unknown");
     drng_provctx_free(provctx);
 
     copy_core();
     take_away(OSSL_FUNC_CORE_GET_PARAMS);
     provctx = load();
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    CU_ASSERT_STRING_EQUAL(drng_page.head->libcrypto, "unknown");
+    CU_ASSERT_STRING_EQUAL(drng_stats.head->libcrypto, "unknown");
     drng_provctx_free(provctx);
 }
 

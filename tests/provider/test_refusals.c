@@ -12,8 +12,8 @@
 
 #include "provider/errors.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/instruction_rand.h"
 #include "provider/rand/seed_src.h"
-#include "provider/rand/source.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
@@ -281,10 +281,10 @@ static void a_seed_source_without_a_source_fails(void)
     OSSL_FUNC_rand_generate_fn *generate =
         (OSSL_FUNC_rand_generate_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_GENERATE);
     const struct drng_seed_policy policy = provctx->policy;
-    struct drng_source_ctx *source = new (provctx, NULL, NULL);
+    struct drng_instruction_rand *source = new (provctx, NULL, NULL);
     unsigned char out[48];
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
-    CU_ASSERT_EQUAL(drng_source_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(drng_instruction_rand_instantiate(source, 0, 0, NULL, 0, NULL), 1);
     CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
     provctx->policy.instructions[DRNG_RDSEED] = NULL;
     provctx->policy.instructions[DRNG_RDRAND] = NULL;
@@ -295,7 +295,7 @@ static void a_seed_source_without_a_source_fails(void)
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     provctx->policy = policy;
     CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
-    drng_source_freectx(source);
+    drng_instruction_rand_freectx(source);
 }
 
 /* A caller that asks for a number as a text is told so. */
@@ -306,7 +306,7 @@ static void a_parameter_that_cannot_be_given_is_an_error(void)
         (OSSL_FUNC_rand_newctx_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_NEWCTX);
     OSSL_FUNC_rand_get_ctx_params_fn *get =
         (OSSL_FUNC_rand_get_ctx_params_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_GET_CTX_PARAMS);
-    struct drng_source_ctx *source = new (provctx, NULL, NULL);
+    struct drng_instruction_rand *source = new (provctx, NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char text[16] = "";
@@ -315,7 +315,7 @@ static void a_parameter_that_cannot_be_given_is_an_error(void)
         CU_ASSERT_EQUAL(get(source, params), 0);
     }
     CU_ASSERT_EQUAL(get(source, NULL), 1);
-    drng_source_freectx(source);
+    drng_instruction_rand_freectx(source);
 }
 
 /* ---- Lengths ---- */

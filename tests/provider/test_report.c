@@ -9,8 +9,8 @@
 #include "mixing/machine/filter.h"
 #include "provider/config.h"
 #include "provider/errors.h"
-#include "provider/observe/page.h"
 #include "provider/observe/report.h"
+#include "provider/observe/stats.h"
 #include "provider/observe/syslog.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
@@ -87,8 +87,8 @@ static bool lying_rdseed(void)
                       strcmp(last, "RDSEED is not used any more in this process: RDSEED: disabled after two failed "
                                    "health tests, the last the repetition count test") == 0;
     return loaded_silently && said && ERR_peek_error() == 0 && reseed(libctx) && lines == 1 &&
-           strstr(drng_page.head->disabled_reason, "RDSEED: disabled") != NULL &&
-           drng_page.head->first_source == DRNG_SOURCE_INSTRUCTION + DRNG_RDRAND;
+           strstr(drng_stats.head->disabled_reason, "RDSEED: disabled") != NULL &&
+           drng_stats.head->first_source == DRNG_SOURCE_INSTRUCTION + DRNG_RDRAND;
 }
 
 static void a_disabled_instruction_is_reported_once(void)
@@ -118,7 +118,7 @@ static bool later_fallback(void)
     scripted_rdseed.behaviour = scripted_dry;
     scripted_rdrand.behaviour = scripted_constant;
     return drawn && reseed(libctx) && evp_counter(libctx, "seeds-fallback") == 1 && lines == 0 &&
-           strstr(drng_page.head->disabled_reason, "RDRAND: disabled") != NULL;
+           strstr(drng_stats.head->disabled_reason, "RDRAND: disabled") != NULL;
 }
 
 static void nothing_is_said_after_the_first_seed(void)

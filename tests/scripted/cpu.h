@@ -1,7 +1,7 @@
 /*
- * cpu.h - a CPU that does what a test says, and a clock that moves when its instructions run.
+ * cpu.h - a CPU that does what a test says, and a clock that advances when its instructions run.
  *
- * Linked in place of cpu_x86.c; words_x86.c is compiled against it, so the loops under test are the product's.
+ * Linked in place of cpu_x86.c. words_x86.c is compiled against it, so the tests run the loops of the product.
  */
 
 #ifndef SCRIPTED_CPU_H
@@ -23,12 +23,12 @@ enum { SCRIPTED_LOG = 16384 };
 
 struct scripted_instruction {
     scripted_behaviour *behaviour;
-    uint64_t executions; /* with this one */
+    uint64_t executions; /* with this behaviour */
     uint64_t words;      /* executions with CF = 1 before this one */
-    uint64_t at;         /* for behaviours that do something at the n-th word or execution */
-    unsigned which;      /* for behaviours that do it to one bit, or to one byte */
-    uint64_t ns;         /* what one execution takes on the scripted clock */
-    uint64_t state;      /* of the good words' generator */
+    uint64_t at;         /* the number of the word or execution at which a behaviour acts */
+    unsigned which;      /* the number of the bit or byte on which a behaviour acts */
+    uint64_t ns;         /* time of one execution on the scripted clock */
+    uint64_t state;      /* of the generator of good words */
     size_t log_len;
     uint64_t log[SCRIPTED_LOG]; /* the first words given */
 };
@@ -39,10 +39,10 @@ extern struct scripted_instruction scripted_rdseed;
 #define SCRIPTED_SOURCE_RDSEED ((enum drng_source)(DRNG_SOURCE_INSTRUCTION + DRNG_RDSEED))
 #define SCRIPTED_SOURCE_RDRAND ((enum drng_source)(DRNG_SOURCE_INSTRUCTION + DRNG_RDRAND))
 
-/* What drng_cpu_identify() answers. */
+/* The answer of drng_cpu_identify(). */
 extern struct drng_cpu scripted_cpu;
 
-/* Forgets all counts and logs, sets both behaviours, and makes the CPU one that has everything. */
+/* Resets all counts and logs, sets both behaviours, and gives the CPU every instruction. */
 void scripted_reset(scripted_behaviour *rdseed, scripted_behaviour *rdrand);
 
 bool scripted_execute(struct scripted_instruction *instruction, uint64_t *word);
@@ -58,7 +58,7 @@ scripted_behaviour scripted_period_64;
 scripted_behaviour scripted_counting;    /* 0, 1, 2 ...: passes the word tests, and fails those of bytes */
 scripted_behaviour scripted_dry;         /* CF = 0 for ever */
 scripted_behaviour scripted_dry_until;   /* CF = 0 before execution `at` */
-scripted_behaviour scripted_dry_from;    /* word `at` and those after it do not come */
+scripted_behaviour scripted_dry_from;    /* words from number `at` on do not come */
 scripted_behaviour scripted_every;       /* CF = 1 on one execution in `at` */
 scripted_behaviour scripted_mostly_dry;  /* CF = 1 on one execution in 25, as seen on Zen 5 */
 scripted_behaviour scripted_bad_word;    /* word `at` repeats the one before it */

@@ -69,10 +69,10 @@ class Flavour:
             **kwargs,
         )
 
-    def probe(self, config: Path | None, env: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def probe(self, config: Path | None, env: Mapping[str, str] | None = None, *arguments: str) -> dict[str, Any]:
         """Who served under this openssl.cnf; see tests/programs/probe.c."""
         extra = {"OPENSSL_CONF": str(config) if config else "/dev/null", **(env or {})}
-        result = self.run([self.program("probe")], extra)
+        result = self.run([self.program("probe"), *arguments], extra)
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
 
@@ -112,10 +112,15 @@ def need(program: str) -> str:
     return path
 
 
+def openssl_version() -> tuple[int, ...]:
+    """Of the openssl command here: major and minor."""
+    said = subprocess.run([need("openssl"), "version"], capture_output=True, text=True, check=True).stdout
+    return tuple(map(int, said.split()[1].split(".")[:2]))
+
+
 def has_random_provider() -> bool:
     """Whether this OpenSSL knows the key of that name: 3.5 and later do."""
-    said = subprocess.run([need("openssl"), "version"], capture_output=True, text=True, check=True).stdout
-    return tuple(map(int, said.split()[1].split(".")[:2])) >= (3, 5)
+    return openssl_version() >= (3, 5)
 
 
 def served_by_drng(answer: dict) -> bool:

@@ -121,6 +121,21 @@ def test_clang_tidy_finds_nothing() -> None:
     output(need("run-clang-tidy"), "-quiet", "-j", "2", "-p", str(BUILD / "dev-clang"), files, cwd=ROOT)
 
 
+def shell_scripts() -> list[str]:
+    """By their first line, whatever their names end in; what is read by another has none, and is found by its name."""
+    tracked = output("git", "ls-files", "-z", cwd=ROOT).split("\0")
+    files = [name for name in tracked if name and (ROOT / name).is_file()]
+    return [n for n in files if n.endswith(".sh") or re.match(rb"#! ?\S*/(env )?(ba|da)?sh\b", (ROOT / n).read_bytes())]
+
+
+def test_shell_scripts_are_clean() -> None:
+    """What is sourced is followed: `.shellcheckrc`."""
+    scripts = shell_scripts()
+    assert {".ci/run", "scripts/test.sh", "scripts/ci/packages.sh", "scripts/packaging/postrm"} <= set(scripts)
+    assert "scripts/evidence/collect-raw" in scripts
+    output(need("shellcheck"), *scripts, cwd=ROOT)
+
+
 def test_python_is_clean() -> None:
     ruff = BUILD / "venv" / "bin" / "ruff"
     if not ruff.exists():

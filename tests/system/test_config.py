@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import CONF, MASKED, ConfigWriter, Flavour, served_by_drng
+from tests.support.builds import CONF, MASKED, ConfigWriter, Flavour, openssl_version, served_by_drng
 
 
 def test_the_strict_profile_is_served_by_drng(flavour: Flavour) -> None:
@@ -23,6 +23,14 @@ def test_the_strict_profile_is_served_by_drng(flavour: Flavour) -> None:
     assert seeds[drng["active-source"]] == 1
     assert drng["seed-failures"] == 0
     assert drng["fork-reseeds"] == 0
+
+
+def test_a_program_whose_first_call_is_rand_bytes(release: Flavour) -> None:
+    """OpenSSL 4.0 reads the seed source's name before it reads openssl.cnf there: docs/servers.md."""
+    answer = release.probe(CONF / "drng.cnf", None, "unprepared")
+    assert served_by_drng(answer)
+    seeds = sum(answer["drng"][f"seeds-{k}"] for k in ("rdseed", "rdrand", "fallback"))
+    assert seeds == (0 if openssl_version() >= (4, 0) else 1)
 
 
 def test_an_instruction_serves_where_there_is_one(release: Flavour) -> None:

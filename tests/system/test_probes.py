@@ -72,12 +72,12 @@ def test_seeds_fallback_and_health_failures_are_traced() -> None:
 
 
 def test_reseeds_and_forks_are_traced() -> None:
-    program = PROGRAMS / "provider_page"
+    program = PROGRAMS / "provider_stats"
     usable(program)
     with tracing(program) as lines:
         subprocess.run([program], cwd=ROOT / "tests", capture_output=True, check=True)
-    assert any(re.fullmatch(r"provider_page [0-9]+: generator of 256 bits reseeded", line) for line in lines)
-    forks = [line for line in lines if re.fullmatch(r"provider_page [0-9]+: drawing after fork 1", line)]
+    assert any(re.fullmatch(r"provider_stats [0-9]+: generator of 256 bits reseeded", line) for line in lines)
+    forks = [line for line in lines if re.fullmatch(r"provider_stats [0-9]+: drawing after fork 1", line)]
     # By fork() and by clone(), on this kernel and on an old one.
     assert len(forks) == 4
     assert len(set(forks)) == 4

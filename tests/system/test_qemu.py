@@ -266,7 +266,7 @@ def test_forks_are_noticed_on_this_machine(flavour: Flavour, mode: str, config: 
 NO_WIPING: Mapping[str, set[str]] = {
     "secmem": {"slots are kept from dumps and swap and children"},
     "secmem_fork": {"a cloned child sees zeros"},
-    "provider_page": {"a child counts for itself"},
+    "provider_stats": {"a child counts for itself"},
 }
 
 NOT_HERE: Mapping[str, str] = {

@@ -206,6 +206,26 @@ def test_a_filter_of_system_calls_is_seen_and_what_it_costs() -> None:
     assert child["memory"] == "not locked: forked after drng was loaded, and a child does not inherit the lock"
 
 
+@pytest.mark.usefixtures("hardware")
+def test_generators_with_the_seeds_of_others_are_not_called_hardware(tmp_path: Path) -> None:
+    """The instruction is there, and nobody has asked drng for a seed."""
+    text = (CONF / "drng.cnf").read_text()
+    ours = "seed = DRNG-SEED\nseed_properties = provider=drng\n"
+    assert text.count(ours) == 1
+    profile = tmp_path / "others.cnf"
+    profile.write_text(text.replace(ours, "seed = SEED-SRC\nseed_properties = provider=default\n"))
+    env = {"OPENSSL_CONF": str(profile)}
+    with target(env) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+        check = status("--check", "--pid", str(process.pid))
+    assert (counters["requests"] > 0, counters["seeds-rdseed"] + counters["seeds-rdrand"]) == (True, 0)
+    assert counters["message"].startswith(output.SEEDED_BY_OTHERS)
+    assert (check.returncode, output.SEEDED_BY_OTHERS in check.stdout) == (1, True)
+    check = status("--check", env=env)
+    assert (check.returncode, check.stdout) == (1, f"drng: {output.SEEDED_BY_OTHERS}\n")
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root directory")
 def test_a_server_in_a_chroot_is_read_and_not_blamed_for_what_is_not_there() -> None:
     """Neither the module nor the configuration is to be seen where it is now."""
@@ -624,7 +644,7 @@ def test_check_nothing_serves(config: ConfigWriter) -> None:
 def test_the_worst_of_a_family_decides() -> None:
     def judged(*uses: str) -> int:
         sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none", "idle": "rdseed"}
-        no_seeds = dict.fromkeys(("seeds-rdseed", "seeds-rdrand", "seeds-fallback"), 0)
+        no_seeds = dict.fromkeys(("seeds-rdrand", "seeds-fallback"), 0)
         family = [
             processes.Process(
                 i,
@@ -635,6 +655,8 @@ def test_the_worst_of_a_family_decides() -> None:
                     "begun": True,
                     "requests": int(u != "idle"),
                     "disabled-reason": "",
+                    "seeds-rdseed": int(u != "idle"),
+                    "rdseed-retries": 0,
                     **no_seeds,
                 },
             )

@@ -1,4 +1,4 @@
-/* aes_cases.h - what holds of every implementation of AES, whichever it is. */
+/* aes_cases.h - test cases that apply to every implementation of AES. */
 
 #ifndef DRNG_AES_CASES_H
 #define DRNG_AES_CASES_H
@@ -10,7 +10,7 @@
 #include "mixing/aes/aes.h"
 #include "tests/unit/unit.h"
 
-/* Which implementation the cases are about. */
+/* Sets the implementation under test. */
 void aes_cases_about(const struct drng_aes *aes);
 
 extern const struct unit_test aes_cases[];
@@ -25,13 +25,10 @@ struct aes_ctr_run {
     uint8_t v[DRNG_AES_BLOCK];
     size_t out_blocks;
     size_t tail_blocks; /* at most 8 */
-    size_t shift;       /* bytes by which all pointers miss an alignment to 64 */
+    size_t shift;       /* all pointers are this many bytes past a multiple of 64 */
 };
 
-/*
- * Whether the call succeeds with what block after block of the reference gives, leaves the last counter in v, and
- * writes to nothing beside.
- */
+/* Whether the call gives the same blocks as the reference, leaves the last counter in v, and writes nothing else. */
 bool aes_ctr_is_right(const struct aes_ctr_run *run);
 
 enum { AES_CBC_MAX = 64 }; /* blocks */

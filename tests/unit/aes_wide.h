@@ -1,4 +1,4 @@
-/* aes_wide.h - the tests of a VAES file whose AES rounds are done lane by lane, on a CPU without VAES. */
+/* aes_wide.h - tests a file for VAES on a CPU without it: its AES rounds are done lane by lane. */
 
 #ifndef DRNG_AES_WIDE_H
 #define DRNG_AES_WIDE_H
@@ -9,11 +9,11 @@ enum { AES_WIDE_SKIPPED = 77 }; /* exit status of a program that this CPU cannot
 
 struct aes_wide {
     const struct drng_aes *aes;
-    unsigned blocks;             /* in one register */
-    const unsigned long *rounds; /* how often a register has gone through a round, the last rounds not counted */
+    unsigned blocks;             /* blocks in one register */
+    const unsigned long *rounds; /* counts the rounds of all registers, except the last rounds */
 };
 
-/* All of aes_cases.h, and when the wide registers are used; to be returned from main(). */
+/* Runs all of aes_cases.h, and checks when the wide registers are used. main() returns the result. */
 int aes_wide_run(const struct aes_wide *wide);
 
 #endif

@@ -1,4 +1,4 @@
-/* brief.h - how often a register of the short requests has gone through a round, the last rounds not counted. */
+/* brief.h - counts the rounds of all registers in the short requests, except the last rounds. */
 
 #ifndef DRNG_BRIEF_H
 #define DRNG_BRIEF_H

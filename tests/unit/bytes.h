@@ -1,4 +1,4 @@
-/* bytes.h - bytes that tests make and look at. */
+/* bytes.h - makes and checks bytes in tests. */
 
 #ifndef DRNG_BYTES_H
 #define DRNG_BYTES_H

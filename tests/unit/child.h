@@ -1,19 +1,19 @@
-/* child.h - work done in a child process, for what a test cannot survive or wants to see from the other side. */
+/* child.h - runs work in a child process: work that a test cannot survive, or that must run in a child. */
 
 #ifndef DRNG_CHILD_H
 #define DRNG_CHILD_H
 
 #include <sys/wait.h>
 
-/* What the child does; its result becomes the exit status. */
+/* The work; its result becomes the exit status. */
 typedef int child_work(void *arg);
 
-/* Both wait for the child and return its status as waitpid() gives it; -1: there was no child. */
+/* Both wait for the child and return its status from waitpid(); -1: no child could be made. */
 
-/* By fork(), whose handlers run. */
+/* By fork(), which runs the atfork handlers. */
 int child_forked(child_work *work, void *arg);
 
-/* By the system call, of which the C library learns nothing. */
+/* By the system call, which the C library does not notice. */
 int child_cloned(child_work *work, void *arg);
 
 #endif

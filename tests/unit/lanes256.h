@@ -1,6 +1,6 @@
 /*
- * lanes256.h - AES rounds on 256-bit registers done lane by lane with AES-NI, which is what VAES is defined to do; to
- * be included before a file of mixing/ that is compiled for VAES.
+ * lanes256.h - AES rounds on 256-bit registers, done lane by lane with AES-NI, as VAES is defined. To be included
+ * before a file of mixing/ that is compiled for VAES.
  */
 
 #ifndef LANES256_H
@@ -10,10 +10,10 @@
 
 enum { LANES256_BLOCKS = 256 / 128 };
 
-/* Not inlined: the callers are compiled for VAES, and no such instruction may come of this. */
+/* Not inlined: callers are compiled for VAES, and inlined code might become a VAES instruction. */
 #define LANE_BY_LANE __attribute__((noinline, target("aes,avx2")))
 
-static unsigned long wide_rounds; /* the last rounds not counted */
+static unsigned long wide_rounds; /* the last rounds are not counted */
 
 LANE_BY_LANE static __m256i encrypt_lanes(__m256i block, __m256i key)
 {

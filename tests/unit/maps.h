@@ -1,4 +1,4 @@
-/* maps.h - what the kernel says of this process's memory. */
+/* maps.h - this process's memory, as the kernel shows it in /proc/self. */
 
 #ifndef DRNG_MAPS_H
 #define DRNG_MAPS_H
@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Mappings in /proc/self/maps; 0: it cannot be read. */
+/* The number of mappings in /proc/self/maps; 0: it cannot be read. */
 size_t maps_count(void);
 
 /* Whether a file of this name is mapped. */
 bool maps_mention(const char *name);
 
-/* Whether the mapping that holds the address has this flag of two letters in /proc/self/smaps. */
+/* Whether the mapping at this address has this two-letter flag in /proc/self/smaps. */
 bool maps_has_flag(const void *address, const char *flag);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * reference.h - CTR_DRBG the slow way: a block of AES in each call, a step of SP 800-90A Rev. 1 in each statement.
+ * reference.h - CTR_DRBG written for comparison: one block of AES in each call, one step of SP 800-90A Rev. 1 in each
+ * statement.
  *
- * Shares nothing with mixing/ but the AES of libcrypto, one block at a time. What cannot fail here asserts.
+ * Shares no code with mixing/: its AES is libcrypto's, one block at a time. Calls that must not fail assert.
  */
 
 #ifndef DRNG_REFERENCE_H
@@ -13,18 +14,18 @@
 
 #include "mixing/drbg/ctr_drbg.h"
 
-/* Block_Encrypt: out may be in. */
+/* Block_Encrypt. out may be in. */
 void reference_encrypt(const uint8_t *key, size_t key_len, const uint8_t in[16], uint8_t out[16]);
 
 /* V = (V + 1) mod 2^128. */
 void reference_increment(uint8_t v[16]);
 
-/* `blocks` times: V + 1, and its encryption to out. */
+/* `blocks` times: V = V + 1, and its encryption to out. */
 void reference_keystream(const uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t blocks);
 
 /*
- * Sets v to a number whose lowest `bits` bits, a multiple of 8, are ones but for `before`, which is taken away; the
- * other bits stay. The block number before + 1 after it carries out of these bits.
+ * Sets the lowest `bits` bits of v, a multiple of 8, to the number that is `before` less than all ones; the other bits
+ * stay. So the block number before + 1 carries out of these bits.
  */
 void reference_before_carry(uint8_t v[16], unsigned bits, unsigned before);
 
@@ -45,11 +46,11 @@ void reference_instantiate(struct reference_drbg *drbg, size_t key_len, bool use
                            struct drng_bytes nonce, struct drng_bytes personalization);
 void reference_reseed(struct reference_drbg *drbg, struct drng_bytes entropy, struct drng_bytes additional);
 
-/* fresh: NULL, or the 16 bytes that ctr_drbg.h says are added to the Key half of the additional input. */
+/* fresh is NULL, or the bytes that ctr_drbg.h says are added to the additional input. */
 void reference_generate(struct reference_drbg *drbg, uint8_t *out, size_t out_len, struct drng_bytes additional,
                         const uint8_t *fresh);
 
-/* Whether a DRBG of mixing/ is in this very state. */
+/* Whether a DRBG of mixing/ is in the same state. */
 bool reference_matches(const struct reference_drbg *reference, const struct drng_ctr_drbg *drbg);
 
 #endif

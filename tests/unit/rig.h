@@ -1,4 +1,4 @@
-/* rig.h - a seed policy over the scripted CPU, and what the seeds made with it must be. */
+/* rig.h - a seed policy on the scripted CPU, and the seeds that it must make. */
 
 #ifndef DRNG_RIG_H
 #define DRNG_RIG_H
@@ -13,7 +13,7 @@
 
 enum { RIG_FALLBACK_BYTE = 0xfb, RIG_KEY_WORDS = 2 };
 
-/* All that a process holds to make seeds. Points into itself, so it stays where it was set up. */
+/* The state with which a process makes seeds. It holds pointers into itself, so it must not be copied. */
 struct rig {
     struct drng_instruction rdseed;
     struct drng_instruction rdrand;
@@ -25,12 +25,12 @@ struct rig {
 };
 
 /*
- * A new process: resets the scripted CPU and OS to these behaviours. Both instructions are allowed, the conditioner
- * is CBC-MAC and not fused, OS mixing is off, and a fallback that fills with RIG_FALLBACK_BYTE stands by.
+ * Sets up a new process: resets the scripted CPU and OS to these behaviours. Both instructions are allowed, the
+ * conditioner is CBC-MAC, not fused, OS mixing is off, and the fallback fills with RIG_FALLBACK_BYTE.
  */
 void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour *rdrand);
 
-/* The ways from words to seed, without those for AES-NI where the real CPU lacks it. */
+/* The ways from words to seed. If the real CPU has no AES-NI, those that need it are left out. */
 struct rig_way {
     const char *name;
     enum drng_conditioner_kind conditioner;
@@ -44,13 +44,12 @@ void rig_take_way(struct rig *rig, const struct rig_way *way);
 bool rig_has_aes_ni(void);
 
 /*
- * The seed that `kind` makes of `words`, a window of them for each 16 bytes: through libcrypto, whatever the rig
- * uses. False: libcrypto failed.
+ * Computes with libcrypto the seed that `kind` makes of `words`, one window for each 16 bytes. False: libcrypto failed.
  */
 bool rig_condition(enum drng_conditioner_kind kind, const uint64_t key[RIG_KEY_WORDS], const uint64_t *words,
                    size_t window, uint8_t *out, size_t len);
 
-/* Words that a seed of len bytes takes. */
+/* The number of words for a seed of len bytes. */
 size_t rig_words_of(size_t window, size_t len);
 
 #endif

@@ -63,7 +63,9 @@ static void a_slow_rdrand_has_more_time_where_it_is_the_last(void)
         set_up(&rig_ways[i]);
         rig.policy.instructions[DRNG_RDSEED] = NULL;
         scripted_rdrand.ns = SLOW_NS;
-        CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), DRNG_SEED_BUDGET_NS));
+        /* CBC-MAC in plain C takes most of a seed's time. */
+        const uint64_t budget_ns = rig.policy.aes->fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
+        CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), budget_ns));
         rig.policy.fallback = NULL;
         CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_SOLE_BUDGET_NS));
         rig.policy.instructions[DRNG_RDSEED] = &rig.rdseed;

@@ -1,11 +1,11 @@
-/* unit.h - a CUnit program for one module: its tests in a table, the result in the exit status. */
+/* unit.h - a CUnit program for one module: a table of tests, and the result as the exit status. */
 
 #ifndef DRNG_UNIT_H
 #define DRNG_UNIT_H
 
 #include <CUnit/CUnit.h>
 
-/* What a program returns that cannot be run here, after a line that says why; ctest knows it. */
+/* Exit status of a program that cannot run on this machine, after a line that says why. ctest knows it. */
 enum { UNIT_SKIPPED = 77 };
 
 struct unit_test {
@@ -13,7 +13,7 @@ struct unit_test {
     void (*run)(void);
 };
 
-/* Runs tests[0..count) as the suite `name`; to be returned from main(). */
+/* Runs tests[0..count) as the suite `name`. main() returns the result. */
 int unit_run(const char *name, const struct unit_test *tests, unsigned count);
 
 #define UNIT_MAIN(name, tests)                                                                                         \

@@ -1,4 +1,7 @@
-/* ways.h - the ways to random bytes that the benchmark compares, each as one function. */
+/*
+ * All peers that exist on this machine. Each peer through libcrypto has drawn from the generator that it is named
+ * after; otherwise this returns 0, with a line on stderr. To be called once.
+ */
 
 #ifndef DRNG_BENCH_WAYS_H
 #define DRNG_BENCH_WAYS_H
@@ -11,20 +14,20 @@
 extern "C" {
 #endif
 
-/* One way to fill out[0..len); false: it failed. */
-struct bench_way {
+/* One peer fills out[0..len); false: it failed. */
+struct bench_peer {
     const char *name; /* "drng" */
     bool (*fill)(const void *arg, uint8_t *out, size_t len);
     const void *arg;
 };
 
-enum { BENCH_MAX_WAYS = 16 };
+enum { BENCH_MAX_PEERS = 16 };
 
 /*
- * Every way that there is on this machine. Those through libcrypto have drawn from the generator that they are
+ * Every peer that there is on this machine. Those through libcrypto have drawn from the generator that they are
  * named after, or this returns 0 with a line on stderr. To be called once.
  */
-size_t bench_ways(struct bench_way ways[BENCH_MAX_WAYS]);
+size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS]);
 
 /* A seed of 384 bits, and the executions of its instruction that it takes, back to back. */
 struct bench_seed {

@@ -1,4 +1,4 @@
-/* The page of counters: where it is found, what it holds, and that each process counts for itself. */
+/* The counters: where it is found, what it holds, and that each process counts for itself. */
 
 #define _GNU_SOURCE
 
@@ -16,7 +16,7 @@
 #include "mixing/machine/filter.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 #include "provider/version.h"
 #include "tests/provider/evp.h"
 #include "tests/unit/child.h"
@@ -34,7 +34,7 @@ static bool draw(OSSL_LIB_CTX *libctx, size_t len)
 /* What draws of this process have added since `before`. */
 static struct drng_requests since(struct drng_requests before)
 {
-    const struct drng_requests now = drng_page_requests();
+    const struct drng_requests now = drng_stats_requests();
     return (struct drng_requests){now.requests - before.requests, now.bytes - before.bytes};
 }
 
@@ -46,16 +46,16 @@ static bool are(struct drng_requests counted, uint64_t requests, uint64_t bytes)
 /* ---- Where it is ---- */
 
 /* What drng-status looks up in the module's symbol table. */
-extern struct drng_page_head drng_counters;
+extern struct drng_stats_head drng_counters;
 
 static void it_is_the_exported_object_from_the_first_load_to_the_last_unload(void)
 {
     OSSL_LIB_CTX *first = evp_context("");
     OSSL_LIB_CTX *second = evp_context("");
-    CU_ASSERT_PTR_EQUAL(&drng_counters, drng_page.head);
-    CU_ASSERT_EQUAL(drng_counters.layout, DRNG_PAGE_LAYOUT);
+    CU_ASSERT_PTR_EQUAL(&drng_counters, drng_stats.head);
+    CU_ASSERT_EQUAL(drng_counters.layout, DRNG_STATS_LAYOUT);
     OSSL_LIB_CTX_free(first);
-    CU_ASSERT_EQUAL(drng_counters.layout, DRNG_PAGE_LAYOUT);
+    CU_ASSERT_EQUAL(drng_counters.layout, DRNG_STATS_LAYOUT);
     OSSL_LIB_CTX_free(second);
     CU_ASSERT_EQUAL(drng_counters.layout, 0);
 }
@@ -65,8 +65,8 @@ static void it_is_in_the_modules_own_data(void)
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_FALSE(maps_mention("drng-counters"));
-    CU_ASSERT_EQUAL(maps_has_flag(drng_page.live, "wf"), drng_fork_kernel_wipes);
-    CU_ASSERT_FALSE(maps_has_flag(drng_page.head, "wf"));
+    CU_ASSERT_EQUAL(maps_has_flag(drng_stats.live, "wf"), drng_fork_kernel_wipes);
+    CU_ASSERT_FALSE(maps_has_flag(drng_stats.head, "wf"));
     OSSL_LIB_CTX_free(libctx);
 }
 
@@ -74,11 +74,12 @@ static void the_head_says_what_is_known(void)
 {
     const uint64_t before = (uint64_t)time(NULL);
     OSSL_LIB_CTX *libctx = evp_context("");
-    const struct drng_page_head *head = drng_page.head;
+    const struct drng_stats_head *head = drng_stats.head;
     CU_ASSERT_EQUAL(memcmp(head->magic, "drngcnt", 8), 0);
-    CU_ASSERT_EQUAL(head->layout, DRNG_PAGE_LAYOUT);
-    CU_ASSERT_PTR_EQUAL((const uint8_t *)head + head->live_offset, drng_page.live);
-    CU_ASSERT_PTR_EQUAL((const uint8_t *)drng_page.live + head->cells_offset, drng_page.live->cells);
+    CU_ASSERT_EQUAL(head->layout, DRNG_STATS_LAYOUT);
+    CU_ASSERT_PTR_EQUAL((const uint8_t *)head + head->live_offset, drng_stats.live);
+    CU_ASSERT_PTR_EQUAL((const uint8_t *)drng_stats.live + head->request_counts_offset,
+                        drng_stats.live->request_counts);
     CU_ASSERT_TRUE(head->loaded >= before && head->loaded <= (uint64_t)time(NULL));
     CU_ASSERT_EQUAL(head->forks, 0);
     CU_ASSERT_EQUAL(head->healthy, 1);
@@ -88,7 +89,7 @@ static void the_head_says_what_is_known(void)
     CU_ASSERT_STRING_EQUAL(head->libcrypto, libcrypto);
     CU_ASSERT_STRING_EQUAL(head->aes, evp_text(libctx, "aes-implementation"));
     CU_ASSERT_STRING_EQUAL(head->disabled_reason, evp_text(libctx, "disabled-reason"));
-    CU_ASSERT_EQUAL(drng_page.head->filter, drng_filter_at_load());
+    CU_ASSERT_EQUAL(drng_stats.head->filter, drng_filter_at_load());
     OSSL_LIB_CTX_free(libctx);
 }
 
@@ -98,27 +99,27 @@ static void requests_and_bytes_are_exact(void)
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_TRUE(draw(libctx, 16));
-    const struct drng_requests before = drng_page_requests();
+    const struct drng_requests before = drng_stats_requests();
     for (size_t len = 1; len <= 100; len++) {
         CU_ASSERT_TRUE(draw(libctx, len));
     }
     CU_ASSERT_TRUE(are(since(before), 100, 5050));
-    CU_ASSERT_EQUAL(evp_counter(libctx, "requests"), drng_page_requests().requests);
-    CU_ASSERT_EQUAL(evp_counter(libctx, "bytes"), drng_page_requests().bytes);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "requests"), drng_stats_requests().requests);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "bytes"), drng_stats_requests().bytes);
     OSSL_LIB_CTX_free(libctx);
 }
 
-/* The other two generators count too, in the shared cell; a request that fails does not. */
+/* The other two generators count too, in the shared counts; a request that fails does not. */
 static void every_generator_counts(void)
 {
     unsigned char out[24];
     OSSL_LIB_CTX *libctx = evp_context("");
     EVP_RAND_CTX *seed = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
     EVP_RAND_CTX *drbg = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
-    struct drng_requests before = drng_page_requests();
+    struct drng_requests before = drng_stats_requests();
     CU_ASSERT_EQUAL(EVP_RAND_generate(seed, out, sizeof(out), 0, 0, NULL, 0), 1);
     CU_ASSERT_TRUE(are(since(before), 1, sizeof(out)));
-    before = drng_page_requests();
+    before = drng_stats_requests();
     CU_ASSERT_EQUAL(EVP_RAND_generate(drbg, out, sizeof(out), 1024, 0, NULL, 0), 0);
     CU_ASSERT_TRUE(are(since(before), 0, 0));
     EVP_RAND_CTX_free(drbg);
@@ -142,11 +143,11 @@ static void reseeds_and_the_time_of_the_last_seed_are_noted(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-/* ---- Cells ---- */
+/* ---- Counts of requests ---- */
 
-enum { MORE = DRNG_CELLS + 10 };
+enum { MORE = DRNG_REQUEST_COUNTS + 10 };
 
-static void more_generators_than_cells_share_one(void)
+static void more_generators_than_counts_share_one(void)
 {
     static EVP_RAND_CTX *rand[MORE];
     unsigned char out[8];
@@ -156,10 +157,10 @@ static void more_generators_than_cells_share_one(void)
         rand[i] = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
         CU_ASSERT_PTR_NOT_NULL_FATAL(rand[i]);
     }
-    struct drng_cell *last = drng_cell_take();
-    CU_ASSERT_PTR_EQUAL(last, drng_shared_cell());
-    drng_cell_give_back(last);
-    const struct drng_requests before = drng_page_requests();
+    struct drng_request_counts *last = drng_request_counts_acquire();
+    CU_ASSERT_PTR_EQUAL(last, drng_request_counts_shared());
+    drng_request_counts_release(last);
+    const struct drng_requests before = drng_stats_requests();
     for (size_t i = 0; i < MORE; i++) {
         CU_ASSERT_EQUAL(EVP_RAND_generate(rand[i], out, sizeof(out), 0, 0, NULL, 0), 1);
     }
@@ -167,45 +168,45 @@ static void more_generators_than_cells_share_one(void)
     for (size_t i = 0; i < MORE; i++) {
         EVP_RAND_CTX_free(rand[i]);
     }
-    /* What was counted stays when its generator goes, and its cell serves another. */
+    /* What was counted stays when its generator goes, and its counts serve another. */
     CU_ASSERT_TRUE(are(since(before), MORE, MORE * sizeof(out)));
-    last = drng_cell_take();
-    CU_ASSERT_PTR_NOT_EQUAL(last, drng_shared_cell());
-    drng_cell_give_back(last);
+    last = drng_request_counts_acquire();
+    CU_ASSERT_PTR_NOT_EQUAL(last, drng_request_counts_shared());
+    drng_request_counts_release(last);
     OSSL_LIB_CTX_free(libctx);
 }
 
-enum { THREADS = 8, TAKEN = 2 * DRNG_CELLS, ROUNDS = 20, EACH = 100 };
+enum { THREADS = 8, TAKEN = 2 * DRNG_REQUEST_COUNTS, ROUNDS = 20, EACH = 100 };
 
 static pthread_barrier_t start;
 
-/* Each thread writes to the cells that it holds as if nobody else did: two owners of one would lose a count. */
-static void *count_in_cells(void *unused)
+/* Each thread writes to the counts that it holds as if nobody else did: two owners of one would lose a count. */
+static void *count_in_own_counts(void *unused)
 {
     (void)pthread_barrier_wait(&start);
     for (unsigned round = 0; round < ROUNDS; round++) {
-        struct drng_cell *cells[TAKEN];
+        struct drng_request_counts *counts[TAKEN];
         for (unsigned i = 0; i < TAKEN; i++) {
-            cells[i] = drng_cell_take();
+            counts[i] = drng_request_counts_acquire();
             for (unsigned count = 0; count < EACH; count++) {
-                drng_cell_count(cells[i], 3);
+                drng_request_counts_add(counts[i], 3);
             }
         }
         for (unsigned i = 0; i < TAKEN; i++) {
-            drng_cell_give_back(cells[i]);
+            drng_request_counts_release(counts[i]);
         }
     }
     return unused;
 }
 
-static void a_cell_has_one_owner(void)
+static void a_request_count_has_one_owner(void)
 {
     pthread_t threads[THREADS];
     OSSL_LIB_CTX *libctx = evp_context("");
-    const struct drng_requests before = drng_page_requests();
+    const struct drng_requests before = drng_stats_requests();
     CU_ASSERT_EQUAL(pthread_barrier_init(&start, NULL, THREADS), 0);
     for (unsigned i = 0; i < THREADS; i++) {
-        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, count_in_cells, NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, count_in_own_counts, NULL), 0);
     }
     for (unsigned i = 0; i < THREADS; i++) {
         CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
@@ -228,18 +229,18 @@ static bool all_zero(const struct drng_counters *counters)
 static int begin_at_zero(void *arg)
 {
     OSSL_LIB_CTX *libctx = arg;
-    const struct drng_page_live *live = drng_page.live;
-    if (live->begun != 0 || !all_zero(&live->counters) || !are(drng_page_requests(), 0, 0)) {
+    const struct drng_stats_live *live = drng_stats.live;
+    if (live->begun != 0 || !all_zero(&live->counters) || !are(drng_stats_requests(), 0, 0)) {
         return 1;
     }
-    if (!draw(libctx, 16) || live->begun != 1 || drng_page.head->forks != 1) {
+    if (!draw(libctx, 16) || live->begun != 1 || drng_stats.head->forks != 1) {
         return 2;
     }
     /* Public and primary took new seeds; 16 bytes for the program, and what the primary gave as seed. */
-    if (live->counters.fork_reseeds != 2 || live->counters.reseeds != 0 || drng_page_requests().requests != 2) {
+    if (live->counters.fork_reseeds != 2 || live->counters.reseeds != 0 || drng_stats_requests().requests != 2) {
         return 3;
     }
-    const struct drng_requests before = drng_page_requests();
+    const struct drng_requests before = drng_stats_requests();
     return draw(libctx, 16) && are(since(before), 1, 16) ? 0 : 4;
 }
 
@@ -247,11 +248,11 @@ static void a_child_counts_for_itself(void)
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_TRUE(draw(libctx, 16) && draw(libctx, 16));
-    const struct drng_requests before = drng_page_requests();
+    const struct drng_requests before = drng_stats_requests();
     CU_ASSERT_EQUAL(child_forked(begin_at_zero, libctx), 0);
     CU_ASSERT_EQUAL(child_cloned(begin_at_zero, libctx), 0);
     CU_ASSERT_TRUE(are(since(before), 0, 0));
-    CU_ASSERT_EQUAL(drng_page.head->forks, 0);
+    CU_ASSERT_EQUAL(drng_stats.head->forks, 0);
     OSSL_LIB_CTX_free(libctx);
 }
 
@@ -259,7 +260,7 @@ static void a_child_counts_for_itself(void)
 
 static bool says(enum drng_memory_lock state)
 {
-    return drng_page.live->memory_lock == (uint64_t)state;
+    return drng_stats.live->memory_lock == (uint64_t)state;
 }
 
 static int look_at_lock(void *unused)
@@ -303,17 +304,17 @@ static void it_says_that_a_limit_forbids_the_lock(void)
 static int count_without_the_kernel(void *arg)
 {
     OSSL_LIB_CTX *libctx = arg;
-    if (!draw(libctx, 16) || drng_page.live->begun != 1 || drng_page.head->forks != 1) {
+    if (!draw(libctx, 16) || drng_stats.live->begun != 1 || drng_stats.head->forks != 1) {
         return 1;
     }
-    return evp_counter(libctx, "fork-reseeds") == 2 && drng_page_requests().requests == 2 ? 0 : 2;
+    return evp_counter(libctx, "fork-reseeds") == 2 && drng_stats_requests().requests == 2 ? 0 : 2;
 }
 
 static void a_child_counts_for_itself_on_an_old_kernel(void)
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_TRUE(draw(libctx, 16));
-    CU_ASSERT_EQUAL(madvise(drng_page.live, sizeof(*drng_page.live), 19 /* MADV_KEEPONFORK */), 0);
+    CU_ASSERT_EQUAL(madvise(drng_stats.live, sizeof(*drng_stats.live), 19 /* MADV_KEEPONFORK */), 0);
     drng_fork_kernel_wipes = false;
     CU_ASSERT_EQUAL(child_forked(count_without_the_kernel, libctx), 0);
     CU_ASSERT_EQUAL(child_cloned(count_without_the_kernel, libctx), 0);
@@ -328,12 +329,12 @@ static const struct unit_test tests[] = {
     {"requests and bytes are exact", requests_and_bytes_are_exact},
     {"every generator counts", every_generator_counts},
     {"reseeds and the time of the last seed are noted", reseeds_and_the_time_of_the_last_seed_are_noted},
-    {"more generators than cells share one", more_generators_than_cells_share_one},
-    {"a cell has one owner", a_cell_has_one_owner},
+    {"more generators than counts share one", more_generators_than_counts_share_one},
+    {"a request count has one owner", a_request_count_has_one_owner},
     {"a child counts for itself", a_child_counts_for_itself},
     {"it says whether memory is locked", it_says_whether_memory_is_locked},
     {"it says that a limit forbids the lock", it_says_that_a_limit_forbids_the_lock},
     {"a child counts for itself on an old kernel", a_child_counts_for_itself_on_an_old_kernel},
 };
 
-UNIT_MAIN("page of counters", tests)
+UNIT_MAIN("statistics", tests)

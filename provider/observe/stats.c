@@ -1,4 +1,4 @@
-#include "provider/observe/page.h"
+#include "provider/observe/stats.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,65 +9,61 @@
 #include "mixing/machine/probes.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
+#include "mixing/memory/pages.h"
 #include "mixing/memory/secmem.h"
 #include "provider/version.h"
 
-enum { LARGEST_PAGE = 1 << 16 };
-
 /*
- * What drng-status looks for. The live part begins with the first whole page in `room`, since whole pages are what the
- * kernel wipes. Protected: no other object of this name in the process takes its place.
+ * The object that drng-status looks for. The live part starts at the first page boundary in `room`, since the kernel
+ * wipes whole pages. Protected: no other object of this name in the process replaces it.
  */
 struct drng_counters_object {
-    struct drng_page_head head;
-    uint8_t room[(sizeof(struct drng_page_live) + LARGEST_PAGE - 1) / LARGEST_PAGE * LARGEST_PAGE + LARGEST_PAGE];
+    struct drng_stats_head head;
+    uint8_t room[(sizeof(struct drng_stats_live) + DRNG_LARGEST_PAGE - 1) / DRNG_LARGEST_PAGE * DRNG_LARGEST_PAGE +
+                 DRNG_LARGEST_PAGE];
 };
 
 extern struct drng_counters_object drng_counters;
 __attribute__((visibility("protected"))) struct drng_counters_object drng_counters;
 
-struct drng_page drng_page;
+struct drng_stats drng_stats;
 
-/* Which cells have an owner, a bit each. In ordinary memory: a child inherits generators, and their cells with them. */
-enum { WORD_BITS = 64, WORDS = DRNG_CELLS / WORD_BITS };
+/* Which counts have an owner, a bit each. In ordinary memory, since a child inherits generators and their counts. */
+enum { WORD_BITS = 64, WORDS = DRNG_REQUEST_COUNTS / WORD_BITS };
 static _Atomic uint64_t taken[WORDS];
 
-/* ---- Where it is ---- */
+/* ---- Location ---- */
 
 static size_t live_size(void)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    return (sizeof(struct drng_page_live) + page - 1) / page * page;
+    return drng_whole_pages(sizeof(struct drng_stats_live));
 }
 
 static void find_room(void)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uint8_t *room = drng_counters.room;
-    room += (page - (uintptr_t)room % page) % page;
-    drng_page.head = &drng_counters.head;
-    drng_page.live = (struct drng_page_live *)(void *)room;
+    drng_stats.head = &drng_counters.head;
+    drng_stats.live = (struct drng_stats_live *)(void *)drng_page_start(drng_counters.room);
 }
 
 /* ---- Forks ---- */
 
 static void wipe(void)
 {
-    memset(drng_page.live, 0, sizeof(*drng_page.live));
+    memset(drng_stats.live, 0, sizeof(*drng_stats.live));
 }
 
-/* Of the process that loaded the module. */
+/* The generation of the process that loaded the module. */
 static uint64_t first_generation;
 
 static void entered(void)
 {
     const uint64_t forks = drng_fork_generation() - first_generation;
-    atomic_store(&drng_page.live->begun, 1);
-    atomic_store(&drng_page.head->forks, forks);
+    atomic_store(&drng_stats.live->begun, 1);
+    atomic_store(&drng_stats.head->forks, forks);
     DRNG_PROBE1(fork, forks);
 }
 
-/* ---- What it says ---- */
+/* ---- Contents ---- */
 
 static void copy_text(char *out, size_t size, const char *text)
 {
@@ -78,11 +74,11 @@ static void copy_text(char *out, size_t size, const char *text)
 
 static void fill(const char *aes, const char *libcrypto)
 {
-    struct drng_page_head *head = drng_page.head;
-    head->live_offset = (uint32_t)((uint8_t *)drng_page.live - (uint8_t *)head);
-    head->cells_offset = DRNG_PAGE_CELLS;
-    head->cell_count = DRNG_CELLS;
-    head->cell_size = sizeof(struct drng_cell);
+    struct drng_stats_head *head = drng_stats.head;
+    head->live_offset = (uint32_t)((uint8_t *)drng_stats.live - (uint8_t *)head);
+    head->request_counts_offset = DRNG_STATS_REQUEST_COUNTS;
+    head->request_counts_number = DRNG_REQUEST_COUNTS;
+    head->request_counts_size = sizeof(struct drng_request_counts);
     head->filter = drng_filter_at_load();
     first_generation = drng_fork_generation();
     atomic_store_explicit(&head->forks, 0, memory_order_relaxed);
@@ -91,31 +87,31 @@ static void fill(const char *aes, const char *libcrypto)
     copy_text(head->version, sizeof(head->version), DRNG_VERSION);
     copy_text(head->libcrypto, sizeof(head->libcrypto), libcrypto);
     copy_text(head->aes, sizeof(head->aes), aes != NULL ? aes : "none");
-    atomic_store_explicit(&drng_page.live->begun, 1, memory_order_relaxed);
+    atomic_store_explicit(&drng_stats.live->begun, 1, memory_order_relaxed);
     head->instruction_count = DRNG_INSTRUCTIONS;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         copy_text(head->instructions[i], sizeof(head->instructions[i]), drng_instruction_flag(i));
     }
-    memcpy(head->magic, DRNG_PAGE_MAGIC, sizeof(head->magic));
-    atomic_store_explicit(&head->layout, DRNG_PAGE_LAYOUT, memory_order_release);
+    memcpy(head->magic, DRNG_STATS_MAGIC, sizeof(head->magic));
+    atomic_store_explicit(&head->layout, DRNG_STATS_LAYOUT, memory_order_release);
 }
 
-void drng_page_open(const char *aes, const char *libcrypto_version)
+void drng_stats_open(const char *aes, const char *libcrypto_version)
 {
-    char libcrypto[sizeof(drng_page.head->libcrypto)] = "unknown";
+    char libcrypto[sizeof(drng_stats.head->libcrypto)] = "unknown";
     if (libcrypto_version != NULL) {
         (void)snprintf(libcrypto, sizeof(libcrypto), "OpenSSL %s", libcrypto_version);
     }
     static struct drng_fork_watcher watcher = {.wipe = wipe, .entered = entered};
     find_room();
-    (void)drng_fork_wipes(drng_page.live, live_size());
+    (void)drng_fork_wipes(drng_stats.live, live_size());
     drng_fork_watch(&watcher);
-    drng_secmem_note_lock_in(&drng_page.live->memory_lock);
+    drng_secmem_note_lock_in(&drng_stats.live->memory_lock);
     atomic_store(&taken[0], atomic_load(&taken[0]) | 1); /* the shared one */
     fill(aes, libcrypto);
 }
 
-static bool cells_are_free(void)
+static bool counts_are_free(void)
 {
     uint64_t others = atomic_load(&taken[0]) & ~UINT64_C(1);
     for (size_t i = 1; i < WORDS; i++) {
@@ -124,30 +120,30 @@ static bool cells_are_free(void)
     return others == 0;
 }
 
-/* What is loaded next counts from zero, unless a generator has outlived this. */
-void drng_page_close(void)
+/* The next instance starts to count from zero, unless a generator is still using its counts. */
+void drng_stats_close(void)
 {
-    atomic_store(&drng_page.head->layout, 0);
-    if (cells_are_free()) {
+    atomic_store(&drng_stats.head->layout, 0);
+    if (counts_are_free()) {
         wipe();
     }
 }
 
 /* ---- Text ---- */
 
-void drng_page_explain(const char *disabled_reason, enum drng_source first_source)
+void drng_stats_explain(const char *disabled_reason, enum drng_source first_source)
 {
     if (drng_lock(drng_process_lock(DRNG_LOCK_TEXT))) {
-        struct drng_page_head *head = drng_page.head;
+        struct drng_stats_head *head = drng_stats.head;
         head->first_source = first_source;
         copy_text(head->disabled_reason, sizeof(head->disabled_reason), disabled_reason);
         drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
     }
 }
 
-/* ---- Cells ---- */
+/* ---- Counts of requests ---- */
 
-static bool take_from(size_t word, size_t *index)
+static bool acquire_in_word(size_t word, size_t *index)
 {
     uint64_t used = atomic_load_explicit(&taken[word], memory_order_relaxed);
     while (used != UINT64_MAX) {
@@ -161,31 +157,31 @@ static bool take_from(size_t word, size_t *index)
     return false;
 }
 
-struct drng_cell *drng_cell_take(void)
+struct drng_request_counts *drng_request_counts_acquire(void)
 {
     size_t index = 0;
     bool found = false;
     for (size_t word = 0; word < WORDS && !found; word++) {
-        found = take_from(word, &index);
+        found = acquire_in_word(word, &index);
     }
-    return &drng_page.live->cells[index];
+    return &drng_stats.live->request_counts[index];
 }
 
-void drng_cell_give_back(const struct drng_cell *cell)
+void drng_request_counts_release(const struct drng_request_counts *counts)
 {
-    const size_t index = (size_t)(cell - drng_page.live->cells);
+    const size_t index = (size_t)(counts - drng_stats.live->request_counts);
     if (index != 0) {
         atomic_fetch_and_explicit(&taken[index / WORD_BITS], ~(UINT64_C(1) << index % WORD_BITS), memory_order_release);
     }
 }
 
-struct drng_requests drng_page_requests(void)
+struct drng_requests drng_stats_requests(void)
 {
     struct drng_requests sum = {0};
-    for (size_t i = 0; i < DRNG_CELLS; i++) {
-        struct drng_cell *cell = &drng_page.live->cells[i];
-        sum.requests += atomic_load_explicit(&cell->requests, memory_order_relaxed);
-        sum.bytes += atomic_load_explicit(&cell->bytes, memory_order_relaxed);
+    for (size_t i = 0; i < DRNG_REQUEST_COUNTS; i++) {
+        struct drng_request_counts *counts = &drng_stats.live->request_counts[i];
+        sum.requests += atomic_load_explicit(&counts->requests, memory_order_relaxed);
+        sum.bytes += atomic_load_explicit(&counts->bytes, memory_order_relaxed);
     }
     return sum;
 }

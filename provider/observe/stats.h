@@ -1,0 +1,139 @@
+/*
+ * stats.h - the counters of this process, where they can be found and read from outside.
+ *
+ * The counters lie in the module's own data, in its one exported object, `drng_counters`. A process that may read this
+ * one's memory finds drng.so in /proc/PID/maps, and the symbol in the module's symbol table, which is in memory, too.
+ * So drng needs neither a system call nor a file for them.
+ *
+ * They have two parts. The head describes the process; a child inherits it. The live part counts events. A fork wipes
+ * it (fork.h), so a child counts from zero, whether fork() or clone() made it.
+ *
+ * They hold no secrets, no output of generators and no addresses. Numbers are in the byte order of the machine; texts
+ * are ASCII and end with NUL. A change of the layout needs a new DRNG_STATS_LAYOUT, and a change of
+ * scripts/drng_status/page.py, which reads it.
+ */
+
+#ifndef DRNG_STATS_H
+#define DRNG_STATS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/machine/counters.h"
+
+#define DRNG_STATS_MAGIC "drngcnt" /* eight bytes, with the NUL */
+
+enum {
+    DRNG_STATS_LAYOUT = 3,
+    DRNG_REQUEST_COUNTS = 1024, /* counts of requests; the first are shared by all generators that find no other free */
+    DRNG_TEXT_SIZE = 256,       /* bytes of a reason */
+    DRNG_FLAG_SIZE = 16,        /* bytes of an instruction's name */
+    DRNG_STATS_REQUEST_COUNTS = 128, /* offset of the counts of requests in the live part */
+};
+
+/* Written when the provider loads, and updated when an instruction is disabled or a self-test fails. */
+struct drng_stats_head {
+    char magic[8];
+    atomic_uint_least32_t layout;   /* DRNG_STATS_LAYOUT; 0: not filled yet */
+    uint32_t live_offset;           /* in bytes, from the head to the live part */
+    uint32_t request_counts_offset; /* in bytes, from the live part to the counts of requests */
+    uint32_t request_counts_number;
+    uint32_t request_counts_size;
+    uint32_t first_source;         /* enum drng_source: the source that is asked first for a seed */
+    atomic_uint_least64_t loaded;  /* time of the load, in seconds since the Epoch */
+    atomic_uint_least64_t forks;   /* from the process that loaded the module to the last descendant that drew */
+    atomic_uint_least64_t healthy; /* 0: a self-test has failed, and nothing is served */
+    uint32_t filter;               /* enum drng_filter: whether a system call filter was on at the load */
+    uint32_t instruction_count;
+    char version[32];   /* of drng */
+    char libcrypto[64]; /* of the libcrypto that loaded the module: "OpenSSL 3.0.19", or "unknown" */
+    char aes[32];       /* the name of the implementation in use */
+    char disabled_reason[DRNG_TEXT_SIZE];
+    char instructions[DRNG_INSTRUCTIONS]
+                     [DRNG_FLAG_SIZE]; /* "rdseed": which instruction each set of counters belongs to */
+};
+
+/*
+ * The requests that one generator has served. Only the generator's thread writes, so a request costs two plain
+ * additions and no shared cache line. When the generator is freed its counts stay, and the next owner adds to them.
+ */
+struct drng_request_counts {
+    _Alignas(64) atomic_uint_least64_t requests;
+    atomic_uint_least64_t bytes;
+};
+
+/* All zero in a child that has not drawn yet. */
+struct drng_stats_live {
+    atomic_uint_least64_t memory_lock; /* enum drng_memory_lock */
+    atomic_uint_least64_t begun;       /* 1: this process has loaded the module, or has drawn */
+    struct drng_counters counters;
+    _Alignas(DRNG_STATS_REQUEST_COUNTS) struct drng_request_counts request_counts[DRNG_REQUEST_COUNTS];
+};
+
+_Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
+                   sizeof(struct drng_stats_head) == 448 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
+               "the layout of the head has changed");
+_Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
+                   sizeof(struct drng_counters) == 48 + 24 * DRNG_INSTRUCTIONS &&
+                   offsetof(struct drng_stats_live, request_counts) == DRNG_STATS_REQUEST_COUNTS &&
+                   sizeof(struct drng_request_counts) == 64,
+               "the layout of the live part has changed");
+
+/* Valid from the first open to the last close. */
+struct drng_stats {
+    struct drng_stats_head *head;
+    struct drng_stats_live *live;
+};
+
+extern struct drng_stats drng_stats;
+
+/*
+ * Fills the head. The memory for secrets must be open. aes is the implementation's name, NULL for none.
+ * libcrypto_version is that of the libcrypto that loads the provider, NULL if it does not say.
+ */
+void drng_stats_open(const char *aes, const char *libcrypto_version);
+void drng_stats_close(void);
+
+/* Records why instructions do not serve, and which source is asked first. */
+void drng_stats_explain(const char *disabled_reason, enum drng_source first_source);
+
+/* Counts for one generator, to be released; the shared ones if no others are free. */
+struct drng_request_counts *drng_request_counts_acquire(void);
+void drng_request_counts_release(const struct drng_request_counts *counts);
+
+/* ---- Counting ---- */
+
+static inline void drng_add_single_writer(atomic_uint_least64_t *counter, uint64_t add)
+{
+    const uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, now + add, memory_order_relaxed);
+}
+
+static inline struct drng_request_counts *drng_request_counts_shared(void)
+{
+    return &drng_stats.live->request_counts[0];
+}
+
+/* Counts one request of len bytes. */
+static inline void drng_request_counts_add(struct drng_request_counts *counts, size_t len)
+{
+    if (__builtin_expect(counts == drng_request_counts_shared(), 0)) {
+        atomic_fetch_add_explicit(&counts->requests, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&counts->bytes, len, memory_order_relaxed);
+    } else {
+        drng_add_single_writer(&counts->requests, 1);
+        drng_add_single_writer(&counts->bytes, len);
+    }
+}
+
+/* The sum over all generators. */
+struct drng_requests {
+    uint64_t requests;
+    uint64_t bytes;
+};
+
+struct drng_requests drng_stats_requests(void);
+
+#endif

@@ -1,0 +1,71 @@
+#!/usr/bin/python3 -Es
+"""What `openssl rand 16` takes, from start to end, with drng and without it.
+
+Prints a table, and leaves it in build/bench/startup.md. Each figure is CPU time of the whole process, in rounds in
+which each configuration has its turn; ratios are of one round. Installs what it needs from Debian's packages (root).
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from bench_report import cpu_model, markdown
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "bench"
+ROUNDS = 200
+OPENSSL = ["/usr/bin/openssl", "rand", "16"]
+HEADER = ("openssl.cnf", "CPU time", "over none: median", "quartiles")
+
+# Lines in the provider's section of the strict profile.
+WAYS = {
+    "drng.cnf": "",
+    "source = rdrand": "source = rdrand\n",
+    "conditioner = hmac-sha256": "conditioner = hmac-sha256\n",
+}
+
+
+def configurations() -> dict[str, str]:
+    """Name and path; without drng first."""
+    profile = (ROOT / "conf" / "drng.cnf").read_text()
+    paths = {"none": "/dev/null"}
+    for number, (name, lines) in enumerate(WAYS.items()):
+        path = BUILD / f"startup-{number}.cnf"
+        path.write_text(profile.replace("[drng_sect]\n", f"[drng_sect]\n{lines}", 1))
+        paths[name] = str(path)
+    return paths
+
+
+def cpu_ms(environment: Mapping[str, str]) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(OPENSSL, env=environment, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def row(name: str, times: list[float], base: list[float]) -> list[str]:
+    low, middle, high = statistics.quantiles([a / b for a, b in zip(times, base, strict=True)], n=4)
+    return [name, f"{statistics.median(times):.2f} ms", f"{middle:.2f}", f"{low:.2f} to {high:.2f}"]
+
+
+def main() -> int:
+    subprocess.run([ROOT / "scripts" / "bench.sh", "--build"], check=True)
+    modules = {**os.environ, "OPENSSL_MODULES": str(ROOT / "build" / "bench")}
+    environments = {name: {**modules, "OPENSSL_CONF": path} for name, path in configurations().items()}
+    rounds = [{name: cpu_ms(environment) for name, environment in environments.items()} for _ in range(ROUNDS)]
+    base = [times["none"] for times in rounds]
+    rows = [row(name, [times[name] for times in rounds], base) for name in environments]
+    text = f"{cpu_model()}, `openssl rand 16`.\n\n{markdown(HEADER, rows)}\n"
+    print(text)
+    (BUILD / "startup.md").write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
