@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import clients
+from tests.support import clients, typed
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
 from tests.support.image import Image
 from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, free_ports, maps, new_site, running, server
@@ -213,7 +213,14 @@ def test_nginx(case: Case, site: Site, version: str) -> None:
         assert sum(requests_of(pid) for pid in process.workers()) > before
 
 
-# ---- The table of docs/servers.md ----
+# ---- docs/servers.md: its commands, and its table ----
+
+
+@pytest.mark.usefixtures("fips")
+def test_the_commands_of_the_guide(tmp_path: Path) -> None:
+    said = typed.type_in([*typed.commands(GUIDE, "The FIPS provider"), "drng-enable status --service nginx"], tmp_path)
+    assert "INSTALL PASSED" in said
+    assert "public: CTR-DRBG of provider drng" in said.partition("when it starts, it would get:")[2]
 
 
 def nothing(case: Case) -> None:
