@@ -181,36 +181,49 @@ def test_the_openssl_command(case: Case) -> None:
     assert case.run(*key).returncode != 0, "its seed would have come from drng"
 
 
-def requests_of(pid: int) -> int:
+def counts_of(pid: int) -> tuple[int, int]:
+    """Seeds and requests of a process by itself."""
     result = subprocess.run(
         [str(ROOT / "scripts" / "drng-status"), "--json", "--pid", str(pid)],
         capture_output=True,
         text=True,
         check=False,
     )
-    return sum(process["requests"] for process in json.loads(result.stdout)["processes"] if process["uses"] == "drng")
+    found = [process for process in json.loads(result.stdout)["processes"] if process["uses"] == "drng"]
+    seeds = sum(process[f"seeds-{way}"] for process in found for way in ("rdseed", "rdrand", "fallback"))
+    return seeds, sum(process["requests"] for process in found)
 
 
-def test_s_server(case: Case, site: Site) -> None:
+STRICT = CONF / "drng.cnf"
+
+
+@pytest.mark.parametrize("profile", ["fips", "strict"])
+def test_s_server(case: Case, site: Site, profile: str) -> None:
+    """Its first handshake makes a key. Under the strict profile that takes no seed; in the FIPS provider it does."""
     port = free_ports(1)[0]
     command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-www", "-quiet"]
     command += ["-cert", str(site.cert("ec")), "-key", str(site.key("ec"))]
-    with server(command, case.env, port) as process:
-        before = requests_of(process.pid)
+    env = case.env if profile == "fips" else {**case.env, "OPENSSL_CONF": str(STRICT)}
+    with server(command, env, port) as process:
+        seeds, requests = counts_of(process.pid)
         url = f"https://127.0.0.1:{port}/"
         curl = ["curl", "--silent", "--cacert", str(site.cert("ec")), url]
         assert subprocess.run(curl, capture_output=True, check=False).returncode == 0
-        assert requests_of(process.pid) > before
+        seeds_then, requests_then = counts_of(process.pid)
+    assert requests_then > requests
+    assert (seeds_then > seeds) == (profile == "fips")
 
 
 @pytest.mark.parametrize("version", clients.VERSIONS)
 def test_nginx(case: Case, site: Site, version: str) -> None:
     with running(NGINX, site, case.env) as process:
-        before = sum(requests_of(pid) for pid in process.workers())
+        assert all(counts_of(pid) == (0, 0) for pid in process.workers())
         outcome = clients.curl(clients.Visit(site, version=version), RELEASE.environment())
         assert outcome.page, outcome.said
         assert all(maps(pid, MODULE) for pid in process.workers())
-        assert sum(requests_of(pid) for pid in process.workers()) > before
+        counts = [counts_of(pid) for pid in process.workers()]
+        assert any(requests > 0 for _, requests in counts)
+        assert max(seeds for seeds, _ in counts) > 1, "the worker's own, and those of the FIPS provider in it"
 
 
 # ---- docs/servers.md: its commands, and its table ----
