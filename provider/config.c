@@ -19,9 +19,7 @@ struct key {
 enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, KEYS };
 
 static const struct key keys[KEYS] = {
-    [SOURCE] = {"source",
-                {"auto",
-                 DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* the names in the order of the instructions */
+    [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* in the order of the rows */
     [FALLBACK] = {"fallback", {"yes", "no"}},
     [OS_MIXING] = {"os_mixing", {"yes", "no"}},
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
