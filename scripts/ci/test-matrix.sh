@@ -22,7 +22,7 @@ skip=77
 # What depends on libcrypto or on the servers; the arithmetic of mixing/ does not change with either.
 tests="test_command_line test_config test_enable test_examples test_fips test_profiles test_random_provider test_servers test_unit"
 if [ "${1-}" = --short ]; then
-    tests="test_command_line test_config test_profiles test_random_provider"
+    tests="test_command_line test_config test_fips test_profiles test_random_provider"
     shift
 fi
 releases=${*:-bookworm trixie sid}

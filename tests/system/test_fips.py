@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import clients
+from tests.support import clients, typed
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
 from tests.support.image import Image
 from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, free_ports, maps, new_site, running, server
@@ -181,39 +181,59 @@ def test_the_openssl_command(case: Case) -> None:
     assert case.run(*key).returncode != 0, "its seed would have come from drng"
 
 
-def requests_of(pid: int) -> int:
+def counts_of(pid: int) -> tuple[int, int]:
+    """Seeds and requests of a process by itself."""
     result = subprocess.run(
         [str(ROOT / "scripts" / "drng-status"), "--json", "--pid", str(pid)],
         capture_output=True,
         text=True,
         check=False,
     )
-    return sum(process["requests"] for process in json.loads(result.stdout)["processes"] if process["uses"] == "drng")
+    found = [process for process in json.loads(result.stdout)["processes"] if process["uses"] == "drng"]
+    seeds = sum(process[f"seeds-{way}"] for process in found for way in ("rdseed", "rdrand", "fallback"))
+    return seeds, sum(process["requests"] for process in found)
 
 
-def test_s_server(case: Case, site: Site) -> None:
+STRICT = CONF / "drng.cnf"
+
+
+@pytest.mark.parametrize("profile", ["fips", "strict"])
+def test_s_server(case: Case, site: Site, profile: str) -> None:
+    """Its first handshake makes a key. Under the strict profile that takes no seed; in the FIPS provider it does."""
     port = free_ports(1)[0]
     command = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-www", "-quiet"]
     command += ["-cert", str(site.cert("ec")), "-key", str(site.key("ec"))]
-    with server(command, case.env, port) as process:
-        before = requests_of(process.pid)
+    env = case.env if profile == "fips" else {**case.env, "OPENSSL_CONF": str(STRICT)}
+    with server(command, env, port) as process:
+        seeds, requests = counts_of(process.pid)
         url = f"https://127.0.0.1:{port}/"
         curl = ["curl", "--silent", "--cacert", str(site.cert("ec")), url]
         assert subprocess.run(curl, capture_output=True, check=False).returncode == 0
-        assert requests_of(process.pid) > before
+        seeds_then, requests_then = counts_of(process.pid)
+    assert requests_then > requests
+    assert (seeds_then > seeds) == (profile == "fips")
 
 
 @pytest.mark.parametrize("version", clients.VERSIONS)
 def test_nginx(case: Case, site: Site, version: str) -> None:
     with running(NGINX, site, case.env) as process:
-        before = sum(requests_of(pid) for pid in process.workers())
+        assert all(counts_of(pid) == (0, 0) for pid in process.workers())
         outcome = clients.curl(clients.Visit(site, version=version), RELEASE.environment())
         assert outcome.page, outcome.said
         assert all(maps(pid, MODULE) for pid in process.workers())
-        assert sum(requests_of(pid) for pid in process.workers()) > before
+        counts = [counts_of(pid) for pid in process.workers()]
+        assert any(requests > 0 for _, requests in counts)
+        assert max(seeds for seeds, _ in counts) > 1, "the worker's own, and those of the FIPS provider in it"
 
 
-# ---- The table of docs/servers.md ----
+# ---- docs/servers.md: its commands, and its table ----
+
+
+@pytest.mark.usefixtures("fips")
+def test_the_commands_of_the_guide(tmp_path: Path) -> None:
+    said = typed.type_in([*typed.commands(GUIDE, "The FIPS provider"), "drng-enable status --service nginx"], tmp_path)
+    assert "INSTALL PASSED" in said
+    assert "public: CTR-DRBG of provider drng" in said.partition("when it starts, it would get:")[2]
 
 
 def nothing(case: Case) -> None:
@@ -348,11 +368,13 @@ def test_drng_conf_has_nothing_to_say_of_the_profile(tmp_path: Path) -> None:
     assert warnings_of(PROFILE.read_text(), tmp_path) == ""
 
 
-@pytest.mark.parametrize("query", ["provider=drng", "provider=drng,fips=yes", "fips,provider=drng"])
+@pytest.mark.parametrize("query", ["provider=drng", "provider=drng,fips=yes", "fips,provider=drng", "?provider=drng"])
 @pytest.mark.parametrize("key", ["properties", "seed_properties"])
 def test_drng_conf_warns_of_fips_that_is_not_taken_back(tmp_path: Path, key: str, query: str) -> None:
     text = PROFILE.read_text().replace(f"\n{key} = provider=drng,-fips\n", f"\n{key} = {query}\n")
-    assert f"[drng_fips] {key} = {query}: matches nothing" in warnings_of(text, tmp_path)
+    said = warnings_of(text, tmp_path)
+    assert f"[drng_fips] {key} = {query}: OpenSSL adds the default property fips=yes" in said
+    assert f"write {'?' if query.startswith('?') else ''}provider=drng,-fips" in said
 
 
 @pytest.mark.parametrize("query", ["provider=drng,fips=no", "-fips, provider=drng", "provider=drng,?fips=yes"])
@@ -364,7 +386,9 @@ def test_drng_conf_takes_other_ways_to_take_it_back(tmp_path: Path, query: str) 
 @pytest.mark.parametrize("line", ["fips_mode = yes", "default_properties = fips", "default_properties = a=b, fips=yes"])
 def test_drng_conf_knows_each_way_to_want_fips(tmp_path: Path, line: str) -> None:
     text = PROFILE.read_text().replace("provider=drng,-fips", "provider=drng")
-    assert "matches nothing" in warnings_of(text.replace("default_properties = fips=yes", line), tmp_path)
+    assert "adds the default property fips=yes" in warnings_of(
+        text.replace("default_properties = fips=yes", line), tmp_path
+    )
     assert warnings_of(text.replace("default_properties = fips=yes", ""), tmp_path) == ""
 
 
