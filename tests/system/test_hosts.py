@@ -206,8 +206,8 @@ sys.stdin.read()
 
 def libcryptos() -> list[str]:
     """
-    Those that this machine has, by name. Not by dlmopen(): a libcrypto in a namespace of its own, beside another, crashes
-    without drng, too, since each namespace's C library hands out the same thread-specific keys.
+    Those that this machine has, by name. Not by dlmopen(): a libcrypto in a namespace of its own, beside another,
+    crashes without drng, too, since each namespace's C library hands out the same thread-specific keys.
     """
     found = []
     for name in ("libcrypto.so.3", "libcrypto.so.4"):
