@@ -46,7 +46,7 @@ struct drng_page_head {
     uint32_t filter;               /* enum drng_filter: whether one of system calls was on at the load */
     uint32_t instruction_count;
     char version[32];   /* drng's own */
-    char libcrypto[64]; /* the one that loaded the module: "OpenSSL 3.0.19", or "unknown" */
+    char libcrypto[64]; /* who loaded the module: "OpenSSL 3.0.19", "OpenSSL 3.0.19, 4.0.3" or "unknown" */
     char aes[32];       /* the implementation in use */
     char disabled_reason[DRNG_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS][DRNG_FLAG_SIZE]; /* "rdseed": whose counters are in which place */
@@ -90,6 +90,10 @@ extern struct drng_page drng_page;
  * of the one that loads the provider, NULL if it does not say.
  */
 void drng_page_open(const char *aes, const char *libcrypto_version);
+
+/* Another libcrypto of this process has loaded the provider, too. Left out where there is no room, or no version. */
+void drng_page_add_libcrypto(const char *version);
+
 void drng_page_close(void);
 
 /* Notes why instructions do not serve, and who is first in line. */

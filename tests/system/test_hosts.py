@@ -176,6 +176,9 @@ def test_three_libcryptos_side_by_side(keys: dict[str, str], config: ConfigWrite
     assert versions[0].startswith("OpenSSL 3")
     assert versions[1].startswith("OpenSSL 4")
     assert versions[2] == "psycopg binary"
+    first, second, third = counters["libcrypto"].split(", ")
+    assert [first, f"OpenSSL {second}"] == [" ".join(version.split()[:2]) for version in versions[:2]]
+    assert re.fullmatch(r"3\.\d+\.\d+", third)
     drawn = [later - earlier for earlier, later in itertools.pairwise(requests)]
     assert drawn[0] == 20
     assert all(n >= 20 for n in drawn[1:3])
