@@ -49,6 +49,8 @@ static bool open_locked(const char *libcrypto_version)
     look_once(libcrypto_version);
     if (openings == 0) {
         open_page(libcrypto_version);
+    } else {
+        drng_stats_add_libcrypto(libcrypto_version);
     }
     openings++;
     return true;

@@ -111,6 +111,29 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     fill(aes, libcrypto);
 }
 
+/* "3.5.8" in "OpenSSL 3.0.19, 3.5.8", and not "3.0.1". */
+static bool is_listed(const char *list, const char *version)
+{
+    const size_t len = strlen(version);
+    for (const char *at = strstr(list, version); at != NULL; at = strstr(at + 1, version)) {
+        if (at != list && at[-1] == ' ' && (at[len] == ',' || at[len] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void drng_stats_add_libcrypto(const char *version)
+{
+    char *list = drng_stats.head->libcrypto;
+    const size_t room = sizeof(drng_stats.head->libcrypto);
+    const size_t len = strnlen(list, room - 1);
+    if (version == NULL || version[0] == '\0' || is_listed(list, version) || len + 2 + strlen(version) >= room) {
+        return;
+    }
+    (void)snprintf(list + len, room - len, ", %s", version);
+}
+
 static bool counts_are_free(void)
 {
     uint64_t others = atomic_load(&taken[0]) & ~UINT64_C(1);

@@ -48,7 +48,7 @@ struct drng_stats_head {
     uint32_t filter;               /* enum drng_filter: whether a system call filter was on at the load */
     uint32_t instruction_count;
     char version[32];   /* of drng */
-    char libcrypto[64]; /* of the libcrypto that loaded the module: "OpenSSL 3.0.19", or "unknown" */
+    char libcrypto[64]; /* who loaded the module: "OpenSSL 3.0.19", "OpenSSL 3.0.19, 4.0.3" or "unknown" */
     char aes[32];       /* the name of the implementation in use */
     char disabled_reason[DRNG_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS]
@@ -94,6 +94,9 @@ extern struct drng_stats drng_stats;
  * libcrypto_version is that of the libcrypto that loads the provider, NULL if it does not say.
  */
 void drng_stats_open(const char *aes, const char *libcrypto_version);
+/* Another libcrypto of this process has loaded the provider, too. Left out where there is no room, or no version. */
+void drng_stats_add_libcrypto(const char *version);
+
 void drng_stats_close(void);
 
 /* Records why instructions do not serve, and which source is asked first. */

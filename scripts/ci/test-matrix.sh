@@ -3,12 +3,14 @@
 #
 # usage: test-matrix.sh [--short] [RELEASE...]
 #
-# RELEASE: bookworm, trixie and sid if none is given, that is OpenSSL 3.0, 3.5 and the latest.
+# RELEASE: bookworm, trixie, sid and experimental if none is given, that is OpenSSL 3.0, 3.5, the latest 3.x and 4.x.
 # --short: a minute's choice of the tests, without the many handshakes of test_servers.
 #
 # Each release is a chroot with its own openssl, nginx, Apache, HAProxy, stunnel, curl and Python, in which a part of
 # the tests runs. The chroots stay in DRNG_MATRIX_CACHE (default /var/cache/drng-matrix), about 500 MB each, and are
-# brought up to date when a day old. Takes root. Status 0: all passed; 1: a test failed; 77: a release was not tested,
+# brought up to date when a day old. In experimental the servers and Python are sid's, on libcrypto.so.3; the openssl
+# command is of 4.x, and the test programs are built there, with its headers. So is a drng.so of its own, which must
+# compile without a warning and passes a choice of the tests before the one drng.so takes its place. Takes root. Status 0: all passed; 1: a test failed; 77: a release was not tested,
 # because its chroot cannot be made here.
 
 set -eu
@@ -20,16 +22,20 @@ cache=${DRNG_MATRIX_CACHE:-/var/cache/drng-matrix}
 skip=77
 
 # What depends on libcrypto or on the servers; the arithmetic of mixing/ does not change with either.
-tests="test_command_line test_config test_enable test_examples test_fips test_profiles test_random_provider test_servers test_unit"
+tests="test_command_line test_config test_enable test_examples test_fips test_hosts test_profiles test_random_provider
+    test_servers test_unit"
+own_build="test_command_line test_config test_random_provider" # with what experimental builds
+of_servers="test_examples test_servers" # which experimental has on libcrypto.so.3 alone, as sid has
 if [ "${1-}" = --short ]; then
     tests="test_command_line test_config test_fips test_profiles test_random_provider"
     shift
 fi
-releases=${*:-bookworm trixie sid}
+releases=${*:-bookworm trixie sid experimental}
 
 packages="ca-certificates openssl nginx-light apache2-bin haproxy stunnel4 curl python3 python3-pytest"
 packages="$packages cmake pkgconf libssl-dev libcunit1"
 builders=
+compilers="gcc libc6-dev ninja-build libcunit1-dev"
 
 scripts/ci/chroot.sh check
 
@@ -54,6 +60,7 @@ make_chroot()
 {
     case $1 in
     bookworm) more=$builders ;;
+    experimental) more="openssl-provider-legacy $compilers" ;;
     *) more="openssl-provider-legacy openssl-provider-fips" ;; # packages of their own from trixie on
     esac
     # shellcheck disable=SC2086 # lists of names
@@ -82,7 +89,7 @@ build_here()
 
 build_in_bookworm()
 {
-    builders="gcc libc6-dev ninja-build libcunit1-dev"
+    builders=$compilers
     make_chroot bookworm || exit $skip # with OpenSSL 3.0, to build in
     # shellcheck disable=SC2016 # the inner shell's
     in_chroot --bind "$tree" "$PWD" "$cache/bookworm" sh -ec '
@@ -109,10 +116,36 @@ echo "drng.so: SHA-256 $(sha256sum <"$tree/build/release/drng.so" | cut -c1-16).
 
 # ---- Tests ----
 
+tree_of()
+{
+    [ "$1" = experimental ] && echo "$work/own" || echo "$tree"
+}
+
+# The log names what is wrong.
+build_own()
+{
+    mkdir "$work/own"
+    tar -C "$tree" -c --exclude=./build . | tar -x -C "$work/own"
+    # shellcheck disable=SC2016 # the inner shell's
+    in_chroot --bind "$work/own" "$PWD" "$cache/experimental" sh -ec '
+        cd "$1"
+        for preset in release dev; do
+            cmake --preset $preset >/dev/null
+            cmake --build --preset $preset
+        done' sh "$PWD" >"$work/log" 2>&1 && ! grep -E "^[^ ]*[0-9]: (warning|error):" "$work/log"
+}
+
+put_the_one_binary()
+{
+    for preset in release dev; do
+        cp "$tree/build/$preset/drng.so" "$work/own/build/$preset/drng.so"
+    done
+}
+
 # Sanitizers and valgrind have had their turn in test.sh.
 run_tests()
 {
-    in_chroot --bind "$tree" "$PWD" "$cache/$1" \
+    in_chroot --bind "$(tree_of "$1")" "$PWD" "$cache/$1" \
         /usr/bin/python3 -m pytest -q --tb=short -o cache_dir=/tmp/pytest_cache --rootdir "$PWD" \
         -k 'not asan and not valgrind and not helgrind and not every_preset' "$PWD/$(find tests -name "$2.py")"
 }
@@ -123,21 +156,51 @@ summary()
     tail -n 1 "$1" | sed -e 's/=//g' -e 's/ in [0-9.]*s.*//' -e 's/, [0-9]* deselected//' -e 's/^ *//' -e 's/ *$//'
 }
 
+# result_of NAME RELEASE TEST - runs it, and notes the result under this name.
+result_of()
+{
+    if run_tests "$2" "$3" >"$work/log" 2>&1; then
+        summary "$work/log" >"$results/$1"
+    else
+        tail -n 60 "$work/log"
+        echo "FAILED: $(summary "$work/log")" >"$results/$1"
+        status=1
+    fi
+    printf '  %-22s %s\n' "$1" "$(cat "$results/$1")"
+}
+
+test_own_build()
+{
+    if ! build_own; then
+        tail -n 60 "$work/log"
+        echo "FAILED: does not build, or not without a warning" >"$results/own_build"
+        status=1
+        return 1
+    fi
+    echo "built without a warning" >"$results/own_build"
+    for test in $own_build; do
+        result_of "own_build_$test" "$1" "$test"
+        ! grep -q FAILED "$results/own_build_$test" || echo "FAILED: $test" >"$results/own_build"
+    done
+    put_the_one_binary
+}
+
 test_release()
 {
     results=$work/$1
     mkdir "$results"
     in_chroot "$cache/$1" openssl version | cut -d' ' -f2 >"$results/version"
     echo "$1: OpenSSL $(cat "$results/version")"
+    left_out=
+    if [ "$1" = experimental ]; then
+        test_own_build "$1" || return 0
+        left_out=$of_servers
+    fi
     for test in $tests; do
-        if run_tests "$1" "$test" >"$work/log" 2>&1; then
-            summary "$work/log" >"$results/$test"
-        else
-            tail -n 60 "$work/log"
-            echo "FAILED: $(summary "$work/log")" >"$results/$test"
-            status=1
-        fi
-        printf '  %-22s %s\n' "$test" "$(cat "$results/$test")"
+        case " $left_out " in
+        *" $test "*) echo "as in sid" >"$results/$test" ;;
+        *) result_of "$test" "$1" "$test" ;;
+        esac
     done
 }
 
@@ -149,7 +212,7 @@ print_table()
         printf '  %-32s' "$release ${version:-(not tested)}"
     done
     echo
-    for test in $tests; do
+    for test in $tests own_build; do
         printf '%-22s' "$test"
         for release in $releases; do
             result=$(cat "$work/$release/$test" 2>/dev/null) || result=-

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import aside, config_file
+from . import aside, config_file, needed
 from .text import printable, printable_all
 
 # A program that has not started by then does not count as one that works.
@@ -53,8 +54,17 @@ class Param(ctypes.Structure):
     ]
 
 
+def openssl_in_path() -> str | None:
+    """The command that PATH names; PATH's relative folders are the caller's, and not looked into."""
+    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(":") if os.path.isabs(folder)]
+    return shutil.which("openssl", path=":".join(folders)) if folders else None
+
+
 def load_libcrypto() -> ctypes.CDLL:
-    for name in LIBRARIES:
+    """That of the openssl in PATH, or else the first that is installed."""
+    program = openssl_in_path()
+    own = needed.libcrypto_of(program) if program else None
+    for name in (own, *LIBRARIES) if own else LIBRARIES:
         try:
             return ctypes.CDLL(name)
         except OSError:
@@ -86,6 +96,16 @@ class Libcrypto:
             "ERR_get_error": ctypes.c_ulong,
         }.items():
             getattr(self.lib, function).restype = result
+
+    def warnings(self) -> list[str]:
+        """Where this may not be the libcrypto that the openssl command has."""
+        program = openssl_in_path()
+        if program is None:
+            return []
+        own = needed.libcrypto_of(program)
+        if own is None:
+            return [f"{program} has no shared libcrypto; {self.lib._name} was examined in its place"]
+        return [] if own == self.lib._name else [f"{own} of {program} cannot be loaded; {self.lib._name} was examined"]
 
     def version(self) -> str:
         return os.fsdecode(self.lib.OpenSSL_version(0))
@@ -309,9 +329,10 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
     answer = {
         "openssl": crypto.version(),
+        "library": crypto.lib._name,
         "config": conf["file"],
         "config-problem": conf["problem"],
-        "warnings": conf["warnings"],
+        "warnings": crypto.warnings() + conf["warnings"],
         "rand_bytes": drawn,
         "errors": errors,
         "override": crypto.override() or passed_by,

@@ -95,6 +95,22 @@ static void the_head_says_what_is_known(void)
 
 /* ---- Requests ---- */
 
+/* What the next one loads is listed behind; the head is filled anew at the first load. */
+static void each_libcrypto_is_listed_once_and_whole(void)
+{
+    OSSL_LIB_CTX *libctx = evp_context("");
+    char *list = drng_stats.head->libcrypto;
+    (void)snprintf(list, sizeof(drng_stats.head->libcrypto), "OpenSSL 3.0.19");
+    static const char *const loaders[] = {"3.0.19", "4.0.3", "3.0.1", "4.0.3", NULL, ""};
+    for (size_t i = 0; i < sizeof(loaders) / sizeof(*loaders); i++) {
+        drng_stats_add_libcrypto(loaders[i]);
+    }
+    CU_ASSERT_STRING_EQUAL(list, "OpenSSL 3.0.19, 4.0.3, 3.0.1");
+    drng_stats_add_libcrypto("3.9.0-a-name-that-does-not-fit-in-what-is-left");
+    CU_ASSERT_STRING_EQUAL(list, "OpenSSL 3.0.19, 4.0.3, 3.0.1");
+    OSSL_LIB_CTX_free(libctx);
+}
+
 static void requests_and_bytes_are_exact(void)
 {
     OSSL_LIB_CTX *libctx = evp_context("");
@@ -326,6 +342,7 @@ static const struct unit_test tests[] = {
      it_is_the_exported_object_from_the_first_load_to_the_last_unload},
     {"it is in the module's own data", it_is_in_the_modules_own_data},
     {"the head says what is known", the_head_says_what_is_known},
+    {"each libcrypto is listed once, and whole", each_libcrypto_is_listed_once_and_whole},
     {"requests and bytes are exact", requests_and_bytes_are_exact},
     {"every generator counts", every_generator_counts},
     {"reseeds and the time of the last seed are noted", reseeds_and_the_time_of_the_last_seed_are_noted},

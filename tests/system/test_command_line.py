@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-from tests.support.builds import MASKED, NO_AES, ConfigWriter, Flavour
+import pytest
+
+from tests.support.builds import MASKED, NO_AES, ConfigWriter, Flavour, openssl_version
 
 
 def test_rand_with_no_other_provider(flavour: Flavour) -> None:
@@ -56,3 +58,16 @@ def test_keys_can_be_made(flavour: Flavour, config: ConfigWriter) -> None:
         result = flavour.run(["openssl", "genpkey", *arguments], env)
         assert result.returncode == 0, result.stderr
         assert "PRIVATE KEY" in result.stdout
+
+
+def test_a_parameter_of_the_command_line_comes_too_late(release: Flavour) -> None:
+    """As docs/servers.md says: -provparam is handed over after the provider has read its configuration."""
+    if openssl_version() < (3, 5):
+        pytest.skip("OpenSSL before 3.5 has no -provparam")
+    for parameter in ("fallback=no", "source=bogus"):
+        result = release.run(
+            ["openssl", "rand", "-provider", "drng", "-provparam", f"drng:{parameter}", "-hex", "8"],
+            {"OPENSSL_ia32cap": MASKED},
+        )
+        assert result.returncode == 0, result.stderr
+        assert re.fullmatch(r"[0-9a-f]{16}\n", result.stdout)

@@ -318,6 +318,56 @@ def test_a_master_that_an_openssl_cnf_should_have_given_drng_is_not_excused(tmp_
     assert "none.cnf: there is no such file" in check.stdout
 
 
+# ---- The openssl that PATH names ----
+
+
+def build_openssl(directory: Path, *flags: str) -> Path:
+    """A command of that name, in a folder of its own, with a copy of libcrypto beside it."""
+    commands, library = directory / "bin", directory / "libcrypto.so.3"
+    commands.mkdir(parents=True)
+    command = [need("gcc"), "-x", "c", "-", "-o", str(commands / "openssl"), *flags]
+    subprocess.run(command, input="int main(void) { return 0; }", text=True, check=True)
+    maps = subprocess.run(
+        [SYSTEM_PYTHON, "-c", "import ssl; print(open('/proc/self/maps').read())"], capture_output=True, text=True
+    ).stdout
+    shutil.copy(re.findall(r"/\S*/libcrypto\.so\.3", maps)[0], library)
+    return commands
+
+
+def examined(commands: Path) -> tuple[str, str]:
+    """The library, and what was said to standard error."""
+    result = status("--json", env={**PINNED, "PATH": f"{commands}:/usr/bin:/bin"})
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)["library"], result.stderr
+
+
+NEEDS_LIBCRYPTO = ("-Wl,--no-as-needed", "-lcrypto")
+
+
+def test_the_libcrypto_of_the_openssl_in_path_is_examined(tmp_path: Path) -> None:
+    commands = build_openssl(tmp_path, *NEEDS_LIBCRYPTO, "-Wl,-rpath,$ORIGIN/..")
+    library, said = examined(commands)
+    assert (Path(library).resolve(), said) == ((tmp_path / "libcrypto.so.3").resolve(), "")
+
+
+def test_a_libcrypto_that_others_may_change_is_not_loaded(tmp_path: Path) -> None:
+    commands = build_openssl(tmp_path, *NEEDS_LIBCRYPTO, "-Wl,-rpath,$ORIGIN/..")
+    (tmp_path / "libcrypto.so.3").chmod(0o666)
+    assert "/" not in examined(commands)[0]
+    (tmp_path / "libcrypto.so.3").chmod(0o644)
+    tmp_path.chmod(0o777)
+    assert "/" not in examined(commands)[0]
+
+
+@pytest.mark.parametrize("program", ["a script", "without libcrypto"])
+def test_an_openssl_without_a_shared_libcrypto_is_told_of(program: str, tmp_path: Path) -> None:
+    commands = build_openssl(tmp_path)
+    if program == "a script":
+        (commands / "openssl").write_text("#!/bin/sh\n")
+    library, said = examined(commands)
+    assert said == (f"drng-status: {commands}/openssl has no shared libcrypto; {library} was examined in its place\n")
+
+
 # ---- Processes without drng, and none ----
 
 
