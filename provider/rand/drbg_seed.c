@@ -80,10 +80,24 @@ static bool seed_from_own(struct drng_drbg *d, struct seed *seed, size_t len, bo
     return true;
 }
 
+/* `fallback = no` holds for parents, too: libcrypto makes one before it reads openssl.cnf if it is asked for primary.
+ */
+static bool parent_may_seed(const struct drng_drbg *d)
+{
+    if (d->provctx->config.fallback || !drng_parent_is_openssls_seed_source(&d->parent)) {
+        return true;
+    }
+    drng_raise(
+        &d->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED,
+        "it is OpenSSL's own seed source, and fallback = no; a program that calls RAND_get0_primary() first must "
+        "call OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL) before it");
+    return false;
+}
+
 static bool seed_from_parent(struct drng_drbg *d, struct seed *seed, unsigned entropy, size_t min_len, size_t max_len,
                              bool prediction_resistance)
 {
-    if (!parent_can_seed(d)) {
+    if (!parent_can_seed(d) || !parent_may_seed(d)) {
         return false;
     }
     seed->len = drng_parent_get_seed(&d->parent, &seed->bytes, entropy, min_len, max_len, prediction_resistance, d);
