@@ -4,6 +4,8 @@
 # usage: test-matrix.sh [--short] [RELEASE...]
 #
 # RELEASE: bookworm, trixie, sid and experimental if none is given, that is OpenSSL 3.0, 3.5, the latest 3.x and 4.x.
+# A run without --short leaves its results in build/matrix, release by release, for the table of docs/servers.md
+# (scripts/evidence/tables.py --write releases).
 # --short: a minute's choice of the tests, without the many handshakes of test_servers.
 #
 # Each release is a chroot with its own openssl, nginx, Apache, HAProxy, stunnel, curl and Python, in which a part of
@@ -24,10 +26,12 @@ skip=77
 # What depends on libcrypto or on the servers; the arithmetic of mixing/ does not change with either.
 tests="test_command_line test_config test_enable test_examples test_fips test_hosts test_profiles test_random_provider
     test_servers test_unit"
+kept=$PWD/build/matrix # what the document shows
 own_build="test_command_line test_config test_random_provider" # with what experimental builds
 of_servers="test_examples test_servers" # which experimental has on libcrypto.so.3 alone, as sid has
 if [ "${1-}" = --short ]; then
     tests="test_command_line test_config test_fips test_profiles test_random_provider"
+    kept=
     shift
 fi
 releases=${*:-bookworm trixie sid experimental}
@@ -222,16 +226,51 @@ print_table()
     done
 }
 
+# keep RELEASE - its results, in the place of those of an earlier run.
+keep()
+{
+    rm -rf "${kept:?}/$1"
+    mkdir -p "$kept"
+    cp -r "$work/$1" "$kept/$1"
+}
+
+# All that was kept, as Markdown.
+print_document()
+{
+    columns=
+    for release in bookworm trixie sid experimental; do
+        [ ! -e "$kept/$release/version" ] || columns="$columns $release"
+    done
+    printf '| tests |'
+    for release in $columns; do
+        printf ' %s, OpenSSL %s |' "$release" "$(cat "$kept/$release/version")"
+    done
+    printf '\n| --- |'
+    for release in $columns; do
+        printf ' --- |'
+    done
+    for test in $tests own_build; do
+        # shellcheck disable=SC2016 # Markdown
+        printf '\n| `%s` |' "$test"
+        for release in $columns; do
+            printf ' %s |' "$(cat "$kept/$release/$test" 2>/dev/null || echo -)"
+        done
+    done
+    echo
+}
+
 status=0
 missing=0
 for release in $releases; do
     if make_chroot "$release"; then
         test_release "$release"
+        [ -z "$kept" ] || keep "$release"
     else
         echo "$release: not tested, its chroot cannot be made"
         missing=$skip
     fi
 done
 print_table
+[ -z "$kept" ] || print_document >"$kept/releases.md"
 [ $status = 0 ] || exit $status
 exit $missing

@@ -31,14 +31,18 @@ SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **sweep.TABLES}
 # What bench-docs.sh measures, and bench-tls.sh.
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
-MEASURED = {**{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS}, "tls": ROOT / "build/bench-tls/tls.md"}
+MEASURED = {
+    **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
+    "tls": ROOT / "build/bench-tls/tls.md",
+    "releases": ROOT / "build/matrix/releases.md",
+}
 
 
 def make(name: str) -> str:
     if name in MADE:
         return MADE[name]().strip("\n")
     if not MEASURED[name].exists():
-        raise SkipTest(f"{MEASURED[name]} is not there: scripts/bench/ has what measures it")
+        raise SkipTest(f"{MEASURED[name]} is not there: scripts/bench/ and scripts/ci/ have what measures it")
     return MEASURED[name].read_text(encoding="utf-8").strip("\n")
 
 
