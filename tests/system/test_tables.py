@@ -19,8 +19,8 @@ SKIPPED = 77
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
 DERIVED = ("health-tests", "conditioning", "bounds", "cutoffs", "budgets")
 TRIED = ("matrix", "report", "thread-memory", "calls", "filters", "limits")
-MEASURED = {"bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "releases", "scaling", "startup", "threads"}
-MEASURED |= {"tls"}
+BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
+MEASURED = {*BENCHMARKS, "releases", "tls"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
