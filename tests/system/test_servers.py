@@ -27,6 +27,7 @@ from tests.support.servers import (
     new_site,
     refusal,
     running,
+    wait_for,
 )
 
 MODULE = RELEASE.modules / "drng.so"
@@ -214,7 +215,8 @@ def weights_over_restarts(kind: Apache, site: Site, env: dict[str, str]) -> list
             server.reload()
             weights.append(Weight.of(server.process.pid))
         if env["OPENSSL_CONF"] != "/dev/null":
-            assert server.without(MODULE) == []
+            # A child of before unloads the module on its way out.
+            wait_for(lambda: server.without(MODULE) == [], "every process to have the module, or to be gone")
         assert server.starts() == 1 + RESTARTS
     assert connections.visits > 0
     assert len(connections.failures) <= (0 if kind.seamless else RESTARTS / 10), connections.failures
