@@ -711,7 +711,8 @@ def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def judged(uses: str, **changes: object) -> processes.Process:
-    counters = {"active-source": "rdseed", "begun": True, "requests": 1, "disabled-reason": ""}
+    counters = {"active-source": "rdseed", "begun": True, "requests": 1, "disabled-reason": "", "seeds-fallback": 0}
+    counters |= {"seeds-rdseed": 1, "rdseed-retries": 0}
     return processes.Process(1, "x", uses, counters=counters if uses == processes.USES_DRNG else {}, **changes)  # type: ignore[arg-type]
 
 
