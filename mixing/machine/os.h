@@ -15,8 +15,8 @@
 
 /*
  * Fills out[0..len), len at most 256, from the kernel's generator, without waiting. False, and out all zero, if that
- * generator is not initialised yet or does not exist. Unlike the C library's getrandom() this is no cancellation point,
- * since callers hold locks and secrets.
+ * generator is not initialised yet or does not exist. This is no cancellation point, since callers
+ * hold locks and secrets.
  */
 bool drng_os_random(uint8_t *out, size_t len);
 

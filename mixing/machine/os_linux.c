@@ -1,21 +1,25 @@
-/* Linux, and other systems that have getrandom(). */
+/* Linux. */
+
+#define _GNU_SOURCE
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mixing/machine/cpuinfo.h"
 #include "mixing/machine/os.h"
-#include "mixing/memory/cancel.h"
 #include "mixing/memory/wipe.h"
 
-/* Requests of up to 256 bytes are served in full or not at all: random(7). */
+/*
+ * Requests of up to 256 bytes are served in full or not at all: random(7). The C library's getrandom() would be a
+ * cancellation point: glibc 2.36 makes the cancellation type asynchronous in it, and then ends a thread whose
+ * cancellation is disabled, if it was cancelled just before it disabled that.
+ */
 bool drng_os_random(uint8_t *out, size_t len)
 {
-    const struct drng_cancel cancel = drng_cancel_disable();
-    const bool whole = getrandom(out, len, GRND_NONBLOCK) == (ssize_t)len;
-    drng_cancel_restore(cancel);
+    const bool whole = syscall(SYS_getrandom, out, len, GRND_NONBLOCK) == (long)len;
     if (!whole) {
         drng_wipe(out, len);
     }
