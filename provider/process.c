@@ -1,6 +1,7 @@
 #include "provider/process.h"
 
 #include "mixing/drbg/self_test.h"
+#include "mixing/machine/clone.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
@@ -48,6 +49,7 @@ static bool open_locked(const char *libcrypto_version)
     }
     look_once(libcrypto_version);
     if (openings == 0) {
+        drng_clone_open();
         open_page(libcrypto_version);
     } else {
         drng_stats_add_libcrypto(libcrypto_version);
@@ -74,6 +76,7 @@ void drng_process_close(void)
     }
     if (--openings == 0) {
         drng_stats_close();
+        drng_clone_close();
     }
     drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));

@@ -61,9 +61,9 @@ struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *e, i
     struct drng_eligibility eligibility;
     for (int i = 0; i < DRNG_INSTRUCTIONS; i++) {
         eligibility.seeds[i] = judge(e, i, is_auto || choice == i, is_auto);
+        /* `source = rdseed` does not override the kernel's veto of RDRAND. */
+        eligibility.words[i] = judge(e, i, true, choice != i);
     }
-    /* `source = rdseed` does not override the kernel's veto of RDRAND. */
-    eligibility.words = judge(e, DRNG_WORDS_INSTRUCTION, true, choice != DRNG_WORDS_INSTRUCTION);
     return eligibility;
 }
 

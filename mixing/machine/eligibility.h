@@ -30,7 +30,7 @@ struct drng_evidence {
 
 struct drng_eligibility {
     enum drng_denial seeds[DRNG_INSTRUCTIONS]; /* whether each may make seeds */
-    enum drng_denial words; /* whether DRNG_WORDS_INSTRUCTION may give words that are no seed, whatever `source` is */
+    enum drng_denial words[DRNG_INSTRUCTIONS]; /* whether each may give words that are no seed, whatever `source` is */
 };
 
 struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *evidence, int choice);

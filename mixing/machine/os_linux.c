@@ -3,13 +3,17 @@
 #define _GNU_SOURCE
 
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "mixing/machine/cpuinfo.h"
 #include "mixing/machine/os.h"
+#include "mixing/memory/pages.h"
 #include "mixing/memory/wipe.h"
 
 /*
@@ -31,6 +35,34 @@ uint64_t drng_os_clock_ns(void)
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void drng_os_wait(uint64_t ns)
+{
+    const uint32_t word = 0;
+    const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    (void)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, word, &time, NULL, 0);
+}
+
+/* A file that is no device could be shortened, and then reading it would end the process. */
+const struct drng_vmclock *drng_os_map_vmclock(void)
+{
+    struct stat status;
+    void *page = MAP_FAILED;
+    const int fd = open("/dev/vmclock0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    if (fd < 0) {
+        return NULL;
+    }
+    if (fstat(fd, &status) == 0 && S_ISCHR(status.st_mode)) {
+        page = mmap(NULL, drng_page_size(), PROT_READ, MAP_SHARED, fd, 0);
+    }
+    (void)close(fd);
+    return page != MAP_FAILED ? page : NULL;
+}
+
+void drng_os_unmap_vmclock(const struct drng_vmclock *page)
+{
+    (void)munmap((void *)(uintptr_t)page, drng_page_size());
 }
 
 /*

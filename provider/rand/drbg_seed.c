@@ -4,6 +4,7 @@
 
 #include <openssl/evp.h>
 
+#include "mixing/machine/clone.h"
 #include "mixing/machine/probes.h"
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
@@ -141,6 +142,7 @@ static void free_seed(struct drng_drbg *d, struct seed *seed)
 static void note_seeded(struct drng_drbg *d, unsigned parent_seedings)
 {
     d->state = EVP_RAND_STATE_READY;
+    d->epoch = drng_epoch();
     d->generation = drng_fork_generation();
     d->reseed_time = d->secrets->drbg.reseed_time;
     d->parent_seedings = parent_seedings;
