@@ -19,13 +19,17 @@ static void settle_words(struct drng_provctx *provctx)
     }
 }
 
-/* A child of fork() that the kernel does not wipe is told apart by its words, too. */
-static enum drng_request_mixing settle_mixing(enum drng_tristate chosen, bool in_virtual_machine)
+/*
+ * A child of fork() that the kernel does not wipe is told apart by its words, too. The clock device is the host's word:
+ * where the guest does not trust its host, the device adds reseeds, and leaves no words out.
+ */
+static enum drng_request_mixing settle_mixing(enum drng_tristate chosen, const struct drng_cpu *cpu)
 {
-    if (chosen == DRNG_YES || !drng_fork_kernel_wipes) {
+    const bool automatic = chosen == DRNG_AUTO && cpu->hypervisor;
+    if (chosen == DRNG_YES || !drng_fork_kernel_wipes || (automatic && cpu->confidential)) {
         return DRNG_MIX_ALWAYS;
     }
-    return chosen == DRNG_AUTO && in_virtual_machine ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
+    return automatic ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
 }
 
 static void settle_policy(struct drng_provctx *provctx)
@@ -47,7 +51,7 @@ static void settle_policy(struct drng_provctx *provctx)
         provctx->policy.instructions[i] = allowed ? &drng_process.instructions[i] : NULL;
     }
     settle_words(provctx);
-    provctx->mixing = settle_mixing(config->request_mixing, cpu->hypervisor);
+    provctx->mixing = settle_mixing(config->request_mixing, cpu);
 }
 
 static bool allocate(struct drng_provctx *provctx)

@@ -19,10 +19,11 @@
 
 /* The answers of CPUID. eligibility.c decides which instructions may be used. */
 struct drng_cpu {
-    char vendor[13]; /* "AuthenticAMD", NUL-terminated */
-    unsigned family; /* display family: base plus extended */
-    unsigned model;  /* display model */
-    bool hypervisor; /* CPUID.1:ECX[31] */
+    char vendor[13];   /* "AuthenticAMD", NUL-terminated */
+    unsigned family;   /* display family: base plus extended */
+    unsigned model;    /* display model */
+    bool hypervisor;   /* CPUID.1:ECX[31]; where no CPUID can tell, true */
+    bool confidential; /* the guest does not trust its host: AMD SEV, Intel TDX */
     bool has[DRNG_INSTRUCTIONS];
     bool aes;     /* AES-NI with SSSE3 */
     bool vaes256; /* VAES with AVX2, and the system saves YMM registers */

@@ -55,7 +55,7 @@ void drng_clones_warn(const struct drng_provctx *provctx)
     }
     (void)snprintf(
         text, sizeof(text),
-        "copies of this virtual machine may draw the same bytes: %s; let this process read /dev/vmclock0, or "
+        "copies of this machine may draw the same bytes: %s; let this process read /dev/vmclock0, or "
         "set request_mixing = auto on a CPU with RDRAND",
         drng_clones_reason(provctx, protection));
     drng_message_once(DRNG_SAYS_CLONES, text);

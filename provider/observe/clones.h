@@ -20,7 +20,7 @@ enum drng_clone_protection drng_clones_protection(const struct drng_provctx *pro
 const char *drng_clones_name(enum drng_clone_protection protection);
 const char *drng_clones_reason(const struct drng_provctx *provctx, enum drng_clone_protection protection);
 
-/* Writes to the system log, once, if copies of this virtual machine may draw the same. */
+/* Writes to the system log, once, if copies of this machine may draw the same. */
 void drng_clones_warn(const struct drng_provctx *provctx);
 
 #endif

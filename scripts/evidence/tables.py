@@ -30,7 +30,7 @@ SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
 MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **sweep.TABLES}
 # What bench-docs.sh measures, and bench-tls.sh.
-BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
+BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "clones", "profile", "scaling", "startup", "threads")
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "tls": ROOT / "build/bench-tls/tls.md",

@@ -96,6 +96,24 @@ static void where_the_machine_tells_requests_take_no_words(void)
     close_machine(libctx);
 }
 
+/* The host's word adds reseeds, and leaves nothing out. */
+static void a_confidential_guest_takes_words_all_the_same(void)
+{
+    drng_process.evidence.cpu.confidential = true;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
+    close_machine(libctx);
+
+    libctx = on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, true);
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    drng_process.evidence.cpu.confidential = false;
+    close_machine(libctx);
+}
+
 /* By the instruction, whatever the kernel has. */
 static void a_copy_seeds_before_its_next_byte(void)
 {
@@ -174,7 +192,7 @@ static int tell_of_kernel(void *unused)
     drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
     OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
     CU_ASSERT_TRUE(protection_is(libctx, "kernel", "no instruction"));
-    const bool said = lines == 1 && strstr(last, "copies of this virtual machine may draw the same bytes") == last &&
+    const bool said = lines == 1 && strstr(last, "copies of this machine may draw the same bytes") == last &&
                       strstr(last, "/dev/vmclock0") != NULL;
     const bool drawn = draw(libctx);
     const unsigned before = scripted_os_calls;
@@ -211,6 +229,7 @@ static void nothing_repeats_in_silence(void)
 
 static const struct unit_test tests[] = {
     {"where the machine tells requests take no words", where_the_machine_tells_requests_take_no_words},
+    {"a confidential guest takes words all the same", a_confidential_guest_takes_words_all_the_same},
     {"a copy seeds before its next byte", a_copy_seeds_before_its_next_byte},
     {"if the device stops requests take words again", if_the_device_stops_requests_take_words_again},
     {"without instructions a copy waits for the kernel", without_instructions_a_copy_waits_for_the_kernel},
