@@ -30,11 +30,28 @@ static bool has_generation(const struct drng_vmclock *device)
            le32toh(device->size) >= sizeof(struct drng_vmclock);
 }
 
+/* Both values at once: each changes another half, so a change of both cannot look like none. */
+static uint64_t marker_of(const struct drng_vmclock *device)
+{
+    const uint64_t generation = atomic_load_explicit(drng_clone_watch.generation, memory_order_relaxed);
+    const uint64_t disruption = atomic_load_explicit(&device->disruption_marker, memory_order_relaxed);
+    return disruption ^ (generation << 32 | generation >> 32);
+}
+
+/* Whether *marker was read while the hypervisor did not write. */
+static bool read_marker(const struct drng_vmclock *device, uint64_t *marker)
+{
+    const uint32_t before = atomic_load_explicit(&device->sequence, memory_order_acquire);
+    *marker = marker_of(device);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&device->sequence, memory_order_relaxed) == before && (le32toh(before) & 1) == 0;
+}
+
 /* False: the device does not answer. */
 static bool look(const struct drng_vmclock *device, uint64_t *marker)
 {
     for (unsigned i = 0; i < LOOKS; i++) {
-        if (drng_clone_read(device, marker)) {
+        if (read_marker(device, marker)) {
             return true;
         }
         drng_pause();
@@ -72,13 +89,10 @@ static uint64_t note_change(void)
     return atomic_fetch_add(&drng_clone_watch.count, 1) + 1;
 }
 
-uint64_t drng_clone_look(void)
+/* Also while the hypervisor writes. */
+static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_vmclock *device)
 {
-    const struct drng_vmclock *device = atomic_load(&drng_clone_watch.device);
     uint64_t marker = 0;
-    if (device == NULL) {
-        return atomic_load(&drng_clone_watch.count);
-    }
     if (!look(device, &marker)) {
         /* A copy may have been missed. */
         atomic_store(&drng_clone_watch.device, NULL);
@@ -90,6 +104,22 @@ uint64_t drng_clone_look(void)
     const uint64_t count = note_change();
     atomic_store(&drng_clone_watch.marker, marker);
     return count;
+}
+
+uint64_t drng_clone_count(void)
+{
+    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed);
+    uint64_t marker = 0;
+    if (device != NULL && (!read_marker(device, &marker) ||
+                           marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
+        return look_closely(device);
+    }
+    return atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
+}
+
+uint64_t drng_epoch_look(void)
+{
+    return drng_fork_generation() + drng_clone_count();
 }
 
 void drng_clone_let_kernel_hear(void)

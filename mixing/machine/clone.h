@@ -14,7 +14,6 @@
 #ifndef DRNG_CLONE_H
 #define DRNG_CLONE_H
 
-#include <endian.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,38 +42,11 @@ static inline bool drng_clone_is_watched(void)
     return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL;
 }
 
-/* The slow path of drng_clone_count(). */
-uint64_t drng_clone_look(void);
-
-/* Both values at once: each changes another half, so a change of both cannot look like none. */
-static inline uint64_t drng_clone_marker(const struct drng_vmclock *device)
-{
-    const uint64_t generation = atomic_load_explicit(drng_clone_watch.generation, memory_order_relaxed);
-    return atomic_load_explicit(&device->disruption_marker, memory_order_relaxed) ^
-           (generation << 32 | generation >> 32);
-}
-
-/* Whether *marker was read while the hypervisor did not write. */
-static inline bool drng_clone_read(const struct drng_vmclock *device, uint64_t *marker)
-{
-    const uint32_t before = atomic_load_explicit(&device->sequence, memory_order_acquire);
-    *marker = drng_clone_marker(device);
-    atomic_thread_fence(memory_order_acquire);
-    return atomic_load_explicit(&device->sequence, memory_order_relaxed) == before && (le32toh(before) & 1) == 0;
-}
-
 /* How often this process, or an ancestor before it forked, has noticed that its machine was copied. */
-static inline uint64_t drng_clone_count(void)
-{
-    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed);
-    uint64_t marker = 0;
-    if (__builtin_expect(device != NULL, 0) &&
-        (!drng_clone_read(device, &marker) ||
-         marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
-        return drng_clone_look();
-    }
-    return atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
-}
+uint64_t drng_clone_count(void);
+
+/* drng_epoch() in a new process, where a device is watched, and where the kernel does not wipe. */
+uint64_t drng_epoch_look(void);
 
 /*
  * The epoch of this memory: another number in each child process, and after each change of the marker. A generator
@@ -83,7 +55,12 @@ static inline uint64_t drng_clone_count(void)
  */
 static inline uint64_t drng_epoch(void)
 {
-    return drng_fork_generation() + drng_clone_count();
+    const uint64_t generation =
+        drng_fork_kernel_wipes ? atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed) : 0;
+    if (__builtin_expect(generation == 0 || drng_clone_is_watched(), 0)) {
+        return drng_epoch_look();
+    }
+    return generation + atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
 }
 
 /*

@@ -116,8 +116,9 @@ static void unlock(void *vdrbg)
 
 /* ---- One request at a time, in one epoch ---- */
 
-/* False: a signal handler has interrupted a request of this generator, and asks it for another. */
-static bool enter(struct drng_drbg *d, uint64_t *epoch)
+/* Inline, as leave() is: each request passes both. False: a signal handler has interrupted a request of this generator,
+ * and asks it for another. */
+static inline bool enter(struct drng_drbg *d, uint64_t *epoch)
 {
     *epoch = drng_epoch();
     if (__builtin_expect(atomic_load_explicit(&d->secrets->busy, memory_order_relaxed), 0)) {
@@ -132,7 +133,7 @@ static bool enter(struct drng_drbg *d, uint64_t *epoch)
  * False: the process forked since enter(), and this is the child; or the machine was copied, and this is a copy. The
  * caller starts over: the result was made of the original's state, or of state that the kernel had wiped.
  */
-static bool leave(struct drng_drbg *d, uint64_t epoch)
+static inline bool leave(struct drng_drbg *d, uint64_t epoch)
 {
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed);
