@@ -141,6 +141,29 @@ static void if_the_device_stops_requests_take_words_again(void)
     close_machine(libctx);
 }
 
+static uint64_t words_of_a_seed(EVP_RAND_CTX *rand)
+{
+    unsigned char out[16];
+    const uint64_t before = scripted_rdseed.executions;
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
+    return scripted_rdseed.executions - before;
+}
+
+/* The seed source starts over. Its instruction has been tested in this process. */
+static void a_copy_draws_a_key_of_its_own(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    EVP_RAND_CTX *rand = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
+    const uint64_t key = DRNG_CONDITIONER_KEY_LEN / sizeof(uint64_t);
+    (void)words_of_a_seed(rand);
+    const uint64_t later = words_of_a_seed(rand);
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_EQUAL(words_of_a_seed(rand), key + later);
+    CU_ASSERT_EQUAL(words_of_a_seed(rand), later);
+    EVP_RAND_CTX_free(rand);
+    close_machine(libctx);
+}
+
 /* The kernel's bytes may be those of every other copy. */
 static void without_instructions_a_copy_waits_for_the_kernel(void)
 {
@@ -231,6 +254,7 @@ static const struct unit_test tests[] = {
     {"where the machine tells requests take no words", where_the_machine_tells_requests_take_no_words},
     {"a confidential guest takes words all the same", a_confidential_guest_takes_words_all_the_same},
     {"a copy seeds before its next byte", a_copy_seeds_before_its_next_byte},
+    {"a copy draws a key of its own", a_copy_draws_a_key_of_its_own},
     {"if the device stops requests take words again", if_the_device_stops_requests_take_words_again},
     {"without instructions a copy waits for the kernel", without_instructions_a_copy_waits_for_the_kernel},
     {"without a device a word of any instruction protects", without_a_device_a_word_of_any_instruction_protects},
