@@ -45,10 +45,10 @@ void drng_os_wait(uint64_t ns)
 }
 
 /* A file that is no device could be shortened, and then reading it would end the process. */
-const struct drng_vmclock *drng_os_map_vmclock(void)
+struct drng_vmclock *drng_os_map_vmclock(void)
 {
     struct stat status;
-    void *page = MAP_FAILED;
+    void *page = NULL;
     const int fd = open("/dev/vmclock0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0) {
         return NULL;
@@ -57,12 +57,12 @@ const struct drng_vmclock *drng_os_map_vmclock(void)
         page = mmap(NULL, drng_page_size(), PROT_READ, MAP_SHARED, fd, 0);
     }
     (void)close(fd);
-    return page != MAP_FAILED ? page : NULL;
+    return page == MAP_FAILED ? NULL : page;
 }
 
-void drng_os_unmap_vmclock(const struct drng_vmclock *page)
+void drng_os_unmap_vmclock(struct drng_vmclock *page)
 {
-    (void)munmap((void *)(uintptr_t)page, drng_page_size());
+    (void)munmap(page, drng_page_size());
 }
 
 /*

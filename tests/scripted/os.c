@@ -39,12 +39,12 @@ void drng_os_wait(uint64_t ns)
     scripted_clock_ns += ns;
 }
 
-const struct drng_vmclock *drng_os_map_vmclock(void)
+struct drng_vmclock *drng_os_map_vmclock(void)
 {
     return scripted_vmclock;
 }
 
-void drng_os_unmap_vmclock(const struct drng_vmclock *page)
+void drng_os_unmap_vmclock(struct drng_vmclock *page)
 {
     (void)page;
 }
