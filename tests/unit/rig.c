@@ -47,7 +47,11 @@ const struct rig_way rig_ways[] = {
 
 bool rig_has_aes_ni(void)
 {
+#if defined(__x86_64__)
     return __builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3");
+#else
+    return false;
+#endif
 }
 
 size_t rig_way_count(void)
@@ -59,7 +63,11 @@ size_t rig_way_count(void)
 /* The fused loop goes with AES-NI. */
 void rig_take_way(struct rig *rig, const struct rig_way *way)
 {
+#if defined(__x86_64__)
     rig->policy.aes = way->fused ? &drng_aes_ni : &drng_aes_portable;
+#else
+    rig->policy.aes = &drng_aes_portable;
+#endif
     rig->policy.conditioner = way->conditioner;
 }
 
