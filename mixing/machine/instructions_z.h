@@ -1,10 +1,8 @@
-/* instructions_z.h - the only file that executes PRNO, as a number, since assemblers for older machines do not know it.
- */
+/* instructions_z.h - the only file that executes PRNO, as a number: assemblers for older machines do not know it. */
 
 #ifndef DRNG_INSTRUCTIONS_Z_H
 #define DRNG_INSTRUCTIONS_Z_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Of PRNO, in general register 0. */
@@ -18,11 +16,9 @@ static inline void drng_execute_prno_query(uint8_t functions[16])
     __asm__ volatile(".insn rre,0xb93c0000,%%r2,%%r4" : : "d"(function), "a"(block) : "cc", "memory");
 }
 
-/*
- * No raw numbers, and eight bytes of conditioned ones. Condition code 0: they are all there. With 3 the CPU has stopped
- * early, which it may do without having stored any: that is a failure, and the next execution starts over.
+/* No raw numbers, and eight bytes of conditioned ones. Returns the condition code: 0 or, if the CPU stopped early, 3.
  */
-static inline bool drng_execute_trng(uint64_t *word)
+static inline unsigned drng_execute_trng(uint64_t *word)
 {
     register uint64_t function __asm__("r0") = DRNG_PRNO_TRNG;
     register void *block __asm__("r1") = 0;
@@ -30,12 +26,12 @@ static inline bool drng_execute_trng(uint64_t *word)
     register uint64_t raw_len __asm__("r3") = 0;
     register uint64_t *conditioned __asm__("r4") = word;
     register uint64_t conditioned_len __asm__("r5") = sizeof(*word);
-    uint32_t code;
+    unsigned code;
     __asm__ volatile(".insn rre,0xb93c0000,%%r2,%%r4\n\tipm %[code]\n\tsrl %[code],28"
                      : [code] "=&d"(code), "+a"(raw), "+d"(raw_len), "+a"(conditioned), "+d"(conditioned_len)
                      : "d"(function), "a"(block)
                      : "cc", "memory");
-    return code == 0;
+    return code;
 }
 
 #endif

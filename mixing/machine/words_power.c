@@ -4,20 +4,22 @@
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_power.h"
 
-static bool drng_cpu_darn(uint64_t *word)
+/* All ones are no word. */
+static bool take(uint64_t value, uint64_t *word)
 {
-    uint64_t value;
-    const bool done = drng_execute_darn(&value);
+    const bool done = value != UINT64_MAX;
     *word = done ? value : 0;
     return done;
 }
 
+static bool drng_cpu_darn(uint64_t *word)
+{
+    return take(drng_execute_darn(), word);
+}
+
 static bool drng_cpu_darn_raw(uint64_t *word)
 {
-    uint64_t value;
-    const bool done = drng_execute_darn_raw(&value);
-    *word = done ? value : 0;
-    return done;
+    return take(drng_execute_darn_raw(), word);
 }
 
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {

@@ -4,10 +4,12 @@
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_z.h"
 
+/* A CPU that stops early may have stored a part of the word or nothing: a failure, and the next execution starts over.
+ */
 static bool drng_cpu_trng(uint64_t *word)
 {
     uint64_t value = 0;
-    const bool done = drng_execute_trng(&value);
+    const bool done = drng_execute_trng(&value) == 0;
     *word = done ? value : 0;
     return done;
 }

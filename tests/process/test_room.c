@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     OSSL_LIB_CTX *libctx = evp_context("");
     unsigned char out[1];
     (void)RAND_bytes_ex(libctx, out, sizeof(out), 0);
-    const bool hardware = evp_counter(libctx, "seeds-rdseed") + evp_counter(libctx, "seeds-rdrand") > 0;
+    const bool hardware = evp_hardware_seeds(libctx) > 0;
     OSSL_LIB_CTX_free(libctx);
     if (!hardware) {
         (void)printf("skipped: this CPU has no instruction to seed from\n");
