@@ -139,7 +139,7 @@ static int draw_as_process_1(void *draw)
     if (getpid() != 1 || (*work)(NULL) != 0) {
         return 2;
     }
-    const pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD | CLONE_NEWPID, 0, 0, 0, 0);
+    const pid_t pid = CHILD_RAW_CLONE(SIGCHLD | CLONE_NEWPID);
     if (pid == 0) {
         _exit(getpid() == 1 ? (*work)(NULL) : 3);
     }

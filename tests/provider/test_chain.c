@@ -41,8 +41,7 @@ static void libcryptos_three_are_ours(void)
 
 static uint64_t seeds(void)
 {
-    return evp_counter(libctx, "seeds-rdseed") + evp_counter(libctx, "seeds-rdrand") +
-           evp_counter(libctx, "seeds-fallback");
+    return evp_hardware_seeds(libctx) + evp_counter(libctx, "seeds-fallback");
 }
 
 static void a_seed_of_the_primary_is_counted(void)

@@ -5,14 +5,27 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+enum { MOST_WORDS = 4096 };
+
+/* Each word's least significant byte first. */
+static const uint8_t *bytes_of(const uint64_t *words, size_t count)
+{
+    static uint8_t bytes[MOST_WORDS * sizeof(*words)];
+    for (size_t i = 0; i < count && i < MOST_WORDS; i++) {
+        for (size_t at = 0; at < sizeof(*words); at++) {
+            bytes[i * sizeof(*words) + at] = (uint8_t)(words[i] >> 8 * at);
+        }
+    }
+    return bytes;
+}
+
 static bool cbc_mac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
 {
     EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
     bool done = ctx != NULL && EVP_EncryptInit_ex(ctx, EVP_aes_128_cbc(), NULL, (const uint8_t *)key, NULL) == 1;
     for (size_t i = 0; i < count && done; i += 2) {
         int len = 0;
-        done =
-            EVP_EncryptUpdate(ctx, block, &len, (const uint8_t *)(words + i), DRNG_MAC_LEN) == 1 && len == DRNG_MAC_LEN;
+        done = EVP_EncryptUpdate(ctx, block, &len, bytes_of(words + i, 2), DRNG_MAC_LEN) == 1 && len == DRNG_MAC_LEN;
     }
     EVP_CIPHER_CTX_free(ctx);
     return done;
@@ -21,7 +34,7 @@ static bool cbc_mac_block(const uint64_t *key, const uint64_t *words, size_t cou
 static bool hmac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
 {
     uint8_t digest[DRNG_HMAC_LEN] = {0};
-    const bool done = HMAC(EVP_sha256(), key, DRNG_CONDITIONER_KEY_LEN, (const uint8_t *)words, count * sizeof(*words),
+    const bool done = HMAC(EVP_sha256(), key, DRNG_CONDITIONER_KEY_LEN, bytes_of(words, count), count * sizeof(*words),
                            digest, NULL) != NULL;
     memcpy(block, digest, DRNG_MAC_LEN);
     return done;

@@ -9,8 +9,10 @@ bool unit_emulated(const char *why)
 {
     const bool emulated = getenv("DRNG_TEST_EMULATOR") != NULL; // NOLINT(concurrency-mt-unsafe)
     if (emulated) {
-        (void)printf("skipped under QEMU's user mode: %s ", why);
-        CU_PASS("a skip");
+        (void)printf("skipped: QEMU's user mode: %s ", why);
+        if (CU_is_test_running()) {
+            CU_PASS("a skip");
+        }
     }
     return emulated;
 }
