@@ -108,6 +108,9 @@ static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
     if (others_after) {
         return starves || policy->aes->fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
     }
+    if (others_before && starves) {
+        return DRNG_LAST_BUDGET_NS - DRNG_STARTUP_BUDGET_NS; /* which it may have to wait for, as the one before it */
+    }
     return others_before || starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
 }
 

@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mixing/machine/cpuinfo.h"
 #include "mixing/machine/os.h"
 #include "mixing/memory/pages.h"
 #include "mixing/memory/wipe.h"
@@ -63,27 +62,4 @@ struct drng_vmclock *drng_os_map_vmclock(void)
 void drng_os_unmap_vmclock(struct drng_vmclock *page)
 {
     (void)munmap(page, drng_page_size());
-}
-
-/*
- * The first processor's flags are within the first pages of the file. On a large machine the file is megabytes long,
- * but the kernel generates only what is read.
- */
-void drng_os_kernel_flags(struct drng_kernel_flags *flags)
-{
-    static char text[16384]; /* not on the stack, which may be small */
-    size_t len = 0;
-    ssize_t got = 0;
-
-    *flags = (struct drng_kernel_flags){0};
-    const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return;
-    }
-    do {
-        got = read(fd, text + len, sizeof(text) - 1 - len);
-        len += got > 0 ? (size_t)got : 0;
-        text[len] = '\0';
-    } while (got > 0 && len < sizeof(text) - 1 && !drng_cpuinfo_parse(text, flags));
-    (void)close(fd);
 }

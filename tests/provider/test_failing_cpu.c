@@ -6,6 +6,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
+#include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
 #include "provider/process.h"
 #include "tests/provider/evp.h"
@@ -224,7 +225,7 @@ static void requests_are_mixed_where_they_should_be(void)
     CU_ASSERT_EQUAL(draw(libctx, out), 1);
     before = scripted_rdrand.executions;
     CU_ASSERT_EQUAL(draw(libctx, out), 1);
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, before);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, before + !drng_fork_kernel_wipes); /* then no key switches it off */
     OSSL_LIB_CTX_free(libctx);
 }
 
@@ -244,7 +245,7 @@ static uint64_t executions_of_a_request(bool hypervisor)
 static void a_hypervisor_switches_request_mixing_on(void)
 {
     CU_ASSERT_EQUAL(executions_of_a_request(true), 1);
-    CU_ASSERT_EQUAL(executions_of_a_request(false), 0);
+    CU_ASSERT_EQUAL(executions_of_a_request(false), !drng_fork_kernel_wipes);
 }
 
 /* The kernel's generator is not ready, the hardware is: a seed at once, and nobody waits. */

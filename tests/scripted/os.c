@@ -18,7 +18,10 @@ void scripted_os_reset(void)
     scripted_os_calls = 0;
     scripted_vmclock = NULL;
     scripted_waits = 0;
-    scripted_kernel_flags = (struct drng_kernel_flags){.known = true, .has = {true, true}};
+    scripted_kernel_flags.known = true;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        scripted_kernel_flags.has[i] = true;
+    }
 }
 
 bool drng_os_random(uint8_t *out, size_t len)
