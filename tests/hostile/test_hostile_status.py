@@ -1,4 +1,4 @@
-"""drng-status in a hostile world: whatever names, maps, pages, files, environments and directories others make."""
+"""drng-status in a hostile world: whatever names, maps, counters, files, environments and directories others make."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scripts.drng_status import aside, config_file, memory, output, processes, t
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support.builds import CONF, RELEASE, ROOT
-from tests.support.pages import forged
+from tests.support.stats import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
@@ -480,14 +480,14 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
     assert f'drng_requests_total{{pid="7",process="server"}} {last}' in fuzz_status.everything([found])
 
 
-def test_a_page_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
-    image = module(forged(cell_count=1 << 14, cell_size=1 << 14), load_memsz=1 << 31)
+    image = module(forged(request_counts_number=1 << 14, request_counts_size=1 << 14), load_memsz=1 << 31)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
     assert (found.uses, found.message) == (processes.UNKNOWN, "the description of its counters makes no sense")
 
 
-def test_a_page_that_changes_while_it_is_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other bytes at each look: there is an end, and what is checked is what is used."""
     image = bytearray(module(forged()))
     looks = []

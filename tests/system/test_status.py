@@ -20,9 +20,8 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import output, page, processes
+from scripts.drng_status import output, processes, stats
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
-from tests.support.pages import forged
 from tests.support.servers import (
     NGINX,
     PROGRAMS,
@@ -33,6 +32,7 @@ from tests.support.servers import (
     running,
     wait_for,
 )
+from tests.support.stats import LIVE_OFFSET, forged
 
 STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
@@ -238,7 +238,7 @@ def test_a_server_in_a_chroot_is_read_and_not_blamed_for_what_is_not_there() -> 
     assert after["message"] == before["message"]
 
 
-def test_the_provider_and_the_page_say_the_same() -> None:
+def test_the_provider_and_the_counters_say_the_same() -> None:
     """The environment's own process, seen through libcrypto, has the same words for the same things."""
     with target(PINNED) as process:
         process.do("draw 1 16")
@@ -472,7 +472,7 @@ def test_ones_own_processes_need_no_permission(public_copy: Path) -> None:
 # ---- What is not believed ----
 
 
-def test_a_forged_page_that_is_right_is_read(tmp_path: Path) -> None:
+def test_forged_counters_that_are_right_are_read(tmp_path: Path) -> None:
     """The control of those below."""
     with holding(build_module(tmp_path, forged())) as pid:
         process = as_json("--pid", str(pid))["processes"][0]
@@ -564,7 +564,7 @@ GARBAGE = {
     "ones": b"\xff" * 256,
     "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
     "an older layout": forged(layout=1),
-    "a newer layout": forged(layout=page.LAYOUT + 1),
+    "a newer layout": forged(layout=stats.LAYOUT + 1),
     "counters that are not filled in yet": forged(layout=0),
     "no instruction": forged(instruction_count=0),
     "instructions without end": forged(instruction_count=0xFFFFFFFF),
@@ -574,14 +574,14 @@ GARBAGE = {
     "a live part far away": forged(live_offset=0xFFFFFFFF),
     "a live part behind the end": forged(live_offset=1 << 19),
     "a live part in the head": forged(live_offset=64),
-    "cells without end": forged(cell_count=0xFFFFFFFF, cell_size=0xFFFFFFFF),
-    "more cells than there is memory": forged(cell_count=16000),
-    "cells that overlap the numbers": forged(cells_offset=8),
-    "cells of no size": forged(cell_size=0),
+    "request counts without end": forged(request_counts_number=0xFFFFFFFF, request_counts_size=0xFFFFFFFF),
+    "more request counts than there is memory": forged(request_counts_number=16000),
+    "request counts that overlap the numbers": forged(request_counts_offset=8),
+    "request counts of no size": forged(request_counts_size=0),
     "a source that does not exist": forged(source=77),
     "a first source that does not exist": forged(source=0, first_source=77),
     "memory of a kind that does not exist": forged(memory=4),
-    "a head alone": forged()[:512],
+    "a head alone": forged()[:LIVE_OFFSET],
     "half a head": forged()[:100],
 }
 
@@ -603,9 +603,9 @@ def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:
-    with holding(build_module(tmp_path, forged(layout=page.LAYOUT + 1))) as pid:
+    with holding(build_module(tmp_path, forged(layout=stats.LAYOUT + 1))) as pid:
         result = status("--pid", str(pid))
-    assert f"its counters have layout {page.LAYOUT + 1}, of another version of drng" in result.stderr
+    assert f"its counters have layout {stats.LAYOUT + 1}, of another version of drng" in result.stderr
 
 
 def test_a_text_cannot_command_the_terminal(tmp_path: Path) -> None:
