@@ -8,7 +8,7 @@ from typing import Any
 # Of the counters, or of the provider's parameters with what else is known of the process.
 Facts = Mapping[str, Any]
 
-CLONES_ALIKE = "copies of this virtual machine may draw the same bytes"
+CLONES_ALIKE = "copies of this machine may draw the same bytes"
 WHAT_TO_DO = "let the process read /dev/vmclock0, or set request_mixing = auto"
 
 
