@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import aside, config_file, needed
+from . import aside, clones, config_file, needed, processes
 from .text import printable, printable_all
 
 # A program that has not started by then does not count as one that works.
@@ -316,6 +316,12 @@ def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
     return answer
 
 
+def what_the_counters_add() -> dict[str, Any]:
+    """To the provider's parameters, of the process that this is."""
+    counters = processes.own_counters()
+    return {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
+
+
 def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
     """In the process that this is."""
     crypto = Libcrypto()
@@ -327,12 +333,14 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
     drng = crypto.provider_params("drng")
     # Where another provider's generator is in use, the roles say so.
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
+    facts = None if drng is None else {**drng, **what_the_counters_add()}
+    alike = clones.warning(facts or {})
     answer = {
         "openssl": crypto.version(),
         "library": crypto.lib._name,
         "config": conf["file"],
         "config-problem": conf["problem"],
-        "warnings": crypto.warnings() + conf["warnings"],
+        "warnings": [*crypto.warnings(), *conf["warnings"], *filter(None, [alike])],
         "rand_bytes": drawn,
         "errors": errors,
         "override": crypto.override() or passed_by,
@@ -340,7 +348,7 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
         "cpu": cpu(crypto, drng, unmasked),
-        "drng": drng,
+        "drng": facts,
     }
     return printable_all(answer)
 
