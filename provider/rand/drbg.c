@@ -47,9 +47,11 @@ static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
         d->parent.fill = drng_seed_src_fill;
     } else if (functions == drng_rdrand_functions) {
         d->parent.fill = drng_rdrand_fill;
+    } else {
+        d->root_joins = d->parent.ctx != NULL && drng_parent_is_openssls_seed_source(&d->parent);
     }
-    d->own_chain = own_chain;
-    d->mixes = own_chain && (d->provctx->mixes_requests || !drng_fork_kernel_wipes);
+    d->own_chain = own_chain || d->root_joins;
+    d->mixes = d->own_chain && (d->provctx->mixes_requests || !drng_fork_kernel_wipes);
 }
 
 void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
