@@ -48,19 +48,6 @@ release_of()
 
 packages="ca-certificates openssl dpkg-dev gcc libc6-dev make perl gdb"
 
-stage()
-{
-    cp build/release/drng.so conf/drng.cnf scripts/evidence/openssl-suite-inside.sh "$work/"
-    # Both are the strict profile but for what their names say.
-    sed 's/^# fallback = yes/fallback = no/' conf/drng.cnf >"$work/dry.cnf"
-    grep -q '^fallback = no' "$work/dry.cnf"
-    sed -e 's/=drng$/=default/' -e 's/^seed = .*/seed = SEED-SRC/' -e '/^drng = /d' -e '/^\[drng_sect\]/,$d' \
-        conf/drng.cnf >"$work/pinned.cnf"
-    # evp_test fetches what its properties say, and TEST-RAND is in the default provider only.
-    sed -e '/^\[openssl_init\]/a alg_section = evp' -e '/^\[provider_sect\]/a legacy = default_sect' \
-        -e '/^\[drng_sect\]/i [evp]\ndefault_properties = ?provider=drng' conf/drng.cnf >"$work/evp.cnf"
-}
-
 # in_chroot PART - with the results of this release as they are.
 in_chroot()
 {
@@ -69,7 +56,7 @@ in_chroot()
         /drng/openssl-suite-inside.sh "$1" "$jobs" "$seconds"
 }
 
-report()
+summary()
 {
     /usr/bin/python3 -Es scripts/evidence/openssl_suite.py "$@"
 }
@@ -79,11 +66,11 @@ part()
 {
     case $1 in
     report)
-        report report "$kept" "$release"
+        summary report "$kept" "$release"
         return
         ;;
     plain) [ "$(cat "$kept/$release/plain.version" 2>/dev/null)" != "$(cat "$kept/$release/version")" ] || return 0 ;;
-    pinned) report failures "$kept/$release" >"$work/only-with-drng" ;;
+    pinned) summary failures "$kept/$release" >"$work/only-with-drng" ;;
     esac
     if [ "$1" = pinned ] && [ -z "$(cat "$work/only-with-drng")" ]; then
         : >"$kept/$release/pinned.log"
@@ -110,7 +97,8 @@ outside()
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' HUP INT TERM
-    stage
+    cp build/release/drng.so scripts/evidence/openssl-suite-inside.sh "$work/"
+    summary configure "$work"
     status=0
     for release in $releases; do
         # shellcheck disable=SC2086 # a list of names
