@@ -18,7 +18,7 @@
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
-enum { OUT = 64, MOST = 200 };
+enum { OUT = 64, BOTH = 2 * OUT, MOST = 200 };
 
 /* ---- The source ---- */
 
@@ -123,9 +123,9 @@ static int instantiate(struct drng_drbg *drbg, int use_df)
 }
 
 /* The first output of a generator under this source, and one after a reseed. */
-static void draw(const OSSL_DISPATCH *source, int use_df, unsigned char out[2 * OUT])
+static void draw(const OSSL_DISPATCH *source, int use_df, unsigned char out[BOTH])
 {
-    memset(out, 0, 2 * OUT);
+    memset(out, 0, BOTH);
     on_cpu(scripted_good);
     struct drng_drbg *drbg = under(source);
     CU_ASSERT_EQUAL(instantiate(drbg, use_df), 1);
@@ -142,8 +142,8 @@ static void draw(const OSSL_DISPATCH *source, int use_df, unsigned char out[2 * 
 static void the_roots_seed_is_in_it(void)
 {
     for (int use_df = 0; use_df <= 1; use_df++) {
-        unsigned char alone[2 * OUT];
-        unsigned char joined[2 * OUT];
+        unsigned char alone[BOTH];
+        unsigned char joined[BOTH];
         reset_source();
         draw(NULL, use_df, alone);
         CU_ASSERT_EQUAL(asked, 0);
@@ -156,8 +156,8 @@ static void the_roots_seed_is_in_it(void)
 
 static void assert_each_byte_counts(int use_df)
 {
-    unsigned char zeros[2 * OUT];
-    unsigned char out[2 * OUT];
+    unsigned char zeros[BOTH];
+    unsigned char out[BOTH];
     draw(openssls, use_df, zeros);
     for (size_t i = 0; i < source_len; i++) {
         source_bytes[i] = 1;
