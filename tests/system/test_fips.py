@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from scripts.drng_enable import verify
 from tests.support import clients, typed
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
 from tests.support.image import Image
@@ -83,14 +84,20 @@ def fips() -> Path:
 
 
 @pytest.fixture(scope="session")
-def early_fips() -> Path:
-    """A FIPS provider of OpenSSL 3.0, for libcrypto before 3.5."""
+def old_fips() -> Path:
+    """A FIPS provider of OpenSSL 3.0."""
     module = BUILT / "bookworm" / "fips.so"
     if not module.exists():
         pytest.skip(f"{module} is not there: scripts/evidence/openssl-suite.sh --only build 3.0 builds it")
+    return module
+
+
+@pytest.fixture(scope="session")
+def early_fips(old_fips: Path) -> Path:
+    """For libcrypto before 3.5."""
     if has_random_provider():
         pytest.skip("OpenSSL 3.5 or later is tested with its own FIPS provider")
-    return module
+    return old_fips
 
 
 def new_case(fips: Path, folder: Path) -> Case:
@@ -504,13 +511,17 @@ default_properties = fips=yes
 """
 
 
-@pytest.fixture
-def with_fips(image: Image, fips: Path) -> Image:
-    """The image with the FIPS provider installed."""
-    shutil.copy(fips, image.modules)
+def install(image: Image, fips: Path) -> Image:
+    shutil.copy(fips, image.modules / "fips.so")
     section = str(image.root) + INSTALLED
     subprocess.run(["openssl", "fipsinstall", "-out", section, "-module", str(fips)], capture_output=True, check=True)
     return image
+
+
+@pytest.fixture
+def with_fips(image: Image, fips: Path) -> Image:
+    """The image with the FIPS provider installed."""
+    return install(image, fips)
 
 
 @pytest.mark.parametrize("offline", [False, True], ids=["live", "offline"])
@@ -568,6 +579,27 @@ def test_a_profile_without_what_keeps_drng_in_use_is_refused(with_fips: Image, l
     lines = profile.read_text().splitlines(True)
     profile.write_text("".join(part if part.startswith("#") else part.replace(line, "") for part in lines))
     assert "random numbers would not come from drng" in with_fips.refused(*ON)
+
+
+OLD = "before 3.2, the generators that make its keys take their seeds from the system"
+
+
+def test_a_fips_provider_that_takes_seeds_from_drng_is_not_warned_of(with_fips: Image) -> None:
+    assert OLD not in with_fips.ok(*ON)
+
+
+def test_an_old_fips_provider_is_warned_of(image: Image, old_fips: Path) -> None:
+    if not has_random_provider():
+        pytest.skip("drng-enable refuses the profile before OpenSSL 3.5")
+    assert OLD in install(image, old_fips).ok(*ON)
+
+
+def test_the_version_of_an_old_fips_provider_is_found(early_case: Case) -> None:
+    listed = early_case.run("openssl", "list", "-providers").stdout
+    assert (found := verify.old_fips(listed)) is not None and found.startswith("3.0.")
+    assert verify.old_fips(listed.replace(found, "3.1.2")) == "3.1.2"
+    for newer in ("3.2.0", "3.10.1", "4.0.0"):
+        assert verify.old_fips(listed.replace(found, newer)) is None
 
 
 def test_before_3_5_it_is_refused(image: Image) -> None:
