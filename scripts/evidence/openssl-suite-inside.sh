@@ -17,6 +17,14 @@ fail()
 suite=/suite
 results=/drng/results
 
+# The version of this package, then older ones of the same series: a mirror may not have the source of the newest.
+versions()
+{
+    series=$(echo "$1" | cut -d. -f1,2)
+    echo "$1"
+    apt-cache showsrc openssl | sed -n "s/^Version: \($series\..*\)/\1/p" | sort -urV | grep -vxF "$1" || true
+}
+
 fetch()
 {
     sed -n 's/^deb /deb-src /p' /etc/apt/sources.list /etc/apt/sources.list.d/experimental.list 2>/dev/null \
@@ -25,9 +33,14 @@ fetch()
     rm -rf "${suite:?}"/*
     mkdir -p "$suite"
     cd "$suite"
-    # The version that is installed: experimental has one of sid's, too.
-    apt-get source -qq -o APT::Sandbox::User=root "openssl=$1" >"$suite/source.log"
-    mv openssl-*/ src
+    for source in $(versions "$1"); do
+        if apt-get source -qq -o APT::Sandbox::User=root "openssl=$source" >"$suite/source.log" 2>&1; then
+            mv openssl-*/ src
+            echo "$source" >"$suite/source"
+            return
+        fi
+    done
+    fail "apt has no source of OpenSSL $1: $(tail -n 1 "$suite/source.log")"
 }
 
 part_build()
@@ -43,7 +56,7 @@ part_build()
         done
         echo "$version" >"$suite/built"
     fi
-    cp "$suite/built" "$results/version"
+    cp "$suite/source" "$results/version"
     cp "$suite/src/providers/fips.so" "$results/"
 }
 

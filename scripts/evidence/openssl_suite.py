@@ -22,14 +22,23 @@ FAKE = (
     "openssl.cnf names another generator, whose context that is"
 )
 ACTIVE = "the test wants the default provider to be inactive, and the profile activates it, as every profile must"
+STATIC = (
+    "the test has a libcrypto inside, and loads `legacy.so`, which brings the shared one; at exit, after all tests have "
+    "passed, OpenSSL frees the texts of drng's errors in the shared one when that is torn down already"
+)
 PRIVATE = "`drbgtest` takes the context for libcrypto's own struct, and reads and writes in it"
 
 # What fails only with drng, and why.
 KNOWN: dict[str, str] = {
+    "03-test_evp_extra_ml_kem": FAKE,
+    "03-test_internal_ml_kem": FAKE,
     "03-test_internal_sm2": FAKE,
+    "04-test_encoder_decoder": STATIC,
     "05-test_rand": f"`rand_test`: {FAKE}; {PRIVATE}",
     "15-test_ecdsa": FAKE,
     "30-test_evp_extra": ACTIVE,
+    "30-test_ml_dsa": ACTIVE,
+    "75-test_quicapi": ACTIVE,
     "80-test_pkcs12": ACTIVE,
     "90-test_sslapi": ACTIVE,
 }
@@ -140,7 +149,7 @@ class Release:
     version: str
     plain: Run
     drng: Run
-    dry: Run
+    dry: Run | None  # None: not done
     pinned: Run | None  # None: nothing fails only with drng
     groups: int
     errors: int
@@ -151,9 +160,11 @@ class Release:
         return beyond(self.drng.failed, self.plain.failed)
 
     @property
-    def drawing(self) -> frozenset[str]:
-        """The recipes of which a test passes with drng, and not where drng has no seed."""
-        return self.drng.ran & beyond(self.dry.failed, self.drng.failed).keys()
+    def drawing(self) -> str:
+        """How many recipes have a test that passes with drng, and not where drng has no seed."""
+        if self.dry is None:
+            return "not tried"
+        return str(len(self.drng.ran & beyond(self.dry.failed, self.drng.failed).keys()))
 
     def fails_pinned(self, recipe: str) -> bool:
         """Whether the same tests of it do, all of them."""
@@ -178,7 +189,7 @@ def read_release(kept: Path, name: str) -> Release:
         text_of(logs / "version").strip().partition("-")[0],
         read_run(logs / "plain.log"),
         read_run(logs / "drng.log"),
-        read_run(logs / "dry.log"),
+        read_run(logs / "dry.log") if (logs / "dry.log").exists() else None,
         read_run(logs / "pinned.log") if only_with_drng(logs) else None,
         int(groups[1]),
         int(groups[2]),
@@ -206,7 +217,7 @@ def counts_table(releases: list[Release]) -> str:
         ("`evp_test`: errors", *(str(r.errors) for r in releases)),
         ("`evp_test`: calls of drng's generate", *(f"{r.generates:,}" for r in releases)),
         ("`make test`: recipes that ran", *(str(len(r.drng.ran)) for r in releases)),
-        ("draw from drng: a test fails where drng has no seed", *(str(len(r.drawing)) for r in releases)),
+        ("draw from drng: a test fails where drng has no seed", *(r.drawing for r in releases)),
         ("fail without drng", *(str(len(r.plain.failed)) for r in releases)),
         ("fail only with drng", *(str(len(r.only)) for r in releases)),
         ("... and with OpenSSL's own pinned", *(str(sum(map(r.fails_pinned, r.only))) for r in releases)),
@@ -225,7 +236,7 @@ def reasons_table(releases: list[Release]) -> str:
 
 
 def all_tables(kept: Path) -> str:
-    releases = [read_release(kept, name) for name in RELEASES if (kept / name / "dry.log").exists()]
+    releases = [read_release(kept, name) for name in RELEASES if (kept / name / "pinned.log").exists()]
     return f"{counts_table(releases)}\n\n{reasons_table(releases)}\n"
 
 

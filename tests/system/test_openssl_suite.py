@@ -120,7 +120,12 @@ def test_known_answers_that_do_not_come_from_drng_are_an_error(kept: Path, old: 
     assert said in result.stderr
 
 
-@pytest.mark.parametrize("name", ["plain", "drng", "dry", "pinned", "evp"])
+def test_a_run_without_seeds_that_was_not_done_is_said(kept: Path) -> None:
+    (kept / "bookworm" / "dry.log").unlink()
+    assert "where it has no seed | not tried |" in report(kept).stdout
+
+
+@pytest.mark.parametrize("name", ["plain", "drng", "pinned", "evp"])
 def test_a_part_that_was_not_done_is_missed(kept: Path, name: str) -> None:
     (kept / "bookworm" / f"{name}.log").unlink()
     result = subprocess.run([*PYTHON, "report", str(kept), "bookworm"], capture_output=True, text=True, check=False)
