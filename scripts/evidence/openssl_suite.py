@@ -23,8 +23,8 @@ FAKE = (
 )
 ACTIVE = "the test wants the default provider to be inactive, and the profile activates it, as every profile must"
 STATIC = (
-    "the test has a libcrypto inside, and loads `legacy.so`, which brings the shared one; at exit, after all tests have "
-    "passed, OpenSSL frees the texts of drng's errors in the shared one when that is torn down already"
+    "the test has a libcrypto inside, and loads `legacy.so`, which brings the shared one; at exit, after all tests "
+    "have passed, OpenSSL frees the texts of drng's errors in the shared one when that is torn down already"
 )
 PRIVATE = "`drbgtest` takes the context for libcrypto's own struct, and reads and writes in it"
 
