@@ -35,6 +35,7 @@ MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "tls": ROOT / "build/bench-tls/tls.md",
     "releases": ROOT / "build/matrix/releases.md",
+    "openssl-suite": ROOT / "build/openssl-suite/suite.md",
 }
 
 

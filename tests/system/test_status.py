@@ -207,23 +207,33 @@ def test_a_filter_of_system_calls_is_seen_and_what_it_costs() -> None:
 
 
 @pytest.mark.usefixtures("hardware")
-def test_generators_with_the_seeds_of_others_are_not_called_hardware(tmp_path: Path) -> None:
+def test_generators_with_the_seeds_of_others_are_not_called_hardware() -> None:
     """The instruction is there, and nobody has asked drng for a seed."""
-    text = (CONF / "drng.cnf").read_text()
-    ours = "seed = DRNG-SEED\nseed_properties = provider=drng\n"
-    assert text.count(ours) == 1
-    profile = tmp_path / "others.cnf"
-    profile.write_text(text.replace(ours, "seed = SEED-SRC\nseed_properties = provider=default\n"))
-    env = {"OPENSSL_CONF": str(profile)}
-    with target(env) as process:
-        process.do("draw 1 16")
+    with target(PINNED) as process:
+        process.do("draw_under_others 16")
         counters = process.counters()
         check = status("--check", "--pid", str(process.pid))
     assert (counters["requests"] > 0, counters["seeds-rdseed"] + counters["seeds-rdrand"]) == (True, 0)
     assert counters["message"].startswith(output.SEEDED_BY_OTHERS)
     assert (check.returncode, output.SEEDED_BY_OTHERS in check.stdout) == (1, True)
-    check = status("--check", env=env)
-    assert (check.returncode, check.stdout) == (1, f"drng: {output.SEEDED_BY_OTHERS}\n")
+    environment = as_json()
+    environment["drng"] |= {"requests": 1, "seeds-rdseed": 0, "seeds-rdrand": 0}
+    assert output.check_environment(environment) == (1, output.SEEDED_BY_OTHERS)
+
+
+@pytest.mark.usefixtures("hardware")
+def test_openssls_seed_source_does_not_seed_alone(tmp_path: Path) -> None:
+    text = (CONF / "drng.cnf").read_text()
+    ours = "seed = DRNG-SEED\nseed_properties = provider=drng\n"
+    assert text.count(ours) == 1
+    profile = tmp_path / "openssls.cnf"
+    profile.write_text(text.replace(ours, "seed = SEED-SRC\nseed_properties = provider=default\n"))
+    env = {"OPENSSL_CONF": str(profile)}
+    with target(env) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+    assert counters["seeds-rdseed"] + counters["seeds-rdrand"] == 1
+    assert status("--check", env=env).returncode == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root directory")
