@@ -24,7 +24,7 @@ struct drng_cpu {
     unsigned model;  /* display model */
     bool hypervisor; /* CPUID.1:ECX[31] */
     bool has[DRNG_INSTRUCTIONS];
-    bool aes;     /* AES-NI with SSSE3 */
+    bool aes;     /* AES-NI with SSSE3; on 64-bit ARM AESE and AESMC */
     bool vaes256; /* VAES with AVX2, and the system saves YMM registers */
     bool vaes512; /* VAES with AVX-512F, BW and VL, and the system saves ZMM registers */
 };
