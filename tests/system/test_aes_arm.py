@@ -1,13 +1,18 @@
-"""64-bit ARM's AES under QEMU's user mode: who serves, and OPENSSL_armcap as drng reads it beside libcrypto itself."""
+"""64-bit ARM's AES under QEMU's user mode.
+
+Who serves, OPENSSL_armcap as drng reads it beside libcrypto itself, and that no branch depends on a secret.
+"""
 
 from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, CONF, Flavour, need
+from tests.support.builds import BUILD, CONF, ROOT, Flavour, need
 from tests.support.draws import check_draws
 
 CROSS = BUILD / "aarch64"
@@ -75,3 +80,38 @@ def test_drng_reads_what_libcrypto_reads() -> None:
 @pytest.mark.parametrize("mode", ["fork", "clone"])
 def test_forks_are_noticed(mode: str) -> None:
     check_draws(emulated("max"), mode, CONF / "drng.cnf")
+
+
+# ---- Constant time, of the machine code that the cross compiler has made ----
+
+SEEDS = 8
+
+
+@pytest.fixture(scope="module")
+def aes_trace(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Static and at fixed addresses, so that the traces of two runs can be compared."""
+    emulated("max")
+    program = tmp_path_factory.mktemp("arm") / "aes_trace"
+    source = ROOT / "tests" / "programs" / "aes_trace.c"
+    command = ["aarch64-linux-gnu-gcc", f"--sysroot={SYSROOT}", "-std=c11", "-D_DEFAULT_SOURCE", f"-I{ROOT}", "-O2"]
+    subprocess.run([*command, "-static", "-no-pie", "-o", program, source, CROSS / "libmixing.a"], check=True)
+    return str(program)
+
+
+def trace(program: str, log: Path, seed: int, *options: str) -> list[str]:
+    """Where each stretch of instructions began that was executed."""
+    command = [need("qemu-aarch64"), "-cpu", "max", "-d", "exec,nochain", "-D", str(log), program, str(seed), *options]
+    subprocess.run(command, check=True, timeout=60)
+    return re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", log.read_text())
+
+
+def test_no_branch_depends_on_a_secret(aes_trace: str, tmp_path: Path) -> None:
+    first = trace(aes_trace, tmp_path / "log", 1)
+    assert len(first) > 10_000
+    differing = [seed for seed in range(2, SEEDS) if trace(aes_trace, tmp_path / "log", seed) != first]
+    assert not differing
+
+
+def test_a_branch_that_does_is_seen(aes_trace: str, tmp_path: Path) -> None:
+    traces = {tuple(trace(aes_trace, tmp_path / "log", seed, "--planted")) for seed in range(1, SEEDS)}
+    assert len(traces) == 2, "taken, and not taken"
