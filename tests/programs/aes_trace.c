@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "mixing/aes/aes.h"
 
@@ -30,7 +31,7 @@ static void fill(uint64_t state, uint8_t *out, size_t len)
     }
 }
 
-/* V is just before a carry for seeds that are even; no branch here, either. */
+/* V is a few blocks before a carry for seeds that are even; no branch here, either. */
 static void make(struct secrets *secrets, uint64_t seed)
 {
     fill(seed, (uint8_t *)secrets, sizeof(*secrets));
@@ -38,18 +39,23 @@ static void make(struct secrets *secrets, uint64_t seed)
     for (size_t i = 1; i < BLOCK; i++) {
         secrets->v[i] |= filling;
     }
+    secrets->v[BLOCK - 1] = (uint8_t)(secrets->v[BLOCK - 1] - seed / 2);
 }
 
-static void run(const struct drng_aes *aes, struct secrets *secrets)
+static void run(const struct drng_aes *aes, const struct secrets *secrets)
 {
     static const size_t key_lens[] = {16, 24, 32};
     static const size_t blocks[] = {1, 4, 5, 9, 13, 21, MOST - 3};
     static uint8_t out[MOST * BLOCK];
     for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
         for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++) {
-            aes->ctr(secrets->key, key_lens[k], secrets->v, out, blocks[i], out + blocks[i] * BLOCK, 3);
+            uint8_t v[BLOCK];
+            memcpy(v, secrets->v, BLOCK);
+            aes->ctr(secrets->key, key_lens[k], v, out, blocks[i], out + blocks[i] * BLOCK, 3);
         }
-        aes->cbc(secrets->key, key_lens[k], secrets->v, out, secrets->in, MOST);
+        uint8_t chain[BLOCK];
+        memcpy(chain, secrets->v, BLOCK);
+        aes->cbc(secrets->key, key_lens[k], chain, out, secrets->in, MOST);
     }
 }
 
