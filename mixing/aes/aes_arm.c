@@ -2,11 +2,14 @@
  * AES with AESE and AESMC; 64-bit ARM.
  *
  * AESE adds a round key, and then does SubBytes and ShiftRows. So a round begins with its key, where FIPS 197 ends it
- * with one, and the last key is added by itself. Neither instruction's time depends on its data (Arm Architecture
- * Reference Manual, DDI 0487, "About PSTATE.DIT", lists both).
+ * with one, and the last key is added by itself.
+ *
+ * Arm lists both instructions among those whose time does not depend on their data while PSTATE.DIT is set (DDI 0595,
+ * "DIT, Data Independent Timing"). Without that bit, which is not set here, the architecture says nothing of any
+ * instruction.
  *
  * There are 32 vector registers: 20 blocks fit in them together with the round keys, which a short request computes on
- * the way. So it leaves no schedule in memory. What the compiler saves to the stack is wiped, as on x86-64.
+ * the way. So it has no schedule in memory.
  */
 
 #include "mixing/aes/aes.h"
