@@ -58,7 +58,7 @@ const char *drng_denial_text(enum drng_denial denial)
     case DRNG_ABSENT:
         return "not in this CPU";
     case DRNG_MASKED:
-        return "masked by OPENSSL_ia32cap";
+        return DRNG_MASKED_TEXT;
     case DRNG_KNOWN_BROKEN:
         return "known to be broken on this CPU model";
     case DRNG_VETOED:

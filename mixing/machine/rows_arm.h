@@ -21,4 +21,6 @@ enum { DRNG_HAS_GENERATOR = 1 };
 #define DRNG_WORDS_ROW  DRNG_RNDR
 #define DRNG_WORDS_NAME "RNDR"
 
+#define DRNG_MASKED_TEXT "masked by OPENSSL_armcap"
+
 #endif

@@ -16,4 +16,6 @@ enum { DRNG_HAS_GENERATOR = 0 };
 #define DRNG_WORDS_ROW  DRNG_NONE
 #define DRNG_WORDS_NAME "none"
 
+#define DRNG_MASKED_TEXT "masked"
+
 #endif

@@ -21,4 +21,6 @@ enum { DRNG_HAS_GENERATOR = 0 };
 #define DRNG_WORDS_ROW  DRNG_DARN
 #define DRNG_WORDS_NAME "DARN"
 
+#define DRNG_MASKED_TEXT "masked"
+
 #endif

@@ -16,4 +16,6 @@ enum { DRNG_HAS_GENERATOR = 1 };
 #define DRNG_WORDS_ROW  DRNG_RDRAND
 #define DRNG_WORDS_NAME "RDRAND"
 
+#define DRNG_MASKED_TEXT "masked by OPENSSL_ia32cap"
+
 #endif

@@ -20,4 +20,6 @@ enum { DRNG_HAS_GENERATOR = 0 };
 #define DRNG_WORDS_ROW  DRNG_TRNG
 #define DRNG_WORDS_NAME "TRNG"
 
+#define DRNG_MASKED_TEXT "masked"
+
 #endif
