@@ -16,7 +16,8 @@ cd "$(dirname "$0")/../.."
 describe()
 {
     suite=
-    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev"
+    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev
+        python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 zlib1g"
     case $1 in
     aarch64) debian=arm64 triplet=aarch64-linux-gnu ;;
     ppc64le) debian=ppc64el triplet=powerpc64le-linux-gnu ;;
@@ -26,7 +27,8 @@ describe()
         # Debian 12 does not have it.
         suite=trixie
         libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3t64 libssl-dev openssl openssl-provider-legacy
-            libcunit1 libcunit1-dev libzstd1 zlib1g"
+            libcunit1 libcunit1-dev libzstd1 zlib1g python3.13-minimal libpython3.13-minimal libpython3.13-stdlib
+            libexpat1 libffi8"
         ;;
     *)
         echo "cross.sh: no rig for \"$1\": write aarch64, ppc64le, s390x or riscv64" >&2
@@ -107,16 +109,17 @@ build()
     sysroot=$build/sysroot
     need_packages "gcc-$(echo "$triplet" | tr _ -)" cmake ninja-build pkg-config qemu-user || return 1
     if [ ! -d "$sysroot" ]; then
-        echo "Fetching: libc, libcrypto, openssl and CUnit for $1 into $sysroot"
+        echo "Fetching: libc, libcrypto, openssl, CUnit and python for $1 into $sysroot"
         fetch_sysroot || return 1
     fi
     echo "Building: $1"
     cmake -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$1.cmake" \
         -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_WERROR=ON -DDRNG_TESTS=ON >/dev/null
-    cmake --build "$build" -- -k 0 >"$build/build.log" || {
+    cmake --build "$build" >"$build/build.log" || {
         tail -n 40 "$build/build.log" >&2
         exit 1
     }
+    echo "Every CUnit program: ctest --test-dir build/cross/$1"
     echo "Run it: OPENSSL_MODULES=$build qemu-$1 -L $sysroot $sysroot/usr/bin/openssl rand -provider drng -hex 32"
 }
 

@@ -34,8 +34,18 @@ INIT_LOAD_CONFIG = 0x40
 # Bytes that no generator has ready from an earlier request.
 MORE_THAN_ANYONE_KEEPS = 1 << 16
 
-# Bits of libcrypto's two words, OPENSSL_ia32cap(3).
-INSTRUCTIONS = {"rdseed": (1, 18), "rdrand": (0, 62)}
+# By the machine; mixing/machine/rows_*.h have the same. For x86-64 with the bits of libcrypto's two words,
+# OPENSSL_ia32cap(3); elsewhere only drng knows what it has found.
+INSTRUCTIONS: dict[str, tuple[int, int] | None] = {
+    "x86_64": {"rdseed": (1, 18), "rdrand": (0, 62)},
+    "aarch64": {"rndrrs": None, "rndr": None},
+    "ppc64le": {"darn": None, "darn-raw": None},
+    "s390x": {"trng": None},
+}.get(os.uname().machine, {"none": None})
+
+
+# The provider's words, in "disabled-reason".
+ABSENT = "not in this CPU"
 
 
 class EnvironmentUnknownError(Exception):
@@ -259,20 +269,26 @@ def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
     return reasons[0].removeprefix(prefix) if reasons else "may serve"
 
 
+def bit_of(words: list[int] | None, place: tuple[int, int]) -> bool | None:
+    word, bit = place
+    return None if words is None else bool(words[word] >> bit & 1)
+
+
 def cpu(crypto: Libcrypto, drng: dict[str, Any] | None, unmasked: str | None) -> dict[str, Any]:
     info = cpuinfo()
     flags = info.get("flags", "").split()
     masked = capabilities(os.fsdecode(crypto.lib.OPENSSL_info(CPU_SETTINGS) or b""))
     whole = capabilities(unmasked)
     mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
-    answer: dict[str, Any] = {"model": info.get("model name", "unknown"), "mask": mask}
-    for name, (word, bit) in INSTRUCTIONS.items():
-        in_cpu = None if whole is None else bool(whole[word] >> bit & 1)
+    answer: dict[str, Any] = {"model": info.get("model name") or info.get("cpu") or "unknown", "mask": mask}
+    for name, place in INSTRUCTIONS.items():
+        said = verdict(name, drng)
+        in_cpu = bit_of(whole, place) if place else None if drng is None else said != ABSENT
         answer[name] = {
             "in-cpu": in_cpu,
-            "masked": bool(in_cpu and masked is not None and not masked[word] >> bit & 1),
-            "kernel": name in flags if flags else None,
-            "drng": verdict(name, drng),
+            "masked": bool(in_cpu and place and bit_of(masked, place) is False),
+            "kernel": name in flags if flags and place else None,
+            "drng": said,
         }
     return answer
 
