@@ -1,0 +1,350 @@
+"""Clones of virtual machines: what two machines from one snapshot draw alike. scripts/ci/test-clones.sh runs all cases.
+
+    python3 -m tests.support.clones [--list] [--document FILE] [CASE...]
+
+A guest runs to the point where all its workers have drawn, and is snapshotted. Two clones start from the snapshot, and
+draw from their first instruction on. OpenSSL's own generator draws beside drng in every guest and is the control: it
+must repeat every draw, or the rig is broken. The status is 1 where a case did not come out as expected, and 2 where the
+rig is broken.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+from tests.support.builds import MASKED
+from tests.support.guests import GUESTS, SOURCE, GuestError, Hardware, Machine, initramfs, machine, openssl_cnf, why_not
+
+# ---- Cases ----
+
+
+class Expected(Enum):
+    """Of what drng draws after the machine was cloned."""
+
+    DIFFERS = "nothing repeats"
+    REPEATS = "every draw repeats"
+
+
+@dataclass(frozen=True)
+class Cpu:
+    name: str
+    model: str  # QEMU's name for it
+    disabled: str  # drng's `disabled-reason` there
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+NOT_THERE = "RDSEED: not in this CPU; RDRAND: not in this CPU"
+HIDDEN = "RDSEED: masked by OPENSSL_ia32cap; RDRAND: masked by OPENSSL_ia32cap"
+BOTH = Cpu("RDSEED, RDRAND", "Broadwell-noTSX", "")
+RDRAND = Cpu("RDRAND", "Haswell-noTSX", "RDSEED: not in this CPU")
+NONE = Cpu("none", "Westmere", NOT_THERE)
+MASK = Cpu("both masked", "Broadwell-noTSX", HIDDEN, {"OPENSSL_ia32cap": MASKED})
+
+VMGENID = "vmgenid,guid=auto"
+VMCLOCK = "vmclock"
+KERNEL_HAS_HEARD = b"crng reseeded due to virtual machine fork"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    cpu: Cpu
+    expected: Expected  # turned, with what the provider protects from
+    devices: tuple[str, ...] = ()
+    keys: Mapping[str, str] = field(default_factory=dict)  # of drng's section in openssl.cnf
+    arguments: tuple[str, ...] = ()  # of the guest's program
+    kernel: str = "backports"
+    generations: int = 1  # 2: a clone is cloned
+    across: bool = False  # what was under way at the snapshot must not repeat either
+
+    def hardware(self) -> Hardware:
+        return Hardware(self.cpu.model, self.kernel, self.devices, self.arguments, self.cpu.environment)
+
+
+NO_MIXING = {"request_mixing": "no"}
+LARGE = ("threads=4", "size=65536", "busy")
+DIFFERS, REPEATS = Expected.DIFFERS, Expected.REPEATS
+
+CASES = [
+    Case("both", BOTH, DIFFERS),
+    Case("rdrand", RDRAND, DIFFERS),
+    Case("none", NONE, REPEATS),
+    Case("masked", MASK, REPEATS),
+    Case("unmixed", BOTH, REPEATS, keys=NO_MIXING),
+    Case("vmgenid-rdrand", RDRAND, DIFFERS, (VMGENID,)),
+    Case("vmgenid-none", NONE, REPEATS, (VMGENID,)),
+    Case("vmgenid-masked", MASK, REPEATS, (VMGENID,)),
+    Case("vmgenid-debian12", NONE, REPEATS, (VMGENID,), kernel="debian12"),
+    Case("vmclock-both", BOTH, DIFFERS, (VMCLOCK,)),
+    Case("vmclock-rdrand", RDRAND, DIFFERS, (VMCLOCK,)),
+    Case("vmclock-unmixed", BOTH, REPEATS, (VMCLOCK,), keys=NO_MIXING),
+    Case("vmclock-no-fallback", BOTH, DIFFERS, (VMCLOCK,), keys={"fallback": "no"}),
+    Case("vmclock-none", NONE, REPEATS, (VMCLOCK,)),
+    Case("vmclock-vmgenid-none", NONE, REPEATS, (VMCLOCK, VMGENID)),
+    Case("vmclock-vmgenid-masked", MASK, REPEATS, (VMCLOCK, VMGENID)),
+    Case("clone-of-clone-rdrand", RDRAND, DIFFERS, generations=2),
+    Case("clone-of-clone-none", NONE, REPEATS, generations=2),
+    Case("clone-of-clone-vmclock", BOTH, DIFFERS, (VMCLOCK,), generations=2),
+    Case("in-request-both", BOTH, DIFFERS, arguments=LARGE),
+    Case("in-request-none", NONE, REPEATS, arguments=LARGE),
+    Case("in-request-vmclock", BOTH, DIFFERS, (VMCLOCK,), arguments=LARGE),
+    Case("threads-rdrand", RDRAND, DIFFERS, arguments=("threads=64",)),
+    Case("threads-none", NONE, REPEATS, arguments=("threads=64",)),
+    Case("workers-rdrand", RDRAND, DIFFERS, arguments=("processes=8", "threads=2")),
+    Case("workers-none", NONE, REPEATS, arguments=("processes=8", "threads=2")),
+    Case("workers-vmclock", BOTH, DIFFERS, (VMCLOCK,), arguments=("processes=8", "threads=2")),
+]
+
+
+# ---- What was drawn ----
+
+OF_DRNG = ("RAND_bytes", "RAND_priv_bytes", "EVP_RAND")
+CONTROL = "built-in"
+KERNEL = "getrandom"
+
+
+@dataclass(frozen=True)
+class Draw:
+    machine: int
+    worker: int
+    after_us: int
+    kind: str
+    across: bool  # it had begun before the snapshot
+    ends: tuple[str, ...]  # the first and the last bytes; none where it failed
+    protection: str
+
+
+def draws_of(number: int, lines: Sequence[str]) -> list[Draw]:
+    found = []
+    for line in lines:
+        if line.startswith("@ "):
+            worker, after, kind, when, drawn, protection = line[2:].split(" ")
+            half = len(drawn) // 2
+            ends = () if drawn == "failed" else (drawn[:half], drawn[half:])
+            found.append(Draw(number, int(worker), int(after), kind, when == "across", ends, protection))
+    return found
+
+
+@dataclass
+class Count:
+    """Of some draws: how many there are, and how many have something in common with a draw of another machine."""
+
+    all: int = 0
+    repeated: int = 0
+    last_us: int = 0  # when the last of those was drawn
+
+    def __str__(self) -> str:
+        return f"{self.repeated} of {self.all}"
+
+
+def count(draws: Sequence[Draw], every: Sequence[Draw]) -> Count:
+    """Of `draws`, beside every draw that there is of any kind."""
+    machines: dict[str, set[int]] = {}
+    for draw in every:
+        for end in draw.ends:
+            machines.setdefault(end, set()).add(draw.machine)
+    repeated = [draw for draw in draws if any(machines[end] != {draw.machine} for end in draw.ends)]
+    return Count(len(draws), len(repeated), max((draw.after_us for draw in repeated), default=0))
+
+
+# ---- A case ----
+
+
+@dataclass
+class Result:
+    case: Case
+    draws: list[Draw]
+    facts: dict[str, str]  # of the guest that was snapshotted
+
+    def _of(self, kinds: Sequence[str], across: bool = False) -> Count:
+        return count([d for d in self.draws if d.kind in kinds and d.across == across], self.draws)
+
+    @property
+    def drng(self) -> Count:
+        return self._of(OF_DRNG)
+
+    @property
+    def under_way(self) -> Count:
+        return self._of(OF_DRNG, across=True)
+
+    @property
+    def control(self) -> Count:
+        return self._of([CONTROL])
+
+    @property
+    def kernel(self) -> Count:
+        return self._of([KERNEL])
+
+    @property
+    def protection(self) -> str:
+        return ", ".join(sorted({d.protection for d in self.draws if d.kind in OF_DRNG}))
+
+    def wrong(self) -> list[str]:
+        """What did not come out as expected."""
+        said = []
+        if any(not d.ends for d in self.draws if d.kind in OF_DRNG):
+            said.append("drng failed to serve")
+        if self.drng.repeated != (self.drng.all if self.case.expected is REPEATS else 0):
+            said.append(f"{self.drng} draws repeat, and it was expected that {self.case.expected.value}")
+        if self.case.across and self.under_way.repeated:
+            said.append(f"{self.under_way} draws repeat that were under way at the snapshot")
+        return said
+
+
+def facts_of(lines: Sequence[str]) -> dict[str, str]:
+    """The last one of each name."""
+    return dict(line[2:].partition(" ")[::2] for line in lines if line.startswith("# "))
+
+
+def check_the_devices(case: Case, source: dict[str, str], clones: Sequence[dict[str, str]]) -> None:
+    """They must do in this guest what the case is about."""
+    said = {clone.get("vmclock") for clone in clones}
+    if VMCLOCK in case.devices and (None in said or len(said) > 1 or source.get("vmclock") in said):
+        raise GuestError(f"{case.name}: vmclock says {source.get('vmclock')} before, and {said} in the clones")
+    if source["disabled-reason"] != case.cpu.disabled:
+        raise GuestError(f"{case.name}: this was to be another CPU: {source['disabled-reason']!r}")
+
+
+def check_the_control(result: Result) -> None:
+    if result.control.all == 0 or result.control.repeated != result.control.all:
+        raise GuestError(
+            f"{result.case.name}: the rig is broken, OpenSSL's own generator repeats {result.control} draws"
+        )
+
+
+def let_it_draw(case: Case, clone: Machine) -> None:
+    clone.wait_for_line("done")
+    if VMGENID in case.devices and case.kernel != "debian12":
+        clone.wait(lambda: KERNEL_HAS_HEARD in clone.said, "the kernel hears of the clone")
+
+
+@dataclass
+class Run:
+    """One case on its way: numbers of machines, and what the clones have said."""
+
+    case: Case
+    folder: Path
+    number: int = 0
+    clones: list[list[str]] = field(default_factory=list)
+
+    @property
+    def initrd(self) -> Path:
+        return self.folder / "initrd"
+
+    def clone_twice(self, snapshot: Path, generation: int) -> None:
+        """And the first clone again, where the case has more generations."""
+        for first in (True, False):
+            self.number += 1
+            with machine(self.case.hardware(), self.initrd, self.number, snapshot) as clone:
+                let_it_draw(self.case, clone)
+                self.clones.append(clone.lines)
+                if first and generation < self.case.generations:
+                    next_one = self.folder / f"snapshot-{generation}"
+                    clone.snapshot(next_one)
+                else:
+                    next_one = None
+            if next_one:
+                self.clone_twice(next_one, generation + 1)
+
+    def run(self) -> Result:
+        self.initrd.write_bytes(initramfs(self.case.kernel, openssl_cnf(self.case.keys)))
+        snapshot = self.folder / "snapshot"
+        with machine(self.case.hardware(), self.initrd, SOURCE) as source:
+            source.wait_for_line("ready")
+            source.snapshot(snapshot)
+            facts = facts_of(source.lines)
+        self.clone_twice(snapshot, 1)
+        # A clone of a clone has its own count of vmclock.
+        check_the_devices(self.case, facts, [facts_of(lines) for lines in self.clones[:: 1 if self.number == 2 else 3]])
+        draws = [draws_of(number, lines) for number, lines in enumerate(self.clones)]
+        return Result(self.case, list(itertools.chain(*draws)), facts)
+
+
+def run(case: Case) -> Result:
+    """GuestError where nothing can be said."""
+    with tempfile.TemporaryDirectory(prefix="drng-clones-") as folder:
+        result = Run(case, Path(folder)).run()
+    check_the_control(result)
+    return result
+
+
+# ---- As a table ----
+
+HEADER = [
+    "| case | instructions | devices | kernel | besides | drng's draws that repeat | under way at the snapshot |"
+    " OpenSSL's own | getrandom() | `clone-protection` |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+]
+
+
+def how_many(these: Count) -> str:
+    words = {0: "none", these.all: "all"}
+    return f"{words.get(these.repeated, these.repeated)} of {these.all}" if these.all else "-"
+
+
+def row(result: Result) -> str:
+    case = result.case
+    kernel = (GUESTS / "kernels" / case.kernel / "name").read_text().strip().removeprefix("linux-image-")
+    until = f", until {result.kernel.last_us / 1000:.0f} ms" if result.kernel.repeated else ""
+    besides = [*case.arguments, *(f"`{key} = {value}`" for key, value in case.keys.items())]
+    besides += ["a clone is cloned"] if case.generations > 1 else []
+    cells = [
+        case.name,
+        case.cpu.name,
+        ", ".join(device.partition(",")[0] for device in case.devices) or "-",
+        kernel.partition("+")[0].partition("-")[0],
+        ", ".join(besides) or "-",
+        how_many(result.drng),
+        how_many(result.under_way),
+        how_many(result.control),
+        how_many(result.kernel) + until,
+        result.protection,
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="these, and not all")
+    parser.add_argument("--list", action="store_true", help="the names of the cases")
+    parser.add_argument("--document", type=Path, help="leaves the table there, if every case was run")
+    args = parser.parse_args()
+    unknown = set(args.cases) - {case.name for case in CASES}
+    if unknown:
+        parser.error(f"no such case: {', '.join(sorted(unknown))}; --list names them")
+    if args.list:
+        print("\n".join(case.name for case in CASES))
+        return 0
+    if missing := why_not():
+        print(f"skipped: {missing}")
+        return 77
+    status, rows = 0, list(HEADER)
+    for case in CASES:
+        if args.cases and case.name not in args.cases:
+            continue
+        try:
+            result = run(case)
+        except GuestError as error:
+            print(f"{case.name}: {error}", flush=True)
+            status = 2
+            continue
+        rows.append(row(result))
+        print(rows[-1], flush=True)
+        for wrong in result.wrong():
+            print(f"{case.name}: FAILED: {wrong}", flush=True)
+            status = max(status, 1)
+    if args.document and len(rows) == len(HEADER) + len(CASES):
+        args.document.parent.mkdir(parents=True, exist_ok=True)
+        args.document.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
