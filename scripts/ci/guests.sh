@@ -47,6 +47,7 @@ private()
         -o APT::Install-Recommends=false -o Acquire::Languages=none \
         -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
         -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" \
+        -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache=srcpkgcache.bin \
         -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
 }
 

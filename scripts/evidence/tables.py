@@ -33,6 +33,7 @@ MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **sweep
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
+    "clones": ROOT / "build/clones/clones.md",
     "tls": ROOT / "build/bench-tls/tls.md",
     "releases": ROOT / "build/matrix/releases.md",
 }

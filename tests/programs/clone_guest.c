@@ -1,12 +1,12 @@
 /*
  * clone_guest.c - the first and only program of a virtual machine that is cloned: tests/support/clones.py runs it.
  *
- *     clone_guest [threads=N] [processes=N] [size=BYTES] [busy]
+ *     clone_guest [threads=N] [processes=N] [user=ID] [size=BYTES] [busy]
  *
  * Every thread of every process is a worker, and draws with each kind of generator before the machine is cloned. It
  * says "ready" then, and each worker watches the port for another number of the machine. A clone has another number, so
  * the workers draw from its first instruction on, and say "done" after their last draw. Then they wait for the next
- * clone. With "busy" they never wait and draw all the time, so that the snapshot falls into requests.
+ * clone. With "busy" they never wait: they draw from drng all the time, so that the snapshot falls into its requests.
  *
  * What it says, line by line, on the port (guest_port.h):
  *
@@ -73,6 +73,7 @@ struct worker {
 static struct board *board;
 static unsigned threads = 1;
 static unsigned processes; /* none: the workers are threads of the first process */
+static unsigned user;      /* whom the processes belong to, after they have been forked by root */
 static size_t size = 2 * END;
 static bool busy;
 
@@ -217,6 +218,16 @@ static void draw_round(struct worker *worker, unsigned first)
     }
 }
 
+/* The draw that the snapshot fell into is the last one. */
+static void draw_until_cloned(struct worker *worker, unsigned first)
+{
+    for (size_t i = 0; worker->machine == first; i = (i + 1) % KINDS) {
+        if (kinds[i].of_drng) {
+            draw(worker, &kinds[i], first);
+        }
+    }
+}
+
 static void wait_for_a_clone(struct worker *worker)
 {
     unsigned machine = 0;
@@ -230,11 +241,10 @@ static void wait_for_a_clone(struct worker *worker)
 static void draw_in_a_clone(struct worker *worker)
 {
     const unsigned first = worker->machine;
-    if (!busy) {
+    if (busy) {
+        draw_until_cloned(worker, first);
+    } else {
         wait_for_a_clone(worker);
-    }
-    while (worker->machine == first) {
-        draw_round(worker, first);
     }
     for (int round = 0; round < AT_ONCE; round++) {
         draw_round(worker, first);
@@ -286,6 +296,7 @@ static void start_workers(void)
         const pid_t child = fork();
         check(child >= 0, "no process");
         if (child == 0) {
+            check(setuid(user) == 0, "no such user");
             start_threads(i * threads);
             (void)pause();
         }
@@ -350,6 +361,8 @@ static void read_arguments(int argc, char **argv)
             threads = value;
         } else if (sscanf(argv[i], "processes=%u", &value) == 1) {
             processes = value;
+        } else if (sscanf(argv[i], "user=%u", &value) == 1) {
+            user = value;
         } else if (sscanf(argv[i], "size=%u", &value) == 1 && value >= 2 * END && value <= LARGEST) {
             size = value;
         } else {

@@ -20,7 +20,7 @@ SKIPPED = 77
 DERIVED = ("health-tests", "conditioning", "bounds", "cutoffs", "budgets")
 TRIED = ("matrix", "report", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
-MEASURED = {*BENCHMARKS, "releases", "tls"}
+MEASURED = {*BENCHMARKS, "clones", "releases", "tls"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
