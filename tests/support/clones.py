@@ -19,8 +19,23 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from tests.support.builds import MASKED
-from tests.support.guests import GUESTS, SOURCE, GuestError, Hardware, Machine, initramfs, machine, openssl_cnf, why_not
+from tests.support.builds import MASKED, SKIPPED
+from tests.support.guests import (
+    AARCH64,
+    GUESTS,
+    SOURCE,
+    X86_64,
+    Architecture,
+    GuestError,
+    Hardware,
+    Machine,
+    initramfs,
+    machine,
+    openssl_cnf,
+    why_not,
+)
+
+FAILED, BROKEN = 1, 2  # how a run ends, beside SKIPPED
 
 # ---- Cases ----
 
@@ -38,6 +53,7 @@ class Cpu:
     model: str  # QEMU's name for it
     disabled: str  # drng's `disabled-reason` there
     environment: Mapping[str, str] = field(default_factory=dict)
+    architecture: Architecture = X86_64
 
 
 NOT_THERE = "RDSEED: not in this CPU; RDRAND: not in this CPU"
@@ -46,6 +62,10 @@ BOTH = Cpu("RDSEED, RDRAND", "Broadwell-noTSX", "")
 RDRAND = Cpu("RDRAND", "Haswell-noTSX", "RDSEED: not in this CPU")
 NONE = Cpu("none", "Westmere", NOT_THERE)
 MASK = Cpu("both masked", "Broadwell-noTSX", HIDDEN, {"OPENSSL_ia32cap": MASKED})
+
+# drng executes neither of 64-bit Arm's instructions so far.
+RNDR = Cpu("none (of RNDR, RNDRRS)", "neoverse-v1", NOT_THERE, architecture=AARCH64)
+ARM_NONE = Cpu("none (aarch64)", "cortex-a72", NOT_THERE, architecture=AARCH64)
 
 VMGENID = "vmgenid,guid=auto"
 VMCLOCK = "vmclock"
@@ -65,7 +85,9 @@ class Case:
     across: bool = False  # what was under way at the snapshot must not repeat either
 
     def hardware(self) -> Hardware:
-        return Hardware(self.cpu.model, self.kernel, self.devices, self.arguments, self.cpu.environment)
+        return Hardware(
+            self.cpu.model, self.cpu.architecture, self.kernel, self.devices, self.arguments, self.cpu.environment
+        )
 
 
 NO_MIXING = {"request_mixing": "no"}
@@ -104,6 +126,8 @@ CASES = [
     Case("workers-none", NONE, REPEATS, arguments=("processes=8", "threads=2")),
     Case("workers-vmclock", BOTH, DIFFERS, (VMCLOCK,), arguments=("processes=8", "threads=2")),
     Case("workers-vmclock-unmixed", BOTH, REPEATS, (VMCLOCK,), keys=NO_MIXING, arguments=SERVER),
+    Case("aarch64-rndr", RNDR, REPEATS, kernel="arm64"),
+    Case("aarch64-none", ARM_NONE, REPEATS, kernel="arm64"),
 ]
 
 
@@ -260,7 +284,7 @@ class Run:
                 self.clone_twice(next_one, generation + 1)
 
     def run(self) -> Result:
-        self.initrd.write_bytes(initramfs(self.case.kernel, openssl_cnf(self.case.keys)))
+        self.initrd.write_bytes(initramfs(self.case.cpu.architecture, self.case.kernel, openssl_cnf(self.case.keys)))
         snapshot = self.folder / "snapshot"
         with machine(self.case.hardware(), self.initrd, SOURCE) as source:
             source.wait_for_line("ready")
@@ -316,6 +340,23 @@ def row(result: Result) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def run_and_say(case: Case, rows: list[str]) -> int:
+    """0, or the status that this case has the whole run end with; its row, if there is one."""
+    if missing := why_not(case.cpu.architecture):
+        print(f"{case.name}: skipped: {missing}", flush=True)
+        return SKIPPED
+    try:
+        result = run(case)
+    except GuestError as error:
+        print(f"{case.name}: {error}", flush=True)
+        return BROKEN
+    rows.append(row(result))
+    print(rows[-1], flush=True)
+    for wrong in result.wrong():
+        print(f"{case.name}: FAILED: {wrong}", flush=True)
+    return FAILED if result.wrong() else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE", help="these, and not all")
@@ -328,28 +369,12 @@ def main() -> int:
     if args.list:
         print("\n".join(case.name for case in CASES))
         return 0
-    if missing := why_not():
-        print(f"skipped: {missing}")
-        return 77
-    status, rows = 0, list(HEADER)
-    for case in CASES:
-        if args.cases and case.name not in args.cases:
-            continue
-        try:
-            result = run(case)
-        except GuestError as error:
-            print(f"{case.name}: {error}", flush=True)
-            status = 2
-            continue
-        rows.append(row(result))
-        print(rows[-1], flush=True)
-        for wrong in result.wrong():
-            print(f"{case.name}: FAILED: {wrong}", flush=True)
-            status = max(status, 1)
+    rows = list(HEADER)
+    said = {run_and_say(case, rows) for case in CASES if not args.cases or case.name in args.cases}
     if args.document and len(rows) == len(HEADER) + len(CASES):
         args.document.parent.mkdir(parents=True, exist_ok=True)
         args.document.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    return status
+    return next(status for status in (BROKEN, FAILED, SKIPPED, 0) if status in said)
 
 
 if __name__ == "__main__":

@@ -25,9 +25,46 @@ from typing import Any
 from tests.support.builds import BUILD, CONF
 
 GUESTS = BUILD / "guests"
-QEMU = GUESTS / "qemu"
 SOURCE = 0xE9  # the number of a machine that is no clone
 SECONDS = 120  # for a boot, or for all draws of a clone; a guest that is well takes a few
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Of a guest: what it runs on, and what of ours runs in it."""
+
+    name: str  # QEMU's, and that of scripts/ci/guests.sh
+    machine: str
+    number: tuple[str, str]  # the option by which a machine has its number, and speaks
+    console: str
+    module: Path
+    program: Path
+    sysroot: Path | None = None  # None: this machine's own libraries
+
+    @property
+    def qemu(self) -> Path:
+        return GUESTS / f"qemu-{self.name}" / "usr"
+
+
+X86_64 = Architecture(
+    "x86_64",
+    "q35",
+    ("-device", "isa-debugcon,chardev=port,readback={}"),
+    "ttyS0",
+    BUILD / "release" / "drng.so",
+    BUILD / "dev" / "tests" / "clone_guest",
+)
+CROSS = BUILD / "aarch64"
+AARCH64 = Architecture(
+    "aarch64",
+    "virt",
+    ("-semihosting-config", "enable=on,userspace=on,target=native,chardev=port,arg={}"),
+    "ttyAMA0",
+    CROSS / "drng.so",
+    CROSS / "tests" / "clone_guest",
+    CROSS / "sysroot",
+)
+OF_A_SYSROOT = ("ld-linux-aarch64.so.1", "libc.so.6", "libcrypto.so.3")
 
 
 class GuestError(Exception):
@@ -64,13 +101,19 @@ def modules(kernel: str) -> dict[str, bytes]:
     }
 
 
-def initramfs(kernel: str, config: str) -> bytes:
-    """The guest's program, drng.so as it is released, this machine's libcrypto, and an openssl.cnf."""
-    program, module = BUILD / "dev" / "tests" / "clone_guest", BUILD / "release" / "drng.so"
-    files = {path.lstrip("/"): Path(path).read_bytes() for path in libraries(program, module)}
-    files |= {"init": program.read_bytes(), "ossl/drng.so": module.read_bytes(), "ossl/openssl.cnf": config.encode()}
+def shared_libraries(architecture: Architecture) -> dict[str, bytes]:
+    if architecture.sysroot:
+        return {f"lib/{name}": next(architecture.sysroot.rglob(name)).read_bytes() for name in OF_A_SYSROOT}
+    found = libraries(architecture.program, architecture.module)
+    return {path.lstrip("/"): Path(path).read_bytes() for path in found}
+
+
+def initramfs(architecture: Architecture, kernel: str, config: str) -> bytes:
+    """The guest's program, drng.so as it is released, a libcrypto, and an openssl.cnf."""
+    files = shared_libraries(architecture) | modules(kernel)
+    files |= {"init": architecture.program.read_bytes(), "ossl/drng.so": architecture.module.read_bytes()}
     files |= {f"{name}/.empty": b"" for name in ("proc", "sys", "dev")}
-    return cpio(files | modules(kernel))
+    return cpio({**files, "ossl/openssl.cnf": config.encode()})
 
 
 def openssl_cnf(keys: Mapping[str, str]) -> str:
@@ -86,6 +129,7 @@ def openssl_cnf(keys: Mapping[str, str]) -> str:
 @dataclass(frozen=True)
 class Hardware:
     cpu: str
+    architecture: Architecture = X86_64
     kernel: str = "backports"  # a folder of build/guests/kernels
     devices: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()  # of the guest's program
@@ -93,12 +137,12 @@ class Hardware:
 
     def command(self, number: int, initrd: Path) -> list[str]:
         """By QEMU's own loader and libraries: nothing of it is installed."""
-        lib = QEMU / "usr" / "lib"
+        guest, qemu = self.architecture, self.architecture.qemu
         kernel = GUESTS / "kernels" / self.kernel / "vmlinuz"
         environment = {"OPENSSL_MODULES": "/ossl", "OPENSSL_CONF": "/ossl/openssl.cnf", **self.environment}
         # On a busy machine the timer's interrupts come late, which the kernel would take for a broken one.
         words = [
-            "console=ttyS0",
+            f"console={guest.console}",
             "loglevel=6",
             "panic=-1",
             "no_timer_check",
@@ -106,14 +150,15 @@ class Hardware:
         ]
         return [
             *("setpriv", "--pdeathsig", "KILL"),
-            *(str(QEMU / "usr" / "lib64" / "ld-linux-x86-64.so.2"), "--library-path", str(lib / "x86_64-linux-gnu")),
-            str(QEMU / "usr" / "bin" / "qemu-system-x86_64"),
-            *("-L", str(QEMU / "usr" / "share" / "qemu"), "-L", str(QEMU / "usr" / "share" / "seabios")),
+            str(qemu / "lib64" / "ld-linux-x86-64.so.2"),
+            *("--library-path", str(qemu / "lib" / "x86_64-linux-gnu")),
+            str(qemu / "bin" / f"qemu-system-{guest.name}"),
+            *("-L", str(qemu / "share" / "qemu"), "-L", str(qemu / "share" / "seabios")),
             *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-            *("-M", "q35", "-accel", "tcg,thread=multi", "-smp", "2", "-m", "160", "-cpu", self.cpu),
+            *("-M", guest.machine, "-accel", "tcg,thread=multi", "-smp", "2", "-m", "256", "-cpu", self.cpu),
             *("-kernel", str(kernel), "-initrd", str(initrd)),
             *("-append", " ".join([*words, "--", *self.arguments])),
-            *("-device", f"isa-debugcon,chardev=port,readback={number}"),
+            *(word.format(number) for word in guest.number),
             *(word for device in self.devices for word in ("-device", device)),
         ]
 
@@ -218,8 +263,10 @@ def machine(hardware: Hardware, initrd: Path, number: int = SOURCE, snapshot: Pa
             os.close(console)
 
 
-def why_not() -> str | None:
+def why_not(architecture: Architecture = X86_64) -> str | None:
     """What is missing; None: guests can be had."""
-    if not (GUESTS / "fetched").exists():
-        return "QEMU and kernels are not there: scripts/ci/guests.sh fetches them"
+    if not (GUESTS / f"fetched-{architecture.name}").exists():
+        return f"QEMU and kernels are not there: scripts/ci/guests.sh {architecture.name} fetches them"
+    if not architecture.program.exists():
+        return f"{architecture.program} has not been built: scripts/ci/test-clones.sh builds it"
     return None if shutil.which("setpriv") else "setpriv is not installed (package util-linux)"

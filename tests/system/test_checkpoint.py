@@ -50,7 +50,7 @@ done
 def criu() -> list[str]:
     """By its own loader and libraries: nothing of it is installed."""
     root = GUESTS / "criu" / "usr"
-    if not (GUESTS / "fetched").exists():
+    if not (GUESTS / "fetched-x86_64").exists():
         pytest.skip("CRIU is not there: scripts/ci/guests.sh fetches it")
     loader = [str(root / "lib64" / "ld-linux-x86-64.so.2"), "--library-path", str(root / "lib" / "x86_64-linux-gnu")]
     return [*loader, str(root / "sbin" / "criu")]
