@@ -189,7 +189,6 @@ def count(draws: Sequence[Draw], every: Sequence[Draw]) -> Count:
 class Result:
     case: Case
     draws: list[Draw]
-    facts: dict[str, str]  # of the guest that was snapshotted
 
     def _of(self, kinds: Sequence[str], across: bool = False) -> Count:
         return count([d for d in self.draws if d.kind in kinds and d.across == across], self.draws)
@@ -231,13 +230,15 @@ def facts_of(lines: Sequence[str]) -> dict[str, str]:
     return dict(line[2:].partition(" ")[::2] for line in lines if line.startswith("# "))
 
 
-def check_the_devices(case: Case, source: dict[str, str], clones: Sequence[dict[str, str]]) -> None:
-    """They must do in this guest what the case is about."""
-    said = {clone.get("vmclock") for clone in clones}
-    if VMCLOCK in case.devices and (None in said or len(said) > 1 or source.get("vmclock") in said):
-        raise GuestError(f"{case.name}: vmclock says {source.get('vmclock')} before, and {said} in the clones")
+def check_the_cpu(case: Case, source: Mapping[str, str]) -> None:
     if source["disabled-reason"] != case.cpu.disabled:
         raise GuestError(f"{case.name}: this was to be another CPU: {source['disabled-reason']!r}")
+
+
+def check_the_vmclock(case: Case, before: str | None, after: Sequence[str | None]) -> None:
+    """It must say in this guest what the case is about: another value than before, and the same one in both clones."""
+    if VMCLOCK in case.devices and (None in after or len(set(after)) != 1 or before in after):
+        raise GuestError(f"{case.name}: vmclock says {before} before, and {after} in the clones")
 
 
 def check_the_control(result: Result) -> None:
@@ -268,33 +269,40 @@ class Run:
     def initrd(self) -> Path:
         return self.folder / "initrd"
 
-    def clone_twice(self, snapshot: Path, generation: int) -> None:
-        """And the first clone again, where the case has more generations."""
-        for first in (True, False):
-            self.number += 1
-            with machine(self.case.hardware(), self.initrd, self.number, snapshot) as clone:
-                let_it_draw(self.case, clone)
-                self.clones.append(clone.lines)
-                if first and generation < self.case.generations:
-                    next_one = self.folder / f"snapshot-{generation}"
-                    clone.snapshot(next_one)
-                else:
-                    next_one = None
-            if next_one:
-                self.clone_twice(next_one, generation + 1)
+    def snapshot(self, of: Machine) -> Path:
+        path = self.folder / f"snapshot-{self.number}"
+        of.snapshot(path)
+        return path
+
+    def clone(self, snapshot: Path, generation: int) -> dict[str, str]:
+        """One clone, which draws; and its own clones, where the case has them."""
+        self.number += 1
+        next_one = None
+        with machine(self.case.hardware(), self.initrd, self.number, snapshot) as clone:
+            let_it_draw(self.case, clone)
+            if generation < self.case.generations:
+                next_one = self.snapshot(clone)
+        self.clones.append(clone.lines)
+        facts = facts_of(clone.lines)
+        if next_one:
+            self.clone_twice(next_one, facts, generation + 1)
+        return facts
+
+    def clone_twice(self, snapshot: Path, source: Mapping[str, str], generation: int) -> None:
+        """The second one stays without clones of its own."""
+        clones = [self.clone(snapshot, generation), self.clone(snapshot, self.case.generations)]
+        check_the_vmclock(self.case, source.get("vmclock"), [facts.get("vmclock") for facts in clones])
 
     def run(self) -> Result:
         self.initrd.write_bytes(initramfs(self.case.cpu.architecture, self.case.kernel, openssl_cnf(self.case.keys)))
-        snapshot = self.folder / "snapshot"
         with machine(self.case.hardware(), self.initrd, SOURCE) as source:
             source.wait_for_line("ready")
-            source.snapshot(snapshot)
             facts = facts_of(source.lines)
-        self.clone_twice(snapshot, 1)
-        # A clone of a clone has its own count of vmclock.
-        check_the_devices(self.case, facts, [facts_of(lines) for lines in self.clones[:: 1 if self.number == 2 else 3]])
+            check_the_cpu(self.case, facts)
+            snapshot = self.snapshot(source)
+        self.clone_twice(snapshot, facts, 1)
         draws = [draws_of(number, lines) for number, lines in enumerate(self.clones)]
-        return Result(self.case, list(itertools.chain(*draws)), facts)
+        return Result(self.case, list(itertools.chain(*draws)))
 
 
 def run(case: Case) -> Result:

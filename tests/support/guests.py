@@ -26,7 +26,7 @@ from tests.support.builds import BUILD, CONF
 
 GUESTS = BUILD / "guests"
 SOURCE = 0xE9  # the number of a machine that is no clone
-SECONDS = 120  # for a boot, or for all draws of a clone; a guest that is well takes a few
+SECONDS = 240  # for a boot, or for all draws of a clone: a few, on a machine with nothing else to do
 
 
 @dataclass(frozen=True)

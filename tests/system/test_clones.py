@@ -44,7 +44,7 @@ def line(kind: str, ends: str, when: str = "whole", worker: int = 0) -> str:
 
 def result_of(case: Case, *machines: list[str]) -> Result:
     draws = [draw for number, lines in enumerate(machines) for draw in clones.draws_of(number, lines)]
-    return Result(case, draws, {})
+    return Result(case, draws)
 
 
 def test_one_end_in_common_is_a_repeat() -> None:
@@ -96,21 +96,19 @@ def test_a_snapshot_that_fell_into_no_request_shows_nothing() -> None:
         clones.check_the_control(result_of(BY_NAME["in-request-both"], lines, lines))
 
 
-@pytest.mark.parametrize(
-    ("source", "said"), [("1", ("1", "1")), ("1", ("2", "3")), ("1", ()), ("2", ("2", "3"))], ids=str
-)
-def test_a_vmclock_that_does_not_tell_is_a_broken_rig(source: str, said: tuple[str, ...]) -> None:
-    """Another value than before, and the same one in both clones."""
-    facts = {"vmclock": source, "disabled-reason": ""}
+@pytest.mark.parametrize("after", [["1", "1"], ["2", "3"], ["2", None], [None, None]], ids=str)
+def test_a_vmclock_that_does_not_tell_is_a_broken_rig(after: list[str | None]) -> None:
     case = Case("vmclock", BOTH, DIFFERS, (VMCLOCK,))
-    clones.check_the_devices(case, facts, [{"vmclock": "5"}, {"vmclock": "5"}])
-    with pytest.raises(GuestError, match="vmclock says"):
-        clones.check_the_devices(case, facts, [{"vmclock": marker} for marker in said] or [{}, {}])
+    clones.check_the_vmclock(case, "1", ["2", "2"])
+    with pytest.raises(GuestError, match="vmclock says 1 before"):
+        clones.check_the_vmclock(case, "1", after)
 
 
 def test_another_cpu_than_the_case_is_about_is_a_broken_rig() -> None:
+    case = Case("none", NONE, REPEATS)
+    clones.check_the_cpu(case, {"disabled-reason": NONE.disabled})
     with pytest.raises(GuestError, match="this was to be another CPU"):
-        clones.check_the_devices(Case("none", NONE, REPEATS), {"disabled-reason": ""}, [])
+        clones.check_the_cpu(case, {"disabled-reason": ""})
 
 
 # ---- What is made for guests ----
@@ -149,3 +147,10 @@ def test_the_script_names_the_cases_and_refuses_others() -> None:
     refused = run("no-such-case")
     assert refused.returncode == 2
     assert "no such case: no-such-case; --list names them" in refused.stderr
+
+
+def test_what_can_be_fetched_is_named() -> None:
+    script = str(ROOT / "scripts" / "ci" / "guests.sh")
+    result = subprocess.run([script, "sparc"], capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 2
+    assert "usage: guests.sh [x86_64|aarch64]" in result.stderr
