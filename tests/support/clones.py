@@ -76,7 +76,7 @@ KERNEL_HAS_HEARD = b"crng reseeded due to virtual machine fork"
 class Case:
     name: str
     cpu: Cpu
-    expected: Expected  # turned, with what the provider protects from
+    expected: Expected  # what holds today; to be changed together with what drng protects from
     devices: tuple[str, ...] = ()
     keys: Mapping[str, str] = field(default_factory=dict)  # of drng's section in openssl.cnf
     arguments: tuple[str, ...] = ()  # of the guest's program

@@ -185,7 +185,7 @@ class Machine:
         else:
             self.answers += [json.loads(line) for line in whole if line.strip()]
 
-    def _fail(self, why: str) -> GuestError:
+    def _failure(self, why: str) -> GuestError:
         broken = [line for line in self.lines if line.startswith("!")]
         tail = self.said.decode(errors="replace").splitlines()[-15:]
         return GuestError("\n".join([f"{why}: {' '.join(self.process.args)}", *broken, *tail]))  # type: ignore[arg-type]
@@ -201,11 +201,11 @@ class Machine:
             while not happened():
                 ready = selector.select(deadline - time.monotonic())
                 if not ready:
-                    raise self._fail(f"not within {SECONDS} seconds: {what}")
+                    raise self._failure(f"not within {SECONDS} seconds: {what}")
                 for key, _ in ready:
                     data = os.read(key.fd, 65536)
                     if not data:
-                        raise self._fail(f"the machine ended before this: {what}")
+                        raise self._failure(f"the machine ended before this: {what}")
                     self._take(key.data, data)
 
     def wait_for_line(self, line: str) -> None:
@@ -217,7 +217,7 @@ class Machine:
         self.wait(lambda: any("return" in a or "error" in a for a in self.answers[count:]), name)
         answer = next(a for a in self.answers[count:] if "return" in a or "error" in a)
         if "error" in answer:
-            raise self._fail(f"{name}: {answer['error']['desc']}")
+            raise self._failure(f"{name}: {answer['error']['desc']}")
         return answer
 
     def snapshot(self, path: Path) -> None:
@@ -233,7 +233,7 @@ class Machine:
 
         self.wait(ended, "the end of the snapshot")
         if any(a["data"]["status"] == "failed" for a in self.answers if a.get("event") == "MIGRATION"):
-            raise self._fail("the snapshot failed")
+            raise self._failure("the snapshot failed")
 
 
 @contextmanager
