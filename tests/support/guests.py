@@ -36,7 +36,7 @@ class Architecture:
     name: str  # QEMU's, and that of scripts/ci/guests.sh
     machine: str
     number: tuple[str, str]  # the option by which a machine has its number, and speaks
-    console: str
+    words: tuple[str, ...]  # for its kernel
     module: Path
     program: Path
     sysroot: Path | None = None  # None: this machine's own libraries
@@ -50,7 +50,8 @@ X86_64 = Architecture(
     "x86_64",
     "q35",
     ("-device", "isa-debugcon,chardev=port,readback={}"),
-    "ttyS0",
+    # On a busy machine the timer's interrupts come late, which the kernel would take for a broken one.
+    ("console=ttyS0", "no_timer_check"),
     BUILD / "release" / "drng.so",
     BUILD / "dev" / "tests" / "clone_guest",
 )
@@ -59,7 +60,7 @@ AARCH64 = Architecture(
     "aarch64",
     "virt",
     ("-semihosting-config", "enable=on,userspace=on,target=native,chardev=port,arg={}"),
-    "ttyAMA0",
+    ("console=ttyAMA0",),
     CROSS / "drng.so",
     CROSS / "tests" / "clone_guest",
     CROSS / "sysroot",
@@ -140,12 +141,10 @@ class Hardware:
         guest, qemu = self.architecture, self.architecture.qemu
         kernel = GUESTS / "kernels" / self.kernel / "vmlinuz"
         environment = {"OPENSSL_MODULES": "/ossl", "OPENSSL_CONF": "/ossl/openssl.cnf", **self.environment}
-        # On a busy machine the timer's interrupts come late, which the kernel would take for a broken one.
         words = [
-            f"console={guest.console}",
+            *guest.words,
             "loglevel=6",
             "panic=-1",
-            "no_timer_check",
             *(f"{key}={value}" for key, value in environment.items()),
         ]
         return [
