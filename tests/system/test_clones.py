@@ -13,7 +13,8 @@ import pytest
 
 from tests.support import clones
 from tests.support.builds import BUILD, ROOT
-from tests.support.clones import BOTH, CASES, DIFFERS, KERNEL, NONE, OF_DRNG, REPEATS, VMCLOCK, Case, Result
+from tests.support.clone_cases import BOTH, CASES, DIFFERS, NONE, REPEATS, VMCLOCK, Case, Expected
+from tests.support.clones import KERNEL, OF_DRNG, Result
 from tests.support.guests import GuestError, cpio, libraries, why_not
 
 BY_NAME = {case.name: case for case in CASES}
@@ -60,7 +61,7 @@ def test_one_machine_may_draw_the_same_twice() -> None:
 
 
 @pytest.mark.parametrize("expected", [DIFFERS, REPEATS])
-def test_some_repeats_are_neither(expected: clones.Expected) -> None:
+def test_some_repeats_are_neither(expected: Expected) -> None:
     first = [line("RAND_bytes", "aabb"), line("RAND_bytes", "ccdd")]
     second = [line("RAND_bytes", "aabb"), line("RAND_bytes", "eeff")]
     wrong = result_of(Case("some", NONE, expected), first, second).wrong()
