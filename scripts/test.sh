@@ -33,6 +33,7 @@ done
 # Where its packages cannot be had (77) its tests are skipped.
 scripts/ci/cross.sh || [ $? = 77 ]
 scripts/ci/hosts.sh || [ $? = 77 ]
+scripts/ci/guests.sh || [ $? = 77 ]
 
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest "$@"

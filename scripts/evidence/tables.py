@@ -31,9 +31,20 @@ SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
 MADE: dict[str, Callable[[], str]] = {**architectures.TABLES, **entropy.TABLES, **faults.TABLES, **sweep.TABLES}
 # What bench-docs.sh measures, and bench-tls.sh.
-BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "clones", "profile", "scaling", "startup", "threads")
+BENCHMARKS = (
+    "bench",
+    "bench-aes-ni",
+    "bench-avx2",
+    "bench-clones",
+    "bench-trixie",
+    "profile",
+    "scaling",
+    "startup",
+    "threads",
+)
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
+    "clones": ROOT / "build/clones/clones.md",
     "tls": ROOT / "build/bench-tls/tls.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
