@@ -65,6 +65,18 @@ def test_masked_aes_is_not_used(arm: Flavour) -> None:
     assert aes_of(arm, "0") == "portable"
 
 
+def test_the_masked_generator_is_not_used() -> None:
+    answer = emulated("max").probe(CONF / "drng.cnf", {VARIABLE: "0x4"})
+    drng = answer["drng"]
+    assert (drng["active-source"], drng["aes-implementation"]) == ("fallback", "ARMv8-AES")
+    assert drng["disabled-reason"] == "RNDRRS: masked by OPENSSL_armcap; RNDR: masked by OPENSSL_armcap"
+
+
+def test_the_generator_alone_is_left() -> None:
+    drng = emulated("max").probe(CONF / "drng.cnf", {VARIABLE: "0x100"})["drng"]
+    assert (drng["active-source"], drng["aes-implementation"]) == ("rndrrs", "portable")
+
+
 def test_the_variable_of_x86_masks_nothing() -> None:
     answer = emulated("max").probe(CONF / "drng.cnf", {"OPENSSL_ia32cap": "0:0"})
     assert answer["drng"]["aes-implementation"] == "ARMv8-AES"
