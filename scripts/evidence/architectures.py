@@ -1,7 +1,7 @@
 """The architectures: the table of README.md, from the sources, and the faults on the rows of each, from test_rows.
 
-test_rows is the dev build's, and those that scripts/ci/cross.sh has built, under the user mode of QEMU. Its CPU and
-clock are scripted, so it gives the same on every machine.
+test_rows is the dev build's, and those that scripts/ci/cross.sh has built, under QEMU. Its CPU and clock are scripted:
+it gives the same on every machine.
 """
 
 import os
