@@ -1,10 +1,11 @@
 #include "provider/process.h"
 
 #include "mixing/drbg/self_test.h"
+#include "mixing/machine/clone.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
-#include "provider/ia32cap.h"
+#include "provider/masks.h"
 #include "provider/observe/stats.h"
 
 struct drng_process drng_process;
@@ -22,7 +23,7 @@ static void look_once(const char *libcrypto_version)
         struct drng_evidence *evidence = &drng_process.evidence;
         drng_cpu_identify(&evidence->cpu);
         drng_os_kernel_flags(&evidence->kernel);
-        drng_ia32cap_apply(evidence, libcrypto_version);
+        drng_masks_apply(evidence, libcrypto_version);
         const char *wrong = NULL;
         drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
         atomic_store(&failed, wrong);
@@ -48,6 +49,7 @@ static bool open_locked(const char *libcrypto_version)
     }
     look_once(libcrypto_version);
     if (openings == 0) {
+        drng_clone_open();
         open_page(libcrypto_version);
     } else {
         drng_stats_add_libcrypto(libcrypto_version);
@@ -74,6 +76,7 @@ void drng_process_close(void)
     }
     if (--openings == 0) {
         drng_stats_close();
+        drng_clone_close();
     }
     drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));

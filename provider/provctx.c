@@ -1,10 +1,36 @@
 #include "provider/provctx.h"
 
 #include "mixing/machine/filter.h"
+#include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
 #include "provider/fallback.h"
 #include "provider/observe/messages.h"
 #include "provider/process.h"
+
+/* DRNG_WORDS_INSTRUCTION comes first, since it gives words fastest. */
+static void settle_words(struct drng_provctx *provctx)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const unsigned instruction = (DRNG_WORDS_INSTRUCTION + i) % DRNG_INSTRUCTIONS;
+        if (provctx->eligibility.words[instruction] == DRNG_ALLOWED) {
+            provctx->words.instructions[count++] = &drng_process.instructions[instruction];
+        }
+    }
+}
+
+/*
+ * A child of fork() that the kernel does not wipe is told apart by its words, too. The clock device is the host's word:
+ * where the guest does not trust its host, the device adds reseeds, and leaves no words out.
+ */
+static enum drng_request_mixing settle_mixing(enum drng_tristate chosen, const struct drng_cpu *cpu)
+{
+    const bool automatic = chosen == DRNG_AUTO && cpu->hypervisor;
+    if (chosen == DRNG_YES || !drng_fork_kernel_wipes || (automatic && cpu->confidential)) {
+        return DRNG_MIX_ALWAYS;
+    }
+    return automatic ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
+}
 
 static void settle_policy(struct drng_provctx *provctx)
 {
@@ -24,10 +50,8 @@ static void settle_policy(struct drng_provctx *provctx)
         const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;
         provctx->policy.instructions[i] = allowed ? &drng_process.instructions[i] : NULL;
     }
-    const bool allowed = provctx->eligibility.words == DRNG_ALLOWED;
-    provctx->words = allowed ? &drng_process.instructions[DRNG_WORDS_INSTRUCTION] : NULL;
-    provctx->mixes_requests =
-        config->request_mixing == DRNG_YES || (config->request_mixing == DRNG_AUTO && cpu->hypervisor);
+    settle_words(provctx);
+    provctx->mixing = settle_mixing(config->request_mixing, cpu);
 }
 
 static bool allocate(struct drng_provctx *provctx)

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mixing/drbg/request_entropy.h"
 #include "mixing/entropy/seed.h"
 #include "mixing/machine/eligibility.h"
 #include "provider/config.h"
@@ -15,18 +16,25 @@
 #include "provider/observe/stats.h"
 #include "provider/shared_reader.h"
 
+/* When a request takes in a fresh word (request_entropy.h). */
+enum drng_request_mixing {
+    DRNG_MIX_NEVER,
+    DRNG_MIX_UNWATCHED, /* while no clone device is watched (clone.h) */
+    DRNG_MIX_ALWAYS,
+};
+
 /* Constant once OSSL_provider_init() has returned, except the last three members. */
 struct drng_provctx {
     struct drng_core core;
     struct drng_config config;
     struct drng_eligibility eligibility;
     struct drng_seed_policy policy;
-    struct drng_instruction *words; /* for request mixing; NULL if DRNG_WORDS_INSTRUCTION may not be used */
-    bool mixes_requests;
+    struct drng_request_words words;
+    enum drng_request_mixing mixing;
     struct drng_shared_reader root; /* seeds the generators that have no parent */
     struct drng_threads *threads;   /* the generators behind OSSL_FUNC_provider_random_bytes() */
     uint64_t forks_before;          /* forks of this process's ancestors before this instance loaded */
-    atomic_bool has_asked;          /* this instance has taken a seed */
+    atomic_uint has_asked;          /* this instance has taken a seed; no bool: not every RISC-V can exchange a byte */
     char disabled_reason[DRNG_TEXT_SIZE];
 };
 

@@ -19,6 +19,7 @@ _Static_assert(sizeof(struct drng_reader_slot) <= DRNG_SLOT_SIZE, "a seed reader
 
 struct drng_shared_reader {
     struct drng_reader_slot *slot;
+    uint64_t epoch; /* of the last use (clone.h) */
     /*
      * The generation (fork.h) in which the reader is in use; 0: not in use. A caller that finds its own generation here
      * is a signal handler that interrupted the use.
@@ -26,13 +27,16 @@ struct drng_shared_reader {
     atomic_uint_least64_t busy_in;
 };
 
-/* A function that uses a reader. If the process forks meanwhile, the child runs it again, for all of its output. */
+/*
+ * A function that uses a reader. If the process forks meanwhile, the child runs it again, for all of its output; if the
+ * machine is copied meanwhile, each copy does.
+ */
 typedef enum drng_result drng_reader_work(void *arg, struct drng_seed_reader *reader);
 
 /*
  * Runs `work` on the reader. If the reader is in use, this is a signal handler, and `work` runs on a reader on the
- * stack. If the process forked meanwhile, the child runs `work` again. The caller holds the lock if threads share the
- * reader.
+ * stack. If the process forked meanwhile, the child runs `work` again, and if the machine was copied, each copy does.
+ * The caller holds the lock if threads share the reader.
  */
 enum drng_result drng_shared_reader_run(struct drng_shared_reader *shared, drng_reader_work *work, void *arg);
 

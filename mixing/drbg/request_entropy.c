@@ -6,6 +6,11 @@
 #include "mixing/machine/os.h"
 #include "mixing/memory/wipe.h"
 
+static bool is_usable(const struct drng_instruction *in)
+{
+    return !atomic_load_explicit(&in->disabled, memory_order_relaxed);
+}
+
 static bool draw(struct drng_instruction *in, uint64_t *word)
 {
     uint64_t retries = 0;
@@ -16,13 +21,33 @@ static bool draw(struct drng_instruction *in, uint64_t *word)
     return drawn;
 }
 
-bool drng_request_entropy(struct drng_instruction *in, bool or_kernel, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
+/* The time is added, and not only used where the kernel has no bytes: its bytes may be the same in all clones. */
+static __attribute__((noinline)) uint64_t kernel_and_time(void)
 {
     uint64_t word = 0;
-    const bool usable = in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
-    const bool drawn = usable && draw(in, &word);
+    (void)drng_os_random((uint8_t *)&word, sizeof(word));
+    return word ^ drng_os_clock_ns();
+}
 
+bool drng_request_words_usable(const struct drng_request_words *words)
+{
+    bool usable = false;
+    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
+        usable |= is_usable(words->instructions[i]);
+    }
+    return usable;
+}
+
+void drng_request_entropy(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
+{
+    uint64_t word = 0;
+    bool drawn = false;
+    for (unsigned i = 0; words->instructions[i] != NULL && !drawn; i++) {
+        drawn = is_usable(words->instructions[i]) && draw(words->instructions[i], &word);
+    }
+    if (__builtin_expect(!drawn, 0)) {
+        word = kernel_and_time();
+    }
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));
-    return drawn || (or_kernel && drng_os_random(out, DRNG_REQUEST_ENTROPY_LEN));
 }

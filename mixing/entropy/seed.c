@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "mixing/machine/clone.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/os.h"
 #include "mixing/machine/probes.h"
@@ -107,6 +108,9 @@ static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
     if (others_after) {
         return starves || policy->aes->fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
     }
+    if (others_before && starves) {
+        return DRNG_LAST_BUDGET_NS - DRNG_STARTUP_BUDGET_NS; /* which it may have to wait for, as the one before it */
+    }
     return others_before || starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
 }
 
@@ -118,12 +122,31 @@ static enum drng_result from_instruction(const struct drng_seed_policy *policy, 
     return in != NULL ? drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task) : DRNG_UNAVAILABLE;
 }
 
+static void mix_time(uint8_t *out, size_t len)
+{
+    const uint64_t now = drng_os_clock_ns();
+    for (size_t i = 0; i < sizeof(now) && i < len; i++) {
+        out[i] ^= (uint8_t)(now >> 8 * i);
+    }
+}
+
+/*
+ * The fallback takes bytes of the kernel. If the machine was copied, they may still be the same in all copies after the
+ * wait; then only the time tells the copies apart.
+ */
 static enum drng_result from_fallback(const struct drng_seed_policy *policy, uint8_t *out, size_t len)
 {
     if (policy->fallback == NULL) {
         return DRNG_NO_FALLBACK;
     }
-    return policy->fallback(policy->fallback_arg, out, len) ? DRNG_OK : DRNG_FALLBACK_FAILED;
+    drng_clone_let_kernel_hear();
+    if (!policy->fallback(policy->fallback_arg, out, len)) {
+        return DRNG_FALLBACK_FAILED;
+    }
+    if (drng_clone_count() != 0) {
+        mix_time(out, len);
+    }
+    return DRNG_OK;
 }
 
 /*

@@ -28,9 +28,10 @@ struct drng_counters {
     atomic_uint_least64_t seeds_fallback;
     atomic_uint_least64_t seed_failures; /* requests for a seed that no source could serve */
     struct drng_instruction_counters instructions[DRNG_INSTRUCTIONS];
-    atomic_uint_least64_t reseeds;      /* how often a generator replaced its seed */
-    atomic_uint_least64_t fork_reseeds; /* how often a generator was seeded because it was in a new process */
-    atomic_uint_least64_t last_seed;    /* time of the last seed, in seconds since the Epoch */
+    atomic_uint_least64_t reseeds;       /* how often a generator replaced its seed */
+    atomic_uint_least64_t fork_reseeds;  /* how often a generator was seeded because it was in a new process */
+    atomic_uint_least64_t clone_reseeds; /* how often a generator was seeded because its machine had been copied */
+    atomic_uint_least64_t last_seed;     /* time of the last seed, in seconds since the Epoch */
 };
 
 static inline void drng_note_source(struct drng_counters *counters, enum drng_source source)

@@ -14,11 +14,14 @@ enum {
     LEAF7_EBX_AVX2 = 1 << 5,
     LEAF7_EBX_RDSEED = 1 << 18,
     LEAF7_ECX_VAES = 1 << 9,
+    LEAF_TDX = 0x21, /* Intel, TDX module: its signature, in a trust domain */
+    SEV_EAX_ACTIVE_IN_GUEST = 1 << 1,
     XCR0_YMM = 0x06, /* SSE and AVX state */
     XCR0_ZMM = 0xe6, /* the same, and opmask and both halves of the ZMM registers */
 };
 
 static const unsigned leaf1_ecx_hypervisor = 1U << 31;
+static const unsigned leaf_sev = 0x8000001f;                             /* AMD APM volume 3, E.4.17 */
 static const unsigned leaf7_ebx_avx512 = 1U << 16 | 1U << 30 | 1U << 31; /* AVX-512F, BW and VL */
 
 /* The register states that the operating system saves; 0 if the CPU cannot tell. */
@@ -33,6 +36,25 @@ static void identify_model(struct drng_cpu *cpu, unsigned signature)
     const unsigned base_model = signature >> 4 & 0xf;
     cpu->family = base_family == 0xf ? base_family + (signature >> 20 & 0xff) : base_family;
     cpu->model = base_family == 0xf || base_family == 0x6 ? base_model | (signature >> 12 & 0xf0) : base_model;
+}
+
+static bool is_trust_domain(void)
+{
+    static const char signature[] = "IntelTDX    ";
+    unsigned eax = 0;
+    unsigned registers[3] = {0};
+    return __get_cpuid_count(LEAF_TDX, 0, &eax, &registers[0], &registers[2], &registers[1]) != 0 &&
+           memcmp(registers, signature, sizeof(registers)) == 0;
+}
+
+/* A host shows its guest that it has SEV only if it starts it so; a guest that is shown it by mistake loses nothing. */
+static bool is_encrypted(void)
+{
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+    return __get_cpuid(leaf_sev, &eax, &ebx, &ecx, &edx) != 0 && (eax & SEV_EAX_ACTIVE_IN_GUEST) != 0;
 }
 
 void drng_cpu_identify(struct drng_cpu *cpu)
@@ -58,6 +80,7 @@ void drng_cpu_identify(struct drng_cpu *cpu)
     cpu->hypervisor = (ecx & leaf1_ecx_hypervisor) != 0;
     cpu->aes = (ecx & LEAF1_ECX_AES) != 0 && (ecx & LEAF1_ECX_SSSE3) != 0;
     const uint64_t saved = saved_state(ecx);
+    cpu->confidential = cpu->hypervisor && (is_trust_domain() || is_encrypted());
 
     if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
         return;

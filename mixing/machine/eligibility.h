@@ -16,7 +16,7 @@ enum drng_denial {
     DRNG_ALLOWED = 0,
     DRNG_NOT_CHOSEN,   /* the key `source` names another instruction */
     DRNG_ABSENT,       /* CPUID does not report it */
-    DRNG_MASKED,       /* OPENSSL_ia32cap, the switch that users of OpenSSL know */
+    DRNG_MASKED,       /* by the switch that users of OpenSSL know: OPENSSL_ia32cap, OPENSSL_armcap */
     DRNG_KNOWN_BROKEN, /* in the list of broken CPU models; applies inside a virtual machine, too */
     DRNG_VETOED,       /* the kernel cleared its flag in /proc/cpuinfo; does not apply if `source` names it */
 };
@@ -30,7 +30,7 @@ struct drng_evidence {
 
 struct drng_eligibility {
     enum drng_denial seeds[DRNG_INSTRUCTIONS]; /* whether each may make seeds */
-    enum drng_denial words; /* whether DRNG_WORDS_INSTRUCTION may give words that are no seed, whatever `source` is */
+    enum drng_denial words[DRNG_INSTRUCTIONS]; /* whether each may give words that are no seed, whatever `source` is */
 };
 
 struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *evidence, int choice);

@@ -1,5 +1,6 @@
 /*
- * os.h - what comes from the operating system besides memory: random bytes, time, and its view of the CPU.
+ * os.h - what comes from the operating system besides memory: random bytes, time, its view of the CPU, and the clock
+ * device of a virtual machine.
  *
  * A link-time seam: the product links os_linux.c, the tests a scripted system.
  */
@@ -12,16 +13,25 @@
 #include <stdint.h>
 
 #include "mixing/machine/instruction.h"
+#include "mixing/machine/vmclock.h"
 
 /*
  * Fills out[0..len), len at most 256, from the kernel's generator, without waiting. False, and out all zero, if that
- * generator is not initialised yet or does not exist. Unlike the C library's getrandom() this is no cancellation point,
- * since callers hold locks and secrets.
+ * generator is not initialised yet or does not exist. This is no cancellation point, since callers
+ * hold locks and secrets.
  */
 bool drng_os_random(uint8_t *out, size_t len);
 
 /* Nanoseconds on a monotonic clock. */
 uint64_t drng_os_clock_ns(void);
+
+/* Sleeps for ns nanoseconds at most; a signal ends it. No cancellation point, and no system call that a lock has not.
+ */
+void drng_os_wait(uint64_t ns);
+
+/* The device's page, to be unmapped; NULL: there is none, or this process may not open it. */
+struct drng_vmclock *drng_os_map_vmclock(void);
+void drng_os_unmap_vmclock(struct drng_vmclock *page);
 
 /* The instructions that the kernel allows, from the flags line of /proc/cpuinfo. */
 struct drng_kernel_flags {

@@ -1,21 +1,28 @@
-/* Linux, and other systems that have getrandom(). */
+/* Linux. */
+
+#define _GNU_SOURCE
 
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "mixing/machine/cpuinfo.h"
 #include "mixing/machine/os.h"
-#include "mixing/memory/cancel.h"
+#include "mixing/memory/pages.h"
 #include "mixing/memory/wipe.h"
 
-/* Requests of up to 256 bytes are served in full or not at all: random(7). */
+/*
+ * Requests of up to 256 bytes are served in full or not at all: random(7). The C library's getrandom() would be a
+ * cancellation point: glibc 2.36 makes the cancellation type asynchronous in it, and then ends a thread whose
+ * cancellation is disabled, if it was cancelled just before it disabled that.
+ */
 bool drng_os_random(uint8_t *out, size_t len)
 {
-    const struct drng_cancel cancel = drng_cancel_disable();
-    const bool whole = getrandom(out, len, GRND_NONBLOCK) == (ssize_t)len;
-    drng_cancel_restore(cancel);
+    const bool whole = syscall(SYS_getrandom, out, len, GRND_NONBLOCK) == (long)len;
     if (!whole) {
         drng_wipe(out, len);
     }
@@ -29,25 +36,30 @@ uint64_t drng_os_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/*
- * The first processor's flags are within the first pages of the file. On a large machine the file is megabytes long,
- * but the kernel generates only what is read.
- */
-void drng_os_kernel_flags(struct drng_kernel_flags *flags)
+void drng_os_wait(uint64_t ns)
 {
-    static char text[16384]; /* not on the stack, which may be small */
-    size_t len = 0;
-    ssize_t got = 0;
+    const uint32_t word = 0;
+    const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
+    (void)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, word, &time, NULL, 0);
+}
 
-    *flags = (struct drng_kernel_flags){0};
-    const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+/* A file that is no device could be shortened, and then reading it would end the process. */
+struct drng_vmclock *drng_os_map_vmclock(void)
+{
+    struct stat status;
+    void *page = NULL;
+    const int fd = open("/dev/vmclock0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0) {
-        return;
+        return NULL;
     }
-    do {
-        got = read(fd, text + len, sizeof(text) - 1 - len);
-        len += got > 0 ? (size_t)got : 0;
-        text[len] = '\0';
-    } while (got > 0 && len < sizeof(text) - 1 && !drng_cpuinfo_parse(text, flags));
+    if (fstat(fd, &status) == 0 && S_ISCHR(status.st_mode)) {
+        page = mmap(NULL, drng_page_size(), PROT_READ, MAP_SHARED, fd, 0);
+    }
     (void)close(fd);
+    return page == MAP_FAILED ? NULL : page;
+}
+
+void drng_os_unmap_vmclock(struct drng_vmclock *page)
+{
+    (void)munmap(page, drng_page_size());
 }

@@ -7,6 +7,7 @@
 #include <openssl/params.h>
 
 #include "mixing/memory/fork.h"
+#include "provider/observe/clones.h"
 #include "provider/observe/report.h"
 #include "provider/observe/stats.h"
 #include "provider/params.h"
@@ -29,6 +30,7 @@ const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
         OSSL_PARAM_utf8_ptr("aes-implementation", NULL, 0),
         OSSL_PARAM_utf8_ptr("active-source", NULL, 0),
         OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0),
+        OSSL_PARAM_utf8_ptr("clone-protection", NULL, 0),
         DRNG_EACH_INSTRUCTION(SEEDS) /* "seeds-rdseed" and its like */
         OSSL_PARAM_uint64("seeds-fallback", NULL),
         OSSL_PARAM_uint64("seed-failures", NULL),
@@ -36,6 +38,7 @@ const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
         DRNG_EACH_INSTRUCTION(RETRIES) /* "rdseed-retries" and its like */
         OSSL_PARAM_uint64("reseeds", NULL),
         OSSL_PARAM_uint64("fork-reseeds", NULL),
+        OSSL_PARAM_uint64("clone-reseeds", NULL),
         OSSL_PARAM_uint64("forks", NULL),
         OSSL_PARAM_uint64("requests", NULL),
         OSSL_PARAM_uint64("bytes", NULL),
@@ -88,6 +91,7 @@ static bool get_counters(OSSL_PARAM params[])
            drng_params_set_uint64(params, "seed-failures", value_of(&c->seed_failures)) &&
            drng_params_set_uint64(params, "reseeds", value_of(&c->reseeds)) &&
            drng_params_set_uint64(params, "fork-reseeds", value_of(&c->fork_reseeds)) &&
+           drng_params_set_uint64(params, "clone-reseeds", value_of(&c->clone_reseeds)) &&
            drng_params_set_uint64(params, "forks", value_of(&drng_stats.head->forks)) &&
            drng_params_set_uint64(params, "requests", served.requests) &&
            drng_params_set_uint64(params, "bytes", served.bytes) &&
@@ -105,5 +109,6 @@ int drng_provider_params_get(void *vprovctx, OSSL_PARAM params[])
            drng_params_set_text(params, "aes-implementation", drng_process.aes->name) &&
            drng_params_set_text(params, "active-source", active_source(provctx)) &&
            drng_params_set_text(params, "disabled-reason", drng_report_disabled_reason(provctx)) &&
+           drng_params_set_text(params, "clone-protection", drng_clones_name(drng_clones_protection(provctx))) &&
            get_counters(params);
 }

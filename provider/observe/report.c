@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "provider/observe/clones.h"
 #include "provider/observe/messages.h"
 #include "provider/observe/reasons.h"
 #include "provider/observe/stats.h"
@@ -42,13 +43,21 @@ const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 
 static void explain(struct drng_provctx *provctx)
 {
-    drng_stats_explain(drng_report_disabled_reason(provctx), drng_report_first_in_line(provctx));
+    const enum drng_clone_protection protection = drng_clones_protection(provctx);
+    const struct drng_stats_account account = {
+        .disabled_reason = drng_report_disabled_reason(provctx),
+        .first_source = drng_report_first_in_line(provctx),
+        .virtual_machine = drng_process.evidence.cpu.hypervisor,
+        .clone_protection = protection,
+        .clone_reason = drng_clones_reason(provctx, protection),
+    };
+    drng_stats_explain(&account);
 }
 
 /* Whether the instruction has been disabled since the last call. */
 static bool newly_disabled(unsigned instruction)
 {
-    static atomic_bool known[DRNG_INSTRUCTIONS];
+    static atomic_uint known[DRNG_INSTRUCTIONS]; /* no bool: not every RISC-V can exchange a byte */
     return atomic_load_explicit(&drng_process.instructions[instruction].disabled, memory_order_relaxed) &&
            !atomic_exchange_explicit(&known[instruction], true, memory_order_relaxed);
 }
@@ -81,6 +90,14 @@ void drng_report_loaded(struct drng_provctx *provctx)
 {
     provctx->forks_before = atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed);
     explain(provctx);
+    drng_clones_warn(provctx);
+}
+
+/* A clone device that has stopped to answer, or an instruction that was disabled, changes it. */
+static bool clone_protection_has_changed(const struct drng_provctx *provctx)
+{
+    return atomic_load_explicit(&drng_stats.head->clone_protection, memory_order_relaxed) !=
+           drng_clones_protection(provctx);
 }
 
 void drng_report_seed(struct drng_provctx *provctx)
@@ -93,6 +110,9 @@ void drng_report_seed(struct drng_provctx *provctx)
                 say_disabled(provctx, i);
             }
         }
+    }
+    if (clone_protection_has_changed(provctx)) {
+        explain(provctx);
     }
     if (may_say &&
         atomic_load_explicit(&drng_stats.live->counters.source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {

@@ -154,12 +154,15 @@ void drng_stats_close(void)
 
 /* ---- Text ---- */
 
-void drng_stats_explain(const char *disabled_reason, enum drng_source first_source)
+void drng_stats_explain(const struct drng_stats_account *account)
 {
     if (drng_lock(drng_process_lock(DRNG_LOCK_TEXT))) {
         struct drng_stats_head *head = drng_stats.head;
-        head->first_source = first_source;
-        copy_text(head->disabled_reason, sizeof(head->disabled_reason), disabled_reason);
+        head->first_source = account->first_source;
+        head->virtual_machine = account->virtual_machine;
+        copy_text(head->disabled_reason, sizeof(head->disabled_reason), account->disabled_reason);
+        copy_text(head->clone_reason, sizeof(head->clone_reason), account->clone_reason);
+        atomic_store_explicit(&head->clone_protection, account->clone_protection, memory_order_relaxed);
         drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
     }
 }

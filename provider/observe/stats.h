@@ -10,7 +10,7 @@
  *
  * They hold no secrets, no output of generators and no addresses. Numbers are in the byte order of the machine; texts
  * are ASCII and end with NUL. A change of the layout needs a new DRNG_STATS_LAYOUT, and a change of
- * scripts/drng_status/page.py, which reads it.
+ * scripts/drng_status/stats.py, which reads it.
  */
 
 #ifndef DRNG_STATS_H
@@ -26,9 +26,10 @@
 #define DRNG_STATS_MAGIC "drngcnt" /* eight bytes, with the NUL */
 
 enum {
-    DRNG_STATS_LAYOUT = 3,
+    DRNG_STATS_LAYOUT = 4,
     DRNG_REQUEST_COUNTS = 1024, /* counts of requests; the first are shared by all generators that find no other free */
     DRNG_TEXT_SIZE = 256,       /* bytes of a reason */
+    DRNG_CLONE_TEXT_SIZE = 128, /* bytes of the reason for the protection from clones */
     DRNG_FLAG_SIZE = 16,        /* bytes of an instruction's name */
     DRNG_STATS_REQUEST_COUNTS = 128, /* offset of the counts of requests in the live part */
 };
@@ -51,6 +52,9 @@ struct drng_stats_head {
     char libcrypto[64]; /* who loaded the module: "OpenSSL 3.0.19", "OpenSSL 3.0.19, 4.0.3" or "unknown" */
     char aes[32];       /* the name of the implementation in use */
     char disabled_reason[DRNG_TEXT_SIZE];
+    uint32_t virtual_machine;               /* 1: the CPU says that it is a hypervisor's, or cannot say */
+    atomic_uint_least32_t clone_protection; /* enum drng_clone_protection (clones.h) */
+    char clone_reason[DRNG_CLONE_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS]
                      [DRNG_FLAG_SIZE]; /* "rdseed": which instruction each set of counters belongs to */
 };
@@ -73,10 +77,10 @@ struct drng_stats_live {
 };
 
 _Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
-                   sizeof(struct drng_stats_head) == 448 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
+                   sizeof(struct drng_stats_head) == 584 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
-                   sizeof(struct drng_counters) == 48 + 24 * DRNG_INSTRUCTIONS &&
+                   sizeof(struct drng_counters) == 56 + 24 * DRNG_INSTRUCTIONS &&
                    offsetof(struct drng_stats_live, request_counts) == DRNG_STATS_REQUEST_COUNTS &&
                    sizeof(struct drng_request_counts) == 64,
                "the layout of the live part has changed");
@@ -99,8 +103,16 @@ void drng_stats_add_libcrypto(const char *version);
 
 void drng_stats_close(void);
 
-/* Records why instructions do not serve, and which source is asked first. */
-void drng_stats_explain(const char *disabled_reason, enum drng_source first_source);
+/* What drng_stats_explain() records. */
+struct drng_stats_account {
+    const char *disabled_reason; /* why instructions do not serve */
+    enum drng_source first_source;
+    bool virtual_machine;
+    unsigned clone_protection;
+    const char *clone_reason;
+};
+
+void drng_stats_explain(const struct drng_stats_account *account);
 
 /* Counts for one generator, to be released; the shared ones if no others are free. */
 struct drng_request_counts *drng_request_counts_acquire(void);

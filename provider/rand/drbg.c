@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 
 #include "mixing/drbg/request_entropy.h"
+#include "mixing/machine/clone.h"
 #include "mixing/memory/secmem.h"
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
@@ -47,9 +48,11 @@ static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
         d->parent.fill = drng_seed_src_fill;
     } else if (functions == drng_rdrand_functions) {
         d->parent.fill = drng_rdrand_fill;
+    } else {
+        d->root_joins = d->parent.ctx != NULL && drng_parent_is_openssls_seed_source(&d->parent);
     }
-    d->own_chain = own_chain;
-    d->mixes = own_chain && (d->provctx->mixes_requests || !drng_fork_kernel_wipes);
+    d->own_chain = own_chain || d->root_joins;
+    d->mixing = d->own_chain ? d->provctx->mixing : DRNG_MIX_NEVER;
 }
 
 void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
@@ -113,12 +116,13 @@ static void unlock(void *vdrbg)
     }
 }
 
-/* ---- One request at a time, in one process ---- */
+/* ---- One request at a time, in one epoch ---- */
 
-/* False: a signal handler has interrupted a request of this generator, and asks it for another. */
-static bool enter(struct drng_drbg *d, uint64_t *generation)
+/* Inline, as leave() is: each request passes both. False: a signal handler has interrupted a request of this generator,
+ * and asks it for another. */
+static inline bool enter(struct drng_drbg *d, uint64_t *epoch)
 {
-    *generation = drng_fork_generation();
+    *epoch = drng_epoch();
     if (__builtin_expect(atomic_load_explicit(&d->secrets->busy, memory_order_relaxed), 0)) {
         return false;
     }
@@ -128,14 +132,14 @@ static bool enter(struct drng_drbg *d, uint64_t *generation)
 }
 
 /*
- * False: the process forked since enter(), and this is the child; the caller starts over. The result was made of the
- * parent's state, or of state that the kernel had wiped.
+ * False: the process forked since enter(), and this is the child; or the machine was copied, and this is a copy. The
+ * caller starts over: the result was made of the original's state, or of state that the kernel had wiped.
  */
-static bool leave(struct drng_drbg *d, uint64_t generation)
+static inline bool leave(struct drng_drbg *d, uint64_t epoch)
 {
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed);
-    if (__builtin_expect(drng_fork_is_still(generation), 1)) {
+    if (__builtin_expect(drng_epoch_is_still(epoch), 1)) {
         return true;
     }
     drng_drbg_forget(d);
@@ -184,31 +188,31 @@ int drng_drbg_instantiate(void *vdrbg, unsigned strength, int prediction_resista
                           const unsigned char *personalization, size_t personalization_len, const OSSL_PARAM params[])
 {
     struct drng_drbg *d = vdrbg;
-    uint64_t generation = 0;
+    uint64_t epoch = 0;
     bool done = false;
 
     if (!healthy(d)) {
         return 0;
     }
     do {
-        if (!enter(d, &generation)) {
+        if (!enter(d, &epoch)) {
             return refuse_in_between(d);
         }
         done = drng_drbg_set_ctx_params(d, params) && strong_enough(d, strength) && is_uninstantiated(d) &&
                drng_drbg_seed_first(d, prediction_resistance != 0, input(personalization, personalization_len));
-    } while (!leave(d, generation));
+    } while (!leave(d, epoch));
     return done;
 }
 
 static int uninstantiate(void *vdrbg)
 {
     struct drng_drbg *d = vdrbg;
-    uint64_t generation = 0;
-    if (!enter(d, &generation)) {
+    uint64_t epoch = 0;
+    if (!enter(d, &epoch)) {
         return refuse_in_between(d);
     }
     drng_drbg_forget(d);
-    (void)leave(d, generation);
+    (void)leave(d, epoch);
     return 1;
 }
 
@@ -221,14 +225,18 @@ static int verify_zeroization(void *vdrbg)
 
 /* ---- Seeds that are due ---- */
 
-static bool seeded_elsewhere(const struct drng_drbg *d, uint64_t generation)
+static bool has_seed(const struct drng_drbg *d, uint64_t epoch)
 {
-    return d->state == EVP_RAND_STATE_READY && d->generation != generation;
+    return d->state == EVP_RAND_STATE_READY && d->epoch == epoch;
 }
 
-static bool has_seed(const struct drng_drbg *d, uint64_t generation)
+/* Why a generator has to start over that has a seed: this is another process, or another machine. */
+static void count_restart(const struct drng_drbg *d)
 {
-    return d->state == EVP_RAND_STATE_READY && d->generation == generation;
+    struct drng_counters *counters = &drng_stats.live->counters;
+    if (d->state == EVP_RAND_STATE_READY) {
+        drng_count(d->generation != drng_fork_generation() ? &counters->fork_reseeds : &counters->clone_reseeds);
+    }
 }
 
 static bool parent_has_reseeded(const struct drng_drbg *d)
@@ -244,12 +252,10 @@ static bool reseed_due(const struct drng_drbg *d)
     return drng_ctr_drbg_reseed_due(&d->secrets->drbg, &d->limits, time(NULL)) || parent_has_reseeded(d);
 }
 
-/* Instantiates a generator that lost its seed in a fork, had a failure, or was never instantiated. */
-static bool restart(struct drng_drbg *d, uint64_t generation)
+/* Instantiates a generator whose seed is of another epoch, that had a failure, or was never instantiated. */
+static bool restart(struct drng_drbg *d)
 {
-    if (seeded_elsewhere(d, generation)) {
-        drng_count(&drng_stats.live->counters.fork_reseeds);
-    }
+    count_restart(d);
     drng_drbg_forget(d);
     return drng_drbg_seed_first(d, false, nothing);
 }
@@ -271,19 +277,19 @@ static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *e
 {
     struct drng_drbg *d = vdrbg;
     const struct drng_bytes additional = input(additional_data, additional_len);
-    uint64_t generation = 0;
+    uint64_t epoch = 0;
     bool done = false;
 
     if (!healthy(d)) {
         return 0;
     }
     do {
-        if (!enter(d, &generation)) {
+        if (!enter(d, &epoch)) {
             return refuse_in_between(d);
         }
-        done = (has_seed(d, generation) || restart(d, generation)) && input_allowed(d, additional.len) &&
+        done = (has_seed(d, epoch) || restart(d)) && input_allowed(d, additional.len) &&
                drng_drbg_seed_again(d, prediction_resistance != 0, input(entropy, entropy_len), additional);
-    } while (!leave(d, generation));
+    } while (!leave(d, epoch));
     return done;
 }
 
@@ -305,9 +311,9 @@ static bool request_allowed(const struct drng_drbg *d, size_t out_len, unsigned 
  * Makes sure that a valid seed serves this request. If this takes a reseed, the additional input goes into the reseed,
  * and *additional is empty afterwards.
  */
-static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_resistance, struct drng_bytes *additional)
+static bool seeded(struct drng_drbg *d, uint64_t epoch, bool prediction_resistance, struct drng_bytes *additional)
 {
-    if (!has_seed(d, generation) && !restart(d, generation)) {
+    if (!has_seed(d, epoch) && !restart(d)) {
         return false;
     }
     if (prediction_resistance || reseed_due(d)) {
@@ -319,22 +325,28 @@ static bool seeded(struct drng_drbg *d, uint64_t generation, bool prediction_res
     return true;
 }
 
+static bool mixes(const struct drng_drbg *d)
+{
+    return d->mixing == DRNG_MIX_ALWAYS || (d->mixing == DRNG_MIX_UNWATCHED && !drng_clone_is_watched());
+}
+
 static enum drng_result generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
 {
     uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
-    if (!d->mixes || !drng_request_entropy(d->provctx->words, !drng_fork_kernel_wipes, fresh)) {
+    if (!mixes(d)) {
         return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
     }
+    drng_request_entropy(&d->provctx->words, fresh);
     const enum drng_result status = drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, fresh);
     drng_wipe(fresh, sizeof(fresh));
     return status;
 }
 
 /* One attempt at a request, between enter() and leave(). DRNG_RESEED_NEEDED: no seed could be had. */
-static enum drng_result try_generate(struct drng_drbg *d, uint64_t generation, uint8_t *out, size_t out_len,
+static enum drng_result try_generate(struct drng_drbg *d, uint64_t epoch, uint8_t *out, size_t out_len,
                                      bool prediction_resistance, struct drng_bytes additional)
 {
-    if (!seeded(d, generation, prediction_resistance, &additional)) {
+    if (!seeded(d, epoch, prediction_resistance, &additional)) {
         drng_wipe(out, out_len);
         return DRNG_RESEED_NEEDED;
     }
@@ -347,18 +359,18 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
     struct drng_drbg *d = vdrbg;
     const struct drng_bytes additional = input(additional_data, additional_len);
     enum drng_result status = DRNG_OK;
-    uint64_t generation = 0;
+    uint64_t epoch = 0;
 
     if (!request_allowed(d, out_len, strength, additional.len)) {
         drng_wipe(out, out_len);
         return 0;
     }
     do {
-        if (!enter(d, &generation)) {
+        if (!enter(d, &epoch)) {
             return drng_drbg_generate_apart(d, out, out_len, additional);
         }
-        status = try_generate(d, generation, out, out_len, prediction_resistance != 0, additional);
-    } while (!leave(d, generation));
+        status = try_generate(d, epoch, out, out_len, prediction_resistance != 0, additional);
+    } while (!leave(d, epoch));
     if (status != DRNG_OK) {
         drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
         return 0;

@@ -1,5 +1,6 @@
 #include "provider/rand/drbg_apart.h"
 
+#include "mixing/machine/clone.h"
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
 #include "provider/process.h"
@@ -28,7 +29,7 @@ static bool serve(const struct drng_drbg *d, struct apart *apart, uint8_t *out, 
 bool drng_drbg_generate_apart(const struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
 {
     struct apart apart;
-    uint64_t generation = 0;
+    uint64_t epoch = 0;
     bool served = false;
 
     if (!d->own_chain) {
@@ -37,10 +38,10 @@ bool drng_drbg_generate_apart(const struct drng_drbg *d, uint8_t *out, size_t ou
         return false;
     }
     do {
-        generation = drng_fork_generation();
+        epoch = drng_epoch();
         served = serve(d, &apart, out, out_len, additional);
         drng_wipe(&apart, sizeof(apart));
-    } while (!drng_fork_is_still(generation));
+    } while (!drng_epoch_is_still(epoch));
     if (!served) {
         drng_wipe(out, out_len);
     }

@@ -44,9 +44,10 @@ static enum drng_result read_words(void *arg, struct drng_seed_reader *reader)
 
 static bool allowed(const struct drng_instruction_rand *ctx)
 {
-    if (ctx->provctx->eligibility.words != DRNG_ALLOWED) {
+    const enum drng_denial denial = ctx->provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
+    if (denial != DRNG_ALLOWED) {
         drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG",
-                   drng_denial_text(ctx->provctx->eligibility.words));
+                   drng_denial_text(denial));
         return false;
     }
     return true;

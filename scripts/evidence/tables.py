@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -Es
-"""Every table in docs/ that is made by a script: written by this one, and compared.
+"""Every table in docs/ and README.md that is made by a script: written by this one, and compared.
 
     tables.py --check [NAME...]    says which are not what their makers give now, and changes nothing
     tables.py --write [NAME...]    writes them anew
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import SkipTest
 
+import architectures
 import entropy
 import faults
 import sweep
@@ -28,14 +29,25 @@ BEGIN = "<!-- {}: made by scripts/evidence/tables.py -->\n\n"
 END = "\n\n<!-- end of {} -->\n"
 SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
-MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **sweep.TABLES}
+MADE: dict[str, Callable[[], str]] = {**architectures.TABLES, **entropy.TABLES, **faults.TABLES, **sweep.TABLES}
 # What bench-docs.sh measures, and bench-tls.sh.
-BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
+BENCHMARKS = (
+    "bench",
+    "bench-aes-ni",
+    "bench-avx2",
+    "bench-clones",
+    "bench-trixie",
+    "profile",
+    "scaling",
+    "startup",
+    "threads",
+)
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "clones": ROOT / "build/clones/clones.md",
     "tls": ROOT / "build/bench-tls/tls.md",
     "releases": ROOT / "build/matrix/releases.md",
+    "openssl-suite": ROOT / "build/openssl-suite/suite.md",
 }
 
 
@@ -50,7 +62,7 @@ def make(name: str) -> str:
 def sections(folder: Path) -> dict[str, tuple[Path, str]]:
     """Where each of them stands, and its text."""
     found: dict[str, tuple[Path, str]] = {}
-    for page in sorted(folder.glob("*.md")):
+    for page in (*sorted(folder.glob("*.md")), folder.parent / "README.md"):
         text = page.read_text(encoding="utf-8")
         for name, body in SECTION.findall(text):
             if name in found:
@@ -87,7 +99,7 @@ def main() -> int:
     mode.add_argument("--check", action="store_true", help="change nothing, and say what is out of date")
     mode.add_argument("--write", action="store_true", help="write the tables anew")
     parser.add_argument("names", nargs="*", metavar="NAME", help="these, and not all that can be made anew")
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages, beside README.md")
     args = parser.parse_args()
     found = sections(args.docs)
     status = check_numbers(args.docs / "entropy.md") if args.check else 0

@@ -1,4 +1,4 @@
-/* kernel.h - whether the kernel wipes memory in a forked child. What is linked decides. */
+/* kernel.h - what a forked child inherits. What is linked decides. */
 
 #ifndef TEST_KERNEL_H
 #define TEST_KERNEL_H
@@ -7,9 +7,19 @@
 
 /*
  * To be called once the provider is loaded and before a generator is made. kernel_as_is.c does nothing;
- * kernel_no_wipe.c, with the provider linked in, makes this a kernel without MADV_WIPEONFORK.
+ * kernel_no_wipe.c, with the provider linked in, makes this a kernel without MADV_WIPEONFORK; kernel_copied.c, too,
+ * lets a child stand for a copy of the machine.
  */
 bool kernel_prepare(void);
+
+/* To be called before the provider is loaded. */
+bool kernel_before_load(void);
+
+/* To be called in a child before it goes on. */
+void kernel_born(void);
+
+/* Whether children stand for copies of the machine. */
+bool kernel_copies(void);
 
 /* Undoes MADV_WIPEONFORK for every page of this process, so that a fork copies the generators as they are. */
 bool kernel_keep_on_fork(void);

@@ -94,6 +94,16 @@ bool step_watch(void)
     return watched_count > 0;
 }
 
+bool step_watch_also(void *start, size_t size)
+{
+    if (watched_count == WATCHED) {
+        return false;
+    }
+    watched[watched_count].start = start;
+    watched[watched_count++].size = size;
+    return true;
+}
+
 void step_unwatch(void)
 {
     protect(PROT_READ | PROT_WRITE);

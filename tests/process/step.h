@@ -28,6 +28,7 @@ bool step_open(const void *inside);
 
 /* Watches all memory that is wiped in a child, as mapped now. False: /proc cannot be read. */
 bool step_watch(void);
+bool step_watch_also(void *start, size_t size);
 void step_unwatch(void);
 
 /* Does the work with the trap flag set. If the visitor forks, this returns in both processes. */

@@ -1,14 +1,18 @@
 /*
- * Clones of a virtual machine: two processes with every byte in common, and nothing to tell them so.
+ * Clones of a virtual machine: two processes with every byte in common, and nothing to tell them so but, in some
+ * machines, the clock device.
  *
  * A fork with the protection of the pages taken off is such a pair. With request mixing they part at the first
- * request; without it they do not, which is the control.
+ * request, and so they do if the device tells; with neither they do not, which is the control.
  */
 
 #include <stdio.h>
 
+#include <openssl/rand.h>
+
 #include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
+#include "tests/process/device.h"
 #include "tests/process/kernel.h"
 #include "tests/process/pool.h"
 #include "tests/process/ways.h"
@@ -21,40 +25,118 @@ enum {
     DRBGS = 5, /* the ways that have a state to clone: public, private, primary and two of the test's own */
 };
 
-static int draw_in_child(void *unused)
-{
-    (void)unused;
-    return ways_draw(DRAWS) ? 0 : 1;
-}
+/* What happens to a copy before its first instruction; NULL: nothing. */
+typedef void tell_copy(void);
 
-/* How many draws of a pair of clones are the same. */
-static size_t draws_in_common(const char *keys)
+static OSSL_LIB_CTX *libctx;
+
+static void open_ways(const char *keys)
 {
-    OSSL_LIB_CTX *libctx = evp_context(keys);
+    libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
     CU_ASSERT_TRUE_FATAL(ways_open(libctx));
     CU_ASSERT_TRUE_FATAL(kernel_keep_on_fork());
-    CU_ASSERT_EQUAL(child_forked(draw_in_child, NULL), 0);
+}
+
+/* How many draws of the original and of its copies are the same. */
+static size_t close_and_compare(unsigned copies)
+{
     CU_ASSERT_TRUE(ways_draw(DRAWS));
-    CU_ASSERT_EQUAL(pool_size(), 2 * (size_t)DRAWS * ways_count());
+    CU_ASSERT_EQUAL(pool_size(), (size_t)(copies + 1) * DRAWS * ways_count());
     ways_close();
     OSSL_LIB_CTX_free(libctx);
     return pool_duplicates();
 }
 
+static int draw_in_copy(void *vtell)
+{
+    tell_copy **tell = vtell;
+    if (*tell != NULL) {
+        (*tell)();
+    }
+    return ways_draw(DRAWS) ? 0 : 1;
+}
+
+static size_t draws_in_common(const char *keys, tell_copy *tell)
+{
+    open_ways(keys);
+    CU_ASSERT_EQUAL(child_forked(draw_in_copy, (void *)&tell), 0);
+    CU_ASSERT_EQUAL(child_forked(draw_in_copy, (void *)&tell), 0);
+    return close_and_compare(2);
+}
+
 static void with_request_mixing_clones_part_at_once(void)
 {
-    CU_ASSERT_EQUAL(draws_in_common("request_mixing = yes\n"), 0);
+    CU_ASSERT_EQUAL(draws_in_common("request_mixing = yes\n", NULL), 0);
 }
 
 static void without_it_they_do_not(void)
 {
-    CU_ASSERT_EQUAL(draws_in_common("request_mixing = no\n"), DRAWS * DRBGS);
+    CU_ASSERT_EQUAL(draws_in_common("request_mixing = no\n", NULL), 2 * DRAWS * DRBGS);
+}
+
+/* Every copy gets the same marker. */
+static void if_the_device_tells_they_part_at_once(void)
+{
+    static const char *const mixing[] = {"", "request_mixing = no\n", "request_mixing = yes\n"};
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    for (size_t i = 0; i < sizeof(mixing) / sizeof(*mixing); i++) {
+        CU_ASSERT_EQUAL(draws_in_common(mixing[i], device_tell), 0);
+    }
+    device_unplug();
+}
+
+/* The device is there, and says nothing: requests are not mixed, and the marker is what parts them above. */
+static void if_it_does_not_tell_they_do_not(void)
+{
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    CU_ASSERT_EQUAL(draws_in_common("", NULL), 2 * DRAWS * DRBGS);
+    device_unplug();
+}
+
+static int draw_in_copy_of_copy(void *unused)
+{
+    tell_copy *tell = device_tell;
+    (void)unused;
+    device_tell();
+    const int deeper = child_forked(draw_in_copy, (void *)&tell);
+    const int beside = child_forked(draw_in_copy, (void *)&tell);
+    return deeper == 0 && beside == 0 && ways_draw(DRAWS) ? 0 : 1;
+}
+
+static void copies_of_a_copy_part_too(void)
+{
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    open_ways("request_mixing = no\n");
+    CU_ASSERT_EQUAL(child_forked(draw_in_copy_of_copy, NULL), 0);
+    CU_ASSERT_EQUAL(close_and_compare(3), 0);
+    device_unplug();
+}
+
+static void what_the_copies_do_is_counted(void)
+{
+    unsigned char draw[16];
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    open_ways("request_mixing = no\n");
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "clone-protection"), "counter");
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 0);
+    device_tell();
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2); /* public, and the primary that seeds it */
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "fork-reseeds"), 0);
+    CU_ASSERT_EQUAL(close_and_compare(0), 0);
+    device_unplug();
 }
 
 static const struct unit_test tests[] = {
     {"with request mixing clones part at once", with_request_mixing_clones_part_at_once},
     {"without it they do not", without_it_they_do_not},
+    {"if the device tells they part at once", if_the_device_tells_they_part_at_once},
+    {"if it does not tell they do not", if_it_does_not_tell_they_do_not},
+    {"copies of a copy part, too", copies_of_a_copy_part_too},
+    {"what the copies do is counted", what_the_copies_do_is_counted},
 };
 
 int main(void)

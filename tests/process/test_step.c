@@ -6,6 +6,8 @@
  * was forked in, draws once more, and leaves both outputs in shared memory. No 16 bytes of any process may be
  * another's.
  *
+ * Linked with kernel_copied.c the children stand for copies of the machine.
+ *
  * One exception is no duplicate: a child forked after the request's last look at memory that is wiped in a child holds
  * what its parent holds, since the request has been served and the output lies with the caller. So these children must
  * be those of the last instructions, without a gap; the first of them must be forked right after an instruction that
@@ -132,7 +134,7 @@ static const char *keys(void)
 
 static bool open_context(void)
 {
-    libctx = evp_context(keys());
+    libctx = kernel_before_load() ? evp_context(keys()) : NULL;
     /* A kernel that does not wipe shows no memory that it wipes: watched first. */
     return libctx != NULL && step_watch() && kernel_prepare();
 }
@@ -199,7 +201,8 @@ static bool open_random_bytes(void)
         }
     }
     fake_core_set("request_mixing", strstr(keys(), "yes") != NULL ? "yes" : "no");
-    if (init_function()(fake_handle, core, &functions, &provctx) != 1 || !step_watch() || !kernel_prepare()) {
+    if (!kernel_before_load() || init_function()(fake_handle, core, &functions, &provctx) != 1 || !step_watch() ||
+        !kernel_prepare()) {
         return false;
     }
     for (; functions->function_id != 0; functions++) {
@@ -312,6 +315,7 @@ static void make_child(const struct step *step, bool bare)
         (void)alarm(CHILD_WATCHDOG);
         born = record;
         step_stop();
+        kernel_born();
         return;
     }
     record->pid = pid;
@@ -421,12 +425,13 @@ static bool all_are_served(void)
 }
 
 /*
- * Where the kernel wipes, a request looks last at memory that is wiped. Where it does not, it asks for the process id;
+ * Where the kernel wipes, a request looks last at memory that is wiped, and in a copy of the machine at the clock
+ * device. Where it does not, it asks for the process id;
  * and what it compares that with is ordinary memory, which fork()'s handlers change a little longer.
  */
 static bool has_looked(const struct record *last)
 {
-    if (kernel_wiped_mappings() > 0) {
+    if (kernel_wiped_mappings() > 0 || kernel_copies()) {
         return last->inside && last->touched != 0;
     }
     return !last->bare || last->system_call == SYS_getpid;
@@ -588,10 +593,17 @@ static int play_signals(void)
 
 static const struct scene scenes[] = {{"forks", play_forks}, {"signals", play_signals}};
 
+/* A copy without the instructions waits for the kernel, and the kernel is not copied here. */
+static bool is_meant(const char *scene, enum scene_cpu cpu)
+{
+    return !kernel_copies() || (strcmp(scene, "forks") == 0 && cpu == SCENE_AS_IT_IS);
+}
+
 static void plays(const char *scene, const char *name, enum scene_cpu cpu)
 {
     static const char *const mixing[] = {"request_mixing = no", "request_mixing = yes"};
-    for (size_t i = 0; i < 2; i++) {
+    const size_t both = kernel_copies() ? 1 : 2; /* the device is to do it alone */
+    for (size_t i = 0; i < both && is_meant(scene, cpu); i++) {
         char argument[128];
         (void)snprintf(argument, sizeof(argument), "%s %s\n", name, mixing[i]);
         CU_ASSERT_EQUAL(scene_play(scene, argument, cpu), 0);

@@ -7,6 +7,8 @@ bool scripted_os_ready;
 uint8_t scripted_os_byte;
 unsigned scripted_os_calls;
 struct drng_kernel_flags scripted_kernel_flags;
+struct drng_vmclock *scripted_vmclock;
+unsigned scripted_waits;
 
 void scripted_os_reset(void)
 {
@@ -14,7 +16,12 @@ void scripted_os_reset(void)
     scripted_os_ready = true;
     scripted_os_byte = 0;
     scripted_os_calls = 0;
-    scripted_kernel_flags = (struct drng_kernel_flags){.known = true, .has = {true, true}};
+    scripted_vmclock = NULL;
+    scripted_waits = 0;
+    scripted_kernel_flags.known = true;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        scripted_kernel_flags.has[i] = true;
+    }
 }
 
 bool drng_os_random(uint8_t *out, size_t len)
@@ -27,6 +34,22 @@ bool drng_os_random(uint8_t *out, size_t len)
 uint64_t drng_os_clock_ns(void)
 {
     return scripted_clock_ns;
+}
+
+void drng_os_wait(uint64_t ns)
+{
+    scripted_waits++;
+    scripted_clock_ns += ns;
+}
+
+struct drng_vmclock *drng_os_map_vmclock(void)
+{
+    return scripted_vmclock;
+}
+
+void drng_os_unmap_vmclock(struct drng_vmclock *page)
+{
+    (void)page;
 }
 
 void drng_os_kernel_flags(struct drng_kernel_flags *flags)

@@ -14,6 +14,9 @@ extern uint8_t scripted_os_byte;   /* every byte that the generator returns */
 extern unsigned scripted_os_calls; /* how often the generator was asked */
 extern struct drng_kernel_flags scripted_kernel_flags;
 
+extern struct drng_vmclock *scripted_vmclock; /* what is mapped as the clock device; NULL: there is none */
+extern unsigned scripted_waits;               /* how often somebody waited; the clock then advances */
+
 /* Sets a generator that is ready and returns zeros, and a kernel that allows both instructions. */
 void scripted_os_reset(void);
 

@@ -34,7 +34,7 @@ static bool decides(const struct drng_evidence *e, int choice, enum drng_denial 
                     enum drng_denial fresh)
 {
     const struct drng_eligibility d = drng_eligibility_decide(e, choice);
-    return d.seeds[DRNG_RDSEED] == rdseed && d.seeds[DRNG_RDRAND] == rdrand && d.words == fresh;
+    return d.seeds[DRNG_RDSEED] == rdseed && d.seeds[DRNG_RDRAND] == rdrand && d.words[DRNG_WORDS_INSTRUCTION] == fresh;
 }
 
 /* The same answer for all three. */
@@ -102,7 +102,7 @@ static void an_explicit_choice_overrides_the_veto(void)
     CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ALLOWED);
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_ALLOWED);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).words, DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).words[DRNG_WORDS_INSTRUCTION], DRNG_ALLOWED);
 }
 
 static void an_explicit_choice_overrides_nothing_else(void)
@@ -171,14 +171,14 @@ static void the_list_of_broken_parts_has_sharp_edges(void)
 static void fresh_words_are_denied_for_every_reason_but_the_choice(void)
 {
     struct drng_evidence e = part("AuthenticAMD", 0x17, 0x71);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_KNOWN_BROKEN);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words[DRNG_WORDS_INSTRUCTION], DRNG_KNOWN_BROKEN);
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ALLOWED);
     e.masked[DRNG_RDRAND] = true;
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_MASKED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words[DRNG_WORDS_INSTRUCTION], DRNG_MASKED);
     e.cpu.has[DRNG_RDRAND] = false;
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_ABSENT);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words[DRNG_WORDS_INSTRUCTION], DRNG_ABSENT);
     e = clean();
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words, DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words[DRNG_WORDS_INSTRUCTION], DRNG_ALLOWED);
 }
 
 static void every_denial_has_a_text_of_its_own(void)

@@ -1,4 +1,4 @@
-/* Request mixing: a word of RDRAND, or the kernel's bytes, or nothing. */
+/* Request mixing: a word of an instruction, or the kernel's bytes with the time. */
 
 #include <string.h>
 
@@ -10,46 +10,42 @@
 enum { KERNEL_BYTE = 0x5c, TAKEN_BEFORE = 0xaa };
 
 static struct rig rig;
+static struct drng_request_words words;
 static uint8_t out[DRNG_REQUEST_ENTROPY_LEN];
 
-static void set_up(scripted_behaviour *rdrand, uint64_t at)
+static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint64_t at)
 {
-    rig_set_up(&rig, scripted_dry, rdrand);
+    rig_set_up(&rig, rdseed, rdrand);
     scripted_rdrand.at = at;
     scripted_os_byte = KERNEL_BYTE;
     memset(out, TAKEN_BEFORE, sizeof(out));
+    words = (struct drng_request_words){{&rig.rdrand, &rig.rdseed, NULL}};
 }
 
 static void a_word_of_rdrand_is_taken(void)
 {
-    set_up(scripted_good, 0);
-    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
+    set_up(scripted_good, scripted_good, 0);
+    drng_request_entropy(&words, out);
     CU_ASSERT_EQUAL(scripted_rdrand.words, 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
-    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
+    drng_request_entropy(&words, out);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log + 1, sizeof(out)), 0);
 }
 
-/* Seeds alone use RDSEED and its time. */
-static void rdseed_is_never_asked(void)
+/* They take longer. */
+static void nobody_else_is_asked_where_rdrand_serves(void)
 {
-    set_up(scripted_good, 0);
-    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, true, out));
+    set_up(scripted_good, scripted_good, 0);
+    drng_request_entropy(&words, out);
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
-}
-
-static void the_kernel_is_not_asked_where_rdrand_serves(void)
-{
-    set_up(scripted_good, 0);
-    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, true, out));
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
 }
 
 static void retries_are_made_and_counted(void)
 {
-    set_up(scripted_every, DRNG_RDRAND_TRIES);
-    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
+    set_up(scripted_dry, scripted_every, DRNG_RDRAND_TRIES);
+    drng_request_entropy(&words, out);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES - 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
@@ -58,59 +54,100 @@ static void retries_are_made_and_counted(void)
 /* Not tested, so not judged either: a bad word here does not disable anything. */
 static void health_is_not_judged(void)
 {
-    set_up(scripted_constant, 0);
-    CU_ASSERT_TRUE(drng_request_entropy(&rig.rdrand, false, out));
+    set_up(scripted_dry, scripted_constant, 0);
+    drng_request_entropy(&words, out);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, 0);
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
 
-static void nothing_fresh(struct drng_instruction *rdrand, uint64_t executions)
+static void without_rdrand_it_is_the_other_instruction(void)
 {
-    CU_ASSERT_FALSE(drng_request_entropy(rdrand, false, out));
-    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, executions);
-    CU_ASSERT_EQUAL(scripted_os_calls, 0);
-
-    memset(out, TAKEN_BEFORE, sizeof(out));
-    CU_ASSERT_TRUE(drng_request_entropy(rdrand, true, out));
-    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), KERNEL_BYTE));
-    CU_ASSERT_EQUAL(scripted_os_calls, 1);
-
-    memset(out, TAKEN_BEFORE, sizeof(out));
-    scripted_os_ready = false;
-    CU_ASSERT_FALSE(drng_request_entropy(rdrand, true, out));
-    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-}
-
-static void without_rdrand_it_is_the_kernel_or_nothing(void)
-{
-    set_up(scripted_good, 0);
-    nothing_fresh(NULL, 0);
-}
-
-static void a_disabled_rdrand_is_not_executed(void)
-{
-    set_up(scripted_good, 0);
-    rig.rdrand.disabled = true;
-    nothing_fresh(&rig.rdrand, 0);
+    set_up(scripted_good, scripted_good, 0);
+    words = (struct drng_request_words){{&rig.rdseed, NULL}};
+    drng_request_entropy(&words, out);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
+    CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
+
+    set_up(scripted_good, scripted_good, 0);
+    rig.rdrand.disabled = true;
+    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
+    CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
+
+    set_up(scripted_good, scripted_dry, 0);
+    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
+    CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 }
 
-static void a_dry_rdrand_is_given_up_after_ten_tries(void)
+/* Clones may have the same bytes of the kernel, and never run at the same time to the nanosecond. */
+static void the_kernel_serves_together_with_the_time(void)
 {
-    set_up(scripted_dry, 0);
-    nothing_fresh(&rig.rdrand, DRNG_RDRAND_TRIES);
+    uint8_t then[sizeof(out)];
+    scripted_clock_ns = 7;
+    drng_request_entropy(&words, then);
+    CU_ASSERT_EQUAL(scripted_os_calls, 1);
+    CU_ASSERT_EQUAL(then[0], KERNEL_BYTE ^ 7);
+    CU_ASSERT_TRUE(bytes_are(then + 1, sizeof(then) - 1, KERNEL_BYTE));
+
+    scripted_clock_ns = 8;
+    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(out[0], KERNEL_BYTE ^ 8);
+
+    scripted_os_byte ^= 1;
+    drng_request_entropy(&words, then);
+    CU_ASSERT_NOT_EQUAL(memcmp(then, out, sizeof(out)), 0);
+
+    scripted_os_ready = false;
+    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(out[0], 8);
+}
+
+static void without_instructions_it_is_the_kernel(void)
+{
+    set_up(scripted_good, scripted_good, 0);
+    words = (struct drng_request_words){{NULL}};
+    the_kernel_serves_together_with_the_time();
+
+    set_up(scripted_good, scripted_good, 0);
+    rig.rdrand.disabled = true;
+    rig.rdseed.disabled = true;
+    the_kernel_serves_together_with_the_time();
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
+    CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
+}
+
+static void dry_instructions_are_given_up_after_their_tries(void)
+{
+    set_up(scripted_dry, scripted_dry, 0);
+    scripted_rdseed.ns = 0;
+    scripted_rdrand.ns = 0;
+    the_kernel_serves_together_with_the_time();
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 4 * DRNG_RDRAND_TRIES);
+    CU_ASSERT_EQUAL(scripted_rdseed.executions, 4 * drng_instruction_rows[DRNG_RDSEED].tries);
+}
+
+static void what_is_disabled_is_not_usable(void)
+{
+    set_up(scripted_good, scripted_good, 0);
+    CU_ASSERT_TRUE(drng_request_words_usable(&words));
+    rig.rdrand.disabled = true;
+    CU_ASSERT_TRUE(drng_request_words_usable(&words));
+    rig.rdseed.disabled = true;
+    CU_ASSERT_FALSE(drng_request_words_usable(&words));
+    words = (struct drng_request_words){{NULL}};
+    CU_ASSERT_FALSE(drng_request_words_usable(&words));
 }
 
 static const struct unit_test tests[] = {
     {"a word of RDRAND is taken", a_word_of_rdrand_is_taken},
-    {"RDSEED is never asked", rdseed_is_never_asked},
-    {"the kernel is not asked where RDRAND serves", the_kernel_is_not_asked_where_rdrand_serves},
+    {"nobody else is asked where RDRAND serves", nobody_else_is_asked_where_rdrand_serves},
     {"retries are made and counted", retries_are_made_and_counted},
     {"health is not judged", health_is_not_judged},
-    {"without RDRAND it is the kernel or nothing", without_rdrand_it_is_the_kernel_or_nothing},
-    {"a disabled RDRAND is not executed", a_disabled_rdrand_is_not_executed},
-    {"a dry RDRAND is given up after ten tries", a_dry_rdrand_is_given_up_after_ten_tries},
+    {"without RDRAND it is the other instruction", without_rdrand_it_is_the_other_instruction},
+    {"without instructions it is the kernel", without_instructions_it_is_the_kernel},
+    {"dry instructions are given up after their tries", dry_instructions_are_given_up_after_their_tries},
+    {"what is disabled is not usable", what_is_disabled_is_not_usable},
 };
 
 UNIT_MAIN("fresh", tests)

@@ -1,7 +1,10 @@
 /* What a seed takes in beside its words. */
 
+#include <endian.h>
+#include <stdalign.h>
 #include <string.h>
 
+#include "mixing/machine/clone.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
@@ -107,6 +110,49 @@ static void the_fallback_is_left_as_it_is(void)
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
 }
 
+/* ---- A copy of the machine ---- */
+
+static alignas(4096) uint8_t page[4096];
+
+static void plug_in_and_copy(void)
+{
+    struct drng_vmclock *device = (struct drng_vmclock *)(void *)page;
+    memset(page, 0, sizeof(page));
+    device->magic = htole32(DRNG_VMCLOCK_MAGIC);
+    device->size = htole32(sizeof(page));
+    device->version = htole16(DRNG_VMCLOCK_VERSION);
+    scripted_vmclock = device;
+    drng_fork_open();
+    drng_clone_open();
+    atomic_store(&device->disruption_marker, htole64(1));
+    (void)drng_clone_count();
+}
+
+/* Its kernel may give what every copy's gives, then and after the wait. */
+static void the_fallback_of_a_copy_waits_and_takes_in_the_time(void)
+{
+    set_up(scripted_dry, scripted_dry);
+    plug_in_and_copy();
+    const uint64_t seen_at = scripted_clock_ns;
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_TRUE(scripted_clock_ns >= seen_at + DRNG_CLONE_KERNEL_NS);
+    for (size_t i = 0; i < SEED_LEN; i++) {
+        const uint8_t time = i < 8 ? (uint8_t)(scripted_clock_ns >> 8 * i) : 0;
+        CU_ASSERT_EQUAL(out[i], RIG_FALLBACK_BYTE ^ time);
+    }
+    drng_clone_close();
+}
+
+static void an_instruction_of_a_copy_does_not_wait(void)
+{
+    set_up(scripted_good, scripted_good);
+    plug_in_and_copy();
+    CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_waits, 0);
+    CU_ASSERT_TRUE(is_seed_with(0, SEED_LEN));
+    drng_clone_close();
+}
+
 static const struct unit_test tests[] = {
     {"OS bytes are added", os_bytes_are_added},
     {"OS bytes are added to an RDRAND seed too", os_bytes_are_added_to_an_rdrand_seed_too},
@@ -114,6 +160,8 @@ static const struct unit_test tests[] = {
     {"OS mixing can be switched off", os_mixing_can_be_switched_off},
     {"OS bytes alone are no seed", os_bytes_alone_are_no_seed},
     {"the fallback is left as it is", the_fallback_is_left_as_it_is},
+    {"an instruction of a copy does not wait", an_instruction_of_a_copy_does_not_wait},
+    {"the fallback of a copy waits and takes in the time", the_fallback_of_a_copy_waits_and_takes_in_the_time},
 };
 
 UNIT_MAIN("seed_mixing", tests)

@@ -1,0 +1,134 @@
+#include "mixing/machine/clone.h"
+
+#include <endian.h>
+
+#include "mixing/machine/instruction.h"
+#include "mixing/machine/os.h"
+
+/*
+ * Looks while the hypervisor writes, with a pause between. It writes before the copy's first instruction, so an odd
+ * sequence number that stays is a device that does not follow the specification.
+ */
+enum { LOOKS = 100000 };
+
+static const atomic_uint_least64_t no_generation;
+
+struct drng_clone_watch drng_clone_watch;
+
+/* What is mapped; also while nothing is watched any more, since other threads may still be reading. */
+static struct drng_vmclock *mapped;
+
+static bool is_usable(const struct drng_vmclock *device)
+{
+    return le32toh(device->magic) == DRNG_VMCLOCK_MAGIC && le16toh(device->version) == DRNG_VMCLOCK_VERSION &&
+           le32toh(device->size) >= offsetof(struct drng_vmclock, generation_counter);
+}
+
+static bool has_generation(const struct drng_vmclock *device)
+{
+    return (le64toh(device->flags) & DRNG_VMCLOCK_GENERATION_IS_THERE) != 0 &&
+           le32toh(device->size) >= sizeof(struct drng_vmclock);
+}
+
+/* Both values at once: each changes another half, so a change of both cannot look like none. */
+static uint64_t marker_of(const struct drng_vmclock *device)
+{
+    const uint64_t generation = atomic_load_explicit(drng_clone_watch.generation, memory_order_relaxed);
+    const uint64_t disruption = atomic_load_explicit(&device->disruption_marker, memory_order_relaxed);
+    return disruption ^ (generation << 32 | generation >> 32);
+}
+
+/* Whether *marker was read while the hypervisor did not write. */
+static bool read_marker(const struct drng_vmclock *device, uint64_t *marker)
+{
+    const uint32_t before = atomic_load_explicit(&device->sequence, memory_order_acquire);
+    *marker = marker_of(device);
+    atomic_thread_fence(memory_order_acquire);
+    return atomic_load_explicit(&device->sequence, memory_order_relaxed) == before && (le32toh(before) & 1) == 0;
+}
+
+/* False: the device does not answer. */
+static bool look(const struct drng_vmclock *device, uint64_t *marker)
+{
+    for (unsigned i = 0; i < LOOKS; i++) {
+        if (read_marker(device, marker)) {
+            return true;
+        }
+        drng_pause();
+    }
+    return false;
+}
+
+void drng_clone_open(void)
+{
+    uint64_t marker = 0;
+    mapped = drng_os_map_vmclock();
+    if (mapped == NULL) {
+        return;
+    }
+    drng_clone_watch.generation = has_generation(mapped) ? &mapped->generation_counter : &no_generation;
+    if (is_usable(mapped) && look(mapped, &marker)) {
+        atomic_store(&drng_clone_watch.marker, marker);
+        atomic_store(&drng_clone_watch.device, mapped);
+    }
+}
+
+void drng_clone_close(void)
+{
+    atomic_store(&drng_clone_watch.device, NULL);
+    if (mapped != NULL) {
+        drng_os_unmap_vmclock(mapped);
+        mapped = NULL;
+    }
+}
+
+/* Counts before it stores the marker: a thread that sees the new marker must see the new count. */
+static uint64_t note_change(void)
+{
+    atomic_store(&drng_clone_watch.seen_at, drng_os_clock_ns());
+    return atomic_fetch_add(&drng_clone_watch.count, 1) + 1;
+}
+
+/* Also while the hypervisor writes. */
+static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_vmclock *device)
+{
+    uint64_t marker = 0;
+    if (!look(device, &marker)) {
+        /* A copy may have been missed. */
+        atomic_store(&drng_clone_watch.device, NULL);
+        return note_change();
+    }
+    if (marker == atomic_load(&drng_clone_watch.marker)) {
+        return atomic_load(&drng_clone_watch.count);
+    }
+    const uint64_t count = note_change();
+    atomic_store(&drng_clone_watch.marker, marker);
+    return count;
+}
+
+uint64_t drng_clone_count(void)
+{
+    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed);
+    uint64_t marker = 0;
+    if (device != NULL && (!read_marker(device, &marker) ||
+                           marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
+        return look_closely(device);
+    }
+    return atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
+}
+
+uint64_t drng_epoch_look(void)
+{
+    return drng_fork_generation() + drng_clone_count();
+}
+
+void drng_clone_let_kernel_hear(void)
+{
+    if (atomic_load(&drng_clone_watch.count) == 0) {
+        return;
+    }
+    const uint64_t until = atomic_load(&drng_clone_watch.seen_at) + DRNG_CLONE_KERNEL_NS;
+    for (uint64_t now = drng_os_clock_ns(); now < until; now = drng_os_clock_ns()) {
+        drng_os_wait(until - now);
+    }
+}

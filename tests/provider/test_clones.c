@@ -1,0 +1,272 @@
+/* What keeps copies of a virtual machine apart, as an operator sees it: the provider on the scripted CPU. */
+
+#include <endian.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <openssl/rand.h>
+
+#include "mixing/machine/clone.h"
+#include "provider/observe/clones.h"
+#include "provider/observe/stats.h"
+#include "provider/observe/syslog.h"
+#include "provider/process.h"
+#include "tests/provider/evp.h"
+#include "tests/provider/unmask.h"
+#include "tests/scripted/cpu.h"
+#include "tests/scripted/os.h"
+#include "tests/unit/child.h"
+#include "tests/unit/unit.h"
+
+static unsigned lines;
+static char last[1024];
+
+void __wrap_drng_syslog(const char *text);
+
+void __wrap_drng_syslog(const char *text)
+{
+    lines++;
+    (void)snprintf(last, sizeof(last), "%s", text);
+}
+
+static alignas(4096) uint8_t page[4096];
+static struct drng_vmclock *const device = (struct drng_vmclock *)(void *)page;
+
+/* A process that has seen nothing yet, in or out of a virtual machine, with or without its clock device. */
+static OSSL_LIB_CTX *on_machine(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const char *keys,
+                                bool virtual_machine, bool with_device)
+{
+    scripted_reset(rdseed, rdrand);
+    memset(page, 0, sizeof(page));
+    device->magic = htole32(DRNG_VMCLOCK_MAGIC);
+    device->size = htole32(sizeof(page));
+    device->version = htole16(DRNG_VMCLOCK_VERSION);
+    scripted_vmclock = with_device ? device : NULL;
+    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
+    drng_process.evidence.cpu.hypervisor = virtual_machine;
+    lines = 0;
+    OSSL_LIB_CTX *libctx = evp_context(keys);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
+    return libctx;
+}
+
+/* In the parameters, and in the counters that drng-status reads. */
+static bool protection_is(OSSL_LIB_CTX *libctx, const char *name, const char *reason)
+{
+    return strcmp(evp_text(libctx, "clone-protection"), name) == 0 &&
+           strcmp(drng_clones_name((enum drng_clone_protection)drng_stats.head->clone_protection), name) == 0 &&
+           strstr(drng_stats.head->clone_reason, reason) != NULL;
+}
+
+static bool draw(OSSL_LIB_CTX *libctx)
+{
+    unsigned char out[16];
+    return RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1;
+}
+
+static uint64_t words_of_a_request(OSSL_LIB_CTX *libctx)
+{
+    CU_ASSERT_TRUE(draw(libctx));
+    const uint64_t before = scripted_rdrand.executions;
+    CU_ASSERT_TRUE(draw(libctx));
+    return scripted_rdrand.executions - before;
+}
+
+static void close_machine(OSSL_LIB_CTX *libctx)
+{
+    OSSL_LIB_CTX_free(libctx);
+}
+
+/* ---- The counter ---- */
+
+static void where_the_machine_tells_requests_take_no_words(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    CU_ASSERT_EQUAL(drng_stats.head->virtual_machine, 1);
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    CU_ASSERT_EQUAL(lines, 0);
+    close_machine(libctx);
+
+    libctx = on_machine(scripted_good, scripted_good, "request_mixing = yes\n", true, true);
+    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    close_machine(libctx);
+}
+
+/* The host's word adds reseeds, and leaves nothing out. */
+static void a_confidential_guest_takes_words_all_the_same(void)
+{
+    drng_process.evidence.cpu.confidential = true;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
+    close_machine(libctx);
+
+    libctx = on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, true);
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    drng_process.evidence.cpu.confidential = false;
+    close_machine(libctx);
+}
+
+/* By the instruction, whatever the kernel has. */
+static void a_copy_seeds_before_its_next_byte(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "fallback = no\n", true, true);
+    CU_ASSERT_TRUE(draw(libctx));
+    const uint64_t before = evp_counter(libctx, "seeds-rdseed");
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdseed"), before + 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2); /* public, and the primary that seeds it */
+    CU_ASSERT_EQUAL(scripted_waits, 0);
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdseed"), before + 1);
+    close_machine(libctx);
+}
+
+static void if_the_device_stops_requests_take_words_again(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    device->sequence = htole32(1);
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
+    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
+    close_machine(libctx);
+}
+
+static uint64_t words_of_a_seed(EVP_RAND_CTX *rand)
+{
+    unsigned char out[16];
+    const uint64_t before = scripted_rdseed.executions;
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
+    return scripted_rdseed.executions - before;
+}
+
+/* The seed source starts over. Its instruction has been tested in this process. */
+static void a_copy_draws_a_key_of_its_own(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    EVP_RAND_CTX *rand = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
+    const uint64_t key = DRNG_CONDITIONER_KEY_LEN / sizeof(uint64_t);
+    (void)words_of_a_seed(rand);
+    const uint64_t later = words_of_a_seed(rand);
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_EQUAL(words_of_a_seed(rand), key + later);
+    CU_ASSERT_EQUAL(words_of_a_seed(rand), later);
+    EVP_RAND_CTX_free(rand);
+    close_machine(libctx);
+}
+
+/* The kernel's bytes may be those of every other copy. */
+static void without_instructions_a_copy_waits_for_the_kernel(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, true);
+    CU_ASSERT_TRUE(draw(libctx));
+    const uint64_t before = scripted_clock_ns;
+    const unsigned waits = scripted_waits;
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(scripted_clock_ns - before >= DRNG_CLONE_KERNEL_NS);
+    CU_ASSERT_TRUE(scripted_waits > waits);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 2);
+    close_machine(libctx);
+
+    libctx = on_machine(scripted_dry, scripted_good, "source = rdrand\nfallback = no\n", true, true);
+    CU_ASSERT_TRUE(draw(libctx));
+    scripted_rdrand.behaviour = scripted_dry;
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_FALSE(draw(libctx));
+    close_machine(libctx);
+}
+
+/* ---- Words ---- */
+
+static void without_a_device_a_word_of_any_instruction_protects(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, false);
+    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    CU_ASSERT_EQUAL(lines, 0);
+    close_machine(libctx);
+
+    scripted_cpu.has[DRNG_RDRAND] = false;
+    drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
+    libctx = on_machine(scripted_good, scripted_good, "", true, false);
+    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
+    CU_ASSERT_TRUE(draw(libctx));
+    const uint64_t before = scripted_rdseed.executions;
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(scripted_rdseed.executions, before + 1);
+    drng_process.evidence.cpu.has[DRNG_RDRAND] = true;
+    close_machine(libctx);
+}
+
+static int tell_of_kernel(void *unused)
+{
+    (void)unused;
+    drng_process.evidence.cpu.has[DRNG_RDSEED] = false;
+    drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
+    CU_ASSERT_TRUE(protection_is(libctx, "kernel", "no instruction"));
+    const bool said = lines == 1 && strstr(last, "copies of this machine may draw the same bytes") == last &&
+                      strstr(last, "/dev/vmclock0") != NULL;
+    const bool drawn = draw(libctx);
+    const unsigned before = scripted_os_calls;
+    return said && drawn && draw(libctx) && scripted_os_calls == before + 1 ? 0 : 1;
+}
+
+static int tell_of_none(void *unused)
+{
+    (void)unused;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, false);
+    const bool said = lines == 1 && strstr(last, "request_mixing = no") != NULL;
+    return said && protection_is(libctx, "none", "request_mixing = no") && words_of_a_request(libctx) == 0 ? 0 : 1;
+}
+
+static int tell_of_no_virtual_machine(void *unused)
+{
+    (void)unused;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
+    return lines == 0 && protection_is(libctx, "none", "no virtual machine") && drng_stats.head->virtual_machine == 0 &&
+                   words_of_a_request(libctx) == 0
+               ? 0
+               : 1;
+}
+
+/* Messages come once in a process. */
+static void nothing_repeats_in_silence(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
+    CU_ASSERT_EQUAL(child_forked(tell_of_kernel, NULL), 0);
+    CU_ASSERT_EQUAL(child_forked(tell_of_none, NULL), 0);
+    CU_ASSERT_EQUAL(child_forked(tell_of_no_virtual_machine, NULL), 0);
+    close_machine(libctx);
+}
+
+static const struct unit_test tests[] = {
+    {"where the machine tells requests take no words", where_the_machine_tells_requests_take_no_words},
+    {"a confidential guest takes words all the same", a_confidential_guest_takes_words_all_the_same},
+    {"a copy seeds before its next byte", a_copy_seeds_before_its_next_byte},
+    {"a copy draws a key of its own", a_copy_draws_a_key_of_its_own},
+    {"if the device stops requests take words again", if_the_device_stops_requests_take_words_again},
+    {"without instructions a copy waits for the kernel", without_instructions_a_copy_waits_for_the_kernel},
+    {"without a device a word of any instruction protects", without_a_device_a_word_of_any_instruction_protects},
+    {"nothing repeats in silence", nothing_repeats_in_silence},
+};
+
+int main(void)
+{
+    drng_fork_open();
+    if (!drng_fork_kernel_wipes) {
+        (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
+        return UNIT_SKIPPED;
+    }
+    return unmask_instructions() ? unit_run("copies", tests, sizeof(tests) / sizeof(*tests)) : 1;
+}

@@ -1,0 +1,194 @@
+/* The clock device of a virtual machine: when it is believed, and what is noticed. */
+
+#include <endian.h>
+#include <stdalign.h>
+#include <string.h>
+
+#include "mixing/machine/clone.h"
+#include "tests/scripted/os.h"
+#include "tests/unit/unit.h"
+
+/* A whole page, so that what a short one would end in is there to be read by mistake. */
+static alignas(4096) uint8_t page[4096];
+static struct drng_vmclock *const device = (struct drng_vmclock *)(void *)page;
+
+static void fill_page(void)
+{
+    memset(page, 0, sizeof(page));
+    device->magic = htole32(DRNG_VMCLOCK_MAGIC);
+    device->size = htole32(sizeof(page));
+    device->version = htole16(1);
+    scripted_os_reset();
+    scripted_vmclock = device;
+}
+
+static void open_device(void)
+{
+    fill_page();
+    drng_clone_open();
+    CU_ASSERT_TRUE_FATAL(drng_clone_is_watched());
+}
+
+/* What the hypervisor does before the first instruction of a copy. */
+static void change(atomic_uint_least64_t *field)
+{
+    const uint32_t sequence = le32toh(atomic_load(&device->sequence));
+    atomic_store(&device->sequence, htole32(sequence + 2));
+    atomic_store(field, htole64(le64toh(atomic_load(field)) + 1));
+}
+
+static void without_a_device_nothing_is_watched(void)
+{
+    scripted_os_reset();
+    drng_clone_open();
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    CU_ASSERT_EQUAL(drng_epoch(), drng_fork_generation() + drng_clone_count());
+    drng_clone_close();
+}
+
+static bool is_believed(void)
+{
+    drng_clone_open();
+    const bool watched = drng_clone_is_watched();
+    drng_clone_close();
+    return watched;
+}
+
+static void a_page_of_something_else_is_not_believed(void)
+{
+    fill_page();
+    CU_ASSERT_TRUE(is_believed());
+    device->magic = htole32(DRNG_VMCLOCK_MAGIC ^ 1);
+    CU_ASSERT_FALSE(is_believed());
+
+    fill_page();
+    device->version = htole16(2);
+    CU_ASSERT_FALSE(is_believed());
+
+    fill_page();
+    device->size = htole32(offsetof(struct drng_vmclock, generation_counter) - 1);
+    CU_ASSERT_FALSE(is_believed());
+    device->size = htole32(offsetof(struct drng_vmclock, generation_counter));
+    CU_ASSERT_TRUE(is_believed());
+
+    fill_page();
+    device->sequence = htole32(1); /* for ever in the middle of a change */
+    CU_ASSERT_FALSE(is_believed());
+}
+
+static void a_change_is_noticed_once(void)
+{
+    open_device();
+    const uint64_t count = drng_clone_count();
+    const uint64_t epoch = drng_epoch();
+    CU_ASSERT_TRUE(drng_epoch_is_still(epoch));
+    for (unsigned i = 1; i <= 3; i++) {
+        change(&device->disruption_marker);
+        CU_ASSERT_FALSE(drng_epoch_is_still(epoch));
+        CU_ASSERT_EQUAL(drng_clone_count(), count + i);
+        CU_ASSERT_EQUAL(drng_clone_count(), count + i);
+        CU_ASSERT_EQUAL(drng_epoch(), epoch + i);
+    }
+    drng_clone_close();
+}
+
+/* Time that is set, or a leap second: the sequence number alone says nothing. */
+static void a_change_of_something_else_is_none(void)
+{
+    open_device();
+    const uint64_t count = drng_clone_count();
+    atomic_store(&device->sequence, htole32(2));
+    page[72]++;
+    CU_ASSERT_EQUAL(drng_clone_count(), count);
+    change(&device->generation_counter); /* without the flag that it is there */
+    CU_ASSERT_EQUAL(drng_clone_count(), count);
+    drng_clone_close();
+}
+
+static void the_generation_counter_counts_where_it_is_there(void)
+{
+    fill_page();
+    device->flags = htole64(DRNG_VMCLOCK_GENERATION_IS_THERE);
+    drng_clone_open();
+    const uint64_t count = drng_clone_count();
+    change(&device->generation_counter);
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
+    change(&device->disruption_marker);
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 2);
+    /* Both at once, as in every copy. */
+    change(&device->disruption_marker);
+    change(&device->generation_counter);
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 3);
+    drng_clone_close();
+
+    device->size = htole32(sizeof(struct drng_vmclock) - 1);
+    drng_clone_open();
+    change(&device->generation_counter);
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 3);
+    drng_clone_close();
+}
+
+/* A copy may have been missed; from then on the requests are mixed. */
+static void a_device_that_stops_answering_is_given_up(void)
+{
+    open_device();
+    const uint64_t epoch = drng_epoch();
+    atomic_store(&device->sequence, htole32(1));
+    CU_ASSERT_EQUAL(drng_epoch(), epoch + 1);
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    CU_ASSERT_EQUAL(drng_epoch(), epoch + 1);
+
+    atomic_store(&device->sequence, htole32(2));
+    change(&device->disruption_marker);
+    CU_ASSERT_EQUAL(drng_epoch(), epoch + 1);
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    drng_clone_close();
+}
+
+/* The count of a process never goes back: an epoch must not come again. */
+static void a_second_load_counts_on(void)
+{
+    open_device();
+    change(&device->disruption_marker);
+    const uint64_t count = drng_clone_count();
+    drng_clone_close();
+    CU_ASSERT_EQUAL(drng_clone_count(), count);
+    change(&device->disruption_marker);
+    drng_clone_open();
+    CU_ASSERT_EQUAL(drng_clone_count(), count);
+    change(&device->disruption_marker);
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
+    drng_clone_close();
+}
+
+static void the_kernel_gets_a_tenth_of_a_second(void)
+{
+    open_device();
+    change(&device->disruption_marker);
+    const uint64_t seen_at = scripted_clock_ns;
+    (void)drng_clone_count();
+    scripted_clock_ns += 30000000;
+    drng_clone_let_kernel_hear();
+    CU_ASSERT_EQUAL(scripted_waits, 1);
+    CU_ASSERT_EQUAL(scripted_clock_ns, seen_at + 100000000);
+    drng_clone_let_kernel_hear();
+    CU_ASSERT_EQUAL(scripted_waits, 1);
+    drng_clone_close();
+}
+
+static const struct unit_test tests[] = {
+    {"without a device nothing is watched", without_a_device_nothing_is_watched},
+    {"a page of something else is not believed", a_page_of_something_else_is_not_believed},
+    {"a change is noticed once", a_change_is_noticed_once},
+    {"a change of something else is none", a_change_of_something_else_is_none},
+    {"the generation counter counts where it is there", the_generation_counter_counts_where_it_is_there},
+    {"a device that stops answering is given up", a_device_that_stops_answering_is_given_up},
+    {"a second load counts on", a_second_load_counts_on},
+    {"the kernel gets a tenth of a second", the_kernel_gets_a_tenth_of_a_second},
+};
+
+int main(void)
+{
+    drng_fork_open();
+    return unit_run("copies of the machine", tests, sizeof(tests) / sizeof(*tests));
+}
