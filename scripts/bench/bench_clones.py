@@ -1,10 +1,10 @@
 #!/usr/bin/python3 -Es
 """What protection from copies of a virtual machine costs a request.
 
-Prints a table, and leaves it in build/bench/bench-clones.md: the request without protection, with a clock device that is
-watched, with a word of RDRAND, and with the kernel's bytes and the time, in turns in one process. The ratio's spread is
-that between the quartiles of its runs. The device is a page that the program makes; reading it costs what reading the
-real one costs. Installs what it needs from Debian's packages (root).
+Prints a table, and leaves it in build/bench/bench-clones.md: the request without protection, with a clock device that
+is watched, with a word of RDRAND, and with the kernel's bytes and the time, in turns in one process. The ratio's spread
+is that between the quartiles of its runs. The device is a page that the program makes; reading it costs what reading
+the real one costs. Installs what it needs from Debian's packages (root).
 """
 
 from __future__ import annotations
