@@ -55,7 +55,7 @@ X86_64 = Architecture(
     BUILD / "release" / "drng.so",
     BUILD / "dev" / "tests" / "clone_guest",
 )
-CROSS = BUILD / "aarch64"
+CROSS = BUILD / "cross" / "aarch64"
 AARCH64 = Architecture(
     "aarch64",
     "virt",
