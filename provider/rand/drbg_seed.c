@@ -123,8 +123,8 @@ static bool seed_from_root_and_parent(struct drng_drbg *d, struct seed *seed, un
     }
     *seed = (struct seed){d->secrets->entropy, min_len};
     const bool filled = drng_seeding_fill_from_root(d->provctx, seed->bytes, seed->len);
-    for (size_t i = 0; filled && i < theirs.len; i++) {
-        seed->bytes[i % seed->len] ^= theirs.bytes[i];
+    if (filled) {
+        drng_seed_add(seed->bytes, seed->len, theirs.bytes, theirs.len);
     }
     free_seed(d, &theirs);
     return filled;

@@ -4,8 +4,8 @@
 # usage: test-clones.sh [CASE...]        (test-clones.sh --list names the cases)
 #
 # Fetches QEMU and kernels into build/guests (guests.sh), and builds the module and the guests' program, for 64-bit ARM
-# too (cross.sh). A case takes ten seconds or so, the whole some five minutes. Its table is left in build/clones for docs/clones.md
-# (scripts/evidence/tables.py --write clones). Takes no root where the packages for a build are there, and listens on no
+# too (cross.sh). A case takes ten seconds or so, the whole some five minutes. Its table is left in build/clones for
+# docs/clones.md (scripts/evidence/tables.py --write clones). Takes no root where the packages for a build are there, and listens on no
 # network. Status 0: every case came out as expected; 1: one did not; 2: the rig is broken, since OpenSSL's own generator
 # did not repeat what it must repeat, or a guest did not run; 77: what some guests need cannot be had here.
 

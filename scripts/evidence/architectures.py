@@ -1,7 +1,7 @@
 """The architectures: the table of README.md, from the sources, and the faults on the rows of each, from test_rows.
 
-test_rows is the dev build's, and those that scripts/ci/cross.sh has built, under the user mode of QEMU. Its CPU and clock are
-scripted, so it gives the same on every machine.
+test_rows is the dev build's, and those that scripts/ci/cross.sh has built, under QEMU. Its CPU and clock are scripted:
+it gives the same on every machine.
 """
 
 import os
@@ -28,7 +28,7 @@ class Architecture:
 
 ARCHITECTURES = (
     Architecture("x86-64", "x86", "CPUID, OPENSSL_ia32cap, /proc/cpuinfo", "x86", None),
-    Architecture("64-bit Arm", "arm", "HWCAP2_RNG", "arm", "aarch64"),
+    Architecture("64-bit Arm", "arm", "HWCAP2_RNG, OPENSSL_armcap", "arm", "aarch64"),
     Architecture("POWER, ppc64le", "power", "PPC_FEATURE2_DARN", "power", "ppc64le"),
     Architecture("IBM Z, s390x", "z", "STFLE 57, query of PRNO", "z", "s390x"),
     Architecture("RISC-V, riscv64", "none", "nothing: the register `seed` is the kernel's alone", "riscv", "riscv64"),

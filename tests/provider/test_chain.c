@@ -76,6 +76,9 @@ static void foreign_children_are_seeded(void)
     char cipher[] = "AES-256-CTR";
     char mac[] = "HMAC";
     for (size_t i = 0; i < 9 && parents[i / 3] != NULL; i++) {
+        if (i == 6 && unit_emulated("a seed of the generator's thousands of words takes longer there than it may")) {
+            break;
+        }
         OSSL_PARAM params[4] = {OSSL_PARAM_construct_utf8_string(OSSL_ALG_PARAM_MAC, mac, 0),
                                 OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_DIGEST, digest, 0),
                                 OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),

@@ -15,7 +15,7 @@ import pytest
 from tests.support.builds import BUILD, CONF, ROOT, Flavour, need
 from tests.support.draws import check_draws
 
-CROSS = BUILD / "aarch64"
+CROSS = BUILD / "cross" / "aarch64"
 SYSROOT = CROSS / "sysroot"
 OPENSSL = str(SYSROOT / "usr" / "bin" / "openssl")
 VARIABLE = "OPENSSL_armcap"
@@ -38,8 +38,8 @@ def arm(request: pytest.FixtureRequest) -> Flavour:
 def emulated(cpu: str) -> Flavour:
     """Skipped where the script could not have what it needs; a build that failed is a failure."""
     if not SYSROOT.is_dir() or not shutil.which("aarch64-linux-gnu-gcc"):
-        pytest.skip("scripts/ci/cross-aarch64.sh could not have the cross compiler or the libraries for arm64")
-    return Flavour(cpu, "aarch64", prefix=(need("qemu-aarch64"), "-cpu", cpu, "-L", str(SYSROOT)))
+        pytest.skip("scripts/ci/cross.sh could not have the cross compiler or the libraries for arm64")
+    return Flavour(cpu, "cross/aarch64", prefix=(need("qemu-aarch64"), "-cpu", cpu, "-L", str(SYSROOT)))
 
 
 def aes_of(flavour: Flavour, value: str | None) -> str:
@@ -63,6 +63,18 @@ def test_the_cpus_aes_serves(arm: Flavour) -> None:
 
 def test_masked_aes_is_not_used(arm: Flavour) -> None:
     assert aes_of(arm, "0") == "portable"
+
+
+def test_the_masked_generator_is_not_used() -> None:
+    answer = emulated("max").probe(CONF / "drng.cnf", {VARIABLE: "0x4"})
+    drng = answer["drng"]
+    assert (drng["active-source"], drng["aes-implementation"]) == ("fallback", "ARMv8-AES")
+    assert drng["disabled-reason"] == "RNDRRS: masked by OPENSSL_armcap; RNDR: masked by OPENSSL_armcap"
+
+
+def test_the_generator_alone_is_left() -> None:
+    drng = emulated("max").probe(CONF / "drng.cnf", {VARIABLE: "0x100"})["drng"]
+    assert (drng["active-source"], drng["aes-implementation"]) == ("rndrrs", "portable")
 
 
 def test_the_variable_of_x86_masks_nothing() -> None:

@@ -115,6 +115,23 @@ def test_it_exports_its_entry_point_and_its_counters_and_has_no_executable_stack
     assert "RWE" not in next(line for line in headers.splitlines() if "GNU_STACK" in line)
 
 
+def test_a_package_for_it(tmp_path: Path) -> None:
+    """One of them: the others are made in the same way."""
+    z = ARCHITECTURES[2]
+    z.flavour(z.without)
+    script = str(ROOT / "scripts" / "packaging" / "package.sh")
+    made = subprocess.run(
+        [script, "--arch", z.name, str(tmp_path)], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert made.returncode == 0, made.stdout + made.stderr
+    (package,) = tmp_path.glob("*.deb")
+    said = subprocess.run(["dpkg-deb", "-I", str(package)], capture_output=True, text=True, check=True).stdout
+    assert "Architecture: s390x" in said
+    assert re.search(r"Depends: libc6 \(>= 2\.\d+\), openssl, python3", said)
+    files = subprocess.run(["dpkg-deb", "-c", str(package)], capture_output=True, text=True, check=True).stdout
+    assert " ./usr/lib/s390x-linux-gnu/ossl-modules/drng.so\n" in files
+
+
 # ---- A CPU with the instructions ----
 
 
