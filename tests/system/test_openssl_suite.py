@@ -92,8 +92,12 @@ def test_an_unknown_difference_is_an_error(kept: Path) -> None:
 
 
 def test_a_difference_of_drngs_own_is_told_from_one_of_pinning(kept: Path) -> None:
-    (kept / "bookworm" / "pinned.log").write_text(log_of(ran=(KNOWN,)))
+    pinned, drng = (kept / "bookworm" / f"{name}.log" for name in ("pinned", "drng"))
+    pinned.write_text(log_of(ran=(KNOWN,)))
     assert f"| `{KNOWN}` | 3.0.20 | no |" in report(kept).stdout
+    drng.write_text(drng.read_text().replace("Failed test:  6", "Failed tests:  5-6"))
+    pinned.write_text(log_of(KNOWN, ran=(KNOWN,)))
+    assert f"| `{KNOWN}` | 3.0.20 | in part |" in report(kept).stdout
 
 
 def test_other_tests_of_the_same_recipe_are_a_difference(kept: Path) -> None:
