@@ -84,6 +84,7 @@ FAILED = re.compile(
     re.MULTILINE,
 )
 END = re.compile(r"^Result: (?:PASS|FAIL|NOTESTS)$", re.MULTILINE)
+STOPPED = "FAILED--Further testing stopped"  # a recipe has ended the whole run
 GROUPS = re.compile(r"# Completed (\d+) tests with (\d+) errors")
 COUNTED = re.compile(r"breakpoint already hit (\d+) times?")
 
@@ -123,7 +124,7 @@ def read_run(log: Path) -> Run:
     text = text_of(log)
     recipes = list(RAN.finditer(text))
     # What make test does before the recipes has a result of its own.
-    if not recipes or not END.search(text, recipes[-1].end()):
+    if not recipes or STOPPED in text or not END.search(text, recipes[-1].end()):
         raise LogError(f"{log} has no result: make test did not come to its end")
     seen = {found[1]: found[2] for found in recipes}
     failed = {name: numbers(tests) for name, status, count, tests in FAILED.findall(text) if int(status) or int(count)}

@@ -147,6 +147,14 @@ def test_a_run_that_was_cut_short_is_no_result(kept: Path, name: str) -> None:
     assert f"{name}.log has no result" in result.stderr
 
 
+def test_a_run_that_a_recipe_has_stopped_is_no_result(kept: Path) -> None:
+    with (kept / "bookworm" / "dry.log").open("a") as log:
+        log.write("FAILED--Further testing stopped: Could not open key file\n")
+    said = report(kept)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "dry.log has no result" in said.stderr
+
+
 def test_a_recipe_that_did_not_run_with_drng_is_missed(kept: Path) -> None:
     (kept / "bookworm" / "drng.log").write_text(log_of(ran=PASSED[1:]))
     assert f"did not run with drng: {PASSED[0]}" in failures(kept).stderr
