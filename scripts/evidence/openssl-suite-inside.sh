@@ -110,11 +110,12 @@ part_drng()
     run_tests drng
 }
 
+# test_req ends the whole run of 3.5 where it has no key.
 part_dry()
 {
     cd "$suite/src"
     configure /drng/dry.cnf
-    run_tests dry OPENSSL_ia32cap=~0x4000000000000000:~0x40000
+    run_tests dry TESTS=-test_req OPENSSL_ia32cap=~0x4000000000000000:~0x40000
 }
 
 part_pinned()

@@ -92,8 +92,12 @@ def test_an_unknown_difference_is_an_error(kept: Path) -> None:
 
 
 def test_a_difference_of_drngs_own_is_told_from_one_of_pinning(kept: Path) -> None:
-    (kept / "bookworm" / "pinned.log").write_text(log_of(ran=(KNOWN,)))
+    pinned, drng = (kept / "bookworm" / f"{name}.log" for name in ("pinned", "drng"))
+    pinned.write_text(log_of(ran=(KNOWN,)))
     assert f"| `{KNOWN}` | 3.0.20 | no |" in report(kept).stdout
+    drng.write_text(drng.read_text().replace("Failed test:  6", "Failed tests:  5-6"))
+    pinned.write_text(log_of(KNOWN, ran=(KNOWN,)))
+    assert f"| `{KNOWN}` | 3.0.20 | in part |" in report(kept).stdout
 
 
 def test_other_tests_of_the_same_recipe_are_a_difference(kept: Path) -> None:
@@ -141,6 +145,14 @@ def test_a_run_that_was_cut_short_is_no_result(kept: Path, name: str) -> None:
     result = failures(kept)
     assert (result.returncode, result.stdout) == (1, "")
     assert f"{name}.log has no result" in result.stderr
+
+
+def test_a_run_that_a_recipe_has_stopped_is_no_result(kept: Path) -> None:
+    with (kept / "bookworm" / "dry.log").open("a") as log:
+        log.write("FAILED--Further testing stopped: Could not open key file\n")
+    said = report(kept)
+    assert (said.returncode, said.stdout) == (1, "")
+    assert "dry.log has no result" in said.stderr
 
 
 def test_a_recipe_that_did_not_run_with_drng_is_missed(kept: Path) -> None:
