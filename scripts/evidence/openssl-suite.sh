@@ -100,7 +100,10 @@ outside()
     cp build/release/drng.so scripts/evidence/openssl-suite-inside.sh "$work/"
     summary configure "$work"
     status=0
+    mkdir -p "$cache"
     for release in $releases; do
+        exec 9>"$cache/$release.suite-lock"
+        flock -n 9 || { echo "waiting for another run on $release"; flock 9; }
         # shellcheck disable=SC2086 # a list of names
         scripts/ci/chroot.sh make "$release" "$cache/$release" $packages
         mkdir -p "$kept/$release" "$work/results"
