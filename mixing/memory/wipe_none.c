@@ -5,8 +5,8 @@
 #include "mixing/memory/wipe.h"
 
 /*
- * The sizes in the names are those of x86-64, whose frames are the smallest: IBM Z's have room for 160 bytes of registers
- * each, and the kernels of AES spill more where they have been tuned less.
+ * The sizes in the names are those of x86-64, whose frames are the smallest: IBM Z's have room for 160 bytes of
+ * registers each, and the kernels of AES spill more where they have been tuned less.
  */
 enum { GAP = 1024 };
 

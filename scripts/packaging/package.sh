@@ -34,14 +34,14 @@ fi
 packages=${1:-build/packages}
 [ $# = 0 ] || shift
 
-if [ $build = build/release ]; then
+if [ "$build" = build/release ]; then
     cmake --preset release >/dev/null
 else
     scripts/ci/cross.sh "$arch"
     cmake -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$arch.cmake" \
         -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON >/dev/null
 fi
-cmake --build $build | tail -n 1
+cmake --build "$build" | tail -n 1
 
 # The same sources give the same .deb: its files are as old as the version.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date --utc --date "$(sed -n '/^## .* - /{s///p;q}' CHANGELOG.md)" +%s)}
@@ -49,19 +49,19 @@ export SOURCE_DATE_EPOCH
 
 mkdir -p "$packages"
 packages=$(cd "$packages" && pwd)
-if [ $build = build/release ]; then
+if [ "$build" = build/release ]; then
     rm -f "$packages"/drng[-_]*.deb "$packages"/drng[-_]*.rpm "$packages"/drng[-_]*.tar.gz
-    made=$packages/drng_*.deb
+    made='drng_*.deb'
 else
     # dpkg-shlibdeps knows the libraries of this machine only: the newest version of glibc's symbols says which libc6.
-    glibc=$(objdump -T $build/drng.so | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
-    set -- -G DEB -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE=$debian -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF \
+    glibc=$(objdump -T "$build"/drng.so | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
+    set -- -G DEB -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF \
         -D "CPACK_DEBIAN_PACKAGE_DEPENDS=libc6 (>= $glibc), openssl, python3" "$@"
-    made=$packages/drng_*_$debian.deb
+    made="drng_*_$debian.deb"
     # shellcheck disable=SC2086 # a pattern
-    rm -f $made
+    (cd "$packages" && rm -f $made)
 fi
-cpack --config $build/CPackConfig.cmake -B "$packages" "$@" >"$packages/cpack.log" 2>&1 || {
+cpack --config "$build"/CPackConfig.cmake -B "$packages" "$@" >"$packages/cpack.log" 2>&1 || {
     cat "$packages/cpack.log" >&2
     exit 1
 }
@@ -70,5 +70,5 @@ ls "$packages"/drng[-_]*
 
 if command -v lintian >/dev/null; then
     # shellcheck disable=SC2086 # a pattern
-    lintian --fail-on error,warning $made
+    (cd "$packages" && lintian --fail-on error,warning $made)
 fi

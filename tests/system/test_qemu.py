@@ -265,8 +265,6 @@ def test_forks_are_noticed_on_this_machine(flavour: Flavour, mode: str, config: 
 # What each test of a kernel that wipes memory in a child says of one that does not.
 NO_WIPING: Mapping[str, set[str]] = {
     "secmem": {"slots are kept from dumps and swap and children"},
-    "secmem_fork": {"a cloned child sees zeros"},
-    "provider_stats": {"a child counts for itself"},
 }
 
 NOT_HERE: Mapping[str, str] = {
