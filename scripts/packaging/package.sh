@@ -31,6 +31,12 @@ if [ "${1:-}" = --arch ]; then
     build=build/cross/$arch/release
     shift 2
 fi
+case ${1:-} in
+-*)
+    echo "usage: package.sh [--arch ARCH] [FOLDER [ARGUMENT...]]" >&2
+    exit 64
+    ;;
+esac
 packages=${1:-build/packages}
 [ $# = 0 ] || shift
 
