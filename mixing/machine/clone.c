@@ -11,6 +11,12 @@
  */
 enum { LOOKS = 100000 };
 
+/*
+ * Changes that are believed, each within DRNG_CLONE_KERNEL_NS of the one before. No machine is copied so often: a
+ * device that goes on so is broken, and a request would start over for ever.
+ */
+enum { MOST_IN_A_ROW = 16 };
+
 static const atomic_uint_least64_t no_generation;
 
 struct drng_clone_watch drng_clone_watch;
@@ -59,6 +65,11 @@ static bool look(const struct drng_vmclock *device, uint64_t *marker)
     return false;
 }
 
+static void stop_watching(void)
+{
+    atomic_store(&drng_clone_watch.device, NULL);
+}
+
 void drng_clone_open(void)
 {
     uint64_t marker = 0;
@@ -75,14 +86,25 @@ void drng_clone_open(void)
 
 void drng_clone_close(void)
 {
-    atomic_store(&drng_clone_watch.device, NULL);
+    stop_watching();
     if (mapped != NULL) {
         drng_os_unmap_vmclock(mapped);
         mapped = NULL;
     }
 }
 
-/* Counts before it stores the marker: a thread that sees the new marker must see the new count. */
+/* Called by one thread for each change. */
+static void limit_changes(uint64_t since_last_ns)
+{
+    static atomic_uint in_a_row;
+    if (since_last_ns >= DRNG_CLONE_KERNEL_NS) {
+        atomic_store(&in_a_row, 0);
+    }
+    if (atomic_fetch_add(&in_a_row, 1) >= MOST_IN_A_ROW) {
+        stop_watching();
+    }
+}
+
 static uint64_t note_change(void)
 {
     atomic_store(&drng_clone_watch.seen_at, drng_os_clock_ns());
@@ -95,14 +117,18 @@ static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_v
     uint64_t marker = 0;
     if (!look(device, &marker)) {
         /* A copy may have been missed. */
-        atomic_store(&drng_clone_watch.device, NULL);
+        stop_watching();
         return note_change();
     }
     if (marker == atomic_load(&drng_clone_watch.marker)) {
         return atomic_load(&drng_clone_watch.count);
     }
+    const uint64_t last = atomic_load(&drng_clone_watch.seen_at);
+    /* Counts before it stores the marker: a thread that sees the new marker must see the new count. */
     const uint64_t count = note_change();
-    atomic_store(&drng_clone_watch.marker, marker);
+    if (atomic_exchange(&drng_clone_watch.marker, marker) != marker) {
+        limit_changes(drng_os_clock_ns() - last);
+    }
     return count;
 }
 

@@ -36,7 +36,10 @@ extern struct drng_clone_watch drng_clone_watch;
 void drng_clone_open(void);
 void drng_clone_close(void);
 
-/* Whether changes are noticed. Once false it stays so until the next open: a device may stop answering. */
+/*
+ * Whether changes are noticed. Once false it stays so until the next open: a device may stop answering, or change
+ * without end.
+ */
 static inline bool drng_clone_is_watched(void)
 {
     return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL;

@@ -145,6 +145,32 @@ static void a_device_that_stops_answering_is_given_up(void)
     drng_clone_close();
 }
 
+/* A request that starts over at each change must end. */
+static void a_device_that_changes_without_end_is_given_up(void)
+{
+    open_device();
+    scripted_clock_ns += 1000000000;
+    unsigned changes = 0;
+    while (drng_clone_is_watched() && changes < 1000) {
+        const uint64_t count = drng_clone_count();
+        change(&device->disruption_marker);
+        CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
+        scripted_clock_ns += 1000;
+        changes++;
+    }
+    CU_ASSERT_EQUAL(changes, 17);
+    drng_clone_close();
+
+    open_device();
+    for (changes = 0; changes < 100; changes++) {
+        scripted_clock_ns += 100000000;
+        change(&device->disruption_marker);
+        (void)drng_clone_count();
+    }
+    CU_ASSERT_TRUE(drng_clone_is_watched());
+    drng_clone_close();
+}
+
 /* The count of a process never goes back: an epoch must not come again. */
 static void a_second_load_counts_on(void)
 {
@@ -183,6 +209,7 @@ static const struct unit_test tests[] = {
     {"a change of something else is none", a_change_of_something_else_is_none},
     {"the generation counter counts where it is there", the_generation_counter_counts_where_it_is_there},
     {"a device that stops answering is given up", a_device_that_stops_answering_is_given_up},
+    {"a device that changes without end is given up", a_device_that_changes_without_end_is_given_up},
     {"a second load counts on", a_second_load_counts_on},
     {"the kernel gets a tenth of a second", the_kernel_gets_a_tenth_of_a_second},
 };
