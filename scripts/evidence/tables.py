@@ -19,6 +19,7 @@ from unittest import SkipTest
 
 import entropy
 import faults
+import health_lab
 import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,9 +29,19 @@ BEGIN = "<!-- {}: made by scripts/evidence/tables.py -->\n\n"
 END = "\n\n<!-- end of {} -->\n"
 SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
-MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **sweep.TABLES}
+MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **health_lab.TABLES, **sweep.TABLES}
 # What bench-docs.sh measures, and bench-tls.sh.
-BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "clones", "profile", "scaling", "startup", "threads")
+BENCHMARKS = (
+    "bench",
+    "bench-aes-ni",
+    "bench-avx2",
+    "bench-trixie",
+    "clones",
+    "profile",
+    "scaling",
+    "startup",
+    "threads",
+)
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "tls": ROOT / "build/bench-tls/tls.md",

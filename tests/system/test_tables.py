@@ -18,7 +18,7 @@ SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
 DERIVED = ("health-tests", "conditioning", "bounds", "cutoffs", "budgets")
-TRIED = ("matrix", "report", "thread-memory", "calls", "filters", "limits")
+TRIED = ("matrix", "report", "health-lab", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
 MEASURED = {*BENCHMARKS, "releases", "tls"}
 
