@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import SkipTest
 
+import detection
 import entropy
 import faults
 import health_lab
@@ -29,8 +30,14 @@ BEGIN = "<!-- {}: made by scripts/evidence/tables.py -->\n\n"
 END = "\n\n<!-- end of {} -->\n"
 SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
-MADE: dict[str, Callable[[], str]] = {**entropy.TABLES, **faults.TABLES, **health_lab.TABLES, **sweep.TABLES}
-# What bench-docs.sh measures, and bench-tls.sh.
+MADE: dict[str, Callable[[], str]] = {
+    **entropy.TABLES,
+    **detection.TABLES,
+    **faults.TABLES,
+    **health_lab.TABLES,
+    **sweep.TABLES,
+}
+# What bench-docs.sh measures, bench-tls.sh and nist-90b.sh.
 BENCHMARKS = (
     "bench",
     "bench-aes-ni",
@@ -45,6 +52,7 @@ BENCHMARKS = (
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "tls": ROOT / "build/bench-tls/tls.md",
+    "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
 }
 

@@ -18,9 +18,9 @@ SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
 DERIVED = ("health-tests", "conditioning", "bounds", "cutoffs", "budgets")
-TRIED = ("matrix", "report", "health-lab", "thread-memory", "calls", "filters", "limits")
+TRIED = ("matrix", "report", "health-lab", "detection", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
-MEASURED = {*BENCHMARKS, "releases", "tls"}
+MEASURED = {*BENCHMARKS, "nist-90b", "releases", "tls"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
