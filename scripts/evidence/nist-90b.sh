@@ -100,9 +100,12 @@ done
 collect biased "$scripted" biased rdrand
 collect counting "$scripted" counting rdrand
 collect same-start "$scripted" good rdrand
-# shellcheck disable=SC2016 # dpkg-query's
+# shellcheck disable=SC2016 # dpkg-query's fields, and awk's
 keep version.txt tool dpkg-query -W -f '${Package} ${Version}\n' sp800-90b-entropy-assessment
-keep cpu.txt sed -n '/^model name/{s/.*: //;p;q;}' /proc/cpuinfo
+# shellcheck disable=SC2016
+keep cpu.txt awk -F '[ \t]*: ' '/^$/ { exit } { field[$1] = $2 } END {
+    print field["model name"] " (family " field["cpu family"] ", model " field["model"] ", stepping " field["stepping"] ")"
+}' /proc/cpuinfo
 keep date.txt date -u +%Y-%m-%d
 
 for name in $names biased counting same-start; do
