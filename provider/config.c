@@ -8,7 +8,7 @@
 
 #include "provider/observe/messages.h"
 
-enum { MAX_VALUES = 1 + DRNG_INSTRUCTIONS, ALLOWED_SIZE = 64 };
+enum { MAX_VALUES = DRNG_INSTRUCTIONS < 2 ? 3 : 1 + DRNG_INSTRUCTIONS, ALLOWED_SIZE = 64 };
 
 /* A key and its allowed values, the default first. */
 struct key {

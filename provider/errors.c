@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 
+#include "mixing/machine/instruction.h"
 #include "provider/core.h"
 
 const OSSL_ITEM drng_reason_strings[] = {
@@ -10,8 +11,8 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_OUT_OF_MEMORY, "out of memory"},
     {DRNG_R_NO_SEED_SOURCE, "no instruction can seed and fallback = no"},
     {DRNG_R_FALLBACK_FAILED, "no instruction can seed and the default seed source failed"},
-    {DRNG_R_RDRAND_UNAVAILABLE, "RDRAND may not be used"},
-    {DRNG_R_RDRAND_FAILED, "RDRAND gave no usable words"},
+    {DRNG_R_RDRAND_UNAVAILABLE, DRNG_WORDS_NAME " may not be used"},
+    {DRNG_R_RDRAND_FAILED, DRNG_WORDS_NAME " gave no usable words"},
     {DRNG_R_SEED_SOURCE_WITH_PARENT, "a seed source has no parent"},
     {DRNG_R_NOT_INSTANTIATED, "not instantiated"},
     {DRNG_R_ALREADY_INSTANTIATED, "already instantiated"},

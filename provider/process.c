@@ -5,7 +5,7 @@
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
-#include "provider/ia32cap.h"
+#include "provider/masks.h"
 #include "provider/observe/stats.h"
 
 struct drng_process drng_process;
@@ -23,7 +23,7 @@ static void look_once(const char *libcrypto_version)
         struct drng_evidence *evidence = &drng_process.evidence;
         drng_cpu_identify(&evidence->cpu);
         drng_os_kernel_flags(&evidence->kernel);
-        drng_ia32cap_apply(evidence, libcrypto_version);
+        drng_masks_apply(evidence, libcrypto_version);
         const char *wrong = NULL;
         drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
         atomic_store(&failed, wrong);

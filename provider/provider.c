@@ -20,8 +20,8 @@
 
 static const OSSL_ALGORITHM rands[] = {
     {"CTR-DRBG:DRNG-CTR-DRBG", PROPERTY, drng_drbg_functions, "SP 800-90A CTR_DRBG with AES"},
-    {"DRNG-SEED:SEED-SRC", PROPERTY, drng_seed_src_functions, "RDSEED and RDRAND, tested and conditioned"},
-    {"RDRAND", PROPERTY, drng_rdrand_functions, "words of RDRAND, tested"},
+    {"DRNG-SEED:SEED-SRC", PROPERTY, drng_seed_src_functions, "the CPU's instructions, tested and conditioned"},
+    {DRNG_HAS_GENERATOR ? DRNG_WORDS_NAME : NULL, PROPERTY, drng_rdrand_functions, "words of one of them, tested"},
     {NULL, NULL, NULL, NULL},
 };
 

@@ -31,8 +31,9 @@ for preset in release bench dev dev-clang asan-ubsan tsan fuzz; do
 done
 
 # Where its packages cannot be had (77) its tests are skipped.
-scripts/ci/cross-aarch64.sh || [ $? = 77 ]
+scripts/ci/cross.sh || [ $? = 77 ]
 scripts/ci/hosts.sh || [ $? = 77 ]
+scripts/ci/guests.sh || [ $? = 77 ]
 
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest "$@"

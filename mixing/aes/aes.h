@@ -50,6 +50,9 @@ extern const struct drng_aes drng_aes_ni;
 extern const struct drng_aes drng_aes_vaes256;
 extern const struct drng_aes drng_aes_vaes512;
 
+/* On 64-bit ARM only. Needs AESE and AESMC. */
+extern const struct drng_aes drng_aes_arm;
+
 enum { DRNG_AES_KINDS = 4 };
 
 /*

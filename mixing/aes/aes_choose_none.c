@@ -1,4 +1,4 @@
-/* Every processor but x86-64 runs AES in plain C. */
+/* Every processor but x86-64 and 64-bit ARM runs AES in plain C. */
 
 #include "mixing/aes/aes.h"
 

@@ -6,8 +6,8 @@
  * charged as one millisecond at most. Slow words therefore need frequent looks, or they would overrun the budget: the
  * slower the words, the fewer of them come between two looks.
  *
- * The worst case of a seed is RDSEED in its start-up, then RDRAND: 2 + 1.5 + 5.5 ms. This and the other budgets stay
- * below the 10 ms that tests/fuzz/machine.h allows a seed.
+ * The worst case of a seed is RDSEED in its start-up, then RDRAND: 2 + 1.5 + 5.5 ms; as much where both are seed-grade
+ * and in their start-up. This and the other budgets stay below the 10 ms that tests/fuzz/machine.h allows a seed.
  */
 
 #ifndef DRNG_BUDGET_H

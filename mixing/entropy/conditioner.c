@@ -15,15 +15,33 @@ void drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_ki
     }
 }
 
-void drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, size_t count)
+static void update(struct drng_conditioner *c, const void *data, size_t len)
 {
-    const size_t len = count * sizeof(*words);
     if (c->kind == DRNG_HMAC_SHA256) {
-        drng_hmac_update(&c->hmac, words, len);
+        drng_hmac_update(&c->hmac, data, len);
     } else {
-        drng_cbc_mac_update(&c->cbc_mac, (const uint8_t *)words, len / DRNG_MAC_LEN);
+        drng_cbc_mac_update(&c->cbc_mac, data, len / DRNG_MAC_LEN);
     }
 }
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+void drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, size_t count)
+{
+    update(c, words, count * sizeof(*words));
+}
+#else
+void drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, size_t count)
+{
+    uint64_t reversed[DRNG_MAC_LEN / sizeof(*words)];
+    for (size_t done = 0; done < count; done += sizeof(reversed) / sizeof(*reversed)) {
+        for (size_t i = 0; i < sizeof(reversed) / sizeof(*reversed); i++) {
+            reversed[i] = __builtin_bswap64(words[done + i]);
+        }
+        update(c, reversed, sizeof(reversed));
+    }
+    drng_wipe(reversed, sizeof(reversed));
+}
+#endif
 
 static void end_hmac(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
 {

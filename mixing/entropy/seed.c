@@ -108,6 +108,9 @@ static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
     if (others_after) {
         return starves || policy->aes->fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
     }
+    if (others_before && starves) {
+        return DRNG_LAST_BUDGET_NS - DRNG_STARTUP_BUDGET_NS; /* which it may have to wait for, as the one before it */
+    }
     return others_before || starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
 }
 
@@ -119,12 +122,17 @@ static enum drng_result from_instruction(const struct drng_seed_policy *policy, 
     return in != NULL ? drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task) : DRNG_UNAVAILABLE;
 }
 
+void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len)
+{
+    for (size_t i = 0; i < bytes_len; i++) {
+        seed[i % len] ^= bytes[i];
+    }
+}
+
 static void mix_time(uint8_t *out, size_t len)
 {
     const uint64_t now = drng_os_clock_ns();
-    for (size_t i = 0; i < sizeof(now) && i < len; i++) {
-        out[i] ^= (uint8_t)(now >> 8 * i);
-    }
+    drng_seed_add(out, len, (const uint8_t *)&now, sizeof(now));
 }
 
 /*
@@ -148,8 +156,7 @@ static enum drng_result from_fallback(const struct drng_seed_policy *policy, uin
 
 /*
  * Adds bytes of the kernel's generator to the seed. They earn no entropy credit; with them, a CPU with predictable
- * words leaves the seed as strong as it was without drng. They are independent of the words, so the XOR is no weaker
- * than either. Early in boot the kernel has none, and the seed does without.
+ * words leaves the seed as strong as it was without drng. Early in boot the kernel has none, and the seed does without.
  */
 static void mix_os(uint8_t *out, size_t len)
 {
@@ -159,9 +166,7 @@ static void mix_os(uint8_t *out, size_t len)
         if (!drng_os_random(bytes, part)) {
             break;
         }
-        for (size_t i = 0; i < part; i++) {
-            out[done + i] ^= bytes[i];
-        }
+        drng_seed_add(out + done, part, bytes, part);
     }
     drng_wipe(bytes, sizeof(bytes));
 }

@@ -44,4 +44,10 @@ struct drng_seed_reader {
 DRNG_MUST_CHECK enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                                uint8_t *out, size_t len);
 
+/*
+ * Adds bytes to a seed, by XOR; where there are more bytes than seed, they start over. If the bytes are independent of
+ * the seed, the sum is no weaker than either.
+ */
+void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len);
+
 #endif

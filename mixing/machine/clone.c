@@ -16,7 +16,7 @@ static const atomic_uint_least64_t no_generation;
 struct drng_clone_watch drng_clone_watch;
 
 /* What is mapped; also while nothing is watched any more, since other threads may still be reading. */
-static const struct drng_vmclock *mapped;
+static struct drng_vmclock *mapped;
 
 static bool is_usable(const struct drng_vmclock *device)
 {

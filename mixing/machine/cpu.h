@@ -1,8 +1,8 @@
 /*
  * cpu.h - the processor: what it is, and the words of its random number generator.
  *
- * A link-time seam: the product links cpu_x86.c and words_x86.c, or cpu_none.c on processors without these
- * instructions. The tests link a scripted CPU instead.
+ * A link-time seam: the product links cpu_x86.c, words_x86.c and vectors_x86.c, or their like of another architecture,
+ * or cpu_none.c on processors without these instructions. The tests link a scripted CPU instead.
  *
  * Only the 64-bit forms are used: the narrow forms of RDSEED return 0 with CF = 1 on AMD Zen 5 (AMD-SB-7055,
  * CVE-2025-62626).
@@ -17,18 +17,34 @@
 
 #include "mixing/machine/instruction.h"
 
-/* The answers of CPUID. eligibility.c decides which instructions may be used. */
+/*
+ * The answers of CPUID, or of the kernel where programs cannot ask the CPU. eligibility.c decides which instructions
+ * may be used.
+ */
 struct drng_cpu {
     char vendor[13];   /* "AuthenticAMD", NUL-terminated */
     unsigned family;   /* display family: base plus extended */
     unsigned model;    /* display model */
-    bool hypervisor;   /* CPUID.1:ECX[31]; where no CPUID can tell, true */
+    bool hypervisor;   /* CPUID.1:ECX[31]; where nothing tells, there may be one */
     bool confidential; /* the guest does not trust its host: AMD SEV, Intel TDX */
     bool has[DRNG_INSTRUCTIONS];
-    bool aes;     /* AES-NI with SSSE3 */
+    bool aes;     /* AES-NI with SSSE3; FEAT_AES on 64-bit Arm */
     bool vaes256; /* VAES with AVX2, and the system saves YMM registers */
     bool vaes512; /* VAES with AVX-512F, BW and VL, and the system saves ZMM registers */
 };
+
+/* A range of CPU models whose instruction is known to return words that are not random. */
+struct drng_broken_part {
+    const char *vendor;
+    unsigned first_family;
+    unsigned last_family;
+    unsigned first_model;
+    unsigned last_model;
+    bool broken[DRNG_INSTRUCTIONS];
+};
+
+/* Ends with one whose vendor is NULL. */
+extern const struct drng_broken_part drng_broken_parts[];
 
 void drng_cpu_identify(struct drng_cpu *cpu);
 

@@ -1,4 +1,4 @@
-/* The CPU on everything but x86-64, where none of these instructions exist. */
+/* The CPU where programs have no such instruction: its row, which nothing reads. rows_none.h says why. */
 
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
@@ -14,13 +14,14 @@ static bool read_nothing(uint64_t *word)
     return false;
 }
 
-/*
- * Never read, since drng_cpu_identify() reports no instruction. The rows are here so that `source = rdrand` is reported
- * as an absent instruction, and not as a wrong value.
- */
+#if defined(__riscv)
+#define LACK "RISC-V's register `seed` (Zkr) is the kernel's alone"
+#else
+#define LACK "this architecture has no such instruction"
+#endif
+
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
-    [DRNG_RDSEED] = {.name = "RDSEED", .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
-    [DRNG_RDRAND] = {.name = "RDRAND", .read = read_nothing, .tries = 1, .window_words = DRNG_RDRAND_WORDS},
+    [DRNG_NONE] = {.name = "none", .lack = LACK, .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
 };
 
-void drng_cpu_clear_vectors(void) {}
+const struct drng_broken_part drng_broken_parts[] = {{.vendor = NULL}};

@@ -3,26 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A range of CPU models whose instruction is known to return words that are not random. */
-struct broken_part {
-    const char *vendor;
-    unsigned first_family;
-    unsigned last_family;
-    unsigned first_model;
-    unsigned last_model;
-    bool broken[DRNG_INSTRUCTIONS];
-};
-
-static const struct broken_part broken_parts[] = {
-    /* RDRAND constant after suspend, CF = 1 (families 15h and 16h; no older family is known to be good). */
-    {"AuthenticAMD", 0x00, 0x16, 0x00, 0xff, {[DRNG_RDRAND] = true, [DRNG_RDSEED] = true}},
-    /* RDSEED always 0xffffffff ("Cyan Skillfish"). */
-    {"AuthenticAMD", 0x17, 0x17, 0x47, 0x47, {[DRNG_RDSEED] = true}},
-    /* RDRAND all ones, CF = 1, before a firmware fix that software cannot detect (systemd issue 11810). */
-    {"AuthenticAMD", 0x17, 0x17, 0x70, 0x7f, {[DRNG_RDRAND] = true}},
-};
-
-static bool matches(const struct broken_part *part, const struct drng_cpu *cpu)
+static bool matches(const struct drng_broken_part *part, const struct drng_cpu *cpu)
 {
     return strcmp(part->vendor, cpu->vendor) == 0 && cpu->family >= part->first_family &&
            cpu->family <= part->last_family && cpu->model >= part->first_model && cpu->model <= part->last_model;
@@ -31,8 +12,8 @@ static bool matches(const struct broken_part *part, const struct drng_cpu *cpu)
 static bool is_known_broken(const struct drng_cpu *cpu, int instruction)
 {
     bool broken = false;
-    for (size_t i = 0; i < sizeof(broken_parts) / sizeof(*broken_parts); i++) {
-        broken |= broken_parts[i].broken[instruction] && matches(&broken_parts[i], cpu);
+    for (const struct drng_broken_part *part = drng_broken_parts; part->vendor != NULL; part++) {
+        broken |= part->broken[instruction] && matches(part, cpu);
     }
     return broken;
 }
@@ -77,7 +58,7 @@ const char *drng_denial_text(enum drng_denial denial)
     case DRNG_ABSENT:
         return "not in this CPU";
     case DRNG_MASKED:
-        return "masked by OPENSSL_ia32cap";
+        return DRNG_MASKED_TEXT;
     case DRNG_KNOWN_BROKEN:
         return "known to be broken on this CPU model";
     case DRNG_VETOED:

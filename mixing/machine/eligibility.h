@@ -16,7 +16,7 @@ enum drng_denial {
     DRNG_ALLOWED = 0,
     DRNG_NOT_CHOSEN,   /* the key `source` names another instruction */
     DRNG_ABSENT,       /* CPUID does not report it */
-    DRNG_MASKED,       /* OPENSSL_ia32cap, the switch that users of OpenSSL know */
+    DRNG_MASKED,       /* by the switch that users of OpenSSL know: OPENSSL_ia32cap, OPENSSL_armcap */
     DRNG_KNOWN_BROKEN, /* in the list of broken CPU models; applies inside a virtual machine, too */
     DRNG_VETOED,       /* the kernel cleared its flag in /proc/cpuinfo; does not apply if `source` names it */
 };

@@ -2,8 +2,8 @@
  * instruction.h - the instructions that make seeds, as a table with a row for each.
  *
  * All code that reads, counts, allows or names an instruction goes through the rows. To add one, add it to
- * DRNG_EACH_INSTRUCTION, and write its row in the file that executes it (words_x86.c). Its counters, its parameters,
- * its value of the key `source` and its line in drng-status follow from these.
+ * DRNG_EACH_INSTRUCTION of its architecture (rows.h), and write its row in the file that executes it (words_x86.c). Its
+ * counters, its parameters, its value of the key `source` and its line in drng-status follow from these.
  */
 
 #ifndef DRNG_INSTRUCTION_H
@@ -13,24 +13,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * In the order in which they are asked for a seed. The lower-case name is used in openssl.cnf and in parameters, and is
- * the kernel's flag.
- */
-#define DRNG_EACH_INSTRUCTION(X)                                                                                       \
-    X(DRNG_RDSEED, "rdseed")                                                                                           \
-    X(DRNG_RDRAND, "rdrand")
+#include "mixing/machine/rows.h"
 
 #define DRNG_INSTRUCTION_ID(id, flag)   id,
 #define DRNG_INSTRUCTION_FLAG(id, flag) flag,
 
 enum { DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_ID) DRNG_INSTRUCTIONS };
 
-/* The instruction whose words serve unconditioned: for request mixing, and as the algorithm RDRAND. */
-enum { DRNG_WORDS_INSTRUCTION = DRNG_RDRAND };
+/*
+ * The instruction whose words serve unconditioned: for request mixing, and if it is a generator as an algorithm of its
+ * name.
+ */
+enum { DRNG_WORDS_INSTRUCTION = DRNG_WORDS_ROW };
 
 /* Executions for one word, from Intel's DRNG guide, 4.2.1: ten failures in a row mean a broken CPU, not a busy one. */
 enum { DRNG_RDRAND_TRIES = 10 };
+
+/* Executions between two looks at the clock, of an instruction that starves. */
+enum { DRNG_STARVING_TRIES = 8 };
 
 /*
  * How many raw words make one conditioned block of 128 bits, called a window.
@@ -38,19 +38,25 @@ enum { DRNG_RDRAND_TRIES = 10 };
  * Each window holds 256 bits of entropy as claimed. That is more than 64 bits above the length of the block, so that
  * conditioning loses practically none of the block's entropy (SP 800-90B, 3.1.5.1.2).
  *
- * RDSEED: 512 bits, of which the health tests' cutoffs claim half.
+ * RDSEED and the other seed-grade instructions: 512 bits, of which the health tests' cutoffs claim half. For darn that
+ * is what its maker claims, and for the others less than that.
  *
  * RDRAND: enough words to span two reseeds of the generator behind it, each worth 128 bits. Intel's generator reseeds
  * after at most 1022 words, AMD's after at most 1024. A window that holds 128 bits from after each of two reseeds needs
  * 2050 words; 2052 is that with one spare pair. A window with one reseed would have 127 bits of the 128.
+ *
+ * RNDR: as many. No maker says when it reseeds, so this is no claim: on a CPU that reseeds as seldom as the others or
+ * more often a window holds as much as RDRAND's, and on any other the seed is as strong as the DRBG behind RNDR. RNDR
+ * is asked only when RNDRRS has not served.
  */
 enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 2052 };
 
 struct drng_instruction_row {
     const char *name; /* "RDSEED" */
+    const char *lack; /* why no CPU has it, in place of "not in this CPU"; NULL: some have it */
     /*
-     * Executes the instruction once: true and a word, or false and *word = 0. The instruction's flag alone decides,
-     * since 0 is a legitimate word. To be called only if drng_cpu_identify() reports the instruction.
+     * Executes the instruction once: true and a word, or false and *word = 0. Where a flag tells a failure it alone
+     * decides, since 0 is a legitimate word. To be called only if drng_cpu_identify() reports the instruction.
      */
     bool (*read)(uint64_t *word);
     unsigned tries; /* failures in a row after which the clock is looked at or, unless it starves, the read fails */
@@ -72,6 +78,8 @@ static inline void drng_pause(void)
 {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory"); /* YIELD takes no time on most cores */
 #endif
 }
 

@@ -30,8 +30,8 @@ uint64_t drng_os_clock_ns(void);
 void drng_os_wait(uint64_t ns);
 
 /* The device's page, to be unmapped; NULL: there is none, or this process may not open it. */
-const struct drng_vmclock *drng_os_map_vmclock(void);
-void drng_os_unmap_vmclock(const struct drng_vmclock *page);
+struct drng_vmclock *drng_os_map_vmclock(void);
+void drng_os_unmap_vmclock(struct drng_vmclock *page);
 
 /* The instructions that the kernel allows, from the flags line of /proc/cpuinfo. */
 struct drng_kernel_flags {

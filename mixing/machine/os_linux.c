@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "mixing/machine/cpuinfo.h"
 #include "mixing/machine/os.h"
 #include "mixing/memory/pages.h"
 #include "mixing/memory/wipe.h"
@@ -45,10 +44,10 @@ void drng_os_wait(uint64_t ns)
 }
 
 /* A file that is no device could be shortened, and then reading it would end the process. */
-const struct drng_vmclock *drng_os_map_vmclock(void)
+struct drng_vmclock *drng_os_map_vmclock(void)
 {
     struct stat status;
-    void *page = MAP_FAILED;
+    void *page = NULL;
     const int fd = open("/dev/vmclock0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     if (fd < 0) {
         return NULL;
@@ -57,33 +56,10 @@ const struct drng_vmclock *drng_os_map_vmclock(void)
         page = mmap(NULL, drng_page_size(), PROT_READ, MAP_SHARED, fd, 0);
     }
     (void)close(fd);
-    return page != MAP_FAILED ? page : NULL;
+    return page == MAP_FAILED ? NULL : page;
 }
 
-void drng_os_unmap_vmclock(const struct drng_vmclock *page)
+void drng_os_unmap_vmclock(struct drng_vmclock *page)
 {
-    (void)munmap((void *)(uintptr_t)page, drng_page_size());
-}
-
-/*
- * The first processor's flags are within the first pages of the file. On a large machine the file is megabytes long,
- * but the kernel generates only what is read.
- */
-void drng_os_kernel_flags(struct drng_kernel_flags *flags)
-{
-    static char text[16384]; /* not on the stack, which may be small */
-    size_t len = 0;
-    ssize_t got = 0;
-
-    *flags = (struct drng_kernel_flags){0};
-    const int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return;
-    }
-    do {
-        got = read(fd, text + len, sizeof(text) - 1 - len);
-        len += got > 0 ? (size_t)got : 0;
-        text[len] = '\0';
-    } while (got > 0 && len < sizeof(text) - 1 && !drng_cpuinfo_parse(text, flags));
-    (void)close(fd);
+    (void)munmap(page, drng_page_size());
 }

@@ -1,14 +1,8 @@
-/* The rows of the instructions of x86-64, and clearing the registers that their words pass through. */
-
-#include <immintrin.h>
+/* The rows of the instructions of x86-64. */
 
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_x86.h"
-
-#define LOW_REGISTERS                                                                                                  \
-    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",         \
-        "xmm13", "xmm14", "xmm15"
 
 static bool drng_cpu_rdrand(uint64_t *word)
 {
@@ -26,12 +20,10 @@ static bool drng_cpu_rdseed(uint64_t *word)
     return carry;
 }
 
-enum { RDSEED_TRIES = 8 }; /* between two looks at the clock */
-
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
     [DRNG_RDSEED] = {.name = "RDSEED",
                      .read = drng_cpu_rdseed,
-                     .tries = RDSEED_TRIES,
+                     .tries = DRNG_STARVING_TRIES,
                      .starves = true,
                      .window_words = DRNG_RDSEED_WORDS},
     [DRNG_RDRAND] = {.name = "RDRAND",
@@ -41,65 +33,12 @@ const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
                      .window_words = DRNG_RDRAND_WORDS},
 };
 
-/* ---- Vector registers: one function for each width, which zeroes all of them in full ---- */
-
-static void clear_sse(void)
-{
-    __asm__ volatile("pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\t"
-                     "pxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\t"
-                     "pxor %%xmm4, %%xmm4\n\tpxor %%xmm5, %%xmm5\n\t"
-                     "pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7\n\t"
-                     "pxor %%xmm8, %%xmm8\n\tpxor %%xmm9, %%xmm9\n\t"
-                     "pxor %%xmm10, %%xmm10\n\tpxor %%xmm11, %%xmm11\n\t"
-                     "pxor %%xmm12, %%xmm12\n\tpxor %%xmm13, %%xmm13\n\t"
-                     "pxor %%xmm14, %%xmm14\n\tpxor %%xmm15, %%xmm15"
-                     :
-                     :
-                     : LOW_REGISTERS);
-}
-
-/* VZEROALL does the same in one instruction, but takes longer. */
-static void clear_avx(void)
-{
-    __asm__ volatile("vpxor %%xmm0, %%xmm0, %%xmm0\n\tvpxor %%xmm1, %%xmm1, %%xmm1\n\t"
-                     "vpxor %%xmm2, %%xmm2, %%xmm2\n\tvpxor %%xmm3, %%xmm3, %%xmm3\n\t"
-                     "vpxor %%xmm4, %%xmm4, %%xmm4\n\tvpxor %%xmm5, %%xmm5, %%xmm5\n\t"
-                     "vpxor %%xmm6, %%xmm6, %%xmm6\n\tvpxor %%xmm7, %%xmm7, %%xmm7\n\t"
-                     "vpxor %%xmm8, %%xmm8, %%xmm8\n\tvpxor %%xmm9, %%xmm9, %%xmm9\n\t"
-                     "vpxor %%xmm10, %%xmm10, %%xmm10\n\tvpxor %%xmm11, %%xmm11, %%xmm11\n\t"
-                     "vpxor %%xmm12, %%xmm12, %%xmm12\n\tvpxor %%xmm13, %%xmm13, %%xmm13\n\t"
-                     "vpxor %%xmm14, %%xmm14, %%xmm14\n\tvpxor %%xmm15, %%xmm15, %%xmm15\n\t"
-                     "vzeroupper"
-                     :
-                     :
-                     : LOW_REGISTERS);
-}
-
-/* No compiler uses these registers here, but memcpy() of the C library does. */
-__attribute__((target("avx512vl"))) static void clear_avx512(void)
-{
-    __asm__ volatile("vpxord %%xmm16, %%xmm16, %%xmm16\n\tvpxord %%xmm17, %%xmm17, %%xmm17\n\t"
-                     "vpxord %%xmm18, %%xmm18, %%xmm18\n\tvpxord %%xmm19, %%xmm19, %%xmm19\n\t"
-                     "vpxord %%xmm20, %%xmm20, %%xmm20\n\tvpxord %%xmm21, %%xmm21, %%xmm21\n\t"
-                     "vpxord %%xmm22, %%xmm22, %%xmm22\n\tvpxord %%xmm23, %%xmm23, %%xmm23\n\t"
-                     "vpxord %%xmm24, %%xmm24, %%xmm24\n\tvpxord %%xmm25, %%xmm25, %%xmm25\n\t"
-                     "vpxord %%xmm26, %%xmm26, %%xmm26\n\tvpxord %%xmm27, %%xmm27, %%xmm27\n\t"
-                     "vpxord %%xmm28, %%xmm28, %%xmm28\n\tvpxord %%xmm29, %%xmm29, %%xmm29\n\t"
-                     "vpxord %%xmm30, %%xmm30, %%xmm30\n\tvpxord %%xmm31, %%xmm31, %%xmm31"
-                     :
-                     :
-                     : "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23", "xmm24", "xmm25",
-                       "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
-    clear_avx();
-}
-
-void drng_cpu_clear_vectors(void)
-{
-    if (__builtin_cpu_supports("avx512vl")) {
-        clear_avx512();
-    } else if (__builtin_cpu_supports("avx")) {
-        clear_avx();
-    } else {
-        clear_sse();
-    }
-}
+const struct drng_broken_part drng_broken_parts[] = {
+    /* RDRAND constant after suspend, CF = 1 (families 15h and 16h; no older family is known to be good). */
+    {"AuthenticAMD", 0x00, 0x16, 0x00, 0xff, {[DRNG_RDRAND] = true, [DRNG_RDSEED] = true}},
+    /* RDSEED always 0xffffffff ("Cyan Skillfish"). */
+    {"AuthenticAMD", 0x17, 0x17, 0x47, 0x47, {[DRNG_RDSEED] = true}},
+    /* RDRAND all ones, CF = 1, before a firmware fix that software cannot detect (systemd issue 11810). */
+    {"AuthenticAMD", 0x17, 0x17, 0x70, 0x7f, {[DRNG_RDRAND] = true}},
+    {.vendor = NULL},
+};

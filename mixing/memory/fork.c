@@ -109,11 +109,16 @@ uint64_t drng_fork_enter(void)
     return drng_fork_kernel_wipes ? enter_wiped() : enter_by_process_id();
 }
 
-/* Without MADV_WIPEONFORK nothing marks a child as new, so it is wiped here, before it draws. */
+/*
+ * Without MADV_WIPEONFORK nothing marks a child as new, so it is wiped here, before it draws. The same where the kernel
+ * has been told to wipe, and has not: CRIU before 4.2 restores the pages of a process without this advice.
+ */
 static void in_forked_child(void)
 {
     if (!drng_fork_kernel_wipes) {
         (void)enter_by_process_id();
+    } else if (atomic_load(&drng_fork_page->generation) != 0) {
+        wipe_all();
     }
 }
 

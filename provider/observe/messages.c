@@ -10,7 +10,7 @@
 
 void drng_message_once(enum drng_message message, const char *text)
 {
-    static atomic_bool said[DRNG_MESSAGES];
+    static atomic_uint said[DRNG_MESSAGES]; /* no bool: not every RISC-V can exchange a byte */
     if (drng_filter_lets_us_call() && !atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
         drng_syslog(text);
     }

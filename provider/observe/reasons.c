@@ -27,10 +27,16 @@ static bool disabled(const struct drng_instruction *in)
     return atomic_load_explicit(&in->disabled, memory_order_relaxed);
 }
 
+/* "not in this CPU" suggests another CPU; of some architectures there is none. */
+static const char *denial_text(const struct drng_instruction *in, enum drng_denial denial)
+{
+    return denial == DRNG_ABSENT && in->row->lack != NULL ? in->row->lack : drng_denial_text(denial);
+}
+
 static void append_disabled(char *text, size_t size, const struct drng_instruction *in, enum drng_denial denial)
 {
     if (denial != DRNG_ALLOWED) {
-        append(text, size, "%s: %s", in->row->name, drng_denial_text(denial));
+        append(text, size, "%s: %s", in->row->name, denial_text(in, denial));
     } else if (disabled(in)) {
         const unsigned test = atomic_load_explicit(&in->failed_test, memory_order_relaxed);
         append(text, size, "%s: disabled after two failed health tests, the last the %s", in->row->name,

@@ -57,7 +57,7 @@ static void explain(struct drng_provctx *provctx)
 /* Whether the instruction has been disabled since the last call. */
 static bool newly_disabled(unsigned instruction)
 {
-    static atomic_bool known[DRNG_INSTRUCTIONS];
+    static atomic_uint known[DRNG_INSTRUCTIONS]; /* no bool: not every RISC-V can exchange a byte */
     return atomic_load_explicit(&drng_process.instructions[instruction].disabled, memory_order_relaxed) &&
            !atomic_exchange_explicit(&known[instruction], true, memory_order_relaxed);
 }

@@ -10,7 +10,7 @@
  *
  * They hold no secrets, no output of generators and no addresses. Numbers are in the byte order of the machine; texts
  * are ASCII and end with NUL. A change of the layout needs a new DRNG_STATS_LAYOUT, and a change of
- * scripts/drng_status/page.py, which reads it.
+ * scripts/drng_status/stats.py, which reads it.
  */
 
 #ifndef DRNG_STATS_H

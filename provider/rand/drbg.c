@@ -48,9 +48,11 @@ static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
         d->parent.fill = drng_seed_src_fill;
     } else if (functions == drng_rdrand_functions) {
         d->parent.fill = drng_rdrand_fill;
+    } else {
+        d->root_joins = d->parent.ctx != NULL && drng_parent_is_openssls_seed_source(&d->parent);
     }
-    d->own_chain = own_chain;
-    d->mixing = own_chain ? d->provctx->mixing : DRNG_MIX_NEVER;
+    d->own_chain = own_chain || d->root_joins;
+    d->mixing = d->own_chain ? d->provctx->mixing : DRNG_MIX_NEVER;
 }
 
 void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)

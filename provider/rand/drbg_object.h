@@ -32,7 +32,8 @@ struct drng_drbg {
     const struct drng_drbg
         *own_parent;    /* the parent, if it is one of drng's own: its seedings are read without its lock */
     bool parent_counts; /* the parent is not drng's own, and has a reseed counter */
-    bool own_chain;     /* the chain of parents ends in drng's own seed source */
+    bool root_joins;    /* the parent is OpenSSL's own seed source: drng's root and the parent seed it together */
+    bool own_chain;     /* the chain of parents ends in drng's own seed source, or the root joins in it */
     enum drng_request_mixing mixing; /* never, unless own_chain */
     bool locking;
     struct drng_request_counts *counts; /* of this generator's requests */

@@ -81,24 +81,10 @@ static bool seed_from_own(struct drng_drbg *d, struct seed *seed, size_t len, bo
     return true;
 }
 
-/* `fallback = no` holds for parents, too: libcrypto makes one before it reads openssl.cnf if it is asked for primary.
- */
-static bool parent_may_seed(const struct drng_drbg *d)
-{
-    if (d->provctx->config.fallback || !drng_parent_is_openssls_seed_source(&d->parent)) {
-        return true;
-    }
-    drng_raise(
-        &d->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED,
-        "it is OpenSSL's own seed source, and fallback = no; a program that calls RAND_get0_primary() first must "
-        "call OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL) before it");
-    return false;
-}
-
 static bool seed_from_parent(struct drng_drbg *d, struct seed *seed, unsigned entropy, size_t min_len, size_t max_len,
                              bool prediction_resistance)
 {
-    if (!parent_can_seed(d) || !parent_may_seed(d)) {
+    if (!parent_can_seed(d)) {
         return false;
     }
     seed->len = drng_parent_get_seed(&d->parent, &seed->bytes, entropy, min_len, max_len, prediction_resistance, d);
@@ -113,6 +99,37 @@ static bool seed_from_parent(struct drng_drbg *d, struct seed *seed, unsigned en
     return true;
 }
 
+static void free_seed(struct drng_drbg *d, struct seed *seed)
+{
+    if (seed->bytes == d->secrets->entropy) {
+        drng_wipe(seed->bytes, seed->len);
+    } else {
+        drng_parent_clear_seed(&d->parent, seed->bytes, seed->len);
+    }
+}
+
+/*
+ * libcrypto makes its own seed source the parent if it is asked for a generator before it has read openssl.cnf, so this
+ * parent may be nobody's choice, and the root must seed. Or somebody has chosen it, so its bytes must go in, too. They
+ * are XORed, all of them, into those of the root, on which the claim of entropy rests alone: with `fallback = no` there
+ * is no seed without an instruction.
+ */
+static bool seed_from_root_and_parent(struct drng_drbg *d, struct seed *seed, unsigned entropy, size_t min_len,
+                                      size_t max_len, bool prediction_resistance)
+{
+    struct seed theirs;
+    if (!seed_from_parent(d, &theirs, entropy, min_len, max_len, prediction_resistance)) {
+        return false;
+    }
+    *seed = (struct seed){d->secrets->entropy, min_len};
+    const bool filled = drng_seeding_fill_from_root(d->provctx, seed->bytes, seed->len);
+    if (filled) {
+        drng_seed_add(seed->bytes, seed->len, theirs.bytes, theirs.len);
+    }
+    free_seed(d, &theirs);
+    return filled;
+}
+
 static bool is_own(const struct drng_parent *parent)
 {
     return parent->ctx == NULL || parent->fill != NULL;
@@ -123,17 +140,11 @@ static bool get_seed(struct drng_drbg *d, struct seed *seed, unsigned entropy, s
                      bool prediction_resistance)
 {
     *seed = (struct seed){0};
-    return is_own(&d->parent) ? seed_from_own(d, seed, min_len, prediction_resistance)
-                              : seed_from_parent(d, seed, entropy, min_len, max_len, prediction_resistance);
-}
-
-static void free_seed(struct drng_drbg *d, struct seed *seed)
-{
     if (is_own(&d->parent)) {
-        drng_wipe(seed->bytes, seed->len);
-    } else {
-        drng_parent_clear_seed(&d->parent, seed->bytes, seed->len);
+        return seed_from_own(d, seed, min_len, prediction_resistance);
     }
+    return d->root_joins ? seed_from_root_and_parent(d, seed, entropy, min_len, max_len, prediction_resistance)
+                         : seed_from_parent(d, seed, entropy, min_len, max_len, prediction_resistance);
 }
 
 /* ---- Bookkeeping ---- */

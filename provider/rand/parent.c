@@ -68,7 +68,8 @@ unsigned drng_parent_strength(const struct drng_parent *parent)
 bool drng_parent_is_openssls_seed_source(const struct drng_parent *parent)
 {
     enum { STRENGTH = 1024, MAX_REQUEST = 128 };
-    return ask(parent, OSSL_RAND_PARAM_STRENGTH) == STRENGTH && ask(parent, OSSL_RAND_PARAM_MAX_REQUEST) == MAX_REQUEST;
+    return parent->nonce == NULL && ask(parent, OSSL_RAND_PARAM_STRENGTH) == STRENGTH &&
+           ask(parent, OSSL_RAND_PARAM_MAX_REQUEST) == MAX_REQUEST;
 }
 
 unsigned drng_parent_reseed_counter(const struct drng_parent *parent)

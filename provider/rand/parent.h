@@ -32,8 +32,8 @@ void drng_parent_init(struct drng_parent *parent, void *ctx, const OSSL_DISPATCH
 unsigned drng_parent_strength(const struct drng_parent *parent);
 
 /*
- * Whether the parent is OpenSSL's own seed source: it states a strength and a length of requests that no DRBG has. So
- * does JITTER, another of OpenSSL's own.
+ * Whether the parent is OpenSSL's own seed source: it states a strength and a length of requests that no DRBG has, and
+ * gives no nonces. So does JITTER, another of OpenSSL's own.
  */
 bool drng_parent_is_openssls_seed_source(const struct drng_parent *parent);
 

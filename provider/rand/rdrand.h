@@ -1,4 +1,7 @@
-/* rdrand.h - RDRAND as an EVP_RAND: unconditioned words, for users who want RDRAND as the only generator. */
+/*
+ * rdrand.h - RDRAND, or RNDR on 64-bit Arm, as an EVP_RAND: unconditioned words, for users who want the CPU's generator
+ * as the only one. Where the CPU has none (DRNG_HAS_GENERATOR) libcrypto is not offered it.
+ */
 
 #ifndef DRNG_RDRAND_H
 #define DRNG_RDRAND_H

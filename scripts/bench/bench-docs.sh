@@ -21,7 +21,7 @@ scripts/bench/bench_scaling.py
 scripts/bench/bench_threads.py
 scripts/bench/bench_startup.py
 scripts/bench/bench_clones.py
-scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} clones profile scaling startup threads
+scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} bench-clones profile scaling startup threads
 
 mkdir -p $pictures
 for picture in bench-requests bench-ratios scaling-means scaling-shares; do

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -Es
 """What protection from copies of a virtual machine costs a request.
 
-Prints a table, and leaves it in build/bench/clones.md: the request without protection, with a clock device that is
+Prints a table, and leaves it in build/bench/bench-clones.md: the request without protection, with a clock device that is
 watched, with a word of RDRAND, and with the kernel's bytes and the time, in turns in one process. The ratio's spread is
 that between the quartiles of its runs. The device is a page that the program makes; reading it costs what reading the
 real one costs. Installs what it needs from Debian's packages (root).
@@ -46,7 +46,7 @@ def main() -> int:
     rows = [[name, *(cell(found[length], way) for length in LENGTHS)] for way, name in enumerate(WAYS)]
     text = f"{cpu_model()}\n\n{markdown(HEADER, rows)}\n"
     print(text)
-    (BUILD / "clones.md").write_text(text)
+    (BUILD / "bench-clones.md").write_text(text)
     return 0
 
 

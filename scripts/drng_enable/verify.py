@@ -84,6 +84,12 @@ def expand(tree: Tree, text: str) -> str:
     return "".join(f"{line}\n" for line in Expansion(tree).lines(text))
 
 
+def old_fips(listed: str) -> str | None:
+    """The version of a FIPS provider before 3.2, in what `openssl list -providers` says."""
+    found = re.search(r"^  fips\n(?:    .*\n)*?    version: ((\d+)\.(\d+)\S*)", listed, flags=re.M)
+    return found[1] if found and (int(found[2]), int(found[3])) < (3, 2) else None
+
+
 class Check:
     """Of texts that are to stand at one path."""
 
@@ -124,6 +130,15 @@ class Check:
             if result.returncode != 0:
                 raise Failure(self._plain(result.stderr, name))
             return set(re.findall(r"^  (\S.*)$", result.stdout, flags=re.M))
+
+    def _warn_of_old_fips(self, text: str) -> None:
+        if self.tree.live:
+            with programs.as_file(text) as name:
+                if version := old_fips(programs.openssl("list", "-providers", conf=name).stdout):
+                    warn(
+                        f"the FIPS provider is version {version}: before 3.2, "
+                        "the generators that make its keys take their seeds from the system, and none from drng"
+                    )
 
     def loads(self, text: str) -> str:
         """Why it does not; empty where it does."""
@@ -198,6 +213,7 @@ class Check:
         if lost:
             raise Failure(f"settings of {self.path} would be lost, as the warnings say; nothing has been changed")
         self._same_providers(before, after, profile)
+        self._warn_of_old_fips(after)
         serving = self.serving(after)
         for line in serving.lines:
             (say if serving.by_drng else complain)(line)

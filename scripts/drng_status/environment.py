@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import aside, config_file, needed
+from . import aside, clones, config_file, needed, processes
 from .text import printable, printable_all
 
 # A program that has not started by then does not count as one that works.
@@ -34,8 +34,18 @@ INIT_LOAD_CONFIG = 0x40
 # Bytes that no generator has ready from an earlier request.
 MORE_THAN_ANYONE_KEEPS = 1 << 16
 
-# Bits of libcrypto's two words, OPENSSL_ia32cap(3).
-INSTRUCTIONS = {"rdseed": (1, 18), "rdrand": (0, 62)}
+# By the machine; mixing/machine/rows_*.h have the same. For x86-64 with the bits of libcrypto's two words,
+# OPENSSL_ia32cap(3); elsewhere only drng knows what it has found.
+INSTRUCTIONS: dict[str, tuple[int, int] | None] = {
+    "x86_64": {"rdseed": (1, 18), "rdrand": (0, 62)},
+    "aarch64": {"rndrrs": None, "rndr": None},
+    "ppc64le": {"darn": None, "darn-raw": None},
+    "s390x": {"trng": None},
+}.get(os.uname().machine, {"none": None})
+
+
+# The provider's words, in "disabled-reason".
+ABSENT = "not in this CPU"
 
 
 class EnvironmentUnknownError(Exception):
@@ -259,20 +269,26 @@ def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
     return reasons[0].removeprefix(prefix) if reasons else "may serve"
 
 
+def bit_of(words: list[int] | None, place: tuple[int, int]) -> bool | None:
+    word, bit = place
+    return None if words is None else bool(words[word] >> bit & 1)
+
+
 def cpu(crypto: Libcrypto, drng: dict[str, Any] | None, unmasked: str | None) -> dict[str, Any]:
     info = cpuinfo()
     flags = info.get("flags", "").split()
     masked = capabilities(os.fsdecode(crypto.lib.OPENSSL_info(CPU_SETTINGS) or b""))
     whole = capabilities(unmasked)
     mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
-    answer: dict[str, Any] = {"model": info.get("model name", "unknown"), "mask": mask}
-    for name, (word, bit) in INSTRUCTIONS.items():
-        in_cpu = None if whole is None else bool(whole[word] >> bit & 1)
+    answer: dict[str, Any] = {"model": info.get("model name") or info.get("cpu") or "unknown", "mask": mask}
+    for name, place in INSTRUCTIONS.items():
+        said = verdict(name, drng)
+        in_cpu = bit_of(whole, place) if place else None if drng is None else said != ABSENT
         answer[name] = {
             "in-cpu": in_cpu,
-            "masked": bool(in_cpu and masked is not None and not masked[word] >> bit & 1),
-            "kernel": name in flags if flags else None,
-            "drng": verdict(name, drng),
+            "masked": bool(in_cpu and place and bit_of(masked, place) is False),
+            "kernel": name in flags if flags and place else None,
+            "drng": said,
         }
     return answer
 
@@ -316,6 +332,12 @@ def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
     return answer
 
 
+def what_the_counters_add() -> dict[str, Any]:
+    """To the provider's parameters, of the process that this is."""
+    counters = processes.own_counters()
+    return {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
+
+
 def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
     """In the process that this is."""
     crypto = Libcrypto()
@@ -327,12 +349,14 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
     drng = crypto.provider_params("drng")
     # Where another provider's generator is in use, the roles say so.
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
+    facts = None if drng is None else {**drng, **what_the_counters_add()}
+    alike = clones.warning(facts or {})
     answer = {
         "openssl": crypto.version(),
         "library": crypto.lib._name,
         "config": conf["file"],
         "config-problem": conf["problem"],
-        "warnings": crypto.warnings() + conf["warnings"],
+        "warnings": [*crypto.warnings(), *conf["warnings"], *filter(None, [alike])],
         "rand_bytes": drawn,
         "errors": errors,
         "override": crypto.override() or passed_by,
@@ -340,7 +364,7 @@ def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
         "cpu": cpu(crypto, drng, unmasked),
-        "drng": drng,
+        "drng": facts,
     }
     return printable_all(answer)
 

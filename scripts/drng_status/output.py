@@ -9,9 +9,10 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from . import clones
 from .environment import INSTRUCTIONS
-from .page import LOCKED
 from .processes import SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
+from .stats import CLONE_PROTECTIONS, LOCKED
 
 # Exit statuses of --check, the worst last.
 HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3
@@ -61,6 +62,18 @@ def moment(seconds: int) -> str:
     return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(seconds))} ({ago(seconds)})"
 
 
+def yes(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"
+
+
+def fact_row(key: str, facts: dict[str, Any]) -> Row:
+    """Of a counter or a parameter; the reason for the protection from clones stands behind it."""
+    value = facts[key]
+    if key == "clone-protection" and facts.get("clone-reason"):
+        return key, f"{value}: {facts['clone-reason']}"
+    return key, yes(value) if key == "virtual-machine" else str(value)
+
+
 def print_rows(rows: Iterable[Row]) -> None:
     rows = list(rows)
     width = max((len(key) for key, _ in rows), default=0)
@@ -73,10 +86,6 @@ def print_rows(rows: Iterable[Row]) -> None:
 
 def describe(generator: dict[str, str] | None) -> str:
     return f"{generator['name']} of provider {generator['provider']}" if generator else "none"
-
-
-def yes(value: bool | None) -> str:
-    return "unknown" if value is None else "yes" if value else "no"
 
 
 def instruction_row(name: str, cpu: dict[str, Any]) -> Row:
@@ -105,7 +114,8 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
     if status["drng"] is None:
         rows.append(("drng", "not loaded"))
     else:
-        rows += [(key, str(value)) for key, value in status["drng"].items() if key != "name" and value != ""]
+        facts = status["drng"]
+        rows += [fact_row(key, facts) for key in facts if key not in ("name", "clone-reason") and facts[key] != ""]
     return rows
 
 
@@ -136,8 +146,8 @@ def is_seeded_by_others(counters: dict[str, Any]) -> bool:
     return counters["requests"] > 0 and seeds(counters) == 0
 
 
-def remark(process: Process) -> str:
-    """What the numbers do not say."""
+def explanation(process: Process) -> str:
+    """Why that serves which serves."""
     parts = [process.message]
     if process.uses == USES_DRNG and not process.counters["begun"]:
         parts.append("it was forked and has drawn nothing yet")
@@ -148,6 +158,11 @@ def remark(process: Process) -> str:
             parts.append(SEEDED_BY_OTHERS)
         parts.append(str(process.counters["disabled-reason"]))
     return "; ".join(filter(None, parts))
+
+
+def remark(process: Process) -> str:
+    """What the numbers do not say."""
+    return "; ".join(filter(None, (explanation(process), clones.warning(process.counters))))
 
 
 def table_line(process: Process) -> tuple[str, ...]:
@@ -178,8 +193,8 @@ def process_rows(process: Process) -> list[Row]:
     for key, value in process.counters.items():
         if key in ("loaded", "last-seed"):
             rows.append((key, moment(value)))
-        elif key not in ("begun", "disabled-reason"):
-            rows.append((key, str(value)))
+        elif key not in ("begun", "disabled-reason", "clone-reason"):
+            rows.append(fact_row(key, process.counters))
     return rows
 
 
@@ -210,6 +225,11 @@ def source_status(source: str) -> int:
     return {**dict.fromkeys(INSTRUCTIONS, HARDWARE), "fallback": FALLBACK}.get(source, NOT_IN_USE)
 
 
+def warned(result: int, warning: str) -> int:
+    """What monitoring takes for a warning is the status of the fallback."""
+    return FALLBACK if result == HARDWARE and warning else result
+
+
 def check_environment(status: dict[str, Any]) -> tuple[int, str]:
     if not status["rand_bytes"]:
         return NOT_IN_USE, f"RAND_bytes fails: {'; '.join(status['errors']) or 'without a reason'}"
@@ -222,10 +242,11 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
         return NOT_IN_USE, f"drng is not in use{others}{problem}"
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
     result = source_status(source)
+    alike = clones.warning(status["drng"])
     if result == HARDWARE and is_seeded_by_others(status["drng"]):
-        return FALLBACK, SEEDED_BY_OTHERS
+        return FALLBACK, "; ".join(filter(None, (SEEDED_BY_OTHERS, alike)))
     words = {HARDWARE: f"hardware serves: {source}", FALLBACK: "the fallback serves"}.get(result, "nothing serves")
-    return result, f"{words}; {reason}" if reason else words
+    return warned(result, alike), "; ".join(filter(None, (words, reason, alike)))
 
 
 def check_process(process: Process) -> int | None:
@@ -250,7 +271,17 @@ def left_out(processes: Sequence[Process]) -> str:
     return f"; left out, since its children serve: {masters}" if masters else ""
 
 
-def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
+def clones_alike(processes: Sequence[Process]) -> str:
+    """The warnings of the processes, each with those that it is of."""
+    warnings = sorted({clones.warning(process.counters) for process in processes} - {""})
+    return "".join(
+        f"; {names_of([p for p in processes if clones.warning(p.counters) == warning])}: {warning}"
+        for warning in warnings
+    )
+
+
+def judge(processes: Sequence[Process]) -> tuple[int, str]:
+    """By who serves."""
     if not processes:
         return NOT_IN_USE, "no process uses drng"
     judged = [(check_process(process), process) for process in processes]
@@ -271,8 +302,14 @@ def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
         nothing = f"; {idle} of them drew nothing so far" if idle else ""
         return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}{left}"
     words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
-    reasons = "; ".join(sorted({remark(process) for process in bad} - {""}))
+    reasons = "; ".join(sorted({explanation(process) for process in bad} - {""}))
     return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "") + left
+
+
+def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
+    result, line = judge(processes)
+    alike = clones_alike(processes)
+    return warned(result, alike), line + alike
 
 
 def check_all(processes: Sequence[Process]) -> tuple[int, str]:
@@ -346,11 +383,19 @@ METRICS: tuple[tuple[str, str, str, str, str], ...] = (
         "",
         "fork-reseeds",
     ),
+    (
+        "drng_clone_reseeds_total",
+        "counter",
+        "How often a generator took a new seed because its virtual machine had been copied.",
+        "",
+        "clone-reseeds",
+    ),
     ("drng_requests_total", "counter", "Requests served.", "", "requests"),
     ("drng_bytes_total", "counter", "Bytes served.", "", "bytes"),
     ("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", "", "last-seed"),
     ("drng_healthy", "gauge", "Whether all self-tests have passed.", "", "status"),
     ("drng_memory_locked", "gauge", "Whether the memory for secrets is kept out of swap.", "", "memory-locked"),
+    ("drng_virtual_machine", "gauge", "Whether this is a virtual machine, or may be one.", "", "virtual-machine"),
 )
 
 
@@ -387,6 +432,13 @@ def prometheus(processes: Sequence[Process]) -> str:
         for source in COLOURS
     ]
     lines += metric("drng_active_source", "gauge", "1 for the source that serves, 0 for the others.", active)
+    protection = [
+        ({**labels[process.pid], "protection": name}, int(process.counters["clone-protection"] == name))
+        for process in live
+        for name in CLONE_PROTECTIONS
+    ]
+    text = "1 for what keeps copies of the machine from drawing the same bytes, 0 for the others."
+    lines += metric("drng_clone_protection", "gauge", text, protection)
     info = [
         ({**labels[process.pid], **{key: str(process.counters[key]) for key in ("version", "libcrypto")}}, 1)
         for process in live

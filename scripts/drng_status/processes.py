@@ -22,7 +22,7 @@ from typing import Any
 from . import aside, config_file
 from .elf import Image
 from .memory import Mappings, Memory, UnreadableError, file_name, read_mappings
-from .page import read_page
+from .stats import read_stats
 from .text import printable
 
 PROC = Path("/proc")
@@ -159,7 +159,7 @@ def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
             raise UnreadableError("its counters lie outside its drng.so")
         return memory.read(symbol.address + offset, length)
 
-    return read_page(read), symbol.module
+    return read_stats(read), symbol.module
 
 
 def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], str]:
@@ -327,6 +327,17 @@ def inspect(pid: int, configured: str | None = None) -> Process:
         raise TargetError(f"process {pid} has ended") from None
     finally:
         os.close(entry)
+
+
+def own_counters() -> dict[str, Any]:
+    """Of the process that this is, whatever number it has in /proc; {} where they cannot be read."""
+    with contextlib.suppress(OSError, TargetError):
+        entry = os.open(PROC / "self", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return look_at(os.getpid(), entry).counters
+        finally:
+            os.close(entry)
+    return {}
 
 
 def inspect_aside(pid: int, configured: str | None = None) -> dict[str, Any]:

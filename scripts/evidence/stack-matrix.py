@@ -35,10 +35,13 @@ HARDENED = (
 )
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
 KERNELS = ("aes_ni.c", "aes_portable.c", "aes_sbox.c", "aes_vaes256.c", "aes_vaes512.c", "aes_vaes_short.c")
+OTHERS = re.compile(r".*_(none|arm)")  # other processors' files
 TEST = (
     "tests/process/below.c",
+    "tests/process/below_x86.c",
     "tests/process/kernel.c",
     "tests/process/secrets.c",
+    "tests/process/stack_x86.c",
     "tests/process/test_stack.c",
     "tests/programs/hex.c",
     "tests/unit/bytes.c",
@@ -116,7 +119,7 @@ def compile_all(compiler: str, sources: Sequence[Path], folder: Path, flags_of: 
 def test(build: Build) -> tuple[Build, int, str]:
     """The test's exit status, and the lines that say what it found."""
     folder = BUILD / re.sub(r"[^\w.]+", "_", build.name)
-    mixing = sorted(p for p in (ROOT / "mixing").rglob("*.[cS]") if not p.stem.endswith("_none"))
+    mixing = sorted(p for p in (ROOT / "mixing").rglob("*.[cS]") if not OTHERS.fullmatch(p.stem))
     objects = compile_all(build.compiler, mixing, folder, build)
     objects += compile_all(build.compiler, [ROOT / p for p in TEST], folder / "test", None)
     program = folder / "test_stack"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -Es
-"""Every table in docs/ that is made by a script: written by this one, and compared.
+"""Every table in docs/ and README.md that is made by a script: written by this one, and compared.
 
     tables.py --check [NAME...]    says which are not what their makers give now, and changes nothing
     tables.py --write [NAME...]    writes them anew
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import SkipTest
 
+import architectures
 import detection
 import entropy
 import faults
@@ -31,6 +32,7 @@ END = "\n\n<!-- end of {} -->\n"
 SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
 MADE: dict[str, Callable[[], str]] = {
+    **architectures.TABLES,
     **entropy.TABLES,
     **detection.TABLES,
     **faults.TABLES,
@@ -42,8 +44,8 @@ BENCHMARKS = (
     "bench",
     "bench-aes-ni",
     "bench-avx2",
+    "bench-clones",
     "bench-trixie",
-    "clones",
     "profile",
     "scaling",
     "startup",
@@ -51,9 +53,11 @@ BENCHMARKS = (
 )
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
+    "clones": ROOT / "build/clones/clones.md",
     "tls": ROOT / "build/bench-tls/tls.md",
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
+    "openssl-suite": ROOT / "build/openssl-suite/suite.md",
 }
 
 
@@ -68,7 +72,7 @@ def make(name: str) -> str:
 def sections(folder: Path) -> dict[str, tuple[Path, str]]:
     """Where each of them stands, and its text."""
     found: dict[str, tuple[Path, str]] = {}
-    for page in sorted(folder.glob("*.md")):
+    for page in (*sorted(folder.glob("*.md")), folder.parent / "README.md"):
         text = page.read_text(encoding="utf-8")
         for name, body in SECTION.findall(text):
             if name in found:
@@ -110,7 +114,7 @@ def main() -> int:
     mode.add_argument("--check", action="store_true", help="change nothing, and say what is out of date")
     mode.add_argument("--write", action="store_true", help="write the tables anew")
     parser.add_argument("names", nargs="*", metavar="NAME", help="these, and not all that can be made anew")
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages, beside README.md")
     args = parser.parse_args()
     found = sections(args.docs)
     status = max(check_numbers(args.docs / page) for page in NUMBERED) if args.check else 0

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     if (len == 0 || len > MOST) {
         fail("usage: clones LENGTH");
     }
-    calls = (unsigned)(len < 1024 ? 2000 : 2000 * 1024 / len);
+    calls = (unsigned)(len < 1024 ? 2000 : (size_t)2000 * 1024 / len);
     (void)OPENSSL_init_crypto(0, NULL); /* OSSL_PROVIDER_add_builtin() of 3.0 does not see to that, and crashes */
     struct drng_provctx *none = load(DRNG_MIX_NEVER);
     struct drng_provctx *mixing = load(DRNG_MIX_UNWATCHED);

@@ -1,4 +1,4 @@
-"""drng-status over processes whose page, module, maps, names and environment are anything: everything it can print.
+"""drng-status over processes whose counters, module, maps, names and environment are anything: everything it can print.
 
     /usr/bin/python3 -m tests.hostile.fuzz_status [EXAMPLES [SEED]]    from the root of the tree
 
@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from scripts.drng_status import memory, output, processes
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
-from tests.support import pages
+from tests.support import stats
 
 PID = 7
 FEW = 100
@@ -36,15 +36,17 @@ TEXT = st.binary(max_size=64) | st.sampled_from(
     [b"\x1b]0;x\x07", b"\x9b31m", "\u202egpj".encode(), b"\x7f\r\n\t", b"-n"]
 )
 
-PAGE = st.fixed_dictionaries(
+REQUEST_COUNTS = ("request_counts_offset", "request_counts_number", "request_counts_size")
+
+COUNTERS = st.fixed_dictionaries(
     {},
     optional={
         "magic": st.binary(min_size=8, max_size=8),
-        **{key: SMALL for key in ("layout", "live_offset", "cells_offset", "cell_count", "cell_size", "first_source")},
-        **{key: SMALL for key in ("filter", "instruction_count")},
+        **{key: SMALL for key in ("layout", "live_offset", *REQUEST_COUNTS, "first_source")},
+        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection")},
         **{key: NUMBERS for key in ("loaded", "forks", "healthy", "requests", "served")},
-        **{key: NUMBERS for key in pages.LIVE},
-        **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason")},
+        **{key: NUMBERS for key in stats.LIVE},
+        **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason", "clone_reason")},
     },
 )
 
@@ -73,7 +75,7 @@ LINE = st.one_of(
 
 @st.composite
 def fake_processes(draw: st.DrawFn) -> FakeProcess:
-    image = bytearray(module(pages.forged(**draw(PAGE)), **draw(st.just({}) | MODULE)))
+    image = bytearray(module(stats.forged(**draw(COUNTERS)), **draw(st.just({}) | MODULE)))
     for place, byte in draw(st.lists(st.tuples(st.integers(0, len(image) - 1), st.integers(0, 255)), max_size=4)):
         image[place] = byte
     lines = [module_maps(len(image)), *draw(st.lists(LINE, max_size=4))]

@@ -1,4 +1,4 @@
-"""drng-status in a hostile world: whatever names, maps, pages, files, environments and directories others make."""
+"""drng-status in a hostile world: whatever names, maps, counters, files, environments and directories others make."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_status import aside, config_file, memory, output, processes, text
+from scripts.drng_status import aside, clones, config_file, environment, memory, output, processes, text
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support.builds import CONF, RELEASE, ROOT
-from tests.support.pages import forged
+from tests.support.stats import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
@@ -480,14 +480,14 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
     assert f'drng_requests_total{{pid="7",process="server"}} {last}' in fuzz_status.everything([found])
 
 
-def test_a_page_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
-    image = module(forged(cell_count=1 << 14, cell_size=1 << 14), load_memsz=1 << 31)
+    image = module(forged(request_counts_number=1 << 14, request_counts_size=1 << 14), load_memsz=1 << 31)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
     assert (found.uses, found.message) == (processes.UNKNOWN, "the description of its counters makes no sense")
 
 
-def test_a_page_that_changes_while_it_is_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Other bytes at each look: there is an end, and what is checked is what is used."""
     image = bytearray(module(forged()))
     looks = []
@@ -502,6 +502,25 @@ def test_a_page_that_changes_while_it_is_read(proc: Path, monkeypatch: pytest.Mo
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=bytes(image)))
     assert found.uses == processes.USES_DRNG
     assert len(looks) < 30
+
+
+def test_ones_own_counters_where_proc_does_not_tell(proc: Path) -> None:
+    """drng-status without a target says less then, and takes the machine for a virtual one."""
+    unknown = {"virtual-machine": None, "clone-reason": ""}
+    assert processes.own_counters() == {}
+    assert environment.what_the_counters_add() == unknown
+    write(proc, PID, FakeProcess(maps=b"not maps"))
+    (proc / "self").rmdir()
+    (proc / "self").symlink_to(str(PID))
+    assert processes.own_counters() == {}
+    image = module(forged(virtual_machine=1, clone_reason=b"because"))
+    write(proc, PID, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert environment.what_the_counters_add() == {"virtual-machine": True, "clone-reason": "because"}
+    write(proc, PID, FakeProcess(stat=b"7 (server) Z 1 7 7 0"))
+    assert processes.own_counters() == {}
+    shutil.rmtree(proc)
+    assert processes.own_counters() == {}
+    assert clones.warning({"clone-protection": "none", **unknown}).startswith("copies of this machine may draw")
 
 
 def test_memory_that_comes_in_pieces_or_not_at_all(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:

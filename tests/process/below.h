@@ -10,8 +10,9 @@ enum { BELOW_LEN = 1 << 16 };
 
 /* The registers that a call need not preserve, as the work left them. */
 struct below_registers {
-    uint64_t general[9];
-    _Alignas(64) uint8_t vectors[4096]; /* XSAVE: all zero where the CPU or the system has none */
+    uint64_t general[18]; /* as many as there are, and zeros */
+    _Alignas(
+        64) uint8_t vectors[4096]; /* XSAVE, or ARM's one after the other; zeros where the CPU or the system has none */
 };
 
 extern struct below_registers below_registers;

@@ -10,15 +10,15 @@
 
 static struct drng_vmclock *page;
 
-const struct drng_vmclock *__wrap_drng_os_map_vmclock(void);
-void __wrap_drng_os_unmap_vmclock(const struct drng_vmclock *mapped);
+struct drng_vmclock *__wrap_drng_os_map_vmclock(void);
+void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped);
 
-const struct drng_vmclock *__wrap_drng_os_map_vmclock(void)
+struct drng_vmclock *__wrap_drng_os_map_vmclock(void)
 {
     return page;
 }
 
-void __wrap_drng_os_unmap_vmclock(const struct drng_vmclock *mapped)
+void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped)
 {
     (void)mapped;
 }

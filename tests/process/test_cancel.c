@@ -396,5 +396,8 @@ int main(int argc, char **argv)
         (void)printf("skipped: a cancelled thread leaves the tools' own locks behind, too\n");
         return UNIT_SKIPPED;
     }
+    if (unit_emulated("a cancelled thread may leave its own locks behind")) {
+        return UNIT_SKIPPED;
+    }
     return unit_run("cancellation", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -2,8 +2,9 @@
  * Clones of a virtual machine: two processes with every byte in common, and nothing to tell them so but, in some
  * machines, the clock device.
  *
- * A fork with the protection of the pages taken off is such a pair. With request mixing they part at the first
- * request, and so they do if the device tells; with neither they do not, which is the control.
+ * A clone() with the protection of the pages taken off, of which the C library learns nothing, is such a pair. With
+ * request mixing they part at the first request, and so they do if the device tells; with neither they do not, which is
+ * the control.
  */
 
 #include <stdio.h>
@@ -60,8 +61,8 @@ static int draw_in_copy(void *vtell)
 static size_t draws_in_common(const char *keys, tell_copy *tell)
 {
     open_ways(keys);
-    CU_ASSERT_EQUAL(child_forked(draw_in_copy, (void *)&tell), 0);
-    CU_ASSERT_EQUAL(child_forked(draw_in_copy, (void *)&tell), 0);
+    CU_ASSERT_EQUAL(child_cloned(draw_in_copy, (void *)&tell), 0);
+    CU_ASSERT_EQUAL(child_cloned(draw_in_copy, (void *)&tell), 0);
     return close_and_compare(2);
 }
 
@@ -99,8 +100,8 @@ static int draw_in_copy_of_copy(void *unused)
     tell_copy *tell = device_tell;
     (void)unused;
     device_tell();
-    const int deeper = child_forked(draw_in_copy, (void *)&tell);
-    const int beside = child_forked(draw_in_copy, (void *)&tell);
+    const int deeper = child_cloned(draw_in_copy, (void *)&tell);
+    const int beside = child_cloned(draw_in_copy, (void *)&tell);
     return deeper == 0 && beside == 0 && ways_draw(DRAWS) ? 0 : 1;
 }
 
@@ -108,7 +109,7 @@ static void copies_of_a_copy_part_too(void)
 {
     CU_ASSERT_TRUE_FATAL(device_plug_in());
     open_ways("request_mixing = no\n");
-    CU_ASSERT_EQUAL(child_forked(draw_in_copy_of_copy, NULL), 0);
+    CU_ASSERT_EQUAL(child_cloned(draw_in_copy_of_copy, NULL), 0);
     CU_ASSERT_EQUAL(close_and_compare(3), 0);
     device_unplug();
 }
@@ -130,12 +131,29 @@ static void what_the_copies_do_is_counted(void)
     device_unplug();
 }
 
+static int draw_in_child(void *unused)
+{
+    (void)unused;
+    return ways_draw(DRAWS) && evp_counter(libctx, "fork-reseeds") > 0 ? 0 : 1;
+}
+
+/* As after a checkpoint by a CRIU that forgets what it was told of the pages. */
+static void a_fork_is_noticed_where_the_kernel_has_forgotten_to_wipe(void)
+{
+    open_ways("request_mixing = no\n");
+    CU_ASSERT_EQUAL(child_forked(draw_in_child, NULL), 0);
+    CU_ASSERT_EQUAL(child_forked(draw_in_child, NULL), 0);
+    CU_ASSERT_EQUAL(close_and_compare(2), 0);
+}
+
 static const struct unit_test tests[] = {
     {"with request mixing clones part at once", with_request_mixing_clones_part_at_once},
     {"without it they do not", without_it_they_do_not},
     {"if the device tells they part at once", if_the_device_tells_they_part_at_once},
     {"if it does not tell they do not", if_it_does_not_tell_they_do_not},
     {"copies of a copy part, too", copies_of_a_copy_part_too},
+    {"a fork is noticed where the kernel has forgotten to wipe",
+     a_fork_is_noticed_where_the_kernel_has_forgotten_to_wipe},
     {"what the copies do is counted", what_the_copies_do_is_counted},
 };
 

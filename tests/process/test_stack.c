@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "mixing/aes/aes.h"
-#include "mixing/aes/aes_x86.h"
+#include "mixing/aes/aes_sbox.h"
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/entropy/conditioner.h"
 #include "mixing/entropy/seed.h"
@@ -21,6 +21,7 @@
 #include "tests/process/below.h"
 #include "tests/process/kernel.h"
 #include "tests/process/secrets.h"
+#include "tests/process/stack_machine.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
@@ -149,10 +150,11 @@ static void reseed(void)
     status = drng_ctr_drbg_reseed(&drbg, entropy(), (struct drng_bytes){additional, additional_len}, 0);
 }
 
-/* An instruction whose words the secrets make. */
+/* An instruction whose words the secrets make: the first, whichever it is here. */
+enum { FIRST = 0, WINDOW = 8 };
 static struct drng_counters counters;
 static struct drng_seed_reader reader;
-static struct drng_instruction rdseed;
+static struct drng_instruction instruction;
 static struct drng_seed_policy policy;
 static uint64_t words_state;
 
@@ -162,17 +164,16 @@ static DRNG_OWN_FRAME bool next_word(uint64_t *word)
     return true;
 }
 
-static const struct drng_instruction_row row = {
-    .name = "RDSEED", .read = next_word, .tries = 1, .window_words = DRNG_RDSEED_WORDS};
+static const struct drng_instruction_row row = {.name = "FIRST", .read = next_word, .tries = 1, .window_words = WINDOW};
 
 static void prepare_seed(void)
 {
     memset(&reader, 0, sizeof(reader));
     memset(&counters, 0, sizeof(counters));
     memcpy(&words_state, now.entropy, sizeof(words_state));
-    rdseed = (struct drng_instruction){.row = &row, .counters = &counters.instructions[DRNG_RDSEED]};
+    instruction = (struct drng_instruction){.row = &row, .counters = &counters.instructions[FIRST]};
     policy = (struct drng_seed_policy){
-        .instructions = {[DRNG_RDSEED] = &rdseed}, .aes = aes, .conditioner = conditioner, .counters = &counters};
+        .instructions = {[FIRST] = &instruction}, .aes = aes, .conditioner = conditioner, .counters = &counters};
 }
 
 static void prepare(const struct secrets *with)
@@ -188,19 +189,47 @@ static void prepare(const struct secrets *with)
 
 static uint8_t stream[STREAM * BLOCK];
 
-DRNG_AES_TARGET static void expand_and_add(const char *name, const uint8_t *of)
+/* SubWord of FIPS 197, 5.1.1, by the S-box of AES in plain C. */
+static uint32_t sub_word(uint32_t word)
 {
-    struct drng_schedule schedule;
-    drng_aes_expand(&schedule, of, key_len);
-    secrets_add(name, schedule.rk, (schedule.rounds + 1) * sizeof(*schedule.rk));
+    uint64_t slices[DRNG_AES_SLICES];
+    uint32_t substituted = 0;
+    for (unsigned i = 0; i < DRNG_AES_SLICES; i++) {
+        slices[i] = word >> i & 0x01010101;
+    }
+    drng_aes_sub_bytes(slices);
+    for (unsigned i = 0; i < DRNG_AES_SLICES; i++) {
+        substituted |= (uint32_t)(slices[i] & 0x01010101) << i;
+    }
+    return substituted;
+}
+
+/* FIPS 197, 5.2; words are little-endian, so RotWord turns to the right. */
+static uint32_t next_word_of_key(const uint32_t *w, size_t i, size_t nk, uint32_t *rcon)
+{
+    uint32_t word = w[i - 1];
+    if (i % nk == 0) {
+        word = sub_word(word >> 8 | word << 24) ^ *rcon;
+        *rcon = *rcon << 1 ^ (*rcon >> 7) * 0x11b;
+    } else if (nk > 6 && i % nk == 4) {
+        word = sub_word(word);
+    }
+    return w[i - nk] ^ word;
 }
 
 /* Plain C has round keys in slices, which only the comparison finds. */
 static void add_schedule(const char *name, const uint8_t *of)
 {
-    if (__builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3")) {
-        expand_and_add(name, of);
+    enum { MOST_WORDS = 4 * (14 + 1) };
+    const size_t nk = key_len / 4;
+    const size_t words = 4 * (nk + 6 + 1);
+    uint32_t w[MOST_WORDS];
+    uint32_t rcon = 1;
+    memcpy(w, of, key_len);
+    for (size_t i = nk; i < words; i++) {
+        w[i] = next_word_of_key(w, i, nk, &rcon);
     }
+    secrets_add(name, w, words * sizeof(*w));
 }
 
 /* The keystream of so many blocks to `stream`, which is a secret with all that it is made of. */
@@ -424,13 +453,13 @@ static void leave_two_bytes(void)
 static void leave_a_register(void)
 {
     status = DRNG_OK;
-    __asm__ volatile("movzbl %0, %%r9d" : : "m"(drbg.key[3]) : "r9");
+    stack_leave_a_register(drbg.key + 3);
 }
 
 static void leave_a_vector(void)
 {
     status = DRNG_OK;
-    __asm__ volatile("movq %0, %%xmm9" : : "m"(drbg.key) : "xmm9");
+    stack_leave_a_vector(drbg.key);
 }
 
 static bool is_found(const char *name)
@@ -472,35 +501,21 @@ static void what_is_left_is_found(void)
 
 static void (*wipe)(void);
 
-/* Everything below this frame is painted, and some of it wiped. A call would write there: a loop does not. */
 static void paint_and_wipe(void)
 {
-    volatile uint8_t *top;
-    __asm__ volatile("mov %%rsp, %0" : "=r"(top));
-    for (volatile uint8_t *byte = below_stack; byte < top; byte++) {
-        *byte = 0xff;
-    }
-    wipe();
+    stack_paint_and_wipe(below_stack, wipe);
     status = DRNG_OK;
 }
 
-/* From its lowest byte to the return address of the call. */
+/* From its lowest byte to the caller's frame, or to what the call put below it. */
 static void a_wipe_has_no_gap(void)
 {
-    static const struct {
-        void (*wipe)(void);
-        size_t bytes;
-    } wipes[] = {{drng_wipe_stack_512, 512},
-                 {drng_wipe_stack_1024, 1024},
-                 {drng_wipe_stack_2048, 2048},
-                 {drng_wipe_stack_512_avx, 512}};
-    const size_t count = sizeof(wipes) / sizeof(*wipes) - (__builtin_cpu_supports("avx") ? 0 : 1);
-    for (size_t i = 0; i < count; i++) {
-        wipe = wipes[i].wipe;
+    for (size_t i = 0; i < stack_wipe_count(); i++) {
+        wipe = stack_wipes[i].wipe;
         below_run(paint_and_wipe);
         const uint8_t *lowest = memchr(below_stack, 0, sizeof(below_stack));
         CU_ASSERT_PTR_NOT_NULL_FATAL(lowest);
-        CU_ASSERT_TRUE(bytes_are(lowest, wipes[i].bytes - sizeof(void *), 0));
+        CU_ASSERT_TRUE(bytes_are(lowest, stack_wipes[i].bytes, 0));
     }
 }
 
@@ -514,7 +529,7 @@ static void get_seed(void)
 static void add_seed_and_key(struct drng_ctr_drbg *model)
 {
     (void)model;
-    secrets_add("the conditioner's key", reader.noise[DRNG_RDSEED].key, sizeof(reader.noise[DRNG_RDSEED].key));
+    secrets_add("the conditioner's key", reader.noise[FIRST].key, sizeof(reader.noise[FIRST].key));
     secrets_add("the seed", out, SEED_LEN);
 }
 

@@ -42,9 +42,10 @@ static bool open_own(void)
         return false;
     }
     /* Not on every CPU. */
-    EVP_RAND_CTX *rdrand = evp_rand_ready(context, "RDRAND", "provider=drng", NULL);
-    if (!add(rdrand)) {
-        EVP_RAND_CTX_free(rdrand);
+    const char *words = evp_words_name();
+    EVP_RAND_CTX *rand = words != NULL ? evp_rand_ready(context, words, "provider=drng", NULL) : NULL;
+    if (!add(rand)) {
+        EVP_RAND_CTX_free(rand);
         ERR_clear_error();
     }
     return true;

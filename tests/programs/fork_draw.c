@@ -23,6 +23,8 @@
 #include <openssl/provider.h>
 #include <openssl/rand.h>
 
+#include "tests/unit/child.h"
+
 enum { DRAW = 32, DIGEST = 32 };
 
 static bool by_clone;
@@ -72,7 +74,7 @@ static bool draw(const char *who)
 static bool in_child(bool (*work)(void))
 {
     int status = -1;
-    const pid_t pid = by_clone ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+    const pid_t pid = by_clone ? CHILD_RAW_CLONE(SIGCHLD) : fork();
     if (pid == 0) {
         _exit(work() ? EXIT_SUCCESS : EXIT_FAILURE);
     }

@@ -2,7 +2,7 @@
  * probe.c - draws bytes as any program does and says, as JSON, who served: for the tests that start processes.
  *
  * The bytes themselves are not printed. openssl.cnf is read first, as the openssl command and everything with TLS do;
- * with the argument "unprepared" the first call is RAND_bytes().
+ * with an argument it is not, and the first call is RAND_bytes() or RAND_get0_primary(): "bytes" or "primary".
  */
 
 #include <stdio.h>
@@ -95,7 +95,9 @@ static void print_errors(void)
 int main(int argc, char **argv)
 {
     unsigned char bytes[32] = {0};
-    if (argc < 2 || strcmp(argv[1], "unprepared") != 0) {
+    if (argc > 1 && strcmp(argv[1], "primary") == 0) {
+        (void)RAND_get0_primary(NULL);
+    } else if (argc < 2 || strcmp(argv[1], "bytes") != 0) {
         (void)OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL);
         ERR_clear_error(); /* what failed there is seen in who serves */
     }

@@ -37,7 +37,8 @@ def put_filter_on() -> None:
 if sys.argv[1:] == ["filtered"]:
     put_filter_on()
 
-import ssl  # noqa: E402 - which loads libcrypto, and that openssl.cnf
+import _ssl  # noqa: E402 - which loads libcrypto, and that openssl.cnf
+import ssl  # noqa: E402
 
 ENDED, ENDS = os.pipe()
 
@@ -46,6 +47,36 @@ def draw(times: int, length: int) -> str:
     for _ in range(times):
         ssl.RAND_bytes(length)
     return "drawn"
+
+
+class Param(ctypes.Structure):
+    """OSSL_PARAM."""
+
+    _fields_ = [
+        ("key", ctypes.c_char_p),
+        ("data_type", ctypes.c_uint),
+        ("data", ctypes.c_char_p),
+        ("data_size", ctypes.c_size_t),
+        ("return_size", ctypes.c_size_t),
+    ]
+
+
+def generator(lib: ctypes.CDLL, provider: bytes, parent: ctypes.c_void_p | None) -> ctypes.c_void_p:
+    utf8_string, cipher = 4, b"AES-256-CTR"
+    params = (Param * 2)(Param(b"cipher", utf8_string, cipher, len(cipher), 0))
+    algorithm = ctypes.c_void_p(lib.EVP_RAND_fetch(None, b"CTR-DRBG", b"provider=" + provider))
+    made = ctypes.c_void_p(lib.EVP_RAND_CTX_new(algorithm, parent))
+    return made if lib.EVP_RAND_instantiate(made, 0, 0, None, ctypes.c_size_t(0), params) == 1 else ctypes.c_void_p()
+
+
+def draw_under_others(length: int) -> str:
+    """From a generator of drng's under one of OpenSSL's own, whose seeds are not drng's."""
+    lib = ctypes.CDLL(_ssl.__file__)
+    lib.EVP_RAND_fetch.restype = lib.EVP_RAND_CTX_new.restype = ctypes.c_void_p
+    drng = generator(lib, b"drng", generator(lib, b"default", None))
+    buffer = ctypes.create_string_buffer(length)
+    drawn = lib.EVP_RAND_generate(drng, buffer, ctypes.c_size_t(length), 0, 0, None, ctypes.c_size_t(0))
+    return "drawn" if drawn == 1 else "failed"
 
 
 def fork(times: int) -> str:
@@ -101,7 +132,7 @@ def main() -> None:
                 answer = rename(arguments[0])
             else:
                 commands = {"draw": draw, "fork": fork, "threads": threads, "change_user": change_user}
-                commands["change_root"] = change_root
+                commands |= {"change_root": change_root, "draw_under_others": draw_under_others}
                 answer = commands[word](*numbers)
         except ssl.SSLError:
             answer = "failed"

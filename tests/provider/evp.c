@@ -9,6 +9,8 @@
 #include <openssl/err.h>
 #include <openssl/params.h>
 
+#include "mixing/machine/instruction.h"
+
 static const char pinned[] = "openssl_conf = init\n"
                              "[init]\n"
                              "random = rand\n"
@@ -127,6 +129,22 @@ uint64_t evp_counter(OSSL_LIB_CTX *libctx, const char *name)
     OSSL_PARAM params[] = {OSSL_PARAM_construct_uint64(name, &value), OSSL_PARAM_construct_end()};
     must_have(get_provider_param(libctx, params), name);
     return value;
+}
+
+uint64_t evp_hardware_seeds(OSSL_LIB_CTX *libctx)
+{
+    uint64_t seeds = 0;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "seeds-%s", drng_instruction_flag(i));
+        seeds += evp_counter(libctx, name);
+    }
+    return seeds;
+}
+
+const char *evp_words_name(void)
+{
+    return DRNG_HAS_GENERATOR ? DRNG_WORDS_NAME : NULL;
 }
 
 const char *evp_text(OSSL_LIB_CTX *libctx, const char *name)

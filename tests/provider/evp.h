@@ -44,6 +44,13 @@ const char *evp_server(EVP_RAND_CTX *rand);
 
 /* A parameter of the provider or of a generator. Without such a parameter the program ends. */
 uint64_t evp_counter(OSSL_LIB_CTX *libctx, const char *name);
+
+/* Seeds that any instruction has made. */
+uint64_t evp_hardware_seeds(OSSL_LIB_CTX *libctx);
+
+/* The algorithm that gives the words of the CPU's generator: "RDRAND"; NULL: this architecture has none. */
+const char *evp_words_name(void);
+
 const char *evp_text(OSSL_LIB_CTX *libctx, const char *name);
 size_t evp_size(EVP_RAND_CTX *rand, const char *name);
 bool evp_set_uint(EVP_RAND_CTX *rand, const char *name, unsigned value);

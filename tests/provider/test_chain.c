@@ -1,5 +1,6 @@
 /* Chains of generators: libcrypto's own three, foreign parents and foreign children. */
 
+#include <stdio.h>
 #include <string.h>
 
 #include <openssl/core_names.h>
@@ -40,8 +41,7 @@ static void libcryptos_three_are_ours(void)
 
 static uint64_t seeds(void)
 {
-    return evp_counter(libctx, "seeds-rdseed") + evp_counter(libctx, "seeds-rdrand") +
-           evp_counter(libctx, "seeds-fallback");
+    return evp_hardware_seeds(libctx) + evp_counter(libctx, "seeds-fallback");
 }
 
 static void a_seed_of_the_primary_is_counted(void)
@@ -70,12 +70,15 @@ static void rand_add_reaches_all_three(void)
 /* Everything that libcrypto has and that takes a parent, under each of ours that can be one. */
 static void foreign_children_are_seeded(void)
 {
-    static const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", "RDRAND"};
+    const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", evp_words_name()};
     static const char *const children[] = {"HASH-DRBG", "HMAC-DRBG", "CTR-DRBG"};
     char digest[] = "SHA512";
     char cipher[] = "AES-256-CTR";
     char mac[] = "HMAC";
-    for (size_t i = 0; i < 9; i++) {
+    for (size_t i = 0; i < 9 && parents[i / 3] != NULL; i++) {
+        if (i == 6 && unit_emulated("a seed of the generator's thousands of words takes longer there than it may")) {
+            break;
+        }
         OSSL_PARAM params[4] = {OSSL_PARAM_construct_utf8_string(OSSL_ALG_PARAM_MAC, mac, 0),
                                 OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_DIGEST, digest, 0),
                                 OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
@@ -99,8 +102,8 @@ static void foreign_children_are_seeded(void)
 /* A child that has not been told its cipher asks for nothing at all, which each of ours answers with the reason. */
 static void a_seed_of_no_length_is_refused(void)
 {
-    static const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", "RDRAND"};
-    for (size_t i = 0; i < 3; i++) {
+    const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", evp_words_name()};
+    for (size_t i = 0; i < 3 && parents[i] != NULL; i++) {
         EVP_RAND_CTX *parent = evp_rand_ready(libctx, parents[i], ours, NULL);
         CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(parent), 1);
         EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", theirs, parent);
@@ -112,21 +115,21 @@ static void a_seed_of_no_length_is_refused(void)
 }
 
 /* As libcrypto 3.0 chains them where a program asks for RAND_get0_primary() before openssl.cnf has been read. */
-static void without_a_fallback_openssls_seed_source_is_none_either(void)
+static void under_openssls_seed_source_ours_seeds_too(void)
 {
-    OSSL_LIB_CTX *strict = evp_context("fallback = no\n");
-    EVP_RAND_CTX *source = evp_rand_ready(strict, "SEED-SRC", theirs, NULL);
-    EVP_RAND_CTX *rand = evp_rand(strict, "CTR-DRBG", ours, source);
-    CU_ASSERT_EQUAL(EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL), 0);
-    CU_ASSERT_TRUE(evp_error("the parent gave no seed", "OPENSSL_INIT_LOAD_CONFIG"));
-    CU_ASSERT_FALSE(draws(rand));
-    ERR_clear_error();
+    EVP_RAND_CTX *source = evp_rand_ready(libctx, "SEED-SRC", theirs, NULL);
+    uint64_t before = seeds();
+    EVP_RAND_CTX *rand = evp_rand_ready(libctx, "CTR-DRBG", ours, source);
+    CU_ASSERT_EQUAL(seeds(), before + 1);
+    CU_ASSERT_TRUE(draws(rand));
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(rand, 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(seeds(), before + 2);
+    CU_ASSERT_TRUE(draws(rand));
     EVP_RAND_CTX_free(rand);
     EVP_RAND_CTX_free(source);
-    OSSL_LIB_CTX_free(strict);
 }
 
-/* Ours under libcrypto's seed source and under its DRBG: no seed comes from drng's own source then. */
+/* Ours under libcrypto's DRBG: no seed comes from drng's own source then. */
 static void foreign_parents_seed_ours(void)
 {
     EVP_RAND_CTX *source = evp_rand_ready(libctx, "SEED-SRC", theirs, NULL);
@@ -138,9 +141,7 @@ static void foreign_parents_seed_ours(void)
     CU_ASSERT_EQUAL(EVP_RAND_enable_locking(parent), 1);
 
     const uint64_t before = seeds();
-    EVP_RAND_CTX *under_source = evp_rand_ready(libctx, "CTR-DRBG", ours, source);
     EVP_RAND_CTX *under_drbg = evp_rand_ready(libctx, "CTR-DRBG", ours, parent);
-    CU_ASSERT_TRUE(draws(under_source));
     CU_ASSERT_TRUE(draws(under_drbg));
     const size_t counter = evp_size(under_drbg, OSSL_DRBG_PARAM_RESEED_COUNTER);
     CU_ASSERT_EQUAL(EVP_RAND_reseed(parent, 0, NULL, 0, NULL, 0), 1);
@@ -148,7 +149,6 @@ static void foreign_parents_seed_ours(void)
     CU_ASSERT_EQUAL(evp_size(under_drbg, OSSL_DRBG_PARAM_RESEED_COUNTER), counter + 1);
     CU_ASSERT_EQUAL(seeds(), before);
     EVP_RAND_CTX_free(under_drbg);
-    EVP_RAND_CTX_free(under_source);
     EVP_RAND_CTX_free(parent);
     EVP_RAND_CTX_free(source);
 }
@@ -187,8 +187,8 @@ static void a_seed_source_takes_no_parent(void)
 
 static void a_seed_source_gives_seeds_and_words(void)
 {
-    static const char *const names[] = {"DRNG-SEED", "RDRAND"};
-    for (size_t i = 0; i < 2; i++) {
+    const char *const names[] = {"DRNG-SEED", evp_words_name()};
+    for (size_t i = 0; i < 2 && names[i] != NULL; i++) {
         unsigned char a[5000] = {0};
         unsigned char b[5000] = {0};
         EVP_RAND_CTX *rand = evp_rand(libctx, names[i], ours, NULL);
@@ -210,17 +210,25 @@ static void a_seed_source_gives_seeds_and_words(void)
     }
 }
 
-static void rdrand_serves_as_the_sole_generator(void)
+static void words_serve_as_the_sole_generator(void)
 {
     unsigned char out[32] = {0};
-    OSSL_LIB_CTX *sole = evp_context_with("openssl_conf = init\n[init]\nrandom = r\nproviders = p\n"
-                                          "[r]\nrandom = RDRAND\nproperties = provider=drng\n"
-                                          "[p]\ndrng = d\n[d]\nactivate = 1\n");
+    char config[256];
+    if (evp_words_name() == NULL) {
+        (void)printf("no generator among this architecture's instructions, skipped ");
+        CU_PASS("a skip");
+        return;
+    }
+    (void)snprintf(config, sizeof(config),
+                   "openssl_conf = init\n[init]\nrandom = r\nproviders = p\n"
+                   "[r]\nrandom = %s\nproperties = provider=drng\n[p]\ndrng = d\n[d]\nactivate = 1\n",
+                   evp_words_name());
+    OSSL_LIB_CTX *sole = evp_context_with(config);
     CU_ASSERT_PTR_NOT_NULL_FATAL(sole);
     CU_ASSERT_EQUAL(RAND_bytes_ex(sole, out, sizeof(out), 256), 1);
     CU_ASSERT_FALSE(bytes_are(out, sizeof(out), 0));
     EVP_RAND_CTX *public = RAND_get0_public(sole);
-    CU_ASSERT_STRING_EQUAL(EVP_RAND_get0_name(EVP_RAND_CTX_get0_rand(public)), "RDRAND");
+    CU_ASSERT_STRING_EQUAL(EVP_RAND_get0_name(EVP_RAND_CTX_get0_rand(public)), evp_words_name());
     OSSL_LIB_CTX_free(sole);
 }
 
@@ -231,12 +239,11 @@ static const struct unit_test tests[] = {
     {"foreign children are seeded", foreign_children_are_seeded},
     {"a seed of no length is refused", a_seed_of_no_length_is_refused},
     {"foreign parents seed ours", foreign_parents_seed_ours},
-    {"without a fallback, OpenSSL's seed source is none either",
-     without_a_fallback_openssls_seed_source_is_none_either},
+    {"under OpenSSL's seed source ours seeds, too", under_openssls_seed_source_ours_seeds_too},
     {"a weak or empty parent is refused", a_weak_or_empty_parent_is_refused},
     {"a seed source takes no parent", a_seed_source_takes_no_parent},
     {"a seed source gives seeds and words", a_seed_source_gives_seeds_and_words},
-    {"RDRAND serves as the sole generator", rdrand_serves_as_the_sole_generator},
+    {"RDRAND serves as the sole generator", words_serve_as_the_sole_generator},
 };
 
 int main(void)

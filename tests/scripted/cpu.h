@@ -1,7 +1,8 @@
 /*
  * cpu.h - a CPU that does what a test says, and a clock that advances when its instructions run.
  *
- * Linked in place of cpu_x86.c. words_x86.c is compiled against it, so the tests run the loops of the product.
+ * Linked in place of cpu_x86.c and its like. words_x86.c and its like are compiled against it, so the tests run the
+ * loops of the product.
  */
 
 #ifndef SCRIPTED_CPU_H
@@ -33,8 +34,12 @@ struct scripted_instruction {
     uint64_t log[SCRIPTED_LOG]; /* the first words given */
 };
 
+/* With the rows of x86-64. */
 extern struct scripted_instruction scripted_rdrand;
 extern struct scripted_instruction scripted_rdseed;
+
+/* With the machine's own rows: tests/scripted/rows.c, in the place of cpu.c. */
+extern struct scripted_instruction scripted_rows[DRNG_INSTRUCTIONS];
 
 #define SCRIPTED_SOURCE_RDSEED ((enum drng_source)(DRNG_SOURCE_INSTRUCTION + DRNG_RDSEED))
 #define SCRIPTED_SOURCE_RDRAND ((enum drng_source)(DRNG_SOURCE_INSTRUCTION + DRNG_RDRAND))
@@ -44,6 +49,9 @@ extern struct drng_cpu scripted_cpu;
 
 /* Resets all counts and logs, sets both behaviours, and gives the CPU every instruction. */
 void scripted_reset(scripted_behaviour *rdseed, scripted_behaviour *rdrand);
+
+/* The same for the machine's own rows: all of them are good. */
+void scripted_reset_rows(void);
 
 bool scripted_execute(struct scripted_instruction *instruction, uint64_t *word);
 
@@ -60,6 +68,7 @@ scripted_behaviour scripted_dry;         /* CF = 0 for ever */
 scripted_behaviour scripted_dry_until;   /* CF = 0 before execution `at` */
 scripted_behaviour scripted_dry_from;    /* words from number `at` on do not come */
 scripted_behaviour scripted_every;       /* CF = 1 on one execution in `at` */
+scripted_behaviour scripted_seldom_dry;  /* CF = 0 on one execution in 25: 4%, as reported of RNDR */
 scripted_behaviour scripted_mostly_dry;  /* CF = 1 on one execution in 25, as seen on Zen 5 */
 scripted_behaviour scripted_bad_word;    /* word `at` repeats the one before it */
 scripted_behaviour scripted_bad_words;   /* every word from `at` repeats the one before it */

@@ -18,7 +18,10 @@ void scripted_os_reset(void)
     scripted_os_calls = 0;
     scripted_vmclock = NULL;
     scripted_waits = 0;
-    scripted_kernel_flags = (struct drng_kernel_flags){.known = true, .has = {true, true}};
+    scripted_kernel_flags.known = true;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        scripted_kernel_flags.has[i] = true;
+    }
 }
 
 bool drng_os_random(uint8_t *out, size_t len)
@@ -39,12 +42,12 @@ void drng_os_wait(uint64_t ns)
     scripted_clock_ns += ns;
 }
 
-const struct drng_vmclock *drng_os_map_vmclock(void)
+struct drng_vmclock *drng_os_map_vmclock(void)
 {
     return scripted_vmclock;
 }
 
-void drng_os_unmap_vmclock(const struct drng_vmclock *page)
+void drng_os_unmap_vmclock(struct drng_vmclock *page)
 {
     (void)page;
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import CONF, MASKED, ROOT, ConfigWriter, Flavour, openssl_version, served_by_drng
+from tests.support.builds import CONF, MASKED, ROOT, ConfigWriter, Flavour, served_by_drng
 from tests.support.servers import SYSTEM_PYTHON
 
 
@@ -26,18 +26,36 @@ def test_the_strict_profile_is_served_by_drng(flavour: Flavour) -> None:
     assert drng["fork-reseeds"] == 0
 
 
-def test_a_program_whose_first_call_is_rand_bytes(release: Flavour) -> None:
-    """OpenSSL 4.0 reads the seed source's name before it reads openssl.cnf there: docs/servers.md."""
-    answer = release.probe(CONF / "drng.cnf", None, "unprepared")
+def need_rdrand() -> None:
+    if "rdrand" not in Path("/proc/cpuinfo").read_text().split():
+        pytest.skip("this CPU has no RDRAND")
+
+
+# Before OpenSSL reads openssl.cnf it makes its own seed source the parent: 4.0 in both, 3.0 to 3.6 in the second.
+FIRST_CALLS = ("bytes", "primary")
+
+
+@pytest.mark.parametrize("first", FIRST_CALLS)
+@pytest.mark.parametrize("profile", ["drng.cnf", "drng-permissive.cnf"])
+def test_a_program_that_draws_before_openssl_cnf_is_read(release: Flavour, profile: str, first: str) -> None:
+    answer = release.probe(CONF / profile, None, first)
     assert served_by_drng(answer)
-    seeds = sum(answer["drng"][f"seeds-{k}"] for k in ("rdseed", "rdrand", "fallback"))
-    assert seeds == (0 if openssl_version() >= (4, 0) else 1)
+    assert sum(answer["drng"][f"seeds-{k}"] for k in ("rdseed", "rdrand", "fallback")) == 1
+
+
+@pytest.mark.parametrize("first", FIRST_CALLS)
+def test_such_a_program_without_a_fallback(release: Flavour, config: ConfigWriter, first: str) -> None:
+    """The parent's bytes are no seed, however good they are."""
+    masked = release.probe(config(fallback="no"), {"OPENSSL_ia32cap": MASKED}, first)
+    assert masked["rand_bytes"] != 1 and masked["rand_priv_bytes"] != 1
+    need_rdrand()
+    answer = release.probe(config(fallback="no"), None, first)
+    assert served_by_drng(answer)
+    assert answer["drng"]["seeds-rdseed"] + answer["drng"]["seeds-rdrand"] == 1
 
 
 def test_an_instruction_serves_where_there_is_one(release: Flavour) -> None:
-    flags = Path("/proc/cpuinfo").read_text().split()
-    if "rdrand" not in flags:
-        pytest.skip("this CPU has no RDRAND")
+    need_rdrand()
     answer = release.probe(CONF / "drng.cnf")
     assert answer["drng"]["active-source"] in ("rdseed", "rdrand")
 

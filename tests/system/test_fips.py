@@ -1,6 +1,7 @@
 """conf/drng-fips.cnf: drng beside OpenSSL's FIPS provider, by counts of seeds and requests, and with each part missing.
 
 Where the FIPS provider is not installed most of this is skipped; scripts/ci/test-matrix.sh has it on later releases.
+What belongs to OpenSSL 3.0 needs the fips.so that scripts/evidence/openssl-suite.sh --only build 3.0 builds.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from scripts.drng_enable import verify
 from tests.support import clients, typed
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
 from tests.support.image import Image
@@ -26,6 +28,7 @@ PROFILE = CONF / "drng-fips.cnf"
 GUIDE = ROOT / "docs" / "servers.md"
 MODULE = RELEASE.modules / "drng.so"
 INSTALLED = "/etc/ssl/fipsmodule.cnf"
+BUILT = ROOT / "build" / "openssl-suite"
 LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
 
 
@@ -80,16 +83,45 @@ def fips() -> Path:
     return module
 
 
-@pytest.fixture
-def case(fips: Path, tmp_path: Path) -> Case:
-    result = Case(tmp_path)
+@pytest.fixture(scope="session")
+def old_fips() -> Path:
+    """A FIPS provider of OpenSSL 3.0."""
+    module = BUILT / "bookworm" / "fips.so"
+    if not module.exists():
+        pytest.skip(f"{module} is not there: scripts/evidence/openssl-suite.sh --only build 3.0 builds it")
+    return module
+
+
+@pytest.fixture(scope="session")
+def early_fips(old_fips: Path) -> Path:
+    """For libcrypto before 3.5."""
+    if has_random_provider():
+        pytest.skip("OpenSSL 3.5 or later is tested with its own FIPS provider")
+    return old_fips
+
+
+def new_case(fips: Path, folder: Path) -> Case:
+    result = Case(folder)
     result.modules.mkdir()
     for module in (fips, MODULE):
         (result.modules / module.name).symlink_to(module)
-    own = tmp_path / "fipsmodule.cnf"
+    own = folder / "fipsmodule.cnf"
     subprocess.run(["openssl", "fipsinstall", "-out", str(own), "-module", str(fips)], capture_output=True, check=True)
     result.profile.write_text(PROFILE.read_text())
     result.replace(f"\n.include {INSTALLED}\n", f"\n.include {own}\n")
+    return result
+
+
+@pytest.fixture
+def case(fips: Path, tmp_path: Path) -> Case:
+    return new_case(fips, tmp_path)
+
+
+@pytest.fixture
+def early_case(early_fips: Path, tmp_path: Path) -> Case:
+    """As docs/servers.md has it for OpenSSL before 3.5."""
+    result = new_case(early_fips, tmp_path)
+    random_provider_left_out(result)
     return result
 
 
@@ -297,11 +329,12 @@ WARNINGS = {
     "warns of `random_provider`": "has no random_provider = none",
     "warns that OpenSSL reads no further": "propertes = ",
     "refuses what is not there": "No such file or directory",
+    "warns that the key is unknown": "this OpenSSL reads the file no further",
 }
 
 
-def table() -> dict[str, list[str]]:
-    text = GUIDE.read_text().partition("\n| under `drng-fips.cnf` |")[2].partition("\n\n")[0]
+def table(head: str = "under `drng-fips.cnf`") -> dict[str, list[str]]:
+    text = GUIDE.read_text().partition(f"\n| {head} |")[2].partition("\n\n")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines()[2:]]
     return {row[0]: row[1:] for row in rows}
 
@@ -344,6 +377,63 @@ def test_who_serves(case: Case, site: Site, row: str) -> None:
     warning = WARNINGS[wanted[3]]
     assert warning in told.stderr
     assert (told.returncode == 0) == (warning == "") == (told.stderr == "")
+
+
+# ---- OpenSSL before 3.5 ----
+
+
+def nothing_left_out(case: Case) -> None:
+    case.replace("\n[drng_fips]\n", "\n[drng_fips]\nrandom_provider = none\n")
+
+
+EARLY_ROWS: dict[str, Callable[[Case], None]] = {
+    "nothing": nothing,
+    "`random_provider = none` left in": nothing_left_out,
+    **{
+        name: ROWS[name]
+        for name in (
+            "`drng.so` missing",
+            "`fips.so` missing",
+            "`fipsmodule.cnf` missing",
+            "no instruction, `fallback = no`",
+            "a value mistyped",
+            "`-fips` left out",
+            "a key mistyped in another section",
+        )
+    },
+}
+EARLY = "under OpenSSL 3.0"
+
+
+def test_the_table_of_openssl_3_0_is_whole() -> None:
+    assert list(table(EARLY)) == list(EARLY_ROWS)
+
+
+@pytest.mark.parametrize("row", EARLY_ROWS)
+def test_who_serves_before_3_5(early_case: Case, site: Site, row: str) -> None:
+    need_rdrand()
+    EARLY_ROWS[row](early_case)
+    told = early_case.run(str(ROOT / "scripts" / "drng-conf"), str(early_case.profile))
+    wanted = table(EARLY)[row]
+    assert [bytes_by(early_case), keys_by(early_case), nginx_serves(early_case, site)] == wanted[:3]
+    warning = WARNINGS[wanted[3]]
+    assert warning in told.stderr
+    assert (told.returncode == 0) == (warning == "") == (told.stderr == "")
+
+
+def test_before_3_5_drng_serves_each_request(early_case: Case) -> None:
+    first, second, private = early_case.draw("bytes", "bytes", "private")["steps"]
+    assert first["works"] and second["works"] and private["works"]
+    assert first["seeds"] == private["seeds"] == 1
+    assert first["requests"] < second["requests"] < private["requests"]
+
+
+@pytest.mark.parametrize("first", ["bytes", "primary"])
+def test_before_3_5_the_fips_provider_takes_no_seed_from_drng(early_case: Case, first: str) -> None:
+    """A FIPS provider before 3.2 asks the core for the system's entropy, whatever seed source is configured."""
+    before, key, again = early_case.draw(first, "key", "key")["steps"]
+    assert before["seeds"] == 1
+    assert key == again == {**before, "works": "fips"}
 
 
 # ---- drng-conf, without the FIPS provider: it reads the file ----
@@ -421,13 +511,17 @@ default_properties = fips=yes
 """
 
 
-@pytest.fixture
-def with_fips(image: Image, fips: Path) -> Image:
-    """The image with the FIPS provider installed."""
-    shutil.copy(fips, image.modules)
+def install(image: Image, fips: Path) -> Image:
+    shutil.copy(fips, image.modules / "fips.so")
     section = str(image.root) + INSTALLED
     subprocess.run(["openssl", "fipsinstall", "-out", section, "-module", str(fips)], capture_output=True, check=True)
     return image
+
+
+@pytest.fixture
+def with_fips(image: Image, fips: Path) -> Image:
+    """The image with the FIPS provider installed."""
+    return install(image, fips)
 
 
 @pytest.mark.parametrize("offline", [False, True], ids=["live", "offline"])
@@ -485,6 +579,27 @@ def test_a_profile_without_what_keeps_drng_in_use_is_refused(with_fips: Image, l
     lines = profile.read_text().splitlines(True)
     profile.write_text("".join(part if part.startswith("#") else part.replace(line, "") for part in lines))
     assert "random numbers would not come from drng" in with_fips.refused(*ON)
+
+
+OLD = "before 3.2, the generators that make its keys take their seeds from the system"
+
+
+def test_a_fips_provider_that_takes_seeds_from_drng_is_not_warned_of(with_fips: Image) -> None:
+    assert OLD not in with_fips.ok(*ON)
+
+
+def test_an_old_fips_provider_is_warned_of(image: Image, old_fips: Path) -> None:
+    if not has_random_provider():
+        pytest.skip("drng-enable refuses the profile before OpenSSL 3.5")
+    assert OLD in install(image, old_fips).ok(*ON)
+
+
+def test_the_version_of_an_old_fips_provider_is_found(early_case: Case) -> None:
+    listed = early_case.run("openssl", "list", "-providers").stdout
+    assert (found := verify.old_fips(listed)) is not None and found.startswith("3.0.")
+    assert verify.old_fips(listed.replace(found, "3.1.2")) == "3.1.2"
+    for newer in ("3.2.0", "3.10.1", "4.0.0"):
+        assert verify.old_fips(listed.replace(found, newer)) is None
 
 
 def test_before_3_5_it_is_refused(image: Image) -> None:

@@ -12,7 +12,7 @@ from typing import ClassVar
 import pytest
 
 from tests.support.builds import BUILD, CONF, PAGES, RELEASE, ROOT, ConfigWriter
-from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
+from tests.support.keys import instructions_by_machine, keys_of_drng_conf, keys_of_the_provider
 
 BUILT = BUILD / "release" / "docs"
 PROGRAMS = {"drng-conf.1": "drng-conf", "drng-status.1": "drng-status", "drng-enable.8": "drng-enable"}
@@ -287,3 +287,21 @@ def test_options_are_those_of_the_program(page: str) -> None:
     assert {o for tag in tags for o in re.findall(r"--[a-z-]+", tag)} == options
     synopsis = set(re.findall(r"--[a-z-]+", section(page, "SYNOPSIS")))
     assert synopsis <= options
+
+
+@pytest.mark.parametrize("program", ["drng-conf", "drng_status/environment.py"])
+def test_the_programs_know_the_instructions_of_every_machine(program: str) -> None:
+    code = (ROOT / "scripts" / program).read_text()
+    known = {
+        machine: tuple(re.findall(r'"([\w-]+)"', names))
+        for machine, names in re.findall(r'^    "(\w+)": [({](.*)[)}],$', code, flags=re.M)
+        if machine in instructions_by_machine()
+    }
+    assert known == instructions_by_machine()
+
+
+def test_the_manual_names_the_instructions_of_every_machine() -> None:
+    text = re.sub(r"\\f.", "", section("drng.cnf.5", "Keys of the provider's own section"))
+    for names in instructions_by_machine().values():
+        for name in names:
+            assert re.search(rf"\b{name}\b", text), name

@@ -20,9 +20,8 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import output, page, processes
+from scripts.drng_status import output, processes, stats
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
-from tests.support.pages import forged
 from tests.support.servers import (
     NGINX,
     PROGRAMS,
@@ -33,6 +32,7 @@ from tests.support.servers import (
     running,
     wait_for,
 )
+from tests.support.stats import LIVE_OFFSET, forged
 
 STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
@@ -207,23 +207,33 @@ def test_a_filter_of_system_calls_is_seen_and_what_it_costs() -> None:
 
 
 @pytest.mark.usefixtures("hardware")
-def test_generators_with_the_seeds_of_others_are_not_called_hardware(tmp_path: Path) -> None:
+def test_generators_with_the_seeds_of_others_are_not_called_hardware() -> None:
     """The instruction is there, and nobody has asked drng for a seed."""
-    text = (CONF / "drng.cnf").read_text()
-    ours = "seed = DRNG-SEED\nseed_properties = provider=drng\n"
-    assert text.count(ours) == 1
-    profile = tmp_path / "others.cnf"
-    profile.write_text(text.replace(ours, "seed = SEED-SRC\nseed_properties = provider=default\n"))
-    env = {"OPENSSL_CONF": str(profile)}
-    with target(env) as process:
-        process.do("draw 1 16")
+    with target(PINNED) as process:
+        process.do("draw_under_others 16")
         counters = process.counters()
         check = status("--check", "--pid", str(process.pid))
     assert (counters["requests"] > 0, counters["seeds-rdseed"] + counters["seeds-rdrand"]) == (True, 0)
     assert counters["message"].startswith(output.SEEDED_BY_OTHERS)
     assert (check.returncode, output.SEEDED_BY_OTHERS in check.stdout) == (1, True)
-    check = status("--check", env=env)
-    assert (check.returncode, check.stdout) == (1, f"drng: {output.SEEDED_BY_OTHERS}\n")
+    environment = as_json()
+    environment["drng"] |= {"requests": 1, "seeds-rdseed": 0, "seeds-rdrand": 0}
+    assert output.check_environment(environment) == (1, output.SEEDED_BY_OTHERS)
+
+
+@pytest.mark.usefixtures("hardware")
+def test_openssls_seed_source_does_not_seed_alone(tmp_path: Path) -> None:
+    text = (CONF / "drng.cnf").read_text()
+    ours = "seed = DRNG-SEED\nseed_properties = provider=drng\n"
+    assert text.count(ours) == 1
+    profile = tmp_path / "openssls.cnf"
+    profile.write_text(text.replace(ours, "seed = SEED-SRC\nseed_properties = provider=default\n"))
+    env = {"OPENSSL_CONF": str(profile)}
+    with target(env) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+    assert counters["seeds-rdseed"] + counters["seeds-rdrand"] == 1
+    assert status("--check", env=env).returncode == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can change its root directory")
@@ -238,7 +248,7 @@ def test_a_server_in_a_chroot_is_read_and_not_blamed_for_what_is_not_there() -> 
     assert after["message"] == before["message"]
 
 
-def test_the_provider_and_the_page_say_the_same() -> None:
+def test_the_provider_and_the_counters_say_the_same() -> None:
     """The environment's own process, seen through libcrypto, has the same words for the same things."""
     with target(PINNED) as process:
         process.do("draw 1 16")
@@ -472,7 +482,7 @@ def test_ones_own_processes_need_no_permission(public_copy: Path) -> None:
 # ---- What is not believed ----
 
 
-def test_a_forged_page_that_is_right_is_read(tmp_path: Path) -> None:
+def test_forged_counters_that_are_right_are_read(tmp_path: Path) -> None:
     """The control of those below."""
     with holding(build_module(tmp_path, forged())) as pid:
         process = as_json("--pid", str(pid))["processes"][0]
@@ -559,12 +569,15 @@ def test_the_memory_for_secrets_and_why_it_is_not_locked(number: int, tmp_path: 
     assert list(metrics["drng_memory_locked"].values()) == [int(number == 1)]
 
 
+# In a virtual machine of which nobody is told when it is copied.
+UNPROTECTED = {"virtual_machine": 1, "clone_protection": 0}
+
 GARBAGE = {
     "zeros": bytes(8192),
     "ones": b"\xff" * 256,
     "noise": struct.pack("=4096H", *((i * 40503) & 0xFFFF for i in range(4096))),
     "an older layout": forged(layout=1),
-    "a newer layout": forged(layout=page.LAYOUT + 1),
+    "a newer layout": forged(layout=stats.LAYOUT + 1),
     "counters that are not filled in yet": forged(layout=0),
     "no instruction": forged(instruction_count=0),
     "instructions without end": forged(instruction_count=0xFFFFFFFF),
@@ -574,14 +587,15 @@ GARBAGE = {
     "a live part far away": forged(live_offset=0xFFFFFFFF),
     "a live part behind the end": forged(live_offset=1 << 19),
     "a live part in the head": forged(live_offset=64),
-    "cells without end": forged(cell_count=0xFFFFFFFF, cell_size=0xFFFFFFFF),
-    "more cells than there is memory": forged(cell_count=16000),
-    "cells that overlap the numbers": forged(cells_offset=8),
-    "cells of no size": forged(cell_size=0),
+    "request counts without end": forged(request_counts_number=0xFFFFFFFF, request_counts_size=0xFFFFFFFF),
+    "more request counts than there is memory": forged(request_counts_number=16000),
+    "request counts that overlap the numbers": forged(request_counts_offset=8),
+    "request counts of no size": forged(request_counts_size=0),
     "a source that does not exist": forged(source=77),
     "a first source that does not exist": forged(source=0, first_source=77),
     "memory of a kind that does not exist": forged(memory=4),
-    "a head alone": forged()[:512],
+    "a protection from clones that does not exist": forged(clone_protection=4),
+    "a head alone": forged()[:LIVE_OFFSET],
     "half a head": forged()[:100],
 }
 
@@ -603,13 +617,13 @@ def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:
-    with holding(build_module(tmp_path, forged(layout=page.LAYOUT + 1))) as pid:
+    with holding(build_module(tmp_path, forged(layout=stats.LAYOUT + 1))) as pid:
         result = status("--pid", str(pid))
-    assert f"its counters have layout {page.LAYOUT + 1}, of another version of drng" in result.stderr
+    assert f"its counters have layout {stats.LAYOUT + 1}, of another version of drng" in result.stderr
 
 
 def test_a_text_cannot_command_the_terminal(tmp_path: Path) -> None:
-    content = forged(reason=b"\x1b]0;title\x07\x1b[2J", version=b"\xff\x9b31m")
+    content = forged(reason=b"\x1b]0;title\x07\x1b[2J", version=b"\xff\x9b31m", clone_reason=b"\x1b[2J", **UNPROTECTED)
     with holding(build_module(tmp_path, content)) as pid:
         result = status("--pid", str(pid))
     assert result.returncode == 0
@@ -625,6 +639,157 @@ def test_times_that_no_calendar_has(tmp_path: Path) -> None:
     assert f"loaded                  {last} s after 1970, which is no date\n" in result.stdout
     assert f"last-seed               {1 << 40} s after 1970, which is no date\n" in result.stdout
     assert output.ago(last) == output.ago(int(time.time()) + 3600) == "in the future"
+
+
+def test_an_unknown_protection_from_clones_is_named(tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(clone_protection=4))) as pid:
+        result = status("--pid", str(pid))
+    assert (result.returncode, "clone-protection" in result.stdout) == (3, False)
+    assert "its counters hold an unknown protection from clones" in result.stderr
+
+
+# ---- Clones of the machine ----
+
+WHAT_TO_DO = "; let the process read /dev/vmclock0, or set request_mixing = auto"
+
+
+@pytest.mark.parametrize(("number", "name"), enumerate(("none", "kernel", "instruction", "counter")))
+@pytest.mark.parametrize("virtual", [0, 1])
+def test_what_keeps_clones_apart_is_in_every_form(number: int, name: str, virtual: int, tmp_path: Path) -> None:
+    content = forged(clone_protection=number, virtual_machine=virtual, clone_reason=b"because", clone_reseeds=5)
+    with holding(build_module(tmp_path, content)) as pid:
+        text = status("--pid", str(pid)).stdout
+        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        process = as_json("--pid", str(pid))["processes"][0]
+        everybody = {found["pid"]: found for found in as_json("--all")["processes"]}
+        check = status("--check", "--pid", str(pid))
+    assert f"\nclone-protection        {name}: because\n" in text
+    assert f"\nvirtual-machine         {'yes' if virtual else 'no'}\n" in text
+    assert "\nfork-reseeds            0\nclone-reseeds           5\n" in text
+    assert (process["clone-protection"], process["clone-reason"], process["clone-reseeds"]) == (name, "because", 5)
+    assert process["virtual-machine"] is bool(virtual)
+    assert everybody[pid] == process
+    who = f'pid="{pid}",process="python3"'
+    assert list(metrics["drng_clone_reseeds_total"].values()) == [5]
+    assert list(metrics["drng_virtual_machine"].values()) == [virtual]
+    assert metrics["drng_clone_protection"] == {
+        f'{who},protection="{other}"': int(other == name) for other in ("none", "kernel", "instruction", "counter")
+    }
+    alike = "copies of this machine may draw the same bytes: because" + WHAT_TO_DO
+    warned = virtual == 1 and name == "none"
+    assert process["message"] == (alike if warned else "")
+    assert (f"\nremark                  {alike}\n" in text) == warned
+    assert check.returncode == int(warned)
+    assert check.stdout == f"drng: hardware serves: rdseed in 1 of 1 ({pid} python3)" + (
+        f"; {pid} python3: {alike}\n" if warned else "\n"
+    )
+
+
+def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", drawn: int = 1) -> processes.Process:
+    """A process in a virtual machine."""
+    counters: dict[str, Any] = {
+        "active-source": source,
+        "begun": True,
+        "requests": drawn,
+        "disabled-reason": "",
+        "seeds-rdseed": drawn,
+        "seeds-fallback": 0,
+        "rdseed-retries": 0,
+        "virtual-machine": True,
+        "clone-protection": protection,
+        "clone-reason": "because",
+    }
+    return processes.Process(pid, "x", processes.USES_DRNG, counters=counters)
+
+
+def test_one_unprotected_process_among_others_is_a_warning_and_hides_nothing_worse() -> None:
+    apart, alike = made_up(1), made_up(2, protection="none")
+    warning = f"; 2 x: copies of this machine may draw the same bytes: because{WHAT_TO_DO}"
+    hidden = processes.Process(9, "?", processes.UNKNOWN, "why", hidden=True)
+    assert output.check_processes([apart, apart])[0] == 0
+    for check in (output.check_processes, output.check_all):
+        assert check([apart, alike]) == (1, f"hardware serves: rdseed in 2 of 2 (1 x, 2 x){warning}")
+    result, line = output.check_all([apart, alike, hidden])
+    assert (result, warning in line) == (1, True)
+    for other, status_of_it in (
+        (made_up(3, source="fallback"), 1),
+        (made_up(3, source="none"), 2),
+        (processes.Process(3, "y", processes.USES_LIBCRYPTO), 2),
+        (processes.Process(3, "y", processes.UNKNOWN), 3),
+        (made_up(3, drawn=0), 1),
+    ):
+        result, line = output.check_processes([alike, other])
+        assert (result, line.endswith(warning)) == (status_of_it, True), line
+    # It will draw, and alone nothing is known of who serves it.
+    idle = made_up(2, protection="none", drawn=0)
+    assert output.check_processes([apart, idle]) == (
+        1,
+        f"hardware serves: rdseed in 1 of 2 (1 x); 1 of them drew nothing so far{warning}",
+    )
+    result, line = output.check_processes([idle])
+    assert (result, line.endswith(warning)) == (3, True)
+
+
+def test_the_environment_is_warned_of_clones(config: ConfigWriter) -> None:
+    """Where this is a virtual machine; without the words in each request, and without vmclock, nothing is left."""
+    env = {"OPENSSL_CONF": str(config(request_mixing="no"))}
+    answer, text = as_json(env=env), status(env=env)
+    drng = answer["drng"]
+    if drng["clone-protection"] == "counter":
+        pytest.skip("this machine has a vmclock")
+    assert drng["clone-protection"] == "none"
+    assert f"\nclone-protection    none: {drng['clone-reason']}\n" in text.stdout
+    assert f"\nvirtual-machine     {'yes' if drng['virtual-machine'] else 'no'}\n" in text.stdout
+    with target(env) as process:
+        process.do("draw 1 16")
+        counters = process.counters()
+    assert [drng[key] for key in CLONE_KEYS] == [counters[key] for key in CLONE_KEYS]
+    check = status("--check", env=env)
+    alike = f"copies of this machine may draw the same bytes: {drng['clone-reason']}{WHAT_TO_DO}"
+    assert (alike in text.stderr) == (alike in answer["warnings"]) == (alike in check.stdout) == drng["virtual-machine"]
+
+
+CLONE_KEYS = ("virtual-machine", "clone-protection", "clone-reason", "clone-reseeds")
+
+
+def environment_like(**changes: Any) -> dict[str, Any]:
+    """What is found in an environment in which all is well, but for changes in what drng says."""
+    drng = {"provider": "drng", "name": "CTR-DRBG"}
+    return {
+        "rand_bytes": True,
+        "override": None,
+        "config-problem": "",
+        **dict.fromkeys(("primary", "public", "private"), drng),
+        "drng": {**made_up(1).counters, **changes},
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, 0),
+        ({"clone-protection": "none"}, 1),
+        ({"clone-protection": "none", "virtual-machine": None}, 1),
+        ({"clone-protection": "none", "virtual-machine": False}, 0),
+        ({"clone-protection": "kernel"}, 0),
+        ({"clone-protection": "none", "active-source": "fallback"}, 1),
+        ({"clone-protection": "none", "active-source": "none"}, 2),
+        ({"clone-protection": "none", "seeds-rdseed": 0}, 1),
+    ],
+    ids=str,
+)
+def test_check_of_an_environment_in_a_virtual_machine(changes: dict[str, Any], expected: int) -> None:
+    result, line = output.check_environment(environment_like(**changes))
+    assert result == expected
+    unprotected = changes.get("clone-protection") == "none" and changes.get("virtual-machine") is not False
+    assert line.endswith(WHAT_TO_DO) == unprotected, line
+
+
+def test_an_older_module_has_no_word_on_clones() -> None:
+    """Its parameters are fewer, and what is not said is not warned of."""
+    older = environment_like()
+    del older["drng"]["clone-protection"], older["drng"]["clone-reason"]
+    assert output.check_environment(older) == (0, "hardware serves: rdseed")
 
 
 # ---- --check ----

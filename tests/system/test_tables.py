@@ -17,10 +17,20 @@ DOCS = ROOT / "docs"
 SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
-DERIVED = ("health-tests", "conditioning", "bounds", "sp800-90c", "cutoffs", "budgets")
-TRIED = ("matrix", "report", "health-lab", "detection", "thread-memory", "calls", "filters", "limits")
-BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "profile", "scaling", "startup", "threads")
-MEASURED = {*BENCHMARKS, "nist-90b", "releases", "tls"}
+DERIVED = ("architectures", "health-tests", "conditioning", "bounds", "sp800-90c", "cutoffs", "budgets")
+TRIED = ("rows", "matrix", "report", "health-lab", "detection", "thread-memory", "calls", "filters", "limits")
+BENCHMARKS = (
+    "bench",
+    "bench-aes-ni",
+    "bench-avx2",
+    "bench-clones",
+    "bench-trixie",
+    "profile",
+    "scaling",
+    "startup",
+    "threads",
+)
+MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "releases", "tls"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
@@ -32,14 +42,18 @@ def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[st
 
 
 def names() -> set[str]:
-    return {name for page in DOCS.glob("*.md") for name in re.findall(r"<!-- end of (.*) -->", page.read_text())}
+    pages = (*DOCS.glob("*.md"), ROOT / "README.md")
+    return {name for page in pages for name in re.findall(r"<!-- end of (.*) -->", page.read_text())}
 
 
 @pytest.fixture
 def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
     for page in DOCS.glob("*.md"):
-        shutil.copy(page, tmp_path)
-    return tmp_path
+        shutil.copy(page, folder)
+    shutil.copy(ROOT / "README.md", tmp_path)
+    return folder
 
 
 def change(page: Path, old: str, new: str) -> None:

@@ -41,7 +41,7 @@ int child_forked(child_work *work, void *arg)
 int child_cloned(child_work *work, void *arg)
 {
     (void)fflush(NULL);
-    const pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    const pid_t pid = CHILD_RAW_CLONE(SIGCHLD);
     if (pid == 0) {
         work_and_exit(work, arg);
     }

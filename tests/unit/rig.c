@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
-#include "mixing/entropy/hmac.h"
-
 /* ---- Setting up ---- */
 
 static bool fall_back(void *arg, uint8_t *out, size_t len)
@@ -47,7 +42,11 @@ const struct rig_way rig_ways[] = {
 
 bool rig_has_aes_ni(void)
 {
+#if defined(__x86_64__)
     return __builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3");
+#else
+    return false;
+#endif
 }
 
 size_t rig_way_count(void)
@@ -59,48 +58,10 @@ size_t rig_way_count(void)
 /* The fused loop goes with AES-NI. */
 void rig_take_way(struct rig *rig, const struct rig_way *way)
 {
+#if defined(__x86_64__)
     rig->policy.aes = way->fused ? &drng_aes_ni : &drng_aes_portable;
+#else
+    rig->policy.aes = &drng_aes_portable;
+#endif
     rig->policy.conditioner = way->conditioner;
-}
-
-/* ---- What a seed must be ---- */
-
-static bool cbc_mac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
-{
-    EVP_CIPHER_CTX *ctx = EVP_CIPHER_CTX_new();
-    bool done = ctx != NULL && EVP_EncryptInit_ex(ctx, EVP_aes_128_cbc(), NULL, (const uint8_t *)key, NULL) == 1;
-    for (size_t i = 0; i < count && done; i += 2) {
-        int len = 0;
-        done =
-            EVP_EncryptUpdate(ctx, block, &len, (const uint8_t *)(words + i), DRNG_MAC_LEN) == 1 && len == DRNG_MAC_LEN;
-    }
-    EVP_CIPHER_CTX_free(ctx);
-    return done;
-}
-
-static bool hmac_block(const uint64_t *key, const uint64_t *words, size_t count, uint8_t block[DRNG_MAC_LEN])
-{
-    uint8_t digest[DRNG_HMAC_LEN] = {0};
-    const bool done = HMAC(EVP_sha256(), key, DRNG_CONDITIONER_KEY_LEN, (const uint8_t *)words, count * sizeof(*words),
-                           digest, NULL) != NULL;
-    memcpy(block, digest, DRNG_MAC_LEN);
-    return done;
-}
-
-bool rig_condition(enum drng_conditioner_kind kind, const uint64_t key[RIG_KEY_WORDS], const uint64_t *words,
-                   size_t window, uint8_t *out, size_t len)
-{
-    uint8_t block[DRNG_MAC_LEN];
-    for (size_t done = 0; done < len; done += sizeof(block), words += window) {
-        if (!(kind == DRNG_CBC_MAC ? cbc_mac_block : hmac_block)(key, words, window, block)) {
-            return false;
-        }
-        memcpy(out + done, block, len - done < sizeof(block) ? len - done : sizeof(block));
-    }
-    return true;
-}
-
-size_t rig_words_of(size_t window, size_t len)
-{
-    return (len + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN * window;
 }

@@ -10,8 +10,9 @@
 #include "mixing/entropy/seed.h"
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
+#include "tests/unit/seed_model.h"
 
-enum { RIG_FALLBACK_BYTE = 0xfb, RIG_KEY_WORDS = 2 };
+enum { RIG_FALLBACK_BYTE = 0xfb, RIG_KEY_WORDS = SEED_MODEL_KEY_WORDS };
 
 /* The state with which a process makes seeds. It holds pointers into itself, so it must not be copied. */
 struct rig {
@@ -43,13 +44,8 @@ void rig_take_way(struct rig *rig, const struct rig_way *way);
 /* Whether the real CPU can run the fused loop. */
 bool rig_has_aes_ni(void);
 
-/*
- * Computes with libcrypto the seed that `kind` makes of `words`, one window for each 16 bytes. False: libcrypto failed.
- */
-bool rig_condition(enum drng_conditioner_kind kind, const uint64_t key[RIG_KEY_WORDS], const uint64_t *words,
-                   size_t window, uint8_t *out, size_t len);
-
-/* The number of words for a seed of len bytes. */
-size_t rig_words_of(size_t window, size_t len);
+/* seed_model.h, by the names of this rig. */
+#define rig_condition seed_model_condition
+#define rig_words_of  seed_model_words
 
 #endif

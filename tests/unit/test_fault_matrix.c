@@ -10,78 +10,15 @@
 #include <string.h>
 
 #include "tests/unit/bytes.h"
+#include "tests/unit/faults.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
 
-enum { SEED_LEN = 48, TAKEN_BEFORE = 0xaa, SLOW_NS = 50000, MILLION = 1000000, LIMIT_NS = 10000000 };
-
-/* What becomes of one instruction in one call. */
-struct outcome {
-    bool serves;
-    unsigned health_failures;
-    bool disabled;
-};
+enum { SEED_LEN = FAULTS_SEED_LEN, TAKEN_BEFORE = 0xaa, LIMIT_NS = FAULTS_LIMIT_NS };
 
 static const struct outcome serves = {.serves = true};
-static const struct outcome serves_on = {.serves = true, .health_failures = 1}; /* what failed was thrown away */
 static const struct outcome dries_up = {.serves = false};
 static const struct outcome disabled = {.health_failures = 2, .disabled = true};
-
-struct fault {
-    const char *name;
-    scripted_behaviour *behaviour;
-    uint64_t rdseed_at; /* `at` of the behaviour on RDSEED; on RDRAND, whose windows are longer: */
-    uint64_t rdrand_at;
-    uint64_t wear;    /* words that the instruction gives well before the call under test */
-    uint64_t slow_ns; /* what an execution takes in that call; 0: the normal time */
-    const struct outcome *as_rdseed;
-    const struct outcome *as_rdrand; /* NULL: RDRAND cannot get that far with it */
-    unsigned kinds;                  /* of one bit or one byte: how many there are to have it; 0: it is no such fault */
-};
-
-enum { BITS = 64, BYTES = 8 };
-
-/*
- * Word 130 is the first of a window: 128 of the start-up tests and 2 of the key are before it.
- *
- * What has one bit or byte stuck is found by a test whose windows are 64 words: RDRAND's in the block under way,
- * RDSEED's when its reader has drawn some more seeds, of 24 words each. The second of those begins with word 154, and
- * in the sixth, from word 250 on, a window ends that saw nothing but the fault.
- */
-static const struct fault faults[] = {
-    {"none", scripted_good, 0, 0, 0, 0, &serves, &serves, 0},
-    {"all zeros", scripted_zeros, 0, 0, 0, 0, &disabled, &disabled, 0},
-    {"all ones", scripted_ones, 0, 0, 0, 0, &disabled, &disabled, 0},
-    {"a constant", scripted_constant, 0, 0, 0, 0, &disabled, &disabled, 0},
-    {"two words in turn", scripted_alternating, 0, 0, 0, 0, &disabled, &disabled, 0},
-    {"a period of 64 words", scripted_period_64, 0, 0, 0, 0, &disabled, &disabled, 0},
-    {"counting", scripted_counting, 0, 0, 0, 0, &disabled, &disabled, 0},
-    {"dry for ever", scripted_dry, 0, 0, 0, 0, &dries_up, &dries_up, 0},
-    {"dry for 4 tries", scripted_dry_until, 5, 5, 0, 0, &serves, &serves, 0},
-    {"dry for 1,000 tries", scripted_dry_until, 1000, 1000, 0, 0, &serves, &dries_up, 0},
-    {"dry for a million tries", scripted_dry_until, MILLION, MILLION, 0, 0, &dries_up, &dries_up, 0},
-    {"dry on 24 tries of 25", scripted_mostly_dry, 0, 0, 0, 0, &serves, &dries_up, 0},
-    {"dry from the middle of a block on", scripted_dry_from, 141, 3208, 0, 0, &dries_up, &dries_up, 0},
-    {"one zero in the start-up tests", scripted_single_zero, 64, 64, 0, 0, &serves, &serves, 0},
-    {"one zero in the middle of a block", scripted_single_zero, 141, 3208, 0, 0, &serves, &serves, 0},
-    {"one bad word in the start-up tests", scripted_bad_word, 64, 64, 0, 0, &serves_on, &serves_on, 0},
-    {"one bad word in the middle of a block", scripted_bad_word, 141, 3208, 0, 0, &serves_on, &serves_on, 0},
-    {"every word bad from the middle of a block on", scripted_bad_words, 141, 3208, 0, 0, &disabled, &disabled, 0},
-    {"every word bad after a million", scripted_bad_words, MILLION, MILLION, MILLION, 0, &disabled, &disabled, 0},
-    {"a bit stuck at 0", scripted_bit_at_0, 0, 0, 0, 0, &disabled, &disabled, BITS},
-    {"a bit stuck at 1", scripted_bit_at_1, 0, 0, 0, 0, &disabled, &disabled, BITS},
-    {"a byte stuck", scripted_byte_stuck, 0, 0, 0, 0, &disabled, &disabled, BYTES},
-    {"a byte of two values", scripted_byte_of_two, 0, 0, 0, 0, &disabled, &disabled, BYTES},
-    {"a bit at 0 from the middle of a block on", scripted_bit_at_0, 141, 3208, 0, 0, &serves, &disabled, BITS},
-    {"a bit at 1 from the middle of a block on", scripted_bit_at_1, 141, 3208, 0, 0, &serves, &disabled, BITS},
-    {"a byte stuck from the middle of a block on", scripted_byte_stuck, 141, 3208, 0, 0, &serves, &disabled, BYTES},
-    {"a bit at 0 for four seeds already", scripted_bit_at_0, 154, 0, 256, 0, &disabled, NULL, BITS},
-    {"a bit at 1 for four seeds already", scripted_bit_at_1, 154, 0, 256, 0, &disabled, NULL, BITS},
-    {"a byte stuck for four seeds already", scripted_byte_stuck, 154, 0, 256, 0, &disabled, NULL, BYTES},
-    {"dry after a million words", scripted_dry_from, MILLION, MILLION, MILLION, 0, &dries_up, &dries_up, 0},
-    {"50 us a read from the first on", scripted_good, 0, 0, 0, SLOW_NS, &dries_up, &dries_up, 0},
-    {"50 us a read, once started", scripted_good, 0, 0, 4000, SLOW_NS, &serves, &dries_up, 0},
-};
 
 /* Where the fault is, and what the other instruction does meanwhile. */
 struct pairing {
@@ -151,8 +88,8 @@ static void set_up(const struct trial *trial)
     const struct pairing *pairing = trial->pairing;
     rig_set_up(&rig, rdseed_of(trial), pairing->rdrand_faulty ? fault->behaviour : scripted_good);
     rig_take_way(&rig, trial->way);
-    scripted_rdseed.at = fault->rdseed_at;
-    scripted_rdrand.at = fault->rdrand_at;
+    scripted_rdseed.at = fault->starving_at;
+    scripted_rdrand.at = fault->steady_at;
     scripted_rdseed.which = scripted_rdrand.which = trial->which;
     if (pairing->rdseed_faulty) {
         wear(&rig.rdseed, &scripted_rdseed, DRNG_RDSEED_WORDS, fault->wear);
@@ -186,7 +123,7 @@ static struct outcome expected_of_rdseed(const struct trial *trial)
         return dries_up;
     }
     if (trial->pairing->rdseed_faulty) {
-        return *trial->fault->as_rdseed;
+        return *trial->fault->if_starving;
     }
     return trial->pairing->rdseed == scripted_dry ? dries_up : disabled;
 }
@@ -198,7 +135,7 @@ static struct outcome expected_of_rdrand(const struct trial *trial)
     if (expected_of_rdseed(trial).serves) {
         return unasked;
     }
-    return trial->pairing->rdrand_faulty ? *trial->fault->as_rdrand : serves;
+    return trial->pairing->rdrand_faulty ? *trial->fault->if_steady : serves;
 }
 
 static enum drng_source expected_source(const struct trial *trial)
@@ -348,14 +285,13 @@ static void try_kinds(const struct fault *fault, const struct pairing *pairing, 
 
 static void try_all(const struct rig_way *way, bool fallback)
 {
-    const size_t fault_count = sizeof(faults) / sizeof(*faults);
     const size_t pairing_count = sizeof(pairings) / sizeof(*pairings);
-    for (size_t i = 0; i < fault_count * pairing_count; i++) {
+    for (size_t i = 0; faults[i / pairing_count].name != NULL; i++) {
         const struct fault *fault = &faults[i / pairing_count];
         const struct pairing *pairing = &pairings[i % pairing_count];
-        const bool possible = fault->as_rdrand != NULL || !pairing->rdrand_faulty;
+        const bool possible = fault->if_steady != NULL || !pairing->rdrand_faulty;
         /* A million words take their time, and are worn off alike for all. */
-        if (possible && (fault->wear < MILLION || way == usual_way())) {
+        if (possible && (fault->wear < FAULTS_MILLION || way == usual_way())) {
             try_kinds(fault, pairing, way, fallback);
         }
     }

@@ -104,7 +104,8 @@ static void a_forked_child_sees_zeros(void)
 static void a_cloned_child_sees_zeros(void)
 {
     open_and_fill();
-    CU_ASSERT_TRUE(answers(child_cloned(look_unchecked, NULL), ALL_ZERO));
+    /* Where the kernel wipes nothing, it is the check that does. */
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || answers(child_cloned(look_unchecked, NULL), ALL_ZERO));
     CU_ASSERT_TRUE(answers(child_cloned(look_checked, NULL), ALL_ZERO));
     CU_ASSERT_EQUAL(look(), ALL_SECRET);
     close_all();

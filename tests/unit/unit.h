@@ -4,6 +4,7 @@
 #define DRNG_UNIT_H
 
 #include <CUnit/CUnit.h>
+#include <stdbool.h>
 
 /* Exit status of a program that cannot run on this machine, after a line that says why. ctest knows it. */
 enum { UNIT_SKIPPED = 77 };
@@ -15,6 +16,12 @@ struct unit_test {
 
 /* Runs tests[0..count) as the suite `name`. main() returns the result. */
 int unit_run(const char *name, const struct unit_test *tests, unsigned count);
+
+/*
+ * Whether this runs under QEMU's user mode, which is no kernel of its own and passes on only a part of what a program
+ * asks of one. Then it is said that the test is skipped, and why.
+ */
+bool unit_emulated(const char *why);
 
 #define UNIT_MAIN(name, tests)                                                                                         \
     int main(void)                                                                                                     \

@@ -11,11 +11,11 @@ from .memory import UnreadableError
 from .text import printable
 
 MAGIC = b"drngcnt\0"
-LAYOUT = 3
+LAYOUT = 4
 
-HEAD = struct.Struct("=8s6I3Q2I32s64s32s256s")
+HEAD = struct.Struct("=8s6I3Q2I32s64s32s256s2I128s")
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
-CELL = struct.Struct("=2Q")
+REQUEST_COUNTS = struct.Struct("=2Q")
 
 MEMORY = (
     "not locked: forked after drng was loaded, and a child does not inherit the lock",
@@ -24,9 +24,12 @@ MEMORY = (
 )
 LOCKED = MEMORY[1]
 
+# Of enum drng_clone_protection in provider/observe/clones.h.
+CLONE_PROTECTIONS = ("none", "kernel", "instruction", "counter")
+
 FILTER = ("none", "on when drng was loaded", "unknown")
 
-# Far more than drng writes, so that what is not a page asks for no gigabytes.
+# Far more than drng writes, so that what are no counters asks for no gigabytes.
 MOST = 1 << 20
 MOST_INSTRUCTIONS = 8
 
@@ -35,8 +38,8 @@ U64 = (1 << 64) - 1
 Read = Callable[[int, int], bytes]
 
 
-class PageError(UnreadableError):
-    """What is there is no page that can be understood."""
+class StatsError(UnreadableError):
+    """What is there are no counters that can be understood."""
 
 
 def text_of(raw: bytes) -> str:
@@ -52,12 +55,12 @@ def read_head(read: Read) -> tuple[Any, ...]:
             break
         before = raw
     if len(raw) < HEAD.size or raw[:8] not in (MAGIC, bytes(8)):
-        raise PageError("the symbol drng_counters of its drng.so does not hold counters of drng")
+        raise StatsError("the symbol drng_counters of its drng.so does not hold counters of drng")
     head = HEAD.unpack(raw)
     if head[1] == 0:
-        raise PageError("its counters are not filled in: it is loading drng, or has unloaded it")
+        raise StatsError("its counters are not filled in: it is loading drng, or has unloaded it")
     if raw[:8] != MAGIC or head[1] != LAYOUT:
-        raise PageError(
+        raise StatsError(
             f"its counters have layout {head[1]}, of another version of drng; this drng-status reads layout {LAYOUT}"
         )
     return head
@@ -66,35 +69,40 @@ def read_head(read: Read) -> tuple[Any, ...]:
 def read_names(read: Read, count: int) -> list[str]:
     """Of the instructions, in the order of their counters."""
     if not 0 < count <= MOST_INSTRUCTIONS:
-        raise PageError("the description of its counters makes no sense")
+        raise StatsError("the description of its counters makes no sense")
     raw = read(HEAD.size, count * NAME.size)
     if len(raw) < count * NAME.size:
-        raise PageError("its counters are cut short")
+        raise StatsError("its counters are cut short")
     names = [text_of(name) for (name,) in NAME.iter_unpack(raw)]
     if len(set(names)) < count or not all(re.fullmatch(r"[a-z][a-z0-9-]*", name) for name in names):
-        raise PageError("the description of its counters makes no sense")
+        raise StatsError("the description of its counters makes no sense")
     return names
 
 
 def read_live(
-    read: Read, live: struct.Struct, offset: int, cells_offset: int, count: int, size: int
+    read: Read, live: struct.Struct, offset: int, counts_offset: int, number: int, size: int
 ) -> tuple[tuple[int, ...], int, int]:
-    """The numbers, and the sums of requests and bytes over all cells."""
-    length = cells_offset + count * size
-    if cells_offset < live.size or size < CELL.size or not 0 < length <= MOST or not HEAD.size <= offset <= MOST:
-        raise PageError("the description of its counters makes no sense")
+    """The numbers, and the sums of requests and bytes over all generators."""
+    length = counts_offset + number * size
+    if (
+        counts_offset < live.size
+        or size < REQUEST_COUNTS.size
+        or not 0 < length <= MOST
+        or not HEAD.size <= offset <= MOST
+    ):
+        raise StatsError("the description of its counters makes no sense")
     raw = read(offset, length)
     if len(raw) < length:
-        raise PageError("its counters are cut short")
-    cells = [CELL.unpack_from(raw, cells_offset + i * size) for i in range(count)]
-    return live.unpack_from(raw), sum(cell[0] for cell in cells) & U64, sum(cell[1] for cell in cells) & U64
+        raise StatsError("its counters are cut short")
+    counts = [REQUEST_COUNTS.unpack_from(raw, counts_offset + i * size) for i in range(number)]
+    return live.unpack_from(raw), sum(n for n, _ in counts) & U64, sum(served for _, served in counts) & U64
 
 
 def active_source(names: list[str], healthy: int, source: int, failures: int, first: int) -> str:
     """Who made the last seed, or would make the first; nobody once an attempt has failed."""
     sources = ("none", *names, "fallback")
     if source >= len(sources) or first >= len(sources):
-        raise PageError("its counters name a source that does not exist")
+        raise StatsError("its counters name a source that does not exist")
     if not healthy:
         return "none"
     return sources[first if source == 0 and failures == 0 else source]
@@ -103,8 +111,15 @@ def active_source(names: list[str], healthy: int, source: int, failures: int, fi
 def memory_text(memory: int) -> str:
     """Whether the memory for secrets is locked, and why not."""
     if memory >= len(MEMORY):
-        raise PageError("its counters hold an unknown state of the memory")
+        raise StatsError("its counters hold an unknown state of the memory")
     return MEMORY[memory]
+
+
+def clone_protection(number: int) -> str:
+    """What keeps copies of this machine from drawing the same bytes."""
+    if number >= len(CLONE_PROTECTIONS):
+        raise StatsError("its counters hold an unknown protection from clones")
+    return CLONE_PROTECTIONS[number]
 
 
 def instruction_counters(names: list[str], seeds: Sequence[int], pairs: Sequence[int]) -> dict[str, int]:
@@ -118,17 +133,18 @@ def instruction_counters(names: list[str], seeds: Sequence[int], pairs: Sequence
     }
 
 
-def read_page(read: Read) -> dict[str, Any]:
+def read_stats(read: Read) -> dict[str, Any]:
     """Under the names that the provider's parameters have; `read` takes an offset and a length."""
     head = read_head(read)
-    _, _, live_offset, cells_offset, count, size, first, loaded, forks, healthy, filtered, instructions, *texts = head
+    _, _, live_offset, counts_offset, number, size, first, loaded, forks, healthy, filtered, instructions, *rest = head
+    *texts, virtual_machine, protection, clone_reason = rest
     names = read_names(read, instructions)
     n = len(names)
-    layout = struct.Struct(f"={8 + 3 * n}Q")
-    live, requests, served = read_live(read, layout, live_offset, cells_offset, count, size)
+    layout = struct.Struct(f"={9 + 3 * n}Q")
+    live, requests, served = read_live(read, layout, live_offset, counts_offset, number, size)
     memory, begun, source, *rest = live
     seeds, (fallback, failures, *rest) = rest[:n], rest[n:]
-    pairs, (reseeds, fork_reseeds, last) = rest[: 2 * n], rest[2 * n :]
+    pairs, (reseeds, fork_reseeds, clone_reseeds, last) = rest[: 2 * n], rest[2 * n :]
     version, libcrypto, aes, reason = map(text_of, texts)
     return {
         "active-source": active_source(names, healthy, source, failures, first),
@@ -138,6 +154,9 @@ def read_page(read: Read) -> dict[str, Any]:
         "aes-implementation": aes,
         "memory": memory_text(memory),
         "system-call-filter": FILTER[min(filtered, 2)],
+        "virtual-machine": virtual_machine != 0,
+        "clone-protection": clone_protection(protection),
+        "clone-reason": text_of(clone_reason),
         "status": int(healthy != 0),
         "loaded": loaded,
         "forks": forks if begun else min(forks + 1, U64),
@@ -147,6 +166,7 @@ def read_page(read: Read) -> dict[str, Any]:
         "seed-failures": failures,
         "reseeds": reseeds,
         "fork-reseeds": fork_reseeds,
+        "clone-reseeds": clone_reseeds,
         "requests": requests,
         "bytes": served,
         "last-seed": last,

@@ -1,4 +1,4 @@
-"""Pages of counters as drng makes them, but for what a test changes."""
+"""Counters as drng keeps them in memory, but for what a test changes."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from scripts.drng_status import page
+from scripts.drng_status import stats
 
 LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
-LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "last_seed")
+LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "clone_reseeds", "last_seed")
 
 NAMES = (b"rdseed", b"rdrand")
 
+# Behind the head and the names of the instructions.
+LIVE_OFFSET = 1024
+
 HEAD: dict[str, Any] = {
-    "magic": page.MAGIC,
-    "layout": page.LAYOUT,
-    "live_offset": 512,
-    "cells_offset": 128,
-    "cell_count": 4,
-    "cell_size": 64,
+    "magic": stats.MAGIC,
+    "layout": stats.LAYOUT,
+    "live_offset": LIVE_OFFSET,
+    "request_counts_offset": 128,
+    "request_counts_number": 4,
+    "request_counts_size": 64,
     "first_source": 1,
     "loaded": 1,
     "forks": 0,
@@ -30,6 +33,9 @@ HEAD: dict[str, Any] = {
     "libcrypto": b"2",
     "aes": b"3",
     "reason": b"",
+    "virtual_machine": 0,
+    "clone_protection": 0,
+    "clone_reason": b"this is no virtual machine",
 }
 
 
@@ -38,6 +44,10 @@ def forged(requests: int = 3, served: int = 48, names: Sequence[bytes] = NAMES, 
     unknown = set(changes) - set(HEAD) - set(live)
     assert not unknown, unknown
     live.update((key, changes.pop(key)) for key in LIVE if key in changes)
-    head = page.HEAD.pack(*{**HEAD, **changes}.values()) + b"".join(map(page.NAME.pack, names))
+    head = stats.HEAD.pack(*{**HEAD, **changes}.values()) + b"".join(map(stats.NAME.pack, names))
     numbers = struct.pack(f"={len(live)}Q", *live.values())
-    return head.ljust(512, b"\0") + numbers.ljust(128, b"\0") + page.CELL.pack(requests, served).ljust(256, b"\0")
+    return (
+        head.ljust(LIVE_OFFSET, b"\0")
+        + numbers.ljust(128, b"\0")
+        + stats.REQUEST_COUNTS.pack(requests, served).ljust(256, b"\0")
+    )

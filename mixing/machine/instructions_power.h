@@ -1,0 +1,29 @@
+/*
+ * instructions_power.h - the only file that executes darn.
+ *
+ * As numbers, since assemblers for POWER8, which drng is built for, do not know it. Both return what came: a word, or
+ * all ones.
+ */
+
+#ifndef DRNG_INSTRUCTIONS_POWER_H
+#define DRNG_INSTRUCTIONS_POWER_H
+
+#include <stdint.h>
+
+/* darn r3, 1: conditioned. */
+static inline uint64_t drng_execute_darn(void)
+{
+    register uint64_t r3 __asm__("r3");
+    __asm__ volatile(".long 0x7c6105e6" : "=r"(r3));
+    return r3;
+}
+
+/* darn r3, 2: raw. */
+static inline uint64_t drng_execute_darn_raw(void)
+{
+    register uint64_t r3 __asm__("r3");
+    __asm__ volatile(".long 0x7c6205e6" : "=r"(r3));
+    return r3;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* The rows of the instructions of 64-bit Arm. */
+
+#include "mixing/machine/cpu.h"
+#include "mixing/machine/instruction.h"
+#include "mixing/machine/instructions_arm.h"
+
+/* The manual promises a word of 0 with a failure; older ones left it unknown. */
+static bool drng_cpu_rndr(uint64_t *word)
+{
+    uint64_t value;
+    const bool done = drng_execute_rndr(&value);
+    *word = done ? value : 0;
+    return done;
+}
+
+static bool drng_cpu_rndrrs(uint64_t *word)
+{
+    uint64_t value;
+    const bool done = drng_execute_rndrrs(&value);
+    *word = done ? value : 0;
+    return done;
+}
+
+const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
+    [DRNG_RNDRRS] = {.name = "RNDRRS",
+                     .read = drng_cpu_rndrrs,
+                     .tries = DRNG_STARVING_TRIES,
+                     .starves = true,
+                     .window_words = DRNG_RDSEED_WORDS},
+    [DRNG_RNDR] = {.name = "RNDR",
+                   .read = drng_cpu_rndr,
+                   .tries = DRNG_RDRAND_TRIES,
+                   .window_words = DRNG_RDRAND_WORDS},
+};
+
+/* None is known to give words that are not random. */
+const struct drng_broken_part drng_broken_parts[] = {{.vendor = NULL}};

@@ -1,0 +1,134 @@
+#!/bin/sh
+# cross.sh - builds drng and its tests for another architecture on this machine, to be run under QEMU's user mode.
+#
+#     cross.sh [ARCH...]     aarch64, ppc64le, s390x, riscv64; all of them where none is named
+#
+# Installs the cross compilers and QEMU from Debian's packages (root). The libraries of the other architecture are
+# unpacked under build/cross/ARCH/sysroot and nowhere else: the machine's own package database does not hear of them.
+# Installs and fetches nothing where all is there. Exit status 77: the packages for one of them could not be had.
+
+set -eu
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
+
+# describe ARCH - Debian's names for it.
+describe()
+{
+    suite=
+    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev
+        python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 zlib1g"
+    case $1 in
+    aarch64) debian=arm64 triplet=aarch64-linux-gnu ;;
+    ppc64le) debian=ppc64el triplet=powerpc64le-linux-gnu ;;
+    s390x) debian=s390x triplet=s390x-linux-gnu ;;
+    riscv64)
+        debian=riscv64 triplet=riscv64-linux-gnu
+        # Debian 12 does not have it.
+        suite=trixie
+        libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3t64 libssl-dev openssl openssl-provider-legacy
+            libcunit1 libcunit1-dev libzstd1 zlib1g python3.13-minimal libpython3.13-minimal libpython3.13-stdlib
+            libexpat1 libffi8"
+        ;;
+    *)
+        echo "cross.sh: no rig for \"$1\": write aarch64, ppc64le, s390x or riscv64" >&2
+        exit 64
+        ;;
+    esac
+}
+
+# private_apt COMMAND... - apt-get for the other architecture, its lists and its idea of what is installed in a folder of
+# their own.
+private_apt()
+{
+    apt-get -qq -o APT::Architecture="$debian" -o APT::Architectures="$debian" -o APT::Sandbox::User=root \
+        -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
+        -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" \
+        -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
+}
+
+# The machine's own sources of Debian's packages, as lines of a sources.list. None before the first update.
+debian_sources()
+{
+    # shellcheck disable=SC2016 # the names are apt's
+    apt-get indextargets --format 'deb $(SITE) $(RELEASE) $(COMPONENT)' \
+        'Created-By: Packages' 'Origin: Debian' 'Component: main' | sort -u
+}
+
+# The same, of the suite if one is set, from where the machine has its own from.
+wanted_sources()
+{
+    if [ -z "$suite" ]; then
+        debian_sources
+    else
+        debian_sources | grep -v -- -security | awk -v suite="$suite" 'NR == 1 { print $1, $2, suite, "main" }'
+    fi
+}
+
+# Fails without a sysroot, or leaves a whole one.
+fetch_sysroot()
+{
+    apt=$build/apt
+    rm -rf "$apt" "$sysroot" "$sysroot.new"
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$sysroot.new"
+    : >"$apt/status"
+    wanted_sources >"$apt/sources.list"
+    if [ ! -s "$apt/sources.list" ]; then
+        apt-get update -qq >/dev/null || return 1
+        wanted_sources >"$apt/sources.list"
+    fi
+    # The archive of the security updates is one more that may be out of step; the tests can do without it.
+    private_apt update || {
+        sed -i /-security/d "$apt/sources.list"
+        private_apt update || return 1
+    }
+    # Debian 13 and later have /lib as a link, and leave it to a package of its own.
+    for directory in bin lib lib64 sbin; do
+        mkdir -p "$sysroot.new/usr/$directory" && ln -s "usr/$directory" "$sysroot.new/$directory"
+    done
+    # shellcheck disable=SC2086 # a list of names
+    (cd "$apt/packages" && private_apt download $libraries) || return 1
+    for package in "$apt"/packages/*.deb; do
+        dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$sysroot.new" || return 1
+    done
+    rm -rf "$apt"
+    # Links from the root on would lead out of the sysroot.
+    find "$sysroot.new" -lname '/*' -exec sh -c '
+        root=$1
+        shift
+        for link; do ln -sfn "$(realpath -m -s --relative-to="${link%/*}" "$root$(readlink "$link")")" "$link"; done
+    ' sh "$sysroot.new" {} +
+    mv "$sysroot.new" "$sysroot"
+}
+
+# build ARCH - false: its packages could not be had.
+build()
+{
+    describe "$1"
+    build=$PWD/build/cross/$1
+    sysroot=$build/sysroot
+    need_packages "gcc-$(echo "$triplet" | tr _ -)" cmake ninja-build pkg-config qemu-user || return 1
+    if [ ! -d "$sysroot" ]; then
+        echo "Fetching: libc, libcrypto, openssl, CUnit and python for $1 into $sysroot"
+        fetch_sysroot || return 1
+    fi
+    echo "Building: $1"
+    cmake -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$1.cmake" \
+        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_WERROR=ON -DDRNG_TESTS=ON >/dev/null
+    cmake --build "$build" >"$build/build.log" || {
+        tail -n 40 "$build/build.log" >&2
+        exit 1
+    }
+    echo "Every CUnit program: ctest --test-dir build/cross/$1"
+    echo "Run it: OPENSSL_MODULES=$build qemu-$1 -L $sysroot $sysroot/usr/bin/openssl rand -provider drng -hex 32"
+}
+
+[ $# -gt 0 ] || set -- aarch64 ppc64le s390x riscv64
+missing=
+for arch; do
+    build "$arch" || missing="$missing $arch"
+done
+[ -z "$missing" ] || {
+    echo "skipped: these packages could not be had, for:$missing"
+    exit 77
+}

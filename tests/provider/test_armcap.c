@@ -1,0 +1,120 @@
+/* OPENSSL_armcap: what it leaves of the CPU, and that a set-user-ID program ignores it. */
+
+#include <stdlib.h>
+
+#include "provider/armcap.h"
+#include "tests/unit/unit.h"
+
+enum { AES = 1 << 2, RNG = 1 << 8 };
+
+/* In place of the C library's, by the linker; NULL is its answer in a set-user-ID program. */
+char *__wrap_secure_getenv(const char *name);
+char *__real_secure_getenv(const char *name);
+
+static bool set_user_id;
+
+char *__wrap_secure_getenv(const char *name)
+{
+    return set_user_id ? NULL : __real_secure_getenv(name);
+}
+
+/* As C reads numbers, and in 32 bits: crypto/armcap.c in libcrypto. What is no number masks everything. */
+static void the_value_is_read_as_libcrypto_reads_it(void)
+{
+    static const struct {
+        const char *value;
+        uint32_t left;
+    } cases[] = {
+        {NULL, UINT32_MAX},
+        {"0", 0},
+        {"4", 4},
+        {"0x3d", 0x3d},
+        {"0X3D", 0x3d},
+        {"075", 0x3d},
+        {"", 0},
+        {"x", 0},
+        {"~4", 0},
+        {" \t7", 7},
+        {"+7", 7},
+        {"-1", UINT32_MAX},
+        {"-5", UINT32_MAX - 4},
+        {"7 and more", 7},
+        {"7:0", 7},
+        {"08", 0},
+        {"0x", 0},
+        {"0xffffffff", UINT32_MAX},
+        {"0x100000004", 4},
+        {"0x1000000000000000000000000", UINT32_MAX},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        CU_ASSERT_EQUAL(drng_armcap_read(cases[i].value), cases[i].left);
+    }
+}
+
+static bool is_left(bool has_aes, uint32_t left)
+{
+    struct drng_evidence evidence = {.cpu = {.aes = has_aes}};
+    drng_armcap_mask(&evidence, left);
+    return evidence.cpu.aes;
+}
+
+static void the_bit_of_aes_decides_and_adds_none(void)
+{
+    CU_ASSERT_TRUE(is_left(true, AES));
+    CU_ASSERT_TRUE(is_left(true, UINT32_MAX));
+    CU_ASSERT_FALSE(is_left(true, 0));
+    CU_ASSERT_FALSE(is_left(true, ~(uint32_t)AES));
+    CU_ASSERT_FALSE(is_left(false, UINT32_MAX));
+    CU_ASSERT_FALSE(is_left(false, 0));
+}
+
+static void the_bit_of_rndr_masks_its_instructions(void)
+{
+    struct drng_evidence evidence = {.cpu = {.aes = true}};
+    drng_armcap_mask(&evidence, RNG);
+    CU_ASSERT_FALSE(evidence.cpu.aes);
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        CU_ASSERT_FALSE(evidence.masked[i]);
+    }
+    drng_armcap_mask(&evidence, ~(uint32_t)RNG);
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        CU_ASSERT_TRUE(evidence.masked[i]);
+    }
+}
+
+static bool is_left_by_the_environment(void)
+{
+    struct drng_evidence evidence = {.cpu = {.aes = true}};
+    drng_armcap_apply(&evidence);
+    return evidence.cpu.aes;
+}
+
+static void the_environment_is_read(void)
+{
+    CU_ASSERT_EQUAL(unsetenv("OPENSSL_armcap"), 0);
+    CU_ASSERT_TRUE(is_left_by_the_environment());
+    CU_ASSERT_EQUAL(setenv("OPENSSL_armcap", "0", 1), 0);
+    CU_ASSERT_FALSE(is_left_by_the_environment());
+    CU_ASSERT_EQUAL(setenv("OPENSSL_armcap", "0x4", 1), 0);
+    CU_ASSERT_TRUE(is_left_by_the_environment());
+}
+
+/* Who starts one does not choose what it runs. libcrypto itself obeys. */
+static void a_set_user_id_program_ignores_it(void)
+{
+    CU_ASSERT_EQUAL(setenv("OPENSSL_armcap", "0", 1), 0);
+    CU_ASSERT_FALSE(is_left_by_the_environment());
+    set_user_id = true;
+    CU_ASSERT_TRUE(is_left_by_the_environment());
+    set_user_id = false;
+}
+
+static const struct unit_test tests[] = {
+    {"the value is read as libcrypto reads it", the_value_is_read_as_libcrypto_reads_it},
+    {"the bit of AES decides and adds none", the_bit_of_aes_decides_and_adds_none},
+    {"the bit of RNDR masks its instructions", the_bit_of_rndr_masks_its_instructions},
+    {"the environment is read", the_environment_is_read},
+    {"a set-user-ID program ignores it", a_set_user_id_program_ignores_it},
+};
+
+UNIT_MAIN("OPENSSL_armcap", tests)

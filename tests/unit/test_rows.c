@@ -1,0 +1,451 @@
+/*
+ * The machine's own instructions: every fault on each of its rows, with the other rows good, dry, or as bad.
+ *
+ * Who serves, what is counted, what is disabled, how long it takes, and that nothing of a bad source is put out.
+ * DRNG_FAULT_TABLE names a file for the result as a table.
+ */
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mixing/drbg/request_entropy.h"
+#include "mixing/entropy/seed.h"
+#include "tests/scripted/cpu.h"
+#include "tests/scripted/os.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/faults.h"
+#include "tests/unit/seed_model.h"
+#include "tests/unit/unit.h"
+
+enum { SEED_LEN = FAULTS_SEED_LEN, TAKEN_BEFORE = 0xaa, FALLBACK_BYTE = 0xfb, MOST_ROWS = 8 };
+_Static_assert((int)DRNG_INSTRUCTIONS <= (int)MOST_ROWS, "more rows than there is room for");
+
+static struct drng_instruction instructions[DRNG_INSTRUCTIONS];
+static struct drng_counters counters;
+static struct drng_seed_policy policy;
+static struct drng_seed_reader reader;
+static unsigned fallback_calls;
+static FILE *table;
+
+static bool fall_back(void *arg, uint8_t *out, size_t len)
+{
+    (void)arg;
+    fallback_calls++;
+    memset(out, FALLBACK_BYTE, len);
+    return true;
+}
+
+/* A new process, on a CPU whose instructions are all good. */
+static void set_up(void)
+{
+    scripted_reset_rows();
+    memset(&counters, 0, sizeof(counters));
+    memset(&reader, 0, sizeof(reader));
+    fallback_calls = 0;
+    policy = (struct drng_seed_policy){.aes = &drng_aes_portable, .fallback = fall_back, .counters = &counters};
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        instructions[i] =
+            (struct drng_instruction){.row = &drng_instruction_rows[i], .counters = &counters.instructions[i]};
+        policy.instructions[i] = &instructions[i];
+    }
+}
+
+/* ---- A row alone ---- */
+
+static void rows_have_the_names_that_the_keys_have(void)
+{
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const char *name = drng_instruction_rows[i].name;
+        const char *flag = drng_instruction_flag(i);
+        CU_ASSERT_EQUAL_FATAL(strlen(name), strlen(flag));
+        for (size_t at = 0; name[at] != '\0'; at++) {
+            CU_ASSERT_EQUAL(tolower((unsigned char)name[at]), flag[at]);
+        }
+    }
+    CU_ASSERT_STRING_EQUAL(drng_instruction_rows[DRNG_WORDS_INSTRUCTION].name, DRNG_WORDS_NAME);
+}
+
+static bool garbage_and_a_failure(struct scripted_instruction *in, uint64_t *word)
+{
+    (void)in;
+    *word = 0x1234;
+    return false;
+}
+
+static void a_failed_read_leaves_no_word(void)
+{
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        uint64_t word = 1;
+        set_up();
+        scripted_rows[i].behaviour = garbage_and_a_failure;
+        CU_ASSERT_FALSE(drng_instruction_rows[i].read(&word));
+        CU_ASSERT_EQUAL(word, 0);
+    }
+}
+
+/* A flag or a condition code says whether there is a word: 0 is one like any other. */
+static void zero_is_a_word(void)
+{
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        uint64_t word = 1;
+        set_up();
+        scripted_rows[i].behaviour = scripted_zeros;
+        CU_ASSERT_TRUE(drng_instruction_rows[i].read(&word));
+        CU_ASSERT_EQUAL(word, 0);
+    }
+}
+
+/* A request takes one word, and does not wait for an instruction that has none: then the kernel is asked. */
+static void a_request_takes_one_word(void)
+{
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+    struct scripted_instruction *cpu = &scripted_rows[DRNG_WORDS_INSTRUCTION];
+    const struct drng_request_words words = {{&instructions[DRNG_WORDS_INSTRUCTION], NULL}};
+    set_up();
+    drng_request_entropy(&words, fresh);
+    CU_ASSERT_EQUAL(memcmp(fresh, &cpu->log[0], sizeof(fresh)), 0);
+    CU_ASSERT_EQUAL(cpu->executions, 1);
+    cpu->behaviour = scripted_dry;
+    CU_ASSERT_EQUAL(scripted_os_calls, 0);
+    drng_request_entropy(&words, fresh);
+    CU_ASSERT_EQUAL(cpu->executions, 1 + drng_instruction_rows[DRNG_WORDS_INSTRUCTION].tries);
+    CU_ASSERT_EQUAL(scripted_os_calls, 1);
+}
+
+/* ---- A fault, and what the other rows do meanwhile ---- */
+
+enum others { OTHERS_BARRED, OTHERS_GOOD, BEFORE_DRY, ALL_FAULTY, PAIRINGS };
+
+static const char *const others_names[] = {"not allowed", "good", "dry before it, good after it", "as bad"};
+
+struct trial {
+    const struct fault *fault;
+    unsigned which; /* bit or byte */
+    unsigned row;
+    enum others others;
+    enum drng_conditioner_kind conditioner;
+    bool fallback;
+    /* what came of it */
+    enum drng_result status;
+    uint64_t taken_ns;
+    uint8_t out[SEED_LEN];
+};
+
+static bool is_allowed(const struct trial *trial, unsigned row)
+{
+    return row == trial->row || trial->others != OTHERS_BARRED;
+}
+
+static bool has_fault(const struct trial *trial, unsigned row)
+{
+    return row == trial->row || trial->others == ALL_FAULTY;
+}
+
+static bool is_dry(const struct trial *trial, unsigned row)
+{
+    return trial->others == BEFORE_DRY && row < trial->row;
+}
+
+/* Draws seeds from one row alone until the next one would go past `words`. */
+static void wear(unsigned row, uint64_t words)
+{
+    const struct drng_seed_policy whole = policy;
+    const size_t window = drng_instruction_rows[row].window_words;
+    uint8_t seed[SEED_LEN];
+    bool served = true;
+    memset(policy.instructions, 0, sizeof(policy.instructions));
+    policy.instructions[row] = &instructions[row];
+    policy.conditioner = DRNG_HMAC_SHA256;
+    policy.fallback = NULL;
+    while (served && scripted_rows[row].words + seed_model_words(window, SEED_LEN) <= words) {
+        served = drng_seed_get(&policy, &reader, seed, SEED_LEN) == DRNG_OK;
+    }
+    CU_ASSERT_TRUE(served);
+    policy = whole;
+}
+
+static void give_fault(const struct trial *trial, unsigned row)
+{
+    const struct fault *fault = trial->fault;
+    struct scripted_instruction *cpu = &scripted_rows[row];
+    cpu->behaviour = fault->behaviour;
+    cpu->at = drng_instruction_rows[row].starves ? fault->starving_at : fault->steady_at;
+    cpu->which = trial->which;
+    wear(row, fault->wear);
+    cpu->ns = fault->slow_ns != 0 ? fault->slow_ns : cpu->ns;
+}
+
+static void prepare(const struct trial *trial)
+{
+    set_up();
+    policy.conditioner = trial->conditioner;
+    policy.fallback = trial->fallback ? fall_back : NULL;
+    for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
+        if (has_fault(trial, row)) {
+            give_fault(trial, row);
+        } else if (is_dry(trial, row)) {
+            scripted_rows[row].behaviour = scripted_dry;
+        }
+    }
+    memset(&counters, 0, sizeof(counters));
+    for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
+        policy.instructions[row] = is_allowed(trial, row) ? &instructions[row] : NULL;
+    }
+}
+
+static void run(struct trial *trial)
+{
+    const uint64_t before = scripted_clock_ns;
+    memset(trial->out, TAKEN_BEFORE, sizeof(trial->out));
+    trial->status = drng_seed_get(&policy, &reader, trial->out, sizeof(trial->out));
+    trial->taken_ns = scripted_clock_ns - before;
+}
+
+/* ---- What is expected ---- */
+
+/* darn says with all ones that it has no word. */
+static bool is_no_word(const struct fault *fault)
+{
+#if defined(__powerpc64__)
+    return fault->behaviour == scripted_ones;
+#else
+    (void)fault;
+    return false;
+#endif
+}
+
+static struct outcome outcome_of(const struct trial *trial, unsigned row)
+{
+    const struct outcome unasked = {.serves = false};
+    const struct outcome serves = {.serves = true};
+    if (!is_allowed(trial, row) || is_dry(trial, row)) {
+        return unasked;
+    }
+    if (!has_fault(trial, row)) {
+        return serves;
+    }
+    if (is_no_word(trial->fault)) {
+        return unasked;
+    }
+    return drng_instruction_rows[row].starves ? *trial->fault->if_starving : *trial->fault->if_steady;
+}
+
+/* The row that serves, or DRNG_INSTRUCTIONS. */
+static unsigned expected_server(const struct trial *trial)
+{
+    unsigned row = 0;
+    while (row < DRNG_INSTRUCTIONS && !outcome_of(trial, row).serves) {
+        row++;
+    }
+    return row;
+}
+
+static enum drng_source expected_source(const struct trial *trial)
+{
+    const unsigned row = expected_server(trial);
+    if (row < DRNG_INSTRUCTIONS) {
+        return DRNG_SOURCE_INSTRUCTION + row;
+    }
+    return trial->fallback ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
+}
+
+/* The last words that the row gave, conditioned under the reader's key. */
+static bool is_seed_of(const struct trial *trial, unsigned row)
+{
+    const struct scripted_instruction *cpu = &scripted_rows[row];
+    const size_t window = drng_instruction_rows[row].window_words;
+    const size_t count = seed_model_words(window, SEED_LEN);
+    uint64_t key[SEED_MODEL_KEY_WORDS];
+    uint8_t seed[SEED_LEN];
+    memcpy(key, reader.noise[row].key, sizeof(key));
+    return cpu->log_len >= count && cpu->log_len == cpu->words &&
+           seed_model_condition(trial->conditioner, key, &cpu->log[cpu->log_len - count], window, seed, SEED_LEN) &&
+           memcmp(seed, trial->out, SEED_LEN) == 0;
+}
+
+static bool output_is_of(const struct trial *trial, enum drng_source source)
+{
+    if (source == DRNG_SOURCE_NONE || source == DRNG_SOURCE_FALLBACK) {
+        return bytes_are(trial->out, SEED_LEN, source == DRNG_SOURCE_FALLBACK ? FALLBACK_BYTE : 0);
+    }
+    return is_seed_of(trial, source - DRNG_SOURCE_INSTRUCTION);
+}
+
+/* ---- Judging ---- */
+
+static void judge_row(const struct trial *trial, unsigned row)
+{
+    const bool asked = row <= expected_server(trial);
+    const struct outcome outcome = asked ? outcome_of(trial, row) : (struct outcome){.serves = false};
+    const struct scripted_instruction *cpu = &scripted_rows[row];
+    CU_ASSERT_EQUAL(counters.instructions[row].health_failures, outcome.health_failures);
+    CU_ASSERT_EQUAL(instructions[row].disabled, outcome.disabled);
+    CU_ASSERT_EQUAL(counters.seeds[row], asked && outcome.serves);
+    if (trial->fault->wear == 0) {
+        const uint64_t words = is_no_word(trial->fault) && has_fault(trial, row) ? 0 : cpu->words;
+        CU_ASSERT_EQUAL(counters.instructions[row].retries, cpu->executions - words);
+    }
+}
+
+static void judge(const struct trial *trial)
+{
+    const enum drng_source source = expected_source(trial);
+    CU_ASSERT_EQUAL(trial->status, source != DRNG_SOURCE_NONE ? DRNG_OK : DRNG_NO_FALLBACK);
+    CU_ASSERT_EQUAL(counters.source, source);
+    CU_ASSERT_EQUAL(counters.seed_failures, source == DRNG_SOURCE_NONE);
+    CU_ASSERT_EQUAL(counters.seeds_fallback, source == DRNG_SOURCE_FALLBACK);
+    CU_ASSERT_EQUAL(fallback_calls, source == DRNG_SOURCE_FALLBACK);
+    for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
+        judge_row(trial, row);
+    }
+    CU_ASSERT_TRUE(trial->taken_ns < FAULTS_LIMIT_NS);
+    CU_ASSERT_TRUE(output_is_of(trial, source));
+}
+
+/* The number of the line does not say which case it was. */
+static void judge_and_name(const struct trial *trial)
+{
+    const unsigned before = CU_get_number_of_failures();
+    judge(trial);
+    if (CU_get_number_of_failures() != before) {
+        (void)fprintf(stderr, "\n    wrong: %s: %s (%u) | others %s | %s fallback | %" PRIu64 " us\n",
+                      drng_instruction_rows[trial->row].name, trial->fault->name, trial->which,
+                      others_names[trial->others], trial->fallback ? "with" : "without", trial->taken_ns / 1000);
+    }
+}
+
+/* ---- The table ---- */
+
+static const char *server_name(const struct trial *trial)
+{
+    const unsigned row = expected_server(trial);
+    if (row < DRNG_INSTRUCTIONS) {
+        return drng_instruction_rows[row].name;
+    }
+    return trial->fallback ? "fallback" : "nobody: zeros and an error";
+}
+
+static void print_head(void)
+{
+    (void)fputs("| instruction | fault | others | fallback | what serves | health failures | disabled | retries | time "
+                "in ms |\n"
+                "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
+                table);
+}
+
+static void print_row(const struct trial *trial)
+{
+    uint64_t failures = 0;
+    uint64_t retries = 0;
+    unsigned disabled = 0;
+    for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
+        failures += counters.instructions[row].health_failures;
+        retries += counters.instructions[row].retries;
+        disabled += instructions[row].disabled;
+    }
+    (void)fprintf(table, "| %s | %s | %s | %s | %s | %" PRIu64 " | %u | %" PRIu64 " | %.2f |\n",
+                  drng_instruction_rows[trial->row].name, trial->fault->name, others_names[trial->others],
+                  trial->fallback ? "yes" : "no", server_name(trial), failures, disabled, retries,
+                  (double)trial->taken_ns / 1e6);
+}
+
+/* ---- Every fault on every row ---- */
+
+static void try_case(struct trial trial)
+{
+    prepare(&trial);
+    run(&trial);
+    judge_and_name(&trial);
+    if (table != NULL && trial.conditioner == DRNG_CBC_MAC && trial.which == 0) {
+        print_row(&trial);
+    }
+}
+
+/* Three of the bits or bytes: test_fault_matrix has them all. */
+static void try_kinds(const struct trial *trial)
+{
+    const unsigned kinds = trial->fault->kinds > 0 ? trial->fault->kinds : 1;
+    const unsigned step = kinds == 1 ? 1 : (kinds - 1) / 2;
+    for (unsigned which = 0; which < kinds; which += step) {
+        struct trial one = *trial;
+        one.which = which;
+        try_case(one);
+    }
+}
+
+/* Not what is another case again, and not what a row of this kind cannot come to. */
+static bool is_possible(const struct trial *trial)
+{
+    if (DRNG_INSTRUCTIONS == 1 && trial->others != OTHERS_BARRED) {
+        return false;
+    }
+    if (trial->others == BEFORE_DRY && trial->row == 0) {
+        return false;
+    }
+    for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
+        if (has_fault(trial, row) && !drng_instruction_rows[row].starves && trial->fault->if_steady == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void try_all(enum drng_conditioner_kind conditioner, bool fallback)
+{
+    for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
+        for (const struct fault *fault = faults; fault->name != NULL; fault++) {
+            for (unsigned others = 0; others < PAIRINGS; others++) {
+                const struct trial trial = {.fault = fault,
+                                            .row = row,
+                                            .others = (enum others)others,
+                                            .conditioner = conditioner,
+                                            .fallback = fallback};
+                /* A million words take their time, and are worn off alike for all. */
+                const bool repeated = fault->wear >= FAULTS_MILLION &&
+                                      (conditioner != DRNG_CBC_MAC || !fallback || others != OTHERS_BARRED);
+                if (is_possible(&trial) && !repeated) {
+                    try_kinds(&trial);
+                }
+            }
+        }
+    }
+}
+
+static void faults_with_a_fallback(void)
+{
+    try_all(DRNG_CBC_MAC, true);
+    try_all(DRNG_HMAC_SHA256, true);
+}
+
+static void faults_without_a_fallback(void)
+{
+    try_all(DRNG_CBC_MAC, false);
+    try_all(DRNG_HMAC_SHA256, false);
+}
+
+static const struct unit_test tests[] = {
+    {"rows have the names that the keys have", rows_have_the_names_that_the_keys_have},
+    {"a failed read leaves no word", a_failed_read_leaves_no_word},
+    {"zero is a word", zero_is_a_word},
+    {"a request takes one word", a_request_takes_one_word},
+    {"faults with a fallback", faults_with_a_fallback},
+    {"faults without a fallback", faults_without_a_fallback},
+};
+
+int main(void)
+{
+    const char *path = getenv("DRNG_FAULT_TABLE"); // NOLINT(concurrency-mt-unsafe)
+    table = path != NULL ? fopen(path, "we") : NULL;
+    if (path != NULL && table == NULL) {
+        perror(path);
+        return EXIT_FAILURE;
+    }
+    if (table != NULL) {
+        print_head();
+    }
+    const int result = unit_run("rows", tests, sizeof(tests) / sizeof(*tests));
+    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+}
