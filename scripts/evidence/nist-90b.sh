@@ -9,7 +9,7 @@
 # again: a run that was ended goes on where it was. The samples are owner-only; they are never to be used as random bytes.
 #
 # Ends with DIRECTORY/nist-90b.md and pictures; scripts/evidence/tables.py --write nist-90b puts the table into
-# docs/entropy-assessment.md, and the pictures go to docs/pictures by hand. Takes root, and an hour or more of a core.
+# docs/entropy-assessment.md, and the pictures go to docs/pictures by hand. Takes root, and half an hour of a core.
 # Status 77: the chroot cannot be made here.
 
 set -eu
@@ -98,7 +98,6 @@ for stage in rdseed rdrand; do
     names="$names $stage"
 done
 collect biased "$scripted" biased rdrand
-collect counting "$scripted" counting rdrand
 collect same-start "$scripted" good rdrand
 # shellcheck disable=SC2016 # dpkg-query's fields, and awk's
 keep version.txt tool dpkg-query -W -f '${Package} ${Version}\n' sp800-90b-entropy-assessment
@@ -108,7 +107,7 @@ keep cpu.txt awk -F '[ \t]*: ' '/^$/ { exit } { field[$1] = $2 } END {
 }' /proc/cpuinfo
 keep date.txt date -u +%Y-%m-%d
 
-for name in $names biased counting same-start; do
+for name in $names biased same-start; do
     assess "$name"
 done
 exec /usr/bin/python3 scripts/evidence/nist_90b.py "$directory"

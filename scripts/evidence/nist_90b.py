@@ -21,7 +21,6 @@ SOURCES = {
     "rdseed": "RDSEED of this CPU",
     "rdrand": "RDRAND of this CPU",
     "biased": "scripted: each bit is set with a chance of 9/16",
-    "counting": "scripted: counts",
     "same-start": "scripted: a good generator that starts with the same state each time",
 }
 
