@@ -136,6 +136,7 @@ def returning(period: int, words: int) -> float:
 class Fault:
     name: str  # the first words of a line of health_detection
     text: str
+    left: float  # min-entropy of a word, in bits
     startup: Callable[[int], float]  # by lane
     use: Callable[[int], float]  # by words
 
@@ -173,28 +174,30 @@ def pair(words: int) -> float:
 
 
 FAULTS = (
-    Fault("none 0", "none", never, never),
-    Fault("zeros 0", "all zeros", sure, pair),
-    Fault("ones 0", "all ones", sure, pair),
-    Fault("constant 0", "one word for ever", sure, pair),
-    Fault("alternating 0", "two words in turn", sure, lambda n: returning(2, n)),
-    Fault("period 0", "64 words in turn", sure, lambda n: returning(64, n)),
-    Fault("counting 0", "counting", sure, lambda n: stuck(32, n)),
+    Fault("none 0", "none", 64, never, never),
+    Fault("zeros 0", "all zeros", 0, sure, pair),
+    Fault("ones 0", "all ones", 0, sure, pair),
+    Fault("constant 0", "one word for ever", 0, sure, pair),
+    Fault("alternating 0", "two words in turn", 0, sure, lambda n: returning(2, n)),
+    Fault("period 0", "64 words in turn", 0, sure, lambda n: returning(64, n)),
+    Fault("counting 0", "counting", 0, sure, lambda n: stuck(32, n)),
     *(
         Fault(
             f"bias {k}",
             f"each bit set in {2**k - 1} of {2**k} words",
+            -cutoffs.WORD_BITS * math.log2(1 - 2.0**-k),
             lambda _, k=k: at_startup([biased_byte(k)] * LANES, biased(k)),  # type: ignore[misc]
             lambda n, k=k: in_use(biased(k), n),  # type: ignore[misc]
         )
         for k in (2, 3, 4)
     ),
-    Fault("bit 0", "a bit stuck", sure, lambda n: stuck(1, n)),
-    Fault("byte 0", "a byte stuck", sure, lambda n: stuck(8, n)),
+    Fault("bit 0", "a bit stuck", 63, sure, lambda n: stuck(1, n)),
+    Fault("byte 0", "a byte stuck", 56, sure, lambda n: stuck(8, n)),
     *(
         Fault(
             f"byte {k}",
             f"a byte of {2**k} values",
+            cutoffs.WORD_BITS - 8 + k,
             lambda number, k=k: weak_byte(k, number),  # type: ignore[misc]
             never,
         )
@@ -261,7 +264,8 @@ def rows(fault: Fault, counts: Sequence[Sequence[int]]) -> list[str]:
     for name, numbers in groups.items():
         cells = [cell(fault.startup(numbers[0]), [counts[n][0] for n in numbers])]
         cells += [cell(fault.use(w), [counts[n][i + 1] for n in numbers]) for i, w in enumerate(periods())]
-        lines.append(f"| {fault.text} | {name} | " + " | ".join(cells) + " |")
+        left = f"{fault.left:.1f}".removesuffix(".0")
+        lines.append(f"| {fault.text} | {left} | {name} | " + " | ".join(cells) + " |")
     return lines
 
 
@@ -272,6 +276,7 @@ def table() -> str:
     rdseed, samples, rdrand = (entropy.thousands(n) for n in periods())
     head = [
         "fault",
+        "bits left in a word",
         "lane",
         f"from the first word on: start-up, {entropy.thousands(LANES * cutoffs.STARTUP_WORDS)} bytes",
         f"in use: an hour of RDSEED, {rdseed} words",
