@@ -80,8 +80,8 @@ def test_a_table_is_what_its_maker_gives(name: str) -> None:
         ("entropy.md", "2^-23.0 a window", "2^-30 a sample", "health-tests"),
         (
             "entropy-assessment.md",
-            "| a bit stuck | each | 1 (1.000) |",
-            "| a bit stuck | each | 1 (0.999) |",
+            "| a bit stuck | 63 | each | 1 (1.000) |",
+            "| a bit stuck | 63 | each | 1 (0.999) |",
             "detection",
         ),
         ("entropy-assessment.md", "| at once | stuck value | 2 |", "| at once | stuck value | 1 |", "health-lab"),
