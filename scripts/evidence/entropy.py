@@ -156,7 +156,55 @@ def limits_table() -> str:
     return "| what | how much |\n| --- | --- |\n" + "".join(f"| {what} | {much} |\n" for what, much in rows)
 
 
-TABLES = {"health-tests": tests_table, "conditioning": conditioning_table, "bounds": limits_table}
+ANNOUNCED = "NIST's announcement, 25 September 2025"
+PANEL = "second-hand: a project's summary of"
+NOTES = "second-hand: a project's notes on"
+STRENGTH = 256  # bits, of AES-256
+RBG2_LIMIT_BITS = 2**17
+
+
+def rbg_table() -> str:
+    """What is said here of SP 800-90C, whose text could not be had: where it was read, and what drng does."""
+    known = constants()
+    first, again = 3 * STRENGTH // 2, STRENGTH
+    seeds = known["DEFAULT_RESEED_REQUESTS"] * first
+    if not seeds < RBG2_LIMIT_BITS:
+        raise RuntimeError(f"the primary puts out {seeds} bits of seeds between two of its own")
+    rows = [
+        ("the names RBG1, RBG2, RBG3 and RBGC", ANNOUNCED, "uses RBG2 and RBGC to say what it looks like"),
+        ("an RBG2 has an entropy source that is available on demand", ANNOUNCED, "the primary, if RDSEED serves"),
+        ("an RBGC is one of a chain on one computing platform", ANNOUNCED, "the generators of one process"),
+        ("RBGC constructions form a tree; the root has the randomness source", f"{PANEL} 2.2 and 7", "the primary"),
+        ("an RBG2 gives no full-entropy output", f"{PANEL} 2.2", "never calls output that"),
+        (
+            "a node below the root cannot give prediction resistance",
+            f"{PANEL} 2.2 and 7",
+            "a request for it is passed up: the primary takes a new seed, then each node on the way down",
+        ),
+        (
+            "instantiate takes 3s/2 bits of entropy, reseed s",
+            f"{NOTES} 2.6 and 5.3",
+            f"{first} and {again} bits, at s = {STRENGTH}",
+        ),
+        (
+            "an RBG2 reseeds after 2^17 bits of output",
+            f"{NOTES} 5.2.3; found once",
+            f"in seeds for others the primary puts out {thousands(seeds)} bits at most; whoever reads it directly may "
+            "exceed this",
+        ),
+        ("an RBG puts out 2^64 bits at most", f"{NOTES} 2.1; found once", "has no counter for this"),
+        ("full entropy wants h_in 64 bits above n_out", "second-hand: several texts", "calculates with it"),
+    ]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "| SP 800-90C says | read in | drng |\n| --- | --- | --- |\n" + "\n".join(lines) + "\n"
+
+
+TABLES = {
+    "health-tests": tests_table,
+    "conditioning": conditioning_table,
+    "bounds": limits_table,
+    "sp800-90c": rbg_table,
+}
 
 
 # ---- The document ----
@@ -165,6 +213,7 @@ TABLES = {"health-tests": tests_table, "conditioning": conditioning_table, "boun
 NAMES = (
     r"SP 800-\d+[A-C]?(?: Rev\. \d)?(?: \(\d{4}\))?",
     r"RBG\d(?:\(P\))?",
+    r"x86-64",
     r"FIPS 140-3 IG D\.K",
     r"CVE-\d+-\d+",
     r"(?:AES|SHA|HMAC-SHA)-\d+",
@@ -172,6 +221,7 @@ NAMES = (
     r"OpenSSL \d(?:\.\d)?",
     r"\b\d+(?:\.\d+)+\b",  # sections
     r"`[^`]*`",
+    r"\]\([^)]*\)",  # where a link leads
 )
 
 

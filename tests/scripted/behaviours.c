@@ -130,6 +130,17 @@ bool scripted_single_zero(struct scripted_instruction *in, uint64_t *word)
     return in->words == in->at || scripted_good(in, word);
 }
 
+bool scripted_biased(struct scripted_instruction *in, uint64_t *word)
+{
+    uint64_t set = 0;
+    for (unsigned i = 0; i < in->which; i++) {
+        (void)scripted_good(in, word);
+        set |= *word;
+    }
+    *word = set;
+    return true;
+}
+
 static void put_byte(uint64_t *word, unsigned which, uint64_t value)
 {
     *word = (*word & ~(UINT64_C(0xff) << 8 * which)) | value << 8 * which;

@@ -73,6 +73,7 @@ scripted_behaviour scripted_mostly_dry;  /* CF = 1 on one execution in 25, as se
 scripted_behaviour scripted_bad_word;    /* word `at` repeats the one before it */
 scripted_behaviour scripted_bad_words;   /* every word from `at` repeats the one before it */
 scripted_behaviour scripted_single_zero; /* word `at` is 0, and the others are good */
+scripted_behaviour scripted_biased;      /* a bit is set with a chance of 1 - 2^-which */
 
 /* From word `at` on, in words that are good but for that, bit or byte number `which`: */
 scripted_behaviour scripted_bit_at_0;

@@ -17,8 +17,8 @@ DOCS = ROOT / "docs"
 SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
-DERIVED = ("architectures", "health-tests", "conditioning", "bounds", "cutoffs", "budgets")
-TRIED = ("rows", "matrix", "report", "thread-memory", "calls", "filters", "limits")
+DERIVED = ("architectures", "health-tests", "conditioning", "bounds", "sp800-90c", "cutoffs", "budgets")
+TRIED = ("rows", "matrix", "report", "health-lab", "detection", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = (
     "bench",
     "bench-aes-ni",
@@ -30,7 +30,7 @@ BENCHMARKS = (
     "startup",
     "threads",
 )
-MEASURED = {*BENCHMARKS, "clones", "openssl-suite", "releases", "tls"}
+MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "releases", "tls"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
@@ -78,6 +78,13 @@ def test_a_table_is_what_its_maker_gives(name: str) -> None:
         ("entropy.md", "| 8 | 512 | 256 |", "| 4 | 256 | 128 |", "conditioning"),
         ("entropy.md", "127.0", "128.0", "bounds"),
         ("entropy.md", "2^-23.0 a window", "2^-30 a sample", "health-tests"),
+        (
+            "entropy-assessment.md",
+            "| a bit stuck | 63 | each | 1 (1.000) |",
+            "| a bit stuck | 63 | each | 1 (0.999) |",
+            "detection",
+        ),
+        ("entropy-assessment.md", "| at once | stuck value | 2 |", "| at once | stuck value | 1 |", "health-lab"),
         ("reliability.md", "| 32 | 512 | 2 |", "| 32 | 512 | 3 |", "cutoffs"),
         (
             "reliability.md",
@@ -126,8 +133,15 @@ def test_every_comment_belongs_to_a_table(docs: Path, page: str, old: str, new: 
     assert message in result.stderr
 
 
-def test_a_number_in_the_text_of_entropy_md_must_be_in_a_table(docs: Path) -> None:
-    change(docs / "entropy.md", "for a security strength of 256 bits", "of 77 bits")
+@pytest.mark.parametrize(
+    ("page", "old", "new"),
+    [
+        ("entropy.md", "for a security strength of 256 bits", "of 77 bits"),
+        ("entropy-assessment.md", "found with word 127 at the latest", "found with word 77 at the latest"),
+    ],
+)
+def test_a_number_in_the_text_must_be_in_a_table(docs: Path, page: str, old: str, new: str) -> None:
+    change(docs / page, old, new)
     result = tables("--check", "bounds", docs=docs)
     assert result.returncode == 1
     assert "numbers that no table has: 77" in result.stdout
