@@ -53,10 +53,9 @@ void drng_clones_warn(const struct drng_provctx *provctx)
     if (!drng_process.evidence.cpu.hypervisor || protection > DRNG_CLONES_KERNEL) {
         return;
     }
-    (void)snprintf(
-        text, sizeof(text),
-        "copies of this machine may draw the same bytes: %s; let this process read /dev/vmclock0, or "
-        "set request_mixing = auto on a CPU with RDRAND",
-        drng_clones_reason(provctx, protection));
+    (void)snprintf(text, sizeof(text),
+                   "copies of this machine may draw the same bytes: %s; let this process read /dev/vmclock0, or "
+                   "set request_mixing = auto on a CPU with RDRAND",
+                   drng_clones_reason(provctx, protection));
     drng_message_once(DRNG_SAYS_CLONES, text);
 }
