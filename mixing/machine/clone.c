@@ -11,6 +11,9 @@
  */
 enum { LOOKS = 100000 };
 
+/* Waits that signals end, or that a filter refuses; then the time is up even if the clock stands still. */
+enum { WAITS = 1000000 };
+
 static const atomic_uint_least64_t no_generation;
 
 struct drng_clone_watch drng_clone_watch;
@@ -122,13 +125,27 @@ uint64_t drng_epoch_look(void)
     return drng_fork_generation() + drng_clone_count();
 }
 
+/*
+ * How long the kernel still needs. In a child with a time namespace of its own the clock may be hours behind the one
+ * on which the change was seen; so may that of a process restored elsewhere. Then the time counts from now.
+ */
+static uint64_t kernel_needs(void)
+{
+    const uint64_t seen_at = atomic_load(&drng_clone_watch.seen_at);
+    const uint64_t now = drng_os_clock_ns();
+    if (seen_at > now + DRNG_CLONE_KERNEL_NS) {
+        atomic_store(&drng_clone_watch.seen_at, now);
+        return DRNG_CLONE_KERNEL_NS;
+    }
+    return now < seen_at + DRNG_CLONE_KERNEL_NS ? seen_at + DRNG_CLONE_KERNEL_NS - now : 0;
+}
+
+/* A whole wait is enough, whatever the clock then says: it stands still where a filter of system calls refuses it. */
 void drng_clone_let_kernel_hear(void)
 {
-    if (atomic_load(&drng_clone_watch.count) == 0) {
-        return;
-    }
-    const uint64_t until = atomic_load(&drng_clone_watch.seen_at) + DRNG_CLONE_KERNEL_NS;
-    for (uint64_t now = drng_os_clock_ns(); now < until; now = drng_os_clock_ns()) {
-        drng_os_wait(until - now);
+    bool waited = atomic_load(&drng_clone_watch.count) == 0;
+    for (unsigned i = 0; i < WAITS && !waited; i++) {
+        const uint64_t left = kernel_needs();
+        waited = left == 0 || drng_os_wait(left);
     }
 }

@@ -176,6 +176,33 @@ static void the_kernel_gets_a_tenth_of_a_second(void)
     drng_clone_close();
 }
 
+/* As in a child with a time namespace of its own. */
+static void a_clock_that_goes_back_lengthens_no_wait(void)
+{
+    open_device();
+    scripted_clock_ns = UINT64_C(20000) * 1000000000;
+    change(&device->disruption_marker);
+    (void)drng_clone_count();
+    scripted_clock_ns = UINT64_C(10000) * 1000000000;
+    drng_clone_let_kernel_hear();
+    drng_clone_let_kernel_hear();
+    CU_ASSERT_EQUAL(scripted_waits, 1);
+    CU_ASSERT_EQUAL(scripted_waited_ns, 100000000);
+    drng_clone_close();
+}
+
+static void a_clock_that_stands_keeps_no_request(void)
+{
+    open_device();
+    scripted_clock_stands = true;
+    change(&device->disruption_marker);
+    (void)drng_clone_count();
+    drng_clone_let_kernel_hear();
+    CU_ASSERT_EQUAL(scripted_waits, 1);
+    CU_ASSERT_EQUAL(scripted_waited_ns, 100000000);
+    drng_clone_close();
+}
+
 static const struct unit_test tests[] = {
     {"without a device nothing is watched", without_a_device_nothing_is_watched},
     {"a page of something else is not believed", a_page_of_something_else_is_not_believed},
@@ -185,6 +212,8 @@ static const struct unit_test tests[] = {
     {"a device that stops answering is given up", a_device_that_stops_answering_is_given_up},
     {"a second load counts on", a_second_load_counts_on},
     {"the kernel gets a tenth of a second", the_kernel_gets_a_tenth_of_a_second},
+    {"a clock that goes back lengthens no wait", a_clock_that_goes_back_lengthens_no_wait},
+    {"a clock that stands keeps no request", a_clock_that_stands_keeps_no_request},
 };
 
 int main(void)
