@@ -190,6 +190,7 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
 {
     enum drng_source source = DRNG_SOURCE_NONE;
     enum drng_result status = DRNG_UNAVAILABLE;
+    drng_clone_try_again();
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS && status != DRNG_OK; i++) {
         source = DRNG_SOURCE_INSTRUCTION + i;
         status = from_instruction(policy, reader, i, out, len);

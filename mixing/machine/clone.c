@@ -6,16 +6,19 @@
 #include "mixing/machine/os.h"
 
 /*
- * Looks while the hypervisor writes, with a pause between. It writes before the copy's first instruction, so an odd
- * sequence number that stays is a device that does not follow the specification.
+ * Looks while the hypervisor writes: a thousand, and then a wait before more of them, since the thread that writes
+ * may be waiting for a processor. Then the device is taken for broken, for the time being.
  */
-enum { LOOKS = 100000 };
+enum { LOOKS = 1000, LOOK_ROUNDS = 100, LOOK_WAIT_NS = 1000 * 1000 };
 
 /*
- * Changes that are believed, each within DRNG_CLONE_KERNEL_NS of the one before. No machine is copied so often: a
- * device that goes on so is broken, and a request would start over for ever.
+ * Changes that are believed, each within a second of the one before. No machine is copied so often: a device that goes
+ * on so is broken, and a request would start over for ever.
  */
-enum { MOST_IN_A_ROW = 16 };
+enum { MOST_IN_A_ROW = 16, IN_A_ROW_NS = 1000 * 1000 * 1000 };
+
+/* Waits that signals end, or that a filter refuses; then the time is up even if the clock stands still. */
+enum { WAITS = 1000000 };
 
 static const atomic_uint_least64_t no_generation;
 
@@ -56,14 +59,20 @@ static bool read_marker(const struct drng_vmclock *device, uint64_t *marker)
 /* False: the device does not answer. */
 static bool look(const struct drng_vmclock *device, uint64_t *marker)
 {
-    for (unsigned i = 0; i < LOOKS; i++) {
-        if (read_marker(device, marker)) {
-            return true;
+    for (unsigned round = 0; round < LOOK_ROUNDS; round++) {
+        for (unsigned i = 0; i < LOOKS; i++) {
+            if (read_marker(device, marker)) {
+                return true;
+            }
+            drng_pause();
         }
-        drng_pause();
+        (void)drng_os_wait(LOOK_WAIT_NS);
     }
     return false;
 }
+
+/* The device has stopped to answer, and may answer again. */
+static atomic_uint is_silent;
 
 static void stop_watching(void)
 {
@@ -87,6 +96,7 @@ void drng_clone_open(void)
 void drng_clone_close(void)
 {
     stop_watching();
+    atomic_store(&is_silent, 0);
     if (mapped != NULL) {
         drng_os_unmap_vmclock(mapped);
         mapped = NULL;
@@ -97,7 +107,7 @@ void drng_clone_close(void)
 static void limit_changes(uint64_t since_last_ns)
 {
     static atomic_uint in_a_row;
-    if (since_last_ns >= DRNG_CLONE_KERNEL_NS) {
+    if (since_last_ns >= IN_A_ROW_NS) {
         atomic_store(&in_a_row, 0);
     }
     if (atomic_fetch_add(&in_a_row, 1) >= MOST_IN_A_ROW) {
@@ -118,6 +128,7 @@ static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_v
     if (!look(device, &marker)) {
         /* A copy may have been missed. */
         stop_watching();
+        atomic_store(&is_silent, 1);
         return note_change();
     }
     if (marker == atomic_load(&drng_clone_watch.marker)) {
@@ -130,6 +141,17 @@ static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_v
         limit_changes(drng_os_clock_ns() - last);
     }
     return count;
+}
+
+void drng_clone_try_again(void)
+{
+    uint64_t marker = 0;
+    if (atomic_load_explicit(&is_silent, memory_order_relaxed) != 0 && read_marker(mapped, &marker)) {
+        atomic_store(&is_silent, 0);
+        atomic_store(&drng_clone_watch.marker, marker);
+        (void)note_change();
+        atomic_store(&drng_clone_watch.device, mapped);
+    }
 }
 
 uint64_t drng_clone_count(void)
@@ -148,13 +170,27 @@ uint64_t drng_epoch_look(void)
     return drng_fork_generation() + drng_clone_count();
 }
 
+/*
+ * How long the kernel still needs. In a child with a time namespace of its own the clock may be hours behind the one
+ * on which the change was seen; so may that of a process restored elsewhere. Then the time counts from now.
+ */
+static uint64_t kernel_needs(void)
+{
+    const uint64_t seen_at = atomic_load(&drng_clone_watch.seen_at);
+    const uint64_t now = drng_os_clock_ns();
+    if (seen_at > now + DRNG_CLONE_KERNEL_NS) {
+        atomic_store(&drng_clone_watch.seen_at, now);
+        return DRNG_CLONE_KERNEL_NS;
+    }
+    return now < seen_at + DRNG_CLONE_KERNEL_NS ? seen_at + DRNG_CLONE_KERNEL_NS - now : 0;
+}
+
+/* A whole wait is enough, whatever the clock then says: it stands still where a filter of system calls refuses it. */
 void drng_clone_let_kernel_hear(void)
 {
-    if (atomic_load(&drng_clone_watch.count) == 0) {
-        return;
-    }
-    const uint64_t until = atomic_load(&drng_clone_watch.seen_at) + DRNG_CLONE_KERNEL_NS;
-    for (uint64_t now = drng_os_clock_ns(); now < until; now = drng_os_clock_ns()) {
-        drng_os_wait(until - now);
+    bool waited = atomic_load(&drng_clone_watch.count) == 0;
+    for (unsigned i = 0; i < WAITS && !waited; i++) {
+        const uint64_t left = kernel_needs();
+        waited = left == 0 || drng_os_wait(left);
     }
 }

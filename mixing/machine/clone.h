@@ -36,14 +36,17 @@ extern struct drng_clone_watch drng_clone_watch;
 void drng_clone_open(void);
 void drng_clone_close(void);
 
-/*
- * Whether changes are noticed. Once false it stays so until the next open: a device may stop answering, or change
- * without end.
- */
+/* Whether changes are noticed. A device that stops answering, or changes without end, is given up. */
 static inline bool drng_clone_is_watched(void)
 {
     return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL;
 }
+
+/*
+ * If the device was given up because it stopped answering, and answers again, it is watched again. That counts as a
+ * change. Called with each seed.
+ */
+void drng_clone_try_again(void);
 
 /* How often this process, or an ancestor before it forked, has noticed that its machine was copied. */
 uint64_t drng_clone_count(void);

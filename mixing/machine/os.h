@@ -25,9 +25,11 @@ bool drng_os_random(uint8_t *out, size_t len);
 /* Nanoseconds on a monotonic clock. */
 uint64_t drng_os_clock_ns(void);
 
-/* Sleeps for ns nanoseconds at most; a signal ends it. No cancellation point, and no system call that a lock has not.
+/*
+ * Sleeps for ns nanoseconds at most; false: a signal has ended it before. No cancellation point, and no system call
+ * that a lock has not.
  */
-void drng_os_wait(uint64_t ns);
+bool drng_os_wait(uint64_t ns);
 
 /* The device's page, to be unmapped; NULL: there is none, or this process may not open it. */
 struct drng_vmclock *drng_os_map_vmclock(void);

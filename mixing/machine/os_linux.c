@@ -2,6 +2,7 @@
 
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -36,11 +37,11 @@ uint64_t drng_os_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-void drng_os_wait(uint64_t ns)
+bool drng_os_wait(uint64_t ns)
 {
     const uint32_t word = 0;
     const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    (void)syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, word, &time, NULL, 0);
+    return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, word, &time, NULL, 0) != 0 && errno == ETIMEDOUT;
 }
 
 /* A file that is no device could be shortened, and then reading it would end the process. */
@@ -48,7 +49,7 @@ struct drng_vmclock *drng_os_map_vmclock(void)
 {
     struct stat status;
     void *page = NULL;
-    const int fd = open("/dev/vmclock0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    const int fd = open("/dev/vmclock0", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
     if (fd < 0) {
         return NULL;
     }

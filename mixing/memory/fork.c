@@ -109,15 +109,30 @@ uint64_t drng_fork_enter(void)
     return drng_fork_kernel_wipes ? enter_wiped() : enter_by_process_id();
 }
 
+/* Ordinary memory: the generation of the process that forks. */
+static atomic_uint_least64_t forking_generation;
+
+static void before_fork(void)
+{
+    atomic_store(&forking_generation, atomic_load(&drng_fork_page->generation));
+}
+
+static bool is_still_the_parents(void)
+{
+    const uint64_t generation = atomic_load(&drng_fork_page->generation);
+    return generation != 0 && generation == atomic_load(&forking_generation);
+}
+
 /*
  * Without MADV_WIPEONFORK nothing marks a child as new, so it is wiped here, before it draws. The same where the kernel
- * has been told to wipe, and has not: CRIU before 4.2 restores the pages of a process without this advice.
+ * has been told to wipe, and has not: CRIU before 4.2 restores the pages of a process without this advice. A
+ * handler of the program may have drawn in the child before this one is called: then the generation is the child's own.
  */
 static void in_forked_child(void)
 {
     if (!drng_fork_kernel_wipes) {
         (void)enter_by_process_id();
-    } else if (atomic_load(&drng_fork_page->generation) != 0) {
+    } else if (is_still_the_parents()) {
         wipe_all();
     }
 }
@@ -134,7 +149,7 @@ static void open_once(void)
     atomic_store(&drng_fork_page->generation, 1);
     atomic_store(&owners_generation, 1);
     atomic_store(&owner, (int)getpid());
-    (void)pthread_atfork(NULL, NULL, in_forked_child);
+    (void)pthread_atfork(before_fork, NULL, in_forked_child);
 }
 
 /*

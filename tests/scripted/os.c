@@ -9,6 +9,9 @@ unsigned scripted_os_calls;
 struct drng_kernel_flags scripted_kernel_flags;
 struct drng_vmclock *scripted_vmclock;
 unsigned scripted_waits;
+void (*scripted_on_wait)(void);
+uint64_t scripted_waited_ns;
+bool scripted_clock_stands;
 
 void scripted_os_reset(void)
 {
@@ -18,6 +21,9 @@ void scripted_os_reset(void)
     scripted_os_calls = 0;
     scripted_vmclock = NULL;
     scripted_waits = 0;
+    scripted_on_wait = NULL;
+    scripted_waited_ns = 0;
+    scripted_clock_stands = false;
     scripted_kernel_flags.known = true;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         scripted_kernel_flags.has[i] = true;
@@ -36,10 +42,15 @@ uint64_t drng_os_clock_ns(void)
     return scripted_clock_ns;
 }
 
-void drng_os_wait(uint64_t ns)
+bool drng_os_wait(uint64_t ns)
 {
     scripted_waits++;
-    scripted_clock_ns += ns;
+    if (scripted_on_wait != NULL) {
+        scripted_on_wait();
+    }
+    scripted_waited_ns += ns;
+    scripted_clock_ns += scripted_clock_stands ? 0 : ns;
+    return true;
 }
 
 struct drng_vmclock *drng_os_map_vmclock(void)

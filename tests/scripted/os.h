@@ -15,6 +15,9 @@ extern unsigned scripted_os_calls; /* how often the generator was asked */
 extern struct drng_kernel_flags scripted_kernel_flags;
 
 extern struct drng_vmclock *scripted_vmclock; /* what is mapped as the clock device; NULL: there is none */
+extern bool scripted_clock_stands;            /* a wait does not advance the clock */
+extern uint64_t scripted_waited_ns;           /* the sum of all waits */
+extern void (*scripted_on_wait)(void);        /* called in each wait; NULL: nothing */
 extern unsigned scripted_waits;               /* how often somebody waited; the clock then advances */
 
 /* Sets a generator that is ready and returns zeros, and a kernel that allows both instructions. */

@@ -54,6 +54,17 @@ def logged(command: list[str], env: Mapping[str, str], listens: bool = True) -> 
     return json.loads(result.stdout)
 
 
+# What a masked CPU makes drng say, once each: in a virtual machine, that copies of it may draw the same, too.
+FALLBACK = r"<84>drng\[[0-9]+\]: OpenSSL's default seed source serves in place of the CPU: RDSEED: "
+CLONES = r"<84>drng\[[0-9]+\]: copies of this machine may draw the same bytes: no instruction gives words"
+IN_A_VIRTUAL_MACHINE = re.search(r"^flags\b.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+SAID_OF_MASKED = [CLONES, FALLBACK] if IN_A_VIRTUAL_MACHINE else [FALLBACK]
+
+
+def are_said(lines: list[str], patterns: list[str]) -> bool:
+    return len(lines) == len(patterns) and all(map(re.match, patterns, lines))
+
+
 def test_a_refusal_to_load_is_logged(config: ConfigWriter) -> None:
     answer = logged(DRAW, {"OPENSSL_CONF": str(config(fallback="maybe"))})
     assert answer["status"] != 0
@@ -70,8 +81,7 @@ def test_the_first_fallback_is_logged_once() -> None:
     draw_often = "import ssl, os; [ssl.RAND_bytes(9) for _ in range(70000)]; os.fork(); ssl.RAND_bytes(9)"
     answer = logged([SYSTEM_PYTHON, "-c", draw_often], {**PINNED, "OPENSSL_ia32cap": MASKED})
     assert answer["status"] == 0, answer["errors"]
-    (line,) = answer["lines"]
-    assert re.match(r"<84>drng\[[0-9]+\]: OpenSSL's default seed source serves in place of the CPU: RDSEED: ", line)
+    assert are_said(answer["lines"], SAID_OF_MASKED), answer["lines"]
 
 
 def test_good_hardware_is_not_spoken_of() -> None:
@@ -91,7 +101,8 @@ def test_no_descriptor_stays_open() -> None:
     count = "import ssl, os; before = len(os.listdir('/proc/self/fd')); ssl.RAND_bytes(9); "
     count += "print(len(os.listdir('/proc/self/fd')) - before)"
     answer = logged([SYSTEM_PYTHON, "-c", count], {**PINNED, "OPENSSL_ia32cap": MASKED})
-    assert (len(answer["lines"]), answer["out"]) == (1, "0\n")
+    assert are_said(answer["lines"], SAID_OF_MASKED), answer["lines"]
+    assert answer["out"] == "0\n"
 
 
 def test_the_error_queue_of_a_success_stays_empty() -> None:

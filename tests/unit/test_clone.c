@@ -145,25 +145,68 @@ static void a_device_that_stops_answering_is_given_up(void)
     drng_clone_close();
 }
 
+static void answer_again(void)
+{
+    atomic_store(&device->sequence, htole32(2));
+}
+
+/* Its thread waited for a processor. */
+static void a_hypervisor_that_takes_its_time_is_waited_for(void)
+{
+    open_device();
+    const uint64_t count = drng_clone_count();
+    atomic_store(&device->sequence, htole32(1));
+    scripted_on_wait = answer_again;
+    CU_ASSERT_EQUAL(drng_clone_count(), count);
+    CU_ASSERT_EQUAL(scripted_waits, 1);
+    CU_ASSERT_TRUE(drng_clone_is_watched());
+    drng_clone_close();
+}
+
+static void a_device_that_answers_again_is_watched_again(void)
+{
+    open_device();
+    atomic_store(&device->sequence, htole32(1));
+    const uint64_t count = drng_clone_count();
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    drng_clone_try_again();
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    CU_ASSERT_EQUAL(drng_clone_count(), count);
+
+    answer_again();
+    drng_clone_try_again();
+    CU_ASSERT_TRUE(drng_clone_is_watched());
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
+    drng_clone_try_again();
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
+    change(&device->disruption_marker);
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 2);
+    drng_clone_close();
+    drng_clone_try_again();
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+}
+
 /* A request that starts over at each change must end. */
 static void a_device_that_changes_without_end_is_given_up(void)
 {
     open_device();
-    scripted_clock_ns += 1000000000;
+    scripted_clock_ns += UINT64_C(1000000000000); /* the test before this one is long ago */
     unsigned changes = 0;
     while (drng_clone_is_watched() && changes < 1000) {
         const uint64_t count = drng_clone_count();
         change(&device->disruption_marker);
         CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
-        scripted_clock_ns += 1000;
+        scripted_clock_ns += 100000000; /* a seed by the fallback, which waits for the kernel */
         changes++;
     }
     CU_ASSERT_EQUAL(changes, 17);
+    drng_clone_try_again();
+    CU_ASSERT_FALSE(drng_clone_is_watched());
     drng_clone_close();
 
     open_device();
     for (changes = 0; changes < 100; changes++) {
-        scripted_clock_ns += 100000000;
+        scripted_clock_ns += 1000000000;
         change(&device->disruption_marker);
         (void)drng_clone_count();
     }
@@ -202,6 +245,33 @@ static void the_kernel_gets_a_tenth_of_a_second(void)
     drng_clone_close();
 }
 
+/* As in a child with a time namespace of its own. */
+static void a_clock_that_goes_back_lengthens_no_wait(void)
+{
+    open_device();
+    scripted_clock_ns = UINT64_C(20000) * 1000000000;
+    change(&device->disruption_marker);
+    (void)drng_clone_count();
+    scripted_clock_ns = UINT64_C(10000) * 1000000000;
+    drng_clone_let_kernel_hear();
+    drng_clone_let_kernel_hear();
+    CU_ASSERT_EQUAL(scripted_waits, 1);
+    CU_ASSERT_EQUAL(scripted_waited_ns, 100000000);
+    drng_clone_close();
+}
+
+static void a_clock_that_stands_keeps_no_request(void)
+{
+    open_device();
+    scripted_clock_stands = true;
+    change(&device->disruption_marker);
+    (void)drng_clone_count();
+    drng_clone_let_kernel_hear();
+    CU_ASSERT_EQUAL(scripted_waits, 1);
+    CU_ASSERT_EQUAL(scripted_waited_ns, 100000000);
+    drng_clone_close();
+}
+
 static const struct unit_test tests[] = {
     {"without a device nothing is watched", without_a_device_nothing_is_watched},
     {"a page of something else is not believed", a_page_of_something_else_is_not_believed},
@@ -209,9 +279,13 @@ static const struct unit_test tests[] = {
     {"a change of something else is none", a_change_of_something_else_is_none},
     {"the generation counter counts where it is there", the_generation_counter_counts_where_it_is_there},
     {"a device that stops answering is given up", a_device_that_stops_answering_is_given_up},
+    {"a hypervisor that takes its time is waited for", a_hypervisor_that_takes_its_time_is_waited_for},
+    {"a device that answers again is watched again", a_device_that_answers_again_is_watched_again},
     {"a device that changes without end is given up", a_device_that_changes_without_end_is_given_up},
     {"a second load counts on", a_second_load_counts_on},
     {"the kernel gets a tenth of a second", the_kernel_gets_a_tenth_of_a_second},
+    {"a clock that goes back lengthens no wait", a_clock_that_goes_back_lengthens_no_wait},
+    {"a clock that stands keeps no request", a_clock_that_stands_keeps_no_request},
 };
 
 int main(void)

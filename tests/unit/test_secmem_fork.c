@@ -332,6 +332,35 @@ static void a_lock_elsewhere_is_not(void)
     CU_ASSERT_TRUE(answers(cloned, REFUSED));
 }
 
+/* A program's handler of fork() that uses drng in the child, before drng's own handler is called. */
+static bool handler_fills;
+
+static void fill_in_handler(void)
+{
+    if (handler_fills) {
+        (void)drng_fork_generation();
+        for (size_t i = 0; i < COUNT; i++) {
+            memset(slots[i], SECRET, DRNG_SLOT_SIZE);
+        }
+    }
+}
+
+/* Handlers of the child are called in the order of their registration, so it must come before drng_fork_open(). */
+static __attribute__((constructor)) void register_handler(void)
+{
+    (void)pthread_atfork(NULL, NULL, fill_in_handler);
+}
+
+static void a_child_keeps_what_a_fork_handler_fills(void)
+{
+    open_and_fill();
+    handler_fills = true;
+    const int forked = child_forked(look_unchecked, NULL);
+    handler_fills = false;
+    CU_ASSERT_TRUE(answers(forked, ALL_SECRET));
+    close_all();
+}
+
 static const struct unit_test tests[] = {
     {"a forked child sees zeros", a_forked_child_sees_zeros},
     {"a cloned child sees zeros", a_cloned_child_sees_zeros},
@@ -340,6 +369,7 @@ static const struct unit_test tests[] = {
     {"without the kernel a clone is found by the check", without_the_kernel_a_clone_is_found_by_the_check},
     {"without the kernel the parent keeps its slots", without_the_kernel_the_parent_keeps_its_slots},
     {"a child keeps what it fills itself", a_child_keeps_what_it_fills_itself},
+    {"a child keeps what a fork handler fills", a_child_keeps_what_a_fork_handler_fills},
     {"a child of a child is found out too", a_child_of_a_child_is_found_out_too},
     {"a child takes and gives back slots", a_child_takes_and_gives_back_slots},
     {"a child does not lock its pages", a_child_does_not_lock_its_pages},
