@@ -35,7 +35,7 @@ HARDENED = (
 )
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
 KERNELS = ("aes_ni.c", "aes_portable.c", "aes_sbox.c", "aes_vaes256.c", "aes_vaes512.c", "aes_vaes_short.c")
-OTHERS = re.compile(r".*_(none|arm)")  # other processors' files
+OTHERS = re.compile(r".*_(none|arm|power|z)")  # other processors' files
 TEST = (
     "tests/process/below.c",
     "tests/process/below_x86.c",
