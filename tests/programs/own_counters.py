@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from scripts.drng_status import elf, page
+from scripts.drng_status import elf, stats
 
 
 class OwnMemory:
@@ -31,7 +31,7 @@ def main() -> None:
     if libcrypto.RAND_bytes(buffer, len(buffer)) != 1:
         sys.exit("RAND_bytes failed")
     symbol = elf.Image(OwnMemory(), base_of("drng.so")).find("drng_counters")
-    print(json.dumps(page.read_page(lambda offset, length: ctypes.string_at(symbol.address + offset, length))))
+    print(json.dumps(stats.read_stats(lambda offset, length: ctypes.string_at(symbol.address + offset, length))))
 
 
 main()
