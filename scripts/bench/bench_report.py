@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
+import re
 import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -39,6 +41,7 @@ ORDER = (
     "random_provider-floor",
     "getrandom",
     "RDRAND",
+    "RNDR",
     "AES-256-CTR",
 )
 # Where threads are compared: a key's worth, and bulk.
@@ -145,10 +148,16 @@ def report_of(data: Mapping[str, Any]) -> Report:
     return Report(data["context"], figures(rows, "cpu_time"), figures(rows, "real_time"))
 
 
-def cpu_model() -> str:
-    """As the kernel names it."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown CPU")
+def cpu_model(cpuinfo: str | None = None, machine: str = platform.machine()) -> str:
+    """As the kernel names it: on x86-64 and RISC-V, on POWER, and on 64-bit Arm by number."""
+    text = cpuinfo if cpuinfo is not None else Path("/proc/cpuinfo").read_text()
+    fields = dict(re.findall(r"^([^\t:]+?)[ \t]*: *(.+)$", text, re.MULTILINE))
+    for name in ("model name", "cpu", "uarch"):
+        if name in fields:
+            return fields[name]
+    if "CPU part" in fields:
+        return f"{machine}, implementer {fields['CPU implementer']}, part {fields['CPU part']}"
+    return f"unknown CPU ({machine})"
 
 
 # ---- Tables ----
@@ -232,7 +241,8 @@ def other_table(report: Report) -> str:
 def heading(report: Report) -> str:
     context = report.context
     load = f"{context['load_avg'][0]:.1f}" if context.get("load_avg") else "unknown"
-    machine = f"{context['cpu']}, {context['num_cpus']} CPUs, load average {load}"
+    cpu = context["cpu"] if context["cpu"] != "unknown" else cpu_model()
+    machine = f"{cpu}, {context['num_cpus']} CPUs, load average {load}"
     return f"{machine}; {context['openssl']}; drng's AES: {context['aes']}."
 
 

@@ -67,11 +67,11 @@ void register_bytes(const bench_peer &peer)
 
 // ---- seed ----
 
-void seed(benchmark::State &state, bool (*make)())
+void seed(benchmark::State &state, bool (*make)(unsigned), unsigned instruction)
 {
     int64_t missed = 0;
     for (auto _ : state) {
-        missed += make() ? 0 : 1;
+        missed += make(instruction) ? 0 : 1;
     }
     state.counters["missed"] = benchmark::Counter(static_cast<double>(missed), benchmark::Counter::kAvgIterations);
 }
@@ -82,8 +82,9 @@ void register_seeds()
     const size_t count = bench_seeds(seeds);
     for (size_t i = 0; i < count; i++) {
         const std::string name = std::string("seed/") + seeds[i].name;
-        benchmark::RegisterBenchmark((name + "/drng").c_str(), seed, seeds[i].seed);
-        benchmark::RegisterBenchmark((name + "/back-to-back").c_str(), seed, seeds[i].back_to_back);
+        benchmark::RegisterBenchmark((name + "/drng").c_str(), seed, seeds[i].seed, seeds[i].instruction);
+        benchmark::RegisterBenchmark((name + "/back-to-back").c_str(), seed, seeds[i].back_to_back,
+                                     seeds[i].instruction);
     }
 }
 

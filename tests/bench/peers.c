@@ -14,8 +14,7 @@
 
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/cpu.h"
-#include "mixing/machine/instructions_x86.h"
-#include "provider/ia32cap.h"
+#include "provider/masks.h"
 #include "tests/bench/floor.h"
 
 /* ---- Through libcrypto, each in a library context of its own ---- */
@@ -167,24 +166,14 @@ static bool fill_getrandom(const void *arg, uint8_t *out, size_t len)
     return true;
 }
 
-/* Intel's advice: ten tries a word. */
-static inline bool rdrand(uint64_t *word)
+/* Word by word, with as many tries a word as its maker advises. */
+static bool fill_words(const void *vrow, uint8_t *out, size_t len)
 {
-    for (int tries = 0; tries < DRNG_RDRAND_TRIES; tries++) {
-        if (drng_execute_rdrand(word)) {
-            return true;
-        }
-        drng_pause();
-    }
-    return false;
-}
-
-static bool fill_rdrand(const void *arg, uint8_t *out, size_t len)
-{
-    (void)arg;
+    const struct drng_instruction_row *row = vrow;
+    uint64_t failed = 0;
     for (size_t done = 0; done < len; done += sizeof(uint64_t)) {
         uint64_t word = 0;
-        if (!rdrand(&word)) {
+        if (!drng_try_word(row->read, row->tries, &failed, &word)) {
             return false;
         }
         const size_t left = len - done;
@@ -212,7 +201,7 @@ static bool choose_aes(void)
 {
     const char *what = NULL;
     drng_cpu_identify(&evidence.cpu);
-    drng_ia32cap_apply(&evidence, NULL);
+    drng_masks_apply(&evidence, NULL);
     chosen_aes = drng_self_test_choose(&evidence.cpu, &what);
     return chosen_aes != NULL;
 }
@@ -264,8 +253,8 @@ size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
         add_context(&list, "random_provider-floor", NULL, empty_random_provider());
     }
     add(&list, "getrandom", fill_getrandom, NULL);
-    if (evidence.cpu.has[DRNG_RDRAND]) {
-        add(&list, "RDRAND", fill_rdrand, NULL);
+    if (DRNG_HAS_GENERATOR && evidence.cpu.has[DRNG_WORDS_INSTRUCTION]) {
+        add(&list, DRNG_WORDS_NAME, fill_words, &drng_instruction_rows[DRNG_WORDS_INSTRUCTION]);
     }
     add(&list, "AES-256-CTR", fill_aes_ctr, chosen_aes);
     return list.complete ? list.count : 0;

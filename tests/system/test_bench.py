@@ -23,6 +23,19 @@ PROGRAMS = BUILD / "bench" / "tests" / "bench"
 # ---- bench_report.py: arithmetic ----
 
 
+@pytest.mark.parametrize(
+    ("cpuinfo", "model"),
+    [
+        ("processor\t: 0\nmodel\t\t: 207\nmodel name\t: Intel(R) Xeon(R) Processor\n", "Intel(R) Xeon(R) Processor"),
+        ("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n", "POWER9, altivec supported"),
+        ("processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd40\n", "m, implementer 0x41, part 0xd40"),
+        ("vendor_id       : IBM/S390\n", "unknown CPU (m)"),
+    ],
+)
+def test_the_cpu_is_named_as_the_kernel_names_it(cpuinfo: str, model: str) -> None:
+    assert report.cpu_model(cpuinfo, "m") == model
+
+
 def row(name: str, cpu: float, real: float, threads: int = 1, **more: Any) -> dict[str, Any]:
     """As Google Benchmark writes it."""
     head = {"name": name, "run_name": name, "run_type": "iteration", "threads": threads, "time_unit": "ns"}
