@@ -156,7 +156,7 @@ void drng_clone_try_again(void)
 
 uint64_t drng_clone_count(void)
 {
-    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed);
+    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_acquire);
     uint64_t marker = 0;
     if (device != NULL && (!read_marker(device, &marker) ||
                            marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
