@@ -43,5 +43,10 @@ enum drng_result drng_shared_reader_run(struct drng_shared_reader *shared, drng_
         if (drng_epoch_is_still(epoch)) {
             return status;
         }
+        /*
+         * Holds words and a key of two processes, or of the original and the copy. The epoch does not tell: a signal
+         * handler that forked may have used the reader in the child before this.
+         */
+        drng_wipe(&shared->slot->reader, sizeof(shared->slot->reader));
     }
 }
