@@ -71,12 +71,19 @@ static bool look(const struct drng_vmclock *device, uint64_t *marker)
     return false;
 }
 
-/* The device has stopped to answer, and may answer again. */
+/* The device does not answer, and may do so later. */
 static atomic_uint is_silent;
 
 static void stop_watching(void)
 {
     atomic_store(&drng_clone_watch.device, NULL);
+}
+
+/* The marker comes first: whoever sees the device compares with it. */
+static void watch(uint64_t marker)
+{
+    atomic_store(&drng_clone_watch.marker, marker);
+    atomic_store(&drng_clone_watch.device, mapped);
 }
 
 void drng_clone_open(void)
@@ -87,9 +94,13 @@ void drng_clone_open(void)
         return;
     }
     drng_clone_watch.generation = has_generation(mapped) ? &mapped->generation_counter : &no_generation;
-    if (is_usable(mapped) && look(mapped, &marker)) {
-        atomic_store(&drng_clone_watch.marker, marker);
-        atomic_store(&drng_clone_watch.device, mapped);
+    if (!is_usable(mapped)) {
+        return;
+    }
+    if (look(mapped, &marker)) {
+        watch(marker);
+    } else {
+        atomic_store(&is_silent, 1);
     }
 }
 
@@ -138,7 +149,7 @@ static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_v
     /* Counts before it stores the marker: a thread that sees the new marker must see the new count. */
     const uint64_t count = note_change();
     if (atomic_exchange(&drng_clone_watch.marker, marker) != marker) {
-        limit_changes(drng_os_clock_ns() - last);
+        limit_changes(atomic_load(&drng_clone_watch.seen_at) - last);
     }
     return count;
 }
@@ -148,9 +159,8 @@ void drng_clone_try_again(void)
     uint64_t marker = 0;
     if (atomic_load_explicit(&is_silent, memory_order_relaxed) != 0 && read_marker(mapped, &marker)) {
         atomic_store(&is_silent, 0);
-        atomic_store(&drng_clone_watch.marker, marker);
         (void)note_change();
-        atomic_store(&drng_clone_watch.device, mapped);
+        watch(marker);
     }
 }
 

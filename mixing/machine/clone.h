@@ -43,8 +43,8 @@ static inline bool drng_clone_is_watched(void)
 }
 
 /*
- * If the device was given up because it stopped answering, and answers again, it is watched again. That counts as a
- * change. Called with each seed.
+ * If the device did not answer, and answers now, it is watched from now on. That counts as a change. Called with each
+ * seed.
  */
 void drng_clone_try_again(void);
 

@@ -28,9 +28,8 @@ const char *drng_clones_name(enum drng_clone_protection protection)
     return names[protection];
 }
 
-const char *drng_clones_reason(const struct drng_provctx *provctx, enum drng_clone_protection protection)
+const char *drng_clones_reason(enum drng_clone_protection protection)
 {
-    (void)provctx;
     switch (protection) {
     case DRNG_CLONES_COUNTER:
         return "vmclock tells of each copy of this machine, and generators reseed";
@@ -56,6 +55,6 @@ void drng_clones_warn(const struct drng_provctx *provctx)
     (void)snprintf(text, sizeof(text),
                    "copies of this machine may draw the same bytes: %s; let this process read /dev/vmclock0, or "
                    "set request_mixing = auto on a CPU with RDRAND",
-                   drng_clones_reason(provctx, protection));
+                   drng_clones_reason(protection));
     drng_message_once(DRNG_SAYS_CLONES, text);
 }

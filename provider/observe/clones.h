@@ -18,7 +18,7 @@ enum drng_clone_protection drng_clones_protection(const struct drng_provctx *pro
 
 /* "counter", and why it is that. */
 const char *drng_clones_name(enum drng_clone_protection protection);
-const char *drng_clones_reason(const struct drng_provctx *provctx, enum drng_clone_protection protection);
+const char *drng_clones_reason(enum drng_clone_protection protection);
 
 /* Writes to the system log, once, if copies of this machine may draw the same. */
 void drng_clones_warn(const struct drng_provctx *provctx);

@@ -49,7 +49,7 @@ static void explain(struct drng_provctx *provctx)
         .first_source = drng_report_first_in_line(provctx),
         .virtual_machine = drng_process.evidence.cpu.hypervisor,
         .clone_protection = protection,
-        .clone_reason = drng_clones_reason(provctx, protection),
+        .clone_reason = drng_clones_reason(protection),
     };
     drng_stats_explain(&account);
 }
@@ -93,7 +93,7 @@ void drng_report_loaded(struct drng_provctx *provctx)
     drng_clones_warn(provctx);
 }
 
-/* A clone device that has stopped to answer, or an instruction that was disabled, changes it. */
+/* A clock device that has stopped answering, or an instruction that was disabled, changes it. */
 static bool clone_protection_has_changed(const struct drng_provctx *provctx)
 {
     return atomic_load_explicit(&drng_stats.head->clone_protection, memory_order_relaxed) !=

@@ -186,6 +186,28 @@ static void a_device_that_answers_again_is_watched_again(void)
     CU_ASSERT_FALSE(drng_clone_is_watched());
 }
 
+/* At the load, too, its thread may wait for a processor. */
+static void a_device_that_is_silent_at_the_load_is_watched_later(void)
+{
+    fill_page();
+    atomic_store(&device->sequence, htole32(1));
+    drng_clone_open();
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    const uint64_t count = drng_clone_count();
+    answer_again();
+    drng_clone_try_again();
+    CU_ASSERT_TRUE(drng_clone_is_watched());
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
+    drng_clone_close();
+
+    fill_page();
+    device->version = htole16(2);
+    drng_clone_open();
+    drng_clone_try_again();
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    drng_clone_close();
+}
+
 /* A request that starts over at each change must end. */
 static void a_device_that_changes_without_end_is_given_up(void)
 {
@@ -281,6 +303,7 @@ static const struct unit_test tests[] = {
     {"a device that stops answering is given up", a_device_that_stops_answering_is_given_up},
     {"a hypervisor that takes its time is waited for", a_hypervisor_that_takes_its_time_is_waited_for},
     {"a device that answers again is watched again", a_device_that_answers_again_is_watched_again},
+    {"a device that is silent at the load is watched later", a_device_that_is_silent_at_the_load_is_watched_later},
     {"a device that changes without end is given up", a_device_that_changes_without_end_is_given_up},
     {"a second load counts on", a_second_load_counts_on},
     {"the kernel gets a tenth of a second", the_kernel_gets_a_tenth_of_a_second},
