@@ -7,15 +7,8 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
-#include <openssl/core.h>
-#include <openssl/crypto.h>
-#include <openssl/provider.h>
-
-#include "provider/rand/random_bytes.h"
-
-extern OSSL_provider_init_fn OSSL_provider_init;
+#include "tests/bench/linked.h"
 
 /* A thread remembers its generators under eight contexts; the first and the last of nine share a place. */
 enum { CONTEXTS = 9, LAST = CONTEXTS - 1, LEN = 16, CALLS = 2000, RUNS = 31, STACK = 1 << 16 };
@@ -24,38 +17,10 @@ static struct drng_provctx *provctx[CONTEXTS];
 static pthread_barrier_t drawn;
 static pthread_barrier_t measured;
 
-static void fail(const char *what)
-{
-    (void)fprintf(stderr, "threads: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
-static void load(struct drng_provctx **into)
-{
-    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
-    OSSL_PROVIDER *provider = NULL;
-    if (libctx != NULL && OSSL_PROVIDER_add_builtin(libctx, "drng", OSSL_provider_init) == 1) {
-        provider = OSSL_PROVIDER_load(libctx, "drng");
-    }
-    if (provider == NULL) {
-        fail("the provider does not load");
-    }
-    *into = OSSL_PROVIDER_get0_provider_ctx(provider);
-}
-
 static void draw(struct drng_provctx *from)
 {
     unsigned char out[LEN];
-    if (drng_random_bytes(from, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 256) != 1) {
-        fail("nothing was drawn");
-    }
-}
-
-static double now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+    linked_draw(from, out, sizeof(out));
 }
 
 static int ascending(const void *a, const void *b)
@@ -76,12 +41,12 @@ static double call_ns(struct drng_provctx *one, struct drng_provctx *other)
 {
     double runs[RUNS];
     for (size_t run = 0; run < RUNS; run++) {
-        const double begun = now_ns();
+        const double begun = linked_now_ns();
         for (unsigned i = 0; i < CALLS; i += 2) {
             draw(one);
             draw(other);
         }
-        runs[run] = (now_ns() - begun) / CALLS;
+        runs[run] = (linked_now_ns() - begun) / CALLS;
     }
     return median(runs, RUNS);
 }
@@ -98,9 +63,9 @@ static void *draw_and_live(void *unused)
 
 static void *time_first_draw(void *ns)
 {
-    const double begun = now_ns();
+    const double begun = linked_now_ns();
     draw(provctx[0]);
-    *(double *)ns = now_ns() - begun;
+    *(double *)ns = linked_now_ns() - begun;
     return NULL;
 }
 
@@ -111,7 +76,7 @@ static pthread_t start_thread(void *(*work)(void *), void *arg)
     (void)pthread_attr_init(&attributes);
     (void)pthread_attr_setstacksize(&attributes, STACK);
     if (pthread_create(&thread, &attributes, work, arg) != 0) {
-        fail("no more threads");
+        linked_fail("no more threads");
     }
     (void)pthread_attr_destroy(&attributes);
     return thread;
@@ -130,11 +95,10 @@ int main(int argc, char **argv)
 {
     const unsigned threads = argc == 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
     if (threads == 0) {
-        fail("usage: threads N");
+        linked_fail("usage: threads N");
     }
-    (void)OPENSSL_init_crypto(0, NULL); /* OSSL_PROVIDER_add_builtin() of 3.0 does not see to that, and crashes */
     for (size_t i = 0; i < CONTEXTS; i++) {
-        load(&provctx[i]);
+        provctx[i] = linked_load();
     }
     /* This thread is one of them. */
     (void)pthread_barrier_init(&drawn, NULL, threads);

@@ -8,27 +8,18 @@
 #include <openssl/rand.h>
 
 #include "mixing/machine/clone.h"
+#include "mixing/memory/wipe.h"
 #include "provider/observe/clones.h"
 #include "provider/observe/stats.h"
-#include "provider/observe/syslog.h"
 #include "provider/process.h"
+#include "provider/shared_reader.h"
 #include "tests/provider/evp.h"
+#include "tests/provider/noted_log.h"
 #include "tests/provider/unmask.h"
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
-
-static unsigned lines;
-static char last[1024];
-
-void __wrap_drng_syslog(const char *text);
-
-void __wrap_drng_syslog(const char *text)
-{
-    lines++;
-    (void)snprintf(last, sizeof(last), "%s", text);
-}
 
 static alignas(4096) uint8_t page[4096];
 static struct drng_vmclock *const device = (struct drng_vmclock *)(void *)page;
@@ -46,7 +37,7 @@ static OSSL_LIB_CTX *on_machine(scripted_behaviour *rdseed, scripted_behaviour *
     drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
     drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
     drng_process.evidence.cpu.hypervisor = virtual_machine;
-    lines = 0;
+    noted_lines = 0;
     OSSL_LIB_CTX *libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
     return libctx;
@@ -87,7 +78,7 @@ static void where_the_machine_tells_requests_take_no_words(void)
     CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
     CU_ASSERT_EQUAL(drng_stats.head->virtual_machine, 1);
     CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
-    CU_ASSERT_EQUAL(lines, 0);
+    CU_ASSERT_EQUAL(noted_lines, 0);
     close_machine(libctx);
 
     libctx = on_machine(scripted_good, scripted_good, "request_mixing = yes\n", true, true);
@@ -170,6 +161,44 @@ static void a_copy_draws_a_key_of_its_own(void)
     close_machine(libctx);
 }
 
+/* ---- A reader that a fork came upon ---- */
+
+static struct drng_shared_reader shared;
+static unsigned runs;
+
+static enum drng_result touch(void *unused, struct drng_seed_reader *reader)
+{
+    (void)unused;
+    (void)reader;
+    return DRNG_OK;
+}
+
+/* Its first run becomes a child's, whose signal handler uses the reader before the interrupted code goes on. */
+static enum drng_result run_in_two_processes(void *vclean, struct drng_seed_reader *reader)
+{
+    bool *clean = vclean;
+    *clean = drng_is_wiped(reader, sizeof(*reader));
+    if (runs++ == 0) {
+        atomic_store(&drng_fork_page->generation, 0);
+        CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, touch, NULL), DRNG_OK);
+        memset(reader, 0xaa, sizeof(*reader));
+    }
+    return DRNG_OK;
+}
+
+static void a_reader_of_two_processes_starts_over(void)
+{
+    bool clean = false;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
+    shared = (struct drng_shared_reader){.slot = drng_secmem_alloc()};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(shared.slot);
+    CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, run_in_two_processes, &clean), DRNG_OK);
+    CU_ASSERT_EQUAL(runs, 2);
+    CU_ASSERT_TRUE(clean);
+    drng_secmem_free(shared.slot);
+    close_machine(libctx);
+}
+
 /* The kernel's bytes may be those of every other copy. */
 static void without_instructions_a_copy_waits_for_the_kernel(void)
 {
@@ -199,7 +228,7 @@ static void without_a_device_a_word_of_any_instruction_protects(void)
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, false);
     CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
     CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
-    CU_ASSERT_EQUAL(lines, 0);
+    CU_ASSERT_EQUAL(noted_lines, 0);
     close_machine(libctx);
 
     scripted_cpu.has[DRNG_RDRAND] = false;
@@ -221,8 +250,9 @@ static int tell_of_kernel(void *unused)
     drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
     OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
     CU_ASSERT_TRUE(protection_is(libctx, "kernel", "no instruction"));
-    const bool said = lines == 1 && strstr(last, "copies of this machine may draw the same bytes") == last &&
-                      strstr(last, "/dev/vmclock0") != NULL;
+    const bool said = noted_lines == 1 &&
+                      strstr(noted_last, "copies of this machine may draw the same bytes") == noted_last &&
+                      strstr(noted_last, "/dev/vmclock0") != NULL;
     const bool drawn = draw(libctx);
     const unsigned before = scripted_os_calls;
     return said && drawn && draw(libctx) && scripted_os_calls == before + 1 ? 0 : 1;
@@ -232,7 +262,7 @@ static int tell_of_none(void *unused)
 {
     (void)unused;
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, false);
-    const bool said = lines == 1 && strstr(last, "request_mixing = no") != NULL;
+    const bool said = noted_lines == 1 && strstr(noted_last, "request_mixing = no") != NULL;
     return said && protection_is(libctx, "none", "request_mixing = no") && words_of_a_request(libctx) == 0 ? 0 : 1;
 }
 
@@ -240,8 +270,8 @@ static int tell_of_no_virtual_machine(void *unused)
 {
     (void)unused;
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
-    return lines == 0 && protection_is(libctx, "none", "no virtual machine") && drng_stats.head->virtual_machine == 0 &&
-                   words_of_a_request(libctx) == 0
+    return noted_lines == 0 && protection_is(libctx, "none", "no virtual machine") &&
+                   drng_stats.head->virtual_machine == 0 && words_of_a_request(libctx) == 0
                ? 0
                : 1;
 }
@@ -261,6 +291,7 @@ static const struct unit_test tests[] = {
     {"a confidential guest takes words all the same", a_confidential_guest_takes_words_all_the_same},
     {"a copy seeds before its next byte", a_copy_seeds_before_its_next_byte},
     {"a copy draws a key of its own", a_copy_draws_a_key_of_its_own},
+    {"a reader of two processes starts over", a_reader_of_two_processes_starts_over},
     {"if the device stops requests take words again", if_the_device_stops_requests_take_words_again},
     {"without instructions a copy waits for the kernel", without_instructions_a_copy_waits_for_the_kernel},
     {"without a device a word of any instruction protects", without_a_device_a_word_of_any_instruction_protects},

@@ -11,26 +11,13 @@
 #include "provider/errors.h"
 #include "provider/observe/report.h"
 #include "provider/observe/stats.h"
-#include "provider/observe/syslog.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
+#include "tests/provider/noted_log.h"
 #include "tests/provider/unmask.h"
 #include "tests/scripted/cpu.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
-
-/* ---- The log (--wrap) ---- */
-
-static unsigned lines;
-static char last[1024];
-
-void __wrap_drng_syslog(const char *text);
-
-void __wrap_drng_syslog(const char *text)
-{
-    lines++;
-    (void)snprintf(last, sizeof(last), "%s", text);
-}
 
 /* ---- Each story in a process of its own, since messages come once in a process ---- */
 
@@ -39,7 +26,7 @@ typedef bool story(void);
 static int tell(void *arg)
 {
     story *const *told = arg;
-    lines = 0;
+    noted_lines = 0;
     return (*told)() ? 0 : 1;
 }
 
@@ -70,7 +57,7 @@ static bool reseed(OSSL_LIB_CTX *libctx)
 static bool good_hardware(void)
 {
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good);
-    return draw(libctx) && reseed(libctx) && lines == 0;
+    return draw(libctx) && reseed(libctx) && noted_lines == 0;
 }
 
 static void good_hardware_is_not_spoken_of(void)
@@ -82,11 +69,12 @@ static void good_hardware_is_not_spoken_of(void)
 static bool lying_rdseed(void)
 {
     OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good);
-    const bool loaded_silently = lines == 0;
-    const bool said = draw(libctx) && lines == 1 &&
-                      strcmp(last, "RDSEED is not used any more in this process: RDSEED: disabled after two failed "
-                                   "health tests, the last the repetition count test") == 0;
-    return loaded_silently && said && ERR_peek_error() == 0 && reseed(libctx) && lines == 1 &&
+    const bool loaded_silently = noted_lines == 0;
+    const bool said =
+        draw(libctx) && noted_lines == 1 &&
+        strcmp(noted_last, "RDSEED is not used any more in this process: RDSEED: disabled after two failed "
+                           "health tests, the last the repetition count test") == 0;
+    return loaded_silently && said && ERR_peek_error() == 0 && reseed(libctx) && noted_lines == 1 &&
            strstr(drng_stats.head->disabled_reason, "RDSEED: disabled") != NULL &&
            drng_stats.head->first_source == DRNG_SOURCE_INSTRUCTION + DRNG_RDRAND;
 }
@@ -99,10 +87,11 @@ static void a_disabled_instruction_is_reported_once(void)
 static bool first_fallback(void)
 {
     OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_dry);
-    const bool said = draw(libctx) && lines == 1 &&
-                      strstr(last, "OpenSSL's default seed source serves in place of the CPU: RDSEED: too few") == last;
+    const bool said =
+        draw(libctx) && noted_lines == 1 &&
+        strstr(noted_last, "OpenSSL's default seed source serves in place of the CPU: RDSEED: too few") == noted_last;
     OSSL_LIB_CTX *other = evp_context("");
-    return said && ERR_peek_error() == 0 && reseed(libctx) && draw(other) && lines == 1;
+    return said && ERR_peek_error() == 0 && reseed(libctx) && draw(other) && noted_lines == 1;
 }
 
 static void the_first_fallback_is_reported_once(void)
@@ -117,7 +106,7 @@ static bool later_fallback(void)
     const bool drawn = draw(libctx);
     scripted_rdseed.behaviour = scripted_dry;
     scripted_rdrand.behaviour = scripted_constant;
-    return drawn && reseed(libctx) && evp_counter(libctx, "seeds-fallback") == 1 && lines == 0 &&
+    return drawn && reseed(libctx) && evp_counter(libctx, "seeds-fallback") == 1 && noted_lines == 0 &&
            strstr(drng_stats.head->disabled_reason, "RDRAND: disabled") != NULL;
 }
 
@@ -131,7 +120,7 @@ static OSSL_LIB_CTX *inherited;
 static int draw_and_be_silent(void *unused)
 {
     (void)unused;
-    return draw(inherited) && evp_counter(inherited, "seeds-fallback") == 1 && lines == 0 ? 0 : 1;
+    return draw(inherited) && evp_counter(inherited, "seeds-fallback") == 1 && noted_lines == 0 ? 0 : 1;
 }
 
 /* The parent has loaded and not drawn: the child's seed is the first, and still says nothing. */
@@ -141,7 +130,7 @@ static bool fallback_in_a_child(void)
     EVP_RAND_CTX *seed = evp_rand_ready(inherited, "DRNG-SEED", "provider=drng", NULL);
     const bool silent = child_forked(draw_and_be_silent, NULL) == 0 && child_cloned(draw_and_be_silent, NULL) == 0;
     EVP_RAND_CTX_free(seed);
-    return silent && draw(inherited) && lines == 1;
+    return silent && draw(inherited) && noted_lines == 1;
 }
 
 static void nothing_is_said_in_a_child(void)
@@ -158,9 +147,10 @@ static bool bad_value(void)
     drng_core_init(&core, fake_handle, fake_core);
     fake_core_set("fallback", "maybe");
     const bool refused = !drng_config_read(&config, &core) && !drng_config_read(&config, &core);
-    return refused && lines == 1 &&
-           strcmp(last, "the provider does not load: fallback = maybe: write yes or no in the provider's section of "
-                        "openssl.cnf") == 0 &&
+    return refused && noted_lines == 1 &&
+           strcmp(noted_last,
+                  "the provider does not load: fallback = maybe: write yes or no in the provider's section of "
+                  "openssl.cnf") == 0 &&
            fake_error_reason == DRNG_R_CONFIG_VALUE && strstr(fake_error_text, "fallback = maybe") != NULL;
 }
 
