@@ -65,14 +65,15 @@ wanted_sources()
     fi
 }
 
-# Fails without a sysroot, or leaves a whole one.
+# Fails without a sysroot, or leaves a whole one. Called where the shell does not end at a command that fails, so that
+# each says what follows.
 fetch_sysroot()
 {
     apt=$build/apt
-    rm -rf "$apt" "$sysroot" "$sysroot.new"
-    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$sysroot.new"
-    : >"$apt/status"
-    wanted_sources >"$apt/sources.list"
+    rm -rf "$apt" "$sysroot" "$sysroot.new" || return 1
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$sysroot.new" || return 1
+    : >"$apt/status" || return 1
+    wanted_sources >"$apt/sources.list" || return 1
     if [ ! -s "$apt/sources.list" ]; then
         apt-get update -qq >/dev/null || return 1
         wanted_sources >"$apt/sources.list"
@@ -84,7 +85,7 @@ fetch_sysroot()
     }
     # Debian 13 and later have /lib as a link, and leave it to a package of its own.
     for directory in bin lib lib64 sbin; do
-        mkdir -p "$sysroot.new/usr/$directory" && ln -s "usr/$directory" "$sysroot.new/$directory"
+        mkdir -p "$sysroot.new/usr/$directory" && ln -s "usr/$directory" "$sysroot.new/$directory" || return 1
     done
     # shellcheck disable=SC2086 # a list of names
     (cd "$apt/packages" && private_apt download $libraries) || return 1
@@ -94,10 +95,11 @@ fetch_sysroot()
     rm -rf "$apt"
     # Links from the root on would lead out of the sysroot.
     find "$sysroot.new" -lname '/*' -exec sh -c '
+        set -e
         root=$1
         shift
         for link; do ln -sfn "$(realpath -m -s --relative-to="${link%/*}" "$root$(readlink "$link")")" "$link"; done
-    ' sh "$sysroot.new" {} +
+    ' sh "$sysroot.new" {} + || return 1
     mv "$sysroot.new" "$sysroot"
 }
 
@@ -114,7 +116,7 @@ build()
     fi
     echo "Building: $1"
     cmake -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$1.cmake" \
-        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_WERROR=ON -DDRNG_TESTS=ON >/dev/null
+        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_WERROR=ON -DDRNG_TESTS=ON >/dev/null || exit 1
     cmake --build "$build" >"$build/build.log" || {
         tail -n 40 "$build/build.log" >&2
         exit 1
@@ -124,11 +126,11 @@ build()
 }
 
 [ $# -gt 0 ] || set -- aarch64 ppc64le s390x riscv64
-missing=
+skipped=
 for arch; do
-    build "$arch" || missing="$missing $arch"
+    build "$arch" || skipped="$skipped $arch"
 done
-[ -z "$missing" ] || {
-    echo "skipped: these packages could not be had, for:$missing"
+[ -z "$skipped" ] || {
+    echo "skipped: these packages could not be had, for:$skipped"
     exit 77
 }
