@@ -11,9 +11,9 @@
 #ifndef DRNG_ROWS_H
 #define DRNG_ROWS_H
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__LP64__)
 #include "mixing/machine/rows_x86.h"
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && defined(__LP64__)
 #include "mixing/machine/rows_arm.h"
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
 #include "mixing/machine/rows_power.h"

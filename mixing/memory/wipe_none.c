@@ -10,19 +10,21 @@
  */
 enum { GAP = 1024 };
 
-void drng_wipe_stack_512(void)
+/* Not inlined: in the caller's frame the array would not lie where the frames of the kernels were. */
+
+DRNG_OWN_FRAME void drng_wipe_stack_512(void)
 {
     uint8_t frame[512 + GAP];
     drng_wipe(frame, sizeof(frame));
 }
 
-void drng_wipe_stack_1024(void)
+DRNG_OWN_FRAME void drng_wipe_stack_1024(void)
 {
     uint8_t frame[1024 + GAP];
     drng_wipe(frame, sizeof(frame));
 }
 
-void drng_wipe_stack_2048(void)
+DRNG_OWN_FRAME void drng_wipe_stack_2048(void)
 {
     uint8_t frame[2048 + GAP];
     drng_wipe(frame, sizeof(frame));
