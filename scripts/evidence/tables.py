@@ -39,7 +39,7 @@ MADE: dict[str, Callable[[], str]] = {
     **health_lab.TABLES,
     **sweep.TABLES,
 }
-# What bench-docs.sh measures, bench-tls.sh and nist-90b.sh.
+# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and prove.sh.
 BENCHMARKS = (
     "bench",
     "bench-aes-ni",
@@ -58,6 +58,7 @@ MEASURED = {
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
+    "proofs": ROOT / "build/proofs/proofs.md",
 }
 
 

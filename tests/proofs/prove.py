@@ -2,8 +2,8 @@
 """Runs CBMC on the harnesses of proofs.toml and Spin on the models, and trusts neither a silent one nor an easy one.
 
 A proof counts if every property holds, loops unwound to their end included, and if there are properties; if every end
-that its harness names is reached, in a second run; and if the prover refuses each of its mutants. scripts/prove.sh makes
-the chroot and starts this.
+that its harness names is reached, in a second run; and if the prover refuses each of its mutants. scripts/prove.sh
+makes the chroot and starts this.
 
     prove.py --chroot DIR [--quick] [--mutants | --no-mutants] [NAME...]
     prove.py --list           the proofs, a line each
@@ -120,6 +120,9 @@ class Tools:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.communicate()
                 return 124, "", f"not done after {seconds} seconds"
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
             return process.returncode, output, complaints
 
 
@@ -257,8 +260,8 @@ def spin(tools: Tools, root: Path, proof: Proof, variant: str) -> tuple[int, lis
         defines = " ".join(f"-D{word}" for word in variant.split())
         limit = f"-DMEMLIM={(MEMORY >> 20) // 2}"
         script = (
-            f"spin {defines} -a model.pml && gcc -O2 -w -DSAFETY -DCOLLAPSE -DVECTORSZ=4096 {limit} {' '.join(proof.options)} "
-            "-o pan pan.c && ./pan -m2000000 -n"
+            f"spin {defines} -a model.pml && gcc -O2 -w -DSAFETY -DCOLLAPSE -DVECTORSZ=4096 {limit} -o pan pan.c && "
+            "./pan -m2000000 -n"
         )
         status, output, complaints = tools.run(folder, folder, ["sh", "-ec", script], seconds_for(proof))
     states = re.search(r"^\s*(\d+) states, stored", output, re.MULTILINE)
@@ -385,6 +388,9 @@ def save(outcomes: Sequence[Outcome]) -> None:
         refused = sorted({*outcome.refused, *known.get(outcome.name, {}).get("refused", [])})
         known[outcome.name] = {**asdict(outcome), "refused": refused}
     RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    proofs = read_list()
+    if known.keys() >= {proof.name for proof in proofs}:
+        RESULTS.with_name("proofs.md").write_text(table(proofs, known) + "\n", encoding="utf-8")
 
 
 # ---- A run ----
@@ -429,6 +435,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a prover does not outlive this
     try:
         proofs = read_list()
         if args.list:

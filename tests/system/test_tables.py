@@ -30,7 +30,7 @@ BENCHMARKS = (
     "startup",
     "threads",
 )
-MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "releases", "tls"}
+MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "proofs", "releases", "tls"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
