@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "mixing/machine/claim.h"
-#include "provider/observe/report.h"
 #include "provider/process.h"
 
 const char *drng_claims_name(const struct drng_provctx *provctx)
@@ -41,9 +40,8 @@ static void describe_design(unsigned instruction, char text[DRNG_CLAIM_TEXT_SIZE
     }
 }
 
-void drng_claims_source(const struct drng_provctx *provctx, char text[DRNG_CLAIM_TEXT_SIZE])
+void drng_claims_source(const struct drng_provctx *provctx, enum drng_source first, char text[DRNG_CLAIM_TEXT_SIZE])
 {
-    const enum drng_source first = drng_report_first_in_line(provctx);
     if (first == DRNG_SOURCE_NONE || first == DRNG_SOURCE_FALLBACK) {
         (void)snprintf(text, DRNG_CLAIM_TEXT_SIZE, "no instruction makes seeds, and drng counts nothing of others");
         return;

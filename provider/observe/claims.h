@@ -9,7 +9,7 @@
 /* The value of the key `claim`: "design" or "certified". */
 const char *drng_claims_name(const struct drng_provctx *provctx);
 
-/* What is claimed for the words of the instruction that is asked first for a seed, and where the claim is from. */
-void drng_claims_source(const struct drng_provctx *provctx, char text[DRNG_CLAIM_TEXT_SIZE]);
+/* What is claimed for the words of the source that is asked first for a seed, and where the claim is from. */
+void drng_claims_source(const struct drng_provctx *provctx, enum drng_source first, char text[DRNG_CLAIM_TEXT_SIZE]);
 
 #endif
