@@ -3,6 +3,7 @@
 #
 #     reproducible.sh                  builds all packages twice under reprotest, with all that it varies
 #     reproducible.sh --quick FOLDER   builds them once more, and compares them with those in FOLDER
+#     reproducible.sh --compare FOLDER FOLDER
 #
 # --quick builds in another folder, a year later, as another user, under another umask, locale and time zone, with one
 # processor, on a file system that lists files in another order, without the caller's environment. diffoscope says where
@@ -53,6 +54,22 @@ whole()
         --source-root . 'scripts/packaging/package.sh out' 'out/drng[-_]*')
 }
 
+# compare FOLDER FOLDER - each package of the first with that of the second.
+compare()
+{
+    compared=0
+    for package in "$1"/drng[-_]*.deb "$1"/drng[-_]*.rpm "$1"/drng[-_]*.tar.gz; do
+        again=$2/${package##*/}
+        cmp "$package" "$again" >&2 || {
+            ! command -v diffoscope >/dev/null || diffoscope "$package" "$again" 2>&1 | head -n 60 >&2 || true
+            fail "${package##*/} is another one when it is built elsewhere"
+        }
+        sha256sum "$package"
+        compared=$((compared + 1))
+    done
+    [ "$compared" -ge 3 ] || fail "$1 does not hold a .deb, an .rpm and a .tar.gz"
+}
+
 quick()
 {
     need_packages disorderfs faketime
@@ -67,17 +84,7 @@ quick()
         env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu \
         faketime -f +400d sh -c 'umask 077; taskset --cpu-list 0 scripts/packaging/package.sh out') \
         >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-    compared=0
-    for package in "$1"/drng[-_]*.deb "$1"/drng[-_]*.rpm "$1"/drng[-_]*.tar.gz; do
-        again=$work/shuffled/out/${package##*/}
-        cmp "$package" "$again" >&2 || {
-            ! command -v diffoscope >/dev/null || diffoscope "$package" "$again" 2>&1 | head -n 60 >&2 || true
-            fail "${package##*/} is another one when it is built elsewhere"
-        }
-        sha256sum "$package"
-        compared=$((compared + 1))
-    done
-    [ "$compared" -ge 3 ] || fail "$1 does not hold a .deb, an .rpm and a .tar.gz"
+    compare "$1" "$work/shuffled/out"
 }
 
 case ${1-} in
@@ -85,6 +92,10 @@ case ${1-} in
 --quick)
     [ $# = 2 ] || fail "name the folder with the packages"
     quick "$2"
+    ;;
+--compare)
+    [ $# = 3 ] || fail "name two folders with packages"
+    compare "$2" "$3"
     ;;
 *)
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2

@@ -1,7 +1,8 @@
 #!/usr/bin/python3 -I
 """Writes the SBOM of a tree that is about to become a package: SPDX 2.3 as JSON, every file with its sums.
 
-    sbom.py --name NAME --version VERSION [--tool NAME=VERSION]... [--library NAME=VERSION]... [--needs NAME]... TREE FILE
+    sbom.py --name NAME --version VERSION [--tool NAME=VERSION]... [--library NAME=VERSION]... [--needs NAME]...
+            TREE FILE
 
 FILE is written below TREE and leaves itself out. --tool has made the files, --library gave its headers to them, --needs
 names what must be there when they run. SOURCE_DATE_EPOCH is the date, so that the same tree gives the same FILE.
@@ -17,7 +18,7 @@ import re
 import sys
 import uuid
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -131,7 +132,7 @@ def document(arguments: argparse.Namespace) -> Entry:
     itself = f"./{arguments.file.relative_to(arguments.tree)}"
     own = own_package(arguments.name, arguments.version, entries, itself)
     known = list(others(arguments))
-    created = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), timezone.utc)
+    created = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
     answer = {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
