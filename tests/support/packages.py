@@ -10,7 +10,8 @@ import pytest
 
 from tests.support.builds import ROOT, SKIPPED
 
-CHROOT = Path("/var/cache/drng-packages/bookworm")
+CHROOTS = Path("/var/cache/drng-packages")
+CHROOT = CHROOTS / "bookworm"
 
 
 def output(*command: str | Path) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.support.builds import CONF, RELEASE, ROOT
+from tests.support.packages import CHROOTS, in_chroot
 from tests.support.servers import PROGRAMS, SYSTEM_PYTHON
 
 STATUS = ROOT / "scripts" / "drng-status"
@@ -251,3 +252,15 @@ def test_root_of_a_user_namespace_reads_what_its_users_own_and_no_more(place: Pa
             assert "its user, as it is now, may not read it" in row["message"]
         else:
             assert (row["uses"], row["message"]) == ("drng", "")
+
+
+# ---- podman's ----
+
+
+@pytest.mark.parametrize("suite", ["bookworm", "trixie"])
+def test_the_images(packages: Path, suite: str) -> None:
+    """conf/containers, and the host's files mounted, without capabilities and under podman's filter."""
+    deb = next(packages.glob("drng_*.deb"))
+    said = in_chroot("scripts/ci/test-containers.sh", deb, suite, chroot=CHROOTS / suite)
+    for proof in ("layer: seen from outside", "mounted: seen from outside", "does not start without the module"):
+        assert f"{suite}, {proof}" in said
