@@ -67,3 +67,5 @@ install(FILES "${PROJECT_BINARY_DIR}/mixing/library/drng-config.cmake"
         DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
 configure_file(docs/drng.3 docs/drng.3 @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/docs/drng.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT libdrng-dev)
+install(DIRECTORY docs/library/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev/examples" COMPONENT libdrng-dev
+        PATTERN __pycache__ EXCLUDE)
