@@ -129,7 +129,7 @@ def test_it_neither_prints_nor_ends_the_program() -> None:
         ("gcc", ("-std=c11", "-x", "c")),
         (
             "clang",
-            ("-std=c11", "-x", "c", "-Weverything", "-Wno-unsafe-buffer-usage", "-Wno-declaration-after-statement"),
+            ("-std=c11", "-x", "c", "-Weverything"),
         ),
         ("g++", ("-std=c++98", "-x", "c++", "-Wno-long-long")),
         ("g++", ("-std=c++17", "-x", "c++")),
@@ -150,7 +150,10 @@ def test_a_result_that_is_ignored_is_a_warning(tmp_path: Path) -> None:
     source = tmp_path / "careless.c"
     source.write_text("#include <drng.h>\nint main(void) { drng_read(0, 0, 0); return 0; }\n")
     result = subprocess.run(
-        ["gcc", *STRICT, "-I", HEADER.parent, "-fsyntax-only", source], capture_output=True, text=True, check=False
+        ["gcc", *STRICT, "-I", HEADER.parent, "-c", "-o", "/dev/null", source],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "unused-result" in result.stderr
 
@@ -287,21 +290,30 @@ def test_the_example_under_valgrind(installed: Path, tmp_path: Path) -> None:
 # ---- Other CPUs, under QEMU's user mode ----
 
 
-CPUS = {
-    "Nehalem": ("getrandom", "RDSEED: not in this CPU; RDRAND: not in this CPU", "RDRAND: not in this CPU"),
-    "IvyBridge": ("RDRAND", "RDSEED: not in this CPU", None),
-    "max": ("RDSEED", "", None),
-}
-
-
-@pytest.mark.parametrize("cpu", CPUS)
-def test_a_cpu_that_this_machine_does_not_have(installed: Path, tmp_path: Path, cpu: str) -> None:
-    """The archive, since the emulator has the loader's libraries from here."""
+def on_cpu(installed: Path, tmp_path: Path, cpu: str) -> list[str]:
+    """What the example says there. The archive, since the emulator has the loader's libraries from here."""
     program = compiled(installed, EXAMPLES / "fill.c", tmp_path / "fill", *linked(installed, "static"))
-    first, _, *rest = run(installed, need("qemu-x86_64"), "-cpu", cpu, program).splitlines()
-    source, others, no_words = CPUS[cpu]
-    assert first == f"seeded by {source}" + (f", since {others}" if others else "")
-    assert rest[0] == (f"no words: {no_words}" if no_words else "words of RDRAND")
+    return run(installed, need("qemu-x86_64"), "-cpu", cpu, program).splitlines()
+
+
+def test_a_cpu_without_an_instruction(installed: Path, tmp_path: Path) -> None:
+    seeded, _, words = on_cpu(installed, tmp_path, "Nehalem")
+    assert seeded == "seeded by getrandom, since RDSEED: not in this CPU; RDRAND: not in this CPU"
+    assert words == "no words: RDRAND: not in this CPU"
+
+
+def test_a_cpu_without_rdseed(installed: Path, tmp_path: Path) -> None:
+    """Its seeds take thousands of words, which an emulator may not give in time."""
+    seeded, _, words, _ = on_cpu(installed, tmp_path, "IvyBridge")
+    assert re.fullmatch(r"seeded by (RDRAND|getrandom), since RDSEED: not in this CPU(; RDRAND: too few .*)?", seeded)
+    assert words == "words of RDRAND"
+
+
+def test_a_cpu_whose_instruction_is_known_to_be_broken(installed: Path, tmp_path: Path) -> None:
+    """QEMU's "max" calls itself one."""
+    seeded, _, words = on_cpu(installed, tmp_path, "max")
+    assert "RDRAND: known to be broken on this CPU model" in seeded
+    assert words == "no words: RDRAND: known to be broken on this CPU model"
 
 
 CHOICES = """
@@ -313,11 +325,12 @@ int main(void)
     uint64_t number;
     const char *text;
     for (int choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
-        const int error = drng_open(&d, (enum drng_choice)choice);
-        printf("%d ", error);
+        printf("%d ", drng_open(&d, (enum drng_choice)choice));
         drng_close(d);
     }
-    printf("%d %d %s\\n", drng_random64(&number, DRNG_RETRIES), drng_seed_supported(&text), text);
+    const int error = drng_random64(&number, DRNG_RETRIES);
+    const int supported = drng_seed_supported(&text);
+    printf("%d %d %s\\n", error, supported, text);
     return 0;
 }
 """
@@ -327,10 +340,10 @@ def test_without_an_instruction_the_kernel_serves_and_the_other_choices_say_why(
     installed: Path, tmp_path: Path
 ) -> None:
     source = tmp_path / "choices.c"
-    source.write_text(CHOICES.replace("drng_seed_supported(&text), text", "drng_seed_supported(&text), text"))
+    source.write_text(CHOICES)
     program = compiled(installed, source, tmp_path / "choices", *linked(installed, "static"))
     unsupported = re.search(r"enum drng_error \{(.*?)\};", HEADER.read_text(), flags=re.S)
     assert unsupported
     number = re.findall(r"^    (DRNG_\w+)", unsupported[1], flags=re.M).index("DRNG_E_UNSUPPORTED")
     said = run(installed, need("qemu-x86_64"), "-cpu", "Nehalem", program)
-    assert said.startswith(f"0 {number} {number} {number} 0 ")
+    assert said == f"0 {number} {number} {number} 0 RDSEED: not in this CPU\n"
