@@ -1,10 +1,14 @@
 /* libdrng's seeds and generators: who serves under each choice, of what words, and what is left after a failure. */
 
+#define _GNU_SOURCE
+
 #include <endian.h>
 #include <stdalign.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/self_test.h"
@@ -44,6 +48,15 @@ const struct drng_aes *__wrap_drng_self_test_choose(const struct drng_cpu *cpu, 
 const struct drng_aes *__wrap_drng_self_test_choose(const struct drng_cpu *cpu, const char **what)
 {
     return no_aes_passes ? NULL : __real_drng_self_test_choose(cpu, what);
+}
+
+static bool hmac_fails;
+
+enum drng_result __real_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
+{
+    return hmac_fails && with_hmac ? DRNG_SELF_TEST_FAILED : __real_drng_self_test(aes, with_hmac, what);
 }
 
 time_t __wrap_time(time_t *where);
@@ -369,6 +382,90 @@ static void the_source_that_was_left_out_is_named(void)
     CU_ASSERT_STRING_EQUAL(info().others, "RDSEED: its words failed the health tests; RDRAND: left out by the choice");
 }
 
+/* The seed went into Key and V; it is of no use to anybody else. */
+static void no_entropy_input_is_kept(void)
+{
+    set_up(scripted_good, scripted_good);
+    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
+    compute_seed(&scripted_rdseed, DRNG_CBC_MAC, model, SEED_LEN);
+    const uint8_t *slots = (const uint8_t *)((uintptr_t)drng_library.reader.slot & ~(uintptr_t)4095);
+    CU_ASSERT_PTR_NULL(memmem(slots, 4096, model, 16));
+    CU_ASSERT_EQUAL(drng_reseed(handle), DRNG_SUCCESS);
+    CU_ASSERT_TRUE(seed_model_condition(DRNG_CBC_MAC, &scripted_rdseed.log[KEY_AT],
+                                        &scripted_rdseed.log[WINDOW_AT + 3 * DRNG_RDSEED_WORDS], DRNG_RDSEED_WORDS,
+                                        model, 32));
+    CU_ASSERT_PTR_NULL(memmem(slots, 4096, model, 16));
+    /* what is looked for would be found */
+    memcpy(drng_library.reader.slot, model, 16);
+    CU_ASSERT_PTR_NOT_NULL(memmem(slots, 4096, model, 16));
+    memset(drng_library.reader.slot, 0, 16);
+}
+
+/* ---- Interruptions: what a signal handler does, done by the instruction that a request executes ---- */
+
+enum { INNER = 32 };
+static uint8_t inner[INNER];
+static int inner_read;
+static int inner_reseed;
+static pid_t forked;
+
+/* Once, at the first word: request mixing asks for it in the middle of a request. */
+static bool interrupting(struct scripted_instruction *cpu, uint64_t *word)
+{
+    cpu->behaviour = scripted_good;
+    inner_read = drng_read(handle, inner, INNER);
+    inner_reseed = drng_reseed(handle);
+    return scripted_good(cpu, word);
+}
+
+static bool forking(struct scripted_instruction *cpu, uint64_t *word)
+{
+    cpu->behaviour = scripted_good;
+    forked = fork();
+    return scripted_good(cpu, word);
+}
+
+static void open_in_a_virtual_machine(scripted_behaviour *rdrand)
+{
+    set_up(scripted_good, rdrand);
+    scripted_cpu.hypervisor = true;
+    CU_ASSERT_EQUAL_FATAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
+}
+
+static void a_handler_is_served_by_a_generator_of_its_own(void)
+{
+    open_in_a_virtual_machine(interrupting);
+    const uint64_t words = scripted_rdseed.words;
+    CU_ASSERT_EQUAL(drng_read(handle, out, INNER), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(inner_read, DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(inner_reseed, DRNG_E_BUSY);
+    /* a key and three windows of a reader of its own */
+    CU_ASSERT_EQUAL(scripted_rdseed.words, words + SEED_MODEL_KEY_WORDS + 3 * DRNG_RDSEED_WORDS);
+    CU_ASSERT_EQUAL(info().seeds, 1);
+    CU_ASSERT_NOT_EQUAL(memcmp(out, inner, INNER), 0);
+}
+
+/* In the child the state of the generator is gone while it is being used. */
+static void a_child_that_is_born_in_a_request_starts_it_over(void)
+{
+    int status = -1;
+    open_in_a_virtual_machine(forking);
+    uint8_t *childs = mmap(NULL, INNER, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CU_ASSERT_PTR_NOT_EQUAL_FATAL(childs, MAP_FAILED);
+    const int error = drng_read(handle, out, INNER);
+    if (forked == 0) {
+        memcpy(childs, out, INNER);
+        _exit(error == DRNG_SUCCESS && info().fork_reseeds == 1 ? 0 : 1);
+    }
+    CU_ASSERT_EQUAL(error, DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(waitpid(forked, &status, 0), forked);
+    CU_ASSERT_EQUAL(status, 0);
+    CU_ASSERT_FALSE(bytes_are(childs, INNER, 0));
+    CU_ASSERT_NOT_EQUAL(memcmp(childs, out, INNER), 0);
+    CU_ASSERT_EQUAL(info().fork_reseeds, 0);
+    (void)munmap(childs, INNER);
+}
+
 /* ---- Copies of a machine ---- */
 
 static void in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word(void)
@@ -439,6 +536,14 @@ static void without_aes_nothing_is_served(void)
     no_aes_passes = false;
 }
 
+static void without_hmac_nothing_is_served(void)
+{
+    set_up(scripted_good, scripted_good);
+    hmac_fails = true;
+    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_E_SELF_TEST);
+    hmac_fails = false;
+}
+
 static void wrong_arguments_are_refused_and_nothing_is_written(void)
 {
     drng *none = (drng *)(void *)out;
@@ -498,7 +603,11 @@ static const struct unit_test tests[] = {
     {"a virtual machine: every request takes a word",
      in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word},
     {"a copy takes a new seed", a_copy_takes_a_new_seed},
+    {"no entropy input is kept", no_entropy_input_is_kept},
+    {"a handler is served by a generator of its own", a_handler_is_served_by_a_generator_of_its_own},
+    {"a child that is born in a request starts it over", a_child_that_is_born_in_a_request_starts_it_over},
     {"without AES nothing is served", without_aes_nothing_is_served},
+    {"without HMAC nothing is served", without_hmac_nothing_is_served},
     {"wrong arguments are refused", wrong_arguments_are_refused_and_nothing_is_written},
     {"every error has a text of its own", every_error_has_a_text_of_its_own},
 };
