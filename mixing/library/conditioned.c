@@ -30,7 +30,8 @@ static int take(uint8_t *seed, size_t len, enum drng_choice choice, enum drng_co
         return error;
     }
     const struct drng_seed_policy policy = drng_source_policy(choice, conditioning, &counters);
-    return drng_source_fill(&policy, seed, len, source);
+    return drng_source_fill(&policy, drng_lock_is_any_mine() ? drng_library_run_apart : drng_library_run, seed, len,
+                            source);
 }
 
 int drng_conditioned_seed(void *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,

@@ -19,7 +19,7 @@
  *
  * Signal handlers may make every call but drng_open() and drng_close(), also while the same thread is in the middle of
  * one, on the same handle. There DRNG_E_BUSY says that the handler came in the middle of the process's first call, or
- * that it wants to reseed a handle which its own thread is using.
+ * that it wants to reseed while its own thread is in the middle of a call. Calls may change errno.
  *
  * fork() and clone(): a child may go on with its parent's handles, and close them. It takes a new seed before its first
  * byte. The same holds for a copy of a virtual machine: drng(3), "Copies".

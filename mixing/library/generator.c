@@ -2,8 +2,8 @@
  * Random bytes: drng_open(), drng_read() and the other calls on a handle.
  *
  * A signal handler may come, the process may fork, and the machine may be copied at any instruction. A handler that
- * finds its thread in the middle of a request on this handle is served by a generator of its own, on the stack. A child
- * and a copy find another epoch (clone.h), forget the seed, and start the request over.
+ * finds its thread in the middle of a call is served by a generator of its own, on the stack, and waits for nobody. A
+ * child and a copy find another epoch (clone.h), forget the seed, and start the request over.
  */
 
 #include <stdlib.h>
@@ -26,7 +26,6 @@ enum {
 /* In a slot: what is secret, or must not survive a fork. */
 struct secrets {
     struct drng_lock lock;
-    atomic_uint busy; /* in the middle of a request; who finds it set under the lock is a signal handler */
     struct drng_ctr_drbg drbg;
     uint8_t entropy[FIRST_ENTROPY];
 };
@@ -57,7 +56,7 @@ static int take_entropy(drng *d, size_t len)
 {
     const struct drng_seed_policy policy = drng_source_policy(d->choice, DRNG_BY_CBC_MAC, &d->counters);
     enum drng_source weakest = DRNG_SOURCE_NONE;
-    return drng_source_fill(&policy, d->secrets->entropy, len, &weakest);
+    return drng_source_fill(&policy, drng_library_run, d->secrets->entropy, len, &weakest);
 }
 
 static void note_seeded(drng *d)
@@ -156,12 +155,13 @@ static int serve_apart(const struct request *request)
         uint8_t entropy[FIRST_ENTROPY];
     } apart;
     struct drng_counters counters = {0};
+    enum drng_source weakest = DRNG_SOURCE_NONE;
     const struct drng_seed_policy policy = drng_source_policy(request->d->choice, DRNG_BY_CBC_MAC, &counters);
     uint64_t epoch = 0;
     int error = DRNG_SUCCESS;
     do {
         epoch = drng_epoch();
-        error = drng_source_fill_apart(&policy, apart.entropy, sizeof(apart.entropy));
+        error = drng_source_fill(&policy, drng_library_run_apart, apart.entropy, sizeof(apart.entropy), &weakest);
         if (error == DRNG_SUCCESS &&
             (instantiate(&apart.drbg, apart.entropy) != DRNG_OK ||
              drng_ctr_drbg_generate(&apart.drbg, request->out, request->len, nothing, NULL) != DRNG_OK)) {
@@ -174,33 +174,29 @@ static int serve_apart(const struct request *request)
 
 static int serve_locked(const struct request *request)
 {
-    drng *d = request->d;
     uint64_t epoch = 0;
     int error = DRNG_SUCCESS;
     for (;;) {
         epoch = drng_epoch();
-        if (atomic_load_explicit(&d->secrets->busy, memory_order_relaxed) != 0) {
-            return request->out != NULL ? serve_apart(request) : DRNG_E_BUSY;
-        }
-        atomic_store_explicit(&d->secrets->busy, 1, memory_order_relaxed);
-        atomic_signal_fence(memory_order_seq_cst);
         error = try_request(request, epoch);
-        atomic_signal_fence(memory_order_seq_cst);
-        atomic_store_explicit(&d->secrets->busy, 0, memory_order_relaxed);
         if (drng_epoch_is_still(epoch)) {
             return error;
         }
-        drng_ctr_drbg_uninstantiate(&d->secrets->drbg);
+        drng_ctr_drbg_uninstantiate(&request->d->secrets->drbg);
     }
 }
 
 static int serve(const struct request *request)
 {
-    if (!drng_lock_or_share(&request->d->secrets->lock)) {
-        return DRNG_E_BUSY; /* signal handlers within signal handlers, deeper than locks are counted */
+    struct drng_lock *lock = &request->d->secrets->lock;
+    if (drng_lock_is_any_mine()) {
+        return request->out != NULL ? serve_apart(request) : DRNG_E_BUSY;
+    }
+    if (!drng_lock(lock)) {
+        return DRNG_E_BUSY; /* cannot be: this thread holds none */
     }
     const int error = serve_locked(request);
-    drng_unlock(&request->d->secrets->lock);
+    drng_unlock(lock);
     return error;
 }
 

@@ -1,11 +1,13 @@
 #include "mixing/library/machine.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "mixing/drbg/self_test.h"
 #include "mixing/library/drng.h"
 #include "mixing/machine/clone.h"
 #include "mixing/machine/filter.h"
+#include "mixing/memory/wipe.h"
 
 struct drng_library drng_library;
 
@@ -102,10 +104,24 @@ int drng_library_open(void)
 enum drng_result drng_library_run(drng_reader_work *work, void *arg)
 {
     struct drng_lock *lock = &drng_library.reader.slot->lock;
-    if (!drng_lock_or_share(lock)) {
-        return DRNG_EXHAUSTED; /* signal handlers within signal handlers, deeper than locks are counted */
+    if (!drng_lock(lock)) {
+        return DRNG_EXHAUSTED; /* cannot be: who holds it is served apart */
     }
     const enum drng_result status = drng_shared_reader_run(&drng_library.reader, work, arg);
     drng_unlock(lock);
+    return status;
+}
+
+enum drng_result drng_library_run_apart(drng_reader_work *work, void *arg)
+{
+    struct drng_seed_reader reader;
+    enum drng_result status = DRNG_OK;
+    uint64_t epoch = 0;
+    do {
+        epoch = drng_epoch();
+        memset(&reader, 0, sizeof(reader));
+        status = work(arg, &reader);
+        drng_wipe(&reader, sizeof(reader));
+    } while (!drng_epoch_is_still(epoch));
     return status;
 }

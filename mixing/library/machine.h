@@ -38,11 +38,11 @@ extern struct drng_library drng_library;
  */
 DRNG_MUST_CHECK int drng_library_open(void);
 
-/*
- * Runs `work` on the reader, under its lock. A signal handler that interrupted its own thread there gets a reader of
- * its own.
- */
+/* Runs `work` on the reader, under its lock. The caller holds no lock, or that of a handle. */
 DRNG_MUST_CHECK enum drng_result drng_library_run(drng_reader_work *work, void *arg);
+
+/* Runs `work` on a reader on the stack, without a lock: for a signal handler that interrupted a holder of locks. */
+DRNG_MUST_CHECK enum drng_result drng_library_run_apart(drng_reader_work *work, void *arg);
 
 /* "RDRAND: not in this CPU"; NULL: the instruction may be used. Constant. After drng_library_open(). */
 const char *drng_library_denied(unsigned instruction);

@@ -98,20 +98,12 @@ static int conclude(const struct request *request, enum drng_result status)
     return why_none_served(request->policy);
 }
 
-int drng_source_fill(const struct drng_seed_policy *policy, uint8_t *out, size_t len, enum drng_source *source)
+int drng_source_fill(const struct drng_seed_policy *policy, drng_source_runner *run, uint8_t *out, size_t len,
+                     enum drng_source *source)
 {
     struct request request = {.policy = policy, .out = out, .len = len};
-    const int error = conclude(&request, drng_library_run(fill, &request));
+    const int error = conclude(&request, run(fill, &request));
     *source = request.weakest;
-    return error;
-}
-
-int drng_source_fill_apart(const struct drng_seed_policy *policy, uint8_t *out, size_t len)
-{
-    struct request request = {.policy = policy, .out = out, .len = len};
-    struct drng_seed_reader reader = {0};
-    const int error = conclude(&request, fill(&request, &reader));
-    drng_wipe(&reader, sizeof(reader));
     return error;
 }
 

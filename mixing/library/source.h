@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/entropy/seed.h"
+#include "mixing/entropy/shared_reader.h"
 #include "mixing/library/drng.h"
 
 /* Whether there is such a choice, and such a conditioner. */
@@ -18,15 +18,15 @@ bool drng_source_conditioning_exists(enum drng_conditioning conditioning);
 struct drng_seed_policy drng_source_policy(enum drng_choice choice, enum drng_conditioning conditioning,
                                            struct drng_counters *counters);
 
+/* drng_library_run() or drng_library_run_apart(). */
+typedef enum drng_result drng_source_runner(drng_reader_work *work, void *arg);
+
 /*
  * Fills out[0..len), or sets it to zero and says why by one of drng.h's errors. *source is the weakest that served a
  * part of it.
  */
-DRNG_MUST_CHECK int drng_source_fill(const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                     enum drng_source *source);
-
-/* The same, for a signal handler: without a lock, from a reader on the stack. */
-DRNG_MUST_CHECK int drng_source_fill_apart(const struct drng_seed_policy *policy, uint8_t *out, size_t len);
+DRNG_MUST_CHECK int drng_source_fill(const struct drng_seed_policy *policy, drng_source_runner *run, uint8_t *out,
+                                     size_t len, enum drng_source *source);
 
 /* The source for a person: "RDSEED", "getrandom", "none". */
 const char *drng_source_name(enum drng_source source);

@@ -112,6 +112,7 @@ static enum drng_result read_piece(void *arg, struct drng_seed_reader *reader)
 
 static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len, unsigned retries)
 {
+    const bool apart = drng_lock_is_any_mine();
     enum drng_result status = DRNG_OK;
     for (size_t done = 0; done < len && status == DRNG_OK; done += PIECE) {
         struct task task = {
@@ -120,7 +121,7 @@ static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len,
             .out = out + done,
             .len = len - done < PIECE ? len - done : (size_t)PIECE,
         };
-        status = drng_library_run(read_piece, &task);
+        status = apart ? drng_library_run_apart(read_piece, &task) : drng_library_run(read_piece, &task);
     }
     drng_cpu_clear_vectors();
     return status;

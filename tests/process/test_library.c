@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <drng.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -159,12 +160,14 @@ static atomic_uint refused;
 
 static void draw_in_handler(int number)
 {
+    const int errno_before = errno;
     (void)number;
     if (draw_all_ways()) {
         atomic_fetch_add(&handled, 1);
     } else {
         atomic_fetch_add(&refused, 1);
     }
+    errno = errno_before;
 }
 
 /* A signal every 200 microseconds, wherever the thread is; at least a hundred of them. */

@@ -407,6 +407,9 @@ enum { INNER = 32 };
 static uint8_t inner[INNER];
 static int inner_read;
 static int inner_reseed;
+static uint8_t inner_bytes[INNER + sizeof(uint64_t)];
+static int inner_seed;
+static int inner_word;
 static pid_t forked;
 
 /* Once, at the first word: request mixing asks for it in the middle of a request. */
@@ -415,6 +418,8 @@ static bool interrupting(struct scripted_instruction *cpu, uint64_t *word)
     cpu->behaviour = scripted_good;
     inner_read = drng_read(handle, inner, INNER);
     inner_reseed = drng_reseed(handle);
+    inner_seed = drng_conditioned_seed(inner_bytes, INNER, DRNG_HARDWARE_ONLY, DRNG_BY_CBC_MAC, NULL);
+    inner_word = drng_seed_bytes(inner_bytes + INNER, sizeof(uint64_t), 0);
     return scripted_good(cpu, word);
 }
 
@@ -439,8 +444,12 @@ static void a_handler_is_served_by_a_generator_of_its_own(void)
     CU_ASSERT_EQUAL(drng_read(handle, out, INNER), DRNG_SUCCESS);
     CU_ASSERT_EQUAL(inner_read, DRNG_SUCCESS);
     CU_ASSERT_EQUAL(inner_reseed, DRNG_E_BUSY);
-    /* a key and three windows of a reader of its own */
-    CU_ASSERT_EQUAL(scripted_rdseed.words, words + SEED_MODEL_KEY_WORDS + 3 * DRNG_RDSEED_WORDS);
+    /* readers of their own: a key and three windows, a key and two windows, a word */
+    CU_ASSERT_EQUAL(scripted_rdseed.words, words + 2 * SEED_MODEL_KEY_WORDS + 5 * DRNG_RDSEED_WORDS + 1);
+    CU_ASSERT_EQUAL(inner_seed, DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(inner_word, DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(inner_bytes + INNER, &scripted_rdseed.log[scripted_rdseed.log_len - 1], sizeof(uint64_t)),
+                    0);
     CU_ASSERT_EQUAL(info().seeds, 1);
     CU_ASSERT_NOT_EQUAL(memcmp(out, inner, INNER), 0);
 }
