@@ -138,17 +138,27 @@ static void append(char *text, size_t size, const char *more)
 }
 
 /* A better source that may be used, and has not served, was dry. */
+static void append_reason(enum drng_choice choice, unsigned instruction, char *text, size_t size)
+{
+    const char *name = drng_instruction_rows[instruction].name;
+    const char *denied = drng_library_denied(instruction);
+    if (!chosen(choice, instruction)) {
+        append(text, size, name);
+        append(text, size, ": left out by the choice");
+    } else if (denied != NULL) {
+        append(text, size, denied);
+    } else {
+        append(text, size, name);
+        append(text, size, ": too few words in its time");
+    }
+}
+
 void drng_source_reasons(enum drng_choice choice, enum drng_source source, char *text, size_t size)
 {
     const unsigned better = source == DRNG_SOURCE_NONE ? DRNG_INSTRUCTIONS : source - DRNG_SOURCE_INSTRUCTION;
     text[0] = '\0';
     for (unsigned i = 0; i < better; i++) {
-        const char *denied = drng_library_denied(i);
         append(text, size, i > 0 ? "; " : "");
-        append(text, size, denied != NULL && chosen(choice, i) ? denied : drng_instruction_rows[i].name);
-        append(text, size,
-               !chosen(choice, i) ? ": left out by the choice"
-               : denied == NULL   ? ": too few words in its time"
-                                  : "");
+        append_reason(choice, i, text, size);
     }
 }

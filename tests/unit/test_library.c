@@ -450,6 +450,9 @@ static void a_handler_is_served_by_a_generator_of_its_own(void)
     CU_ASSERT_EQUAL(inner_word, DRNG_SUCCESS);
     CU_ASSERT_EQUAL(memcmp(inner_bytes + INNER, &scripted_rdseed.log[scripted_rdseed.log_len - 1], sizeof(uint64_t)),
                     0);
+    /* the reader that all share has not seen the word */
+    const uint64_t seen = drng_library.reader.slot->reader.noise[DRNG_RDSEED].health.rct.value;
+    CU_ASSERT_NOT_EQUAL(memcmp(inner_bytes + INNER, &seen, sizeof(seen)), 0);
     CU_ASSERT_EQUAL(info().seeds, 1);
     CU_ASSERT_NOT_EQUAL(memcmp(out, inner, INNER), 0);
 }
