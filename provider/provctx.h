@@ -14,7 +14,7 @@
 #include "provider/config.h"
 #include "provider/core.h"
 #include "provider/observe/stats.h"
-#include "provider/shared_reader.h"
+#include "mixing/entropy/shared_reader.h"
 
 /* When a request takes in a fresh word (request_entropy.h). */
 enum drng_request_mixing {
