@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
+from . import VERSION
 from .output import Failure
 
 USAGE = """\
@@ -26,6 +27,7 @@ status  says whether drng is on and which generator would serve; exits with 0 if
 --conf FILE     use this openssl.cnf in place of the system's
 --profiles DIR  read the profiles from here, not from /etc/ssl/drng
 --root DIR      work on the system image under DIR, and run nothing in it
+--version       print the version
 """
 
 # A profile's file, and the name of its section for the generators.
@@ -84,6 +86,7 @@ def _check(request: Request, profile: str | None) -> None:
 
 def parse(words: list[str]) -> Request:
     parser = Parser(prog="drng-enable", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"drng-enable {VERSION}")
     parser.add_argument("verb", choices=("on", "off", "status"), metavar="on, off or status")
     scope = parser.add_mutually_exclusive_group(required=True)
     scope.add_argument("--system", action="store_true")

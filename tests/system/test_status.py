@@ -38,6 +38,7 @@ STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
 WITHOUT_DRNG = {"OPENSSL_CONF": "/dev/null"}
 NOBODY = 65534
+PER_PROCESS = ("--prometheus", "--per-process")
 
 Result = subprocess.CompletedProcess[str]
 
@@ -562,7 +563,7 @@ MEMORY = {
 def test_the_memory_for_secrets_and_why_it_is_not_locked(number: int, tmp_path: Path) -> None:
     with holding(build_module(tmp_path, forged(memory=number))) as pid:
         text = status("--pid", str(pid)).stdout
-        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        metrics = parse_metrics(status(*PER_PROCESS, "--pid", str(pid)).stdout)
         process = as_json("--pid", str(pid))["processes"][0]
     assert f"\nmemory                  {MEMORY[number]}\n" in text
     assert process["memory"] == MEMORY[number]
@@ -603,7 +604,7 @@ GARBAGE = {
 @pytest.mark.parametrize("content", GARBAGE.values(), ids=GARBAGE.keys())
 def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
     with holding(build_module(tmp_path, content)) as pid:
-        forms = [status(*form, "--pid", str(pid)) for form in ((), ("--json",), ("--prometheus",))]
+        forms = [status(*form, "--pid", str(pid)) for form in ((), ("--json",), PER_PROCESS)]
         check = status("--check", "--pid", str(pid))
     for result in forms:
         assert result.returncode == 3
@@ -659,7 +660,7 @@ def test_what_keeps_clones_apart_is_in_every_form(number: int, name: str, virtua
     content = forged(clone_protection=number, virtual_machine=virtual, clone_reason=b"because", clone_reseeds=5)
     with holding(build_module(tmp_path, content)) as pid:
         text = status("--pid", str(pid)).stdout
-        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        metrics = parse_metrics(status(*PER_PROCESS, "--pid", str(pid)).stdout)
         process = as_json("--pid", str(pid))["processes"][0]
         everybody = {found["pid"]: found for found in as_json("--all")["processes"]}
         check = status("--check", "--pid", str(pid))
@@ -1055,8 +1056,8 @@ def test_prometheus() -> None:
         process.do('rename a"b\\c')
         process.do("draw 10 16")
         child = int(process.do("fork 1"))
-        one = status("--prometheus", "--pid", str(process.pid))
-        everybody = status("--prometheus")
+        one = status(*PER_PROCESS, "--pid", str(process.pid))
+        everybody = status(*PER_PROCESS)
         counters = process.counters()
     metrics = parse_metrics(one.stdout)
     who = f'pid="{process.pid}",process="a\\"b\\\\c"'
