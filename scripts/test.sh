@@ -14,8 +14,9 @@ checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db gr
     python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder"
 servers="openssl nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="dpkg-dev file lintian rpm"
+fleet="prometheus prometheus-node-exporter needrestart bash-completion zsh fish"
 # shellcheck disable=SC2086 # lists of names
-need_packages $build $checks $servers $packages
+need_packages $build $checks $servers $packages $fleet
 
 # ruff is not in Debian; without it its test is skipped.
 if [ ! -x build/venv/bin/ruff ]; then

@@ -70,7 +70,8 @@ def named(found: Iterable[Process], known: dict[Pair, Group]) -> dict[Pair, Pair
     served = {pair for pair, group in known.items() if group.served}
     rest = {pair_of(process) for process in found} | set(known)
     order = [*sorted(served), *sorted(users - served), *sorted(rest - served - users)]
-    return {pair: pair if place < MOST or pair == OTHERS else OTHERS for place, pair in enumerate(order)}
+    own = [pair for pair in order if pair != OTHERS][:MOST]
+    return {**dict.fromkeys(order, OTHERS), **{pair: pair for pair in own}}
 
 
 def add(sums: Counts, counts: Counts) -> None:

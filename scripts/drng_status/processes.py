@@ -123,9 +123,9 @@ def start_ticks(entry: int) -> int:
 
 
 def started_at(ticks: int) -> float:
-    """As a time of the calendar."""
+    """As a time of the calendar, and not before the real one: the kernel rounds down to a tick."""
     machine = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    return machine + ticks / os.sysconf("SC_CLK_TCK")
+    return machine + (ticks + 1) / os.sysconf("SC_CLK_TCK")
 
 
 def living_thread(entry: int) -> str:
