@@ -52,16 +52,24 @@ STATFS_SIZE = 512
 O_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+# Numbers of users or groups, of which a user namespace knows these.
+Mapped = tuple[range, ...]
+
+
 @dataclass(frozen=True)
 class User:
-    """Whose rights count."""
+    """Whose rights count. A capability overrides a file's mode, and no number does: a container's root may lack it."""
 
     uid: int
     groups: frozenset[int]
+    overrides: bool = False  # CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, in its user namespace
+    uids: Mapped = ()
+    gids: Mapped = ()
 
     def may(self, file: os.stat_result, right: int) -> bool:
         """right: 4 to read, 1 to search a directory."""
-        if self.uid == 0:
+        known = any(file.st_uid in ids for ids in self.uids) and any(file.st_gid in ids for ids in self.gids)
+        if self.overrides and known:
             return True
         if self.uid == file.st_uid:
             return bool(file.st_mode >> 6 & right)

@@ -347,7 +347,8 @@ def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
 def what_the_counters_add() -> dict[str, Any]:
     """To the provider's parameters, of the process that this is."""
     counters = processes.own_counters()
-    return {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
+    texts = {key: counters.get(key, "") for key in ("clone-reason", "claim-source")}
+    return {"virtual-machine": counters.get("virtual-machine"), **texts}
 
 
 def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:

@@ -74,11 +74,15 @@ def yes(value: bool | None) -> str:
     return "unknown" if value is None else "yes" if value else "no"
 
 
+# Facts that stand behind others, in their rows.
+BEHIND = {"clone-protection": "clone-reason", "claim": "claim-source"}
+
+
 def fact_row(key: str, facts: dict[str, Any]) -> Row:
-    """Of a counter or a parameter; the reason for the protection from clones stands behind it."""
+    """Of a counter or a parameter, with what stands behind it."""
     value = facts[key]
-    if key == "clone-protection" and facts.get("clone-reason"):
-        return key, f"{value}: {facts['clone-reason']}"
+    if facts.get(BEHIND.get(key, "")):
+        return key, f"{value}: {facts[BEHIND[key]]}"
     return key, yes(value) if key == "virtual-machine" else str(value)
 
 
@@ -123,7 +127,8 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
         rows.append(("drng", "not loaded"))
     else:
         facts = status["drng"]
-        rows += [fact_row(key, facts) for key in facts if key not in ("name", "clone-reason") and facts[key] != ""]
+        hidden = ("name", *BEHIND.values())
+        rows += [fact_row(key, facts) for key in facts if key not in hidden and facts[key] != ""]
     return rows
 
 
@@ -182,7 +187,7 @@ def process_rows(process: Process) -> list[Row]:
     for key, value in process.counters.items():
         if key in ("loaded", "last-seed"):
             rows.append((key, moment(value)))
-        elif key not in ("begun", "disabled-reason", "clone-reason"):
+        elif key not in ("begun", "disabled-reason", *BEHIND.values()):
             rows.append(fact_row(key, process.counters))
     return rows
 

@@ -55,6 +55,9 @@ RESTART = {
 MOST_ENVIRONMENT = 6 << 20
 MOST_FIELDS = 1 << 14
 
+# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
+DAC_CAPABILITIES = 1 << 1 | 1 << 2
+
 O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 
 
@@ -250,12 +253,28 @@ def environment_of(entry: int) -> dict[bytes, bytes]:
     return found
 
 
+def mapped(entry: int, name: str) -> config_file.Mapped:
+    """The numbers that its user namespace knows, as this process calls them."""
+    try:
+        lines = [line.split() for line in read_entry(entry, name).splitlines()]
+    except FileNotFoundError:
+        return (range(1 << 32),)  # a kernel without user namespaces
+    if not all(len(line) == 3 and all(field.isdigit() for field in line) for line in lines):
+        raise UnreadableError(f"its /proc/PID/{name} cannot be understood")
+    return tuple(range(int(first), int(first) + int(count)) for _, first, count in lines)
+
+
 def user_of(entry: int) -> config_file.User:
-    fields = dict(re.findall(rb"^(Uid|Gid|Groups):[ \t]*([0-9 \t]*)$", read_entry(entry, "status"), re.MULTILINE))
-    uids, gids, groups = ([int(n) for n in fields.get(key, b"").split()] for key in (b"Uid", b"Gid", b"Groups"))
+    pattern = rb"^(Uid|Gid|Groups|CapEff):[ \t]*([0-9a-f \t]*)$"
+    fields = dict(re.findall(pattern, read_entry(entry, "status"), re.MULTILINE))
+    numbers = (fields.get(key, b"").split() for key in (b"Uid", b"Gid", b"Groups"))
+    uids, gids, groups = ([int(n) for n in listed if n.isdigit()] for listed in numbers)
     if len(uids) < 2 or len(gids) < 2:
         raise UnreadableError("its /proc/PID/status cannot be understood")
-    return config_file.User(uids[1], frozenset([gids[1], *groups]))
+    overrides = int(fields.get(b"CapEff") or b"0", 16) & DAC_CAPABILITIES != 0
+    return config_file.User(
+        uids[1], frozenset([gids[1], *groups]), overrides, mapped(entry, "uid_map"), mapped(entry, "gid_map")
+    )
 
 
 @contextlib.contextmanager
@@ -324,8 +343,8 @@ def identify(process: Process, entry: int) -> None:
     """Whose it is, as far as that may be known."""
     with contextlib.suppress(OSError, UnreadableError, ValueError):
         process.ticks = start_ticks(entry)
-        process.owner = owner_name(user_of(entry).uid)
         process.unit = units.of_cgroup(read_entry(entry, "cgroup"))
+        process.owner = owner_name(user_of(entry).uid)
 
 
 def look_at(pid: int, entry: int, configured: str | None = None, now: units.Configuration | None = None) -> Process:

@@ -43,10 +43,13 @@ COUNTERS = st.fixed_dictionaries(
     optional={
         "magic": st.binary(min_size=8, max_size=8),
         **{key: SMALL for key in ("layout", "live_offset", *REQUEST_COUNTS, "first_source")},
-        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection")},
+        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection", "certified")},
         **{key: NUMBERS for key in ("loaded", "forks", "healthy", "requests", "served")},
         **{key: NUMBERS for key in stats.LIVE},
-        **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason", "clone_reason")},
+        **{
+            key: TEXT.map(lambda text: text[:32])
+            for key in ("version", "libcrypto", "aes", "reason", "clone_reason", "claim_source")
+        },
     },
 )
 

@@ -603,6 +603,17 @@ def test_what_keeps_clones_apart_is_in_every_form(number: int, name: str, virtua
     )
 
 
+@pytest.mark.parametrize(("number", "name"), [(0, "design"), (1, "certified")])
+def test_the_claim_is_in_every_form(number: int, name: str, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(certified=number, claim_source=b"whose", claimed=576))) as pid:
+        text = status("--pid", str(pid)).stdout
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert f"\nclaim                   {name}: whose\n" in text
+    assert "\nlast-seed-bits          576\n" in text
+    assert "claim-source" not in text
+    assert (process["claim"], process["claim-source"], process["last-seed-bits"]) == (name, "whose", 576)
+
+
 def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", drawn: int = 1) -> processes.Process:
     """A process in a virtual machine."""
     counters: dict[str, Any] = {
