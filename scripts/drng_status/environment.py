@@ -250,6 +250,18 @@ def unmasked_settings() -> str | None:
     return None if isinstance(answer, aside.Failure) else answer
 
 
+def config_without_variables() -> str:
+    """The openssl.cnf that libcrypto was built to read."""
+    os.environ.pop("OPENSSL_CONF", None)
+    return Libcrypto().config_file()
+
+
+def default_config() -> str:
+    """Empty where it cannot be found out."""
+    answer = aside.once(config_without_variables, SECONDS)
+    return "" if isinstance(answer, aside.Failure) else str(answer)
+
+
 def cpuinfo() -> dict[str, str]:
     """Of the first processor."""
     try:

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .memory import UnreadableError
+from .memory import OlderError, UnreadableError
 from .text import printable
 
 MAGIC = b"drngcnt\0"
@@ -60,7 +60,8 @@ def read_head(read: Read) -> tuple[Any, ...]:
     if head[1] == 0:
         raise StatsError("its counters are not filled in: it is loading drng, or has unloaded it")
     if raw[:8] != MAGIC or head[1] != LAYOUT:
-        raise StatsError(
+        kind = OlderError if head[1] < LAYOUT else StatsError
+        raise kind(
             f"its counters have layout {head[1]}, of another version of drng; this drng-status reads layout {LAYOUT}"
         )
     return head
