@@ -1,4 +1,4 @@
-/* Threads: generators of their own, nothing left behind, and forks out of the middle of it all. */
+/* Threads: generators of their own, nothing left behind, and forks out of the middle of it all; built also with stores. */
 
 #define _GNU_SOURCE
 
@@ -306,7 +306,7 @@ int main(void)
 {
     /* One heap for all threads, lest the resident memory grow with each one that finds the others busy. */
     (void)mallopt(M_ARENA_MAX, 1);
-    libctx = evp_context("");
+    libctx = evp_context(TEST_KEYS);
     if (libctx == NULL || !pool_open() || !ways_open(libctx)) {
         return 1;
     }
