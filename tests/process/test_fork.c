@@ -2,7 +2,8 @@
  * No byte is drawn twice, however the process was copied.
  *
  * Built three times: on the module as it is shipped; as fork_no_wipe, on a kernel that does not wipe memory in a child;
- * and as fork_batch, with stores. The control is libcrypto's own generator, which draws the same bytes in two processes of the same id.
+ * and as fork_batch, with stores. The control is libcrypto's own generator, which draws the same bytes in two processes
+ * of the same id.
  */
 
 #define _GNU_SOURCE
