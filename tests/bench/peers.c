@@ -1,9 +1,13 @@
 #include "tests/bench/peers.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -15,6 +19,7 @@
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/cpu.h"
 #include "provider/masks.h"
+#include "tests/bench/crates.h"
 #include "tests/bench/floor.h"
 
 /* ---- Through libcrypto, each in a library context of its own ---- */
@@ -93,10 +98,25 @@ static OSSL_LIB_CTX *configured(const char *config)
     return libctx;
 }
 
+static int read_batch(OSSL_PROVIDER *provider, void *state)
+{
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_ptr("batch", state, 0), OSSL_PARAM_construct_end()};
+    return strcmp(OSSL_PROVIDER_get0_name(provider), "drng") != 0 || OSSL_PROVIDER_get_params(provider, params) == 1;
+}
+
+/* As the configuration's name says. */
+static bool batches_as_named(OSSL_LIB_CTX *libctx, const char *config)
+{
+    const char *wanted = strstr(strrchr(config, '/'), "-batch") != NULL ? "on" : "off";
+    char *state = NULL;
+    return OSSL_PROVIDER_do_all(libctx, read_batch, (void *)&state) == 1 && state != NULL && strcmp(state, wanted) == 0;
+}
+
 static OSSL_LIB_CTX *with_drng(const char *config)
 {
     OSSL_LIB_CTX *libctx = configured(config);
-    return libctx == NULL || served_by(libctx, "drng") ? libctx : failed(libctx, config);
+    return libctx == NULL || (served_by(libctx, "drng") && batches_as_named(libctx, config)) ? libctx
+                                                                                             : failed(libctx, config);
 }
 
 /* ---- By OpenSSL 3.5's random_provider, which no EVP_RAND tells of ---- */
@@ -155,7 +175,8 @@ static bool goes_past_evp_rand(OSSL_LIB_CTX *libctx)
 static OSSL_LIB_CTX *random_provider(const char *config)
 {
     OSSL_LIB_CTX *libctx = configured(config);
-    return libctx == NULL || goes_past_evp_rand(libctx) ? libctx : failed(libctx, config);
+    return libctx == NULL || (goes_past_evp_rand(libctx) && batches_as_named(libctx, config)) ? libctx
+                                                                                              : failed(libctx, config);
 }
 
 static OSSL_LIB_CTX *empty_random_provider(void)
@@ -166,11 +187,22 @@ static OSSL_LIB_CTX *empty_random_provider(void)
 
 /* ---- Past libcrypto ---- */
 
+/* The system call. Not getrandom(): from glibc 2.41 on, that function does not always make it. */
+static ssize_t call_getrandom(void *out, size_t len, unsigned flags)
+{
+    return syscall(SYS_getrandom, out, len, flags);
+}
+
+typedef ssize_t get_random(void *out, size_t len, unsigned flags);
+
+static get_random *const by_call = call_getrandom;
+static get_random *const by_libc = getrandom;
+
 static bool fill_getrandom(const void *arg, uint8_t *out, size_t len)
 {
-    (void)arg;
+    get_random *const *function = arg;
     while (len > 0) {
-        const ssize_t got = getrandom(out, len, 0);
+        const ssize_t got = (*function)(out, len, 0);
         if (got < 0 && errno != EINTR) {
             return false;
         }
@@ -248,6 +280,26 @@ static void add_context(struct list *list, const char *name, const char *evp_nam
     }
 }
 
+static bool add_crates(struct list *list)
+{
+    struct bench_peer crates[BENCH_MAX_CRATES];
+    size_t count = 0;
+    const bool loaded = bench_crates(crates, &count);
+    for (size_t i = 0; i < count; i++) {
+        list->peers[list->count++] = crates[i];
+    }
+    return loaded;
+}
+
+/* Since glibc 2.41, whose getrandom() asks the vDSO of Linux 6.11 and later. */
+static bool libc_asks_vdso(void)
+{
+    enum { SINCE_MAJOR = 2, SINCE_MINOR = 41, DECIMAL = 10 };
+    char *rest = NULL;
+    const long major = strtol(gnu_get_libc_version(), &rest, DECIMAL);
+    return major > SINCE_MAJOR || (major == SINCE_MAJOR && strtol(rest + 1, NULL, DECIMAL) >= SINCE_MINOR);
+}
+
 size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
 {
     struct list list = {.peers = peers, .complete = choose_aes()};
@@ -268,7 +320,11 @@ size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
                     random_provider(BENCH_CONF_DIR "/random-provider-mixing.cnf"));
         add_context(&list, "random_provider-floor", NULL, empty_random_provider());
     }
-    add(&list, "getrandom", fill_getrandom, NULL);
+    add(&list, "getrandom", fill_getrandom, (const void *)&by_call);
+    if (libc_asks_vdso()) {
+        add(&list, "getrandom-vdso", fill_getrandom, (const void *)&by_libc);
+    }
+    list.complete = add_crates(&list) && list.complete;
     if (DRNG_HAS_GENERATOR && evidence.cpu.has[DRNG_WORDS_INSTRUCTION]) {
         add(&list, DRNG_WORDS_NAME, fill_words, &drng_instruction_rows[DRNG_WORDS_INSTRUCTION]);
     }
