@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Runs a command that may read nothing but what it is told: confined.py PATH... -- COMMAND [ARGUMENT...]
 
-Landlock denies every other file, as a profile of AppArmor does that does not name it: open() fails with EACCES, for root
-too. Folders may be listed, and everything may be written and executed. Exits with 77 where the kernel has no Landlock.
+Landlock denies every other file, as a profile of AppArmor does that does not name it: open() fails with EACCES, for
+root too. Folders may be listed, and everything may be written and executed. Exits with 77 where there is no Landlock.
 """
 
 from __future__ import annotations

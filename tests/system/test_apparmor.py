@@ -1,11 +1,12 @@
 """A server under AppArmor: who serves where its profile does not name drng's files, and what conf/apparmor adds to it.
 
-This kernel need not have AppArmor: its parser compiles the abstraction, and Landlock denies what the abstraction does not
-name. What the kernel's AppArmor itself would do is not run here.
+This kernel need not have AppArmor: its parser compiles the abstraction, and Landlock denies what the abstraction does
+not name. What AppArmor itself would do is not tried here.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED, has_random_provider, need, served_by_drng
-from tests.support.servers import new_site
+from tests.support.servers import make_certificate
 from tests.system.test_profiles import DRNG, NOBODY, OPENSSL, PROFILES, RANDOM_PROVIDER, table
 
 ABSTRACTION = CONF / "apparmor/abstractions/drng"
@@ -26,8 +27,6 @@ CONFINED = ROOT / "tests/support/confined.py"
 # What abstractions/base and the program's own profile let it read, in short.
 USUAL = ("/bin", "/lib", "/lib64", "/usr", "/proc", "/dev", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/passwd")
 USUAL += ("/etc/group", "/etc/nginx", "/etc/nsswitch.conf", "/etc/localtime")
-
-NO_MODULE, NO_PROFILE, ALL = "the module", "the profile's file", "nothing"
 
 
 @dataclass
@@ -89,7 +88,12 @@ def named(root: Path) -> list[str]:
     """Files below the root that the abstraction's rules name."""
     text = ABSTRACTION.read_text()
     triplet = subprocess.run(["gcc", "-print-multiarch"], capture_output=True, text=True, check=True).stdout.strip()
-    for variable, value in (("@{PROC}", "/proc"), ("@{pid}", "[0-9]*"), ("@{tid}", "[0-9]*"), ("@{multiarch}", triplet)):
+    for variable, value in (
+        ("@{PROC}", "/proc"),
+        ("@{pid}", "[0-9]*"),
+        ("@{tid}", "[0-9]*"),
+        ("@{multiarch}", triplet),
+    ):
         text = text.replace(variable, value)
     rules = re.findall(r"^ +(/\S+) +m?r,$", text, flags=re.M)
     assert len(rules) >= 6
@@ -123,4 +127,51 @@ def test_what_it_names_is_all_that_drng_needs(system: System) -> None:
     assert str(system.modules / "drng.so") in allowed
     assert {str(system.profiles / path.name) for path in CONF.glob("*.cnf")} <= set(allowed)
     answer = system.run(allowed, "drng.cnf", RELEASE.program("probe"))
-    assert served_by_drng(__import__("json").loads(answer.stdout))
+    assert served_by_drng(json.loads(answer.stdout))
+
+
+# ---- Who serves ----
+
+DENIED = ("nothing", "the module", "the profile's file")
+TABLE = table("what the confinement denies")
+
+
+def allowed_but(denied: str, system: System) -> list[str]:
+    paths = {"the module": str(system.modules), "the profile's file": str(system.profiles)}
+    return [path for path in named(system.folder) if not path.startswith(paths.get(denied, "none"))]
+
+
+def nginx_conf(system: System) -> str:
+    """With a certificate; `nginx -t` makes a context of TLS, which draws."""
+    site = system.folder / "site"
+    site.mkdir()
+    cert, key = make_certificate(site)
+    conf = site / "nginx.conf"
+    server = f"server {{ listen 127.0.0.1:1 ssl; ssl_certificate {cert}; ssl_certificate_key {key}; }}"
+    conf.write_text(f"pid {site}/pid; error_log stderr; events {{}} http {{ access_log off; {server} }}\n")
+    return str(conf)
+
+
+def in_words(system: System, denied: str, profile: str) -> str:
+    """The cell; RAND_bytes and nginx are of one mind."""
+    allowed = allowed_but(denied, system)
+    answer = json.loads(system.run(allowed, profile, RELEASE.program("probe")).stdout)
+    nginx = system.run(allowed, profile, need("nginx"), "-t", "-c", nginx_conf(system))
+    assert (nginx.returncode == 0) == (answer["rand_bytes"] == 1), nginx.stderr
+    if answer["rand_bytes"] != 1:
+        assert "cannot load certificate" not in nginx.stderr
+        return NOBODY
+    return DRNG if served_by_drng(answer) else OPENSSL
+
+
+def test_the_table_is_whole() -> None:
+    assert list(TABLE) == list(DENIED)
+    assert all(set(row) == set(PROFILES) for row in TABLE.values())
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("denied", DENIED)
+def test_who_serves(system: System, denied: str, profile: str) -> None:
+    if profile == RANDOM_PROVIDER and not has_random_provider():
+        pytest.skip("OpenSSL before 3.5 does not know this profile")
+    assert in_words(system, denied, profile) == TABLE[denied][profile]
