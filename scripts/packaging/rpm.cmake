@@ -18,5 +18,9 @@ if(NOT CPACK_DRNG_MODULES_DIR STREQUAL CPACK_DRNG_RPM_MODULES_DIR)
          REPLACE "^${CPACK_DRNG_MODULES_DIR}/" "${CPACK_DRNG_RPM_MODULES_DIR}/")
 endif()
 
+# They have SELinux. For openSUSE the file is among the examples.
+file(REMOVE_RECURSE "${tree}/etc/apparmor.d")
+list(FILTER CPACK_ABSOLUTE_DESTINATION_FILES EXCLUDE REGEX "^/etc/apparmor\\.d/")
+
 file(GLOB_RECURSE pages "${tree}/usr/share/man/*")
 execute_process(COMMAND gzip -9 --no-name ${pages} COMMAND_ERROR_IS_FATAL ANY)
