@@ -1,7 +1,8 @@
 /*
  * What a seed of 384 bits costs with the words of RDSEED counted by design, and by the rate of each maker's
- * certificates, whoever made this CPU: in nanoseconds, in turns. Prints a line of ways first, "design:8 Intel:8 AMD:588", then the
- * times of each run, or "-" where another source had to serve; scripts/bench/bench_claims.py makes the table.
+ * certificates, whoever made this CPU: in nanoseconds, in turns. Prints a line of ways first, "design:8 Intel:8
+ * AMD:588", then the times of each run, or "-" where another source had to serve; scripts/bench/bench_claims.py makes
+ * the table.
  */
 
 #include <stdio.h>
