@@ -1,7 +1,7 @@
-"""What people used before: every capability of the documents that drng started from, and where it is in drng or why not.
+"""What people used before: every capability of the documents that drng started from, where it is in drng, or why not.
 
-Each row names files, and a text that stands in each of them: a row whose text is gone is an error, and no table is made.
-For tables.py.
+Each row names files, and a text that stands in each of them: a row whose text is gone is an error, and no table is
+made. For tables.py.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ LIBRARY = (
     ),
     row(
         "32-bit programs",
-        "not: the narrow forms of the instruction are broken on some CPUs; such programs build, and the kernel serves them",
+        "not: the narrow forms of the instruction are broken on some CPUs; the kernel serves such programs",
         "mixing/machine/rows.h: __LP64__",
         "mixing/machine/cpu.h: CVE-2025-62626",
     ),
@@ -214,8 +214,8 @@ GUIDE = (
     ),
     row(
         "4.3.1.1: RDSEED is tried again without an end, with PAUSE",
-        "tried again with PAUSE for about two milliseconds, then the next source is asked: a loop without an end hangs on machines "
-        "where the instruction is silent",
+        "tried again with PAUSE for about two milliseconds, then the next source is asked: a loop without an end hangs "
+        "on machines where the instruction is silent",
         "mixing/entropy/budget.h: DRNG_SEED_BUDGET_NS = 2000000",
         "mixing/machine/instruction.h: drng_pause",
     ),
