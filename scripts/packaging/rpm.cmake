@@ -18,5 +18,10 @@ if(NOT CPACK_DRNG_MODULES_DIR STREQUAL CPACK_DRNG_RPM_MODULES_DIR)
          REPLACE "^${CPACK_DRNG_MODULES_DIR}/" "${CPACK_DRNG_RPM_MODULES_DIR}/")
 endif()
 
+# Debian alone has a folder of its own for the completions of packages.
+if(EXISTS "${tree}/usr/share/zsh/vendor-completions")
+    file(RENAME "${tree}/usr/share/zsh/vendor-completions" "${tree}/usr/share/zsh/site-functions")
+endif()
+
 file(GLOB_RECURSE pages "${tree}/usr/share/man/*")
 execute_process(COMMAND gzip -9 --no-name ${pages} COMMAND_ERROR_IS_FATAL ANY)
