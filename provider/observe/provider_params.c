@@ -7,6 +7,7 @@
 #include <openssl/params.h>
 
 #include "mixing/memory/fork.h"
+#include "provider/observe/batch.h"
 #include "provider/observe/claims.h"
 #include "provider/observe/clones.h"
 #include "provider/observe/report.h"
@@ -33,6 +34,8 @@ const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
         OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0),
         OSSL_PARAM_utf8_ptr("clone-protection", NULL, 0),
         OSSL_PARAM_utf8_ptr("claim", NULL, 0),
+        OSSL_PARAM_utf8_ptr("batch", NULL, 0),
+        OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0),
         DRNG_EACH_INSTRUCTION(SEEDS) /* "seeds-rdseed" and its like */
         OSSL_PARAM_uint64("seeds-fallback", NULL),
         OSSL_PARAM_uint64("seed-failures", NULL),
@@ -114,5 +117,7 @@ int drng_provider_params_get(void *vprovctx, OSSL_PARAM params[])
            drng_params_set_text(params, "active-source", active_source(provctx)) &&
            drng_params_set_text(params, "disabled-reason", drng_report_disabled_reason(provctx)) &&
            drng_params_set_text(params, "clone-protection", drng_clones_name(drng_clones_protection(provctx))) &&
-           drng_params_set_text(params, "claim", drng_claims_name(provctx)) && get_counters(params);
+           drng_params_set_text(params, "claim", drng_claims_name(provctx)) &&
+           drng_params_set_text(params, "batch", drng_batch_is_on(provctx) ? "on" : "off") &&
+           drng_params_set_text(params, "batch-off-reason", drng_batch_off_reason(provctx)) && get_counters(params);
 }

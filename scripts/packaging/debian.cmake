@@ -24,7 +24,6 @@ file(RENAME "${doc}/CHANGELOG.md" "${doc}/changelog")
 file(GLOB_RECURSE pages "${tree}/usr/share/man/*")
 run(gzip -9 --no-name ${pages} "${doc}/changelog" "${doc}/changelog.Debian")
 
-# The first is about the first upload to Debian's archive; the second about a script that rpm runs, too, which has none of
-# Debian's helpers.
-file(WRITE "${tree}/usr/share/lintian/overrides/drng"
-     "drng: initial-upload-closes-no-bugs *\ndrng: maintainer-script-calls-systemctl *\n")
+# It is about the first upload to Debian's archive.
+file(WRITE "${tree}/usr/share/lintian/overrides/${CPACK_PACKAGE_NAME}"
+     "${CPACK_PACKAGE_NAME}: initial-upload-closes-no-bugs *\n${CPACK_DRNG_LINTIAN}")

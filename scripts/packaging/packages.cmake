@@ -44,11 +44,14 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "openssl, python3")
-list(JOIN DRNG_PROFILES "\n" conffiles)
+set(conffiles ${DRNG_PROFILES} /etc/apparmor.d/abstractions/drng)
+list(JOIN conffiles "\n" conffiles)
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/conffiles" "${conffiles}\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
     "${PROJECT_BINARY_DIR}/packaging/conffiles" "${PACKAGING}/postinst" "${PACKAGING}/prerm" "${PACKAGING}/postrm")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# rpm runs the same script, and has none of Debian's helpers.
+set(CPACK_DRNG_LINTIAN "drng: maintainer-script-calls-systemctl *\n")
 
 # ---- .rpm ----
 
@@ -83,4 +86,5 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/fish
     /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions)
 
+include(scripts/packaging/library.cmake)
 include(CPack)

@@ -19,6 +19,9 @@ from tests.support.image import STOCK, Image
 from tests.support.packages import in_chroot, output
 
 PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
+# The .rpm has no place for it but among the examples.
+ABSTRACTION = "/etc/apparmor.d/abstractions/drng"
+CONFFILES = sorted((*PROFILES, ABSTRACTION))
 EXAMPLES = sorted(
     f"/usr/share/doc/drng/examples/{p.relative_to(CONF)}" for p in CONF.rglob("*") if p.is_file() and p.parent != CONF
 )
@@ -49,7 +52,7 @@ def libcryptos_modules() -> str:
 def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
     """What every package holds, and its own documentation."""
     module = f"{modules or libcryptos_modules()}/drng.so"
-    pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES]
+    pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES if not p.endswith(".3")]
     programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
     imported = [
         f"/usr/share/drng/{folder}/{p.name}"
@@ -68,13 +71,15 @@ def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
 
 def test_the_deb_holds_everything(unpacked: Path) -> None:
     documentation = ("changelog.gz", "changelog.Debian.gz", "copyright")
-    assert set(files(unpacked)) - {"/usr/share/lintian/overrides/drng"} == expected(".gz", *documentation)
+    own = {"/usr/share/lintian/overrides/drng", ABSTRACTION}
+    assert set(files(unpacked)) - own == expected(".gz", *documentation)
+    assert own <= set(files(unpacked))
     assert {p.name for p in (unpacked / "DEBIAN").iterdir()} == {"conffiles", "control", "md5sums", "postrm", "prerm"}
 
 
 def test_the_configurations_and_nothing_else_are_conffiles(unpacked: Path) -> None:
-    assert sorted((unpacked / "DEBIAN/conffiles").read_text().split()) == PROFILES
-    assert sorted(name for name in files(unpacked) if name.startswith("/etc/")) == PROFILES
+    assert sorted((unpacked / "DEBIAN/conffiles").read_text().split()) == CONFFILES
+    assert sorted(name for name in files(unpacked) if name.startswith("/etc/")) == CONFFILES
 
 
 def test_it_depends_on_what_it_needs(deb: Path) -> None:
@@ -101,6 +106,59 @@ def test_everything_belongs_to_root_and_the_module_is_stripped(deb: Path, unpack
     assert ".symtab" not in output("readelf", "--wide", "--sections", module)
 
 
+def library_package(packages: Path, name: str, into: Path) -> tuple[set[str], str]:
+    """What one of the library's packages holds beside its documentation, and its control file."""
+    (package,) = packages.glob(f"{name}_*.deb")
+    output("dpkg-deb", "-R", package, into)
+    held = {path for path in files(into) if not path.startswith((f"/usr/share/doc/{name}/", "/usr/share/lintian/"))}
+    return held, (into / "DEBIAN/control").read_text()
+
+
+def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path, deb: Path) -> None:
+    lib = output("pkg-config", "--variable=libdir", "libcrypto").strip()
+    version = output("dpkg-deb", "-f", deb, "Version").strip()
+    upstream = version.partition("-")[0]
+    held, control = library_package(packages, "libdrng0", tmp_path / "run")
+    assert held == {f"{lib}/libdrng.so.0", f"{lib}/libdrng.so.{upstream}"}
+    assert f"\nVersion: {version}\n" in control
+    assert "\nDepends: libc6 (>= " in control
+    assert (tmp_path / "run/DEBIAN/shlibs").read_text() == f"libdrng 0 libdrng0 (>= {upstream})\n"
+    assert (tmp_path / "run/DEBIAN/triggers").read_text() == "activate-noawait ldconfig\n"
+    assert ".symtab" not in output("readelf", "--wide", "--sections", tmp_path / f"run{lib}/libdrng.so.0")
+
+    held, control = library_package(packages, "libdrng-dev", tmp_path / "dev")
+    cmake = {f"{lib}/cmake/drng/drng-config{part}.cmake" for part in ("", "-version")}
+    page = "/usr/share/man/man3/drng.3.gz"
+    assert held == {
+        "/usr/include/drng.h",
+        page,
+        *cmake,
+        *(f"{lib}/{n}" for n in ("libdrng.a", "libdrng.so", "pkgconfig/drng.pc")),
+    }
+    assert f"\nDepends: libdrng0 (= {version})\n" in control
+
+
+def test_a_program_is_built_from_the_library_s_packages(packages: Path, tmp_path: Path) -> None:
+    """Both unpacked over one another, as dpkg would do it."""
+    for name in ("libdrng0", "libdrng-dev"):
+        output("dpkg-deb", "-x", next(packages.glob(f"{name}_*.deb")), tmp_path)
+    (lib,) = (path.parent for path in tmp_path.rglob("libdrng.a"))
+    example = tmp_path / "usr/share/doc/libdrng-dev/examples/fill.c"
+    output(
+        "gcc",
+        example,
+        "-o",
+        tmp_path / "fill",
+        "-I",
+        tmp_path / "usr/include",
+        "-L",
+        lib,
+        "-ldrng",
+        f"-Wl,-rpath,{lib}",
+    )
+    assert "seeded by " in output(tmp_path / "fill")
+
+
 def test_the_changelog_is_of_this_version(deb: Path, unpacked: Path) -> None:
     text = gzip.decompress((unpacked / "usr/share/doc/drng/changelog.Debian.gz").read_bytes()).decode()
     assert text.startswith(f"drng ({output('dpkg-deb', '-f', deb, 'Version').strip()}) ")
@@ -111,14 +169,14 @@ def test_the_changelog_is_of_this_version(deb: Path, unpacked: Path) -> None:
 def test_lintian_finds_nothing(deb: Path) -> None:
     if shutil.which("lintian") is None:
         pytest.skip("lintian is not installed")
-    assert output("lintian", "--fail-on", "error,warning", deb) == ""
+    assert output("lintian", "--fail-on", "error,warning", deb, *deb.parent.glob("libdrng*.deb")) == ""
 
 
 def test_the_tar_gz_holds_the_same(packages: Path) -> None:
     with tarfile.open(next(packages.glob("drng-*.tar.gz"))) as archive:
         names = {f"/{member.name}" for member in archive if not member.isdir()}
         assert {member.uid for member in archive} == {0}
-    assert names == expected("", "CHANGELOG.md", "LICENSE")
+    assert names == {ABSTRACTION, *expected("", "CHANGELOG.md", "LICENSE")}
 
 
 def test_the_rpm_holds_the_same(packages: Path) -> None:
@@ -235,7 +293,7 @@ def test_removal_and_purge_leave_openssl_as_it_was(system: System, deb: Path, on
         system.ok("on", "--service", "nginx")
         assert system.served(system.conf)
     system.does("-r", "drng")
-    assert system.everything() == {**before, **{name: (system.root / name[1:]).read_bytes() for name in PROFILES}}
+    assert system.everything() == {**before, **{name: (system.root / name[1:]).read_bytes() for name in CONFFILES}}
     system.does("-P", "drng")
     assert system.everything() == before
     assert not (system.root / "etc/ssl/drng").exists()
