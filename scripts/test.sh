@@ -14,8 +14,9 @@ checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db gr
     python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder"
 servers="openssl nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="apparmor cpio crun disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint"
+fleet="prometheus prometheus-node-exporter needrestart bash-completion zsh fish"
 # shellcheck disable=SC2086 # lists of names
-need_packages $build $checks $servers $packages
+need_packages $build $checks $servers $packages $fleet
 
 # These are not in Debian; without them their tests are skipped.
 if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/pyspdxtools ]; then

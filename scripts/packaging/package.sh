@@ -1,7 +1,7 @@
 #!/bin/sh
 # package.sh - builds drng_*.deb, drng-*.rpm and drng-*.tar.gz into build/packages, or into the folder given, and looks
 # at the .deb with lintian and at the .rpm with rpmlint, where these are installed. Arguments after the folder go to
-# cpack: -G DEB makes the .deb alone.
+# cpack: -G DEB makes the .deb alone. Beside it come the .deb's of the library, libdrng0 and libdrng-dev.
 #
 #     package.sh [--arch ARCH] [FOLDER [ARGUMENT...]]
 #
@@ -86,12 +86,28 @@ cpack --config "$build"/CPackConfig.cmake -B "$packages" "$@" >"$packages/cpack.
     cat "$packages/cpack.log" >&2
     exit 1
 }
+# The library's; its libdrng-dev depends on libdrng0, and on nothing of libc's.
+if [ "$build" = build/release ]; then
+    rm -f "$packages"/libdrng*.deb
+else
+    set -- -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF
+    rm -f "$packages"/libdrng*_"$debian".deb
+fi
+for name in libdrng0 libdrng-dev; do
+    depends=
+    [ "$build" = build/release ] || [ $name = libdrng-dev ] || depends="-D CPACK_DEBIAN_PACKAGE_DEPENDS=libc6"
+    # shellcheck disable=SC2086 # one option, or none
+    cpack --config "$build/packaging/$name.cmake" -B "$packages" "$@" -G DEB $depends >>"$packages/cpack.log" 2>&1 || {
+        cat "$packages/cpack.log" >&2
+        exit 1
+    }
+done
 rm -rf "$packages/_CPack_Packages"
-ls "$packages"/drng[-_]*
+ls "$packages"/drng[-_]* "$packages"/libdrng*
 
 if command -v lintian >/dev/null; then
     # shellcheck disable=SC2086 # a pattern
-    (cd "$packages" && lintian --fail-on error,warning $made)
+    (cd "$packages" && lintian --fail-on error,warning $made libdrng*.deb)
 fi
 if command -v rpmlint >/dev/null && [ -n "$(find "$packages" -name 'drng-*.rpm')" ]; then
     rpmlint --config scripts/packaging/rpmlint.toml --strict "$packages"/drng-*.rpm >"$packages/rpmlint.log" 2>&1 || {

@@ -80,4 +80,5 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/ssl "${DRNG_RPM_LIB_DIR}" "${DRNG_RPM_MODULES_DIR}" /usr/sbin /usr/share/man /usr/share/man/man1
     /usr/share/man/man5 /usr/share/man/man7 /usr/share/man/man8 /usr/share/doc)
 
+include(scripts/packaging/library.cmake)
 include(CPack)

@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+import bench_contexts as contexts
 import bench_profile as profile
 import bench_report as report
 import bench_scaling as scaling
+import bench_threads as threads
+import bench_versions as versions
 from tests.support.builds import BUILD
 
 PROGRAMS = BUILD / "bench" / "tests" / "bench"
@@ -234,6 +237,49 @@ def test_the_profile_is_dearest_first() -> None:
     }
 
 
+# ---- bench_versions.py, bench_contexts.py, bench_threads.py: arithmetic ----
+
+
+def test_the_wall_time_begins_before_the_process() -> None:
+    assert versions.parse("1500 300 40.5 50\n", begun=1000) == versions.Run(500, 300, (40.5, 50))
+
+
+def test_random_provider_is_measured_where_openssl_has_it() -> None:
+    had = {
+        v: versions.Libcrypto(v, "", ()).has("random_provider") for v in ("3.0.19", "3.4.1", "3.5.0", "3.10.0", "4.0.2")
+    }
+    assert had == {"3.0.19": False, "3.4.1": False, "3.5.0": True, "3.10.0": True, "4.0.2": True}
+    assert versions.Libcrypto("3.0.19", "", ()).has("drng, batch")
+
+
+def test_a_version_is_compared_with_the_built_in_generator_of_its_own_rounds() -> None:
+    built_in = [versions.Run(2000, 1000, (100.0,)), versions.Run(4000, 2000, (400.0,))]
+    ours = [versions.Run(1000, 500, (50.0,)), versions.Run(2000, 1000, (200.0,))]
+    found = {"built-in": built_in, "drng": ours}
+    assert versions.request_rows("3.0", found) == [
+        ["3.0", "built-in", "250 ns"],
+        ["3.0", "drng", "125 ns, 0.50 ±0.00"],
+    ]
+    assert versions.first_rows("3.0", found)[1] == ["3.0", "drng", "750 ns, 0.50 ±0.00", "1500 ns, 0.50 ±0.00"]
+
+
+def test_a_library_s_version_is_read_out_of_it(tmp_path: Path) -> None:
+    library = tmp_path / "libcrypto.so.3"
+    library.write_bytes(b"\x7fELF\0OpenSSL 3.5.7 9 Jun 2026\0OpenSSL default\0")
+    assert versions.version_of(library) == "3.5.7"
+    library.write_bytes(b"\x7fELF\0")
+    with pytest.raises(ValueError, match="no version"):
+        versions.version_of(library)
+
+
+def test_few_contexts_or_threads_show_no_memory() -> None:
+    runs = [[100.0, 10.0, 5.0, 900.0, 300.0], [300.0, 30.0, 7.0, 1100.0, 500.0], [200.0, 20.0, 6.0, 1000.0, 400.0]]
+    assert contexts.row("drng", 1000, runs) == ["1,000", "drng", "200 ns", "20 ns", "6 ns", "1000", "400"]
+    assert contexts.row("drng", 10, runs)[5:] == ["", ""]
+    assert threads.row(100, runs) == ["100", "200 ns", "20 ns", "6 ns", "1000 ns", "400"]
+    assert threads.row(10, runs)[-1] == ""
+
+
 # ---- The programs ----
 
 
@@ -266,6 +312,19 @@ def test_the_driver_measures(tmp_path: Path) -> None:
         assert found.cpu[report.request_key(way, 16)].median > 0
     assert found.wall[report.Key("thread", "drng", "first-byte")].median > 0
     assert "drng" in report.tables(found)
+
+
+@pytest.mark.parametrize("way", ["built-in", "drng", "drng, batch"])
+def test_each_way_to_measure_a_version_and_contexts_runs(way: str) -> None:
+    here = versions.libcrypto_in(None)
+    run = versions.run(here, versions.WAYS[way], 10, (16, 1024))
+    assert run.first_wall > 0 and run.first_cpu > 0 and len(run.requests) == 2 and min(run.requests) > 0
+    made, drawn, freed, _, _ = contexts.measure(way, 20)
+    assert min(made, drawn, freed) > 0
+
+
+def test_threads_are_measured() -> None:
+    assert len(threads.measure(2)) == 5
 
 
 def test_processes_draw_at_once(tmp_path: Path) -> None:

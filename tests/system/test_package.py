@@ -52,7 +52,7 @@ def libcryptos_modules() -> str:
 def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
     """What every package holds, and its own documentation."""
     module = f"{modules or libcryptos_modules()}/drng.so"
-    pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES]
+    pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES if not p.endswith(".3")]
     programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
     imported = [
         f"/usr/share/drng/{folder}/{p.name}"
@@ -106,6 +106,59 @@ def test_everything_belongs_to_root_and_the_module_is_stripped(deb: Path, unpack
     assert ".symtab" not in output("readelf", "--wide", "--sections", module)
 
 
+def library_package(packages: Path, name: str, into: Path) -> tuple[set[str], str]:
+    """What one of the library's packages holds beside its documentation, and its control file."""
+    (package,) = packages.glob(f"{name}_*.deb")
+    output("dpkg-deb", "-R", package, into)
+    held = {path for path in files(into) if not path.startswith((f"/usr/share/doc/{name}/", "/usr/share/lintian/"))}
+    return held, (into / "DEBIAN/control").read_text()
+
+
+def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path, deb: Path) -> None:
+    lib = output("pkg-config", "--variable=libdir", "libcrypto").strip()
+    version = output("dpkg-deb", "-f", deb, "Version").strip()
+    upstream = version.partition("-")[0]
+    held, control = library_package(packages, "libdrng0", tmp_path / "run")
+    assert held == {f"{lib}/libdrng.so.0", f"{lib}/libdrng.so.{upstream}"}
+    assert f"\nVersion: {version}\n" in control
+    assert "\nDepends: libc6 (>= " in control
+    assert (tmp_path / "run/DEBIAN/shlibs").read_text() == f"libdrng 0 libdrng0 (>= {upstream})\n"
+    assert (tmp_path / "run/DEBIAN/triggers").read_text() == "activate-noawait ldconfig\n"
+    assert ".symtab" not in output("readelf", "--wide", "--sections", tmp_path / f"run{lib}/libdrng.so.0")
+
+    held, control = library_package(packages, "libdrng-dev", tmp_path / "dev")
+    cmake = {f"{lib}/cmake/drng/drng-config{part}.cmake" for part in ("", "-version")}
+    page = "/usr/share/man/man3/drng.3.gz"
+    assert held == {
+        "/usr/include/drng.h",
+        page,
+        *cmake,
+        *(f"{lib}/{n}" for n in ("libdrng.a", "libdrng.so", "pkgconfig/drng.pc")),
+    }
+    assert f"\nDepends: libdrng0 (= {version})\n" in control
+
+
+def test_a_program_is_built_from_the_library_s_packages(packages: Path, tmp_path: Path) -> None:
+    """Both unpacked over one another, as dpkg would do it."""
+    for name in ("libdrng0", "libdrng-dev"):
+        output("dpkg-deb", "-x", next(packages.glob(f"{name}_*.deb")), tmp_path)
+    (lib,) = (path.parent for path in tmp_path.rglob("libdrng.a"))
+    example = tmp_path / "usr/share/doc/libdrng-dev/examples/fill.c"
+    output(
+        "gcc",
+        example,
+        "-o",
+        tmp_path / "fill",
+        "-I",
+        tmp_path / "usr/include",
+        "-L",
+        lib,
+        "-ldrng",
+        f"-Wl,-rpath,{lib}",
+    )
+    assert "seeded by " in output(tmp_path / "fill")
+
+
 def test_the_changelog_is_of_this_version(deb: Path, unpacked: Path) -> None:
     text = gzip.decompress((unpacked / "usr/share/doc/drng/changelog.Debian.gz").read_bytes()).decode()
     assert text.startswith(f"drng ({output('dpkg-deb', '-f', deb, 'Version').strip()}) ")
@@ -116,7 +169,7 @@ def test_the_changelog_is_of_this_version(deb: Path, unpacked: Path) -> None:
 def test_lintian_finds_nothing(deb: Path) -> None:
     if shutil.which("lintian") is None:
         pytest.skip("lintian is not installed")
-    assert output("lintian", "--fail-on", "error,warning", deb) == ""
+    assert output("lintian", "--fail-on", "error,warning", deb, *deb.parent.glob("libdrng*.deb")) == ""
 
 
 def test_the_tar_gz_holds_the_same(packages: Path) -> None:

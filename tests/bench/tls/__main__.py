@@ -18,7 +18,7 @@ from pathlib import Path
 
 from tests.support.builds import BUILD
 
-from . import pictures
+from . import pictures, records, servers
 from .report import markdown
 from .run import QUICK, Bench, Settings
 
@@ -40,6 +40,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, metavar="N", help="of each measurement, 5 by default")
     parser.add_argument("--seconds", type=int, metavar="N", help="for each step, 2 by default")
     parser.add_argument("--sizes", metavar="MB,...", help="of the files, 1,4,16 by default")
+    parser.add_argument("--records", action="store_true", help="instead: what a record draws, also with kernel TLS")
     parser.add_argument("--output", type=Path, default=BUILD / "bench-tls", metavar="DIRECTORY")
     parser.add_argument(
         "--from", dest="report", type=Path, metavar="JSON", help="measure nothing: tables of this report"
@@ -61,8 +62,18 @@ def measure(options: argparse.Namespace) -> dict:
     return Bench(settings, module, options.output, show).measure()
 
 
+def write_records(output: Path) -> None:
+    text = records.markdown(servers.environment(BUILD / "release" / "drng.so"))
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "records.md").write_text(text)
+    print(text)
+
+
 def main() -> None:
     options = arguments()
+    if options.records:
+        write_records(options.output)
+        return
     report = json.loads(options.report.read_text()) if options.report else measure(options)
 
     options.output.mkdir(parents=True, exist_ok=True)
