@@ -17,6 +17,7 @@ struct drng_config {
     bool os_mixing;
     enum drng_tristate request_mixing;
     enum drng_conditioner_kind conditioner;
+    bool certified; /* the key `claim`: words are counted by certificate (claim.h), and not by design */
     bool batch;
 };
 

@@ -10,12 +10,12 @@
 
 #include "mixing/drbg/request_entropy.h"
 #include "mixing/entropy/seed.h"
+#include "mixing/entropy/shared_reader.h"
 #include "mixing/machine/clone.h"
 #include "mixing/machine/eligibility.h"
 #include "provider/config.h"
 #include "provider/core.h"
 #include "provider/observe/stats.h"
-#include "provider/shared_reader.h"
 
 /* When a request takes in a fresh word (request_entropy.h). */
 enum drng_request_mixing {

@@ -44,6 +44,7 @@ BENCHMARKS = (
     "bench",
     "bench-aes-ni",
     "bench-avx2",
+    "bench-claims",
     "bench-clones",
     "bench-trixie",
     "profile",

@@ -12,7 +12,7 @@
 #include "provider/observe/clones.h"
 #include "provider/observe/stats.h"
 #include "provider/process.h"
-#include "provider/shared_reader.h"
+#include "mixing/entropy/shared_reader.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/noted_log.h"
 #include "tests/provider/unmask.h"

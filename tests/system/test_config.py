@@ -105,6 +105,7 @@ BAD_VALUES = [
     ("os_mixing", "true", "yes or no"),
     ("request_mixing", "sometimes", "auto, yes or no"),
     ("conditioner", "sha1", "cbc-mac or hmac-sha256"),
+    ("claim", "certificate", "design or certified"),
     ("batch", "on", "no or yes"),
 ]
 

@@ -17,12 +17,13 @@ DOCS = ROOT / "docs"
 SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
-DERIVED = ("architectures", "health-tests", "conditioning", "bounds", "sp800-90c", "cutoffs", "budgets")
+DERIVED = ("architectures", "claims", "health-tests", "conditioning", "bounds", "sp800-90c", "cutoffs", "budgets")
 TRIED = ("rows", "matrix", "report", "health-lab", "detection", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = (
     "bench",
     "bench-aes-ni",
     "bench-avx2",
+    "bench-claims",
     "bench-clones",
     "bench-trixie",
     "profile",

@@ -24,7 +24,7 @@ from typing import Any
 
 from tests.support.builds import BUILD
 
-from . import costs, costs_report, pictures
+from . import costs, costs_report, pictures, records, servers
 from . import report as tls_report
 from .run import QUICK, Bench, Settings
 
@@ -46,6 +46,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, metavar="N", help="of each measurement, 5 by default")
     parser.add_argument("--seconds", type=int, metavar="N", help="for each step, 2 by default")
     parser.add_argument("--sizes", metavar="MB,...", help="of the files, 1,4,16 by default")
+    parser.add_argument("--records", action="store_true", help="instead: what a record draws, also with kernel TLS")
     parser.add_argument("--output", type=Path, default=BUILD / "bench-tls", metavar="DIRECTORY")
     parser.add_argument(
         "--from", dest="report", type=Path, metavar="JSON", help="measure nothing: tables of this report"
@@ -94,8 +95,18 @@ def measure(options: argparse.Namespace) -> dict:
     return Bench(chosen(options, QUICK if options.quick else Settings()), module, options.output, show).measure()
 
 
+def write_records(output: Path) -> None:
+    text = records.markdown(servers.environment(BUILD / "release" / "drng.so"))
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "records.md").write_text(text)
+    print(text)
+
+
 def main() -> None:
     options = arguments()
+    if options.records:
+        write_records(options.output)
+        return
     report = json.loads(options.report.read_text()) if options.report else measure(options)
     name, maker = ("costs", costs_report) if options.costs else ("tls", tls_report)
 
