@@ -26,12 +26,15 @@ BENCHMARKS = (
     "bench-claims",
     "bench-clones",
     "bench-trixie",
+    "contexts",
+    "first-byte",
     "profile",
     "scaling",
     "startup",
     "threads",
+    "versions",
 )
-MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "releases", "tls"}
+MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "releases", "tls", "tls-costs"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
@@ -160,7 +163,7 @@ def test_what_was_measured_is_taken_from_the_build_and_not_compared(docs: Path) 
         assert f"{left} is not there" in result.stdout
         return
     assert tables("--write", "profile", docs=docs).returncode == 0
-    assert left.read_text().strip() in (docs / "performance.md").read_text()
+    assert left.read_text().strip() in (docs / "performance-tables.md").read_text()
 
 
 def test_the_documents_say_what_clone_is_not_supported() -> None:
