@@ -16,7 +16,7 @@ struct key {
     const char *values[MAX_VALUES];
 };
 
-enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, KEYS };
+enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, CLAIM, BATCH, KEYS };
 
 static const struct key keys[KEYS] = {
     [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* in the order of the rows */
@@ -24,6 +24,8 @@ static const struct key keys[KEYS] = {
     [OS_MIXING] = {"os_mixing", {"yes", "no"}},
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
     [CONDITIONER] = {"conditioner", {"cbc-mac", "hmac-sha256"}},
+    [CLAIM] = {"claim", {"design", "certified"}},
+    [BATCH] = {"batch", {"no", "yes"}},
 };
 
 static const enum drng_tristate tristates[] = {DRNG_AUTO, DRNG_YES, DRNG_NO};
@@ -92,6 +94,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         .os_mixing = place[OS_MIXING] == 0,
         .request_mixing = tristates[place[REQUEST_MIXING]],
         .conditioner = conditioners[place[CONDITIONER]],
+        .certified = place[CLAIM] != 0,
+        .batch = place[BATCH] != 0,
     };
     return true;
 }

@@ -17,10 +17,12 @@ struct drng_config {
     bool os_mixing;
     enum drng_tristate request_mixing;
     enum drng_conditioner_kind conditioner;
+    bool certified; /* the key `claim`: words are counted by certificate (claim.h), and not by design */
+    bool batch;
 };
 
 /*
- * Reads the five keys from the core. A key that is not set has its default. False, with an error that names the key,
+ * Reads the keys from the core. A key that is not set has its default. False, with an error that names the key,
  * its value and the allowed values, if a value is not allowed.
  */
 bool drng_config_read(struct drng_config *config, const struct drng_core *core);

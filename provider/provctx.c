@@ -32,6 +32,19 @@ static enum drng_request_mixing settle_mixing(enum drng_tristate chosen, const s
     return automatic ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
 }
 
+/* By certificate, an instruction that has none makes no seeds: the next source is asked. */
+static void count_by_certificate(struct drng_provctx *provctx)
+{
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const struct drng_claim *claim = drng_claim_find(&drng_process.evidence.cpu, i);
+        if (drng_claim_window_words(claim) > 0) {
+            provctx->policy.certified[i] = claim;
+        } else if (provctx->eligibility.seeds[i] == DRNG_ALLOWED) {
+            provctx->eligibility.seeds[i] = DRNG_UNCERTIFIED;
+        }
+    }
+}
+
 static void settle_policy(struct drng_provctx *provctx)
 {
     const struct drng_config *config = &provctx->config;
@@ -46,6 +59,9 @@ static void settle_policy(struct drng_provctx *provctx)
         .fallback_arg = &provctx->core,
         .counters = &drng_stats.live->counters,
     };
+    if (config->certified) {
+        count_by_certificate(provctx);
+    }
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;
         provctx->policy.instructions[i] = allowed ? &drng_process.instructions[i] : NULL;

@@ -10,11 +10,12 @@
 
 #include "mixing/drbg/request_entropy.h"
 #include "mixing/entropy/seed.h"
+#include "mixing/entropy/shared_reader.h"
+#include "mixing/machine/clone.h"
 #include "mixing/machine/eligibility.h"
 #include "provider/config.h"
 #include "provider/core.h"
 #include "provider/observe/stats.h"
-#include "provider/shared_reader.h"
 
 /* When a request takes in a fresh word (request_entropy.h). */
 enum drng_request_mixing {
@@ -22,6 +23,12 @@ enum drng_request_mixing {
     DRNG_MIX_UNWATCHED, /* while no clone device is watched (clone.h) */
     DRNG_MIX_ALWAYS,
 };
+
+/* Whether a request takes in a word now. */
+static inline bool drng_mixes_now(enum drng_request_mixing mixing)
+{
+    return mixing == DRNG_MIX_ALWAYS || (mixing == DRNG_MIX_UNWATCHED && !drng_clone_is_watched());
+}
 
 /* Constant once OSSL_provider_init() has returned, except the last three members. */
 struct drng_provctx {
@@ -33,6 +40,7 @@ struct drng_provctx {
     enum drng_request_mixing mixing;
     struct drng_shared_reader root; /* seeds the generators that have no parent */
     struct drng_threads *threads;   /* the generators behind OSSL_FUNC_provider_random_bytes() */
+    uint64_t threads_id;            /* theirs */
     uint64_t forks_before;          /* forks of this process's ancestors before this instance loaded */
     atomic_uint has_asked;          /* this instance has taken a seed; no bool: not every RISC-V can exchange a byte */
     char disabled_reason[DRNG_TEXT_SIZE];

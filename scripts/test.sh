@@ -9,18 +9,20 @@ cd "$(dirname "$0")/.."
 . scripts/ci/packages.sh
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
-    systemtap-sdt-dev"
+    musl-tools systemtap-sdt-dev"
 checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3 python3-pytest
-    python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder"
+    python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder musl-tools rustc"
 servers="openssl nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
-packages="dpkg-dev file lintian rpm"
+packages="apparmor cpio crun disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint"
+fleet="prometheus prometheus-node-exporter needrestart bash-completion zsh fish"
 # shellcheck disable=SC2086 # lists of names
-need_packages $build $checks $servers $packages
+need_packages $build $checks $servers $packages $fleet
 
-# ruff is not in Debian; without it its test is skipped.
-if [ ! -x build/venv/bin/ruff ]; then
-    echo "Installing: ruff into build/venv"
-    { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff; } || echo "ruff could not be installed"
+# These are not in Debian; without them their tests are skipped.
+if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/pyspdxtools ]; then
+    echo "Installing: ruff and spdx-tools into build/venv"
+    { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff spdx-tools; } ||
+        echo "ruff and spdx-tools could not be installed"
 fi
 
 for preset in release bench dev dev-clang asan-ubsan tsan fuzz; do

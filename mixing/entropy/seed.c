@@ -9,8 +9,8 @@
 #include "mixing/memory/wipe.h"
 
 enum {
-    CHUNK_WORDS = 4, /* a divisor of each window_words */
-    OS_CHUNK = 64,   /* bytes: the largest seed that a DRBG asks for, in one system call */
+    CHUNK_WORDS = DRNG_WINDOW_UNIT,
+    OS_CHUNK = 64, /* bytes: the largest seed that a DRBG asks for, in one system call */
 };
 
 /* The arguments of one seed from one instruction. */
@@ -18,6 +18,7 @@ struct task {
     const struct drng_seed_policy *policy;
     struct drng_instruction *instruction;
     struct drng_noise *noise;
+    size_t window_words;
     uint8_t *out;
     size_t len;
 };
@@ -45,7 +46,7 @@ static enum drng_result absorb_in_chunks(const struct task *task, struct drng_bu
     uint64_t words[CHUNK_WORDS];
     enum drng_result status = DRNG_OK;
 
-    for (size_t done = 0; done < task->instruction->row->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
+    for (size_t done = 0; done < task->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
         status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
         if (status == DRNG_OK) {
             drng_conditioner_update(conditioner, words, CHUNK_WORDS);
@@ -61,12 +62,11 @@ static enum drng_result make_block(const struct task *task, struct drng_budget *
 {
     const struct drng_seed_policy *policy = task->policy;
     struct drng_conditioner conditioner;
-    const struct drng_instruction_row *row = task->instruction->row;
     enum drng_result status = DRNG_OK;
 
     drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
-    if (policy->aes->fuses && policy->conditioner == DRNG_CBC_MAC && row->fused) {
-        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, row->window_words / 2);
+    if (policy->aes->fuses && policy->conditioner == DRNG_CBC_MAC && task->instruction->row->fused) {
+        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, task->window_words / 2);
     } else {
         status = absorb_in_chunks(task, budget, &conditioner);
     }
@@ -95,8 +95,13 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
+static size_t blocks_of(size_t len)
+{
+    return (len + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN;
+}
+
 /* The last source gets more time, since no other source waits for its turn. */
-static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
+static uint64_t budget_by_place(const struct drng_seed_policy *policy, unsigned i)
 {
     bool others_before = false;
     bool others_after = policy->fallback != NULL;
@@ -114,12 +119,43 @@ static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i)
     return others_before || starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
 }
 
+/* By certificate a window may take hundreds of words: their number decides then. */
+static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i, size_t words)
+{
+    const uint64_t by_place = budget_by_place(policy, i);
+    const uint64_t by_words = policy->certified[i] != NULL ? words * DRNG_CERTIFIED_WORD_NS : 0;
+    return by_words > by_place ? by_words : by_place;
+}
+
+static size_t window_words(const struct drng_seed_policy *policy, unsigned i)
+{
+    const struct drng_claim *certified = policy->certified[i];
+    return certified != NULL ? drng_claim_window_words(certified) : drng_instruction_rows[i].window_words;
+}
+
+/* The entropy that is claimed for the words of a seed, in bits; of another source's seeds nothing is. */
+static uint64_t claimed_bits(const struct drng_seed_policy *policy, enum drng_source source, size_t len)
+{
+    if (source == DRNG_SOURCE_NONE || source == DRNG_SOURCE_FALLBACK) {
+        return 0;
+    }
+    const unsigned i = source - DRNG_SOURCE_INSTRUCTION;
+    const struct drng_claim *certified = policy->certified[i];
+    const unsigned bits = certified != NULL ? drng_claim_window_bits(certified, window_words(policy, i))
+                                            : drng_instruction_rows[i].window_bits;
+    return (uint64_t)bits * blocks_of(len);
+}
+
 static enum drng_result from_instruction(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
                                          unsigned i, uint8_t *out, size_t len)
 {
     struct drng_instruction *in = policy->instructions[i];
-    struct task task = {policy, in, &reader->noise[i], out, len};
-    return in != NULL ? drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task) : DRNG_UNAVAILABLE;
+    if (in == NULL) {
+        return DRNG_UNAVAILABLE;
+    }
+    struct task task = {policy, in, &reader->noise[i], window_words(policy, i), out, len};
+    const uint64_t budget = budget_of(policy, i, task.window_words * blocks_of(len));
+    return drng_noise_attempt(in, task.noise, budget, make_seed, &task);
 }
 
 void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len)
@@ -171,10 +207,12 @@ static void mix_os(uint8_t *out, size_t len)
     drng_wipe(bytes, sizeof(bytes));
 }
 
-static void count(struct drng_counters *counters, enum drng_source source, size_t len)
+static void count(const struct drng_seed_policy *policy, enum drng_source source, size_t len)
 {
+    struct drng_counters *counters = policy->counters;
     DRNG_PROBE2(seed, source, len);
     drng_note_source(counters, source);
+    drng_note_claimed(counters, claimed_bits(policy, source, len));
     if (source == DRNG_SOURCE_NONE) {
         drng_count(&counters->seed_failures);
     } else if (source == DRNG_SOURCE_FALLBACK) {
@@ -208,6 +246,6 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
     }
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
-    count(policy->counters, source, len);
+    count(policy, source, len);
     return status;
 }

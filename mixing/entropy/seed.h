@@ -15,6 +15,7 @@
 
 #include "mixing/entropy/conditioner.h"
 #include "mixing/entropy/noise.h"
+#include "mixing/machine/claim.h"
 #include "mixing/machine/counters.h"
 #include "mixing/result.h"
 
@@ -24,6 +25,8 @@ typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
 /* Set when the provider loads, then constant; shared by all threads. */
 struct drng_seed_policy {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
+    /* The certificate that counts the words of each, with an entropy above 0; NULL: they are counted by design. */
+    const struct drng_claim *certified[DRNG_INSTRUCTIONS];
     const struct drng_aes *aes;
     enum drng_conditioner_kind conditioner;
     bool os_mixing;

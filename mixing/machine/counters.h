@@ -32,11 +32,17 @@ struct drng_counters {
     atomic_uint_least64_t fork_reseeds;  /* how often a generator was seeded because it was in a new process */
     atomic_uint_least64_t clone_reseeds; /* how often a generator was seeded because its machine had been copied */
     atomic_uint_least64_t last_seed;     /* time of the last seed, in seconds since the Epoch */
+    atomic_uint_least64_t claimed; /* entropy claimed for the words of the last seed, in bits; 0: nothing is claimed */
 };
 
 static inline void drng_note_source(struct drng_counters *counters, enum drng_source source)
 {
     atomic_store_explicit(&counters->source, source, memory_order_relaxed);
+}
+
+static inline void drng_note_claimed(struct drng_counters *counters, uint64_t bits)
+{
+    atomic_store_explicit(&counters->claimed, bits, memory_order_relaxed);
 }
 
 static inline void drng_note_seeded(struct drng_counters *counters, uint64_t now)

@@ -1,5 +1,6 @@
 /* The CPU where programs have no such instruction: its row, which nothing reads. rows_none.h says why. */
 
+#include "mixing/machine/claim.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 
@@ -25,3 +26,5 @@ const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
 };
 
 const struct drng_broken_part drng_broken_parts[] = {{.vendor = NULL}};
+
+const struct drng_claim drng_claims[] = {{.maker = NULL}};

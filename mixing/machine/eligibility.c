@@ -63,6 +63,8 @@ const char *drng_denial_text(enum drng_denial denial)
         return "known to be broken on this CPU model";
     case DRNG_VETOED:
         return "switched off by the kernel (flag missing in /proc/cpuinfo)";
+    case DRNG_UNCERTIFIED:
+        return "drng knows no certificate for it on this CPU (claim = certified)";
     }
     return "not allowed";
 }

@@ -33,13 +33,14 @@ enum { DRNG_RDRAND_TRIES = 10 };
 enum { DRNG_STARVING_TRIES = 8 };
 
 /*
- * How many raw words make one conditioned block of 128 bits, called a window.
+ * How many raw words make one conditioned block of 128 bits, called a window, and the entropy that is assumed in them.
+ * This is drng's design, for whoever made the CPU; claim.h has what makers claim, and the other way to count.
  *
- * Each window holds 256 bits of entropy as claimed. That is more than 64 bits above the length of the block, so that
+ * Each window holds 256 bits of entropy by design. That is more than 64 bits above the length of the block, so that
  * conditioning loses practically none of the block's entropy (SP 800-90B, 3.1.5.1.2).
  *
- * RDSEED and the other seed-grade instructions: 512 bits, of which the health tests' cutoffs claim half. For darn that
- * is what its maker claims, and for the others less than that.
+ * RDSEED and the other seed-grade instructions: 512 bits, of which the health tests' cutoffs assume half. Intel's and
+ * POWER's makers claim as much of their words, and AMD's certificate a hundredth of it (claim.h has who says so).
  *
  * RDRAND: enough words to span two reseeds of the generator behind it, each worth 128 bits. Intel's generator reseeds
  * after at most 1022 words, AMD's after at most 1024. A window that holds 128 bits from after each of two reseeds needs
@@ -49,7 +50,10 @@ enum { DRNG_STARVING_TRIES = 8 };
  * more often a window holds as much as RDRAND's, and on any other the seed is as strong as the DRBG behind RNDR. RNDR
  * is asked only when RNDRRS has not served.
  */
-enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 2052 };
+enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 2052, DRNG_WINDOW_BITS = 256 };
+
+/* Each window is a multiple of so many words. */
+enum { DRNG_WINDOW_UNIT = 4 };
 
 struct drng_instruction_row {
     const char *name; /* "RDSEED" */
@@ -62,7 +66,8 @@ struct drng_instruction_row {
     unsigned tries; /* failures in a row after which the clock is looked at or, unless it starves, the read fails */
     bool starves;   /* it fails while it waits for entropy, and is tried again until the budget is spent */
     bool fused;     /* drng_fused_mac() reads this one */
-    size_t window_words; /* words for one conditioned block */
+    size_t window_words;  /* words for one conditioned block, by design */
+    unsigned window_bits; /* entropy in them, by design; 0: nothing is assumed */
 };
 
 extern const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS];

@@ -1,5 +1,6 @@
 /* The rows of POWER's instruction, one for each of its forms. */
 
+#include "mixing/machine/claim.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_power.h"
@@ -27,12 +28,26 @@ const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
                    .read = drng_cpu_darn,
                    .tries = DRNG_STARVING_TRIES,
                    .starves = true,
-                   .window_words = DRNG_RDSEED_WORDS},
+                   .window_words = DRNG_RDSEED_WORDS,
+                   .window_bits = DRNG_WINDOW_BITS},
     [DRNG_DARN_RAW] = {.name = "DARN-RAW",
                        .read = drng_cpu_darn_raw,
                        .tries = DRNG_STARVING_TRIES,
                        .starves = true,
-                       .window_words = DRNG_RDSEED_WORDS},
+                       .window_words = DRNG_RDSEED_WORDS,
+                       .window_bits = DRNG_WINDOW_BITS},
+};
+
+const struct drng_claim drng_claims[] = {
+    {.instruction = DRNG_DARN,
+     .maker = "IBM",
+     .says = "0.5 bit a bit at the least",
+     .document = "Power ISA 3.0B, Book I, 3.3.9"},
+    {.instruction = DRNG_DARN_RAW,
+     .maker = "IBM",
+     .says = "0.5 bit a bit at the least",
+     .document = "Power ISA 3.0B, Book I, 3.3.9"},
+    {.maker = NULL},
 };
 
 /* None is known to give words that are not random. */

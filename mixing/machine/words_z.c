@@ -1,5 +1,6 @@
 /* The row of IBM Z's instruction. */
 
+#include "mixing/machine/claim.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_z.h"
@@ -19,7 +20,16 @@ const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
                    .read = drng_cpu_trng,
                    .tries = DRNG_STARVING_TRIES,
                    .starves = true,
-                   .window_words = DRNG_RDSEED_WORDS},
+                   .window_words = DRNG_RDSEED_WORDS,
+                   .window_bits = DRNG_WINDOW_BITS},
+};
+
+const struct drng_claim drng_claims[] = {
+    {.instruction = DRNG_TRNG,
+     .maker = "IBM",
+     .says = "full entropy in 32 bytes, as its Linux driver counts",
+     .document = "arch/s390/crypto/prng.c of Linux"},
+    {.maker = NULL},
 };
 
 /* None is known to give words that are not random. */

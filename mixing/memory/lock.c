@@ -44,6 +44,18 @@ static bool is_mine(const struct drng_lock *lock)
     return false;
 }
 
+/* An entry that is reserved and not filled counts: a signal handler has interrupted note(). */
+bool drng_lock_is_any_mine(void)
+{
+    for (unsigned i = 0; i < mine.depth; i++) {
+        const uint64_t generation = mine.held[i].generation;
+        if (generation == 0 || drng_fork_is_still(generation)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /*
  * Removes the entries of an ancestor process. They are left when a signal handler forks: in the child the locks are
  * free, and the interrupted code may never run to its unlock.

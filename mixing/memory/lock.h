@@ -37,6 +37,13 @@ bool drng_lock_or_share(struct drng_lock *lock);
 /* Undoes the last drng_lock() or drng_lock_or_share() of this lock. */
 void drng_unlock(struct drng_lock *lock);
 
+/*
+ * Whether this thread holds a lock, or is about to take or release one. If the caller has taken none, it is a signal
+ * handler that interrupted the holder. It must wait for no other lock either: who holds that one may be waiting for
+ * the first.
+ */
+bool drng_lock_is_any_mine(void);
+
 /* Every lock that lies outside slots, in the order in which they are taken. */
 enum drng_process_lock {
     DRNG_LOCK_LOAD,  /* held while the first instance loads or the last one unloads */

@@ -17,7 +17,10 @@ enum {
     FIRST_SLOTS = 64,
     MOST_SLOTS = 1024, /* in one chunk; each chunk is twice as large as the one before it, up to this */
     MOST_WORDS = MOST_SLOTS / WORD_BITS,
+    WIDE = DRNG_WIDE_SLOT_SIZE / DRNG_SLOT_SIZE, /* slots in a row */
 };
+
+_Static_assert(WIDE == 4, "the masks for wide slots are those of four slots");
 
 /*
  * Lies in ordinary memory, so a child knows which slots are in use. Every change is one store, so the data is
@@ -131,24 +134,40 @@ static size_t words_of(const struct chunk *chunk)
     return (slots < MOST_SLOTS ? slots : MOST_SLOTS) / WORD_BITS;
 }
 
-static void *acquire_in(struct chunk *chunk)
+static uint64_t bits_of(unsigned count)
+{
+    return (UINT64_C(1) << count) - 1;
+}
+
+/* The bits of a word of `used` at which `count` free slots begin; a wide slot begins at every fourth only. */
+static uint64_t free_in(uint64_t used, unsigned count)
+{
+    const uint64_t pairs = ~used & ~used >> 1;
+    return count == WIDE ? pairs & pairs >> 2 & UINT64_C(0x1111111111111111) : ~used;
+}
+
+static void *acquire_in(struct chunk *chunk, unsigned count)
 {
     const size_t words = words_of(chunk);
-    for (; chunk->hint < words; chunk->hint++) {
-        const uint64_t used = atomic_load(&chunk->used[chunk->hint]);
-        if (used != UINT64_MAX) {
-            const unsigned bit = (unsigned)__builtin_ctzll(~used);
-            atomic_store(&chunk->used[chunk->hint], used | UINT64_C(1) << bit);
-            return chunk->slots + (size_t)(chunk->hint * WORD_BITS + bit) * DRNG_SLOT_SIZE;
+    while (chunk->hint < words && atomic_load(&chunk->used[chunk->hint]) == UINT64_MAX) {
+        chunk->hint++;
+    }
+    for (size_t word = chunk->hint; word < words; word++) {
+        const uint64_t used = atomic_load(&chunk->used[word]);
+        const uint64_t places = free_in(used, count);
+        if (places != 0) {
+            const unsigned bit = (unsigned)__builtin_ctzll(places);
+            atomic_store(&chunk->used[word], used | bits_of(count) << bit);
+            return chunk->slots + (word * WORD_BITS + bit) * DRNG_SLOT_SIZE;
         }
     }
     return NULL;
 }
 
-static void *acquire_in_any(void)
+static void *acquire_in_any(unsigned count)
 {
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        void *slot = acquire_in(chunk);
+        void *slot = acquire_in(chunk, count);
         if (slot != NULL) {
             return slot;
         }
@@ -171,21 +190,21 @@ static bool add_chunk(void)
     return true;
 }
 
-static void *acquire_slot(void)
+static void *acquire(unsigned count)
 {
     if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
         return NULL;
     }
-    void *slot = acquire_in_any();
+    void *slot = acquire_in_any(count);
     if (slot == NULL && add_chunk()) {
-        slot = acquire_in_any();
+        slot = acquire_in_any(count);
     }
     drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
     return slot;
 }
 
-/* If a signal handler forked in acquire_slot(), its child may have allocated the same slot: the child tries again. */
-void *drng_secmem_alloc(void)
+/* If a signal handler forked in acquire(), its child may have allocated the same slot: the child tries again. */
+static void *alloc(unsigned count)
 {
     void *slot = NULL;
     uint64_t generation = 0;
@@ -194,9 +213,19 @@ void *drng_secmem_alloc(void)
     }
     do {
         generation = drng_fork_generation();
-        slot = acquire_slot();
+        slot = acquire(count);
     } while (!drng_fork_is_still(generation));
     return slot;
+}
+
+void *drng_secmem_alloc(void)
+{
+    return alloc(1);
+}
+
+void *drng_secmem_alloc_wide(void)
+{
+    return alloc(WIDE);
 }
 
 static bool is_empty(const struct chunk *chunk)
@@ -221,10 +250,10 @@ static bool another_is_empty(const struct chunk *chunk)
     return other != NULL;
 }
 
-static void release(struct chunk *before, struct chunk *chunk, size_t index)
+static void release(struct chunk *before, struct chunk *chunk, size_t index, unsigned count)
 {
     const size_t word = index / WORD_BITS;
-    atomic_store(&chunk->used[word], atomic_load(&chunk->used[word]) & ~(UINT64_C(1) << index % WORD_BITS));
+    atomic_store(&chunk->used[word], atomic_load(&chunk->used[word]) & ~(bits_of(count) << index % WORD_BITS));
     chunk->hint = word < chunk->hint ? (unsigned)word : chunk->hint;
     if (before != NULL && is_empty(chunk) && another_is_empty(chunk)) {
         unlink_chunk(before, chunk);
@@ -235,12 +264,12 @@ static void release(struct chunk *before, struct chunk *chunk, size_t index)
  * In a signal handler that interrupted a holder of DRNG_LOCK_SLOTS the slot is wiped and lost: it is never allocated
  * again.
  */
-void drng_secmem_free(void *slot)
+static void wipe_and_release(void *slot, unsigned count)
 {
     if (slot == NULL) {
         return;
     }
-    drng_wipe(slot, DRNG_SLOT_SIZE);
+    drng_wipe(slot, count * DRNG_SLOT_SIZE);
     if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
         return;
     }
@@ -248,12 +277,22 @@ void drng_secmem_free(void *slot)
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
         const uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk->slots;
         if (offset < chunk->size) {
-            release(before, chunk, offset / DRNG_SLOT_SIZE);
+            release(before, chunk, offset / DRNG_SLOT_SIZE, count);
             break;
         }
         before = chunk;
     }
     drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
+}
+
+void drng_secmem_free(void *slot)
+{
+    wipe_and_release(slot, 1);
+}
+
+void drng_secmem_free_wide(void *slot)
+{
+    wipe_and_release(slot, WIDE);
 }
 
 /* ---- Opening and closing ---- */

@@ -1,8 +1,9 @@
 /*
  * secmem.h - memory for secrets.
  *
- * Secrets live in slots of one size. Slots lie in chunks of pages, which are wiped in a forked child (fork.h), left out
- * of core dumps, locked in memory as far as RLIMIT_MEMLOCK allows, and fenced by inaccessible pages.
+ * Secrets live in slots of one size, or in wide slots, which are several of them in a row. Slots lie in chunks of
+ * pages, which are wiped in a forked child (fork.h), left out of core dumps, locked in memory as far as RLIMIT_MEMLOCK
+ * allows, and fenced by inaccessible pages.
  *
  * The mmap() that makes a chunk also locks it (MAP_LOCKED), so locking takes no system call of its own. A child of
  * fork() does not inherit locked memory. It locks its chunks again, each page as it is used, unless a system call
@@ -17,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { DRNG_SLOT_SIZE = 256 }; /* bytes */
+enum { DRNG_SLOT_SIZE = 256, DRNG_WIDE_SLOT_SIZE = 1024 }; /* bytes */
 
 /* Whether the memory for secrets is locked. The values are part of the layout in provider/observe/stats.h. */
 enum drng_memory_lock {
@@ -44,5 +45,9 @@ void *drng_secmem_alloc(void);
 
 /* Wipes and frees the slot; NULL is allowed. */
 void drng_secmem_free(void *slot);
+
+/* The same for a wide slot, of DRNG_WIDE_SLOT_SIZE bytes. */
+void *drng_secmem_alloc_wide(void);
+void drng_secmem_free_wide(void *slot);
 
 #endif

@@ -7,6 +7,8 @@
 #include <openssl/params.h>
 
 #include "mixing/memory/fork.h"
+#include "provider/observe/batch.h"
+#include "provider/observe/claims.h"
 #include "provider/observe/clones.h"
 #include "provider/observe/report.h"
 #include "provider/observe/stats.h"
@@ -31,6 +33,9 @@ const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
         OSSL_PARAM_utf8_ptr("active-source", NULL, 0),
         OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0),
         OSSL_PARAM_utf8_ptr("clone-protection", NULL, 0),
+        OSSL_PARAM_utf8_ptr("claim", NULL, 0),
+        OSSL_PARAM_utf8_ptr("batch", NULL, 0),
+        OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0),
         DRNG_EACH_INSTRUCTION(SEEDS) /* "seeds-rdseed" and its like */
         OSSL_PARAM_uint64("seeds-fallback", NULL),
         OSSL_PARAM_uint64("seed-failures", NULL),
@@ -43,6 +48,7 @@ const OSSL_PARAM *drng_provider_params_gettable(void *provctx)
         OSSL_PARAM_uint64("requests", NULL),
         OSSL_PARAM_uint64("bytes", NULL),
         OSSL_PARAM_uint64("last-seed", NULL),
+        OSSL_PARAM_uint64("last-seed-bits", NULL),
         OSSL_PARAM_END,
     };
     (void)provctx;
@@ -95,7 +101,8 @@ static bool get_counters(OSSL_PARAM params[])
            drng_params_set_uint64(params, "forks", value_of(&drng_stats.head->forks)) &&
            drng_params_set_uint64(params, "requests", served.requests) &&
            drng_params_set_uint64(params, "bytes", served.bytes) &&
-           drng_params_set_uint64(params, "last-seed", value_of(&c->last_seed));
+           drng_params_set_uint64(params, "last-seed", value_of(&c->last_seed)) &&
+           drng_params_set_uint64(params, "last-seed-bits", value_of(&c->claimed));
 }
 
 int drng_provider_params_get(void *vprovctx, OSSL_PARAM params[])
@@ -110,5 +117,7 @@ int drng_provider_params_get(void *vprovctx, OSSL_PARAM params[])
            drng_params_set_text(params, "active-source", active_source(provctx)) &&
            drng_params_set_text(params, "disabled-reason", drng_report_disabled_reason(provctx)) &&
            drng_params_set_text(params, "clone-protection", drng_clones_name(drng_clones_protection(provctx))) &&
-           get_counters(params);
+           drng_params_set_text(params, "claim", drng_claims_name(provctx)) &&
+           drng_params_set_text(params, "batch", drng_batch_is_on(provctx) ? "on" : "off") &&
+           drng_params_set_text(params, "batch-off-reason", drng_batch_off_reason(provctx)) && get_counters(params);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "provider/observe/claims.h"
 #include "provider/observe/clones.h"
 #include "provider/observe/messages.h"
 #include "provider/observe/reasons.h"
@@ -44,12 +45,17 @@ const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 static void explain(struct drng_provctx *provctx)
 {
     const enum drng_clone_protection protection = drng_clones_protection(provctx);
+    const enum drng_source first = drng_report_first_in_line(provctx);
+    char claim_source[DRNG_CLAIM_TEXT_SIZE];
+    drng_claims_source(provctx, first, claim_source);
     const struct drng_stats_account account = {
         .disabled_reason = drng_report_disabled_reason(provctx),
-        .first_source = drng_report_first_in_line(provctx),
+        .first_source = first,
         .virtual_machine = drng_process.evidence.cpu.hypervisor,
         .clone_protection = protection,
         .clone_reason = drng_clones_reason(protection),
+        .certified = provctx->config.certified,
+        .claim_source = claim_source,
     };
     drng_stats_explain(&account);
 }

@@ -162,6 +162,8 @@ void drng_stats_explain(const struct drng_stats_account *account)
         head->virtual_machine = account->virtual_machine;
         copy_text(head->disabled_reason, sizeof(head->disabled_reason), account->disabled_reason);
         copy_text(head->clone_reason, sizeof(head->clone_reason), account->clone_reason);
+        head->certified = account->certified;
+        copy_text(head->claim_source, sizeof(head->claim_source), account->claim_source);
         atomic_store_explicit(&head->clone_protection, account->clone_protection, memory_order_relaxed);
         drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
     }

@@ -26,10 +26,11 @@
 #define DRNG_STATS_MAGIC "drngcnt" /* eight bytes, with the NUL */
 
 enum {
-    DRNG_STATS_LAYOUT = 4,
+    DRNG_STATS_LAYOUT = 5,
     DRNG_REQUEST_COUNTS = 1024, /* counts of requests; the first are shared by all generators that find no other free */
     DRNG_TEXT_SIZE = 256,       /* bytes of a reason */
     DRNG_CLONE_TEXT_SIZE = 128, /* bytes of the reason for the protection from clones */
+    DRNG_CLAIM_TEXT_SIZE = 252, /* bytes of the source of the claim */
     DRNG_FLAG_SIZE = 16,        /* bytes of an instruction's name */
     DRNG_STATS_REQUEST_COUNTS = 128, /* offset of the counts of requests in the live part */
 };
@@ -55,6 +56,8 @@ struct drng_stats_head {
     uint32_t virtual_machine;               /* 1: the CPU says that it is a hypervisor's, or cannot say */
     atomic_uint_least32_t clone_protection; /* enum drng_clone_protection (clones.h) */
     char clone_reason[DRNG_CLONE_TEXT_SIZE];
+    uint32_t certified; /* 1: words are counted by certificate; 0: by design */
+    char claim_source[DRNG_CLAIM_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS]
                      [DRNG_FLAG_SIZE]; /* "rdseed": which instruction each set of counters belongs to */
 };
@@ -77,10 +80,10 @@ struct drng_stats_live {
 };
 
 _Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
-                   sizeof(struct drng_stats_head) == 584 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
+                   sizeof(struct drng_stats_head) == 840 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
-                   sizeof(struct drng_counters) == 56 + 24 * DRNG_INSTRUCTIONS &&
+                   sizeof(struct drng_counters) == 64 + 24 * DRNG_INSTRUCTIONS &&
                    offsetof(struct drng_stats_live, request_counts) == DRNG_STATS_REQUEST_COUNTS &&
                    sizeof(struct drng_request_counts) == 64,
                "the layout of the live part has changed");
@@ -110,6 +113,8 @@ struct drng_stats_account {
     bool virtual_machine;
     unsigned clone_protection;
     const char *clone_reason;
+    bool certified;
+    const char *claim_source;
 };
 
 void drng_stats_explain(const struct drng_stats_account *account);

@@ -16,6 +16,7 @@
 #include "provider/rand/rdrand.h"
 #include "provider/rand/seed_buffer.h"
 #include "provider/rand/seed_src.h"
+#include "provider/rand/store.h"
 
 _Static_assert(sizeof(struct drng_drbg_secrets) <= DRNG_SLOT_SIZE, "a generator's secrets outgrew their slot");
 
@@ -55,6 +56,16 @@ static void place_in_chain(struct drng_drbg *d, const OSSL_DISPATCH *functions)
     d->mixing = d->own_chain ? d->provctx->mixing : DRNG_MIX_NEVER;
 }
 
+/*
+ * Under a foreign parent, which may be a test's, the generator gives the standard's answers. Where every request takes
+ * in a fresh word, none can be made in advance. If there is no memory, every request is a Generate request.
+ */
+static uint8_t *new_store(const struct drng_drbg *d)
+{
+    const bool wanted = d->provctx->config.batch && d->own_chain && d->mixing != DRNG_MIX_ALWAYS;
+    return wanted ? drng_secmem_alloc_wide() : NULL;
+}
+
 void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {
     struct drng_provctx *provctx = vprovctx;
@@ -70,6 +81,7 @@ void *drng_drbg_newctx(void *vprovctx, void *parent, const OSSL_DISPATCH *parent
     d->secrets = secrets;
     drng_parent_init(&d->parent, parent, parent_functions);
     place_in_chain(d, parent_functions);
+    d->store = new_store(d);
     d->state = EVP_RAND_STATE_UNINITIALISED;
     d->key_len = DRNG_AES_MAX_KEY;
     d->use_df = true;
@@ -84,6 +96,7 @@ void drng_drbg_freectx(void *vdrbg)
     struct drng_drbg *d = vdrbg;
     if (d != NULL) {
         drng_request_counts_release(d->counts);
+        drng_secmem_free_wide(d->store);
         drng_secmem_free(d->secrets);
         drng_free(&d->provctx->core, d);
     }
@@ -220,7 +233,8 @@ static int verify_zeroization(void *vdrbg)
 {
     const struct drng_drbg *d = vdrbg;
     const struct drng_ctr_drbg *drbg = &d->secrets->drbg;
-    return drng_is_wiped(drbg->key, sizeof(drbg->key)) && drng_is_wiped(drbg->v, sizeof(drbg->v));
+    return drng_is_wiped(drbg->key, sizeof(drbg->key)) && drng_is_wiped(drbg->v, sizeof(drbg->v)) &&
+           (d->store == NULL || drng_is_wiped(d->store, DRNG_STORE_SIZE));
 }
 
 /* ---- Seeds that are due ---- */
@@ -250,6 +264,13 @@ static bool parent_has_reseeded(const struct drng_drbg *d)
 static bool reseed_due(const struct drng_drbg *d)
 {
     return drng_ctr_drbg_reseed_due(&d->secrets->drbg, &d->limits, time(NULL)) || parent_has_reseeded(d);
+}
+
+/* The limit of requests counts Generate requests, and handing out is none. All else that demands a reseed holds. */
+static bool reseed_due_before_handing_out(const struct drng_drbg *d)
+{
+    const struct drng_reseed_limits limits = {.requests = 0, .interval = d->limits.interval};
+    return drng_ctr_drbg_reseed_due(&d->secrets->drbg, &limits, time(NULL)) || parent_has_reseeded(d);
 }
 
 /* Instantiates a generator whose seed is of another epoch, that had a failure, or was never instantiated. */
@@ -325,15 +346,14 @@ static bool seeded(struct drng_drbg *d, uint64_t epoch, bool prediction_resistan
     return true;
 }
 
-static bool mixes(const struct drng_drbg *d)
-{
-    return d->mixing == DRNG_MIX_ALWAYS || (d->mixing == DRNG_MIX_UNWATCHED && !drng_clone_is_watched());
-}
-
+/* What was stored was made without the additional input, on which all later output is to depend: it goes. */
 static enum drng_result generate(struct drng_drbg *d, uint8_t *out, size_t out_len, struct drng_bytes additional)
 {
     uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
-    if (!mixes(d)) {
+    if (additional.len > 0) {
+        drng_store_erase(d);
+    }
+    if (!drng_mixes_now(d->mixing)) {
         return drng_ctr_drbg_generate(&d->secrets->drbg, out, out_len, additional, NULL);
     }
     drng_request_entropy(&d->provctx->words, fresh);
@@ -353,11 +373,24 @@ static enum drng_result try_generate(struct drng_drbg *d, uint64_t epoch, uint8_
     return generate(d, out, out_len, additional);
 }
 
-int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength, int prediction_resistance,
-                       const unsigned char *additional_data, size_t additional_len)
+/* The same for a short request that finds too little in the store. */
+static enum drng_result try_refill(struct drng_drbg *d, uint64_t epoch, uint8_t *out, size_t out_len)
 {
-    struct drng_drbg *d = vdrbg;
-    const struct drng_bytes additional = input(additional_data, additional_len);
+    struct drng_bytes additional = nothing;
+    enum drng_result status = DRNG_RESEED_NEEDED;
+    if (seeded(d, epoch, false, &additional)) {
+        status = drng_store_fill(d);
+    }
+    if (status != DRNG_OK || !drng_store_hand_out(d, out, out_len)) {
+        drng_wipe(out, out_len);
+    }
+    return status;
+}
+
+/* refills: the store is to serve this request, and those that follow; not while requests are mixed. */
+static inline int serve(struct drng_drbg *d, uint8_t *out, size_t out_len, unsigned strength,
+                        bool prediction_resistance, struct drng_bytes additional, bool refills)
+{
     enum drng_result status = DRNG_OK;
     uint64_t epoch = 0;
 
@@ -369,7 +402,9 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
         if (!enter(d, &epoch)) {
             return drng_drbg_generate_apart(d, out, out_len, additional);
         }
-        status = try_generate(d, epoch, out, out_len, prediction_resistance != 0, additional);
+        status = refills && !drng_mixes_now(d->mixing)
+                     ? try_refill(d, epoch, out, out_len)
+                     : try_generate(d, epoch, out, out_len, prediction_resistance, additional);
     } while (!leave(d, epoch));
     if (status != DRNG_OK) {
         drng_raise(&d->provctx->core, DRNG_R_RESEED_FAILED, NULL);
@@ -377,6 +412,47 @@ int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned
     }
     drng_request_counts_add(d->counts, out_len);
     return 1;
+}
+
+/*
+ * Serves a short request with what is stored. False: there is too little, or it may not go out any more, or this
+ * process has become another meanwhile; refill() then starts from the beginning.
+ */
+static inline bool hand_out(struct drng_drbg *d, uint8_t *out, size_t out_len, unsigned strength)
+{
+    uint64_t epoch = 0;
+    if (!drng_process_healthy() || strength > drng_drbg_strength(d) || !enter(d, &epoch)) {
+        return false;
+    }
+    const bool valid = has_seed(d, epoch) && !drng_mixes_now(d->mixing) && !reseed_due_before_handing_out(d);
+    const bool served = __builtin_expect(valid, 1) && drng_store_hand_out(d, out, out_len);
+    return leave(d, epoch) && served;
+}
+
+static __attribute__((noinline)) int refill(struct drng_drbg *d, uint8_t *out, size_t out_len, unsigned strength)
+{
+    return serve(d, out, out_len, strength, false, nothing, true);
+}
+
+/* Not inline: a request without a store is not to pay for the registers that this one needs. */
+static __attribute__((noinline)) int serve_short(struct drng_drbg *d, uint8_t *out, size_t out_len, unsigned strength)
+{
+    if (!hand_out(d, out, out_len, strength)) {
+        return refill(d, out, out_len, strength);
+    }
+    drng_request_counts_add(d->counts, out_len);
+    return 1;
+}
+
+int drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength, int prediction_resistance,
+                       const unsigned char *additional_data, size_t additional_len)
+{
+    struct drng_drbg *d = vdrbg;
+    const struct drng_bytes additional = input(additional_data, additional_len);
+    if (d->store != NULL && out_len <= DRNG_STORE_LONGEST && prediction_resistance == 0 && additional.len == 0) {
+        return serve_short(d, out, out_len, strength);
+    }
+    return serve(d, out, out_len, strength, prediction_resistance != 0, additional, false);
 }
 
 /* ---- As a parent ---- */
@@ -398,7 +474,9 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
     if (buffer == NULL) {
         return 0;
     }
-    if (!drng_drbg_generate(d, buffer, len, drng_drbg_strength(d), prediction_resistance, additional, additional_len)) {
+    /* A seed is the output of a Generate request of its own (SP 800-90C), never a piece of the store. */
+    if (!serve(d, buffer, len, drng_drbg_strength(d), prediction_resistance != 0, input(additional, additional_len),
+               false)) {
         drng_seed_buffer_free(&d->provctx->core, buffer, len);
         return 0;
     }

@@ -11,9 +11,12 @@
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/memory/lock.h"
+#include "mixing/memory/secmem.h"
 #include "provider/observe/stats.h"
 #include "provider/provctx.h"
 #include "provider/rand/parent.h"
+
+enum { DRNG_STORE_SIZE = DRNG_WIDE_SLOT_SIZE }; /* bytes of output that one Generate request stores */
 
 /* In a slot: what is secret, or must not survive a fork. */
 struct drng_drbg_secrets {
@@ -21,6 +24,7 @@ struct drng_drbg_secrets {
     atomic_bool busy; /* in the middle of a request; a caller that finds it set is a signal handler that interrupted
                          this request */
     struct drng_ctr_drbg drbg;
+    size_t stored;                          /* bytes at the end of the store that have not been handed out */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN]; /* entropy input from one of drng's own parents */
 };
 
@@ -35,6 +39,7 @@ struct drng_drbg {
     bool root_joins;    /* the parent is OpenSSL's own seed source: drng's root and the parent seed it together */
     bool own_chain;     /* the chain of parents ends in drng's own seed source, or the root joins in it */
     enum drng_request_mixing mixing; /* never, unless own_chain */
+    uint8_t *store;                  /* store.h, in a slot of its own; NULL: every request is a Generate request */
     bool locking;
     struct drng_request_counts *counts; /* of this generator's requests */
 

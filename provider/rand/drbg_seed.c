@@ -10,6 +10,7 @@
 #include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/rand/seeding.h"
+#include "provider/rand/store.h"
 
 const unsigned char drng_default_personalization[29] = "OpenSSL NIST SP 800-90A DRBG";
 
@@ -30,6 +31,7 @@ struct drng_drbg_lengths drng_drbg_lengths_of(const struct drng_drbg *d)
 
 void drng_drbg_forget(struct drng_drbg *d)
 {
+    drng_store_erase(d);
     drng_ctr_drbg_uninstantiate(&d->secrets->drbg);
     d->state = EVP_RAND_STATE_UNINITIALISED;
 }
@@ -267,6 +269,7 @@ bool drng_drbg_seed_again(struct drng_drbg *d, bool prediction_resistance, struc
 {
     const struct drng_drbg_lengths lengths = drng_drbg_lengths_of(d);
 
+    drng_store_erase(d);
     d->state = EVP_RAND_STATE_ERROR;
     if (entropy.data != NULL) {
         /* The caller's entropy is used in addition to the source's, and never instead of it. */

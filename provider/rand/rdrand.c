@@ -42,9 +42,8 @@ static enum drng_result read_words(void *arg, struct drng_seed_reader *reader)
     return drng_noise_fill(rdrand(), &reader->noise[DRNG_WORDS_INSTRUCTION], task->out, task->len);
 }
 
-static bool allowed(const struct drng_instruction_rand *ctx)
+static bool allowed(const struct drng_instruction_rand *ctx, enum drng_denial denial)
 {
-    const enum drng_denial denial = ctx->provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
     if (denial != DRNG_ALLOWED) {
         drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG",
                    drng_denial_text(denial));
@@ -53,17 +52,41 @@ static bool allowed(const struct drng_instruction_rand *ctx)
     return true;
 }
 
+static bool gives_words(const struct drng_instruction_rand *ctx)
+{
+    return allowed(ctx, ctx->provctx->eligibility.words[DRNG_WORDS_INSTRUCTION]);
+}
+
+/* The key `source` chooses among instructions for those who did not name one, the key `claim` for all. */
+static bool gives_seeds(const struct drng_instruction_rand *ctx)
+{
+    const bool counted =
+        !ctx->provctx->config.certified || ctx->provctx->policy.certified[DRNG_WORDS_INSTRUCTION] != NULL;
+    return gives_words(ctx) && allowed(ctx, counted ? DRNG_ALLOWED : DRNG_UNCERTIFIED);
+}
+
+/*
+ * Its words are those of a DRBG inside the CPU, which nobody can tell to reseed: it cannot give prediction resistance.
+ */
+static bool can_promise(const struct drng_instruction_rand *ctx, bool prediction_resistance)
+{
+    if (prediction_resistance) {
+        drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_UNAVAILABLE,
+                   "it cannot give prediction resistance; use DRNG-SEED or CTR-DRBG");
+    }
+    return !prediction_resistance;
+}
+
 static int generate(void *vctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
                     const unsigned char *additional, size_t additional_len)
 {
     struct drng_instruction_rand *ctx = vctx;
     struct task task = {.out = out, .len = len};
     (void)strength;
-    (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
 
-    if (!drng_instruction_rand_ready(ctx) || !allowed(ctx)) {
+    if (!drng_instruction_rand_ready(ctx) || !gives_words(ctx) || !can_promise(ctx, prediction_resistance != 0)) {
         drng_wipe(out, len);
         return 0;
     }
@@ -94,8 +117,7 @@ bool drng_rdrand_fill(void *vctx, const void *child, unsigned char *out, size_t 
     struct drng_instruction_rand *ctx = vctx;
     const struct drng_seed_policy policy = rdrand_alone(ctx);
     (void)child;
-    (void)prediction_resistance;
-    return allowed(ctx) && drng_instruction_rand_ready(ctx) &&
+    return gives_seeds(ctx) && can_promise(ctx, prediction_resistance) && drng_instruction_rand_ready(ctx) &&
            drng_seeding_fill(ctx->provctx, &policy, &ctx->shared, out, len);
 }
 
@@ -104,10 +126,11 @@ static size_t get_seed(void *vctx, unsigned char **seed, int entropy, size_t min
 {
     struct drng_instruction_rand *ctx = vctx;
     const struct drng_seed_policy policy = rdrand_alone(ctx);
-    (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
-    return allowed(ctx) ? drng_instruction_rand_get_seed(ctx, &policy, seed, entropy, min_len, max_len) : 0;
+    return gives_seeds(ctx) && can_promise(ctx, prediction_resistance != 0)
+               ? drng_instruction_rand_get_seed(ctx, &policy, seed, entropy, min_len, max_len)
+               : 0;
 }
 
 static int get_ctx_params(void *vctx, OSSL_PARAM params[])

@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -Es
-"""What a call of random_bytes costs while 1, 100 and 10,000 threads live that have drawn.
+"""What a call of random_bytes costs while 1 to 10,000 threads live that have drawn, and the memory that one takes.
 
 Prints a table, and leaves it in build/bench/threads.md. random_bytes is OpenSSL 3.5's way to the provider; the program
 calls it directly, so that any OpenSSL will do. Each figure is the median of three runs' medians, in CPU time of the
@@ -19,9 +19,18 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "bench"
 PROGRAM = BUILD / "tests" / "bench" / "threads"
 
-THREADS = (1, 100, 10000)
+THREADS = (1, 10, 100, 1000, 10000)
 RUNS = 3
-HEADER = ("threads", "one library context", "two in turn", "two in turn, one remembered", "a thread's first call")
+HEADER = (
+    "threads",
+    "one library context",
+    "two in turn",
+    "two in turn, one remembered",
+    "a thread's first call",
+    "bytes a thread and context",
+)
+# With fewer, what they take lies in pages that were there before.
+FEWEST_FOR_MEMORY = 100
 
 
 def measure(threads: int) -> list[float]:
@@ -30,7 +39,9 @@ def measure(threads: int) -> list[float]:
 
 
 def row(threads: int, runs: list[list[float]]) -> list[str]:
-    return [f"{threads:,}", *(ns_text(statistics.median(column)) for column in zip(*runs, strict=True))]
+    *times, memory = (statistics.median(column) for column in zip(*runs, strict=True))
+    shown = f"{memory:.0f}" if threads >= FEWEST_FOR_MEMORY else ""
+    return [f"{threads:,}", *map(ns_text, times), shown]
 
 
 def main() -> int:

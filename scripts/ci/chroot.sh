@@ -4,12 +4,15 @@
 #     chroot.sh check                            whether that can be done on this machine
 #     chroot.sh make SUITE DIR [PACKAGE...]      makes DIR, or brings it up to date when it is a day old
 #     chroot.sh enter [--bind FROM TO] DIR COMMAND [ARGUMENT...]
+#     chroot.sh copy DIR COPY COMMAND [ARGUMENT...]
 #
 # SUITE may be experimental: that is sid, with what experimental has of OpenSSL.
 #
 # What was made stays; DIR.packages lists the packages that it was brought up to date with. A command has /proc, a small
 # /dev, an empty /tmp and /run, none of this machine's environment, and FROM at the path TO. All of it is in a mount and
 # a process namespace of its own: whatever was mounted and started inside is gone when the command ends, however it ends.
+# `copy` runs a command of this machine, for which the folder COPY is a copy of DIR, changes of which are in memory and
+# last as long as the command.
 #
 # Takes root. Exit status 77: it cannot be done here; the last line says why.
 
@@ -68,6 +71,21 @@ inside()
     fi
     # Not exec: as the namespace's first process the shell reaps what servers leave behind.
     chroot "$root" "$@"
+}
+
+# ---- copy ----
+
+copy()
+{
+    # shellcheck disable=SC2016 # the inner shell's
+    exec unshare --mount --propagation private sh -ec '
+        from=$1 to=$2
+        shift 2
+        mount -t tmpfs -o mode=755 copy "$to"
+        mkdir "$to/changes" "$to/work" "$to/root"
+        mount -t overlay -o "lowerdir=$from,upperdir=$to/changes,workdir=$to/work" copy "$to/root"
+        mount --move "$to/root" "$to"
+        exec "$@"' sh "$@"
 }
 
 # ---- make ----
@@ -138,7 +156,7 @@ make()
 }
 
 case ${1-} in
-check | make | enter | inside) "$@" ;;
+check | make | enter | copy | inside) "$@" ;;
 *)
     sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
     exit 2

@@ -20,7 +20,9 @@ if [ $# = 0 ]; then
     set -- "$work"/packages/drng_*.deb
 fi
 
-cp -a $bare "$work/root"
-cp "$1" "$work/root/drng.deb"
-cp scripts/packaging/life.sh "$work/root/life.sh"
-scripts/ci/chroot.sh enter "$work/root" /bin/sh /life.sh
+mkdir "$work/root"
+# shellcheck disable=SC2016 # the inner shell's
+scripts/ci/chroot.sh copy $bare "$work/root" sh -ec '
+    cp "$2" "$1/drng.deb"
+    cp scripts/packaging/life.sh scripts/packaging/living.sh "$1"
+    exec scripts/ci/chroot.sh enter "$1" /bin/sh /life.sh' sh "$work/root" "$1"

@@ -102,7 +102,22 @@ def openssl_version() -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else ()
 
 
+# ---- systemd-run ----
+
+
+def systemd_run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(_installed("systemd-run"), "--quiet", "--no-ask-password", *arguments)
+
+
 # ---- drng's own ----
+
+
+def own_path() -> str:
+    """Of drng-enable itself, for a unit of systemd's."""
+    for directory in (HERE, HERE.parent.parent / "sbin"):
+        if (directory / "drng-enable").is_file():
+            return str(directory / "drng-enable")
+    raise Failure("drng-enable itself cannot be found")
 
 
 def drng_conf() -> ModuleType:

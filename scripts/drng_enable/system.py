@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from . import block, changes, profiles
+from . import block, changes, profiles, trial
 from .arguments import Request
 from .output import Failure, say, warn
 from .tree import Place, Tree
@@ -43,16 +43,45 @@ class System:
         lines = profiles.lines(self.tree, self.request, self.check, base, block.has_block(self.text), self.path)
         return base + lines
 
+    def _check_trial(self) -> None:
+        """What is on trial is confirmed, tried longer, or switched off; what is on cannot be tried."""
+        under_way = trial.Trial.find(self.tree)
+        is_on = block.has_block(self.text)
+        if self.request.trial:
+            trial.require_systemd(self.tree)
+            if under_way is not None and under_way.conf != self.path:
+                raise Failure(f"{under_way.describe()}; nothing has been changed")
+            if is_on and under_way is None:
+                raise Failure(f"{self.path}: drng is on already, and not on trial; nothing has been changed")
+        elif under_way is not None and is_on and under_way.conf == self.path:
+            raise Failure(f"{under_way.describe()}; nothing has been changed")
+
     def on(self) -> None:
+        self._check_trial()
         base = block.without_block(self.text, self.path)
         after = self._candidate(base)
         self.check.change(base, after, self.request.profile)
-        if after == self.text:
-            say(f"{self.path}: {self.request.profile} is on already")
-        elif self.request.dry_run:
+        if self.request.dry_run and after != self.text:
             changes.show(self.path, self.live, block.encode(after))
+        elif self.request.trial and not self.request.dry_run:
+            self._try(after)
+        elif after == self.text:
+            say(f"{self.path}: {self.request.profile} is on already")
         else:
             self._write(block.encode(after))
+
+    def _try(self, after: str) -> None:
+        was_on = block.has_block(self.text)
+        started = trial.begin(self.tree, self.path, self.request.trial)
+        try:
+            if after != self.text:
+                self._write(block.encode(after))
+        except BaseException:
+            # One that was under way goes on, with the time that it has now.
+            if not was_on:
+                trial.end(self.tree, self.path)
+            raise
+        say(started.describe())
 
     def _write(self, after: bytes) -> None:
         files = [changes.File(self.place, after)]
@@ -88,12 +117,20 @@ class System:
         except (Failure, OSError) as error:
             warn(str(error).removesuffix("; nothing has been changed"))
 
+    def _end_trial(self) -> None:
+        try:
+            if not self.request.dry_run:
+                trial.end(self.tree, self.path)
+        except OSError as error:
+            warn(f"{trial.RECORD} cannot be removed: {error.strerror}; drng-enable off --system tries again")
+
     def off(self) -> None:
         if not block.has_block(self.text):
             say(f"{self.path}: drng is off already")
             # One that was killed before its last step has left it.
             if not self.request.dry_run and self.backup.stat() is not None and self.backup.read() == self.live:
                 self._drop_backup(self.live)
+            self._end_trial()
             self._warn_if_served(self.text)
             return
         base = block.without_block(self.text, self.path)
@@ -105,6 +142,7 @@ class System:
         self._still_the_same()
         changes.write([changes.File(self.place, block.encode(base))])
         say(f"{self.path}: drng is off; running programs use it until they are restarted")
+        self._end_trial()
         try:
             self._drop_backup(block.encode(base))
         except (Failure, OSError) as error:
@@ -117,6 +155,8 @@ class System:
         profile = block.profile_of(self.text)
         if profile:
             say(f"{self.path}: {profile} is on")
+            if (under_way := trial.Trial.find(self.tree)) is not None:
+                say(under_way.describe())
             base = block.without_block(self.text, self.path)
             profiles.compare(self.tree, self.request, self.check, profile, base, self.text, self.path, "--system")
         else:

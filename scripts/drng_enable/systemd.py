@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import re
@@ -310,3 +311,16 @@ def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
             return f"{path} mentions {name}"
     reason = setting.why_not(wanted, guard)
     return f"{reason} (systemctl show names {files})" if reason else ""
+
+
+def is_active(unit: str) -> bool:
+    with contextlib.suppress(Failure):
+        return _systemctl("is-active", "--", unit).strip() == "active"
+    return False
+
+
+def stop(unit: str) -> None:
+    """Where it runs."""
+    if os.path.isdir("/run/systemd/system"):
+        with contextlib.suppress(Failure):
+            _systemctl("stop", "--", unit)

@@ -1,1 +1,3 @@
 """What drng-status is made of."""
+
+VERSION = "0.1.0"

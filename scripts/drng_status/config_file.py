@@ -52,16 +52,24 @@ STATFS_SIZE = 512
 O_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+# Numbers of users or groups, of which a user namespace knows these.
+Mapped = tuple[range, ...]
+
+
 @dataclass(frozen=True)
 class User:
-    """Whose rights count."""
+    """Whose rights count. A capability overrides a file's mode, and no number does: a container's root may lack it."""
 
     uid: int
     groups: frozenset[int]
+    overrides: bool = False  # CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, in its user namespace
+    uids: Mapped = ()
+    gids: Mapped = ()
 
     def may(self, file: os.stat_result, right: int) -> bool:
         """right: 4 to read, 1 to search a directory."""
-        if self.uid == 0:
+        known = any(file.st_uid in ids for ids in self.uids) and any(file.st_gid in ids for ids in self.gids)
+        if self.overrides and known:
             return True
         if self.uid == file.st_uid:
             return bool(file.st_mode >> 6 & right)
@@ -235,6 +243,9 @@ class Search:
     view: View
     files: int = 0
     directory: str = field(default="")
+    goes_on: bool = False  # as libcrypto does, and keeps the lines
+    lines: list[bytes] = field(default_factory=list)
+    changed: float = 0.0  # when one of the files was changed last
 
     def file(self, path: str, depth: int = 0) -> str:
         """What is wrong, "" for nothing."""
@@ -246,6 +257,7 @@ class Search:
         except FileError as error:
             return f"{printable(path)}: {error}"
         try:
+            self.changed = max(self.changed, os.fstat(descriptor).st_ctime)
             if depth > 0 and stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 return self.folder(path, descriptor, depth)
             return self.text(path, _read(self.view, descriptor), depth)
@@ -272,11 +284,13 @@ class Search:
             target = os.fsdecode(_value(_directive(line, b".include")))
             # What a variable stands for is not known here.
             if not target or "$" in target:
+                if self.goes_on:
+                    self.lines.append(line)
                 continue
             folder = self.view.include_directory or self.directory
             if not target.startswith("/") and folder:
                 target = f"{folder}/{target}"
-            if problem := self.file(target, depth + 1):
+            if (problem := self.file(target, depth + 1)) and not self.goes_on:
                 return f"{printable(path)} includes {problem}" if depth == 0 else problem
         return ""
 
@@ -289,6 +303,50 @@ def problem(view: View, path: str) -> str:
         return Search(view).file(path)
     except OSError:
         return ""
+
+
+# ---- Whether it loads drng ----
+
+Sections = dict[bytes, dict[bytes, bytes]]
+
+# Values of "activate" by which some OpenSSL loads no provider.
+INACTIVE = (b"0", b"no", b"off", b"false")
+
+
+def _sections(lines: list[bytes]) -> Sections:
+    """Of each name the last value, as libcrypto takes it. Where there are variables, the values are not known."""
+    found: Sections = {}
+    section = b"default"
+    for line in map(bytes.strip, lines):
+        if line.startswith(b"["):
+            section = line[1:].partition(b"]")[0].strip()
+            continue
+        key, equals, value = line.partition(b"=")
+        if equals and len(line) <= MOST_LINE:
+            place, colons, name = key.strip().partition(b"::")
+            found.setdefault(place if colons else section, {})[name if colons else place] = _value(value.strip())
+    return found
+
+
+def _activates_drng(sections: Sections) -> bool:
+    def named(section: dict[bytes, bytes], key: bytes) -> dict[bytes, bytes]:
+        return sections.get(section.get(key, b""), {})
+
+    providers = named(named(sections.get(b"default", {}), b"openssl_conf"), b"providers")
+    # OpenSSL takes what stands behind the first dot for the name.
+    drng = next((named(providers, key) for key in providers if key.partition(b".")[2] == b"drng"), None)
+    drng = named(providers, b"drng") if drng is None else drng
+    return drng.get(b"activate", b"0").lower() not in INACTIVE
+
+
+def drng_since(view: View, path: str) -> float:
+    """When the files that make libcrypto load drng were changed last; 0 where they do not, or where none can tell."""
+    search = Search(view, goes_on=True)
+    try:
+        problem = search.file(path) if path and "\0" not in path else "no name"
+    except OSError:
+        return 0.0
+    return search.changed if not problem and _activates_drng(_sections(search.lines)) else 0.0
 
 
 @contextlib.contextmanager

@@ -250,6 +250,18 @@ def unmasked_settings() -> str | None:
     return None if isinstance(answer, aside.Failure) else answer
 
 
+def config_without_variables() -> str:
+    """The openssl.cnf that libcrypto was built to read."""
+    os.environ.pop("OPENSSL_CONF", None)
+    return Libcrypto().config_file()
+
+
+def default_config() -> str:
+    """Empty where it cannot be found out."""
+    answer = aside.once(config_without_variables, SECONDS)
+    return "" if isinstance(answer, aside.Failure) else str(answer)
+
+
 def cpuinfo() -> dict[str, str]:
     """Of the first processor."""
     try:
@@ -335,7 +347,8 @@ def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
 def what_the_counters_add() -> dict[str, Any]:
     """To the provider's parameters, of the process that this is."""
     counters = processes.own_counters()
-    return {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
+    texts = {key: counters.get(key, "") for key in ("clone-reason", "claim-source")}
+    return {"virtual-machine": counters.get("virtual-machine"), **texts}
 
 
 def look(drng_conf: Path | None, unmasked: str | None) -> dict[str, Any]:

@@ -25,6 +25,10 @@ class UnreadableError(Exception):
     """There is nothing to read there, or nothing that makes sense."""
 
 
+class OlderError(UnreadableError):
+    """It is what an older drng has left there."""
+
+
 class Memory:
     """/proc/PID/mem, opened."""
 
@@ -59,6 +63,7 @@ class Mappings:
     modules: list[int] = field(default_factory=list)  # where a drng*.so* begins, in the order of addresses
     libcrypto: bool = False
     older: bool = False  # the counters of drng 0.1.0 are there
+    replaced: bool = False  # a module that it executes is no longer the file of that name
     any: bool = False
 
 
@@ -105,6 +110,7 @@ def read_mappings(stream: BinaryIO) -> Mappings:
         # A program that reads the file through a mapping has not loaded it.
         if b"x" in rights and len(executable) < MOST_MODULES:
             executable.add(file)
+            found.replaced = found.replaced or path.endswith(b" (deleted)")
         if offset.strip(b"0") == b"" and len(begins) < MOST_MODULES and ADDRESS.fullmatch(start):
             begins.append((int(start, 16), file))
     found.modules = [start for start, file in begins if file in executable]

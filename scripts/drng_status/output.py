@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import clones
 from .environment import INSTRUCTIONS
-from .processes import SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
-from .stats import CLONE_PROTECTIONS, LOCKED
-
-# Exit statuses of --check, the worst last.
-HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3
-
-# Of a process that has drawn nothing from drng. It decides nothing beside others; alone it is CANNOT_TELL.
-IDLE = -1
-WORST_LAST = (IDLE, HARDWARE, FALLBACK, CANNOT_TELL, NOT_IN_USE)
+from .processes import SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
+from .states import (
+    CANNOT_TELL,
+    FALLBACK,
+    HARDWARE,
+    IDLE,
+    NOT_IN_USE,
+    SEEDED_BY_OTHERS,
+    SERVED_NOTHING,
+    WORST_LAST,
+    check_process,
+    has_drawn,
+    is_seeded_by_others,
+    restart_text,
+    seeds,
+    source_status,
+    state_of,
+)
 
 GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
 COLOURS = {**dict.fromkeys(INSTRUCTIONS, GREEN), "fallback": YELLOW, "none": RED}
@@ -66,11 +74,15 @@ def yes(value: bool | None) -> str:
     return "unknown" if value is None else "yes" if value else "no"
 
 
+# Facts that stand behind others, in their rows.
+BEHIND = {"clone-protection": "clone-reason", "claim": "claim-source"}
+
+
 def fact_row(key: str, facts: dict[str, Any]) -> Row:
-    """Of a counter or a parameter; the reason for the protection from clones stands behind it."""
+    """Of a counter or a parameter, with what stands behind it."""
     value = facts[key]
-    if key == "clone-protection" and facts.get("clone-reason"):
-        return key, f"{value}: {facts['clone-reason']}"
+    if facts.get(BEHIND.get(key, "")):
+        return key, f"{value}: {facts[BEHIND[key]]}"
     return key, yes(value) if key == "virtual-machine" else str(value)
 
 
@@ -115,35 +127,14 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
         rows.append(("drng", "not loaded"))
     else:
         facts = status["drng"]
-        rows += [fact_row(key, facts) for key in facts if key not in ("name", "clone-reason") and facts[key] != ""]
+        hidden = ("name", *BEHIND.values())
+        rows += [fact_row(key, facts) for key in facts if key not in hidden and facts[key] != ""]
     return rows
 
 
 # ---- Processes ----
 
-SERVED_NOTHING = "drng is loaded and has served nothing yet"
-SEEDED_BY_OTHERS = "drng's generators serve, with seeds that are not drng's"
-
-COLUMNS = ("PID", "NAME", "SOURCE", "SEEDS", "FAILED", "RESEEDS", "REQUESTS", "BYTES", "LAST SEED")
-
-
-def instructions(counters: dict[str, Any]) -> list[str]:
-    """Those that the process's drng counts."""
-    return [key.removesuffix("-retries") for key in counters if key.endswith("-retries")]
-
-
-def seeds(counters: dict[str, Any]) -> int:
-    return sum(counters[f"seeds-{source}"] for source in (*instructions(counters), "fallback"))
-
-
-def has_drawn(process: Process) -> bool:
-    """Whether anything was ever drawn from the drng that it has loaded; without that, nobody knows who serves it."""
-    return process.counters["requests"] > 0 or seeds(process.counters) > 0
-
-
-def is_seeded_by_others(counters: dict[str, Any]) -> bool:
-    """Whether generators of drng's have drawn, and none has had a seed of drng's."""
-    return counters["requests"] > 0 and seeds(counters) == 0
+COLUMNS = ("PID", "NAME", "SOURCE", "STATE", "SEEDS", "FAILED", "RESEEDS", "REQUESTS", "BYTES", "LAST SEED")
 
 
 def explanation(process: Process) -> str:
@@ -162,16 +153,18 @@ def explanation(process: Process) -> str:
 
 def remark(process: Process) -> str:
     """What the numbers do not say."""
-    return "; ".join(filter(None, (explanation(process), clones.warning(process.counters))))
+    parts = (explanation(process), restart_text(process), clones.warning(process.counters))
+    return "; ".join(filter(None, parts))
 
 
 def table_line(process: Process) -> tuple[str, ...]:
     c = process.counters
     if not c:
-        return (str(process.pid), process.name, process.uses, *("-" for _ in COLUMNS[3:]))
+        return (str(process.pid), process.name, process.uses, state_of(process) or "-", *("-" for _ in COLUMNS[4:]))
     failed = c["seed-failures"] + c["health-failures"]
     numbers = (seeds(c), failed, c["reseeds"], c["requests"], c["bytes"])
-    return (str(process.pid), process.name, c["active-source"], *map(str, numbers), ago(c["last-seed"]))
+    state = state_of(process)
+    return (str(process.pid), process.name, c["active-source"], state, *map(str, numbers), ago(c["last-seed"]))
 
 
 def print_table(processes: Sequence[Process]) -> None:
@@ -187,13 +180,14 @@ def print_table(processes: Sequence[Process]) -> None:
 
 
 def process_rows(process: Process) -> list[Row]:
-    rows = [("process", f"{process.pid} {process.name}"), ("uses", process.uses)]
+    rows = [("process", f"{process.pid} {process.name}"), ("unit", process.unit), ("owner", process.owner)]
+    rows += [("uses", process.uses), ("state", state_of(process) or "-")]
     if note := remark(process):
         rows.append(("remark", note))
     for key, value in process.counters.items():
         if key in ("loaded", "last-seed"):
             rows.append((key, moment(value)))
-        elif key not in ("begun", "disabled-reason", "clone-reason"):
+        elif key not in ("begun", "disabled-reason", *BEHIND.values()):
             rows.append(fact_row(key, process.counters))
     return rows
 
@@ -212,17 +206,17 @@ def process_json(process: Process) -> dict[str, Any]:
     return {
         "pid": process.pid,
         "name": process.name,
+        "unit": process.unit,
+        "owner": process.owner,
         "uses": process.uses,
+        "state": state_of(process),
+        "restart": process.restart,
         "message": remark(process),
         **process.counters,
     }
 
 
 # ---- --check ----
-
-
-def source_status(source: str) -> int:
-    return {**dict.fromkeys(INSTRUCTIONS, HARDWARE), "fallback": FALLBACK}.get(source, NOT_IN_USE)
 
 
 def warned(result: int, warning: str) -> int:
@@ -249,16 +243,6 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
     return warned(result, alike), "; ".join(filter(None, (words, reason, alike)))
 
 
-def check_process(process: Process) -> int | None:
-    """None: it has nothing to do with libcrypto, or leaves that to its children."""
-    if process.uses == USES_DRNG:
-        result = source_status(process.counters["active-source"])
-        if result == HARDWARE and is_seeded_by_others(process.counters):
-            return FALLBACK
-        return IDLE if result in (HARDWARE, FALLBACK) and not has_drawn(process) else result
-    return {USES_LIBCRYPTO: NOT_IN_USE, USES_NEITHER: None, SUPERVISES: None, UNKNOWN: CANNOT_TELL}[process.uses]
-
-
 def names_of(processes: Sequence[Process]) -> str:
     """The first five."""
     names = ", ".join(f"{process.pid} {process.name}" for process in processes[:5])
@@ -271,13 +255,18 @@ def left_out(processes: Sequence[Process]) -> str:
     return f"; left out, since its children serve: {masters}" if masters else ""
 
 
-def clones_alike(processes: Sequence[Process]) -> str:
-    """The warnings of the processes, each with those that it is of."""
-    warnings = sorted({clones.warning(process.counters) for process in processes} - {""})
+def each_with_its_processes(processes: Sequence[Process], warning_of: Callable[[Process], str]) -> str:
+    """The warnings, each with those that it is of."""
+    warnings = sorted({warning_of(process) for process in processes} - {""})
     return "".join(
-        f"; {names_of([p for p in processes if clones.warning(p.counters) == warning])}: {warning}"
-        for warning in warnings
+        f"; {names_of([p for p in processes if warning_of(p) == warning])}: {warning}" for warning in warnings
     )
+
+
+def warnings_of(processes: Sequence[Process]) -> str:
+    """Of what does not decide who serves."""
+    alike = each_with_its_processes(processes, lambda process: clones.warning(process.counters))
+    return alike + each_with_its_processes(processes, restart_text)
 
 
 def judge(processes: Sequence[Process]) -> tuple[int, str]:
@@ -308,8 +297,18 @@ def judge(processes: Sequence[Process]) -> tuple[int, str]:
 
 def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
     result, line = judge(processes)
-    alike = clones_alike(processes)
-    return warned(result, alike), line + alike
+    warnings = warnings_of(processes)
+    return warned(result, warnings), line + warnings
+
+
+def check_users(processes: Sequence[Process]) -> tuple[int, str]:
+    """By those that use drng; the others would if they were restarted, which is a warning."""
+    users = [process for process in processes if process.uses != USES_LIBCRYPTO]
+    if not users:
+        return check_processes(processes)
+    result, line = judge(users)
+    warnings = warnings_of(processes)
+    return warned(result, warnings), line + warnings
 
 
 def check_all(processes: Sequence[Process]) -> tuple[int, str]:
@@ -320,134 +319,9 @@ def check_all(processes: Sequence[Process]) -> tuple[int, str]:
     seen = [process for process in processes if not process.hidden]
     hidden = len(processes) - len(seen)
     if hidden == 0:
-        return check_processes(seen)
+        return check_users(seen)
     unseen = f"processes that could not be looked at: {hidden}"
     if not seen:
         return CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
-    result, line = check_processes(seen)
+    result, line = check_users(seen)
     return result, f"{line}; {unseen}"
-
-
-# ---- --prometheus ----
-
-Sample = tuple[dict[str, str], int]
-
-
-def escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def metric(name: str, kind: str, text: str, samples: Iterable[Sample]) -> list[str]:
-    lines = [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
-    for labels, value in samples:
-        inside = ",".join(f'{key}="{escaped(label)}"' for key, label in labels.items())
-        lines.append(f"{name}{{{inside}}} {value}")
-    return lines
-
-
-# Name, type, help, the extra label, and the counter; what stands for * in the counter's name is the label's value.
-METRICS: tuple[tuple[str, str, str, str, str], ...] = (
-    (
-        "drng_seeds_total",
-        "counter",
-        "Seeds made, by source.",
-        "source",
-        "seeds-*",
-    ),
-    (
-        "drng_seed_failures_total",
-        "counter",
-        "Requests for a seed that no source could serve.",
-        "",
-        "seed-failures",
-    ),
-    (
-        "drng_health_failures_total",
-        "counter",
-        "Failed health tests, including those after which the retry passed.",
-        "instruction",
-        "*-health-failures",
-    ),
-    (
-        "drng_retries_total",
-        "counter",
-        "Executions of the instruction that returned no word.",
-        "instruction",
-        "*-retries",
-    ),
-    ("drng_reseeds_total", "counter", "How often a generator replaced its seed.", "", "reseeds"),
-    (
-        "drng_fork_reseeds_total",
-        "counter",
-        "How often a generator took a new seed because it was in a forked process.",
-        "",
-        "fork-reseeds",
-    ),
-    (
-        "drng_clone_reseeds_total",
-        "counter",
-        "How often a generator took a new seed because its virtual machine had been copied.",
-        "",
-        "clone-reseeds",
-    ),
-    ("drng_requests_total", "counter", "Requests served.", "", "requests"),
-    ("drng_bytes_total", "counter", "Bytes served.", "", "bytes"),
-    ("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", "", "last-seed"),
-    ("drng_healthy", "gauge", "Whether all self-tests have passed.", "", "status"),
-    ("drng_memory_locked", "gauge", "Whether the memory for secrets is kept out of swap.", "", "memory-locked"),
-    ("drng_virtual_machine", "gauge", "Whether this is a virtual machine, or may be one.", "", "virtual-machine"),
-)
-
-
-def matching(process: Process, pattern: str) -> list[tuple[str, str]]:
-    """What stands for * in the names of the process's counters, and those names."""
-    before, star, after = pattern.partition("*")
-    if not star:
-        return [("", pattern)]
-    inside = re.compile(re.escape(before) + "(.+)" + re.escape(after))
-    return [(match[1], key) for key in process.counters if (match := inside.fullmatch(key))]
-
-
-def sample_value(process: Process, counter: str) -> int:
-    if counter == "memory-locked":
-        return int(process.counters["memory"] == LOCKED)
-    return int(process.counters[counter])
-
-
-def prometheus(processes: Sequence[Process]) -> str:
-    """In node_exporter's textfile format."""
-    live = [process for process in processes if process.uses == USES_DRNG]
-    labels = {process.pid: {"pid": str(process.pid), "process": process.name} for process in live}
-    lines: list[str] = []
-    for name, kind, text, label, pattern in METRICS:
-        samples = [
-            ({**labels[process.pid], **({label: value} if label else {})}, sample_value(process, counter))
-            for process in live
-            for value, counter in matching(process, pattern)
-        ]
-        lines += metric(name, kind, text, samples)
-    active = [
-        ({**labels[process.pid], "source": source}, int(process.counters["active-source"] == source))
-        for process in live
-        for source in COLOURS
-    ]
-    lines += metric("drng_active_source", "gauge", "1 for the source that serves, 0 for the others.", active)
-    protection = [
-        ({**labels[process.pid], "protection": name}, int(process.counters["clone-protection"] == name))
-        for process in live
-        for name in CLONE_PROTECTIONS
-    ]
-    text = "1 for what keeps copies of the machine from drawing the same bytes, 0 for the others."
-    lines += metric("drng_clone_protection", "gauge", text, protection)
-    info = [
-        ({**labels[process.pid], **{key: str(process.counters[key]) for key in ("version", "libcrypto")}}, 1)
-        for process in live
-    ]
-    lines += metric("drng_info", "gauge", "Versions, as labels.", info)
-    unknown = sum(process.uses == UNKNOWN for process in processes)
-    lines += metric_alone("drng_unreadable_processes", "gauge", "Processes that could not be looked at.", unknown)
-    return "\n".join(lines) + "\n"
-
-
-def metric_alone(name: str, kind: str, text: str, value: int) -> list[str]:
-    return [f"# HELP {name} {text}", f"# TYPE {name} {kind}", f"{name} {value}"]

@@ -13,15 +13,16 @@ import re
 import shlex
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import aside, config_file
+from . import VERSION, aside, config_file, units
 from .elf import Image
-from .memory import Mappings, Memory, UnreadableError, file_name, read_mappings
+from .memory import Mappings, Memory, OlderError, UnreadableError, file_name, read_mappings
 from .stats import read_stats
 from .text import printable
 
@@ -42,9 +43,20 @@ USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, UNKNOWN = "drng", "libcrypto without dr
 HAPROXY = "haproxy"
 SUPERVISES = "libcrypto without drng, its children use drng"
 
+# Why a process should be restarted.
+REPLACED, OLDER, CONFIGURATION = "replaced", "older", "configuration"
+RESTART = {
+    REPLACED: "the drng.so that it has loaded has been replaced or removed: restart it",
+    OLDER: f"it has loaded an older drng than {VERSION}: restart it",
+    CONFIGURATION: "its openssl.cnf names drng, but did not when it started: restart it",
+}
+
 # Of an environment; the kernel's own limit for a program's start is 6 MB.
 MOST_ENVIRONMENT = 6 << 20
 MOST_FIELDS = 1 << 14
+
+# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
+DAC_CAPABILITIES = 1 << 1 | 1 << 2
 
 O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 
@@ -72,6 +84,11 @@ class Process:
     program_name: str = ""  # the last component of its path
     config: str | None = None  # OPENSSL_CONF in its environment, None where that cannot be read
     config_problem: str = ""
+    unit: str = units.NONE
+    owner: str = ""
+    ticks: int = 0  # since the machine's start, when it was started; 0 where that is not known
+    drng_since: float = 0.0  # when the openssl.cnf that it would read now was changed to load drng, 0 for never
+    restart: str = ""  # a key of RESTART
 
 
 # ---- One process: what /proc says of it ----
@@ -100,6 +117,18 @@ def state_and_parent(entry: int) -> tuple[str, int]:
     if len(fields) < 2 or not fields[1].isdigit():
         raise UnreadableError("its /proc/PID/stat cannot be understood")
     return fields[0].decode("ascii", "replace"), int(fields[1])
+
+
+def start_ticks(entry: int) -> int:
+    """Field 22 of /proc/PID/stat, of which the first that follows the name is the third."""
+    fields = read_entry(entry, "stat").rpartition(b")")[2].split()
+    return int(fields[19]) if len(fields) > 19 and fields[19].isdigit() else 0
+
+
+def started_at(ticks: int) -> float:
+    """As a time of the calendar, and not before the real one: the kernel rounds down to a tick."""
+    machine = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return machine + (ticks + 1) / os.sysconf("SC_CLK_TCK")
 
 
 def living_thread(entry: int) -> str:
@@ -152,7 +181,7 @@ def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
     """Of the module that begins there, and the addresses that it takes up."""
     symbol = Image(memory, base).find(SYMBOL)
     if symbol is None:
-        raise UnreadableError("it has loaded a drng.so without counters: another version of drng; restart it")
+        raise OlderError("it has loaded a drng.so without counters: another version of drng; restart it")
 
     def read(offset: int, length: int) -> bytes:
         if symbol.address + offset + length > symbol.module.stop:
@@ -169,11 +198,17 @@ def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], 
         try:
             counters, module = read_counters(memory, base)
         except UnreadableError as error:
-            errors.append(str(error))
+            errors.append(error)
             continue
         copies = 1 + sum(other not in module for other in modules)
         return counters, f"it has loaded drng {copies} times; these are the counters of one" if copies > 1 else ""
-    raise UnreadableError(errors[0])
+    raise errors[0]
+
+
+def is_older(version: str) -> bool:
+    """Than this program, which comes in one package with the module."""
+    numbers = [re.findall(r"\d+", text) if re.fullmatch(r"\d+(\.\d+)*", text) else [] for text in (version, VERSION)]
+    return bool(numbers[0]) and [int(n) for n in numbers[0]] < [int(n) for n in numbers[1]]
 
 
 def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -> None:
@@ -181,11 +216,15 @@ def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -
     try:
         process.counters, process.message = first_counters(Memory(memory), maps.modules)
         process.uses = USES_DRNG
+        process.restart = OLDER if is_older(process.counters["version"]) else ""
     except UnreadableError as error:
         older = "it runs an older drng, whose counters this drng-status does not read: restart it"
         process.uses, process.message = UNKNOWN, older if maps.older else str(error)
+        process.restart = OLDER if maps.older or isinstance(error, OlderError) else ""
     finally:
         os.close(memory)
+    if maps.replaced:
+        process.restart = REPLACED
 
 
 def look_into(process: Process, entry: int, where: str) -> None:
@@ -214,12 +253,28 @@ def environment_of(entry: int) -> dict[bytes, bytes]:
     return found
 
 
+def mapped(entry: int, name: str) -> config_file.Mapped:
+    """The numbers that its user namespace knows, as this process calls them."""
+    try:
+        lines = [line.split() for line in read_entry(entry, name).splitlines()]
+    except FileNotFoundError:
+        return (range(1 << 32),)  # a kernel without user namespaces
+    if not all(len(line) == 3 and all(field.isdigit() for field in line) for line in lines):
+        raise UnreadableError(f"its /proc/PID/{name} cannot be understood")
+    return tuple(range(int(first), int(first) + int(count)) for _, first, count in lines)
+
+
 def user_of(entry: int) -> config_file.User:
-    fields = dict(re.findall(rb"^(Uid|Gid|Groups):[ \t]*([0-9 \t]*)$", read_entry(entry, "status"), re.MULTILINE))
-    uids, gids, groups = ([int(n) for n in fields.get(key, b"").split()] for key in (b"Uid", b"Gid", b"Groups"))
+    pattern = rb"^(Uid|Gid|Groups|CapEff):[ \t]*([0-9a-f \t]*)$"
+    fields = dict(re.findall(pattern, read_entry(entry, "status"), re.MULTILINE))
+    numbers = (fields.get(key, b"").split() for key in (b"Uid", b"Gid", b"Groups"))
+    uids, gids, groups = ([int(n) for n in listed if n.isdigit()] for listed in numbers)
     if len(uids) < 2 or len(gids) < 2:
         raise UnreadableError("its /proc/PID/status cannot be understood")
-    return config_file.User(uids[1], frozenset([gids[1], *groups]))
+    overrides = int(fields.get(b"CapEff") or b"0", 16) & DAC_CAPABILITIES != 0
+    return config_file.User(
+        uids[1], frozenset([gids[1], *groups]), overrides, mapped(entry, "uid_map"), mapped(entry, "gid_map")
+    )
 
 
 @contextlib.contextmanager
@@ -253,6 +308,19 @@ def look_at_config(process: Process, entry: int, configured: str | None = None) 
     process.config = None if process.config is None else printable(process.config)
 
 
+def look_for_drng(process: Process, entry: int, now: units.Configuration) -> None:
+    """Whether the process would load drng if it were started now, and since when."""
+    setting = now.units.get(process.unit)
+    path = setting.path if setting else process.config or now.default
+    with contextlib.suppress(OSError, UnreadableError):
+        # What is seen from within a chroot is not what it reads when it starts.
+        if path and not is_chrooted(entry):
+            environment = environment_of(entry)
+            with view_of(entry, environment, was_another=True) as view:
+                since = config_file.drng_since(view, path)
+            process.drng_since = max(since, setting.changed) if since and setting else since
+
+
 def explain_config(process: Process) -> None:
     """Puts the problem into words, by what the process does in spite of it."""
     said = f"OPENSSL_CONF names {process.config_problem}"
@@ -271,8 +339,17 @@ def explain_config(process: Process) -> None:
 # ---- One process: all of it ----
 
 
-def look_at(pid: int, entry: int, configured: str | None = None) -> Process:
+def identify(process: Process, entry: int) -> None:
+    """Whose it is, as far as that may be known."""
+    with contextlib.suppress(OSError, UnreadableError, ValueError):
+        process.ticks = start_ticks(entry)
+        process.unit = units.of_cgroup(read_entry(entry, "cgroup"))
+        process.owner = owner_name(user_of(entry).uid)
+
+
+def look_at(pid: int, entry: int, configured: str | None = None, now: units.Configuration | None = None) -> Process:
     process = Process(pid, name_of(entry), UNKNOWN)
+    identify(process, entry)
     try:
         where = living_thread(entry)
         if where == "":
@@ -291,6 +368,8 @@ def look_at(pid: int, entry: int, configured: str | None = None) -> Process:
                 path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
                 process.program_name = printable(file_name(path))
             look_at_config(process, entry, configured)
+            if process.uses == USES_LIBCRYPTO and now is not None:
+                look_for_drng(process, entry, now)
             explain_config(process)
     except PermissionError:
         process.uses, process.message, process.hidden = UNKNOWN, who_may_read(entry), True
@@ -315,14 +394,14 @@ def open_process(pid: int) -> int:
     raise TargetError(f"there is no process {pid}")
 
 
-def inspect(pid: int, configured: str | None = None) -> Process:
+def inspect(pid: int, configured: str | None = None, now: units.Configuration | None = None) -> Process:
     """Whatever happens is said in the answer; a process that is not there is a TargetError."""
     try:
         entry = open_process(pid)
     except HiddenError as error:
         return Process(pid, "?", UNKNOWN, str(error), hidden=True)
     try:
-        return look_at(pid, entry, configured)
+        return look_at(pid, entry, configured, now)
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None
     finally:
@@ -340,16 +419,18 @@ def own_counters() -> dict[str, Any]:
     return {}
 
 
-def inspect_aside(pid: int, configured: str | None = None) -> dict[str, Any]:
+def inspect_aside(pid: int, configured: str | None, now: units.Configuration | None) -> dict[str, Any]:
     try:
-        return asdict(inspect(pid, configured))
+        return asdict(inspect(pid, configured, now))
     except TargetError as error:
         return {"ended": str(error)}
 
 
-def inspect_each(pids: list[int], configured: str | None = None) -> Iterator[Process | TargetError]:
+def inspect_each(
+    pids: list[int], configured: str | None = None, now: units.Configuration | None = None
+) -> Iterator[Process | TargetError]:
     """In other processes, since looking may hang; see aside.py."""
-    work = partial(inspect_aside, configured=configured)
+    work = partial(inspect_aside, configured=configured, now=now)
     for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER):
         if isinstance(answer, aside.Failure):
             late = answer.reason == aside.OUT_OF_TIME
@@ -375,26 +456,56 @@ def mark_supervisors(found: list[Process]) -> None:
             process.uses, process.message = SUPERVISES, "it has not loaded drng, and serves nobody: its children serve"
 
 
-def inspect_all(pids: list[int], configured: str | None = None) -> list[Process]:
-    """Those that have not ended meanwhile."""
-    found = [process for process in inspect_each(pids, configured) if isinstance(process, Process)]
+def first_ticks(process: Process, others: dict[int, Process]) -> int:
+    """When the program was started that it is, or is a forked child of."""
+    seen = {process.pid}
+    while (
+        process.program
+        and (parent := others.get(process.parent)) is not None
+        and parent.program == process.program
+        and parent.pid not in seen
+    ):
+        process = parent
+        seen.add(process.pid)
+    return process.ticks
+
+
+def mark_restarts(found: list[Process]) -> None:
+    """Those that would have drng if they had been started later."""
+    others = {process.pid: process for process in found}
+    for process in found:
+        if process.uses != USES_LIBCRYPTO or not process.drng_since:
+            continue
+        ticks = first_ticks(process, others)
+        if ticks and started_at(ticks) < process.drng_since:
+            process.restart = CONFIGURATION
+
+
+def marked(found: list[Process]) -> list[Process]:
+    """With what only the others tell of each."""
     mark_supervisors(found)
+    mark_restarts(found)
     return found
+
+
+def inspect_all(
+    pids: list[int], configured: str | None = None, now: units.Configuration | None = None
+) -> list[Process]:
+    """Those that have not ended meanwhile."""
+    return marked([process for process in inspect_each(pids, configured, now) if isinstance(process, Process)])
 
 
 # ---- Many ----
 
 
-def inspect_family(pid: int) -> list[Process]:
+def inspect_family(pid: int, now: units.Configuration | None = None) -> list[Process]:
     """The process, which must be there, and all its descendants."""
     if pid <= 0:
         raise TargetError(f"there is no process {pid}")
-    first, *others = inspect_each(family(pid))
+    first, *others = inspect_each(family(pid), now=now)
     if isinstance(first, TargetError):
         raise first
-    found = [first, *(process for process in others if isinstance(process, Process))]
-    mark_supervisors(found)
-    return found
+    return marked([first, *(process for process in others if isinstance(process, Process))])
 
 
 def numbers() -> list[int]:
@@ -433,10 +544,15 @@ def family(pid: int) -> list[int]:
     return members
 
 
-def everybody() -> list[Process]:
-    """All that use drng, and all of which that cannot be told."""
+def everybody(now: units.Configuration | None = None) -> list[Process]:
+    """All that have libcrypto, and all of which that cannot be told."""
     # There is always a process 1: where /proc does not show it, it does not show others either.
-    return [process for process in inspect_all(sorted({1, *numbers()})) if process.uses in (USES_DRNG, UNKNOWN)]
+    return [process for process in inspect_all(sorted({1, *numbers()}), now=now) if process.uses != USES_NEITHER]
+
+
+def concerned(found: list[Process]) -> list[Process]:
+    """Those that use drng, may use it, or would use it if they were restarted."""
+    return [process for process in found if process.uses in (USES_DRNG, UNKNOWN) or process.restart]
 
 
 # ---- Services ----
@@ -444,13 +560,16 @@ def everybody() -> list[Process]:
 NAME = re.compile(r"[A-Za-z0-9:_.\\@-]{1,255}")
 
 
-def properties(service: str) -> dict[str, str]:
-    if not NAME.fullmatch(service) or service.startswith("-"):
-        raise TargetError(f"'{printable(service)}' is not the name of a service")
+def pairs(lines: list[str]) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in lines if "=" in line)
+
+
+def show(service: str, names: str) -> str:
+    """The properties of these names, as systemctl prints them."""
     program = shutil.which("systemctl", path=PATH)
     if not SYSTEMD.is_dir() or program is None:
         raise TargetError("systemd does not run here, so services have no names: use --pid")
-    command = [program, "show", "--property=LoadState,MainPID,ControlGroup,Environment", "--", service]
+    command = [program, "show", f"--property={names}", "--", service]
     try:
         result = subprocess.run(
             command, capture_output=True, check=False, timeout=30, env={"PATH": PATH, "LC_ALL": "C"}
@@ -459,7 +578,13 @@ def properties(service: str) -> dict[str, str]:
         raise TargetError("systemctl does not answer") from None
     if result.returncode != 0:
         raise TargetError(f"systemctl gives no answer about {service}: {printable(result.stderr.strip())}")
-    return dict(line.split("=", 1) for line in os.fsdecode(result.stdout).splitlines() if "=" in line)
+    return os.fsdecode(result.stdout)
+
+
+def properties(service: str) -> dict[str, str]:
+    if not NAME.fullmatch(service) or service.startswith("-"):
+        raise TargetError(f"'{printable(service)}' is not the name of a service")
+    return pairs(show(service, "LoadState,MainPID,ControlGroup,Environment").splitlines())
 
 
 def cgroup_members(group: str) -> list[int]:
@@ -490,6 +615,28 @@ def openssl_conf(environment: str) -> str | None:
 def service_config(service: str) -> str | None:
     """The OPENSSL_CONF that it is configured with."""
     return openssl_conf(properties(service).get("Environment", ""))
+
+
+def changed_at(paths: list[str]) -> float:
+    """The last of their changes, as far as they are there."""
+    last = 0.0
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):
+            last = max(last, os.stat(path).st_ctime)
+    return last
+
+
+def unit_settings() -> dict[str, units.Setting]:
+    """Of the services to which systemd would give an OPENSSL_CONF; none where systemd cannot be asked."""
+    found = {}
+    with contextlib.suppress(TargetError):
+        for block in show("*.service", "Id,Environment,FragmentPath,DropInPaths").split("\n\n"):
+            known = pairs(block.splitlines())
+            path = openssl_conf(known.get("Environment", ""))
+            if path is not None and "Id" in known:
+                files = [known.get("FragmentPath", ""), *known.get("DropInPaths", "").split()]
+                found[printable(known["Id"])] = units.Setting(path, changed_at(files))
+    return found
 
 
 def service_members(service: str) -> list[int]:

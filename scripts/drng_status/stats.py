@@ -7,13 +7,13 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .memory import UnreadableError
+from .memory import OlderError, UnreadableError
 from .text import printable
 
 MAGIC = b"drngcnt\0"
-LAYOUT = 4
+LAYOUT = 5
 
-HEAD = struct.Struct("=8s6I3Q2I32s64s32s256s2I128s")
+HEAD = struct.Struct("=8s6I3Q2I32s64s32s256s2I128sI252s")
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
 REQUEST_COUNTS = struct.Struct("=2Q")
 
@@ -60,7 +60,8 @@ def read_head(read: Read) -> tuple[Any, ...]:
     if head[1] == 0:
         raise StatsError("its counters are not filled in: it is loading drng, or has unloaded it")
     if raw[:8] != MAGIC or head[1] != LAYOUT:
-        raise StatsError(
+        kind = OlderError if head[1] < LAYOUT else StatsError
+        raise kind(
             f"its counters have layout {head[1]}, of another version of drng; this drng-status reads layout {LAYOUT}"
         )
     return head
@@ -137,14 +138,14 @@ def read_stats(read: Read) -> dict[str, Any]:
     """Under the names that the provider's parameters have; `read` takes an offset and a length."""
     head = read_head(read)
     _, _, live_offset, counts_offset, number, size, first, loaded, forks, healthy, filtered, instructions, *rest = head
-    *texts, virtual_machine, protection, clone_reason = rest
+    *texts, virtual_machine, protection, clone_reason, certified, claim_source = rest
     names = read_names(read, instructions)
     n = len(names)
-    layout = struct.Struct(f"={9 + 3 * n}Q")
+    layout = struct.Struct(f"={10 + 3 * n}Q")
     live, requests, served = read_live(read, layout, live_offset, counts_offset, number, size)
     memory, begun, source, *rest = live
     seeds, (fallback, failures, *rest) = rest[:n], rest[n:]
-    pairs, (reseeds, fork_reseeds, clone_reseeds, last) = rest[: 2 * n], rest[2 * n :]
+    pairs, (reseeds, fork_reseeds, clone_reseeds, last, claimed) = rest[: 2 * n], rest[2 * n :]
     version, libcrypto, aes, reason = map(text_of, texts)
     return {
         "active-source": active_source(names, healthy, source, failures, first),
@@ -157,6 +158,8 @@ def read_stats(read: Read) -> dict[str, Any]:
         "virtual-machine": virtual_machine != 0,
         "clone-protection": clone_protection(protection),
         "clone-reason": text_of(clone_reason),
+        "claim": "certified" if certified else "design",
+        "claim-source": text_of(claim_source),
         "status": int(healthy != 0),
         "loaded": loaded,
         "forks": forks if begun else min(forks + 1, U64),
@@ -170,4 +173,5 @@ def read_stats(read: Read) -> dict[str, Any]:
         "requests": requests,
         "bytes": served,
         "last-seed": last,
+        "last-seed-bits": claimed,
     }

@@ -51,13 +51,40 @@ def describe_output(n_in: int, width: int, h_in: int) -> str:
     with localcontext() as context:
         context.prec = 400
         lost = deficit(n_in, BLOCK_BITS, width, h_in)
-        if lost < Decimal(2) ** -64:
+        if lost < Decimal(2) ** -40:
             exponent = math.floor(-(lost / BLOCK_BITS).ln() / Decimal(2).ln())
             return f"{BLOCK_BITS}(1 - 2^-{exponent})"
         return f"{BLOCK_BITS - lost:.1f}"
 
 
 # ---- The sources ----
+
+CLAIMS = {"x86-64": "x86", "64-bit Arm": "arm", "POWER": "power", "IBM Z": "z"}
+
+
+def claims_of(machine: str) -> list[dict[str, str]]:
+    """The members of each claim in a table drng_claims, as text."""
+    source = (ROOT / "mixing" / "machine" / f"words_{machine}.c").read_text(encoding="utf-8")
+    table = source[source.index("const struct drng_claim drng_claims[]") :]
+    claims = []
+    for members in re.findall(r"\{(\.instruction = .*?)\}", table, re.DOTALL):
+        pairs = re.findall(r"\.(\w+) =\s+((?:\"[^\"]*\"\s*)+|[^,\s]+)", members)
+        claims.append({name: "".join(re.findall(r'"([^"]*)"', text)) or text for name, text in pairs})
+    if not claims:
+        raise RuntimeError(f"words_{machine}.c has no claims that can be read")
+    return claims
+
+
+def millibits(claim: dict[str, str]) -> int:
+    return int(claim.get("certified_millibits", "0"))
+
+
+def certified_words(rate: int) -> int:
+    """As drng_claim_window_words() in mixing/machine/claim.c has it; the rate is in 1/1000 bit a word."""
+    known = constants()
+    unit = known["DRNG_WINDOW_UNIT"]
+    needed = math.ceil((BLOCK_BITS + FULL_MARGIN_BITS) * 1000 / rate)
+    return max(known["DRNG_RDSEED_WORDS"], math.ceil(needed / unit) * unit)
 
 
 def constants() -> dict[str, int]:
@@ -78,11 +105,13 @@ def conditioning_table() -> str:
     known = constants()
     claimed = next(s.entropy for s in cutoffs.SAMPLES if s.name == "WORD")
     rdseed, rdrand = known["DRNG_RDSEED_WORDS"], known["DRNG_RDRAND_WORDS"]
+    windows = [("RDSEED", rdseed, claimed * rdseed), ("RDRAND", rdrand, rdrand_entropy(rdrand))]
+    rates = {claim["maker"]: millibits(claim) for claim in claims_of("x86") if millibits(claim) > 0}
+    for maker, rate in rates.items():
+        words = certified_words(rate)
+        windows.append((f"RDSEED, {maker}, certified", words, words * rate // 1000))
     rows = []
-    for name, words, h_in in (
-        ("RDSEED", rdseed, claimed * rdseed),
-        ("RDRAND", rdrand, rdrand_entropy(rdrand)),
-    ):
+    for name, words, h_in in windows:
         n_in = 64 * words
         for conditioner, width in (("AES-128-CBC-MAC", BLOCK_BITS), ("HMAC-SHA-256", HMAC_WIDTH)):
             full = "yes" if h_in >= BLOCK_BITS + FULL_MARGIN_BITS else "no"
@@ -123,6 +152,50 @@ def tests_table() -> str:
     return head + "| --- " * 5 + "|\n" + "\n".join(rows) + "\n"
 
 
+def parts_of(claim: dict[str, str], machine: str) -> str:
+    """The processors on a certificate's list, as Intel writes family and model: 06_55 and its steppings."""
+    if "parts" not in claim:
+        return "all others" if claim.get("vendor") else "all"
+    source = (ROOT / "mixing" / "machine" / f"words_{machine}.c").read_text(encoding="utf-8")
+    table = re.search(rf"drng_listed_part {claim['parts']}\[\] = \{{(.*?)\}};", source, re.DOTALL)
+    if table is None:
+        raise RuntimeError(f"words_{machine}.c has no list {claim['parts']}")
+    names = []
+    for family, model, steppings in re.findall(r"\{0x(\w+), (?:0x)?(\w+), ([^}]*)\}", table[1]):
+        bits = re.findall(r"1 << (\d+)", steppings)
+        name = f"{family}_{model}".upper() if model != "DRNG_EVERY_MODEL" else f"family {family}h"
+        names.append(name + (f" stepping {'/'.join(bits)}" if bits else ""))
+    return ", ".join(names)
+
+
+def claims_table() -> str:
+    """What the makers claim of a word, and where that stands: the tables drng_claims of mixing/machine/words_*.c."""
+    rows = []
+    for architecture, machine in CLAIMS.items():
+        for claim in claims_of(machine):
+            name = claim["instruction"].removeprefix("DRNG_").replace("_", "-")
+            rate = millibits(claim)
+            certified = f"{rate / 1000:g}: {claim['certificate']}" if rate else "none known"
+            says = claim.get("says")
+            document = claim.get("document", "")
+            if claim.get("read_in"):
+                document = "; ".join(filter(None, (document, f"second-hand, from {claim['read_in']}")))
+            rows.append(
+                f"| {name}, {architecture} | {claim['maker']} | {parts_of(claim, machine)} | {says or 'nothing known'} "
+                f"| {document} | {certified} | {claim.get('reuse', '')} |"
+            )
+    head = (
+        "| instruction | maker | processors, by CPUID | what the maker says of a word | where it stands "
+        "| bits a word by certificate | reuse by others |\n"
+    )
+    return head + "| --- " * 7 + "|\n" + "\n".join(rows) + "\n"
+
+
+def certified_time_ms() -> float:
+    amd = next(claim for claim in claims_of("x86") if claim["maker"] == "AMD")
+    return 3 * certified_words(millibits(amd)) * constants()["DRNG_CERTIFIED_WORD_NS"] / 1e6
+
+
 def limits_table() -> str:
     known = constants()
 
@@ -144,6 +217,10 @@ def limits_table() -> str:
         ("the same, the last source in line", milliseconds("DRNG_LAST_BUDGET_NS")),
         ("the same, RDRAND where it is all there is", milliseconds("DRNG_SOLE_BUDGET_NS")),
         ("on top, until RDSEED has started", milliseconds("DRNG_STARTUP_BUDGET_NS")),
+        (
+            "by certificate: time of an instruction for a seed of 384 bits on AMD's CPUs",
+            f"{certified_time_ms():.0f} ms",
+        ),
         ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),
         ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),
         (
@@ -179,7 +256,9 @@ def rbg_table() -> str:
         (
             "a node below the root cannot give prediction resistance",
             f"{PANEL} 2.2 and 7",
-            "a request for it is passed up: the primary takes a new seed, then each node on the way down",
+            "a request for it is passed up: the primary takes a new seed, then each node on the way down; where RDRAND "
+            "or the default seed source serves, that is a new seed of theirs, and nothing more is claimed. RDRAND by "
+            "its own name refuses such requests",
         ),
         (
             "instantiate takes 3s/2 bits of entropy, reseed s",
@@ -200,6 +279,7 @@ def rbg_table() -> str:
 
 
 TABLES = {
+    "claims": claims_table,
     "health-tests": tests_table,
     "conditioning": conditioning_table,
     "bounds": limits_table,

@@ -25,4 +25,5 @@ file(GLOB_RECURSE pages "${tree}/usr/share/man/*")
 run(gzip -9 --no-name ${pages} "${doc}/changelog" "${doc}/changelog.Debian")
 
 # It is about the first upload to Debian's archive.
-file(WRITE "${tree}/usr/share/lintian/overrides/drng" "drng: initial-upload-closes-no-bugs *\n")
+file(WRITE "${tree}/usr/share/lintian/overrides/${CPACK_PACKAGE_NAME}"
+     "${CPACK_PACKAGE_NAME}: initial-upload-closes-no-bugs *\n${CPACK_DRNG_LINTIAN}")

@@ -2,83 +2,17 @@
 # life.sh - what test-package.sh does in the chroot, where /drng.deb is the package.
 
 set -eu
+# shellcheck source=scripts/packaging/living.sh
+. /living.sh
 
 conf=/etc/ssl/openssl.cnf
-work=$(mktemp -d)
 cp $conf "$work/openssl.cnf"
-
-step()
-{
-    printf '\n== %s\n' "$*"
-}
-
-fail()
-{
-    echo "test-package: $*" >&2
-    exit 1
-}
-
-# Every file but what dpkg and the programs of this test keep for themselves.
-files()
-{
-    find / -xdev \( -path /proc -o -path /var/lib/dpkg -o -path /var/lib/nginx -o -path /var/log -o -path /var/cache \
-        -o -path /tmp \) -prune -o -print | sort
-}
 
 untouched()
 {
     cmp $conf "$work/openssl.cnf" || fail "openssl.cnf is not byte for byte what it was"
     openssl rand -hex 8 >/dev/null || fail "openssl does not work"
     served_by default
-}
-
-# Who serves every program that starts now.
-served_by()
-{
-    served=$(/usr/bin/python3 -I - <<'END'
-import ctypes
-
-crypto = ctypes.CDLL("libcrypto.so.3")
-for name in ("RAND_get0_public", "EVP_RAND_CTX_get0_rand", "EVP_RAND_get0_provider"):
-    getattr(crypto, name).restype = ctypes.c_void_p
-crypto.OSSL_PROVIDER_get0_name.restype = ctypes.c_char_p
-rand = crypto.EVP_RAND_CTX_get0_rand(ctypes.c_void_p(crypto.RAND_get0_public(None)))
-provider = crypto.EVP_RAND_get0_provider(ctypes.c_void_p(rand))
-print(crypto.OSSL_PROVIDER_get0_name(ctypes.c_void_p(provider)).decode())
-END
-    )
-    [ "$served" = "$1" ] || fail "random numbers come from $served, not from $1"
-    echo "served by $served"
-}
-
-# ---- A server: the example's, with a certificate and a port of its own ----
-
-port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
-    -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
-
-# Starts nginx, fetches a page, and says how many of its processes map the module.
-serve()
-{
-    sed -e "s,/run/nginx-drng.pid,$work/nginx.pid," -e "s,/var/log/nginx/drng-error.log,$work/error.log," \
-        -e "s,/etc/ssl/certs/drng.pem,$work/cert.pem," -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
-        -e "s,worker_processes auto,worker_processes 2," -e "s,127.0.0.1:8443,127.0.0.1:$port," \
-        /usr/share/doc/drng/examples/nginx/nginx.conf >"$work/nginx.conf"
-    # In the background by itself, once it listens.
-    nginx -c "$work/nginx.conf" || fail "nginx does not start: $(cat "$work/error.log")"
-    pid=$(cat "$work/nginx.pid")
-    curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/" >"$work/page" || fail "no page"
-    grep -q drng "$work/page" || fail "not the example's page"
-    mapped=0
-    for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
-        ! grep -q 'ossl-modules/drng\.so' "/proc/$process/maps" || mapped=$((mapped + 1))
-    done
-    nginx -c "$work/nginx.conf" -s quit
-    while [ -e "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status"; do
-        sleep 0.1
-    done
-    echo "$mapped processes of nginx map drng.so"
-    [ "$mapped" = "$1" ] || fail "not $1"
 }
 
 # ---- The life ----
@@ -88,7 +22,7 @@ files >"$work/before"
 step "Installed: nothing is activated"
 dpkg -i /drng.deb
 untouched
-[ -z "$(find /etc/systemd /lib/systemd -name 'drng*')" ] || fail "a drop-in has come by itself"
+[ -z "$(find /etc/systemd -name 'drng*')" ] || fail "a drop-in or a timer has come by itself"
 
 step "Enabled: every program, and nginx as the master and two workers"
 drng-enable on --system
@@ -104,17 +38,35 @@ step "Upgraded while it is on: it stays on"
 drng-enable on --system
 drng-enable on --service nginx
 cp $conf "$work/enabled.cnf"
-dpkg -i /drng.deb
+start_nginx
+fetch_page
+dpkg -i /drng.deb >"$work/upgrade"
+cat "$work/upgrade"
+grep -q "^  $pid nginx$" "$work/upgrade" || fail "the upgrade does not name the server that runs on the earlier module"
+[ "$(drng-status --needs-restart | grep -c nginx)" = 3 ] || fail "not all processes of nginx need a restart"
+stop_nginx
 cmp $conf "$work/enabled.cnf" || fail "the upgrade has changed openssl.cnf"
 served_by drng
 drng-enable status --service nginx
 serve 3
+
+step "The collector writes, once it is on"
+mkdir -p /var/lib/prometheus/node-exporter
+drng-status --prometheus --state /var/lib/drng-status/state >/dev/null 2>&1 && fail "without its folder"
+mkdir /var/lib/drng-status
+drng-status --prometheus --state /var/lib/drng-status/state --output /var/lib/prometheus/node-exporter/drng.prom
+grep -q '^drng_build_info{version=' /var/lib/prometheus/node-exporter/drng.prom || fail "no metrics"
+mkdir -p /etc/systemd/system/timers.target.wants
+ln -s /lib/systemd/system/drng-status-collector.timer /etc/systemd/system/timers.target.wants/
 
 step "Removed while it is on: all is as before"
 dpkg -r drng
 untouched
 [ -z "$(find /etc/systemd -name 'drng*')" ] || fail "the service's drop-in is left"
 [ -z "$(find / -xdev -name drng.so)" ] || fail "the module is left"
+[ -z "$(find /etc /var/lib/prometheus -name 'drng*collector*' -o -name drng.prom)" ] || fail "the collector is left on"
+rm -rf /var/lib/prometheus
+rmdir -p --ignore-fail-on-non-empty /etc/systemd/system/timers.target.wants
 
 step "Purged: nothing is left"
 dpkg -P drng

@@ -1,6 +1,7 @@
 #!/bin/sh
 # package.sh - builds drng_*.deb, drng-*.rpm and drng-*.tar.gz into build/packages, or into the folder given, and looks
-# at the .deb with lintian where that is installed. Arguments after the folder go to cpack: -G DEB makes the .deb alone.
+# at the .deb with lintian and at the .rpm with rpmlint, where these are installed. Arguments after the folder go to
+# cpack: -G DEB makes the .deb alone. Beside it come the .deb's of the library, libdrng0 and libdrng-dev.
 #
 #     package.sh [--arch ARCH] [FOLDER [ARGUMENT...]]
 #
@@ -13,8 +14,11 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 umask 022
+# Whoever builds, and wherever: the order of names and the words of dates are these.
+LC_ALL=C.UTF-8 TZ=UTC
+export LC_ALL TZ
 
-need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev binutils dpkg-dev file rpm
+need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev binutils dpkg-dev file python3 rpm
 
 build=build/release
 if [ "${1:-}" = --arch ]; then
@@ -49,8 +53,19 @@ else
 fi
 cmake --build "$build" | tail -n 1
 
-# The same sources give the same .deb: its files are as old as the version.
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(date --utc --date "$(sed -n '/^## .* - /{s///p;q}' CHANGELOG.md)" +%s)}
+# When the sources were last changed: by the commit or, where they are no checkout, by the version's date.
+source_date()
+{
+    # The checkout may belong to another user, whose hooks and settings are not run for `log`.
+    if [ "$(git -c safe.directory="$PWD" rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; then
+        git -c safe.directory="$PWD" log -1 --format=%ct
+    else
+        date --utc --date "$(sed -n '/^## .* - /{s///p;q}' CHANGELOG.md)" +%s
+    fi
+}
+
+# The same sources give the same packages: what is in them is as old as the sources.
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(source_date)}
 export SOURCE_DATE_EPOCH
 
 mkdir -p "$packages"
@@ -71,10 +86,32 @@ cpack --config "$build"/CPackConfig.cmake -B "$packages" "$@" >"$packages/cpack.
     cat "$packages/cpack.log" >&2
     exit 1
 }
+# The library's; its libdrng-dev depends on libdrng0, and on nothing of libc's.
+if [ "$build" = build/release ]; then
+    rm -f "$packages"/libdrng*.deb
+else
+    set -- -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF
+    rm -f "$packages"/libdrng*_"$debian".deb
+fi
+for name in libdrng0 libdrng-dev; do
+    depends=
+    [ "$build" = build/release ] || [ $name = libdrng-dev ] || depends="-D CPACK_DEBIAN_PACKAGE_DEPENDS=libc6"
+    # shellcheck disable=SC2086 # one option, or none
+    cpack --config "$build/packaging/$name.cmake" -B "$packages" "$@" -G DEB $depends >>"$packages/cpack.log" 2>&1 || {
+        cat "$packages/cpack.log" >&2
+        exit 1
+    }
+done
 rm -rf "$packages/_CPack_Packages"
-ls "$packages"/drng[-_]*
+ls "$packages"/drng[-_]* "$packages"/libdrng*
 
-if command -v lintian >/dev/null; then
+if command -v lintian >/dev/null && [ -n "$(find "$packages" -name "$made")" ]; then
     # shellcheck disable=SC2086 # a pattern
-    (cd "$packages" && lintian --fail-on error,warning $made)
+    (cd "$packages" && lintian --fail-on error,warning $made libdrng*.deb)
+fi
+if command -v rpmlint >/dev/null && [ -n "$(find "$packages" -name 'drng-*.rpm')" ]; then
+    rpmlint --config scripts/packaging/rpmlint.toml --strict "$packages"/drng-*.rpm >"$packages/rpmlint.log" 2>&1 || {
+        cat "$packages/rpmlint.log" >&2
+        exit 1
+    }
 fi

@@ -6,6 +6,8 @@ set(CPACK_PACKAGE_VENDOR drng)
 set(DRNG_CONTACT "drng maintainers <maintainers@drng.invalid>" CACHE STRING
     "Whom packages name as their maintainer; whoever hands them out puts in their own name")
 set(CPACK_PACKAGE_CONTACT "${DRNG_CONTACT}")
+set(DRNG_URL "" CACHE STRING "Where drng is to be had, for packages to name; none where it is empty")
+set(CPACK_PACKAGE_HOMEPAGE_URL "${DRNG_URL}")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_PACKAGE_DESCRIPTION "drng gives every program on libcrypto its random numbers from the CPU's
 own generator, RDSEED and RDRAND: tested, conditioned, and expanded by a
@@ -24,6 +26,15 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_INCLUDE_TOPLEVEL_DIRECTORY OFF)
 
 set(PACKAGING "${CMAKE_CURRENT_LIST_DIR}")
+set(CPACK_PRE_BUILD_SCRIPTS "${PACKAGING}/debian.cmake" "${PACKAGING}/rpm.cmake" "${PACKAGING}/sealed.cmake")
+set(CPACK_POST_BUILD_SCRIPTS "${PACKAGING}/archive.cmake")
+# For these scripts.
+set(CPACK_DRNG_PACKAGING "${PACKAGING}")
+set(CPACK_DRNG_DATE "${DRNG_DATE}")
+set(CPACK_DRNG_COMPILER "${CMAKE_C_COMPILER_ID}=${CMAKE_C_COMPILER_VERSION}")
+set(CPACK_DRNG_LIBCRYPTO "${LIBCRYPTO_VERSION}")
+set(CPACK_DRNG_MODULES_DIR "${DRNG_MODULES_DIR}")
+
 list(TRANSFORM DRNG_PROFILES PREPEND "${DRNG_CONF_DIR}/")
 
 # ---- .deb ----
@@ -33,28 +44,47 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "openssl, python3")
-list(JOIN DRNG_PROFILES "\n" conffiles)
+set(conffiles ${DRNG_PROFILES} /etc/apparmor.d/abstractions/drng)
+list(JOIN conffiles "\n" conffiles)
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/conffiles" "${conffiles}\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
-    "${PROJECT_BINARY_DIR}/packaging/conffiles" "${PACKAGING}/prerm" "${PACKAGING}/postrm")
+    "${PROJECT_BINARY_DIR}/packaging/conffiles" "${PACKAGING}/postinst" "${PACKAGING}/prerm" "${PACKAGING}/postrm")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-set(CPACK_PRE_BUILD_SCRIPTS "${PACKAGING}/debian.cmake")
-# For debian.cmake.
-set(CPACK_DRNG_PACKAGING "${PACKAGING}")
-set(CPACK_DRNG_DATE "${DRNG_DATE}")
+# rpm runs the same script, and has none of Debian's helpers.
+set(CPACK_DRNG_LINTIAN "drng: maintainer-script-calls-systemctl *\n")
 
 # ---- .rpm ----
 
+# Of Fedora and RHEL; what Debian's own libcrypto looks in is no use to theirs.
+set(DRNG_RPM_MODULES_DIR /usr/lib64/ossl-modules CACHE PATH "Where the libcrypto that the .rpm is for looks for providers")
+set(CPACK_DRNG_RPM_MODULES_DIR "${DRNG_RPM_MODULES_DIR}")
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_RPM_PACKAGE_REQUIRES "openssl, python3")
+set(CPACK_RPM_PACKAGE_REQUIRES_POST "python3, sed")
+set(CPACK_RPM_PACKAGE_REQUIRES_PREUN "coreutils, grep, openssl, python3, sed")
+set(CPACK_RPM_PACKAGE_REQUIRES_POSTUN coreutils)
+set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE "${PACKAGING}/postinst")
 set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE "${PACKAGING}/prerm")
+set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE "${PACKAGING}/postrm")
+# The date and the machine of the build are no part of what is built. drng.so is stripped and has no build-id links.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%global packager ${DRNG_CONTACT}
+%global _buildhost drng.invalid
+%global use_source_date_epoch_as_buildtime 1
+%global clamp_mtime_to_source_date_epoch 1
+%global _build_id_links none")
+# The SBOM has the sums of the files as they are: rpmbuild is not to strip or compress any.
+set(CPACK_RPM_SPEC_INSTALL_POST "%{nil}")
 list(TRANSFORM DRNG_PROFILES PREPEND "%config(noreplace) " OUTPUT_VARIABLE CPACK_RPM_USER_FILELIST)
 # Named, because cpack takes every file with an absolute path for a configuration.
-list(APPEND CPACK_RPM_USER_FILELIST "%attr(0644, root, root) ${DRNG_MODULES_DIR}/drng.so")
-get_filename_component(DRNG_LIB_DIR "${DRNG_MODULES_DIR}" DIRECTORY)
+list(APPEND CPACK_RPM_USER_FILELIST "%attr(0644, root, root) ${DRNG_RPM_MODULES_DIR}/drng.so")
+get_filename_component(DRNG_RPM_LIB_DIR "${DRNG_RPM_MODULES_DIR}" DIRECTORY)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
-    /etc /etc/ssl "${DRNG_LIB_DIR}" "${DRNG_MODULES_DIR}" /usr/sbin /usr/share/man /usr/share/man/man1 /usr/share/man/man5
-    /usr/share/man/man7 /usr/share/man/man8 /usr/share/doc)
+    /etc /etc/ssl "${DRNG_RPM_LIB_DIR}" "${DRNG_RPM_MODULES_DIR}" /usr/sbin /usr/share/man /usr/share/man/man1
+    /usr/share/man/man5 /usr/share/man/man7 /usr/share/man/man8 /usr/share/doc /usr/lib/systemd /usr/lib/systemd/system
+    /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/fish
+    /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions)
 
+include(scripts/packaging/library.cmake)
 include(CPack)

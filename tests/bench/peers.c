@@ -1,9 +1,13 @@
 #include "tests/bench/peers.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -15,6 +19,7 @@
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/cpu.h"
 #include "provider/masks.h"
+#include "tests/bench/crates.h"
 #include "tests/bench/floor.h"
 
 /* ---- Through libcrypto, each in a library context of its own ---- */
@@ -93,10 +98,25 @@ static OSSL_LIB_CTX *configured(const char *config)
     return libctx;
 }
 
+static int read_batch(OSSL_PROVIDER *provider, void *state)
+{
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_ptr("batch", state, 0), OSSL_PARAM_construct_end()};
+    return strcmp(OSSL_PROVIDER_get0_name(provider), "drng") != 0 || OSSL_PROVIDER_get_params(provider, params) == 1;
+}
+
+/* As the configuration's name says. */
+static bool batches_as_named(OSSL_LIB_CTX *libctx, const char *config)
+{
+    const char *wanted = strstr(strrchr(config, '/'), "-batch") != NULL ? "on" : "off";
+    char *state = NULL;
+    return OSSL_PROVIDER_do_all(libctx, read_batch, (void *)&state) == 1 && state != NULL && strcmp(state, wanted) == 0;
+}
+
 static OSSL_LIB_CTX *with_drng(const char *config)
 {
     OSSL_LIB_CTX *libctx = configured(config);
-    return libctx == NULL || served_by(libctx, "drng") ? libctx : failed(libctx, config);
+    return libctx == NULL || (served_by(libctx, "drng") && batches_as_named(libctx, config)) ? libctx
+                                                                                             : failed(libctx, config);
 }
 
 /* ---- By OpenSSL 3.5's random_provider, which no EVP_RAND tells of ---- */
@@ -123,25 +143,40 @@ static uint64_t seeds_of(OSSL_PROVIDER *provider, const char *name)
     return OSSL_PROVIDER_get_params(provider, params) == 1 ? number : 0;
 }
 
-/* The counters are the process's, so they are compared with what they were. */
+static int add_seeds(OSSL_PROVIDER *provider, void *seeds)
+{
+    if (strcmp(OSSL_PROVIDER_get0_name(provider), "drng") == 0) {
+        *(uint64_t *)seeds += seeds_of(provider, "seeds-rdseed") + seeds_of(provider, "seeds-rdrand") +
+                              seeds_of(provider, "seeds-fallback");
+    }
+    return 1;
+}
+
+/* Not by OSSL_PROVIDER_load(): the unload after it ends random_provider for this context, and EVP_RAND serves. */
 static uint64_t seeds_so_far(OSSL_LIB_CTX *libctx)
 {
-    OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
-    const uint64_t seeds = provider == NULL ? 0
-                                            : seeds_of(provider, "seeds-rdseed") + seeds_of(provider, "seeds-rdrand") +
-                                                  seeds_of(provider, "seeds-fallback");
-    OSSL_PROVIDER_unload(provider);
+    uint64_t seeds = 0;
+    (void)OSSL_PROVIDER_do_all(libctx, add_seeds, &seeds);
     return seeds;
+}
+
+/*
+ * RAND_bytes has made seeds, and has not made the generators that EVP_RAND has for a thread: those take their seeds
+ * only here. The counters are the process's, so they are compared with what they were.
+ */
+static bool goes_past_evp_rand(OSSL_LIB_CTX *libctx)
+{
+    const uint64_t before = seeds_so_far(libctx);
+    const bool filled = fills(libctx, true);
+    const uint64_t drawn = seeds_so_far(libctx);
+    return filled && drawn > before && RAND_get0_public(libctx) != NULL && seeds_so_far(libctx) > drawn;
 }
 
 static OSSL_LIB_CTX *random_provider(const char *config)
 {
     OSSL_LIB_CTX *libctx = configured(config);
-    if (libctx == NULL) {
-        return NULL;
-    }
-    const uint64_t before = seeds_so_far(libctx);
-    return fills(libctx, true) && seeds_so_far(libctx) > before ? libctx : failed(libctx, config);
+    return libctx == NULL || (goes_past_evp_rand(libctx) && batches_as_named(libctx, config)) ? libctx
+                                                                                              : failed(libctx, config);
 }
 
 static OSSL_LIB_CTX *empty_random_provider(void)
@@ -152,11 +187,22 @@ static OSSL_LIB_CTX *empty_random_provider(void)
 
 /* ---- Past libcrypto ---- */
 
+/* The system call. Not getrandom(): from glibc 2.41 on, that function does not always make it. */
+static ssize_t call_getrandom(void *out, size_t len, unsigned flags)
+{
+    return syscall(SYS_getrandom, out, len, flags);
+}
+
+typedef ssize_t get_random(void *out, size_t len, unsigned flags);
+
+static get_random *const by_call = call_getrandom;
+static get_random *const by_libc = getrandom;
+
 static bool fill_getrandom(const void *arg, uint8_t *out, size_t len)
 {
-    (void)arg;
+    get_random *const *function = arg;
     while (len > 0) {
-        const ssize_t got = getrandom(out, len, 0);
+        const ssize_t got = (*function)(out, len, 0);
         if (got < 0 && errno != EINTR) {
             return false;
         }
@@ -234,6 +280,26 @@ static void add_context(struct list *list, const char *name, const char *evp_nam
     }
 }
 
+static bool add_crates(struct list *list)
+{
+    struct bench_peer crates[BENCH_MAX_CRATES];
+    size_t count = 0;
+    const bool loaded = bench_crates(crates, &count);
+    for (size_t i = 0; i < count; i++) {
+        list->peers[list->count++] = crates[i];
+    }
+    return loaded;
+}
+
+/* Since glibc 2.41, whose getrandom() asks the vDSO of Linux 6.11 and later. */
+static bool libc_asks_vdso(void)
+{
+    enum { SINCE_MAJOR = 2, SINCE_MINOR = 41, DECIMAL = 10 };
+    char *rest = NULL;
+    const long major = strtol(gnu_get_libc_version(), &rest, DECIMAL);
+    return major > SINCE_MAJOR || (major == SINCE_MAJOR && strtol(rest + 1, NULL, DECIMAL) >= SINCE_MINOR);
+}
+
 size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
 {
     struct list list = {.peers = peers, .complete = choose_aes()};
@@ -244,15 +310,21 @@ size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
     add_context(&list, "HASH-DRBG", NULL, builtin("HASH-DRBG", "SHA256"));
     add_context(&list, "HMAC-DRBG", NULL, builtin("HMAC-DRBG", "SHA256"));
     add_context(&list, "drng", "drng-evp", with_drng(BENCH_CONF_DIR "/drng.cnf"));
+    add_context(&list, "drng-batch", "drng-batch-evp", with_drng(BENCH_CONF_DIR "/drng-batch.cnf"));
     add_context(&list, "drng-mixing", NULL, with_drng(BENCH_CONF_DIR "/drng-mixing.cnf"));
     add_context(&list, "floor", "floor-evp", empty());
     if (has_random_provider()) {
         add_context(&list, "random_provider", NULL, random_provider(BENCH_CONF_DIR "/random-provider.cnf"));
+        add_context(&list, "random_provider-batch", NULL, random_provider(BENCH_CONF_DIR "/random-provider-batch.cnf"));
         add_context(&list, "random_provider-mixing", NULL,
                     random_provider(BENCH_CONF_DIR "/random-provider-mixing.cnf"));
         add_context(&list, "random_provider-floor", NULL, empty_random_provider());
     }
-    add(&list, "getrandom", fill_getrandom, NULL);
+    add(&list, "getrandom", fill_getrandom, (const void *)&by_call);
+    if (libc_asks_vdso()) {
+        add(&list, "getrandom-vdso", fill_getrandom, (const void *)&by_libc);
+    }
+    list.complete = add_crates(&list) && list.complete;
     if (DRNG_HAS_GENERATOR && evidence.cpu.has[DRNG_WORDS_INSTRUCTION]) {
         add(&list, DRNG_WORDS_NAME, fill_words, &drng_instruction_rows[DRNG_WORDS_INSTRUCTION]);
     }

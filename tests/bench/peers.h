@@ -21,7 +21,7 @@ struct bench_peer {
     const void *arg;
 };
 
-enum { BENCH_MAX_PEERS = 16 };
+enum { BENCH_MAX_PEERS = 32 };
 
 /*
  * Every peer that there is on this machine. Those through libcrypto have drawn from the generator that they are

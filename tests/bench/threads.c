@@ -1,19 +1,24 @@
 /*
  * What a call of random_bytes costs while N threads live that have drawn, in nanoseconds of CPU time: under one library
  * context, under two in turn, under two in turn of which a thread remembers only one, and the first call of one more
- * thread. Prints "N one two forgotten first", the medians; scripts/bench/bench_threads.py makes the table.
+ * thread. Prints "N one two forgotten first", the medians, and the bytes of memory that a thread takes under one of its
+ * contexts by having drawn; scripts/bench/bench_threads.py makes the table.
  */
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/bench/linked.h"
 
 /* A thread remembers its generators under eight contexts; the first and the last of nine share a place. */
-enum { CONTEXTS = 9, LAST = CONTEXTS - 1, LEN = 16, CALLS = 2000, RUNS = 31, STACK = 1 << 16 };
+enum { CONTEXTS = 9, LAST = CONTEXTS - 1, DRAWN_FROM = 3, LEN = 16, CALLS = 2000, RUNS = 31 };
+enum { STACK = 1 << 16, PAGE = 4096 };
 
 static struct drng_provctx *provctx[CONTEXTS];
+static pthread_barrier_t started;
+static pthread_barrier_t looked;
 static pthread_barrier_t drawn;
 static pthread_barrier_t measured;
 
@@ -51,11 +56,23 @@ static double call_ns(struct drng_provctx *one, struct drng_provctx *other)
     return median(runs, RUNS);
 }
 
-static void *draw_and_live(void *unused)
+static void draw_from_three(void)
 {
     draw(provctx[0]);
     draw(provctx[1]);
     draw(provctx[LAST]);
+}
+
+/* Its stack has pages before the look, as deep as a draw goes. */
+static void *draw_and_live(void *unused)
+{
+    volatile unsigned char stack[STACK / 4];
+    for (size_t i = 0; i < sizeof(stack); i += PAGE) {
+        stack[i] = 1;
+    }
+    (void)pthread_barrier_wait(&started);
+    (void)pthread_barrier_wait(&looked);
+    draw_from_three();
     (void)pthread_barrier_wait(&drawn);
     (void)pthread_barrier_wait(&measured);
     return unused;
@@ -91,6 +108,16 @@ static double first_ns(void)
     return median(runs, RUNS);
 }
 
+static double resident_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "re");
+    if (statm == NULL || fscanf(statm, "%*u %lu", &pages) != 1 || fclose(statm) != 0) {
+        linked_fail("/proc/self/statm cannot be read");
+    }
+    return (double)pages * (double)sysconf(_SC_PAGESIZE);
+}
+
 int main(int argc, char **argv)
 {
     const unsigned threads = argc == 2 ? (unsigned)strtoul(argv[1], NULL, 10) : 0;
@@ -101,16 +128,20 @@ int main(int argc, char **argv)
         provctx[i] = linked_load();
     }
     /* This thread is one of them. */
+    (void)pthread_barrier_init(&started, NULL, threads);
+    (void)pthread_barrier_init(&looked, NULL, threads);
     (void)pthread_barrier_init(&drawn, NULL, threads);
     (void)pthread_barrier_init(&measured, NULL, threads);
     for (unsigned i = 1; i < threads; i++) {
         (void)pthread_detach(start_thread(draw_and_live, NULL));
     }
-    draw(provctx[0]);
-    draw(provctx[1]);
-    draw(provctx[LAST]);
+    (void)pthread_barrier_wait(&started);
+    const double before = resident_bytes();
+    (void)pthread_barrier_wait(&looked);
+    draw_from_three();
     (void)pthread_barrier_wait(&drawn);
-    (void)printf("%u %.0f %.0f %.0f %.0f\n", threads, call_ns(provctx[0], provctx[0]), call_ns(provctx[0], provctx[1]),
-                 call_ns(provctx[0], provctx[LAST]), first_ns());
+    const double memory = (resident_bytes() - before) / threads / DRAWN_FROM;
+    (void)printf("%u %.0f %.0f %.0f %.0f %.0f\n", threads, call_ns(provctx[0], provctx[0]),
+                 call_ns(provctx[0], provctx[1]), call_ns(provctx[0], provctx[LAST]), first_ns(), memory);
     return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

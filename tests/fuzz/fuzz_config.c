@@ -1,6 +1,6 @@
 /*
- * The provider's section: five lines of input are the values of the five keys, "=" before each that is set. The
- * provider loads where all are allowed, and what it then does is what they say.
+ * The provider's section: each line of input is the value of a key, "=" before it if it is set. The provider loads
+ * where all are allowed, and what it then does is what they say.
  */
 
 #include <stdlib.h>
@@ -18,11 +18,13 @@
 
 extern OSSL_provider_init_fn OSSL_provider_init;
 
-enum { KEYS = 5, MAX_FUNCTIONS = 16 };
+enum { KEYS = 7, MAX_FUNCTIONS = 16 };
 
-static const char *const names[KEYS] = {"source", "fallback", "os_mixing", "request_mixing", "conditioner"};
+static const char *const names[KEYS] = {"source",      "fallback", "os_mixing", "request_mixing",
+                                        "conditioner", "claim",    "batch"};
 static const char *const allowed[KEYS][4] = {
-    {"auto", "rdseed", "rdrand"}, {"yes", "no"}, {"yes", "no"}, {"auto", "yes", "no"}, {"cbc-mac", "hmac-sha256"}};
+    {"auto", "rdseed", "rdrand"}, {"yes", "no"},           {"yes", "no"}, {"auto", "yes", "no"},
+    {"cbc-mac", "hmac-sha256"},   {"design", "certified"}, {"no", "yes"}};
 
 static const char *values[KEYS]; /* NULL: not set */
 
@@ -101,6 +103,8 @@ static void check_meaning(const struct drng_config *config)
     FUZZ_CHECK(config->os_mixing == (expected_place(2) == 0));
     FUZZ_CHECK(config->request_mixing == tristates[expected_place(3)]);
     FUZZ_CHECK(config->conditioner == conditioners[expected_place(4)]);
+    FUZZ_CHECK(config->certified == (expected_place(5) == 1));
+    FUZZ_CHECK(config->batch == (expected_place(6) == 1));
 }
 
 static void check_error(unsigned key)

@@ -20,7 +20,7 @@ import hypothesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scripts.drng_status import memory, output, processes
+from scripts.drng_status import ledger, memory, metrics, output, plugin, processes
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support import stats
 
@@ -43,10 +43,13 @@ COUNTERS = st.fixed_dictionaries(
     optional={
         "magic": st.binary(min_size=8, max_size=8),
         **{key: SMALL for key in ("layout", "live_offset", *REQUEST_COUNTS, "first_source")},
-        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection")},
+        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection", "certified")},
         **{key: NUMBERS for key in ("loaded", "forks", "healthy", "requests", "served")},
         **{key: NUMBERS for key in stats.LIVE},
-        **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason", "clone_reason")},
+        **{
+            key: TEXT.map(lambda text: text[:32])
+            for key in ("version", "libcrypto", "aes", "reason", "clone_reason", "claim_source")
+        },
     },
 )
 
@@ -111,7 +114,11 @@ def everything(found: list[processes.Process]) -> str:
         output.print_processes(found)
         output.print_table(found)
         print(json.dumps([output.process_json(process) for process in found]))
-        print(output.prometheus(found), end="")
+        print(metrics.per_process(found), end="")
+        kept = ledger.Ledger(metrics.counted_keys())
+        print(metrics.per_unit(found, kept, 1.0, "boot"), end="")
+        assert ledger.Ledger.from_json(kept.keys, kept.to_json().encode()).to_json() == kept.to_json()
+        print(plugin.performance(found, {}, {}), plugin.exceeded(found, {"failures": 0}, {}))
         for check in (output.check_processes, output.check_all):
             status, line = check(found)
             assert status in range(4)

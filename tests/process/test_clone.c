@@ -79,7 +79,7 @@ static void without_it_they_do_not(void)
 /* Every copy gets the same marker. */
 static void if_the_device_tells_they_part_at_once(void)
 {
-    static const char *const mixing[] = {"", "request_mixing = no\n", "request_mixing = yes\n"};
+    static const char *const mixing[] = {"", "batch = yes\n", "request_mixing = no\n", "request_mixing = yes\n"};
     CU_ASSERT_TRUE_FATAL(device_plug_in());
     for (size_t i = 0; i < sizeof(mixing) / sizeof(*mixing); i++) {
         CU_ASSERT_EQUAL(draws_in_common(mixing[i], device_tell), 0);
@@ -92,6 +92,7 @@ static void if_it_does_not_tell_they_do_not(void)
 {
     CU_ASSERT_TRUE_FATAL(device_plug_in());
     CU_ASSERT_EQUAL(draws_in_common("", NULL), 2 * DRAWS * DRBGS);
+    CU_ASSERT_EQUAL(draws_in_common("batch = yes\n", NULL), 2 * DRAWS * DRBGS);
     device_unplug();
 }
 

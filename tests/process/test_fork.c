@@ -1,8 +1,9 @@
 /*
  * No byte is drawn twice, however the process was copied.
  *
- * Built twice: on the module as it is shipped, and, as fork_no_wipe, on a kernel that does not wipe memory in a
- * child. The control is libcrypto's own generator, which draws the same bytes in two processes of the same id.
+ * Built three times: on the module as it is shipped; as fork_no_wipe, on a kernel that does not wipe memory in a child;
+ * and as fork_batch, with stores. The control is libcrypto's own generator, which draws the same bytes in two processes
+ * of the same id.
  */
 
 #define _GNU_SOURCE
@@ -242,7 +243,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    libctx = evp_context("");
+    libctx = evp_context(TEST_KEYS);
     if (libctx == NULL || !kernel_prepare() || !pool_open() || !ways_open(libctx)) {
         return 1;
     }

@@ -17,7 +17,10 @@
 
 #include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
+#include "mixing/memory/wipe.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/drbg_seed.h"
+#include "provider/rand/store.h"
 #include "tests/process/kernel.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
@@ -78,12 +81,148 @@ static void a_freed_generator_leaves_zeros(void)
     CU_ASSERT_TRUE(bytes_are(secrets, DRNG_SLOT_SIZE, 0));
 }
 
+/* ---- The store of a generator ---- */
+
+/* A provider with `batch = yes`. */
+static struct drng_provctx *batching;
+
+static struct drng_drbg *ready_batch(void)
+{
+    struct drng_drbg *drbg = drng_drbg_newctx(batching, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg->store);
+    CU_ASSERT_TRUE(drng_is_wiped(drbg->store, DRNG_STORE_SIZE));
+    return drbg;
+}
+
+static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
+{
+    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, len, 0, 0, NULL, 0), 1);
+}
+
+static void a_store_lies_in_guarded_pages(void)
+{
+    if (unit_emulated("it drops advice on memory")) {
+        return;
+    }
+    struct drng_drbg *drbg = ready_batch();
+    CU_ASSERT_TRUE(maps_has_flag(drbg->store, "dd"));
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || maps_has_flag(drbg->store, "wf"));
+    CU_ASSERT_EQUAL(maps_has_flag(drbg->store, "lo"), maps_has_flag(drbg->secrets, "lo"));
+    drng_drbg_freectx(drbg);
+    CU_ASSERT_PTR_NULL(ready_drbg()->store);
+}
+
+/* Whatever the length is: blocks, and less. */
+static void what_was_handed_out_is_erased_and_nothing_else(void)
+{
+    unsigned char out[64];
+    struct drng_drbg *drbg = ready_batch();
+    size_t gone = 0;
+    for (size_t len = 1; len <= sizeof(out) && gone + len <= DRNG_STORE_SIZE; len++) {
+        take(drbg, out, len);
+        gone += len;
+        CU_ASSERT_TRUE(drng_is_wiped(drbg->store, gone));
+        CU_ASSERT_FALSE(drng_is_wiped(drbg->store + gone, 16));
+        CU_ASSERT_EQUAL(drbg->secrets->stored, DRNG_STORE_SIZE - gone);
+    }
+    drng_drbg_freectx(drbg);
+}
+
+static void reseed_store(struct drng_drbg *drbg)
+{
+    CU_ASSERT_TRUE(drng_drbg_seed_again(drbg, false, (struct drng_bytes){NULL, 0}, (struct drng_bytes){NULL, 0}));
+}
+
+/* Also where the seed does not come, the store is empty. */
+static void fail_to_reseed_store(struct drng_drbg *drbg)
+{
+    const unsigned char short_entropy[1] = {0};
+    const struct drng_bytes entropy = {short_entropy, sizeof(short_entropy)};
+    CU_ASSERT_FALSE(drng_drbg_seed_again(drbg, false, entropy, (struct drng_bytes){NULL, 0}));
+}
+
+static void draw_with_additional_input(struct drng_drbg *drbg)
+{
+    static const unsigned char additional[1];
+    unsigned char out[16];
+    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 0, 0, additional, sizeof(additional)), 1);
+}
+
+static void a_store_is_erased_when_its_bytes_are_outdated(void)
+{
+    static void (*const events[])(struct drng_drbg *) = {drng_drbg_forget, reseed_store, fail_to_reseed_store,
+                                                         draw_with_additional_input};
+    unsigned char out[16];
+    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+        struct drng_drbg *drbg = ready_batch();
+        take(drbg, out, sizeof(out));
+        CU_ASSERT_FALSE(drng_is_wiped(drbg->store, DRNG_STORE_SIZE));
+        events[i](drbg);
+        CU_ASSERT_EQUAL(drbg->secrets->stored, 0);
+        CU_ASSERT_TRUE(drng_is_wiped(drbg->store, DRNG_STORE_SIZE));
+        drng_drbg_freectx(drbg);
+    }
+}
+
+typedef int verify_fn(void *drbg);
+typedef size_t get_seed_fn(void *drbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
+                           int prediction_resistance, const unsigned char *additional, size_t additional_len);
+typedef void clear_seed_fn(void *drbg, unsigned char *seed, size_t len);
+
+static void (*function_of(int id))(void)
+{
+    const OSSL_DISPATCH *at = drng_drbg_functions;
+    while (at->function_id != id && at->function_id != 0) {
+        at++;
+    }
+    return at->function;
+}
+
+static void zeroization_includes_the_store(void)
+{
+    verify_fn *verify = (verify_fn *)function_of(OSSL_FUNC_RAND_VERIFY_ZEROIZATION);
+    struct drng_drbg *drbg = ready_batch();
+    drng_drbg_forget(drbg);
+    CU_ASSERT_EQUAL(verify(drbg), 1);
+    drbg->store[DRNG_STORE_SIZE - 1] = 1;
+    CU_ASSERT_EQUAL(verify(drbg), 0);
+    drng_drbg_freectx(drbg);
+}
+
+/* It would be short enough for a piece. */
+static void a_seed_for_a_child_is_no_piece(void)
+{
+    get_seed_fn *get_seed = (get_seed_fn *)function_of(OSSL_FUNC_RAND_GET_SEED);
+    clear_seed_fn *clear_seed = (clear_seed_fn *)function_of(OSSL_FUNC_RAND_CLEAR_SEED);
+    unsigned char out[16];
+    unsigned char *seed = NULL;
+    struct drng_drbg *drbg = ready_batch();
+    take(drbg, out, sizeof(out));
+    CU_ASSERT_EQUAL_FATAL(get_seed(drbg, &seed, 256, 32, 64, 0, NULL, 0), 32);
+    CU_ASSERT_EQUAL(drbg->secrets->stored, DRNG_STORE_SIZE - sizeof(out));
+    clear_seed(drbg, seed, 32);
+    drng_drbg_freectx(drbg);
+}
+
+static void a_freed_store_leaves_zeros(void)
+{
+    unsigned char out[16];
+    struct drng_drbg *drbg = ready_batch();
+    const uint8_t *store = drbg->store;
+    take(drbg, out, sizeof(out));
+    drng_drbg_freectx(drbg);
+    CU_ASSERT_TRUE(drng_is_wiped(store, DRNG_STORE_SIZE));
+}
+
 /* ---- Core dumps ---- */
 
-enum { KEY_AND_V = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK, MARKER_LEN = 32 };
+/* Key and V, and the first bytes that wait in a store; told in blocks of 16 bytes. */
+enum { SECRETS_LEN = DRNG_AES_MAX_KEY + 2 * DRNG_AES_BLOCK, MARKER_LEN = 32 };
 
 struct crash {
-    int tell; /* where Key and V go, and the marker */
+    int tell; /* where the secrets go, and the marker */
     bool dump_secrets;
     bool at_exit;
     const char *directory;
@@ -105,22 +244,28 @@ static void handle_exit(void)
     }
 }
 
+static bool allow_dump(const void *secret)
+{
+    const uintptr_t page = (uintptr_t)secret & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
+    return madvise((void *)page, 1, MADV_DODUMP) == 0;
+}
+
 /* Makes a generator, tells its state from where it lies, and dies: at once, or at an exit that has cleaned nothing up.
  */
 static int crash_with_secrets(const struct crash *crash)
 {
     struct rlimit core;
-    struct drng_drbg *drbg = ready_drbg();
+    struct drng_drbg *drbg = ready_batch();
     const struct drng_ctr_drbg *secret = &drbg->secrets->drbg;
-    const uintptr_t page = (uintptr_t)secret & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1);
     (void)drng_drbg_generate(drbg, marker, sizeof(marker), 0, 0, NULL, 0);
-    if (crash->dump_secrets && madvise((void *)page, 1, MADV_DODUMP) != 0) {
+    if (crash->dump_secrets && (!allow_dump(secret) || !allow_dump(drbg->store))) {
         return 1;
     }
     if (write(crash->tell, marker, sizeof(marker)) != sizeof(marker) ||
         write(crash->tell, secret->key, sizeof(secret->key)) != sizeof(secret->key) ||
-        write(crash->tell, secret->v, sizeof(secret->v)) != sizeof(secret->v) || chdir(crash->directory) != 0 ||
-        getrlimit(RLIMIT_CORE, &core) != 0) {
+        write(crash->tell, secret->v, sizeof(secret->v)) != sizeof(secret->v) ||
+        write(crash->tell, drbg->store + sizeof(marker), DRNG_AES_BLOCK) != DRNG_AES_BLOCK ||
+        chdir(crash->directory) != 0 || getrlimit(RLIMIT_CORE, &core) != 0) {
         return 2;
     }
     core.rlim_cur = core.rlim_max;
@@ -165,13 +310,13 @@ static unsigned occurrences(const char *path, const unsigned char *what, size_t 
     return found;
 }
 
-/* Whether Key, its halves or V are in the core of a process that dies with a generator in use. */
-static bool core_holds_secrets(bool dump_secrets, bool at_its_exit)
+/* How many of Key's halves, V and a block of the store are in the core of a process that dies with them in use. */
+static unsigned secrets_in_core(bool dump_secrets, bool at_its_exit)
 {
     char directory[] = "/tmp/drng-core-XXXXXX";
     char path[64];
     int tell[2];
-    unsigned char told[MARKER_LEN + KEY_AND_V];
+    unsigned char told[MARKER_LEN + SECRETS_LEN];
     CU_ASSERT_TRUE_FATAL(mkdtemp(directory) != NULL && pipe(tell) == 0);
     const struct crash crash = {
         .tell = tell[1], .dump_secrets = dump_secrets, .at_exit = at_its_exit, .directory = directory};
@@ -182,13 +327,13 @@ static bool core_holds_secrets(bool dump_secrets, bool at_its_exit)
     CU_ASSERT_TRUE(occurrences(path, told, MARKER_LEN) > 0);
     unsigned found = 0;
     for (size_t i = MARKER_LEN; i < sizeof(told); i += 16) {
-        found += occurrences(path, told + i, 16);
+        found += occurrences(path, told + i, 16) > 0;
     }
     (void)unlink(path);
     (void)rmdir(directory);
     (void)close(tell[0]);
     (void)close(tell[1]);
-    return found > 0;
+    return found;
 }
 
 /* Cores that go elsewhere than to a file "core" in the working directory are out of this test's reach. */
@@ -219,10 +364,10 @@ static void a_core_dump_holds_no_secrets(void)
         CU_PASS("a skip");
         return;
     }
-    CU_ASSERT_FALSE(core_holds_secrets(false, false));
-    CU_ASSERT_TRUE(core_holds_secrets(true, false));
-    CU_ASSERT_FALSE(core_holds_secrets(false, true));
-    CU_ASSERT_TRUE(core_holds_secrets(true, true));
+    CU_ASSERT_EQUAL(secrets_in_core(false, false), 0);
+    CU_ASSERT_EQUAL(secrets_in_core(true, false), SECRETS_LEN / 16);
+    CU_ASSERT_EQUAL(secrets_in_core(false, true), 0);
+    CU_ASSERT_EQUAL(secrets_in_core(true, true), SECRETS_LEN / 16);
 }
 
 /* ---- Exit ---- */
@@ -288,6 +433,12 @@ static const struct unit_test tests[] = {
     {"secrets lie in guarded pages", secrets_lie_in_guarded_pages},
     {"seeds lie in guarded pages", seeds_lie_in_guarded_pages},
     {"a freed generator leaves zeros", a_freed_generator_leaves_zeros},
+    {"a store lies in guarded pages", a_store_lies_in_guarded_pages},
+    {"what was handed out is erased and nothing else", what_was_handed_out_is_erased_and_nothing_else},
+    {"a store is erased when its bytes are outdated", a_store_is_erased_when_its_bytes_are_outdated},
+    {"zeroization includes the store", zeroization_includes_the_store},
+    {"a seed for a child is no piece", a_seed_for_a_child_is_no_piece},
+    {"a freed store leaves zeros", a_freed_store_leaves_zeros},
     {"a core dump holds no secrets", a_core_dump_holds_no_secrets},
     {"a normal exit leaves nothing", a_normal_exit_leaves_nothing},
     {"nothing lies in shared memory", nothing_lies_in_shared_memory},
@@ -299,7 +450,13 @@ int main(void)
         return 1;
     }
     provctx = drng_provctx_new(fake_handle, fake_core);
-    const int result = provctx != NULL ? unit_run("memory", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    fake_core_set_batch();
+    batching = drng_provctx_new(fake_handle, fake_core);
+    if (provctx == NULL || batching == NULL) {
+        return 1;
+    }
+    const int result = unit_run("memory", tests, sizeof(tests) / sizeof(*tests));
+    drng_provctx_free(batching);
     drng_provctx_free(provctx);
     return result;
 }

@@ -145,6 +145,18 @@ static bool open_own(void)
     return rand_ctx != NULL;
 }
 
+/* With a store that the two draws of prepare() use up. */
+static bool open_before_a_refill(void)
+{
+    enum { STORE = 1024, LATER = 2 };
+    unsigned char piece[DRAW];
+    bool drawn = open_own();
+    for (size_t i = 0; i < STORE / DRAW - LATER && drawn; i++) {
+        drawn = draw_generate(piece);
+    }
+    return drawn;
+}
+
 static bool open_seed_source(void)
 {
     rand_ctx = open_context() ? evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL) : NULL;
@@ -200,7 +212,11 @@ static bool open_random_bytes(void)
             core[i].function = (void (*)(void))get_entropy;
         }
     }
-    fake_core_set("request_mixing", strstr(keys(), "yes") != NULL ? "yes" : "no");
+    if (strstr(keys(), "batch") != NULL) {
+        fake_core_set_batch();
+    } else {
+        fake_core_set("request_mixing", strstr(keys(), "yes") != NULL ? "yes" : "no");
+    }
     if (!kernel_before_load() || init_function()(fake_handle, core, &functions, &provctx) != 1 || !step_watch() ||
         !kernel_prepare()) {
         return false;
@@ -222,6 +238,7 @@ static const struct way {
     bool warm;  /* one draw comes before */
 } ways[] = {
     {"generate", open_own, work_draw, true, true},
+    {"refill", open_before_a_refill, work_draw, true, true},
     {"generate-public", open_public, work_draw, true, true},
     {"generate-primary", open_primary, work_draw, true, true},
     {"random-bytes", open_random_bytes, work_draw, true, true},
@@ -599,14 +616,34 @@ static bool is_meant(const char *scene, enum scene_cpu cpu)
     return !kernel_copies() || (strcmp(scene, "forks") == 0 && cpu == SCENE_AS_IT_IS);
 }
 
+#define BATCH "request_mixing = no\nbatch = yes"
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    while (*names != NULL && strcmp(name, *names) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+/* With a store what hands out, fills or erases it; without one all but the filling. */
+static bool is_of(const char *name, const char *line)
+{
+    static const char *const with_store[] = {"generate", "refill", "random-bytes", "reseed", NULL};
+    static const char *const only_with_store[] = {"refill", NULL};
+    return strcmp(line, BATCH) == 0 ? is_one_of(name, with_store) : !is_one_of(name, only_with_store);
+}
+
 static void plays(const char *scene, const char *name, enum scene_cpu cpu)
 {
-    static const char *const mixing[] = {"request_mixing = no", "request_mixing = yes"};
-    const size_t both = kernel_copies() ? 1 : 2; /* the device is to do it alone */
-    for (size_t i = 0; i < both && is_meant(scene, cpu); i++) {
+    static const char *const lines[] = {"request_mixing = no", BATCH, "request_mixing = yes"};
+    const size_t count_of_lines = kernel_copies() ? 2 : 3; /* the device is to do it alone */
+    for (size_t i = 0; i < count_of_lines && is_meant(scene, cpu); i++) {
         char argument[128];
-        (void)snprintf(argument, sizeof(argument), "%s %s\n", name, mixing[i]);
-        CU_ASSERT_EQUAL(scene_play(scene, argument, cpu), 0);
+        (void)snprintf(argument, sizeof(argument), "%s %s\n", name, lines[i]);
+        if (is_of(name, lines[i])) {
+            CU_ASSERT_EQUAL(scene_play(scene, argument, cpu), 0);
+        }
     }
 }
 

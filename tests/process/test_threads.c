@@ -1,4 +1,5 @@
-/* Threads: generators of their own, nothing left behind, and forks out of the middle of it all. */
+/* Threads: generators of their own, nothing left behind, and forks out of the middle of it all; built also with stores.
+ */
 
 #define _GNU_SOURCE
 
@@ -199,6 +200,24 @@ static void *draw_once(void *unused)
     return draw_both() ? unused : &libctx;
 }
 
+static pthread_barrier_t all_have_drawn;
+
+static void *draw_and_wait(void *unused)
+{
+    void *failed = draw_once(unused);
+    (void)pthread_barrier_wait(&all_have_drawn);
+    return failed;
+}
+
+/* As many generators as there ever are at once, so that there is memory for them from now on. */
+static void run_all_at_once(void)
+{
+    CU_ASSERT_EQUAL_FATAL(pthread_barrier_init(&all_have_drawn, NULL, THREADS), 0);
+    CU_ASSERT_EQUAL(in_threads(THREADS, draw_and_wait), THREADS);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+    (void)pthread_barrier_destroy(&all_have_drawn);
+}
+
 static size_t resident_pages(void)
 {
     size_t size = 0;
@@ -224,6 +243,7 @@ static void run_short_lived(unsigned threads)
 static void short_lived_threads_leave_nothing_behind(void)
 {
     const unsigned threads = kernel_is_under_valgrind() ? FEWER : SHORT_LIVED;
+    run_all_at_once();
     run_short_lived(threads / 10);
     const unsigned slots = kernel_filled_slots();
     const unsigned mappings = kernel_wiped_mappings();
@@ -306,7 +326,7 @@ int main(void)
 {
     /* One heap for all threads, lest the resident memory grow with each one that finds the others busy. */
     (void)mallopt(M_ARENA_MAX, 1);
-    libctx = evp_context("");
+    libctx = evp_context(TEST_KEYS);
     if (libctx == NULL || !pool_open() || !ways_open(libctx)) {
         return 1;
     }

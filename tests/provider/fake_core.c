@@ -21,13 +21,25 @@ bool fake_entropy_short;
 bool fake_thread_start_fails;
 void (*fake_in_thread_start)(void);
 
-static const char *set_key;
-static const char *set_value;
+enum { MOST_KEYS = 2 };
+
+static struct {
+    const char *name; /* NULL: no key */
+    const char *value;
+} keys[MOST_KEYS];
 
 void fake_core_set(const char *key, const char *value)
 {
-    set_key = key;
-    set_value = value;
+    memset(keys, 0, sizeof(keys));
+    keys[0].name = key;
+    keys[0].value = value;
+}
+
+void fake_core_set_batch(void)
+{
+    fake_core_set("request_mixing", "no");
+    keys[1].name = "batch";
+    keys[1].value = "yes";
 }
 
 static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
@@ -36,8 +48,12 @@ static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
     if (version != NULL && fake_version != NULL) {
         (void)OSSL_PARAM_set_utf8_ptr(version, fake_version);
     }
-    OSSL_PARAM *p = set_key != NULL ? OSSL_PARAM_locate(params, set_key) : NULL;
-    return core == fake_handle && (p == NULL || OSSL_PARAM_set_utf8_ptr(p, set_value));
+    bool set = core == fake_handle;
+    for (unsigned i = 0; i < MOST_KEYS; i++) {
+        OSSL_PARAM *p = keys[i].name != NULL ? OSSL_PARAM_locate(params, keys[i].name) : NULL;
+        set = set && (p == NULL || OSSL_PARAM_set_utf8_ptr(p, keys[i].value));
+    }
+    return set;
 }
 
 static void new_error(const OSSL_CORE_HANDLE *core)

@@ -7,12 +7,12 @@
 
 #include <openssl/rand.h>
 
+#include "mixing/entropy/shared_reader.h"
 #include "mixing/machine/clone.h"
 #include "mixing/memory/wipe.h"
 #include "provider/observe/clones.h"
 #include "provider/observe/stats.h"
 #include "provider/process.h"
-#include "provider/shared_reader.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/noted_log.h"
 #include "tests/provider/unmask.h"
@@ -68,6 +68,13 @@ static uint64_t words_of_a_request(OSSL_LIB_CTX *libctx)
 static void close_machine(OSSL_LIB_CTX *libctx)
 {
     OSSL_LIB_CTX_free(libctx);
+}
+
+/* `batch = yes`: whether it is in force, and why it is not. */
+static bool batch_is(OSSL_LIB_CTX *libctx, const char *state, const char *reason)
+{
+    return strcmp(evp_text(libctx, "batch"), state) == 0 &&
+           strstr(evp_text(libctx, "batch-off-reason"), reason) != NULL;
 }
 
 /* ---- The counter ---- */
@@ -221,6 +228,58 @@ static void without_instructions_a_copy_waits_for_the_kernel(void)
     close_machine(libctx);
 }
 
+/* ---- Batches: only where requests take no words ---- */
+
+static void requests_are_batched_where_the_machine_tells(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "batch = yes\n", true, true);
+    CU_ASSERT_TRUE(batch_is(libctx, "on", ""));
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    const uint64_t before = evp_counter(libctx, "clone-reseeds");
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), before + 2); /* public, and the primary that seeds it */
+
+    /* What is stored does not go out when the device is not watched any more. */
+    drng_clone_close();
+    CU_ASSERT_TRUE(batch_is(libctx, "off", "/dev/vmclock0"));
+    const uint64_t words = scripted_rdrand.executions;
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, words + 1);
+    close_machine(libctx);
+}
+
+static void requests_that_take_words_are_not_batched(void)
+{
+    static const struct {
+        const char *keys;
+        bool virtual_machine;
+        bool with_device;
+        bool confidential;
+        const char *reason; /* "": they are batched */
+    } cases[] = {
+        {"batch = yes\n", true, false, false, "/dev/vmclock0"},
+        {"batch = yes\n", true, true, true, "confidential"},
+        {"batch = yes\nrequest_mixing = yes\n", true, true, false, "request_mixing = yes"},
+        {"batch = yes\nrequest_mixing = yes\n", false, false, false, "request_mixing = yes"},
+        {"batch = yes\nrequest_mixing = no\n", true, false, false, ""},
+        {"batch = yes\n", false, false, false, ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        drng_process.evidence.cpu.confidential = cases[i].confidential;
+        OSSL_LIB_CTX *libctx =
+            on_machine(scripted_good, scripted_good, cases[i].keys, cases[i].virtual_machine, cases[i].with_device);
+        const bool on = cases[i].reason[0] == '\0';
+        CU_ASSERT_TRUE(batch_is(libctx, on ? "on" : "off", cases[i].reason));
+        CU_ASSERT_EQUAL(words_of_a_request(libctx), !on);
+        close_machine(libctx);
+    }
+    drng_process.evidence.cpu.confidential = false;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
+    CU_ASSERT_TRUE(batch_is(libctx, "off", "") && strcmp(evp_text(libctx, "batch-off-reason"), "") == 0);
+    close_machine(libctx);
+}
+
 /* ---- Words ---- */
 
 static void without_a_device_a_word_of_any_instruction_protects(void)
@@ -296,6 +355,9 @@ static const struct unit_test tests[] = {
     {"without instructions a copy waits for the kernel", without_instructions_a_copy_waits_for_the_kernel},
     {"without a device a word of any instruction protects", without_a_device_a_word_of_any_instruction_protects},
     {"nothing repeats in silence", nothing_repeats_in_silence},
+    /* One of these cases says something, and messages come once in a process. */
+    {"requests are batched where the machine tells", requests_are_batched_where_the_machine_tells},
+    {"requests that take words are not batched", requests_that_take_words_are_not_batched},
 };
 
 int main(void)

@@ -1,4 +1,4 @@
-/* The five keys: defaults, every value, and values that are none. */
+/* The keys: defaults, every value, and values that are none. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +27,8 @@ static void defaults_are_the_first_values(void)
     CU_ASSERT_TRUE(config.os_mixing);
     CU_ASSERT_EQUAL(config.request_mixing, DRNG_AUTO);
     CU_ASSERT_EQUAL(config.conditioner, DRNG_CBC_MAC);
+    CU_ASSERT_FALSE(config.certified);
+    CU_ASSERT_FALSE(config.batch);
 }
 
 static void every_value_is_understood(void)
@@ -44,6 +46,10 @@ static void every_value_is_understood(void)
     CU_ASSERT_TRUE(read_with(&c, "request_mixing", "no") && c.request_mixing == DRNG_NO);
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "cbc-mac") && c.conditioner == DRNG_CBC_MAC);
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "hmac-sha256") && c.conditioner == DRNG_HMAC_SHA256);
+    CU_ASSERT_TRUE(read_with(&c, "claim", "design") && !c.certified);
+    CU_ASSERT_TRUE(read_with(&c, "claim", "certified") && c.certified);
+    CU_ASSERT_TRUE(read_with(&c, "batch", "no") && !c.batch);
+    CU_ASSERT_TRUE(read_with(&c, "batch", "yes") && c.batch);
 }
 
 static void any_other_value_is_named_with_what_is_allowed(void)
@@ -61,6 +67,8 @@ static void any_other_value_is_named_with_what_is_allowed(void)
         {"os_mixing", "1", "yes or no"},
         {"request_mixing", "on", "auto, yes or no"},
         {"conditioner", "sha1", "cbc-mac or hmac-sha256"},
+        {"claim", "certificate", "design or certified"},
+        {"batch", "auto", "no or yes"},
         {"fallback", "yes ", "yes or no"},
         {"fallback", "noo", "yes or no"},
     };

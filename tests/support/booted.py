@@ -18,7 +18,8 @@ from tests.support.builds import BUILD, ROOT
 SECONDS = 60
 SYSTEMD = Path("/usr/lib/systemd/systemd")
 
-# Takes an empty directory. Nothing starts by itself; a notification says when systemd can be asked.
+# Takes an empty directory, and commands for the root of the copy. Nothing starts by itself; a notification says when
+# systemd can be asked.
 BOOT = f"""
 set -e
 mount -t tmpfs none "$1"
@@ -33,6 +34,9 @@ for node in null zero full random urandom tty; do
     : >dev/$node
     mount --bind /dev/$node dev/$node
 done
+mkdir dev/pts dev/shm
+ln -s pts/ptmx dev/ptmx
+mount -t devpts -o newinstance devpts dev/pts
 mount -t tmpfs sys sys
 mkdir -p sys/fs/cgroup
 mount -t tmpfs cgroup sys/fs/cgroup
@@ -43,6 +47,7 @@ mount --bind "{ROOT}" ".{ROOT}"
 chroot . cmake --install {BUILD}/release --prefix /usr >/dev/null
 rm -rf etc/systemd/system/*.wants
 printf '[Unit]\\nDescription=nothing\\n' >etc/systemd/system/nothing.target
+eval "$2"
 exec chroot . /usr/bin/env -i container=test PATH=/usr/sbin:/usr/bin {SYSTEMD} --unit=nothing.target --log-target=null
 """
 
@@ -99,13 +104,14 @@ def ready(machine: Machine, process: subprocess.Popen[str]) -> bool:
 
 
 @contextmanager
-def booted(directory: Path) -> Iterator[Machine]:
+def booted(directory: Path, before: str = "") -> Iterator[Machine]:
+    """`before`: shell commands, run where the root of the machine will be."""
     if not SYSTEMD.exists() or os.geteuid() != 0:
         pytest.skip("booting a systemd takes root, and a systemd")
     namespaces = ["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            ["unshare", *namespaces, "sh", "-c", BOOT, "sh", str(directory)],
+            ["unshare", *namespaces, "sh", "-c", BOOT, "sh", str(directory), before],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -147,6 +147,6 @@ def install(root: Path) -> None:
     (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")
     shutil.copy(STOCK, root / "etc/ssl/openssl.cnf")
     units = root / "usr/lib/systemd/system"
-    units.mkdir(parents=True)
+    units.mkdir(parents=True, exist_ok=True)
     (units / "nginx.service").write_text("[Service]\nExecStart=/usr/sbin/nginx\n")
     (units / "stunnel@.service").write_text("[Service]\nExecStart=/usr/bin/stunnel\n")

@@ -9,8 +9,9 @@ import pytest
 
 pytest.register_assert_rewrite("tests.support")
 
-from tests.support.builds import CONF, FLAVOURS, RELEASE, ConfigWriter, Flavour  # noqa: E402
+from tests.support.builds import CONF, FLAVOURS, RELEASE, ROOT, ConfigWriter, Flavour  # noqa: E402
 from tests.support.image import Image, install  # noqa: E402
+from tests.support.packages import output  # noqa: E402
 
 
 @pytest.fixture(params=FLAVOURS)
@@ -51,3 +52,11 @@ def image(installed: Path, tmp_path: Path) -> Image:
     root = tmp_path / "root"
     shutil.copytree(installed, root, symlinks=True)
     return Image(root)
+
+
+@pytest.fixture(scope="session")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with a .deb, an .rpm and a .tar.gz."""
+    folder = tmp_path_factory.mktemp("packages")
+    output(ROOT / "scripts/packaging/package.sh", folder)
+    return folder

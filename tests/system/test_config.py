@@ -105,6 +105,8 @@ BAD_VALUES = [
     ("os_mixing", "true", "yes or no"),
     ("request_mixing", "sometimes", "auto, yes or no"),
     ("conditioner", "sha1", "cbc-mac or hmac-sha256"),
+    ("claim", "certificate", "design or certified"),
+    ("batch", "on", "no or yes"),
 ]
 
 
@@ -161,6 +163,7 @@ def test_every_good_value_serves(release: Flavour, config: ConfigWriter) -> None
         {"request_mixing": "no"},
         {"conditioner": "hmac-sha256"},
         {"conditioner": "hmac-sha256", "source": "rdrand"},
+        {"batch": "yes"},
         {"no_such_key": "at all"},
     ):
         answer = release.probe(config(**keys))

@@ -7,6 +7,7 @@ Most tests run it live: in a mount namespace in which the image's folders stand 
 from __future__ import annotations
 
 import configparser
+import json
 import os
 import re
 import shutil
@@ -788,6 +789,37 @@ def test_drng_conf_warns(tmp_path: Path, old: str, new: str, warning: str) -> No
     result = drng_conf(path)
     assert result.returncode == 1
     assert warning in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("keys", "idle"),
+    [
+        ("batch = yes\nrequest_mixing = yes\n", True),
+        ("batch = yes\nrequest_mixing = no\n", False),
+        ("batch = no\nrequest_mixing = yes\n", False),
+        ("request_mixing = yes\n", False),
+    ],
+)
+def test_drng_conf_warns_of_a_batch_that_has_no_effect(tmp_path: Path, keys: str, idle: bool) -> None:
+    path = tmp_path / "openssl.cnf"
+    path.write_text((ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", f"[drng_sect]\n{keys}"))
+    result = drng_conf(path)
+    assert ("batch = yes has no effect beside request_mixing = yes" in result.stderr) == idle
+    assert result.returncode == int(idle)
+
+
+def test_drng_conf_and_drng_say_the_same_of_a_batch(tmp_path: Path) -> None:
+    """With `auto`, where it depends on the machine."""
+    path = tmp_path / "openssl.cnf"
+    path.write_text((ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", "[drng_sect]\nbatch = yes\n"))
+    status = RELEASE.run([str(ROOT / "scripts/drng-status"), "--json"], {"OPENSSL_CONF": str(path)})
+    drng = json.loads(status.stdout)["drng"]
+    result = drng_conf(path)
+    assert (
+        (drng["batch"] == "off") == ("batch = yes has no effect" in result.stderr) == (drng["batch-off-reason"] != "")
+    )
+    if drng["batch"] == "off":
+        assert "/dev/vmclock0" in drng["batch-off-reason"] and "/dev/vmclock0" in result.stderr
 
 
 def with_activate(path: Path, value: str) -> Path:

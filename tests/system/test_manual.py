@@ -83,6 +83,9 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"version: {version}\n" in module.stdout
     for page in PAGES:
         assert f'"{date}" "drng {version}"' in (BUILT / page).read_text(), page
+    for program in PROGRAMS.values():
+        said = checked(str(ROOT / "scripts" / program), "--version")
+        assert said == f"{program} {version}\n"
 
 
 # ---- Keys ----

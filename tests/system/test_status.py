@@ -14,7 +14,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from scripts.drng_status import output, processes, stats
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.servers import (
     NGINX,
-    PROGRAMS,
     SYSTEM_PYTHON,
     free_ports,
     make_certificate,
@@ -33,99 +31,19 @@ from tests.support.servers import (
     wait_for,
 )
 from tests.support.stats import LIVE_OFFSET, forged
-
-STATUS = ROOT / "scripts" / "drng-status"
-PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
-WITHOUT_DRNG = {"OPENSSL_CONF": "/dev/null"}
-NOBODY = 65534
-
-Result = subprocess.CompletedProcess[str]
-
-
-def status(*arguments: str, env: Mapping[str, str] | None = None) -> Result:
-    return RELEASE.run([str(STATUS), *arguments], env if env is not None else PINNED, timeout=60)
-
-
-def as_json(*arguments: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-    result = status("--json", *arguments, env=env)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-# ---- Processes to look at ----
-
-
-@dataclass
-class Target:
-    """tests/programs/status_target.py, waiting for orders."""
-
-    process: subprocess.Popen[str]
-
-    @property
-    def pid(self) -> int:
-        return self.process.pid
-
-    def do(self, line: str) -> str:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().strip()
-
-    def counters(self) -> dict[str, Any]:
-        return as_json("--pid", str(self.pid))["processes"][0]
-
-
-@contextlib.contextmanager
-def target(env: Mapping[str, str], *arguments: str) -> Iterator[Target]:
-    command = [SYSTEM_PYTHON, str(PROGRAMS / "status_target.py"), *arguments]
-    with subprocess.Popen(
-        command, env=RELEASE.environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield Target(process)
-
-
-# Of a drng.so that holds what somebody has put there; followed by nothing, where ".data" is the last of it.
-FORGED_MODULE = """
-.text
-nop
-.data
-.balign 64
-.globl drng_counters
-.type drng_counters, @object
-drng_counters:
-.incbin "counters"
-.size drng_counters, . - drng_counters
-.section .note.GNU-stack, "", @progbits
-"""
-
-# Loads what it is told to, and lives until its input ends.
-HOLDER = """
-import ctypes, sys
-held = [ctypes.CDLL(path) for path in sys.argv[1:]]
-print("held", flush=True)
-sys.stdin.buffer.read()
-"""
-
-
-def build_module(directory: Path, content: bytes, *flags: str) -> Path:
-    """A drng.so whose counters are these bytes."""
-    directory.mkdir(parents=True, exist_ok=True)
-    (directory / "counters").write_bytes(content)
-    (directory / "module.s").write_text(FORGED_MODULE)
-    command = [need("gcc"), "-shared", "-nostdlib", *flags, "-o", "drng.so", "module.s"]
-    subprocess.run(command, cwd=directory, check=True)
-    return directory / "drng.so"
-
-
-@contextlib.contextmanager
-def holding(*modules: Path) -> Iterator[int]:
-    """A process that has loaded these."""
-    command = [SYSTEM_PYTHON, "-c", HOLDER, *map(str, modules)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"held\n"
-        yield process.pid
+from tests.support.targets import (
+    NOBODY,
+    PER_PROCESS,
+    PINNED,
+    STATUS,
+    WITHOUT_DRNG,
+    Result,
+    as_json,
+    build_module,
+    holding,
+    status,
+    target,
+)
 
 
 @pytest.fixture(scope="module")
@@ -562,7 +480,7 @@ MEMORY = {
 def test_the_memory_for_secrets_and_why_it_is_not_locked(number: int, tmp_path: Path) -> None:
     with holding(build_module(tmp_path, forged(memory=number))) as pid:
         text = status("--pid", str(pid)).stdout
-        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        metrics = parse_metrics(status(*PER_PROCESS, "--pid", str(pid)).stdout)
         process = as_json("--pid", str(pid))["processes"][0]
     assert f"\nmemory                  {MEMORY[number]}\n" in text
     assert process["memory"] == MEMORY[number]
@@ -603,7 +521,7 @@ GARBAGE = {
 @pytest.mark.parametrize("content", GARBAGE.values(), ids=GARBAGE.keys())
 def test_garbage_is_not_believed(content: bytes, tmp_path: Path) -> None:
     with holding(build_module(tmp_path, content)) as pid:
-        forms = [status(*form, "--pid", str(pid)) for form in ((), ("--json",), ("--prometheus",))]
+        forms = [status(*form, "--pid", str(pid)) for form in ((), ("--json",), PER_PROCESS)]
         check = status("--check", "--pid", str(pid))
     for result in forms:
         assert result.returncode == 3
@@ -659,7 +577,7 @@ def test_what_keeps_clones_apart_is_in_every_form(number: int, name: str, virtua
     content = forged(clone_protection=number, virtual_machine=virtual, clone_reason=b"because", clone_reseeds=5)
     with holding(build_module(tmp_path, content)) as pid:
         text = status("--pid", str(pid)).stdout
-        metrics = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
+        metrics = parse_metrics(status(*PER_PROCESS, "--pid", str(pid)).stdout)
         process = as_json("--pid", str(pid))["processes"][0]
         everybody = {found["pid"]: found for found in as_json("--all")["processes"]}
         check = status("--check", "--pid", str(pid))
@@ -683,6 +601,17 @@ def test_what_keeps_clones_apart_is_in_every_form(number: int, name: str, virtua
     assert check.stdout == f"drng: hardware serves: rdseed in 1 of 1 ({pid} python3)" + (
         f"; {pid} python3: {alike}\n" if warned else "\n"
     )
+
+
+@pytest.mark.parametrize(("number", "name"), [(0, "design"), (1, "certified")])
+def test_the_claim_is_in_every_form(number: int, name: str, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(certified=number, claim_source=b"whose", claimed=576))) as pid:
+        text = status("--pid", str(pid)).stdout
+        process = as_json("--pid", str(pid))["processes"][0]
+    assert f"\nclaim                   {name}: whose\n" in text
+    assert "\nlast-seed-bits          576\n" in text
+    assert "claim-source" not in text
+    assert (process["claim"], process["claim-source"], process["last-seed-bits"]) == (name, "whose", 576)
 
 
 def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", drawn: int = 1) -> processes.Process:
@@ -1055,8 +984,8 @@ def test_prometheus() -> None:
         process.do('rename a"b\\c')
         process.do("draw 10 16")
         child = int(process.do("fork 1"))
-        one = status("--prometheus", "--pid", str(process.pid))
-        everybody = status("--prometheus")
+        one = status(*PER_PROCESS, "--pid", str(process.pid))
+        everybody = status(*PER_PROCESS)
         counters = process.counters()
     metrics = parse_metrics(one.stdout)
     who = f'pid="{process.pid}",process="a\\"b\\\\c"'

@@ -10,6 +10,7 @@
 
 #include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
+#include "mixing/memory/wipe.h"
 #include "tests/unit/child.h"
 #include "tests/unit/maps.h"
 #include "tests/unit/unit.h"
@@ -93,6 +94,78 @@ static void a_slot_given_back_is_zero_when_taken_again(void)
     CU_ASSERT_TRUE(is_all(again, 0));
     drng_secmem_free(again);
     drng_secmem_close();
+}
+
+/* ---- Wide slots ---- */
+
+enum { WIDE = 40 };
+
+/* Wide slots and others in turn, so that each search meets slots of the other kind. */
+static void wide_slots_share_no_byte_with_others(void)
+{
+    static uint8_t *wide[WIDE];
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    for (size_t i = 0; i < WIDE; i++) {
+        slots[i] = drng_secmem_alloc();
+        wide[i] = drng_secmem_alloc_wide();
+        CU_ASSERT_TRUE_FATAL(slots[i] != NULL && wide[i] != NULL);
+        CU_ASSERT_EQUAL((uintptr_t)wide[i] % DRNG_WIDE_SLOT_SIZE, 0);
+        CU_ASSERT_TRUE(drng_is_wiped(wide[i], DRNG_WIDE_SLOT_SIZE));
+        memset(slots[i], (int)(1 + i), DRNG_SLOT_SIZE);
+        memset(wide[i], (int)(101 + i), DRNG_WIDE_SLOT_SIZE);
+    }
+    for (size_t i = 0; i < WIDE; i++) {
+        CU_ASSERT_TRUE(is_all(slots[i], (uint8_t)(1 + i)));
+        for (size_t part = 0; part < DRNG_WIDE_SLOT_SIZE; part += DRNG_SLOT_SIZE) {
+            CU_ASSERT_TRUE(is_all(wide[i] + part, (uint8_t)(101 + i)));
+        }
+        drng_secmem_free_wide(wide[i]);
+    }
+    give_back(WIDE);
+    drng_secmem_close();
+}
+
+static void a_wide_slot_given_back_is_zero_and_free(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    uint8_t *wide = drng_secmem_alloc_wide();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(wide);
+    memset(wide, 0xa5, DRNG_WIDE_SLOT_SIZE);
+    drng_secmem_free_wide(wide);
+    CU_ASSERT_TRUE(drng_is_wiped(wide, DRNG_WIDE_SLOT_SIZE));
+    CU_ASSERT_PTR_EQUAL(drng_secmem_alloc_wide(), wide);
+    drng_secmem_free_wide(wide);
+    /* All of it: the first chunk has room for as many slots as before. */
+    const size_t before = maps_count();
+    CU_ASSERT_TRUE(take(FIRST_SLOTS));
+    CU_ASSERT_EQUAL(maps_count(), before);
+    give_back(FIRST_SLOTS);
+    drng_secmem_free_wide(NULL);
+    drng_secmem_close();
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc_wide());
+}
+
+/* One slot in four is in use, whichever: there are enough free ones, and no four in a row. */
+static void a_wide_slot_is_whole(void)
+{
+    for (size_t used = 0; used < 4; used++) {
+        CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+        CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS));
+        for (size_t i = 0; i < FIRST_SLOTS; i++) {
+            if (i % 4 != used) {
+                drng_secmem_free(slots[i]);
+            }
+        }
+        const size_t before = maps_count();
+        uint8_t *wide = drng_secmem_alloc_wide();
+        CU_ASSERT_PTR_NOT_NULL_FATAL(wide);
+        CU_ASSERT_TRUE(maps_count() > before);
+        drng_secmem_free_wide(wide);
+        for (size_t i = used; i < FIRST_SLOTS; i += 4) {
+            drng_secmem_free(slots[i]);
+        }
+        drng_secmem_close();
+    }
 }
 
 static void giving_back_nothing_is_nothing(void)
@@ -265,6 +338,9 @@ static const struct unit_test tests[] = {
     {"slots are zero and aligned to their size", slots_are_zero_and_aligned_to_their_size},
     {"slots are distinct", slots_are_distinct},
     {"a slot given back is zero when taken again", a_slot_given_back_is_zero_when_taken_again},
+    {"wide slots share no byte with others", wide_slots_share_no_byte_with_others},
+    {"a wide slot given back is zero and free", a_wide_slot_given_back_is_zero_and_free},
+    {"a wide slot is whole", a_wide_slot_is_whole},
     {"giving back nothing is nothing", giving_back_nothing_is_nothing},
     {"all given back leaves no mapping", all_given_back_leaves_no_mapping},
     {"without an opening there is no slot", without_an_opening_there_is_no_slot},

@@ -1,4 +1,4 @@
-#include "provider/shared_reader.h"
+#include "mixing/entropy/shared_reader.h"
 
 #include "mixing/machine/clone.h"
 #include "mixing/memory/wipe.h"

@@ -1,0 +1,71 @@
+# library.cmake - libdrng: mixing/ for programs that do without OpenSSL. It needs the C library alone.
+
+configure_file(mixing/library/version.c.in mixing/library/version.c @ONLY)
+set(LIBRARY_SOURCES
+    mixing/library/conditioned.c mixing/library/errors.c mixing/library/generator.c mixing/library/machine.c
+    mixing/library/source.c mixing/library/words.c)
+add_library(library OBJECT ${LIBRARY_SOURCES} "${PROJECT_BINARY_DIR}/mixing/library/version.c")
+target_link_libraries(library PUBLIC drng_flags)
+set_target_properties(library PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden C_EXTENSIONS OFF)
+
+# ---- libdrng.so.0 ----
+
+# It stays loaded after dlclose(): other threads may be in it, and the locks and pages of the process are its own.
+set(LIBRARY_MAP "${PROJECT_SOURCE_DIR}/mixing/library/drng.map")
+add_library(libdrng SHARED $<TARGET_OBJECTS:library>)
+target_link_libraries(libdrng PRIVATE mixing)
+target_link_options(libdrng PRIVATE "LINKER:--version-script=${LIBRARY_MAP}" LINKER:-z,nodelete)
+if(NOT DRNG_SANITIZE)
+    target_link_options(libdrng PRIVATE LINKER:-z,defs)
+endif()
+set_target_properties(libdrng PROPERTIES OUTPUT_NAME drng VERSION ${PROJECT_VERSION} SOVERSION 0
+                      LINK_DEPENDS "${LIBRARY_MAP}" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
+
+# ---- libdrng.a ----
+
+# One object, in which only drng.h's calls are global: mixing/'s own names must not meet those of a program.
+set(LIBRARY_ARCHIVE "${PROJECT_BINARY_DIR}/libdrng.a")
+set(LIBRARY_OBJECT "${PROJECT_BINARY_DIR}/mixing/library/libdrng.o")
+add_custom_command(
+    OUTPUT "${LIBRARY_ARCHIVE}"
+    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o "${LIBRARY_OBJECT}" $<TARGET_OBJECTS:library> $<TARGET_OBJECTS:mixing>
+    COMMAND ${CMAKE_OBJCOPY} --localize-hidden "${LIBRARY_OBJECT}"
+    COMMAND ${CMAKE_COMMAND} -E rm -f "${LIBRARY_ARCHIVE}"
+    COMMAND ${CMAKE_AR} rcsD "${LIBRARY_ARCHIVE}" "${LIBRARY_OBJECT}"
+    DEPENDS library mixing $<TARGET_OBJECTS:library> $<TARGET_OBJECTS:mixing>
+    COMMAND_EXPAND_LISTS VERBATIM)
+add_custom_target(libdrng_archive ALL DEPENDS "${LIBRARY_ARCHIVE}")
+
+# ---- Installation ----
+
+# Beside libcrypto, wherever a distribution has its libraries, but below whatever prefix is installed to.
+pkg_get_variable(LIBCRYPTO_LIBDIR libcrypto libdir)
+if(CMAKE_SYSROOT)
+    string(REPLACE "${CMAKE_SYSROOT}" "" LIBCRYPTO_LIBDIR "${LIBCRYPTO_LIBDIR}")
+endif()
+string(REGEX MATCH "lib(64)?(/[^/]*-linux-[^/]*)?$" LIBRARY_DIR "${LIBCRYPTO_LIBDIR}")
+if(NOT LIBRARY_DIR)
+    set(LIBRARY_DIR "${CMAKE_INSTALL_LIBDIR}")
+endif()
+set(DRNG_LIBRARY_DIR "${LIBRARY_DIR}" CACHE STRING "Where libdrng goes, below the prefix")
+string(REGEX REPLACE "[^/]+" ".." LIBRARY_UP "${DRNG_LIBRARY_DIR}")
+
+foreach(file drng.pc drng-config.cmake)
+    configure_file(mixing/library/${file}.in mixing/library/${file} @ONLY)
+endforeach()
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/mixing/library/drng-config-version.cmake"
+                                 COMPATIBILITY SameMinorVersion)
+install(TARGETS libdrng LIBRARY DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng0
+        NAMELINK_COMPONENT libdrng-dev)
+install(FILES "${LIBRARY_ARCHIVE}" DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng-dev)
+install(FILES mixing/library/drng.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT libdrng-dev)
+install(FILES "${PROJECT_BINARY_DIR}/mixing/library/drng.pc" DESTINATION "${DRNG_LIBRARY_DIR}/pkgconfig"
+        COMPONENT libdrng-dev)
+install(FILES "${PROJECT_BINARY_DIR}/mixing/library/drng-config.cmake"
+        "${PROJECT_BINARY_DIR}/mixing/library/drng-config-version.cmake"
+        DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
+configure_file(docs/drng.3 docs/drng.3 @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/docs/drng.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT libdrng-dev)
+install(DIRECTORY docs/library/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev/examples" COMPONENT libdrng-dev
+        PATTERN __pycache__ EXCLUDE)

@@ -1,0 +1,218 @@
+/* The instructions' own words: drng_random...() and drng_seed...(). */
+
+#include <limits.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "mixing/library/drng.h"
+#include "mixing/library/machine.h"
+#include "mixing/machine/cpu.h"
+#include "mixing/memory/wipe.h"
+
+enum {
+    WORD = sizeof(uint64_t),
+    PIECE = 4096, /* bytes between two turns of the threads at the reader */
+    NO_INSTRUCTION = -1,
+};
+
+/* ---- Which instruction ---- */
+
+static int generator(void)
+{
+    return DRNG_HAS_GENERATOR != 0 ? DRNG_WORDS_INSTRUCTION : NO_INSTRUCTION;
+}
+
+/* The first that may be used; if none may, the first. */
+static int seed_grade(void)
+{
+    int first = NO_INSTRUCTION;
+    for (int i = DRNG_INSTRUCTIONS; i-- > 0;) {
+        if (drng_library_is_seed_grade((unsigned)i) &&
+            (first == NO_INSTRUCTION || drng_library_denied((unsigned)i) == NULL)) {
+            first = i;
+        }
+    }
+    return first;
+}
+
+/* ---- Whether it may be used ---- */
+
+static int supported(int (*which)(void), const char **text)
+{
+    const int error = drng_library_open();
+    const int instruction = error == DRNG_SUCCESS ? which() : NO_INSTRUCTION;
+    const char *denied = NULL;
+    const char *said = NULL;
+    if (error != DRNG_SUCCESS) {
+        said = denied = drng_strerror(error);
+    } else if (instruction == NO_INSTRUCTION) {
+        said = denied = "this architecture has no such instruction";
+    } else {
+        denied = drng_library_denied((unsigned)instruction);
+        said = denied != NULL ? denied : drng_instruction_rows[instruction].name;
+    }
+    if (text != NULL) {
+        *text = said;
+    }
+    return denied == NULL;
+}
+
+int drng_random_supported(const char **text)
+{
+    return supported(generator, text);
+}
+
+int drng_seed_supported(const char **text)
+{
+    return supported(seed_grade, text);
+}
+
+/* ---- Words ---- */
+
+struct task {
+    unsigned instruction;
+    unsigned tries;
+    uint8_t *out;
+    size_t len;
+    struct drng_noise *noise;
+};
+
+/* The caller's number of retries bounds the time, and not the budget. */
+static enum drng_result read_words(void *arg, struct drng_budget *budget)
+{
+    const struct task *task = arg;
+    struct drng_instruction *in = &drng_library.instructions[task->instruction];
+    enum drng_result status = DRNG_OK;
+    uint64_t failed = 0;
+    uint64_t word = 0;
+
+    (void)budget;
+    for (size_t done = 0; done < task->len && status == DRNG_OK; done += WORD) {
+        const size_t left = task->len - done;
+        if (!drng_try_word(in->row->read, task->tries, &failed, &word)) {
+            status = DRNG_EXHAUSTED;
+        } else if (!drng_health_passes(&task->noise->health, word)) {
+            status = DRNG_HEALTH_FAILED;
+        } else {
+            memcpy(task->out + done, &word, left < WORD ? left : (size_t)WORD);
+        }
+    }
+    drng_wipe(&word, sizeof(word));
+    atomic_fetch_add_explicit(&in->counters->retries, failed, memory_order_relaxed);
+    return status;
+}
+
+static enum drng_result read_piece(void *arg, struct drng_seed_reader *reader)
+{
+    struct task *task = arg;
+    task->noise = &reader->noise[task->instruction];
+    return drng_noise_attempt(&drng_library.instructions[task->instruction], task->noise, DRNG_LAST_BUDGET_NS,
+                              read_words, task);
+}
+
+static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len, unsigned retries)
+{
+    const bool apart = drng_lock_is_any_mine();
+    enum drng_result status = DRNG_OK;
+    for (size_t done = 0; done < len && status == DRNG_OK; done += PIECE) {
+        struct task task = {
+            .instruction = instruction,
+            .tries = retries < UINT_MAX ? retries + 1 : UINT_MAX,
+            .out = out + done,
+            .len = len - done < PIECE ? len - done : (size_t)PIECE,
+        };
+        status = apart ? drng_library_run_apart(read_piece, &task) : drng_library_run(read_piece, &task);
+    }
+    drng_cpu_clear_vectors();
+    return status;
+}
+
+static int error_of(enum drng_result status)
+{
+    switch (status) {
+    case DRNG_OK:
+        return DRNG_SUCCESS;
+    case DRNG_EXHAUSTED:
+        return DRNG_E_NOT_READY;
+    default:
+        return DRNG_E_UNHEALTHY;
+    }
+}
+
+static int read_or_wipe(int (*which)(void), uint8_t *out, size_t len, unsigned retries)
+{
+    int error = drng_library_open();
+    if (error == DRNG_SUCCESS) {
+        const int instruction = which();
+        const bool allowed =
+            instruction != NO_INSTRUCTION && drng_library.eligibility.words[instruction] == DRNG_ALLOWED;
+        error = allowed ? error_of(read_all((unsigned)instruction, out, len, retries)) : DRNG_E_UNSUPPORTED;
+    }
+    if (error != DRNG_SUCCESS) {
+        drng_wipe(out, len);
+    }
+    return error;
+}
+
+static int fill(int (*which)(void), void *out, size_t len, unsigned retries)
+{
+    if (len > PTRDIFF_MAX || (out == NULL && len > 0)) {
+        return DRNG_E_ARGUMENT;
+    }
+    return len > 0 ? read_or_wipe(which, out, len, retries) : DRNG_SUCCESS;
+}
+
+static int fill_words(int (*which)(void), uint64_t *words, size_t count, unsigned retries)
+{
+    return count > PTRDIFF_MAX / WORD ? DRNG_E_ARGUMENT : fill(which, words, count * WORD, retries);
+}
+
+int drng_random16(uint16_t *number, unsigned retries)
+{
+    return number != NULL ? fill(generator, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+}
+
+int drng_random32(uint32_t *number, unsigned retries)
+{
+    return number != NULL ? fill(generator, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+}
+
+int drng_random64(uint64_t *number, unsigned retries)
+{
+    return number != NULL ? fill(generator, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+}
+
+int drng_seed16(uint16_t *number, unsigned retries)
+{
+    return number != NULL ? fill(seed_grade, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+}
+
+int drng_seed32(uint32_t *number, unsigned retries)
+{
+    return number != NULL ? fill(seed_grade, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+}
+
+int drng_seed64(uint64_t *number, unsigned retries)
+{
+    return number != NULL ? fill(seed_grade, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+}
+
+int drng_random_words(uint64_t *words, size_t count, unsigned retries)
+{
+    return fill_words(generator, words, count, retries);
+}
+
+int drng_seed_words(uint64_t *words, size_t count, unsigned retries)
+{
+    return fill_words(seed_grade, words, count, retries);
+}
+
+int drng_random_bytes(void *bytes, size_t len, unsigned retries)
+{
+    return fill(generator, bytes, len, retries);
+}
+
+int drng_seed_bytes(void *bytes, size_t len, unsigned retries)
+{
+    return fill(seed_grade, bytes, len, retries);
+}

@@ -1,0 +1,104 @@
+#!/bin/sh
+# reproducible.sh - whether the same sources give the same packages, bit for bit, wherever they are built.
+#
+#     reproducible.sh                  builds all packages twice under reprotest, with all that it varies
+#     reproducible.sh --quick FOLDER   builds them once more, and compares them with those in FOLDER
+#     reproducible.sh --compare FOLDER FOLDER
+#
+# --quick builds in another folder, a year later, as another user, under another umask, locale and time zone, with one
+# processor, on a file system that lists files in another order, without the caller's environment. diffoscope says where
+# packages differ, if it is installed. Installs what it needs from Debian's packages (root).
+
+set -eu
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
+
+fail()
+{
+    echo "reproducible.sh: $*" >&2
+    exit 1
+}
+
+# copy FOLDER - the sources as they are here, committed or not; a checkout stays one, since the last commit is the date.
+copy()
+{
+    if [ "$(git -c safe.directory="$PWD" rev-parse --show-toplevel 2>/dev/null)" != "$(pwd -P)" ]; then
+        mkdir "$1"
+        tar --create --exclude=./build . | tar -C "$1" --extract
+        return
+    fi
+    git clone --quiet --no-hardlinks "$PWD" "$1"
+    git ls-files -z --cached --others --exclude-standard >"$work/names"
+    (cd "$1" && git ls-files -z | xargs -0 rm -f)
+    # A file that is deleted here is still in the index.
+    tar --create --null --files-from "$work/names" --ignore-failed-read 2>/dev/null | tar -C "$1" --extract
+}
+
+clean()
+{
+    ! mountpoint -q "$work/shuffled" || umount "$work/shuffled"
+    rm -rf "$work"
+}
+
+work=$(mktemp -d /var/tmp/drng-reproducible.XXXXXX)
+trap clean EXIT
+trap 'exit 1' HUP INT TERM
+
+whole()
+{
+    need_packages reprotest diffoscope-minimal disorderfs faketime
+    copy "$work/sources"
+    # The host's name takes namespaces and sudo; package.sh asks for none of it.
+    (cd "$work/sources" && reprotest --min-cpus 1 --vary=-domain_host,-user_group \
+        --source-root . 'scripts/packaging/package.sh out' 'out/drng[-_]*')
+}
+
+# compare FOLDER FOLDER - each package of the first with that of the second.
+compare()
+{
+    compared=0
+    for package in "$1"/drng[-_]*.deb "$1"/drng[-_]*.rpm "$1"/drng[-_]*.tar.gz; do
+        again=$2/${package##*/}
+        cmp "$package" "$again" >&2 || {
+            ! command -v diffoscope >/dev/null || diffoscope "$package" "$again" 2>&1 | head -n 60 >&2 || true
+            fail "${package##*/} is another one when it is built elsewhere"
+        }
+        sha256sum "$package"
+        compared=$((compared + 1))
+    done
+    [ "$compared" -ge 3 ] || fail "$1 does not hold a .deb, an .rpm and a .tar.gz"
+}
+
+quick()
+{
+    need_packages disorderfs faketime
+    chmod 711 "$work"
+    mkdir "$work/a longer path" "$work/shuffled"
+    copy "$work/a longer path/drng"
+    chown -R nobody: "$work/a longer path"
+    # A user who may use the mount, and files in the reverse order of what the file system says.
+    disorderfs --multi-user=yes --shuffle-dirents=no --reverse-dirents=yes "$work/a longer path/drng" \
+        "$work/shuffled" >/dev/null || fail "disorderfs cannot mount: it takes root and /dev/fuse"
+    (cd "$work/shuffled" && setpriv --reuid=nobody --regid=nogroup --clear-groups \
+        env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu \
+        faketime -f +400d sh -c 'umask 077; taskset --cpu-list 0 scripts/packaging/package.sh out') \
+        >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+    compare "$1" "$work/shuffled/out"
+}
+
+case ${1-} in
+'') whole ;;
+--quick)
+    [ $# = 2 ] || fail "name the folder with the packages"
+    quick "$2"
+    ;;
+--compare)
+    [ $# = 3 ] || fail "name two folders with packages"
+    compare "$2" "$3"
+    ;;
+*)
+    sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
+    exit 64
+    ;;
+esac

@@ -1,0 +1,124 @@
+"""Files that take their place in one step: whoever reads them sees the old one or the new one, whole.
+
+The folder may be another user's. No link is followed on the way there, and nothing that is there already is written to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Left behind by a run that was killed, and taken away by the next.
+TEMPORARY = re.compile(r"\.drng-status-[0-9a-f]{16}\.tmp")
+
+
+class FileError(Exception):
+    """It cannot be read or written, and why."""
+
+
+def _open_folder(path: str) -> int:
+    """From the root down: a link that somebody puts on the way would lead to a folder of theirs."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    folder = os.open("/", flags)
+    for name in filter(None, path.split("/")):
+        above = folder
+        try:
+            folder = os.open(name, flags, dir_fd=above)
+        finally:
+            os.close(above)
+    return folder
+
+
+@dataclass
+class Place:
+    """A name in a folder that is held open."""
+
+    path: str
+    name: str
+    folder: int
+
+    def _sweep(self) -> None:
+        """Takes away what a killed run of this user has left."""
+        for name in filter(TEMPORARY.fullmatch, os.listdir(self.folder)):
+            with contextlib.suppress(OSError):
+                file = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
+                if stat.S_ISREG(file.st_mode) and file.st_uid == os.geteuid():
+                    os.unlink(name, dir_fd=self.folder)
+
+    def _fill(self, name: str, data: bytes, mode: int) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        file = os.open(name, flags, 0o600, dir_fd=self.folder)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(file, rest) :]
+            os.fchmod(file, mode)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+    def write(self, data: bytes, mode: int) -> None:
+        """What was there stays where this fails, whenever that is."""
+        name = f".drng-status-{os.urandom(8).hex()}.tmp"
+        try:
+            self._sweep()
+            try:
+                self._fill(name, data, mode)
+                os.rename(name, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(name, dir_fd=self.folder)
+                raise
+            os.fsync(self.folder)
+        except OSError as error:
+            raise FileError(f"{self.path} cannot be written: {error.strerror}; what was there stays") from None
+
+    def read(self, most: int) -> bytes | None:
+        """None where nothing is there."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        try:
+            with os.fdopen(os.open(self.name, flags, dir_fd=self.folder), "rb") as file:
+                found = os.fstat(file.fileno())
+                if not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid()):
+                    raise FileError(f"{self.path} is not a file of this user's")
+                data = file.read(most + 1)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise FileError(f"{self.path} cannot be read: {error.strerror}") from None
+        if len(data) > most:
+            raise FileError(f"{self.path} is longer than {most} bytes")
+        return data
+
+    def lock(self) -> None:
+        """Until it is closed."""
+        try:
+            fcntl.flock(self.folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno != errno.EWOULDBLOCK:
+                raise FileError(f"{self.path} cannot be locked: {error.strerror}") from None
+            raise FileError(f"another drng-status is writing {self.path}") from None
+
+
+@contextlib.contextmanager
+def place(path: str) -> Iterator[Place]:
+    folder, _, name = os.path.normpath(path).rpartition("/")
+    if not path.startswith("/") or not name or "\0" in path:
+        raise FileError(f"{path!r} cannot be used: give a path that begins with /")
+    try:
+        opened = _open_folder(folder)
+    except OSError as error:
+        why = "it is a link, or below one; name the folder itself" if error.errno == errno.ELOOP else error.strerror
+        if error.errno == errno.ENOTDIR:
+            why = "it is no folder, or is a link or below one; name the folder itself"
+        raise FileError(f"{folder or '/'} cannot be opened: {why}") from None
+    try:
+        yield Place(path, name, opened)
+    finally:
+        os.close(opened)

@@ -1,0 +1,99 @@
+# living.sh - what the lives of packages share, in the chroot: who serves, and a server; to be sourced.
+#
+# work is a folder for what goes away with the test.
+
+work=$(mktemp -d)
+
+step()
+{
+    printf '\n== %s\n' "$*"
+}
+
+fail()
+{
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+# Every file but what dpkg and the programs of this test keep for themselves.
+files()
+{
+    find / -xdev \( -path /proc -o -path /var/lib/dpkg -o -path /var/lib/nginx -o -path /var/log -o -path /var/cache \
+        -o -path /tmp \) -prune -o -print | sort
+}
+
+# Who serves every program that starts now.
+served_by()
+{
+    served=$(/usr/bin/python3 -I - <<'END'
+import ctypes
+
+crypto = ctypes.CDLL("libcrypto.so.3")
+for name in ("RAND_get0_public", "EVP_RAND_CTX_get0_rand", "EVP_RAND_get0_provider"):
+    getattr(crypto, name).restype = ctypes.c_void_p
+crypto.OSSL_PROVIDER_get0_name.restype = ctypes.c_char_p
+rand = crypto.EVP_RAND_CTX_get0_rand(ctypes.c_void_p(crypto.RAND_get0_public(None)))
+provider = crypto.EVP_RAND_get0_provider(ctypes.c_void_p(rand))
+print(crypto.OSSL_PROVIDER_get0_name(ctypes.c_void_p(provider)).decode())
+END
+    )
+    [ "$served" = "$1" ] || fail "random numbers come from $served, not from $1"
+    echo "served by $served"
+}
+
+# ---- A server: the example's, with a certificate and a port of its own ----
+
+port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
+    -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
+
+# In the background by itself, once it listens.
+start_nginx()
+{
+    sed -e "s,/run/nginx-drng.pid,$work/nginx.pid," -e "s,/var/log/nginx/drng-error.log,$work/error.log," \
+        -e "s,/etc/ssl/certs/drng.pem,$work/cert.pem," -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
+        -e "s,worker_processes auto,worker_processes 2," -e "s,127.0.0.1:8443,127.0.0.1:$port," \
+        /usr/share/doc/drng/examples/nginx/nginx.conf >"$work/nginx.conf"
+    nginx -c "$work/nginx.conf" || fail "nginx does not start: $(cat "$work/error.log")"
+    pid=$(cat "$work/nginx.pid")
+}
+
+fetch_page()
+{
+    curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/" >"$work/page" || fail "no page"
+    grep -q drng "$work/page" || fail "not the example's page"
+}
+
+# mapping PATTERN - how many of nginx's processes map a file of this name.
+mapping()
+{
+    mapped=0
+    for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
+        ! grep -q "$1" "/proc/$process/maps" || mapped=$((mapped + 1))
+    done
+    echo "$mapped"
+}
+
+gone()
+{
+    [ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+
+stop_nginx()
+{
+    nginx -c "$work/nginx.conf" -s quit
+    until gone "$pid"; do
+        sleep 0.1
+    done
+}
+
+# Starts nginx, fetches a page, and says how many of its processes map the module.
+serve()
+{
+    start_nginx
+    fetch_page
+    mapped=$(mapping 'ossl-modules/drng\.so')
+    stop_nginx
+    echo "$mapped processes of nginx map drng.so"
+    [ "$mapped" = "$1" ] || fail "not $1"
+}

@@ -1,0 +1,33 @@
+"""Packages as scripts/packaging/package.sh makes them, and the scripts that try them in chroots."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import ROOT, SKIPPED
+
+CHROOTS = Path("/var/cache/drng-packages")
+CHROOT = CHROOTS / "bookworm"
+
+
+def output(*command: str | Path) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def in_chroot(script: str, *arguments: str | Path, chroot: Path = CHROOT) -> str:
+    """What a script says that works on a chroot of Debian. To make one takes minutes: it is there, or asked for."""
+    if not chroot.exists() and "DRNG_PACKAGE_CHROOT" not in os.environ:
+        pytest.skip(f"{chroot} is not there: {script} makes it, and so does DRNG_PACKAGE_CHROOT=1")
+    result = subprocess.run(
+        [str(ROOT / script), *map(str, arguments)], capture_output=True, text=True, check=False, timeout=600
+    )
+    if result.returncode == SKIPPED:
+        pytest.skip((result.stdout + result.stderr).strip().splitlines()[-1])
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout + result.stderr

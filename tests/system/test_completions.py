@@ -1,0 +1,168 @@
+"""The shells' completions: made from one table, which is what --help says, and typed at real bash, zsh and fish."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from scripts.packaging import completions
+from tests.support.builds import CONF, ROOT, need
+
+FOLDER = CONF / "completions"
+COMMANDS = {command.name: command for command in completions.COMMANDS}
+
+
+def test_the_files_are_what_the_table_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = [sys.executable, str(ROOT / "scripts/packaging/completions.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0
+    monkeypatch.setattr(completions, "FOLDER", tmp_path)
+    assert completions.main(["--check"]) == 1
+    assert completions.main(["--write"]) == 0
+    assert completions.main(["--check"]) == 0
+    (tmp_path / "zsh" / "_drng").write_text("")
+    assert completions.main(["--check"]) == 1
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_is_what_help_says(name: str) -> None:
+    said = subprocess.run([str(ROOT / "scripts" / name), "--help"], capture_output=True, text=True, check=True).stdout
+    options = {option.name for option in COMMANDS[name].options}
+    assert options == set(re.findall(r"(?<![\w-])--[a-z-]+", said)) | {"--help", "--version"}
+    usage = set(re.findall(r"^(?:usage:)? +drng-enable (\w+)", said, flags=re.M))
+    assert usage == {verb for verb, _ in COMMANDS[name].verbs}
+
+
+def test_the_profiles_are_those_that_there_are() -> None:
+    """By the program itself, since the table names them once more."""
+    profile = next(option for option in COMMANDS["drng-enable"].options if option.name == "--profile")
+    source = (ROOT / "scripts/drng_enable/arguments.py").read_text()
+    for word in profile.takes.split():
+        assert f'    "{word}": (' in source
+
+
+# ---- Typed ----
+
+# Loads the files as the shells do it: by the command's name.
+PREPARED = {
+    "bash": "PS1='> '; bind 'set bell-style none'; for f in {folder}/bash/*; do source $f; done",
+    "zsh": "PS1='> '; unsetopt beep; fpath=({folder}/zsh $fpath); autoload -U compinit; compinit -u -D; bindkey -e",
+}
+START = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"]}
+SECONDS = 30
+
+
+class Typist:
+    """At a shell on a terminal."""
+
+    def __init__(self, terminal: int) -> None:
+        self.terminal = terminal
+        self.number = 0
+
+    def say(self, line: str) -> str:
+        """The output of an echo of the line, in which each tab is a completion."""
+        self.number += 1
+        mark = f"@{self.number}@"
+        # To the line's beginning and end, so that it is printed and not run.
+        os.write(self.terminal, f"{line}\x01echo {mark} \x05 {mark}\n".encode())
+        return self._until(rf"(?:^|[\r\n]){mark} (.*?) ?{mark}\r")
+
+    def run(self, line: str) -> None:
+        os.write(self.terminal, f"{line}; echo ready''.\n".encode())
+        self._until(r"ready\.(\r)")
+
+    def _until(self, pattern: str) -> str:
+        text = ""
+        while not (found := re.search(pattern, text)):
+            assert select.select([self.terminal], [], [], SECONDS)[0], text
+            text += os.read(self.terminal, 4096).decode(errors="replace")
+        return found[1].strip()
+
+
+@contextmanager
+def typing(shell: str, directory: Path) -> Iterator[Typist]:
+    ours, theirs = pty.openpty()
+    env = {"PATH": f"{directory / 'bin'}:/usr/bin:/bin", "TERM": "dumb", "HOME": str(directory), "LC_ALL": "C.UTF-8"}
+    command = [need(shell), *START[shell]]
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=directory) as process:
+        os.close(theirs)
+        try:
+            typist = Typist(ours)
+            typist.run(PREPARED[shell].format(folder=FOLDER))
+            yield typist
+        finally:
+            process.kill()
+            os.close(ours)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """With files to complete, and a systemctl that knows two services."""
+    (tmp_path / "a folder").mkdir()
+    (tmp_path / "a $(touch hit) file").write_text("")
+    (tmp_path / "bin").mkdir()
+    systemctl = tmp_path / "bin" / "systemctl"
+    systemctl.write_text("#!/bin/sh\nprintf 'nginx.service loaded active running A\\n* stunnel@a.service loaded\\n'\n")
+    systemctl.chmod(0o755)
+    return tmp_path
+
+
+def shortest(name: str, among: list[str]) -> str:
+    """What must be typed until only this one is left."""
+    others = [other for other in among if other != name]
+    return next((name[:n] for n in range(3, len(name)) if not any(o.startswith(name[:n]) for o in others)), name)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_every_option_and_verb_is_completed(shell: str, place: Path) -> None:
+    with typing(shell, place) as typist:
+        for name, command in COMMANDS.items():
+            options = [option.name for option in command.options]
+            for option in options:
+                assert typist.say(f"{name} {shortest(option, options)}\t") == f"{name} {option}"
+            for verb, _ in command.verbs:
+                words = [other for other, _ in command.verbs]
+                start = next(verb[:n] for n in range(1, 9) if sum(w.startswith(verb[:n]) for w in words) == 1)
+                assert typist.say(f"{name} {start}\t") == f"{name} {verb}"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_what_an_option_takes_is_completed(shell: str, place: Path) -> None:
+    with typing(shell, place) as typist:
+        assert typist.say("drng-enable on --profile perm\t") == "drng-enable on --profile permissive"
+        assert typist.say("drng-enable on --service ngi\t") == "drng-enable on --service nginx"
+        assert typist.say("drng-status --service stun\t") == "drng-status --service stunnel@a"
+        assert typist.say("drng-status --check --warning fail\t0") == "drng-status --check --warning failures=0" or (
+            shell == "zsh"
+        )
+        assert typist.say("drng-enable on --root a\\ fol\t").rstrip("/") == "drng-enable on --root a folder"
+        assert typist.say("drng-conf a\\ \\$\t") == "drng-conf a $(touch hit) file"
+        assert not (place / "hit").exists()
+
+
+def fish(place: Path, line: str) -> set[str]:
+    env = {"PATH": f"{place / 'bin'}:/usr/bin:/bin", "HOME": str(place), "LC_ALL": "C.UTF-8"}
+    source = "; ".join(f"source {file}" for file in sorted((FOLDER / "fish").iterdir()))
+    script = f"{source}; complete -C {line!r}"
+    result = subprocess.run([need("fish"), "-N", "-c", script], capture_output=True, text=True, env=env, cwd=place)
+    assert (result.returncode, result.stderr) == (0, "")
+    return {found.split("\t")[0] for found in result.stdout.splitlines()}
+
+
+def test_fish(place: Path) -> None:
+    for name, command in COMMANDS.items():
+        assert fish(place, f"{name} --") == {option.name for option in command.options}
+    assert fish(place, "drng-enable ") == {verb for verb, _ in COMMANDS["drng-enable"].verbs}
+    assert fish(place, "drng-enable on --profile ") == {"strict", "permissive", "random-provider", "fips"}
+    assert fish(place, "drng-enable on --service ") == {"nginx", "stunnel@a"}
+    assert "a folder/" in fish(place, "drng-enable on --root ")
+    assert "a $(touch hit) file" in fish(place, "drng-conf ")
+    assert not (place / "hit").exists()

@@ -1,0 +1,349 @@
+"""libdrng as it is built and installed: what it exports and needs, its header, its manual, and programs that use it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import BUILD, ROOT, VALGRIND, need
+
+RELEASE = BUILD / "release"
+HEADER = ROOT / "mixing" / "library" / "drng.h"
+EXAMPLES = ROOT / "docs" / "library"
+STRICT = ("-Wall", "-Wextra", "-pedantic", "-Werror")
+
+
+def output(*command: str | Path, **kwargs: object) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **kwargs)  # type: ignore[call-overload]
+    assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}"
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `cmake --install` leaves below a prefix of its own."""
+    prefix = tmp_path_factory.mktemp("prefix")
+    for component in ("libdrng0", "libdrng-dev"):
+        output("cmake", "--install", RELEASE, "--prefix", prefix, "--component", component)
+    return prefix
+
+
+def pkg_config(prefix: Path, *arguments: str) -> list[str]:
+    (folder,) = prefix.rglob("pkgconfig")
+    return output(
+        "pkg-config", *arguments, "drng", env={"PKG_CONFIG_PATH": str(folder), "PATH": "/usr/bin:/bin"}
+    ).split()
+
+
+def libdir(prefix: Path) -> Path:
+    return next(prefix.rglob("libdrng.a")).parent
+
+
+def compiled(prefix: Path, source: Path, program: Path, *options: str | Path, compiler: str = "gcc") -> Path:
+    output(compiler, *STRICT, *pkg_config(prefix, "--cflags"), source, "-o", program, *options)
+    return program
+
+
+def run(prefix: Path, *command: str | Path) -> str:
+    return output(*command, env={"LD_LIBRARY_PATH": str(libdir(prefix)), "PATH": "/usr/bin:/bin"})
+
+
+# ---- What it exports and needs ----
+
+
+def declared() -> set[str]:
+    """The calls of drng.h."""
+    calls = re.findall(r"^DRNG_(?:API|RESULT) [^;]*?\b(drng_\w+)\(", HEADER.read_text(), flags=re.M)
+    assert len(calls) == len(set(calls))
+    return set(calls)
+
+
+def test_the_libraries_export_what_the_header_declares() -> None:
+    assert len(declared()) >= 20
+    shared = output("nm", "-D", "--defined-only", RELEASE / "libdrng.so").splitlines()
+    symbols = {line.split()[-1] for line in shared if " T " in line}
+    assert symbols == {f"{name}@@DRNG_0.1" for name in declared()}
+    assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_0.1"}, "its version, and nothing else"
+    archive = output("nm", "-g", "--defined-only", RELEASE / "libdrng.a").splitlines()
+    assert {line.split()[-1] for line in archive if len(line.split()) == 3} == declared()
+
+
+def test_the_manual_has_every_call_and_every_error() -> None:
+    page = (ROOT / "docs" / "drng.3").read_text().replace(r"\-", "-")
+    synopsis = page.partition(".SH DESCRIPTION")[0]
+    assert set(re.findall(r"\b(drng_\w+)\(", synopsis)) == declared()
+    errors = page.partition(".SH ERRORS")[2].partition(".SH NOTES")[0]
+    assert set(re.findall(r"^\.B (DRNG_E_\w+)$", errors, flags=re.M)) == set(
+        re.findall(r"^    (DRNG_E_\w+),? ", HEADER.read_text(), flags=re.M)
+    )
+    for choice in ("DRNG_ANY", "DRNG_HARDWARE_ONLY", "DRNG_SEED_GRADE_ONLY"):
+        assert f"\n.B {choice}\n" in page
+
+
+def test_the_shared_library_needs_libc_alone_and_is_hardened() -> None:
+    dynamic = output("readelf", "--wide", "--dynamic", "--program-headers", RELEASE / "libdrng.so")
+    needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic))
+    assert needed - {"ld-linux-x86-64.so.2"} == {"libc.so.6"}
+    assert "Library soname: [libdrng.so.0]" in dynamic
+    assert "NODELETE" in dynamic
+    assert "BIND_NOW" in dynamic
+    assert "GNU_RELRO" in dynamic
+    assert "RWE" not in next(line for line in dynamic.splitlines() if "GNU_STACK" in line)
+    undefined = [line.split() for line in output("nm", "-D", "--undefined-only", RELEASE / "libdrng.so").splitlines()]
+    assert not [name for kind, name in undefined if kind == "U" and "@GLIBC_" not in name]
+    assert len(undefined) > 20
+
+
+def test_it_neither_prints_nor_ends_the_program() -> None:
+    wanted = output("nm", "--undefined-only", RELEASE / "libdrng.a")
+    names = {line.split()[-1] for line in wanted.splitlines() if " U " in line}
+    assert "mmap" in names
+    forbidden = {
+        "exit",
+        "_exit",
+        "_Exit",
+        "abort",
+        "raise",
+        "kill",
+        "printf",
+        "fprintf",
+        "puts",
+        "write",
+        "syslog",
+        "perror",
+    }
+    assert not names & (forbidden | {"stdout", "stderr", "__printf_chk", "__fprintf_chk", "__assert_fail"})
+
+
+# ---- The header ----
+
+
+@pytest.mark.parametrize(
+    ("compiler", "options"),
+    [
+        ("gcc", ("-std=c99", "-x", "c")),
+        ("gcc", ("-std=c11", "-x", "c")),
+        (
+            "clang",
+            ("-std=c11", "-x", "c", "-Weverything"),
+        ),
+        ("g++", ("-std=c++98", "-x", "c++", "-Wno-long-long")),
+        ("g++", ("-std=c++17", "-x", "c++")),
+        ("clang", ("-std=c++17", "-x", "c++")),
+        ("musl-gcc", ("-std=c11", "-x", "c")),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value[0].removeprefix("-std="),
+)
+def test_the_header_is_clean(compiler: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    source = tmp_path / "use.c"
+    source.write_text("#include <drng.h>\nint main(void) { return drng_random_supported(0); }\n")
+    output(compiler, *STRICT, *options, "-I", HEADER.parent, "-fsyntax-only", source)
+
+
+def test_a_result_that_is_ignored_is_a_warning(tmp_path: Path) -> None:
+    source = tmp_path / "careless.c"
+    source.write_text("#include <drng.h>\nint main(void) { drng_read(0, 0, 0); return 0; }\n")
+    result = subprocess.run(
+        ["gcc", *STRICT, "-I", HEADER.parent, "-c", "-o", "/dev/null", source],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "unused-result" in result.stderr
+
+
+# ---- Installed ----
+
+
+def test_what_is_installed(installed: Path) -> None:
+    there = {str(path.relative_to(installed)) for path in installed.rglob("*") if not path.is_dir()}
+    lib = str(libdir(installed).relative_to(installed))
+    files = {"libdrng.so", "libdrng.so.0", "libdrng.a", "pkgconfig/drng.pc"}
+    files |= {f"cmake/drng/{name}" for name in ("drng-config.cmake", "drng-config-version.cmake")}
+    wanted = {f"{lib}/{name}" for name in files} | {"include/drng.h", "share/man/man3/drng.3"}
+    wanted |= {f"share/doc/libdrng-dev/examples/{path.name}" for path in EXAMPLES.iterdir() if path.is_file()}
+    version = next(name for name in there if re.search(r"libdrng\.so\.\d+\.\d+\.\d+$", name))
+    assert there == wanted | {version}
+    links = {name: (installed / lib / name).readlink() for name in ("libdrng.so", "libdrng.so.0")}
+    assert {str(link) for link in links.values()} <= {"libdrng.so.0", Path(version).name}
+
+
+def test_pkg_config_leads_to_where_it_is_installed(installed: Path) -> None:
+    said = [
+        str(Path(word[2:]).resolve())
+        for word in pkg_config(installed, "--cflags", "--libs")
+        if word[:2] in ("-I", "-L")
+    ]
+    assert said == [str(installed / "include"), str(libdir(installed))]
+    assert "-pthread" in pkg_config(installed, "--libs", "--static")
+    version = re.search(r"^project\(drng VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), flags=re.M)
+    assert version
+    assert pkg_config(installed, "--modversion") == [version[1]]
+
+
+CMAKE_LISTS = """cmake_minimum_required(VERSION 3.22)
+project(user C)
+find_package(drng 0.1 REQUIRED)
+add_executable(shared {example})
+target_link_libraries(shared drng::drng)
+add_executable(static {example})
+target_link_libraries(static drng::static)
+"""
+
+
+def test_cmake_finds_it(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE_LISTS.format(example=EXAMPLES / "fill.c"))
+    build = tmp_path / "build"
+    output("cmake", "-S", tmp_path, "-B", build, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={installed}")
+    output("cmake", "--build", build)
+    for name in ("shared", "static"):
+        assert "seeded by " in run(installed, build / name)
+    assert "libdrng.so.0" in output("readelf", "--dynamic", build / "shared")
+    assert "libdrng" not in output("readelf", "--dynamic", build / "static")
+
+
+# ---- Programs that use it ----
+
+
+HEX32 = r"[0-9a-f]{64}"
+
+
+def linked(prefix: Path, how: str) -> list[str | Path]:
+    return [libdir(prefix) / "libdrng.a"] if how == "static" else pkg_config(prefix, "--libs")
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("how", ["shared", "static"])
+def test_the_example_that_fills_a_buffer(installed: Path, tmp_path: Path, how: str, compiler: str) -> None:
+    program = compiled(
+        installed, EXAMPLES / "fill.c", tmp_path / "fill", *linked(installed, how), compiler=need(compiler)
+    )
+    texts = [run(installed, program) for _ in range(2)]
+    for text in texts:
+        assert re.match(rf"seeded by \w+.*\n{HEX32}\n(words of \w+\n[0-9a-f]{{128}}|no words: .*)\n$", text), text
+    assert texts[0] != texts[1]
+
+
+@pytest.mark.parametrize("how", ["shared", "static"])
+def test_the_example_that_seeds_a_generator_of_its_own(installed: Path, tmp_path: Path, how: str) -> None:
+    program = compiled(installed, EXAMPLES / "own_generator.c", tmp_path / "own", *linked(installed, how))
+    texts = [run(installed, program).splitlines() for _ in range(2)]
+    for source, state, pi in texts:
+        assert re.match(r"seed of \w+, conditioner [\w-]+, \d+ raw words with \d+ bits claimed for 16 bytes$", source)
+        assert re.fullmatch(r"([0-9a-f]{16} ?){4}", state)
+        assert 3.12 < float(pi.split()[-1]) < 3.16
+    assert texts[0][1] != texts[1][1]
+
+
+def test_the_example_for_python(installed: Path) -> None:
+    environment = {"DRNG_LIBRARY": str(libdir(installed) / "libdrng.so.0"), "PATH": "/usr/bin:/bin"}
+    text = output("/usr/bin/python3", EXAMPLES / "drng.py", env=environment)
+    assert re.match(rf"(True|False) \S.*\n{HEX32}\n{HEX32} from \w+\n$", text), text
+
+
+def test_the_example_for_rust(installed: Path, tmp_path: Path) -> None:
+    rustc = shutil.which("rustc")
+    if rustc is None:
+        pytest.skip("rustc is not installed (package rustc)")
+    output(
+        rustc,
+        "-D",
+        "warnings",
+        "-A",
+        "dead_code",
+        "-L",
+        libdir(installed),
+        "-o",
+        tmp_path / "drng",
+        EXAMPLES / "drng.rs",
+    )
+    lines = run(installed, tmp_path / "drng").splitlines()
+    assert re.fullmatch(HEX32, lines[0])
+    assert re.fullmatch(rf"{HEX32} from \w+", lines[-1])
+    assert len(lines) == 4
+
+
+def test_a_program_with_names_of_mixing_links_the_archive(installed: Path, tmp_path: Path) -> None:
+    """Their own functions, and not the library's, are what they call, and the library calls its own."""
+    source = tmp_path / "clash.c"
+    source.write_text(
+        "#include <drng.h>\n#include <stdio.h>\n"
+        "int drng_lock(void) { return 7; }\nint drng_seed_get(void) { return 8; }\nint drng_fork_page = 9;\n"
+        "int main(void) { drng *d; if (drng_open(&d, DRNG_ANY) != 0) { return 1; } drng_close(d);\n"
+        'printf("%d %d %d\\n", drng_lock(), drng_seed_get(), drng_fork_page); return 0; }\n'
+    )
+    program = compiled(installed, source, tmp_path / "clash", *linked(installed, "static"))
+    assert run(installed, program) == "7 8 9\n"
+
+
+def test_the_example_under_valgrind(installed: Path, tmp_path: Path) -> None:
+    program = compiled(installed, EXAMPLES / "fill.c", tmp_path / "fill", *linked(installed, "shared"))
+    assert "seeded by " in run(installed, *VALGRIND, program)
+
+
+# ---- Other CPUs, under QEMU's user mode ----
+
+
+def on_cpu(installed: Path, tmp_path: Path, cpu: str) -> list[str]:
+    """What the example says there. The archive, since the emulator has the loader's libraries from here."""
+    program = compiled(installed, EXAMPLES / "fill.c", tmp_path / "fill", *linked(installed, "static"))
+    return run(installed, need("qemu-x86_64"), "-cpu", cpu, program).splitlines()
+
+
+def test_a_cpu_without_an_instruction(installed: Path, tmp_path: Path) -> None:
+    seeded, _, words = on_cpu(installed, tmp_path, "Nehalem")
+    assert seeded == "seeded by getrandom, since RDSEED: not in this CPU; RDRAND: not in this CPU"
+    assert words == "no words: RDRAND: not in this CPU"
+
+
+def test_a_cpu_without_rdseed(installed: Path, tmp_path: Path) -> None:
+    """Its seeds take thousands of words, which an emulator may not give in time."""
+    seeded, _, words, _ = on_cpu(installed, tmp_path, "IvyBridge")
+    assert re.fullmatch(r"seeded by (RDRAND|getrandom), since RDSEED: not in this CPU(; RDRAND: too few .*)?", seeded)
+    assert words == "words of RDRAND"
+
+
+def test_a_cpu_whose_instruction_is_known_to_be_broken(installed: Path, tmp_path: Path) -> None:
+    """QEMU's "max" calls itself one."""
+    seeded, _, words = on_cpu(installed, tmp_path, "max")
+    assert "RDRAND: known to be broken on this CPU model" in seeded
+    assert words == "no words: RDRAND: known to be broken on this CPU model"
+
+
+CHOICES = """
+#include <drng.h>
+#include <stdio.h>
+int main(void)
+{
+    drng *d;
+    uint64_t number;
+    const char *text;
+    for (int choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
+        printf("%d ", drng_open(&d, (enum drng_choice)choice));
+        drng_close(d);
+    }
+    const int error = drng_random64(&number, DRNG_RETRIES);
+    const int supported = drng_seed_supported(&text);
+    printf("%d %d %s\\n", error, supported, text);
+    return 0;
+}
+"""
+
+
+def test_without_an_instruction_the_kernel_serves_and_the_other_choices_say_why(
+    installed: Path, tmp_path: Path
+) -> None:
+    source = tmp_path / "choices.c"
+    source.write_text(CHOICES)
+    program = compiled(installed, source, tmp_path / "choices", *linked(installed, "static"))
+    unsupported = re.search(r"enum drng_error \{(.*?)\};", HEADER.read_text(), flags=re.S)
+    assert unsupported
+    number = re.findall(r"^    (DRNG_\w+)", unsupported[1], flags=re.M).index("DRNG_E_UNSUPPORTED")
+    said = run(installed, need("qemu-x86_64"), "-cpu", "Nehalem", program)
+    assert said == f"0 {number} {number} {number} 0 RDSEED: not in this CPU\n"

@@ -1,0 +1,601 @@
+"""What drng-status says to Prometheus: counts that do not vanish, sums that outlive processes, rules, a dashboard."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.drng_status import files, ledger, metrics, processes, states, units
+from tests.support.builds import BUILD, CONF, ROOT, need
+from tests.support.stats import forged
+from tests.support.targets import NOBODY, PER_PROCESS, PINNED, build_module, holding, status, target
+
+RULES = CONF / "prometheus" / "drng.rules.yml"
+RULE_TESTS = CONF / "prometheus" / "drng.rules.test.yml"
+DASHBOARD = CONF / "prometheus" / "drng-dashboard.json"
+
+Samples = dict[str, int]
+
+
+def samples(text: str) -> Samples:
+    """Each line that is no comment: its name with labels, and its value."""
+    found = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+    assert len({name for name, _, _ in found}) == len(found), "a sample twice"
+    return {name: int(value) for name, _, value in found}
+
+
+def promtool(*arguments: str, text: str | None = None, cwd: Path = ROOT) -> None:
+    result = subprocess.run(
+        [need("promtool"), *arguments], input=text, capture_output=True, text=True, check=False, cwd=cwd
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "lint" not in result.stdout + result.stderr
+
+
+def emitted() -> set[str]:
+    """The names of all metrics that the collector writes."""
+    text = metrics.per_unit([made_up(1)], ledger.Ledger(metrics.counted_keys()), 1.0, "boot")
+    return set(re.findall(r"^# TYPE (\w+)", text, flags=re.M))
+
+
+# ---- Units ----
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        (b"0::/system.slice/nginx.service\n", "nginx.service"),
+        (b"12:cpu:/\n1:name=systemd:/system.slice/nginx.service\n0::/\n", "nginx.service"),
+        (b"0::/user.slice/user-1000.slice/user@1000.service/app.slice/x.service\n", "user@1000.service"),
+        (b"0::/../../system.slice/a.service\n", "a.service"),
+        (b"5:cpu:/system.slice/other.service\n0::/\n", "none"),
+        (b"0::/\n", "none"),
+        (b"", "none"),
+        (b"\xff\x00garbage", "none"),
+        (b"0::/a\x1b[2J\xff.service\n", "a\\x1b[2J\\xff.service"),
+    ],
+)
+def test_the_unit_of_a_process(text: bytes, unit: str) -> None:
+    assert units.of_cgroup(text) == unit
+
+
+@pytest.mark.parametrize(
+    ("unit", "label"),
+    [
+        ("nginx.service", "nginx.service"),
+        ("stunnel@mail.service", "stunnel@mail.service"),
+        ("sshd@17-10.0.0.1:22-10.0.0.2:51234.service", "sshd@*.service"),
+        ("user@1000.service", "user@*.service"),
+        ("session-3.scope", "session-*.scope"),
+        ("session-c12.scope", "session-*.scope"),
+        ("run-u311.service", "run-*.service"),
+        ("run-p7-i8.service", "run-*.service"),
+        ("docker-" + "0a" * 32 + ".scope", "docker-*.scope"),
+        ("run-r" + "0a" * 16 + ".service", "run-r*.service"),
+        ("vm-6ba7b810-9dad-11d1-80b4-00c04fd430c8.scope", "vm-*.scope"),
+    ],
+)
+def test_names_that_are_made_up_have_one_label(unit: str, label: str) -> None:
+    assert units.label(unit) == label
+
+
+# ---- Sums ----
+
+KEYS = ("requests", "seeds-rdseed")
+
+
+def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1, **changes: Any) -> processes.Process:
+    counters = {
+        "active-source": "rdseed",
+        "loaded": 1,
+        "begun": True,
+        "requests": requests,
+        "bytes": 0,
+        "seeds-rdseed": 1,
+        "seeds-fallback": 0,
+        "rdseed-retries": 0,
+        "last-seed": 1,
+        "memory": "locked",
+        "disabled-reason": "",
+        "version": "1",
+    }
+    uses = changes.pop("uses", processes.USES_DRNG)
+    known = counters if uses == processes.USES_DRNG else {}
+    return processes.Process(pid, "x", uses, unit=unit, owner="o", ticks=ticks, counters={**known, **changes})
+
+
+A = ("a.service", "o")
+
+
+@pytest.fixture
+def kept() -> ledger.Ledger:
+    return ledger.Ledger(KEYS)
+
+
+def requests(kept: ledger.Ledger, *found: processes.Process, now: float = 1.0, boot: str = "b") -> int:
+    """The total after a look, through the file in which it is kept."""
+    kept.look(found, now, boot)
+    again = ledger.Ledger.from_json(kept.keys, kept.to_json().encode())
+    assert again.to_json() == kept.to_json()
+    return again.totals(A)["requests"]
+
+
+def test_what_has_ended_is_still_counted(kept: ledger.Ledger) -> None:
+    assert requests(kept, made_up(1, 10), made_up(2, 5)) == 15
+    assert requests(kept, made_up(2, 6)) == 16
+    assert requests(kept) == 16
+    assert requests(kept, made_up(3, 4)) == 20
+
+
+def test_a_number_that_is_given_again_is_another_process(kept: ledger.Ledger) -> None:
+    assert requests(kept, made_up(1, 10, ticks=1)) == 10
+    assert requests(kept, made_up(1, 10, ticks=2)) == 20
+
+
+def test_a_program_that_starts_another_counts_on(kept: ledger.Ledger) -> None:
+    """Same number, same start: its counters begin at zero, and drng was loaded at another time, or at the same."""
+    assert requests(kept, made_up(1, 10)) == 10
+    assert requests(kept, made_up(1, 3)) == 13
+    assert requests(kept, made_up(1, 2, loaded=9)) == 15
+
+
+def test_what_cannot_be_read_for_once_is_not_counted_twice(kept: ledger.Ledger) -> None:
+    assert requests(kept, made_up(1, 10)) == 10
+    assert requests(kept, made_up(1, uses=processes.UNKNOWN, ticks=0)) == 10
+    assert requests(kept, made_up(1, 12)) == 12
+    # One that has unloaded drng has ended as far as drng goes.
+    assert requests(kept, made_up(1, uses=processes.USES_LIBCRYPTO)) == 12
+    assert requests(kept, made_up(1, 1)) == 13
+
+
+def test_a_restart_of_the_machine_ends_all(kept: ledger.Ledger) -> None:
+    assert requests(kept, made_up(1, 10)) == 10
+    assert requests(kept, made_up(1, uses=processes.UNKNOWN), boot="c") == 10
+    assert requests(kept, made_up(1, 4), boot="c") == 14
+
+
+def test_no_count_ever_becomes_less_whatever_processes_say(kept: ledger.Ledger) -> None:
+    before = 0
+    for number in (0, 5, (1 << 64) - 1, 7, 0, (1 << 64) - 1):
+        now = requests(kept, made_up(1, number), made_up(2, 3))
+        assert now >= before
+        before = now
+
+
+def test_a_group_that_nobody_sees_is_forgotten(kept: ledger.Ledger) -> None:
+    requests(kept, made_up(1, 10))
+    requests(kept, now=7 * 86400)
+    assert A in kept.groups
+    requests(kept, made_up(2, unit="b.service"), now=1.0)
+    kept.look((), 8 * 86400.0, "b")
+    assert A not in kept.groups
+
+
+def test_groups_are_bounded_and_those_with_drng_come_first(kept: ledger.Ledger) -> None:
+    crowd = [made_up(i, unit=f"u{i:04}.service", uses=processes.USES_LIBCRYPTO) for i in range(1, 300)]
+    names = kept.look([*crowd, made_up(1000, unit="zz.service")], 1.0, "b")
+    assert len(set(names.values())) <= ledger.MOST + 1
+    assert names[("zz.service", "o")] == ("zz.service", "o")
+    assert names[("u0299.service", "o")] == ledger.OTHERS
+    users = [made_up(i, 2, unit=f"v{i:04}.service") for i in range(1, 300)]
+    for _ in range(3):
+        names = kept.look([*users, made_up(1000, unit="zz.service")], 1.0, "b")
+        assert names[("zz.service", "o")] == ("zz.service", "o"), "one that has a name keeps it"
+        assert len(kept.groups) <= ledger.MOST + 1
+        ledger.Ledger.from_json(KEYS, kept.to_json().encode())
+    assert sum(kept.totals(pair).get("requests", 0) for pair in kept.groups) == 2 * 299 + 1
+
+
+GOOD = b'{"format": 1, "boot": "b", "groups": [], "live": []}'
+SPOILT = {
+    "empty": b"",
+    "no JSON": b"{",
+    "half": GOOD[:30],
+    "a list": b"[]",
+    "a number": b"7",
+    "another format": GOOD.replace(b"1", b"2"),
+    "no groups": b'{"format": 1, "boot": "b"}',
+    "a count that is text": GOOD.replace(
+        b'"groups": []',
+        b'"groups": [{"pair": ["a", "b"], "seen": 1, "served": true, "last_seed": 0, "sums": {"requests": "1"}}]',
+    ),
+    "a negative count": GOOD.replace(
+        b'"live": []', b'"live": [{"identity": "1", "pair": ["a", "b"], "counts": {"requests": -1}}]'
+    ),
+    "a name that is none": GOOD.replace(b'"live": []', b'"live": [{"identity": "1", "pair": [1, "b"], "counts": {}}]'),
+    "nested without end": b"[" * 100000,
+    "no text": b"\xff\xfe",
+    "not a time": GOOD.replace(
+        b'"groups": []', b'"groups": [{"pair": ["a", "b"], "seen": [], "served": 1, "last_seed": 0, "sums": {}}]'
+    ),
+}
+
+
+@pytest.mark.parametrize("text", SPOILT.values(), ids=SPOILT.keys())
+def test_a_spoilt_state_is_said_to_be_one(text: bytes) -> None:
+    ledger.Ledger.from_json(KEYS, GOOD)
+    with pytest.raises(ledger.StateError):
+        ledger.Ledger.from_json(KEYS, text)
+
+
+def test_a_spoilt_state_begins_anew(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.write_bytes(b"garbage")
+    result = status("--prometheus", "--state", str(state))
+    assert result.returncode == 0
+    assert f"{state}: it cannot be understood: JSONDecodeError; the counters begin at zero" in result.stderr
+    assert json.loads(state.read_text())["format"] == ledger.FORMAT
+
+
+# ---- What is printed ----
+
+
+def test_every_count_is_there_with_all_its_values() -> None:
+    """Of a unit in which nothing is wrong, and of one that is gone."""
+    kept = ledger.Ledger(metrics.counted_keys())
+    found = samples(metrics.per_unit([made_up(1)], kept, 5.0, "b"))
+    gone = samples(metrics.per_unit([], kept, 6.0, "b"))
+    assert set(found) == set(gone)
+    who = 'unit="a.service",owner="o"'
+    for state in states.STATES:
+        assert found[f'drng_processes{{{who},state="{state}"}}'] == int(state == states.SERVED)
+        assert gone[f'drng_processes{{{who},state="{state}"}}'] == 0
+    for reason in processes.RESTART:
+        assert found[f'drng_restart_needed_processes{{{who},reason="{reason}"}}'] == 0
+    assert found[f"drng_requests_total{{{who}}}"] == gone[f"drng_requests_total{{{who}}}"] == 1
+    assert found[f"drng_served_before{{{who}}}"] == 1
+    assert gone["drng_collector_timestamp_seconds"] == 6
+
+
+STATES = [
+    ({}, states.SERVED),
+    ({"active-source": "fallback"}, states.IN_FALLBACK),
+    ({"seeds-rdseed": 0}, states.IN_FALLBACK),
+    ({"active-source": "none"}, states.FAILED),
+    ({"requests": 0, "seeds-rdseed": 0}, states.NOTHING_DRAWN),
+    ({"uses": processes.USES_LIBCRYPTO}, states.WITHOUT),
+    ({"uses": processes.SUPERVISES}, states.NOTHING_DRAWN),
+    ({"uses": processes.UNKNOWN}, states.NOT_KNOWN),
+    ({"uses": processes.USES_NEITHER}, ""),
+]
+
+
+@pytest.mark.parametrize(("changes", "state"), STATES, ids=str)
+def test_each_process_is_in_one_state(changes: dict[str, Any], state: str) -> None:
+    process = made_up(1, **changes)
+    assert states.state_of(process) == state
+    counted = samples(metrics.per_unit([process]))
+    assert sum(value for name, value in counted.items() if name.startswith("drng_processes")) == int(state != "")
+    process.restart = processes.REPLACED
+    hidden = (states.IN_FALLBACK, states.FAILED)
+    assert states.state_of(process) == (state if state in hidden else states.NEEDS_RESTART)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("RDSEED: disabled after two failed health tests, the last the repetition count test", "health"),
+        ("RDSEED: known to be broken on this CPU model", "broken"),
+        ("RDSEED: switched off by the kernel (flag missing in /proc/cpuinfo)", "kernel"),
+        ("RDSEED: masked by OPENSSL_ia32cap; RDRAND: not in this CPU", "masked"),
+        ("RDSEED: not in this CPU", ""),
+        ("RDSEED: not chosen by the source key", ""),
+        ("", ""),
+    ],
+)
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="of the instructions of x86-64")
+def test_an_instruction_that_may_not_serve_is_counted_with_the_reason(words: str, reason: str) -> None:
+    denied = {
+        name: value
+        for name, value in samples(metrics.per_unit([made_up(1, **{"disabled-reason": words})])).items()
+        if name.startswith("drng_instruction_denied_processes")
+    }
+    assert len(denied) == 2 * len(metrics.DENIALS)
+    assert [name for name, value in denied.items() if value] == (
+        [f'drng_instruction_denied_processes{{unit="a.service",owner="o",instruction="rdseed",reason="{reason}"}}']
+        if reason
+        else []
+    )
+
+
+def test_the_words_for_a_denial_are_the_module_s() -> None:
+    said = "".join((ROOT / path).read_text() for path in ("mixing/machine/eligibility.c", "provider/observe/reasons.c"))
+    said += (ROOT / "mixing/machine/rows_x86.h").read_text()
+    for words in metrics.DENIALS.values():
+        assert f'"{words}' in said or f": {words}" in said, words
+
+
+def test_nothing_that_a_process_says_becomes_a_label(tmp_path: Path) -> None:
+    module = build_module(
+        tmp_path, forged(version=b"evil", libcrypto=b"evil", names=(b"evil", b"evil-b"), reason=b"evil")
+    )
+    with holding(module) as pid:
+        text = status("--prometheus", "--pid", str(pid)).stdout
+        by_process = status(*PER_PROCESS, "--pid", str(pid)).stdout
+    # An instruction of a name that nobody knows is none that serves.
+    assert "evil" not in text and 'state="failed"} 1' in text
+    assert "evil" in by_process
+
+
+def test_real_processes_end_and_their_counts_do_not(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+
+    def look() -> int:
+        result = status("--prometheus", "--state", str(state))
+        assert result.returncode == 0, result.stderr
+        promtool("check", "metrics", text=result.stdout)
+        return sum(value for name, value in samples(result.stdout).items() if name.startswith("drng_bytes_total"))
+
+    before = look()
+    with target(PINNED) as process:
+        process.do("draw 100 1000")
+        during = look()
+    after = look()
+    # Other processes of this machine count, too, and never down.
+    assert during - before >= 100000
+    assert after >= during
+    assert state.stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_state_there_are_no_counters() -> None:
+    """They would become less when a process ends, which Prometheus takes for a restart."""
+    text = status("--prometheus").stdout
+    assert "_total" not in text and "drng_processes" in text and "drng_build_info{" in text
+    promtool("check", "metrics", text=text)
+
+
+def test_by_process_is_clean_too() -> None:
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        promtool("check", "metrics", text=status(*PER_PROCESS).stdout)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--per-process",),
+        ("--state", "/x"),
+        ("--check", "--output", "/x"),
+        ("--prometheus", "--state", "/x", "--per-process"),
+        ("--prometheus", "--state", "/x", "--pid", "1"),
+        ("--prometheus", "--output", "/x", "--watch"),
+        ("--check", "--perfdata"),
+        ("--all", "--warning", "failures=1"),
+        ("--all", "--check", "--warning", "failure=1"),
+        ("--all", "--check", "--critical", "failures=-1"),
+        ("--all", "--check", "--critical", "failures=1,failures=2"),
+        ("--all", "--check", "--critical", ""),
+    ],
+)
+def test_options_that_do_not_go_together(arguments: tuple[str, ...]) -> None:
+    result = status(*arguments)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr.startswith("drng-status: ") and result.stderr.count("\n") == 1
+
+
+# ---- The file ----
+
+
+def write(path: Path, data: bytes) -> None:
+    with files.place(str(path)) as place:
+        place.write(data, 0o644)
+
+
+def test_the_file_is_replaced_and_readable(tmp_path: Path) -> None:
+    path = tmp_path / "drng.prom"
+    path.write_text("old")
+    before = path.stat().st_ino
+    result = status("--prometheus", "--output", str(path))
+    assert (result.returncode, result.stdout) == (0, "")
+    assert path.stat().st_ino != before
+    assert path.stat().st_mode & 0o777 == 0o644
+    promtool("check", "metrics", text=path.read_text())
+    assert os.listdir(tmp_path) == ["drng.prom"]
+
+
+FULL = """
+set -e
+mount -t tmpfs -o size=16k full "$1"
+echo old >"$1/drng.prom"
+dd if=/dev/zero of="$1/filler" bs=4k count=3 2>/dev/null
+"$2" --prometheus --state "$3" --output "$1/drng.prom" || echo "status $?"
+cat "$1/drng.prom"
+ls -A "$1"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount")
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    (tmp_path / "full").mkdir()
+    program = str(ROOT / "scripts" / "drng-status")
+    command = ["unshare", "--mount", "sh", "-c", FULL, "sh", str(tmp_path / "full"), program, str(tmp_path / "state")]
+    # So that there is more to write than fits: enough groups would do as well, and are harder to have.
+    (tmp_path / "state").write_text(many_groups())
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout == "status 3\nold\ndrng.prom\nfiller\n"
+    assert result.stderr.startswith(
+        f"drng-status: {tmp_path}/full/drng.prom cannot be written: No space left on device"
+    )
+    assert result.stderr.count("\n") == 1
+
+
+def many_groups() -> str:
+    kept = ledger.Ledger(metrics.counted_keys())
+    kept.look([made_up(i, unit=f"u{i}.service") for i in range(40)], 1e18, "b")
+    for group in kept.groups.values():
+        group.seen = time.time()
+    kept.live.clear()
+    return kept.to_json()
+
+
+def as_nobody(work: Callable[[], None]) -> int:
+    """In a child; its exit status."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setresgid(NOBODY, NOBODY, NOBODY)
+            os.setresuid(NOBODY, NOBODY, NOBODY)
+            work()
+        except files.FileError:
+            os._exit(7)
+        finally:
+            os._exit(8)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
+    path = tmp_path / "drng.prom"
+    path.write_text("old")
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    assert as_nobody(lambda: write(path, b"new")) == 7
+    assert path.read_text() == "old"
+
+
+def test_a_link_in_the_file_s_place_is_replaced_and_not_followed(tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim", tmp_path / "drng.prom"
+    victim.write_text("untouched")
+    path.symlink_to(victim)
+    write(path, b"new")
+    assert victim.read_text() == "untouched"
+    assert path.read_text() == "new" and not path.is_symlink()
+
+
+@pytest.mark.parametrize("where", ["folder", "above"])
+def test_a_link_on_the_way_is_not_followed(tmp_path: Path, where: str) -> None:
+    (tmp_path / "real" / "below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real" / ("below" if where == "folder" else ""))
+    path = tmp_path / "link" / ("drng.prom" if where == "folder" else "below/drng.prom")
+    with pytest.raises(files.FileError, match="is a link or below one"):
+        write(path, b"new")
+    assert not list((tmp_path / "real").rglob("drng.prom"))
+
+
+@pytest.mark.parametrize("path", ["drng.prom", "./x", "", "/", "/a\0b", "/nowhere/at/all"])
+def test_a_path_that_cannot_be_used(path: str) -> None:
+    with pytest.raises(files.FileError), files.place(path):
+        pass
+
+
+@pytest.mark.parametrize("at", ["write", "fsync", "rename"])
+def test_a_kill_half_way_leaves_the_old_file_and_the_next_run_cleans_up(
+    tmp_path: Path, at: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "drng.prom"
+    path.write_text("old")
+    pid = os.fork()
+    if pid == 0:
+        real = getattr(os, at)
+
+        def killed(*arguments: Any, **named: Any) -> None:
+            if at == "write":
+                real(arguments[0], arguments[1][:2])
+            os.kill(os.getpid(), 9)
+
+        monkeypatch.setattr(os, at, killed)
+        write(path, b"new and longer")
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -9
+    assert path.read_text() == "old"
+    assert len(os.listdir(tmp_path)) == 2
+    write(path, b"new")
+    assert os.listdir(tmp_path) == ["drng.prom"]
+    assert path.read_text() == "new"
+
+
+def test_two_collectors_do_not_take_turns_in_one_look(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    with files.place(str(state)) as place:
+        place.lock()
+        result = status("--prometheus", "--state", str(state))
+    assert result.returncode == 3
+    assert f"another drng-status is writing {state}" in result.stderr
+    assert status("--prometheus", "--state", str(state)).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
+def test_a_state_that_is_no_file_is_not_read(tmp_path: Path, kind: str) -> None:
+    state = tmp_path / "state"
+    if kind == "link":
+        (tmp_path / "other").write_bytes(GOOD)
+        state.symlink_to(tmp_path / "other")
+    elif kind == "fifo":
+        os.mkfifo(state)
+    else:
+        state.mkdir()
+    result = status("--prometheus", "--state", str(state), "--output", str(tmp_path / "drng.prom"))
+    assert result.returncode == 3, result.stdout
+    assert result.stderr.startswith(f"drng-status: {state}")
+    assert not (tmp_path / "drng.prom").exists()
+
+
+# ---- Rules and dashboard ----
+
+
+def test_the_rules_are_right_and_each_alert_is_tested() -> None:
+    promtool("check", "rules", str(RULES))
+    promtool("test", "rules", RULE_TESTS.name, cwd=RULES.parent)
+    alerts = re.findall(r"- alert: (\w+)", RULES.read_text())
+    assert len(alerts) >= 6
+    tests = RULE_TESTS.read_text()
+    for alert in alerts:
+        assert f"alertname: {alert}\n" in tests, f"{alert} fires in no test"
+        assert re.search(rf"alertname: {alert}, .*exp_alerts: \[\]", tests), f"{alert} is silent in no test"
+
+
+def test_the_rules_tests_fail_where_a_rule_is_wrong(tmp_path: Path) -> None:
+    """Each expression, made to hold never."""
+    text = RULES.read_text()
+    (tmp_path / RULE_TESTS.name).write_text(RULE_TESTS.read_text())
+    for comparison in set(re.findall(r"(> 0|== 1|> 900)$", text, flags=re.M)):
+        (tmp_path / RULES.name).write_text(text.replace(comparison, "> 1e18"))
+        result = subprocess.run([need("promtool"), "test", "rules", RULE_TESTS.name], cwd=tmp_path, capture_output=True)
+        assert result.returncode != 0, comparison
+
+
+def named_in(text: str) -> set[str]:
+    return set(re.findall(r"\bdrng_\w+", text))
+
+
+def test_the_rules_name_what_is_written() -> None:
+    expressions = re.sub(r"^ *(summary|description):.*$", "", RULES.read_text(), flags=re.M)
+    assert named_in(expressions) <= emitted()
+
+
+def test_the_dashboard_shows_what_is_written_and_all_of_it() -> None:
+    text = DASHBOARD.read_text()
+    board = json.loads(text)
+    queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    queries += [variable["query"] for variable in board["templating"]["list"]]
+    assert named_in(" ".join(queries)) == emitted()
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    labels = set(re.findall(r"\{\{(\w+)\}\}", text))
+    assert labels <= {"state", "source", "unit", "instruction", "memory"}
+
+
+def test_the_dashboard_s_queries_are_promql(tmp_path: Path) -> None:
+    """As rules, which promtool parses."""
+    board = json.loads(DASHBOARD.read_text())
+    queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    assert len(queries) > 10
+    rules = [
+        {"record": f"q{number}", "expr": query.replace("$__rate_interval", "5m")}
+        for number, query in enumerate(queries)
+    ]
+    path = tmp_path / "rules.yml"
+    path.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+    promtool("check", "rules", str(path))
+
+
+def test_the_manual_names_every_metric() -> None:
+    text = (BUILD / "release" / "docs" / "drng-status.1").read_text()
+    assert emitted() <= named_in(text)

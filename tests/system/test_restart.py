@@ -1,0 +1,361 @@
+"""Processes that should be restarted, in every output of drng-status; and --check as monitoring plugins have it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts.drng_status import config_file, output, plugin, processes, states, units
+from tests.support.builds import CONF, RELEASE, ROOT, need
+from tests.support.stats import forged
+from tests.support.targets import PER_PROCESS, PINNED, STATUS, as_json, build_module, holding, status, target
+
+# ---- A module that is no longer the one that is installed ----
+
+
+def told(pid: int, reason: str, words: str) -> None:
+    """That it needs a restart, in every form that there is."""
+    shown = as_json("--pid", str(pid))["processes"][0]
+    assert (shown["state"], shown["restart"]) == (states.NEEDS_RESTART, reason)
+    assert words in shown["message"]
+    assert re.search(r"^state +restart$", status("--pid", str(pid)).stdout, flags=re.M)
+    counted = status("--prometheus", "--pid", str(pid)).stdout
+    assert re.search(rf'^drng_restart_needed_processes\{{.*reason="{reason}"\}} 1$', counted, flags=re.M)
+    assert re.search(r'^drng_processes\{.*state="restart"\} 1$', counted, flags=re.M)
+    listed = status("--needs-restart")
+    assert listed.returncode == 1
+    assert f"{pid} python3\n" in listed.stdout
+    check = status("--check", "--pid", str(pid))
+    assert words in check.stdout
+    assert check.returncode in (1, 2, 3)
+
+
+def test_a_module_that_has_been_replaced(tmp_path: Path) -> None:
+    module = build_module(tmp_path, forged())
+    with holding(module) as pid:
+        assert as_json("--pid", str(pid))["processes"][0]["state"] == states.SERVED
+        assert status("--check", "--pid", str(pid)).returncode == 0
+        (tmp_path / "new").write_bytes(module.read_bytes())
+        (tmp_path / "new").rename(module)
+        told(pid, processes.REPLACED, "has been replaced or removed: restart it")
+        assert status("--check", "--pid", str(pid)).returncode == 1
+        assert status("--check", "--all").returncode != 0
+
+
+def test_an_older_module_is_told_by_its_version(tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(version=b"0.0.9"))) as pid:
+        told(pid, processes.OLDER, "it has loaded an older drng than")
+
+
+@pytest.mark.parametrize("layout", [1, 3])
+def test_an_older_module_is_told_by_its_counters(tmp_path: Path, layout: int) -> None:
+    with holding(build_module(tmp_path, forged(layout=layout))) as pid:
+        shown = processes.inspect(pid)
+        assert status("--check", "--pid", str(pid)).returncode == 3
+    assert (shown.uses, shown.restart) == (processes.UNKNOWN, processes.OLDER)
+    assert states.state_of(shown) == states.NEEDS_RESTART
+
+
+@pytest.mark.parametrize(
+    ("version", "older"),
+    [("0.0.9", True), ("0.1", True), ("0.1.0", False), ("0.1.1", False), ("0.10.0", False), ("1", False)]
+    + [(text, False) for text in ("", "x", "0.0.9x", "0..1", "-1", "0.0.", "\x1b")],
+)
+def test_versions(version: str, older: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "VERSION", "0.1.0")
+    assert processes.is_older(version) == older
+
+
+# ---- An openssl.cnf that names drng since ----
+
+
+def as_written(path: Path, text: str) -> None:
+    """In one step, as drng-enable does it, and some ticks of the clock later than what has been started before."""
+    before = time.clock_gettime(time.CLOCK_BOOTTIME)
+    while time.clock_gettime(time.CLOCK_BOOTTIME) - before < 3 / os.sysconf("SC_CLK_TCK"):
+        pass
+    path.with_name("new").write_text(text)
+    path.with_name("new").rename(path)
+
+
+@pytest.fixture
+def without(tmp_path: Path) -> Path:
+    path = tmp_path / "openssl.cnf"
+    path.write_text("# nothing\n")
+    return path
+
+
+def seen(pid: int) -> dict[str, Any]:
+    return as_json("--pid", str(pid))["processes"][0]
+
+
+def test_a_process_that_is_older_than_the_configuration(without: Path) -> None:
+    with target({"OPENSSL_CONF": str(without)}) as process:
+        process.do("draw 1 16")
+        assert seen(process.pid)["state"] == states.WITHOUT
+        as_written(without, (CONF / "drng.cnf").read_text())
+        told(
+            process.pid, processes.CONFIGURATION, "its openssl.cnf names drng, but did not when it started: restart it"
+        )
+        assert status("--check", "--pid", str(process.pid)).returncode == 2
+        # A child has the libcrypto of its parent, whenever it was forked.
+        child = int(process.do("fork 1"))
+        family = {each["pid"]: each for each in as_json("--pid", str(process.pid))["processes"]}
+        assert family[child]["state"] == states.NEEDS_RESTART
+        as_written(without, "# nothing again\n")
+        assert seen(process.pid)["state"] == states.WITHOUT
+
+
+def test_a_process_that_is_younger_than_the_configuration(without: Path) -> None:
+    """It has not loaded drng for another reason, which a restart does not mend."""
+    as_written(without, (CONF / "drng.cnf").read_text())
+    with target({"OPENSSL_CONF": str(without), "OPENSSL_MODULES": "/nowhere"}) as process:
+        process.do("draw 1 16")
+        assert seen(process.pid)["state"] == states.WITHOUT
+
+
+def test_the_restarted_process_is_served(without: Path) -> None:
+    as_written(without, (CONF / "drng.cnf").read_text())
+    with target({"OPENSSL_CONF": str(without)}) as process:
+        process.do("draw 1 16")
+        assert seen(process.pid)["state"] in (states.SERVED, states.IN_FALLBACK)
+
+
+def test_among_all_it_is_a_warning_and_beside_others_too(without: Path) -> None:
+    user = made_up(1)
+    late = processes.Process(2, "y", processes.USES_LIBCRYPTO, "why", restart=processes.CONFIGURATION)
+    assert output.check_all([user])[0] == 0
+    result, line = output.check_all([user, late])
+    assert (result, line) == (1, f"hardware serves: rdseed in 1 of 1 (1 x); 2 y: {processes.RESTART['configuration']}")
+    assert output.check_processes([user, late])[0] == 2
+    assert output.check_all([late])[0] == 2
+
+
+def test_what_systemd_would_give_counts_from_its_own_change(tmp_path: Path) -> None:
+    """A drop-in that was added later than the profile was written."""
+    path = tmp_path / "drng.cnf"
+    path.write_text((CONF / "drng.cnf").read_text())
+    with target({"OPENSSL_CONF": "/dev/null"}) as process:
+        process.do("draw 1 16")
+        now = units.Configuration("", {"none": units.Setting(str(path), time.time() + 1)})
+        assert [p.restart for p in processes.inspect_family(process.pid, now)] == [processes.CONFIGURATION]
+        now = units.Configuration("", {"none": units.Setting(str(path), 0.0)})
+        assert [p.restart for p in processes.inspect_family(process.pid, now)] == [""]
+
+
+def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "unit").write_text("")
+    program = tmp_path / "systemctl"
+    program.write_text(
+        "#!/bin/sh\nprintf 'Id=a.service\\nEnvironment=A=b OPENSSL_CONF=/x.cnf\\nDropInPaths=/nowhere %s\\n\\n' "
+        f"{tmp_path}/unit\nprintf 'Id=b.service\\nEnvironment=\\n\\nId=c.service\\nEnvironment=\"OPENSSL_CONF=\\n\\n'\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setattr(processes, "PATH", f"{tmp_path}:{processes.PATH}")
+    monkeypatch.setattr(processes, "SYSTEMD", tmp_path)
+    changed = (tmp_path / "unit").stat().st_ctime
+    assert processes.unit_settings() == {"a.service": units.Setting("/x.cnf", changed)}
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert processes.unit_settings() == {}
+
+
+# ---- Which openssl.cnf loads drng ----
+
+
+def loads(path: Path) -> bool:
+    with config_file.own_view() as view:
+        return config_file.drng_since(view, str(path)) > 0
+
+
+PLAIN = "openssl_conf = i\n[i]\nproviders = p\n[p]\ndrng = d\n[d]\nactivate = 1\n"
+FILES = {
+    "plain": (PLAIN, True),
+    "quoted, and commented": (PLAIN.replace("drng = d", 'drng = "d" # so'), True),
+    "with its number": (PLAIN.replace("drng = d", "7.drng = d"), True),
+    "in one place by its section's name": (PLAIN.replace("[d]\nactivate = 1", "d::activate = 1"), True),
+    "over two lines": (PLAIN.replace("drng = d", "drng = \\\nd"), True),
+    "the later value counts": (PLAIN + "[i]\nproviders = none\n", False),
+    "not activated": (PLAIN.replace("activate = 1", "identity = drng"), False),
+    "activated with no": (PLAIN.replace("activate = 1", "activate = no"), False),
+    "another provider": (PLAIN.replace("drng = d", "legacy = d"), False),
+    "another openssl_conf": (PLAIN.replace("openssl_conf", "nodejs_conf"), False),
+    "in a comment": (PLAIN.replace("drng = d", "# drng = d"), False),
+    "by a variable": (PLAIN.replace("drng = d", "drng = $d"), False),
+    "circles": (PLAIN.replace("providers = p", "providers = i"), False),
+    "empty": ("", False),
+    "garbage": ("\x00\xff[[[]=\n=\n[\n]", False),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_loads_drng_is_known(name: str, tmp_path: Path) -> None:
+    text, expected = FILES[name]
+    path = tmp_path / "openssl.cnf"
+    path.write_text(text, encoding="latin-1")
+    assert loads(path) == expected
+    if "\x00" in text:
+        return
+    listed = RELEASE.run(["openssl", "list", "-providers"], {"OPENSSL_CONF": str(path)}).stdout
+    # Where the last one matters, OpenSSL 3.0 and 3.3 differ.
+    assert ("  drng\n" in listed) == expected or name in ("activated with no", "by a variable")
+
+
+@pytest.mark.parametrize("profile", sorted(path.name for path in CONF.glob("*.cnf")))
+def test_every_profile_loads_drng(profile: str, tmp_path: Path) -> None:
+    path = tmp_path / "openssl.cnf"
+    text = re.sub(r"^\.include.*fips.*$", "", (CONF / profile).read_text(), flags=re.M)
+    path.write_text(f".include {tmp_path}/profile.cnf\n")
+    (tmp_path / "profile.cnf").write_text(text)
+    assert loads(path)
+    (tmp_path / "profile.cnf").unlink()
+    assert not loads(path)
+
+
+def test_a_missing_include_does_not_end_the_reading(tmp_path: Path) -> None:
+    """libcrypto goes on without it, too."""
+    path = tmp_path / "openssl.cnf"
+    path.write_text(f".include {tmp_path}/none.cnf\n{PLAIN}")
+    assert loads(path)
+    assert not loads(tmp_path / "none.cnf")
+
+
+def test_the_start_of_a_process() -> None:
+    before = time.time()
+    with subprocess.Popen(["sleep", "60"]) as process:
+        found = processes.inspect(process.pid)
+        process.kill()
+    assert abs(processes.started_at(found.ticks) - before) < 5
+    assert found.owner == processes.owner_name(os.geteuid())
+
+
+# ---- Thresholds and performance data ----
+
+
+def made_up(pid: int, unit: str = "a.service", fallback: int = 0, failures: int = 0) -> processes.Process:
+    counters = {
+        "active-source": "rdseed",
+        "begun": True,
+        "requests": 9,
+        "seeds-rdseed": 2,
+        "seeds-fallback": fallback,
+        "rdseed-retries": 0,
+        "seed-failures": failures,
+        "health-failures": 0,
+        "disabled-reason": "",
+    }
+    return processes.Process(pid, "x", processes.USES_DRNG, unit=unit, owner="o", counters=counters)
+
+
+@pytest.mark.parametrize(
+    ("warning", "critical", "expected"),
+    [
+        ({}, {}, (0, "")),
+        ({"failures": 5}, {}, (0, "")),
+        ({"failures": 4}, {}, (1, "; b.service: 5 failures, above 4")),
+        ({"failures": 4}, {"failures": 4}, (2, "; b.service: 5 failures, above 4")),
+        ({"fallback-seeds": 2}, {"failures": 5}, (1, "; a.service: 3 seeds from the fallback, above 2")),
+        (
+            {"fallback-seeds": 2},
+            {"failures": 0},
+            (2, "; a.service: 3 seeds from the fallback, above 2; b.service: 5 failures, above 0"),
+        ),
+    ],
+)
+def test_thresholds_are_of_each_unit(warning: dict, critical: dict, expected: tuple[int, str]) -> None:
+    found = [made_up(1, fallback=1), made_up(2, fallback=2), made_up(3, "b.service", failures=5)]
+    assert plugin.exceeded(found, warning, critical) == expected
+
+
+def test_a_threshold_makes_nothing_better() -> None:
+    order = (0, 1, 3, 2)
+    for result in order:
+        for over in (0, 1, 2):
+            assert order.index(plugin.worse(result, over)) == max(order.index(result), order.index(over))
+
+
+DATUM = re.compile(r"'([^'=|]+)'=([0-9]+);([0-9]*);([0-9]*);0")
+
+
+def data_of(line: str) -> dict[str, tuple[str, str, str]]:
+    """As the guidelines for monitoring plugins have it: one bar, then 'label'=value;warning;critical;minimum."""
+    assert line.count("|") == 1
+    items = re.findall(r"'[^']*'=\S+", line.partition("|")[2])
+    assert " ".join(items) == line.partition("| ")[2].strip()
+    found = [DATUM.fullmatch(item) for item in items]
+    assert all(found)
+    return {match[1]: (match[2], match[3], match[4]) for match in found if match}
+
+
+def test_performance_data_of_one_unit_and_of_several() -> None:
+    one = data_of("x" + plugin.performance([made_up(1), made_up(2)], {"failures": 1}, {"failures": 2}))
+    assert one["served"] == ("2", "", "")
+    assert one["failures"] == ("0", "1", "2")
+    assert one["requests"] == ("18", "", "")
+    assert set(states.STATES) <= set(one)
+    two = data_of("x" + plugin.performance([made_up(1), made_up(2, "b'=|.service")], {}, {}))
+    assert {"a.service served", "b___.service served"} <= set(two)
+
+
+def test_check_with_thresholds_on_a_real_process() -> None:
+    with target(PINNED) as process:
+        process.do("rename a|b'c")
+        process.do("draw 10 16")
+        pid = ("--check", "--perfdata", "--pid", str(process.pid))
+        fine = status(*pid, "--warning", "fallback-seeds=1000000,failures=1000000")
+        plain = status("--check", "--pid", str(process.pid))
+    assert fine.returncode == plain.returncode
+    assert "a\\x7cb'c" in fine.stdout and "|" in plain.stdout
+    data = data_of(fine.stdout.strip())
+    assert int(data["requests"][0]) >= 10
+    assert data["failures"][1:] == ("1000000", "")
+
+
+def test_check_with_thresholds_on_the_fallback() -> None:
+    from_the_system = {**PINNED, "OPENSSL_ia32cap": "~0x4000000000000000:~0x40000"}
+    with target(from_the_system) as process:
+        process.do("draw 1 16")
+        pid = ("--check", "--pid", str(process.pid))
+        assert status(*pid).returncode == 1
+        check = status(*pid, "--critical", "fallback-seeds=0")
+    assert check.returncode == 2
+    assert check.stdout.endswith("; none: 1 seeds from the fallback, above 0\n")
+
+
+# ---- 3 for all that is uncertain, and no traceback ----
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("--prometheus",), PER_PROCESS, ("--check", "--all", "--perfdata"), ("--needs-restart",), ("--version",)],
+    ids=lambda arguments: " ".join(arguments),
+)
+@pytest.mark.parametrize("stdout", ["closed", "/dev/full"])
+def test_nowhere_to_write_to(arguments: tuple[str, ...], stdout: str, tmp_path: Path) -> None:
+    with holding(build_module(tmp_path, forged(version=b"0.0.1"))):
+        redirect = ">&-" if stdout == "closed" else ">/dev/full"
+        command = ["sh", "-c", f'exec "$0" "$@" {redirect}', str(STATUS), *arguments]
+        result = RELEASE.run(command, PINNED)
+    assert result.returncode == 3
+    said = result.stderr.splitlines()
+    assert said and all(line.startswith("drng-status: ") for line in said)
+
+
+def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Path) -> None:
+    """What it prints is not believed, and does not decide whether processes are told of."""
+    script = (
+        "import sys; sys.argv = ['drng-status', '--needs-restart']; sys.path.insert(0, sys.orig_argv[-1]);"
+        "from scripts.drng_status import processes; from pathlib import Path;"
+        f"processes.PATH = {str(tmp_path)!r}; processes.SYSTEMD = Path('/'); print(processes.unit_settings())"
+    )
+    program = tmp_path / "systemctl"
+    program.write_bytes(b"#!/bin/sh\nprintf 'Id\\n=\\n\\377\\0Environment=OPENSSL_CONF=\"x\\n\\n\\n=Id==\\n'\n")
+    program.chmod(0o755)
+    command = [need("python3"), "-c", script, str(ROOT)]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "{}\n", "")

@@ -1,0 +1,17 @@
+#include "tests/unit/library_rig.h"
+
+#include <string.h>
+
+#include "mixing/machine/clone.h"
+#include "mixing/memory/secmem.h"
+
+void library_rig_set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
+{
+    scripted_reset(rdseed, rdrand);
+    if (drng_library.reader.slot != NULL) {
+        drng_clone_close();
+        drng_secmem_free(drng_library.reader.slot);
+        drng_secmem_close();
+    }
+    memset(&drng_library, 0, sizeof(drng_library));
+}

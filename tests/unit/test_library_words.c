@@ -1,0 +1,281 @@
+/* libdrng's words: which are handed out, how often the instruction is executed, and what is left after a failure. */
+
+#include <limits.h>
+#include <string.h>
+
+#include "tests/unit/bytes.h"
+#include "tests/unit/library_rig.h"
+#include "tests/unit/unit.h"
+
+enum { STARTUP = DRNG_STARTUP_WORDS, TAKEN_BEFORE = 0xaa, ROOM = 64 * 1024 };
+
+static uint8_t out[ROOM];
+static const char *text;
+
+/* Both instructions, by the calls for bytes. */
+static const struct {
+    struct scripted_instruction *cpu;
+    int (*bytes)(void *bytes, size_t len, unsigned retries);
+    int (*words)(uint64_t *words, size_t count, unsigned retries);
+    int (*supported)(const char **text);
+    unsigned row;
+    const char *name;
+} kinds[] = {
+    {&scripted_rdrand, drng_random_bytes, drng_random_words, drng_random_supported, DRNG_RDRAND, "RDRAND"},
+    {&scripted_rdseed, drng_seed_bytes, drng_seed_words, drng_seed_supported, DRNG_RDSEED, "RDSEED"},
+};
+enum { KINDS = sizeof(kinds) / sizeof(*kinds) };
+
+static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint64_t at)
+{
+    library_rig_set_up(rdseed, rdrand);
+    scripted_rdseed.at = scripted_rdrand.at = at;
+    memset(out, TAKEN_BEFORE, sizeof(out));
+}
+
+/* ---- Which words ---- */
+
+static void a_number_is_a_word_that_was_tested(void)
+{
+    uint64_t number = 0;
+    set_up(scripted_good, scripted_good, 0);
+    CU_ASSERT_EQUAL(drng_random64(&number, DRNG_RETRIES), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(number, scripted_rdrand.log[STARTUP]);
+    CU_ASSERT_EQUAL(drng_random64(&number, DRNG_RETRIES), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(number, scripted_rdrand.log[STARTUP + 1]);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, STARTUP + 2);
+    CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
+    CU_ASSERT_EQUAL(drng_seed64(&number, DRNG_SEED_RETRIES), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(number, scripted_rdseed.log[STARTUP]);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, STARTUP + 2);
+    CU_ASSERT_EQUAL(scripted_os_calls, 0);
+}
+
+static void shorter_numbers_are_parts_of_words(void)
+{
+    uint16_t number16 = 0;
+    uint32_t number32 = 0;
+    set_up(scripted_good, scripted_good, 0);
+    CU_ASSERT_EQUAL(drng_random16(&number16, 0), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(&number16, &scripted_rdrand.log[STARTUP], sizeof(number16)), 0);
+    CU_ASSERT_EQUAL(drng_random32(&number32, 0), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(&number32, &scripted_rdrand.log[STARTUP + 1], sizeof(number32)), 0);
+    CU_ASSERT_EQUAL(drng_seed16(&number16, 0), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(&number16, &scripted_rdseed.log[STARTUP], sizeof(number16)), 0);
+    CU_ASSERT_EQUAL(drng_seed32(&number32, 0), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(&number32, &scripted_rdseed.log[STARTUP + 1], sizeof(number32)), 0);
+}
+
+static void bytes_are_words_and_the_rest_is_left_alone(void)
+{
+    static const size_t lengths[] = {1, 7, 8, 9, 13, 4095, 4096, 4097, 3 * 4096 + 5};
+    for (size_t i = 0; i < KINDS * sizeof(lengths) / sizeof(*lengths); i++) {
+        const size_t len = lengths[i / KINDS];
+        const struct scripted_instruction *cpu = kinds[i % KINDS].cpu;
+        set_up(scripted_good, scripted_good, 0);
+        CU_ASSERT_EQUAL(kinds[i % KINDS].bytes(out + 1, len, 0), DRNG_SUCCESS);
+        CU_ASSERT_EQUAL(memcmp(out + 1, &cpu->log[STARTUP], len), 0);
+        CU_ASSERT_EQUAL(cpu->words, STARTUP + (len + 7) / 8);
+        CU_ASSERT_EQUAL(out[0], TAKEN_BEFORE);
+        CU_ASSERT_EQUAL(out[1 + len], TAKEN_BEFORE);
+    }
+}
+
+static void words_are_counted_as_words(void)
+{
+    static uint64_t words[100];
+    for (unsigned i = 0; i < KINDS; i++) {
+        set_up(scripted_good, scripted_good, 0);
+        CU_ASSERT_EQUAL(kinds[i].words(words, 100, 0), DRNG_SUCCESS);
+        CU_ASSERT_EQUAL(memcmp(words, &kinds[i].cpu->log[STARTUP], sizeof(words)), 0);
+    }
+}
+
+static void zero_is_a_number(void)
+{
+    uint64_t number = 1;
+    set_up(scripted_good, scripted_single_zero, STARTUP);
+    CU_ASSERT_EQUAL(drng_random64(&number, 0), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(number, 0);
+}
+
+/* ---- Retries ---- */
+
+/* The start-up words come; then the instruction is dry. */
+static void an_instruction_is_executed_once_and_retries_times_more(void)
+{
+    static const unsigned retries[] = {0, 1, DRNG_RETRIES, DRNG_SEED_RETRIES};
+    for (size_t i = 0; i < KINDS * sizeof(retries) / sizeof(*retries); i++) {
+        const struct scripted_instruction *cpu = kinds[i % KINDS].cpu;
+        set_up(scripted_dry_from, scripted_dry_from, STARTUP);
+        CU_ASSERT_EQUAL(kinds[i % KINDS].bytes(out, 8, retries[i / KINDS]), DRNG_E_NOT_READY);
+        CU_ASSERT_EQUAL(cpu->executions, STARTUP + 1 + retries[i / KINDS]);
+        CU_ASSERT_EQUAL(drng_library.counters[kinds[i % KINDS].row].retries, 1 + retries[i / KINDS]);
+    }
+}
+
+static void as_many_retries_as_there_are_numbers_do_not_wrap(void)
+{
+    uint64_t number = 0;
+    set_up(scripted_good, scripted_dry_until, 1000000);
+    scripted_rdrand.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(drng_random64(&number, 0), DRNG_SUCCESS);
+    scripted_rdrand.behaviour = scripted_dry_until;
+    CU_ASSERT_EQUAL(drng_random64(&number, UINT_MAX), DRNG_SUCCESS);
+    CU_ASSERT_TRUE(scripted_rdrand.executions >= 1000000);
+}
+
+/* Each word has its own retries. */
+static void a_word_in_four_serves_with_three_retries(void)
+{
+    set_up(scripted_good, scripted_every, 4);
+    CU_ASSERT_EQUAL(drng_random_bytes(out, 800, 3), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(memcmp(out, &scripted_rdrand.log[STARTUP], 800), 0);
+    set_up(scripted_good, scripted_every, 4);
+    CU_ASSERT_EQUAL(drng_random_bytes(out, 800, 2), DRNG_E_NOT_READY);
+}
+
+/* ---- Failures ---- */
+
+static void a_failure_leaves_zeros_wherever_it_comes(void)
+{
+    static const unsigned words[] = {0, 1, 511, 512, 513, 1535};
+    for (size_t i = 0; i < KINDS * sizeof(words) / sizeof(*words); i++) {
+        set_up(scripted_dry_from, scripted_dry_from, STARTUP + words[i / KINDS]);
+        CU_ASSERT_EQUAL(kinds[i % KINDS].bytes(out, 3 * 4096, 1), DRNG_E_NOT_READY);
+        CU_ASSERT_TRUE(bytes_are(out, 3 * 4096, 0));
+        CU_ASSERT_EQUAL(out[3 * 4096], TAKEN_BEFORE);
+    }
+}
+
+static void a_dry_instruction_serves_again_when_it_recovers(void)
+{
+    set_up(scripted_good, scripted_dry, 0);
+    CU_ASSERT_EQUAL(drng_random_bytes(out, 16, DRNG_RETRIES), DRNG_E_NOT_READY);
+    CU_ASSERT_TRUE(bytes_are(out, 16, 0));
+    CU_ASSERT_EQUAL(drng_random_supported(&text), 1);
+    scripted_rdrand.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(drng_random_bytes(out, 16, DRNG_RETRIES), DRNG_SUCCESS);
+    CU_ASSERT_FALSE(bytes_are(out, 16, 0));
+}
+
+/* The first failed test is retried with new start-up tests, in which the same words fail again. */
+static void bad_words_are_never_handed_out(void)
+{
+    static scripted_behaviour *const bad[] = {scripted_zeros, scripted_ones, scripted_constant, scripted_alternating,
+                                              scripted_bad_words};
+    for (size_t i = 0; i < KINDS * sizeof(bad) / sizeof(*bad); i++) {
+        struct scripted_instruction *cpu = kinds[i % KINDS].cpu;
+        set_up(bad[i / KINDS], bad[i / KINDS], STARTUP + 100);
+        CU_ASSERT_EQUAL(kinds[i % KINDS].bytes(out, 4096, 0), DRNG_E_UNHEALTHY);
+        CU_ASSERT_TRUE(bytes_are(out, 4096, 0));
+        CU_ASSERT_EQUAL(drng_library.counters[kinds[i % KINDS].row].health_failures, 2);
+        const uint64_t executions = cpu->executions;
+        cpu->behaviour = scripted_good;
+        CU_ASSERT_EQUAL(kinds[i % KINDS].bytes(out, 8, 0), DRNG_E_UNHEALTHY);
+        CU_ASSERT_EQUAL(cpu->executions, executions);
+        CU_ASSERT_EQUAL(kinds[i % KINDS].supported(&text), 0);
+        CU_ASSERT_EQUAL(strncmp(text, kinds[i % KINDS].name, 6), 0);
+        CU_ASSERT_STRING_EQUAL(text + 6, ": its words failed the health tests");
+    }
+}
+
+/* From call to call: one word each would else never be compared with another. */
+static void a_word_that_comes_again_in_the_next_call_is_noticed(void)
+{
+    uint64_t number = 0;
+    set_up(scripted_good, scripted_good, 0);
+    CU_ASSERT_EQUAL(drng_random64(&number, 0), DRNG_SUCCESS);
+    scripted_rdrand.behaviour = scripted_constant;
+    CU_ASSERT_EQUAL(drng_random64(&number, 0), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(drng_random64(&number, 0), DRNG_E_UNHEALTHY);
+    CU_ASSERT_EQUAL(number, 0);
+}
+
+/* ---- Whether there is such an instruction ---- */
+
+static void it_is_said_which_instruction_serves_and_why_one_does_not(void)
+{
+    for (unsigned i = 0; i < KINDS; i++) {
+        set_up(scripted_good, scripted_good, 0);
+        CU_ASSERT_EQUAL(kinds[i].supported(&text), 1);
+        CU_ASSERT_STRING_EQUAL(text, kinds[i].name);
+        CU_ASSERT_EQUAL(kinds[i].supported(NULL), 1);
+
+        set_up(scripted_good, scripted_good, 0);
+        scripted_cpu.has[kinds[i].row] = false;
+        CU_ASSERT_EQUAL(kinds[i].supported(&text), 0);
+        CU_ASSERT_EQUAL(strncmp(text, kinds[i].name, 6), 0);
+        CU_ASSERT_STRING_EQUAL(text + 6, ": not in this CPU");
+        CU_ASSERT_EQUAL(kinds[i].supported(NULL), 0);
+
+        set_up(scripted_good, scripted_good, 0);
+        scripted_kernel_flags.has[kinds[i].row] = false;
+        CU_ASSERT_EQUAL(kinds[i].supported(&text), 0);
+        CU_ASSERT_STRING_EQUAL(text + 6, ": switched off by the kernel (flag missing in /proc/cpuinfo)");
+    }
+    set_up(scripted_good, scripted_good, 0);
+    strcpy(scripted_cpu.vendor, "AuthenticAMD");
+    scripted_cpu.family = 0x17;
+    scripted_cpu.model = 0x71;
+    CU_ASSERT_EQUAL(drng_random_supported(&text), 0);
+    CU_ASSERT_STRING_EQUAL(text, "RDRAND: known to be broken on this CPU model");
+    CU_ASSERT_EQUAL(drng_seed_supported(&text), 1);
+}
+
+static void an_instruction_that_may_not_be_used_is_never_executed(void)
+{
+    for (unsigned i = 0; i < KINDS; i++) {
+        set_up(scripted_good, scripted_good, 0);
+        scripted_cpu.has[kinds[i].row] = false;
+        CU_ASSERT_EQUAL(kinds[i].bytes(out, 100, DRNG_RETRIES), DRNG_E_UNSUPPORTED);
+        CU_ASSERT_TRUE(bytes_are(out, 100, 0));
+        CU_ASSERT_EQUAL(kinds[i].cpu->executions, 0);
+    }
+}
+
+/* ---- Arguments ---- */
+
+static void wrong_arguments_are_refused_and_nothing_is_written(void)
+{
+    set_up(scripted_good, scripted_good, 0);
+    CU_ASSERT_EQUAL(drng_random16(NULL, 0), DRNG_E_ARGUMENT);
+    CU_ASSERT_EQUAL(drng_random32(NULL, 0), DRNG_E_ARGUMENT);
+    CU_ASSERT_EQUAL(drng_random64(NULL, 0), DRNG_E_ARGUMENT);
+    CU_ASSERT_EQUAL(drng_seed16(NULL, 0), DRNG_E_ARGUMENT);
+    CU_ASSERT_EQUAL(drng_seed32(NULL, 0), DRNG_E_ARGUMENT);
+    CU_ASSERT_EQUAL(drng_seed64(NULL, 0), DRNG_E_ARGUMENT);
+    for (unsigned i = 0; i < KINDS; i++) {
+        CU_ASSERT_EQUAL(kinds[i].bytes(NULL, 1, 0), DRNG_E_ARGUMENT);
+        CU_ASSERT_EQUAL(kinds[i].bytes(out, SIZE_MAX, 0), DRNG_E_ARGUMENT);
+        CU_ASSERT_EQUAL(kinds[i].bytes(out, (size_t)PTRDIFF_MAX + 1, 0), DRNG_E_ARGUMENT);
+        CU_ASSERT_EQUAL(kinds[i].words(NULL, 1, 0), DRNG_E_ARGUMENT);
+        /* times 8 this wraps to 8 */
+        CU_ASSERT_EQUAL(kinds[i].words((uint64_t *)(void *)out, SIZE_MAX / 8 + 2, 0), DRNG_E_ARGUMENT);
+        CU_ASSERT_EQUAL(kinds[i].bytes(NULL, 0, 0), DRNG_SUCCESS);
+        CU_ASSERT_EQUAL(kinds[i].bytes(out, 0, 0), DRNG_SUCCESS);
+        CU_ASSERT_EQUAL(kinds[i].words(NULL, 0, 0), DRNG_SUCCESS);
+    }
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), TAKEN_BEFORE));
+    CU_ASSERT_EQUAL(scripted_rdrand.executions + scripted_rdseed.executions, 0);
+}
+
+static const struct unit_test tests[] = {
+    {"a number is a word that was tested", a_number_is_a_word_that_was_tested},
+    {"shorter numbers are parts of words", shorter_numbers_are_parts_of_words},
+    {"bytes are words, and the rest is left alone", bytes_are_words_and_the_rest_is_left_alone},
+    {"words are counted as words", words_are_counted_as_words},
+    {"0 is a number", zero_is_a_number},
+    {"executed once, and retries times more", an_instruction_is_executed_once_and_retries_times_more},
+    {"UINT_MAX retries do not wrap", as_many_retries_as_there_are_numbers_do_not_wrap},
+    {"a word in four serves with three retries", a_word_in_four_serves_with_three_retries},
+    {"a failure leaves zeros wherever it comes", a_failure_leaves_zeros_wherever_it_comes},
+    {"a dry instruction serves again when it recovers", a_dry_instruction_serves_again_when_it_recovers},
+    {"bad words are never handed out", bad_words_are_never_handed_out},
+    {"a word that comes again in the next call is noticed", a_word_that_comes_again_in_the_next_call_is_noticed},
+    {"which instruction serves, and why one does not", it_is_said_which_instruction_serves_and_why_one_does_not},
+    {"one that may not be used is never executed", an_instruction_that_may_not_be_used_is_never_executed},
+    {"wrong arguments are refused", wrong_arguments_are_refused_and_nothing_is_written},
+};
+
+UNIT_MAIN("library_words", tests)
