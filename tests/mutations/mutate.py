@@ -256,12 +256,12 @@ def main() -> int:
     args = parser.parse_args()
     try:
         mutations = read_table(args.table)
+        if args.apply:
+            apply(mutations, args.apply[0], Path(args.apply[1]))
+            return 0
         check(mutations)
         if args.check:
             print(f"All {len(mutations)} mutations apply")
-            return 0
-        if args.apply:
-            apply(mutations, args.apply[0], Path(args.apply[1]))
             return 0
         if args.by_proof:
             print(by_proof(mutations))
