@@ -306,14 +306,13 @@ void prove_reseed(void)
 void prove_uninstantiate(void)
 {
     struct drng_ctr_drbg drbg;
-    uint8_t out[16];
-    const struct drng_bytes nothing = {NULL, 0};
     ANY(drbg);
     drng_ctr_drbg_uninstantiate(&drbg);
-    CLAIM(zero_at_any(&drbg, sizeof(drbg)), "Key and V are zero after uninstantiate");
-    CLAIM(drng_ctr_drbg_generate(&drbg, out, sizeof(out), nothing, NULL) == DRNG_RESEED_NEEDED &&
-              zero_at_any(out, sizeof(out)) && drng_ctr_drbg_reseed(&drbg, nothing, nothing, 0) == DRNG_RESEED_NEEDED,
-          "and it serves nothing until it is instantiated");
+    uint8_t left = 0;
+    for (size_t i = 0; i < sizeof(drbg); i++) {
+        left |= ((const uint8_t *)&drbg)[i];
+    }
+    CLAIM(left == 0, "Key and V are zero after uninstantiate");
     REACHED("uninstantiated");
 }
 

@@ -60,6 +60,7 @@ class Proof:
     unwindset: tuple[str, ...] = ()
     variants: tuple[str, ...] = ("",)  # definitions; the proof is run with each
     replace: str = ""  # "f:g": calls of f() become calls of g()
+    open: bool = False  # written, and not proved: run by its name only, and not in docs/proofs.md
     quick: bool = False
     options: tuple[str, ...] = ()
     mutants: tuple[str, ...] = ()  # names in tests/mutations/mutations.toml
@@ -357,7 +358,7 @@ def words(proof: Proof) -> str:
 def table(proofs: Sequence[Proof], outcomes: dict[str, dict]) -> str:
     lines = ["| proof | what is proved | tool | bound | properties or states | mutants refused | seconds |"]
     lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
-    for proof in proofs:
+    for proof in (p for p in proofs if not p.open):
         result = outcomes.get(proof.name)
         if result is None:
             raise Unusable(f"{proof.name} is not in {RESULTS}: scripts/prove.sh runs it")
@@ -368,9 +369,9 @@ def table(proofs: Sequence[Proof], outcomes: dict[str, dict]) -> str:
 
 def check_page(proofs: Sequence[Proof]) -> int:
     page = PAGE.read_text(encoding="utf-8")
-    missing = [proof.name for proof in proofs if words(proof) not in page]
+    missing = [proof.name for proof in proofs if not proof.open and words(proof) not in page]
     rows = re.findall(r"^\| ([^|]+?) \|.*\| (?:CBMC|Spin) \|", page, re.MULTILINE)
-    strange = [row for row in rows if row not in {proof.name for proof in proofs}]
+    strange = [row for row in rows if row not in {proof.name for proof in proofs if not proof.open}]
     for name in missing:
         print(f"{PAGE.name} does not have, or has other words for: {name}")
     for name in strange:
@@ -387,7 +388,7 @@ def save(outcomes: Sequence[Outcome]) -> None:
         known[outcome.name] = {**asdict(outcome), "refused": refused}
     RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     proofs = read_list()
-    if known.keys() >= {proof.name for proof in proofs}:
+    if known.keys() >= {proof.name for proof in proofs if not proof.open}:
         RESULTS.with_name("proofs.md").write_text(table(proofs, known) + "\n", encoding="utf-8")
 
 
@@ -395,7 +396,8 @@ def save(outcomes: Sequence[Outcome]) -> None:
 
 
 def chosen(proofs: Sequence[Proof], names: Sequence[str], quick: bool) -> list[Proof]:
-    found = [p for p in proofs if (not names or any(n in p.name for n in names)) and (p.quick or not quick)]
+    wanted = [p for p in proofs if any(n in p.name for n in names) or (not names and not p.open)]
+    found = [p for p in wanted if p.quick or not quick]
     if not found:
         raise Unusable("no proof has such a name")
     return found

@@ -79,7 +79,8 @@ static void a_handler_that_draws_does_not_wait_for_what_it_interrupted(void)
     static struct drng_fork_watcher watcher = {.wipe = be_interrupted};
     drng_fork_open();
     drng_fork_watch(&watcher);
-    (void)signal(SIGUSR1, draw_in_handler);
+    const struct sigaction action = {.sa_handler = draw_in_handler};
+    (void)sigaction(SIGUSR1, &action, NULL);
     parents_generation = drng_fork_generation();
     CU_ASSERT_EQUAL(child_cloned(enter_with_a_watchdog, NULL), 0);
 }
