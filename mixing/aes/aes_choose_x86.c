@@ -7,79 +7,92 @@
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_x86.h"
+#include "mixing/machine/vectors_x86.h"
 #include "mixing/memory/wipe.h"
 
-enum { BULK_MIN = 32 }; /* blocks; below this the set-up of the wide registers costs more than it saves */
+typedef void long_request(const struct drng_stretch *stretch, size_t key_len);
 
-/* `bulk`, unless NULL, makes as many blocks as fill the wide registers, and AES-NI the rest. */
-DRNG_AES_TARGET DRNG_OWN_FRAME static void long_request(drng_aes_bulk *bulk, const uint8_t *key, size_t key_len,
-                                                        struct drng_counter counter, struct drng_sink *sink)
+DRNG_OWN_FRAME static void count_on(uint8_t v[DRNG_AES_BLOCK], size_t blocks)
 {
-    struct drng_schedule schedule;
-
-    drng_aes_expand(&schedule, key, key_len);
-    if (bulk != NULL) {
-        const size_t done = bulk(&schedule, &counter, sink->out, sink->out_blocks);
-        sink->out += done * DRNG_AES_BLOCK;
-        sink->out_blocks -= done;
-    }
-    drng_aes_ni_rest(&schedule, counter, sink);
+    struct drng_counter counter = drng_counter_load(v);
+    drng_counter_add(&counter, blocks);
+    drng_counter_store(v, counter);
 }
 
-/*
- * Calls the kernel for this length. bulk is NULL if the CPU has no VAES. The shortest requests leave secrets only
- * within DRNG_AES_STACK, which includes the frame of this function, and which the caller wipes.
- */
-static inline void choose(drng_aes_bulk *bulk, const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK],
-                          struct drng_sink sink)
+static inline void serve(long_request *kernel, size_t key_len, const struct drng_stretch *stretch, uint8_t *v)
 {
-    const struct drng_counter counter = drng_counter_load(v);
-    const size_t blocks = sink.out_blocks + sink.tail_blocks;
-    const bool has_bulk = sink.out_blocks >= BULK_MIN;
-    struct drng_counter last = counter;
-
-    drng_counter_add(&last, blocks);
-    if (bulk != NULL && has_bulk) {
-        long_request(bulk, key, key_len, counter, &sink);
-        drng_wipe_stack_2048();
-    } else if (key_len != 32 || has_bulk) {
-        long_request(NULL, key, key_len, counter, &sink);
-        drng_wipe_stack_1024();
-    } else if (blocks <= DRNG_AES_NI_LANES) {
-        drng_aes_ni_short(key, counter, &sink);
-    } else if (bulk != NULL && blocks <= DRNG_AES_SHORT_BLOCKS) {
-        drng_aes_vaes_short(key, counter, &sink);
-        drng_wipe_stack_512_avx();
-    } else {
-        drng_aes_ni_medium(key, counter, &sink);
-        drng_wipe_stack_1024();
-    }
-    drng_counter_store(v, last);
+    kernel(stretch, key_len);
+    count_on(v, stretch->out_blocks + stretch->tail_blocks);
+    drng_wipe_stack_1024();
 }
 
 static void ctr_ni(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
                    uint8_t *tail, size_t tail_blocks)
 {
-    choose(NULL, key, key_len, v, (struct drng_sink){out, out_blocks, tail, tail_blocks});
+    const struct drng_stretch stretch = {key, v, out, out_blocks, tail, tail_blocks};
+    serve(drng_aes_ni_long, key_len, &stretch, v);
+}
+
+static long_request *wide(size_t blocks)
+{
+    return blocks >= DRNG_AES_VAES256_MIN ? drng_aes_vaes256_long : drng_aes_ni_long;
 }
 
 static void ctr_vaes256(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
                         uint8_t *tail, size_t tail_blocks)
 {
-    choose(drng_aes_vaes256_bulk, key, key_len, v, (struct drng_sink){out, out_blocks, tail, tail_blocks});
+    const struct drng_stretch stretch = {key, v, out, out_blocks, tail, tail_blocks};
+    serve(wide(out_blocks), key_len, &stretch, v);
 }
 
 static void ctr_vaes512(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
                         uint8_t *tail, size_t tail_blocks)
 {
-    choose(drng_aes_vaes512_bulk, key, key_len, v, (struct drng_sink){out, out_blocks, tail, tail_blocks});
+    const struct drng_stretch stretch = {key, v, out, out_blocks, tail, tail_blocks};
+    serve(out_blocks >= DRNG_AES_VAES512_MIN ? drng_aes_vaes512_long : wide(out_blocks), key_len, &stretch, v);
 }
 
-const struct drng_aes drng_aes_ni = {.name = "AES-NI", .fuses = true, .ctr = ctr_ni, .cbc = drng_aes_ni_cbc};
-const struct drng_aes drng_aes_vaes256 = {
-    .name = "VAES-256", .fuses = true, .ctr = ctr_vaes256, .cbc = drng_aes_ni_cbc};
-const struct drng_aes drng_aes_vaes512 = {
-    .name = "VAES-512", .fuses = true, .ctr = ctr_vaes512, .cbc = drng_aes_ni_cbc};
+static void request_ni(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
+                       const uint8_t *provided)
+{
+    drng_aes_ni_short(key_len, out_len)(key, v, out, out_len, provided);
+    drng_cpu_clear_sse();
+    drng_wipe_stack_256();
+}
+
+static void request_vaes(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
+                         const uint8_t *provided)
+{
+    if (out_len <= DRNG_AES_NI_SHORT) {
+        request_ni(key, key_len, v, out, out_len, provided);
+    } else {
+        drng_aes_vaes_short(key_len, out_len)(key, v, out, out_len, provided);
+        drng_wipe_stack_512_avx();
+        drng_cpu_clear_vectors();
+    }
+}
+
+const struct drng_aes drng_aes_ni = {.name = "AES-NI",
+                                     .fuses = true,
+                                     .ctr = ctr_ni,
+                                     .cbc = drng_aes_ni_cbc,
+                                     .request = request_ni,
+                                     .short_len = DRNG_AES_NI_SHORT,
+                                     .chains = drng_aes_ni_chains};
+const struct drng_aes drng_aes_vaes256 = {.name = "VAES-256",
+                                          .fuses = true,
+                                          .ctr = ctr_vaes256,
+                                          .cbc = drng_aes_ni_cbc,
+                                          .request = request_vaes,
+                                          .short_len = DRNG_AES_VAES_SHORT,
+                                          .chains = drng_aes_ni_chains};
+const struct drng_aes drng_aes_vaes512 = {.name = "VAES-512",
+                                          .fuses = true,
+                                          .ctr = ctr_vaes512,
+                                          .cbc = drng_aes_ni_cbc,
+                                          .request = request_vaes,
+                                          .short_len = DRNG_AES_VAES_SHORT,
+                                          .chains = drng_aes_ni_chains};
 
 size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])
 {

@@ -1,46 +1,59 @@
-/* AES with VAES on 256-bit registers: two blocks in each, eight registers in flight. */
+/* Long requests with VAES on 256-bit registers: two blocks in each. */
 
-#include "mixing/aes/aes.h"
-#include "mixing/aes/aes_x86.h"
-
-#define WIDE __attribute__((target("vaes,avx2,aes")))
+#include "mixing/aes/lanes_vaes256.h"
+#include "mixing/memory/wipe.h"
 
 enum {
-    LANES = 8,
-    PER_LANE = 2,
-    GROUP = LANES * PER_LANE,
+    GROUP = DRNG_AES_VAES256_MIN, /* the last group overlaps with the one before, and has to fit */
+    LANES = GROUP / PER_LANE,
+    TAIL_LANES = DRNG_AES_TAIL / PER_LANE,
+    HEAD_LANES = LANES - TAIL_LANES, /* lanes of output that are made along with the tail */
+    HEAD = HEAD_LANES * PER_LANE,
 };
 
-WIDE size_t drng_aes_vaes256_bulk(const struct drng_schedule *schedule, struct drng_counter *counter, uint8_t *out,
-                                  size_t blocks)
+LANE_INLINE void put_out(uint8_t *out, const lane *block, const int lanes)
 {
-    const __m256i step = _mm256_set_epi64x(0, PER_LANE, 0, PER_LANE);
-    const size_t groups = blocks / GROUP;
-    const unsigned rounds = schedule->rounds;
-    __m256i key[15];
-    __m256i lane[LANES];
-    const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(*counter));
-    __m256i next = _mm256_add_epi64(v, _mm256_set_epi64x(0, 2, 0, 1));
+    DRNG_AES_UNROLL
+    for (int i = 0; i < lanes; i++) {
+        _mm256_storeu_si256((lane *)out + i, block[i]);
+    }
+}
 
-    for (unsigned round = 0; round <= rounds; round++) {
-        key[round] = _mm256_broadcastsi128_si256(schedule->rk[round]);
+LANE_INLINE void put_tail(const struct drng_stretch *stretch, const lane *block)
+{
+    struct drng_rest rest = {stretch->tail, stretch->tail_blocks * DRNG_AES_BLOCK};
+    DRNG_AES_UNROLL
+    for (int i = 0; i < TAIL_LANES; i++) {
+        drng_rest_take(&rest, _mm256_castsi256_si128(block[i]));
+        drng_rest_take(&rest, _mm256_extracti128_si256(block[i], 1));
     }
-    const __m256i last = key[rounds];
-    for (size_t group = 0; group < groups; group++) {
-        for (int i = 0; i < LANES; i++) {
-            lane[i] = _mm256_xor_si256(drng_counter_blocks(v, next), key[0]);
-            next = _mm256_add_epi64(next, step);
-        }
-        for (unsigned round = 1; round < rounds; round++) {
-            for (int i = 0; i < LANES; i++) {
-                lane[i] = _mm256_aesenc_epi128(lane[i], key[round]);
-            }
-        }
-        for (int i = 0; i < LANES; i++) {
-            lane[i] = _mm256_aesenclast_epi128(lane[i], last);
-            _mm256_storeu_si256((__m256i *)out + group * LANES + i, lane[i]);
-        }
+}
+
+LANE_INLINE void encrypt(const struct drng_aes_schedule *schedule, lane *block)
+{
+    add_round_key(block, LANES, drng_aes_round_key(schedule, 0));
+    for (unsigned round = 1; round < schedule->rounds; round++) {
+        do_round(block, LANES, drng_aes_round_key(schedule, round));
     }
-    drng_counter_add(counter, groups * GROUP);
-    return groups * GROUP;
+    do_last_round(block, LANES, drng_aes_round_key(schedule, schedule->rounds));
+}
+
+WIDE DRNG_OWN_FRAME void drng_aes_vaes256_long(const struct drng_stretch *stretch, size_t key_len)
+{
+    const __m128i v = drng_counter_loaded(stretch->v);
+    const size_t blocks = stretch->out_blocks;
+    struct drng_aes_schedule schedule = {.rounds = drng_aes_rounds(key_len)};
+    lane block[LANES];
+
+    count(v, blocks, block, TAIL_LANES);
+    count(v, 0, block + TAIL_LANES, HEAD_LANES);
+    keystream(stretch->key, key_len, block, LANES, (__m128i *)schedule.round_key);
+    put_tail(stretch, block);
+    put_out(stretch->out, block + TAIL_LANES, HEAD_LANES);
+    for (size_t done = HEAD; done < blocks; done += GROUP) {
+        const size_t at = drng_group_at(done, blocks, GROUP);
+        count(v, at, block, LANES);
+        encrypt(&schedule, block);
+        put_out(stretch->out + at * DRNG_AES_BLOCK, block, LANES);
+    }
 }

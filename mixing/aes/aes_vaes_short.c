@@ -1,111 +1,95 @@
-/* AES-256 for short requests, with VAES on 256-bit registers: no CPU lowers its clock for these. */
+/* Short requests with VAES on 256-bit registers: no CPU lowers its clock for these. See aes_ni_short.c. */
 
-#include "mixing/aes/aes.h"
-#include "mixing/aes/aes_x86.h"
+#include "mixing/aes/lanes_vaes256.h"
 #include "mixing/memory/wipe.h"
 
-#define WIDE        __attribute__((target("vaes,avx2,aes")))
-#define WIDE_INLINE static inline __attribute__((always_inline, target("vaes,avx2,aes")))
-
 /*
- * Two sizes: a request of 128 bytes with its Update, and the longest one. Every lane goes through each round, even if
- * the request does not need it: with a number of lanes that is not constant the compiler would keep them in memory.
+ * Two sizes: requests of up to 128 bytes, and the longest ones. Every lane goes through each round, even if the request
+ * does not need it: with a number of lanes that is not constant the compiler would keep them in memory. The blocks of
+ * the Update have two lanes.
  */
 enum {
-    PER_LANE = 2,
-    LANES = DRNG_AES_SHORT_BLOCKS / PER_LANE,
-    FEWER_BLOCKS = 12,
-    FEWER_LANES = FEWER_BLOCKS / PER_LANE,
+    UPDATE_LANES = 2,
+    MOST = UPDATE_LANES + DRNG_AES_VAES_SHORT / DRNG_AES_BLOCK / PER_LANE,
+    FEWER_LEN = 128,
+    FEWER = UPDATE_LANES + FEWER_LEN / DRNG_AES_BLOCK / PER_LANE,
 };
 
-/* The three steps of AES that take a round key, each on every lane. */
-WIDE_INLINE void add_round_key(__m256i *lane, const int lanes, __m128i round_key)
+LANE_INLINE void put_out(struct drng_rest rest, lane *block, const int lanes)
 {
-    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
     DRNG_AES_UNROLL
     for (int i = 0; i < lanes; i++) {
-        lane[i] = _mm256_xor_si256(lane[i], wide);
-    }
-}
-
-WIDE_INLINE void do_round(__m256i *lane, const int lanes, __m128i round_key)
-{
-    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
-    DRNG_AES_UNROLL
-    for (int i = 0; i < lanes; i++) {
-        lane[i] = _mm256_aesenc_epi128(lane[i], wide);
-    }
-}
-
-WIDE_INLINE void do_last_round(__m256i *lane, const int lanes, __m128i round_key)
-{
-    const __m256i wide = _mm256_broadcastsi128_si256(round_key);
-    DRNG_AES_UNROLL
-    for (int i = 0; i < lanes; i++) {
-        lane[i] = _mm256_aesenclast_epi128(lane[i], wide);
-    }
-}
-
-/* The counters V + 1, V + 2 and so on, as blocks. */
-WIDE_INLINE void count(struct drng_counter counter, __m256i *lane, const int lanes)
-{
-    const __m256i v = _mm256_broadcastsi128_si256(drng_counter_words(counter));
-    DRNG_AES_UNROLL
-    for (int i = 0; i < lanes; i++) {
-        const __m256i sum = _mm256_add_epi64(v, _mm256_set_epi64x(0, PER_LANE * i + 2, 0, PER_LANE * i + 1));
-        lane[i] = drng_counter_blocks(v, sum);
-    }
-}
-
-/* The round keys are computed on the way: so no schedule lies in memory, and the latency of both is hidden. */
-WIDE_INLINE void keystream(const uint8_t *key, __m256i *lane, const int lanes)
-{
-    __m128i even = _mm_loadu_si128((const __m128i *)key);
-    __m128i odd = _mm_loadu_si128((const __m128i *)(key + 16));
-    add_round_key(lane, lanes, even);
-    do_round(lane, lanes, odd);
-    DRNG_AES_UNROLL
-    for (int rcon = 1; rcon < 0x40; rcon <<= 1) {
-        even = drng_aes_next_key(even, odd, rcon);
-        do_round(lane, lanes, even);
-        odd = drng_aes_next_odd_key(odd, even);
-        do_round(lane, lanes, odd);
-    }
-    even = drng_aes_next_key(even, odd, 0x40);
-    do_last_round(lane, lanes, even);
-}
-
-/* `lanes` is a constant wherever this is inlined. */
-WIDE_INLINE void fill(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink, const int lanes)
-{
-    __m256i lane[LANES];
-    count(counter, lane, lanes);
-    keystream(key, lane, lanes);
-    DRNG_AES_UNROLL
-    for (int i = 0; i < lanes; i++) {
-        drng_sink_take(sink, _mm256_castsi256_si128(lane[i]));
+        drng_rest_take(&rest, _mm256_castsi256_si128(block[i]));
         /* The asm keeps the compiler from extracting all halves at once, which takes more registers than there are. */
-        __asm__ volatile("" : "+x"(lane[i]));
-        drng_sink_take(sink, _mm256_extracti128_si256(lane[i], 1));
+        __asm__ volatile("" : "+x"(block[i]));
+        drng_rest_take(&rest, _mm256_extracti128_si256(block[i], 1));
     }
 }
 
-WIDE DRNG_OWN_FRAME static void fill_fewer(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+/* key_len and `lanes` are constants wherever this is inlined. */
+LANE_INLINE void serve(const struct drng_request request, const size_t key_len, const int lanes)
 {
-    fill(key, counter, sink, FEWER_LANES);
+    const __m128i v = drng_counter_loaded(request.v);
+    const struct drng_rest rest = {request.out, request.out_len};
+    lane block[MOST];
+
+    count(v, drng_aes_blocks(request.out_len), block, UPDATE_LANES);
+    count(v, 0, block + UPDATE_LANES, lanes - UPDATE_LANES);
+    keystream(request.key, key_len, block, lanes, NULL);
+    put_out(rest, block + UPDATE_LANES, lanes - UPDATE_LANES);
+    drng_aes_set_key_and_v(&request, key_len, _mm256_castsi256_si128(block[0]), _mm256_extracti128_si256(block[0], 1),
+                           _mm256_castsi256_si128(block[1]));
 }
 
-WIDE DRNG_OWN_FRAME static void fill_all(const uint8_t *key, struct drng_counter counter, struct drng_sink *sink)
+WIDE DRNG_OWN_FRAME static void fewer_128(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                          const uint8_t *provided)
 {
-    fill(key, counter, sink, LANES);
+    serve((struct drng_request){key, v, out, out_len, provided}, 16, FEWER);
 }
 
-WIDE void drng_aes_vaes_short(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink)
+WIDE DRNG_OWN_FRAME static void most_128(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                         const uint8_t *provided)
 {
-    const size_t blocks = sink->out_blocks + sink->tail_blocks;
-    if (blocks <= FEWER_BLOCKS) {
-        fill_fewer(key, counter, sink);
-    } else {
-        fill_all(key, counter, sink);
+    serve((struct drng_request){key, v, out, out_len, provided}, 16, MOST);
+}
+
+WIDE DRNG_OWN_FRAME static void fewer_192(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                          const uint8_t *provided)
+{
+    serve((struct drng_request){key, v, out, out_len, provided}, 24, FEWER);
+}
+
+WIDE DRNG_OWN_FRAME static void most_192(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                         const uint8_t *provided)
+{
+    serve((struct drng_request){key, v, out, out_len, provided}, 24, MOST);
+}
+
+WIDE DRNG_OWN_FRAME static void fewer_256(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                          const uint8_t *provided)
+{
+    serve((struct drng_request){key, v, out, out_len, provided}, 32, FEWER);
+}
+
+WIDE DRNG_OWN_FRAME static void most_256(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                         const uint8_t *provided)
+{
+    serve((struct drng_request){key, v, out, out_len, provided}, 32, MOST);
+}
+
+static drng_aes_short *kernel_for(size_t key_len, bool fewer)
+{
+    switch (key_len) {
+    case 16:
+        return fewer ? fewer_128 : most_128;
+    case 24:
+        return fewer ? fewer_192 : most_192;
+    default:
+        return fewer ? fewer_256 : most_256;
     }
+}
+
+drng_aes_short *drng_aes_vaes_short(size_t key_len, size_t out_len)
+{
+    return kernel_for(key_len, out_len <= FEWER_LEN);
 }

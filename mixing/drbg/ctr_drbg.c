@@ -98,11 +98,21 @@ static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m,
     }
 }
 
+/* Whether AES makes a request of this length, and its Update, at once. */
+static bool is_short(const struct mechanism *m, size_t out_len)
+{
+    return m->aes->request != NULL && out_len <= m->aes->short_len;
+}
+
 /* CTR_DRBG_Update, 10.2.1.2. `provided` has DRNG_DRBG_MAX_SEEDLEN bytes, zeros beyond seedlen. */
 static void update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
+    if (is_short(m, 0)) {
+        m->aes->request(drbg->key, m->key_len, drbg->v, NULL, 0, provided);
+        return;
+    }
     /*
      * Steps 1 to 3: "While (len (temp) < seedlen) do V = (V+1) mod 2^blocklen, temp = temp || Block_Encrypt (Key, V)."
      */
@@ -241,6 +251,10 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const s
     const size_t cut = rest > 0 ? 1 : 0;
     uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
+    if (is_short(m, out_len)) {
+        m->aes->request(drbg->key, m->key_len, drbg->v, out, out_len, provided);
+        return;
+    }
     m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
     if (rest > 0) {
         memcpy(out + whole * BLOCK, tail, rest);
@@ -265,12 +279,18 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const 
         drng_wipe_stack_512();
     }
     drng_wipe(provided, sizeof(provided));
+    drng_cpu_clear_vectors();
 }
 
 static void plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len)
 {
+    if (is_short(m, out_len)) {
+        m->aes->request(drbg->key, m->key_len, drbg->v, out, out_len, NULL);
+        return;
+    }
     output_and_update(drbg, m, out, out_len, NULL);
     drng_wipe_stack_512();
+    drng_cpu_clear_vectors();
 }
 
 static void make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len,
@@ -281,7 +301,6 @@ static void make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, 
     } else {
         request_with_input(drbg, m, out, out_len, additional, fresh);
     }
-    drng_cpu_clear_vectors();
 }
 
 enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,

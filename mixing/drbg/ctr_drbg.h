@@ -24,11 +24,11 @@ enum {
 
 /* Secret. Between requests only Key and V are kept: round keys are computed anew in each request. */
 struct drng_ctr_drbg {
+    _Alignas(16) uint8_t key[DRNG_AES_MAX_KEY]; /* aligned, so that no block of them lies on two cache lines */
+    uint8_t v[DRNG_AES_BLOCK];
     const struct drng_aes *aes;
     uint8_t key_len; /* 16, 24 or 32 bytes */
     bool use_df;
-    uint8_t key[DRNG_AES_MAX_KEY];
-    uint8_t v[DRNG_AES_BLOCK];
     uint64_t reseed_counter; /* SP 800-90A's: requests since the last seed, plus one */
     time_t reseed_time;      /* when the last seed was taken */
 };

@@ -2,74 +2,72 @@
  * Block_Cipher_df and BCC: SP 800-90A Rev. 1, 10.3.2 and 10.3.3; the steps quoted here are theirs.
  *
  * Step 9 runs BCC two or three times over the same string S, each time with another IV in front. The code runs all of
- * these chains side by side: every piece of S is passed to each chain, so S is read once and never stored.
+ * these chains side by side: every piece of S is passed to each chain, so S is read once and never stored whole. Three
+ * chains run where two are needed, too: AES does not take longer for it.
  */
 #include "mixing/drbg/df.h"
 
 #include <string.h>
 
+#include "mixing/drbg/df_constants.h"
 #include "mixing/memory/wipe.h"
 
 enum {
     BLOCK = DRNG_AES_BLOCK,
-    CHAINS = 3, /* blocks of keylen + outlen, rounded up */
+    CHAINS = DRNG_AES_CHAINS, /* blocks of keylen + outlen, rounded up */
+    COLLECTED = 8 * BLOCK,    /* bytes of S that are collected for one call: all of most inputs */
 };
-
-/* 10.3.2, step 8: "K = leftmost (0x00010203...1D1E1F, keylen)." */
-static const uint8_t df_key[DRNG_AES_MAX_KEY] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
-                                                 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 
 /* The chains of step 9. A chain is the chaining_value of one BCC. */
 struct chains {
     const struct drng_aes *aes;
+    const struct drng_df_constants *constants;
     size_t key_len;
-    size_t count;
     uint8_t chain[CHAINS][BLOCK];
-    uint8_t partial[BLOCK]; /* the bytes of S that do not fill a block yet */
-    size_t partial_len;
+    uint8_t collected[COLLECTED]; /* the bytes of S that the chains have not taken yet */
+    size_t collected_len;
 };
 
-static void absorb_blocks(struct chains *c, const uint8_t *data, size_t blocks)
+static void take_blocks(struct chains *c, const uint8_t *data, size_t blocks)
 {
-    for (size_t i = 0; i < c->count; i++) {
-        c->aes->cbc(df_key, c->key_len, c->chain[i], NULL, data, blocks);
-    }
+    c->aes->chains(&c->constants->schedule, c->chain, data, blocks);
 }
 
 /*
- * Step 9.1: "IV = i || 0^(outlen - len (i))", i in 32 bits. 10.3.3, step 1: "chaining_value = 0^outlen." The IV is the
- * first block.
+ * 10.3.2, step 8: "K = leftmost (0x00010203...1D1E1F, keylen)." Step 9.1: "IV = i || 0^(outlen - len (i))", i in 32
+ * bits. 10.3.3, step 1: "chaining_value = 0^outlen." The IV is the first block, so the chains begin with constants.
  */
 static void start(struct chains *c, const struct drng_aes *aes, size_t key_len)
 {
-    *c = (struct chains){.aes = aes, .key_len = key_len, .count = (drng_ctr_drbg_seedlen(key_len) + BLOCK - 1) / BLOCK};
-    for (size_t i = 0; i < c->count; i++) {
-        uint8_t iv[BLOCK] = {0, 0, 0, (uint8_t)i};
-        aes->cbc(df_key, key_len, c->chain[i], NULL, iv, 1);
+    c->aes = aes;
+    c->constants = &drng_df_constants[key_len / 8 - 2];
+    c->key_len = key_len;
+    memcpy(c->chain, c->constants->chain, sizeof(c->chain));
+    c->collected_len = 0;
+}
+
+/* Adds what there is room for, and returns its length. */
+static size_t collect(struct chains *c, const uint8_t *data, size_t len)
+{
+    const size_t room = COLLECTED - c->collected_len;
+    const size_t part = len < room ? len : room;
+    if (part > 0) {
+        memcpy(c->collected + c->collected_len, data, part);
+        c->collected_len += part;
     }
+    return part;
 }
 
 static void absorb(struct chains *c, const uint8_t *data, size_t len)
 {
-    if (c->partial_len > 0 || len < BLOCK) {
-        const size_t room = BLOCK - c->partial_len;
-        const size_t part = len < room ? len : room;
-        if (part > 0) {
-            memcpy(c->partial + c->partial_len, data, part);
-            c->partial_len += part;
-            data += part;
-            len -= part;
+    while (len > 0) {
+        const size_t part = collect(c, data, len);
+        data += part;
+        len -= part;
+        if (c->collected_len == COLLECTED) {
+            take_blocks(c, c->collected, COLLECTED / BLOCK);
+            c->collected_len = 0;
         }
-        if (c->partial_len < BLOCK) {
-            return;
-        }
-        c->partial_len = 0;
-        absorb_blocks(c, c->partial, 1);
-    }
-    absorb_blocks(c, data, len / BLOCK);
-    if (len % BLOCK > 0) {
-        c->partial_len = len % BLOCK;
-        memcpy(c->partial, data + len - c->partial_len, c->partial_len);
     }
 }
 
@@ -99,7 +97,8 @@ static void absorb_s(struct chains *c, const struct drng_bytes *inputs, size_t c
     for (size_t i = 0; i < count; i++) {
         absorb(c, inputs[i].data, inputs[i].len);
     }
-    absorb(c, padding, BLOCK - c->partial_len);
+    absorb(c, padding, BLOCK - c->collected_len % BLOCK);
+    take_blocks(c, c->collected, c->collected_len / BLOCK);
 }
 
 /*
@@ -116,7 +115,7 @@ static void squeeze(struct chains *c, uint8_t *out)
 
     memcpy(temp, c->chain, sizeof(temp));
     memcpy(x, temp + c->key_len, BLOCK);
-    c->aes->cbc(temp, c->key_len, x, blocks, NULL, c->count);
+    c->aes->cbc(temp, c->key_len, x, blocks, NULL, (seedlen + BLOCK - 1) / BLOCK);
     memcpy(out, blocks, seedlen);
     drng_wipe(temp, sizeof(temp));
     drng_wipe(x, sizeof(x));

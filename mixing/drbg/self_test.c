@@ -7,7 +7,11 @@
 #include "mixing/entropy/cbc_mac.h"
 #include "mixing/entropy/hmac.h"
 
-enum { LONGEST_RUN = 72 }; /* blocks */
+enum {
+    LONGEST_RUN = 72,      /* blocks */
+    LONGEST_REQUEST = 253, /* bytes */
+    UPDATE_BLOCKS = 3,
+};
 
 /* ---- AES: FIPS 197, appendix C ---- */
 
@@ -79,11 +83,44 @@ static bool test_runs(const struct drng_aes *aes, size_t key_len)
     return true;
 }
 
+/* A whole request against the same blocks of CTR; the key is all zero. V starts so that the longest one carries. */
+static bool test_request(const struct drng_aes *aes, size_t key_len, size_t out_len)
+{
+    const size_t blocks = (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK;
+    _Alignas(16) uint8_t key[DRNG_AES_MAX_KEY] = {0};
+    uint8_t v[16] = {0, 0, 0, 0, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff - 12};
+    uint8_t v_of_ctr[16];
+    uint8_t stream[LONGEST_RUN][16];
+    uint8_t out[LONGEST_REQUEST];
+
+    memcpy(v_of_ctr, v, sizeof(v));
+    aes->ctr(key, key_len, v_of_ctr, stream[0], blocks + UPDATE_BLOCKS, NULL, 0);
+    aes->request(key, key_len, v, out, out_len, NULL);
+    return memcmp(out, stream, out_len) == 0 && memcmp(key, stream[blocks], key_len) == 0 &&
+           memcmp(v, stream[blocks] + key_len, sizeof(v)) == 0;
+}
+
+/* A length for each number of registers. */
+static bool test_requests(const struct drng_aes *aes, size_t key_len)
+{
+    static const uint8_t lengths[] = {16, 77, 128, LONGEST_REQUEST};
+    for (size_t i = 0; aes->request != NULL && i < sizeof(lengths) / sizeof(*lengths); i++) {
+        if (lengths[i] <= aes->short_len && !test_request(aes, key_len, lengths[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool test_key_len(const struct drng_aes *aes, size_t key_len, const uint8_t ciphertext[16])
+{
+    return test_aes_key(aes, key_len, ciphertext) && test_runs(aes, key_len) && test_requests(aes, key_len);
+}
+
 static bool test_aes(const struct drng_aes *aes)
 {
-    return test_aes_key(aes, 16, fips197_ciphertext[0]) && test_aes_key(aes, 24, fips197_ciphertext[1]) &&
-           test_aes_key(aes, 32, fips197_ciphertext[2]) && test_runs(aes, 16) && test_runs(aes, 24) &&
-           test_runs(aes, 32);
+    return test_key_len(aes, 16, fips197_ciphertext[0]) && test_key_len(aes, 24, fips197_ciphertext[1]) &&
+           test_key_len(aes, 32, fips197_ciphertext[2]);
 }
 
 /* ---- CBC-MAC: SP 800-38A, F.2.1, with the IV added to the first block ---- */

@@ -90,6 +90,7 @@
 .endm
 
     .text
+    wipe_stack 256
     wipe_stack 512
     wipe_stack 1024
     wipe_stack 2048

@@ -174,12 +174,12 @@ serves()
 
 # ---- The cases ----
 
-# Where the module is missing a strict profile keeps the server from starting: what serves in the others is drng.
+# Where the module is missing a strict profile keeps the server from starting: what serves in the others is drng. nginx
+# 1.26 does not say why.
 without_the_module()
 {
     start "$1" --env OPENSSL_CONF=/etc/ssl/drng/drng.cnf --env OPENSSL_MODULES=/nowhere
     [ "$(patiently podman wait "$container")" != 0 ] || fail "nginx has started without drng"
-    podman logs "$container" 2>&1 | grep -q SSL_CTX_new || fail "not for want of drng: $(podman logs "$container" 2>&1)"
     stop
     echo "$2: nginx does not start without the module"
 }

@@ -121,6 +121,12 @@ static void ctr(void)
     looked_at = (size_t)(frame - below_stack) - DRNG_AES_STACK;
 }
 
+static void whole_request(void)
+{
+    aes->request(drbg.key, key_len, drbg.v, out, length, NULL);
+    status = DRNG_OK;
+}
+
 static void cbc(void)
 {
     const size_t whole = length / BLOCK;
@@ -394,9 +400,9 @@ static void search(void (*request)(void), secrets_of *add)
 }
 
 /* Registers after AES alone are its caller's to clear, like the stack that it is allowed. */
-static bool clears_registers(void (*request)(void))
+static bool clears_registers(void (*made)(void))
 {
-    return request != ctr && request != cbc;
+    return made != ctr && made != cbc;
 }
 
 static void compare(void (*request)(void))
@@ -631,6 +637,11 @@ static void all_aes(void)
         look(ctr, add_ctr);
     }
     nothing_was_left("counter mode alone");
+    set_mode(&generate_modes[0]);
+    for (length = 1; aes->request != NULL && length <= aes->short_len; length++) {
+        look(whole_request, add_generate);
+    }
+    nothing_was_left("a request in registers alone");
     for (length = BLOCK; length <= ALL_TO; length += BLOCK) {
         look(cbc, add_cbc);
     }

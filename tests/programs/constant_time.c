@@ -100,6 +100,40 @@ static void ctr_wide(void)
     }
 }
 
+static void request_of(const struct drng_aes *one)
+{
+    static const size_t lens[] = {0, 16, 33, 80, 128, 250};
+    uint8_t out[250];
+    for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
+        for (size_t l = 0; l < sizeof(lens) / sizeof(*lens) && lens[l] <= one->short_len; l++) {
+            _Alignas(16) uint8_t key[DRNG_AES_MAX_KEY];
+            uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
+            uint8_t v[BLOCK];
+            fill_with_secret(key, sizeof(key));
+            fill_with_secret(v, sizeof(v));
+            fill_with_secret(provided, sizeof(provided));
+            one->request(key, key_lens[k], v, out, lens[l], provided);
+            must_be_secret(out, lens[l]);
+            must_be_secret(key, key_lens[k]);
+            must_be_secret(v, sizeof(v));
+        }
+    }
+}
+
+static void request(void)
+{
+    if (aes->request != NULL) {
+        request_of(aes);
+    }
+}
+
+static void request_wide(void)
+{
+    if (__builtin_cpu_supports("avx2")) {
+        request_of(&drng_aes_vaes256);
+    }
+}
+
 static void cbc(void)
 {
     uint8_t in[16 * BLOCK];
@@ -126,19 +160,6 @@ static void cbc_mac(void)
     drng_cbc_mac_begin(&mac, aes, key);
     drng_cbc_mac_update(&mac, data, sizeof(data) / BLOCK);
     must_be_secret(mac.state, sizeof(mac.state));
-}
-
-/* aes_arm.c, its AESE and AESMC done by AES-NI. */
-static void as_on_arm(void)
-{
-    const struct drng_aes *here = aes;
-    if (__builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3")) {
-        aes = &drng_aes_arm;
-        ctr();
-        cbc();
-        cbc_mac();
-    }
-    aes = here;
 }
 
 /* The words are tested, and tests branch: the key is the secret here. */
@@ -183,6 +204,20 @@ static void df(void)
         drng_block_cipher_df(aes, key_lens[k], out, inputs, 3);
         must_be_secret(out, drng_ctr_drbg_seedlen(key_lens[k]));
     }
+}
+
+/* aes_arm.c, its AESE and AESMC done by AES-NI. */
+static void as_on_arm(void)
+{
+    const struct drng_aes *here = aes;
+    if (__builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3")) {
+        aes = &drng_aes_arm;
+        ctr();
+        cbc();
+        cbc_mac();
+        df();
+    }
+    aes = here;
 }
 
 static void use_drbg(struct drng_ctr_drbg *drbg, struct drng_bytes entropy, struct drng_bytes additional)
@@ -262,6 +297,8 @@ static const struct {
 } cases[] = {
     {"ctr", ctr},
     {"ctr-wide", ctr_wide},
+    {"request", request},
+    {"request-wide", request_wide},
     {"arm", as_on_arm},
     {"cbc", cbc},
     {"cbc-mac", cbc_mac},

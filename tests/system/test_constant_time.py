@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.builds import BUILD, need
 
-CLEAN = ("ctr", "ctr-wide", "arm", "cbc", "cbc-mac", "rdrand-mac", "hmac", "df", "ctr-drbg")
+CLEAN = ("ctr", "ctr-wide", "request", "request-wide", "arm", "cbc", "cbc-mac", "rdrand-mac", "hmac", "df", "ctr-drbg")
 PLANTED = {
     "planted-branch": "Conditional jump or move depends on uninitialised value",
     "planted-index": "Use of uninitialised value",

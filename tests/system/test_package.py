@@ -19,6 +19,9 @@ from tests.support.image import STOCK, Image
 from tests.support.packages import in_chroot, output
 
 PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
+# The .rpm has no place for it but among the examples.
+ABSTRACTION = "/etc/apparmor.d/abstractions/drng"
+CONFFILES = sorted((*PROFILES, ABSTRACTION))
 EXAMPLES = sorted(
     f"/usr/share/doc/drng/examples/{p.relative_to(CONF)}" for p in CONF.rglob("*") if p.is_file() and p.parent != CONF
 )
@@ -68,13 +71,15 @@ def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
 
 def test_the_deb_holds_everything(unpacked: Path) -> None:
     documentation = ("changelog.gz", "changelog.Debian.gz", "copyright")
-    assert set(files(unpacked)) - {"/usr/share/lintian/overrides/drng"} == expected(".gz", *documentation)
+    own = {"/usr/share/lintian/overrides/drng", ABSTRACTION}
+    assert set(files(unpacked)) - own == expected(".gz", *documentation)
+    assert own <= set(files(unpacked))
     assert {p.name for p in (unpacked / "DEBIAN").iterdir()} == {"conffiles", "control", "md5sums", "postrm", "prerm"}
 
 
 def test_the_configurations_and_nothing_else_are_conffiles(unpacked: Path) -> None:
-    assert sorted((unpacked / "DEBIAN/conffiles").read_text().split()) == PROFILES
-    assert sorted(name for name in files(unpacked) if name.startswith("/etc/")) == PROFILES
+    assert sorted((unpacked / "DEBIAN/conffiles").read_text().split()) == CONFFILES
+    assert sorted(name for name in files(unpacked) if name.startswith("/etc/")) == CONFFILES
 
 
 def test_it_depends_on_what_it_needs(deb: Path) -> None:
@@ -171,7 +176,7 @@ def test_the_tar_gz_holds_the_same(packages: Path) -> None:
     with tarfile.open(next(packages.glob("drng-*.tar.gz"))) as archive:
         names = {f"/{member.name}" for member in archive if not member.isdir()}
         assert {member.uid for member in archive} == {0}
-    assert names == expected("", "CHANGELOG.md", "LICENSE")
+    assert names == {ABSTRACTION, *expected("", "CHANGELOG.md", "LICENSE")}
 
 
 def test_the_rpm_holds_the_same(packages: Path) -> None:
@@ -288,7 +293,7 @@ def test_removal_and_purge_leave_openssl_as_it_was(system: System, deb: Path, on
         system.ok("on", "--service", "nginx")
         assert system.served(system.conf)
     system.does("-r", "drng")
-    assert system.everything() == {**before, **{name: (system.root / name[1:]).read_bytes() for name in PROFILES}}
+    assert system.everything() == {**before, **{name: (system.root / name[1:]).read_bytes() for name in CONFFILES}}
     system.does("-P", "drng")
     assert system.everything() == before
     assert not (system.root / "etc/ssl/drng").exists()

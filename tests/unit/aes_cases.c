@@ -2,10 +2,11 @@
 
 #include <string.h>
 
+#include "mixing/drbg/df_constants.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/reference.h"
 
-enum { BLOCK = DRNG_AES_BLOCK, GUARD = 64, TAIL_MAX = 8, CANARY = 0xc3 };
+enum { BLOCK = DRNG_AES_BLOCK, GUARD = 64, TAIL_MAX = DRNG_AES_TAIL, AES_REQUEST_MAX = 256, CANARY = 0xc3 };
 
 static const struct drng_aes *subject;
 static const size_t key_lens[] = {16, 24, 32};
@@ -49,6 +50,45 @@ bool aes_ctr_is_right(const struct aes_ctr_run *run)
     return holds_only(out, out_len + 3 * GUARD, at, expected, out_len) &&
            holds_only(tail, sizeof(tail), at, expected + out_len, tail_len) &&
            holds_only(v, sizeof(v), at, last, BLOCK) && memcmp(key + run->shift, run->key, run->key_len) == 0;
+}
+
+/* The new Key and V, one behind the other: CTR_DRBG_Update, from the blocks that follow the output. */
+static void expect_update(const struct aes_request_run *run, const uint8_t *provided, uint8_t *last, uint8_t *state)
+{
+    uint8_t temp[4 * BLOCK];
+    reference_keystream(run->key, run->key_len, last, temp, 3);
+    for (size_t i = 0; i < run->key_len + BLOCK; i++) {
+        state[i] = temp[i] ^ (provided != NULL ? provided[i] : 0);
+    }
+}
+
+bool aes_request_is_right(const struct aes_request_run *run)
+{
+    _Alignas(64) uint8_t key[3 * GUARD];
+    _Alignas(64) uint8_t v[3 * GUARD];
+    _Alignas(64) uint8_t out[AES_REQUEST_MAX + 3 * GUARD];
+    uint8_t expected[AES_REQUEST_MAX + BLOCK];
+    uint8_t provided[DRNG_AES_MAX_KEY + BLOCK + GUARD];
+    uint8_t state[DRNG_AES_MAX_KEY + BLOCK];
+    uint8_t last[BLOCK];
+    const size_t at = GUARD + run->shift;
+    uint64_t random = run->out_len;
+    const uint8_t *used = run->with_provided ? provided + run->shift : NULL;
+
+    bytes_random(&random, provided, sizeof(provided));
+    memcpy(last, run->v, BLOCK);
+    reference_keystream(run->key, run->key_len, last, expected, (run->out_len + BLOCK - 1) / BLOCK);
+    expect_update(run, used, last, state);
+
+    memset(key, CANARY, sizeof(key));
+    memset(v, CANARY, sizeof(v));
+    memset(out, CANARY, sizeof(out));
+    memcpy(key + GUARD, run->key, run->key_len);
+    memcpy(v + at, run->v, BLOCK);
+    subject->request(key + GUARD, run->key_len, v + at, run->out_len > 0 ? out + at : NULL, run->out_len, used);
+    return holds_only(out, sizeof(out), at, expected, run->out_len) &&
+           holds_only(key, sizeof(key), GUARD, state, run->key_len) &&
+           holds_only(v, sizeof(v), at, state + run->key_len, BLOCK);
 }
 
 /* SP 800-38A, 6.2; returns the last block of ciphertext in chain. */
@@ -258,6 +298,91 @@ static void ctr_takes_unaligned_pointers(void)
     }
 }
 
+/* ---- Requests ---- */
+
+static struct aes_request_run request_run(uint64_t *state, size_t key_len, size_t out_len)
+{
+    struct aes_request_run run = {.key_len = key_len, .out_len = out_len};
+    bytes_random(state, run.key, sizeof(run.key));
+    bytes_random(state, run.v, sizeof(run.v));
+    return run;
+}
+
+static void requests_agree_at_every_length(void)
+{
+    uint64_t state = 8;
+    for (size_t i = 0; subject->request != NULL && i < 3; i++) {
+        for (size_t out_len = 0; out_len <= subject->short_len; out_len++) {
+            struct aes_request_run run = request_run(&state, key_lens[i], out_len);
+            CU_ASSERT_TRUE(aes_request_is_right(&run));
+            run.with_provided = true;
+            CU_ASSERT_TRUE(aes_request_is_right(&run));
+        }
+    }
+}
+
+static void requests_carry_at_every_position(void)
+{
+    uint64_t state = 9;
+    for (unsigned bits = 32; subject->request != NULL && bits <= 128; bits *= 2) {
+        for (unsigned before = 0; before < 24; before++) {
+            for (size_t blocks = 0; blocks <= subject->short_len / BLOCK; blocks++) {
+                struct aes_request_run run = request_run(&state, key_lens[blocks % 3], blocks * BLOCK);
+                reference_before_carry(run.v, bits, before);
+                CU_ASSERT_TRUE(aes_request_is_right(&run));
+            }
+        }
+    }
+}
+
+static void requests_take_unaligned_pointers(void)
+{
+    uint64_t state = 10;
+    for (size_t shift = 0; subject->request != NULL && shift < 64; shift++) {
+        struct aes_request_run run = request_run(&state, key_lens[shift % 3], shift % 2 == 0 ? 33 : subject->short_len);
+        run.with_provided = true;
+        run.shift = shift;
+        CU_ASSERT_TRUE(aes_request_is_right(&run));
+    }
+}
+
+/* ---- Chains ---- */
+
+/* Under the key of Block_Cipher_df, as CBC under it does each chain. */
+static bool chains_are_right(size_t key_len, const uint8_t *in, size_t blocks, uint64_t *state)
+{
+    uint8_t key[DRNG_AES_MAX_KEY];
+    uint8_t chain[DRNG_AES_CHAINS][BLOCK];
+    uint8_t expected[DRNG_AES_CHAINS][BLOCK];
+    for (size_t i = 0; i < sizeof(key); i++) {
+        key[i] = (uint8_t)i;
+    }
+    bytes_random(state, chain, sizeof(chain));
+    memcpy(expected, chain, sizeof(chain));
+    for (size_t i = 0; i < DRNG_AES_CHAINS * blocks; i++) {
+        uint8_t *block = expected[i % DRNG_AES_CHAINS];
+        for (size_t j = 0; j < BLOCK; j++) {
+            block[j] ^= in[i / DRNG_AES_CHAINS * BLOCK + j];
+        }
+        reference_encrypt(key, key_len, block, block);
+    }
+    subject->chains(&drng_df_constants[key_len / 8 - 2].schedule, chain, in, blocks);
+    return memcmp(chain, expected, sizeof(chain)) == 0;
+}
+
+static void chains_agree(void)
+{
+    enum { MOST = 9 };
+    uint8_t in[MOST * BLOCK + 1];
+    uint64_t state = 11;
+    bytes_random(&state, in, sizeof(in));
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t blocks = 0; blocks <= MOST; blocks++) {
+            CU_ASSERT_TRUE(chains_are_right(key_lens[i], in + blocks % 2, blocks, &state));
+        }
+    }
+}
+
 static struct aes_cbc_run cbc_run(uint64_t *state, size_t key_len, size_t blocks)
 {
     struct aes_cbc_run run = {.key_len = key_len, .blocks = blocks};
@@ -300,6 +425,10 @@ const struct unit_test aes_cases[] = {
     {"CTR carries at every position", ctr_carries_at_every_position},
     {"CTR carries in short runs", ctr_carries_in_short_runs},
     {"CTR takes unaligned pointers", ctr_takes_unaligned_pointers},
+    {"requests agree at every length", requests_agree_at_every_length},
+    {"requests carry at every position", requests_carry_at_every_position},
+    {"requests take unaligned pointers", requests_take_unaligned_pointers},
+    {"chains agree", chains_agree},
     {"CBC agrees with and without in and out", cbc_agrees_with_and_without_in_and_out},
     {"CBC takes unaligned pointers", cbc_takes_unaligned_pointers},
 };

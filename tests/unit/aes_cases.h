@@ -31,6 +31,17 @@ struct aes_ctr_run {
 /* Whether the call gives the same blocks as the reference, leaves the last counter in v, and writes nothing else. */
 bool aes_ctr_is_right(const struct aes_ctr_run *run);
 
+/* One call of request, which the implementation has, of at most short_len bytes. */
+struct aes_request_run {
+    uint8_t key[DRNG_AES_MAX_KEY];
+    size_t key_len;
+    uint8_t v[DRNG_AES_BLOCK];
+    size_t out_len;
+    bool with_provided;
+    size_t shift; /* of all pointers but key */
+};
+bool aes_request_is_right(const struct aes_request_run *run);
+
 enum { AES_CBC_MAX = 64 }; /* blocks */
 
 /* One call of cbc, on fixed pseudo-random data. */

@@ -10,6 +10,7 @@ enum { AES_WIDE_SKIPPED = 77 }; /* exit status of a program that this CPU cannot
 struct aes_wide {
     const struct drng_aes *aes;
     unsigned blocks;             /* blocks in one register */
+    unsigned least;              /* blocks of output of the shortest run that goes through these registers */
     const unsigned long *rounds; /* counts the rounds of all registers, except the last rounds */
 };
 

@@ -38,6 +38,7 @@ static void a_wrong_bit_in_one_key_size_is_found_and_named(void)
     for (size_t key_len = 16; key_len <= 32; key_len += 8) {
         CU_ASSERT_STRING_EQUAL(wrong_with((struct fake_aes_script){.ctr_flips_key_len = key_len}), "AES");
         CU_ASSERT_STRING_EQUAL(wrong_with((struct fake_aes_script){.cbc_flips_key_len = key_len}), "AES");
+        CU_ASSERT_STRING_EQUAL(wrong_with((struct fake_aes_script){.chains_flip_key_len = key_len}), "CTR_DRBG");
     }
 }
 
@@ -86,7 +87,10 @@ static void ctr_wrong_when_wide(const uint8_t *key, size_t key_len, uint8_t v[DR
 
 static bool is_found(size_t from, size_t to)
 {
-    const struct drng_aes wide = {.name = "wrong when wide", .ctr = ctr_wrong_when_wide, .cbc = drng_aes_portable.cbc};
+    const struct drng_aes wide = {.name = "wrong when wide",
+                                  .ctr = ctr_wrong_when_wide,
+                                  .cbc = drng_aes_portable.cbc,
+                                  .chains = drng_aes_portable.chains};
     const char *what = NULL;
     wrong_from = from;
     wrong_to = to;
@@ -99,6 +103,58 @@ static void a_wrong_wide_register_is_found(void)
     CU_ASSERT_TRUE(is_found(32, SIZE_MAX));
     CU_ASSERT_TRUE(is_found(9, 12));
     CU_ASSERT_TRUE(is_found(13, 20));
+}
+
+/* ---- A request in registers ---- */
+
+static enum { RIGHT, WRONG_OUT, WRONG_KEY, WRONG_V } request_is;
+
+static void request_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
+                           const uint8_t *provided)
+{
+    uint8_t stream[(16 + 3) * DRNG_AES_BLOCK];
+    uint8_t *state = stream + (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK * DRNG_AES_BLOCK;
+    drng_aes_portable.ctr(key, key_len, v, stream, sizeof(stream) / DRNG_AES_BLOCK, NULL, 0);
+    for (size_t i = 0; provided != NULL && i < key_len + DRNG_AES_BLOCK; i++) {
+        state[i] ^= provided[i];
+    }
+    if (out_len > 0) {
+        memcpy(out, stream, out_len);
+    }
+    memcpy(key, state, key_len);
+    memcpy(v, state + key_len, DRNG_AES_BLOCK);
+    if (out_len >= wrong_from && out_len <= wrong_to) {
+        out[out_len - 1] ^= request_is == WRONG_OUT;
+        key[key_len - 1] ^= request_is == WRONG_KEY;
+        v[DRNG_AES_BLOCK - 1] ^= request_is == WRONG_V;
+    }
+}
+
+static bool request_is_found(size_t from, size_t to)
+{
+    const struct drng_aes aes = {.name = "with a request",
+                                 .ctr = drng_aes_portable.ctr,
+                                 .cbc = drng_aes_portable.cbc,
+                                 .request = request_by_ctr,
+                                 .short_len = 256,
+                                 .chains = drng_aes_portable.chains};
+    const char *what = NULL;
+    wrong_from = from;
+    wrong_to = to;
+    return drng_self_test(&aes, false, &what) == DRNG_SELF_TEST_FAILED && what != NULL && strcmp(what, "AES") == 0;
+}
+
+/* The lengths are those of 4 and 8 blocks of AES-NI, and of 12 and 20 in registers of 256 bits. */
+static void a_wrong_request_is_found(void)
+{
+    static const size_t lengths[] = {1, 16, 17, 80, 81, 128, 129, 256};
+    request_is = RIGHT;
+    CU_ASSERT_FALSE(request_is_found(1, SIZE_MAX));
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i += 2) {
+        for (request_is = WRONG_OUT; request_is <= WRONG_V; request_is++) {
+            CU_ASSERT_TRUE(request_is_found(lengths[i], lengths[i + 1]));
+        }
+    }
 }
 
 /* ---- In the place of those that the plain ones are made of ---- */
@@ -159,6 +215,7 @@ static const struct unit_test tests[] = {
     {"a wrong bit in one key size is found and named", a_wrong_bit_in_one_key_size_is_found_and_named},
     {"a wrong bit in any call is found and named", a_wrong_bit_in_any_call_is_found_and_named},
     {"a wrong wide register is found", a_wrong_wide_register_is_found},
+    {"a wrong request is found", a_wrong_request_is_found},
     {"the choice is one that passes", the_choice_is_one_that_passes},
     {"a wrong HMAC is found only where asked for", a_wrong_hmac_is_found_only_where_asked_for},
 };
