@@ -22,7 +22,8 @@ scripts/bench/bench_threads.py
 scripts/bench/bench_startup.py
 scripts/bench/bench_claims.py
 scripts/bench/bench_clones.py
-scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} bench-claims bench-clones profile scaling startup threads
+[ $# -eq 0 ] || scripts/bench/bench_words.py "$1"
+scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} bench-claims bench-clones ${1:+bench-words} profile scaling startup threads
 
 mkdir -p $pictures
 for picture in bench-requests bench-ratios scaling-means scaling-shares; do
