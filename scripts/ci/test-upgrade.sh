@@ -1,0 +1,57 @@
+#!/bin/sh
+# test-upgrade.sh - drng 0.1.0 is upgraded to the package of today in a chroot of Debian 12 while an nginx serves: no
+# connection fails, the running nginx keeps its module until it is restarted, and what was on stays on.
+#
+#     test-upgrade.sh [DEB]     builds today's .deb where none is named
+#
+# 0.1.0 is built from its commit, and kept in /var/cache/drng-packages. Exits with 77 where that commit is not in this
+# clone, or where no chroot can be made. Listens on 127.0.0.1 only. Takes root.
+
+set -eu
+cd "$(dirname "$0")/../.."
+
+# The last commit of the main line whose CHANGELOG.md has nothing above 0.1.0, and whose module is that of 0.1.0.
+old=10fcfc55c870
+cache=/var/cache/drng-packages
+bare=$cache/bookworm
+old_deb=$cache/drng_0.1.0-$old.deb
+
+git cat-file -e "$old^{commit}" 2>/dev/null || {
+    echo "skipped: this clone does not have the commit of 0.1.0: git fetch --unshallow"
+    exit 77
+}
+scripts/ci/chroot.sh make bookworm $bare ca-certificates curl nginx-light openssl python3 >&2
+
+work=$(mktemp -d /var/tmp/drng-upgrade.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+if [ ! -e "$old_deb" ]; then
+    echo "Building: drng 0.1.0"
+    mkdir "$work/old"
+    git -c tar.umask=0022 archive "$old" | tar -C "$work/old" --extract
+    "$work/old/scripts/package.sh" "$work/packages" -G DEB >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+    mv "$work"/packages/drng_*.deb "$old_deb"
+fi
+if [ $# = 0 ]; then
+    scripts/packaging/package.sh "$work/new" -G DEB
+    set -- "$work"/new/drng_*.deb
+fi
+
+# Until the next version has its number, today's package has one that is larger than 0.1.0's.
+version=$(dpkg-deb -f "$1" Version)
+if dpkg --compare-versions "$version" gt "$(dpkg-deb -f "$old_deb" Version)"; then
+    cp "$1" "$work/new.deb"
+else
+    dpkg-deb -R "$1" "$work/tree"
+    sed -i "s/^Version: .*/&+today/" "$work/tree/DEBIAN/control"
+    dpkg-deb --root-owner-group --build "$work/tree" "$work/new.deb" >/dev/null
+fi
+
+mkdir "$work/root"
+# shellcheck disable=SC2016 # the inner shell's
+scripts/ci/chroot.sh copy $bare "$work/root" sh -ec '
+    cp "$2" "$1/old.deb"
+    cp "$3" "$1/new.deb"
+    cp scripts/packaging/upgrade-life.sh scripts/packaging/living.sh "$1"
+    exec scripts/ci/chroot.sh enter "$1" /bin/sh /upgrade-life.sh' sh "$work/root" "$old_deb" "$work/new.deb"

@@ -1,0 +1,125 @@
+#!/bin/sh
+# upgrade-life.sh - what test-upgrade.sh does in the chroot, where /old.deb is drng 0.1.0 and /new.deb the one after it.
+
+set -eu
+# shellcheck source=scripts/packaging/living.sh
+. /living.sh
+
+conf=/etc/ssl/openssl.cnf
+cp $conf "$work/openssl.cnf"
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+
+# A client that comes again and again, with a new connection each time, until it is told to stop.
+visit()
+{
+    : >"$work/failed"
+    while [ ! -e "$work/enough" ]; do
+        if (fetch_page) >>"$work/failed" 2>&1; then
+            echo >>"$work/visits"
+        fi
+    done
+}
+
+visits()
+{
+    wc -l <"$work/visits"
+}
+
+# So many more pages.
+wait_for_visits()
+{
+    until=$(($(visits) + $1))
+    while [ "$(visits)" -lt "$until" ]; do
+        [ ! -s "$work/failed" ] || fail "a page has failed: $(cat "$work/failed")"
+        sleep 0.05
+    done
+}
+
+says()
+{
+    # It exits with 3 where it cannot read a process; what it says counts.
+    drng-status --pid "$pid" --json >"$work/status" || true
+    grep -q "$1" "$work/status" || fail "drng-status does not say \"$1\": $(cat "$work/status")"
+    echo "drng-status says: $1"
+}
+
+files >"$work/before"
+
+step "0.1.0 serves nginx, and every program"
+dpkg -i /old.deb
+drng-enable on --system
+drng-enable on --service nginx
+served_by drng
+OPENSSL_CONF=$(sed -n 's/.*OPENSSL_CONF=//p' /etc/systemd/system/nginx.service.d/drng.conf | tail -n 1 | tr -d '"')
+export OPENSSL_CONF
+[ -f "$OPENSSL_CONF" ] || fail "0.1.0's drop-in names $OPENSSL_CONF"
+start_nginx
+fetch_page
+[ "$(mapping 'ossl-modules/drng\.so$')" = 3 ] || fail "nginx is not on drng"
+: >"$work/visits"
+visit &
+visitor=$!
+wait_for_visits 20
+
+step "Upgraded while nginx serves: no connection fails, and the running processes keep the module that they have"
+cp $conf "$work/enabled.cnf"
+cp "$OPENSSL_CONF" "$work/service.cnf"
+dpkg -i /new.deb
+wait_for_visits 20
+[ "$(mapping 'ossl-modules/drng\.so.*(deleted)$')" = 3 ] || fail "nginx no longer has its module"
+[ "$(mapping 'ossl-modules/drng\.so$')" = 0 ] || fail "two modules in one process"
+cmp $conf "$work/enabled.cnf" || fail "the upgrade has changed openssl.cnf"
+cmp "$OPENSSL_CONF" "$work/service.cnf" || fail "the upgrade has changed the service's file"
+says "it runs an older drng, whose counters this drng-status does not read: restart it"
+served_by drng
+drng-enable status --system
+drng-enable status --service nginx || fail "what 0.1.0 has switched on is not known as on"
+
+step "Reloaded: new workers, with the master's module"
+workers=$(cat "/proc/$pid/task/$pid/children")
+nginx -c "$work/nginx.conf" -s reload
+for worker in $workers; do
+    until gone "$worker"; do
+        sleep 0.05
+    done
+done
+wait_for_visits 20
+[ "$(mapping 'ossl-modules/drng\.so.*(deleted)$')" = 3 ] || fail "the new workers are without drng"
+
+step "Its program replaced without an end of service (USR2): the new processes have the new module"
+kill -USR2 "$pid"
+until [ -s "$work/nginx.pid" ] && [ "$(cat "$work/nginx.pid")" != "$pid" ]; do
+    sleep 0.05
+done
+kill -QUIT "$pid"
+until gone "$pid"; do
+    sleep 0.05
+done
+pid=$(cat "$work/nginx.pid")
+wait_for_visits 20
+[ "$(mapping 'ossl-modules/drng\.so$')" = 3 ] || fail "not the new module"
+says '"uses": "drng"'
+touch "$work/enough"
+wait $visitor
+[ ! -s "$work/failed" ] || fail "a page has failed: $(cat "$work/failed")"
+echo "$(visits) pages, and none has failed"
+stop_nginx
+
+step "What was switched on by 0.1.0 is switched off, and nothing is left"
+unset OPENSSL_CONF
+dpkg -P drng
+cmp $conf "$work/openssl.cnf" || fail "openssl.cnf is not byte for byte what it was"
+served_by default
+files >"$work/after"
+diff "$work/before" "$work/after" || fail "these files were not there before, or are no longer there"
+
+step "With a profile that an operator has changed, the change is kept, and drng serves"
+dpkg -i /old.deb
+drng-enable on --system
+sed -i 's/^# os_mixing = yes$/os_mixing = yes/' /etc/ssl/drng/drng.cnf
+dpkg --force-confold -i /new.deb
+grep -q '^os_mixing = yes' /etc/ssl/drng/drng.cnf || fail "the change is lost"
+served_by drng
+dpkg -P drng
+
+step "The upgrade goes as it should"
