@@ -40,6 +40,7 @@ struct drng_provctx {
     enum drng_request_mixing mixing;
     struct drng_shared_reader root; /* seeds the generators that have no parent */
     struct drng_threads *threads;   /* the generators behind OSSL_FUNC_provider_random_bytes() */
+    uint64_t threads_id;            /* theirs */
     uint64_t forks_before;          /* forks of this process's ancestors before this instance loaded */
     atomic_uint has_asked;          /* this instance has taken a seed; no bool: not every RISC-V can exchange a byte */
     char disabled_reason[DRNG_TEXT_SIZE];

@@ -81,6 +81,7 @@ __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HA
         drng_provctx_free(instance);
         return 0;
     }
+    instance->threads_id = drng_threads_id(instance->threads);
     drng_report_loaded(instance);
     *provctx = instance;
     *out = provider_functions;

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
     musl-tools systemtap-sdt-dev"
 checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3 python3-pytest
-    python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder"
+    python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder musl-tools rustc"
 servers="openssl nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="apparmor cpio crun disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint"
 fleet="prometheus prometheus-node-exporter needrestart bash-completion zsh fish"

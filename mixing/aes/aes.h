@@ -52,7 +52,8 @@ struct drng_aes {
     /*
      * A whole request of CTR_DRBG, kept in registers: the first out_len bytes of keystream, at most short_len, go to
      * `out`. The blocks that follow, XOR `provided`, become the new key and v, as in CTR_DRBG_Update. provided is NULL,
-     * or 48 bytes. key is aligned to 16 bytes. Leaves no secret on the stack. NULL: the caller does the same with ctr.
+     * or 48 bytes. key is aligned to 16 bytes. Leaves no secret on the stack and in registers. NULL: the caller does
+     * the same with ctr.
      */
     void (*request)(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                     const uint8_t *provided);

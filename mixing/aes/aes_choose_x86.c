@@ -7,6 +7,7 @@
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_x86.h"
+#include "mixing/machine/vectors_x86.h"
 #include "mixing/memory/wipe.h"
 
 typedef void long_request(const struct drng_stretch *stretch, size_t key_len);
@@ -54,8 +55,8 @@ static void ctr_vaes512(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_B
 static void request_ni(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                        const uint8_t *provided)
 {
-    const struct drng_request request = {key, v, out, out_len, provided};
-    drng_aes_ni_short(&request, key_len);
+    drng_aes_ni_short(key_len, out_len)(key, v, out, out_len, provided);
+    drng_cpu_clear_sse();
     drng_wipe_stack_256();
 }
 
@@ -64,11 +65,11 @@ static void request_vaes(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK]
 {
     if (out_len <= DRNG_AES_NI_SHORT) {
         request_ni(key, key_len, v, out, out_len, provided);
-        return;
+    } else {
+        drng_aes_vaes_short(key_len, out_len)(key, v, out, out_len, provided);
+        drng_wipe_stack_512_avx();
+        drng_cpu_clear_vectors();
     }
-    const struct drng_request request = {key, v, out, out_len, provided};
-    drng_aes_vaes_short(&request, key_len);
-    drng_wipe_stack_512_avx();
 }
 
 const struct drng_aes drng_aes_ni = {.name = "AES-NI",

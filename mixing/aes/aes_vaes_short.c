@@ -27,53 +27,57 @@ LANE_INLINE void put_out(struct drng_rest rest, lane *block, const int lanes)
 }
 
 /* key_len and `lanes` are constants wherever this is inlined. */
-LANE_INLINE void serve(const struct drng_request *request, const size_t key_len, const int lanes)
+LANE_INLINE void serve(const struct drng_request request, const size_t key_len, const int lanes)
 {
-    const __m128i v = drng_counter_loaded(request->v);
-    const struct drng_rest rest = {request->out, request->out_len};
+    const __m128i v = drng_counter_loaded(request.v);
+    const struct drng_rest rest = {request.out, request.out_len};
     lane block[MOST];
 
-    count(v, drng_aes_blocks(request->out_len), block, UPDATE_LANES);
+    count(v, drng_aes_blocks(request.out_len), block, UPDATE_LANES);
     count(v, 0, block + UPDATE_LANES, lanes - UPDATE_LANES);
-    keystream(request->key, key_len, block, lanes, NULL);
+    keystream(request.key, key_len, block, lanes, NULL);
     put_out(rest, block + UPDATE_LANES, lanes - UPDATE_LANES);
-    drng_aes_set_key_and_v(request, key_len, _mm256_castsi256_si128(block[0]), _mm256_extracti128_si256(block[0], 1),
+    drng_aes_set_key_and_v(&request, key_len, _mm256_castsi256_si128(block[0]), _mm256_extracti128_si256(block[0], 1),
                            _mm256_castsi256_si128(block[1]));
 }
 
-typedef void kernel(const struct drng_request *request);
-
-WIDE DRNG_OWN_FRAME static void fewer_128(const struct drng_request *request)
+WIDE DRNG_OWN_FRAME static void fewer_128(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                          const uint8_t *provided)
 {
-    serve(request, 16, FEWER);
+    serve((struct drng_request){key, v, out, out_len, provided}, 16, FEWER);
 }
 
-WIDE DRNG_OWN_FRAME static void most_128(const struct drng_request *request)
+WIDE DRNG_OWN_FRAME static void most_128(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                         const uint8_t *provided)
 {
-    serve(request, 16, MOST);
+    serve((struct drng_request){key, v, out, out_len, provided}, 16, MOST);
 }
 
-WIDE DRNG_OWN_FRAME static void fewer_192(const struct drng_request *request)
+WIDE DRNG_OWN_FRAME static void fewer_192(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                          const uint8_t *provided)
 {
-    serve(request, 24, FEWER);
+    serve((struct drng_request){key, v, out, out_len, provided}, 24, FEWER);
 }
 
-WIDE DRNG_OWN_FRAME static void most_192(const struct drng_request *request)
+WIDE DRNG_OWN_FRAME static void most_192(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                         const uint8_t *provided)
 {
-    serve(request, 24, MOST);
+    serve((struct drng_request){key, v, out, out_len, provided}, 24, MOST);
 }
 
-WIDE DRNG_OWN_FRAME static void fewer_256(const struct drng_request *request)
+WIDE DRNG_OWN_FRAME static void fewer_256(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                          const uint8_t *provided)
 {
-    serve(request, 32, FEWER);
+    serve((struct drng_request){key, v, out, out_len, provided}, 32, FEWER);
 }
 
-WIDE DRNG_OWN_FRAME static void most_256(const struct drng_request *request)
+WIDE DRNG_OWN_FRAME static void most_256(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len,
+                                         const uint8_t *provided)
 {
-    serve(request, 32, MOST);
+    serve((struct drng_request){key, v, out, out_len, provided}, 32, MOST);
 }
 
-static kernel *kernel_for(size_t key_len, bool fewer)
+static drng_aes_short *kernel_for(size_t key_len, bool fewer)
 {
     switch (key_len) {
     case 16:
@@ -85,7 +89,7 @@ static kernel *kernel_for(size_t key_len, bool fewer)
     }
 }
 
-void drng_aes_vaes_short(const struct drng_request *request, size_t key_len)
+drng_aes_short *drng_aes_vaes_short(size_t key_len, size_t out_len)
 {
-    kernel_for(key_len, request->out_len <= FEWER_LEN)(request);
+    return kernel_for(key_len, out_len <= FEWER_LEN);
 }

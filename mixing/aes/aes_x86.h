@@ -88,10 +88,36 @@ DRNG_AES_INLINE void drng_aes_expand_128(__m128i rk[11], const uint8_t key[16])
     rk[10] = drng_aes_next_key(rk[9], rk[9], 0x36);
 }
 
-/* Six new words from the six before them. *low holds the first four, the low half of *high the other two. */
-DRNG_AES_INLINE void drng_aes_step_192(__m128i *low, __m128i *high, int rcon)
+/*
+ * A shorter way to the prefix of the next round key. That one is prefix(key) and a word that is added to all four, so
+ * its own prefix is prefix(prefix(key)) and this word added to the first and third alone: what the masks here leave.
+ * drng_aes_rest(x) is what there is to add to the masked x for prefix(x). The rest of the next key is
+ * drng_aes_rest(prefix(key)), which is known before the next key is.
+ */
+DRNG_AES_INLINE __m128i drng_aes_first_and_third(__m128i key)
 {
-    *low = _mm_aesenclast_si128(drng_aes_rot(*high, 1), drng_aes_prefix_rcon(*low, rcon));
+    return _mm_and_si128(key, _mm_set_epi32(0, -1, 0, -1));
+}
+
+DRNG_AES_INLINE __m128i drng_aes_rest(__m128i key)
+{
+    return _mm_xor_si128(drng_aes_first_and_third(key), drng_aes_prefix(key));
+}
+
+/* The round key after *key, where `last` has the last word before it in this column; *rest becomes the new one's. */
+DRNG_AES_INLINE void drng_aes_next_with_rest(__m128i *key, __m128i *rest, __m128i last, int column, int rcon)
+{
+    const __m128i masked = drng_aes_first_and_third(*key);
+    const __m128i prefix = _mm_xor_si128(masked, *rest);
+    const __m128i added = _mm_xor_si128(masked, _mm_xor_si128(*rest, _mm_set1_epi32(rcon)));
+    *key = _mm_aesenclast_si128(drng_aes_rot(last, column), added);
+    *rest = drng_aes_rest(prefix);
+}
+
+/* Six new words from the six before them. *low holds the first four, the low half of *high the other two. */
+DRNG_AES_INLINE void drng_aes_step_192(__m128i *low, __m128i *rest, __m128i *high, int rcon)
+{
+    drng_aes_next_with_rest(low, rest, *high, 1, rcon);
     const __m128i last = _mm_shuffle_epi32(*low, 0xff);
     *high = _mm_xor_si128(_mm_xor_si128(*high, _mm_slli_si128(*high, 4)), last);
 }
@@ -283,11 +309,15 @@ enum {
     DRNG_AES_VAES512_MIN = 32,
 };
 
-/* aes_ni_short.c, at most DRNG_AES_NI_SHORT bytes. */
-void drng_aes_ni_short(const struct drng_request *request, size_t key_len);
+/*
+ * drng_aes.request for one size of keys, and for some lengths. The arguments come in registers: a request waits for the
+ * address of its key.
+ */
+typedef void drng_aes_short(uint8_t *key, uint8_t *v, uint8_t *out, size_t out_len, const uint8_t *provided);
 
-/* aes_vaes_short.c, at most DRNG_AES_VAES_SHORT bytes. */
-void drng_aes_vaes_short(const struct drng_request *request, size_t key_len);
+/* aes_ni_short.c, at most DRNG_AES_NI_SHORT bytes; aes_vaes_short.c, at most DRNG_AES_VAES_SHORT bytes. */
+drng_aes_short *drng_aes_ni_short(size_t key_len, size_t out_len);
+drng_aes_short *drng_aes_vaes_short(size_t key_len, size_t out_len);
 
 /*
  * aes_ni.c, aes_vaes256.c, aes_vaes512.c: any number of blocks, at least DRNG_AES_VAES256_MIN, at least
@@ -298,6 +328,7 @@ void drng_aes_ni_long(const struct drng_stretch *stretch, size_t key_len);
 void drng_aes_vaes256_long(const struct drng_stretch *stretch, size_t key_len);
 void drng_aes_vaes512_long(const struct drng_stretch *stretch, size_t key_len);
 
+/* aes_ni_cbc.c */
 void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16], uint8_t *out, const uint8_t *in,
                      size_t blocks);
 void drng_aes_ni_chains(const struct drng_aes_schedule *schedule, uint8_t chain[DRNG_AES_CHAINS][16], const uint8_t *in,

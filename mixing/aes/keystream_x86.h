@@ -30,16 +30,18 @@ LANE_INLINE void keystream_128(const uint8_t *key, lane *block, const int lanes,
 {
     static const int rcon[] = DRNG_AES_RCONS;
     __m128i round_key = _mm_loadu_si128((const __m128i *)key);
+    __m128i rest = drng_aes_rest(round_key);
     add_round_key(block, lanes, round_key);
     keep(&rk, round_key);
-    round_key = drng_aes_next_key(round_key, round_key, rcon[0]);
+    drng_aes_next_with_rest(&round_key, &rest, round_key, 3, rcon[0]);
     keep(&rk, round_key);
     DRNG_AES_UNROLL
     for (int i = 1; i < 10; i++) {
-        const __m128i next = drng_aes_now(drng_aes_next_key(round_key, round_key, rcon[i]));
-        keep(&rk, next);
-        do_round(block, lanes, round_key);
-        round_key = next;
+        const __m128i before = round_key;
+        drng_aes_next_with_rest(&round_key, &rest, round_key, 3, rcon[i]);
+        round_key = drng_aes_now(round_key);
+        keep(&rk, round_key);
+        do_round(block, lanes, before);
     }
     do_last_round(block, lanes, round_key);
 }
@@ -49,15 +51,16 @@ LANE_INLINE void keystream_192(const uint8_t *key, lane *block, const int lanes,
 {
     __m128i low = _mm_loadu_si128((const __m128i *)key);
     __m128i high = _mm_loadl_epi64((const __m128i *)(key + 16));
+    __m128i rest = drng_aes_rest(low);
     add_round_key(block, lanes, low);
     keep(&rk, low);
     DRNG_AES_UNROLL
     for (int rcon = 1; rcon < 0x100; rcon <<= 2) {
         const __m128i before = high;
-        drng_aes_step_192(&low, &high, rcon);
+        drng_aes_step_192(&low, &rest, &high, rcon);
         const __m128i one = _mm_unpacklo_epi64(before, low);
         const __m128i two = _mm_unpacklo_epi64(_mm_srli_si128(low, 8), high);
-        drng_aes_step_192(&low, &high, rcon << 1);
+        drng_aes_step_192(&low, &rest, &high, rcon << 1);
         low = drng_aes_now(low);
         keep(&rk, one);
         keep(&rk, two);

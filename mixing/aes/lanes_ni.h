@@ -40,3 +40,12 @@ LANE_INLINE void count(__m128i v, size_t at, lane *block, const int lanes)
         block[i] = drng_counter_block(from, i + 1);
     }
 }
+
+LANE_INLINE void encrypt(const struct drng_aes_schedule *schedule, lane *block, const int lanes)
+{
+    add_round_key(block, lanes, drng_aes_round_key(schedule, 0));
+    for (unsigned round = 1; round < schedule->rounds; round++) {
+        do_round(block, lanes, drng_aes_round_key(schedule, round));
+    }
+    do_last_round(block, lanes, drng_aes_round_key(schedule, schedule->rounds));
+}

@@ -279,6 +279,7 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const 
         drng_wipe_stack_512();
     }
     drng_wipe(provided, sizeof(provided));
+    drng_cpu_clear_vectors();
 }
 
 static void plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len)
@@ -289,6 +290,7 @@ static void plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m,
     }
     output_and_update(drbg, m, out, out_len, NULL);
     drng_wipe_stack_512();
+    drng_cpu_clear_vectors();
 }
 
 static void make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len,
@@ -299,7 +301,6 @@ static void make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, 
     } else {
         request_with_input(drbg, m, out, out_len, additional, fresh);
     }
-    drng_cpu_clear_vectors();
 }
 
 enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,

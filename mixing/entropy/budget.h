@@ -25,7 +25,7 @@ enum {
     DRNG_LAST_BUDGET_NS = 5500000,    /* the same if no other source is next */
     DRNG_SOLE_BUDGET_NS = 9000000,    /* the same for RDRAND if no other source exists: it may use RDSEED's time, too */
     DRNG_STARTUP_BUDGET_NS = 1500000, /* added while the start-up tests of RDSEED are not done */
-    DRNG_CERTIFIED_WORD_NS = 60000,   /* a word of a seed by certificate: above the 47 us of two threads on a Zen 5 */
+    DRNG_CERTIFIED_WORD_NS = 60000,   /* a word of a seed by certificate; two threads on a Zen 5 took 47 us */
     DRNG_GAP_CAP_NS = 1000000,
 };
 

@@ -2,7 +2,7 @@
  * cbc_mac.h - AES-128-CBC-MAC with a zero IV, a vetted conditioning component (SP 800-90B, 3.1.5.1.1).
  *
  * CBC-MAC is secure only if all inputs under one key have the same length. seed.c uses one key and one number of words
- * for each instruction.
+ * for each reader.
  */
 
 #ifndef DRNG_CBC_MAC_H

@@ -16,15 +16,19 @@ static void count_retries(struct drng_instruction *in, uint64_t retries)
     }
 }
 
-/* Reads one word without testing it. */
+/*
+ * Reads one word without testing it. An instruction that gave none for as long as a whole seed by design may take is
+ * dry: the rest of a longer budget, for seeds by certificate, would pass in vain, and others may be waiting.
+ */
 static enum drng_result read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
 {
     const struct drng_instruction_row *row = in->row;
     uint64_t retries = 0;
     bool read = drng_try_word(row->read, row->tries, &retries, word);
+    const uint64_t dry_at = budget->left_ns > DRNG_SOLE_BUDGET_NS ? budget->left_ns - DRNG_SOLE_BUDGET_NS : 0;
     while (!read && row->starves) {
         (void)drng_budget_charge(budget);
-        if (drng_budget_spent(budget)) {
+        if (drng_budget_spent(budget) || budget->left_ns <= dry_at) {
             break;
         }
         read = drng_try_word(row->read, row->tries, &retries, word);

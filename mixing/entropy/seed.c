@@ -133,9 +133,13 @@ static size_t window_words(const struct drng_seed_policy *policy, unsigned i)
     return certified != NULL ? drng_claim_window_words(certified) : drng_instruction_rows[i].window_words;
 }
 
-/* The entropy that is claimed for the words of a seed, in bits. */
-static uint64_t claimed_bits(const struct drng_seed_policy *policy, unsigned i, size_t len)
+/* The entropy that is claimed for the words of a seed, in bits; of another source's seeds nothing is. */
+static uint64_t claimed_bits(const struct drng_seed_policy *policy, enum drng_source source, size_t len)
 {
+    if (source == DRNG_SOURCE_NONE || source == DRNG_SOURCE_FALLBACK) {
+        return 0;
+    }
+    const unsigned i = source - DRNG_SOURCE_INSTRUCTION;
     const struct drng_claim *certified = policy->certified[i];
     const unsigned bits = certified != NULL ? drng_claim_window_bits(certified, window_words(policy, i))
                                             : drng_instruction_rows[i].window_bits;
@@ -208,16 +212,14 @@ static void count(const struct drng_seed_policy *policy, enum drng_source source
     struct drng_counters *counters = policy->counters;
     DRNG_PROBE2(seed, source, len);
     drng_note_source(counters, source);
-    drng_note_claimed(counters, 0);
+    drng_note_claimed(counters, claimed_bits(policy, source, len));
     if (source == DRNG_SOURCE_NONE) {
         drng_count(&counters->seed_failures);
     } else if (source == DRNG_SOURCE_FALLBACK) {
         drng_count(&counters->seeds_fallback);
         DRNG_PROBE1(fallback, len);
     } else {
-        const unsigned i = source - DRNG_SOURCE_INSTRUCTION;
-        drng_note_claimed(counters, claimed_bits(policy, i, len));
-        drng_count(&counters->seeds[i]);
+        drng_count(&counters->seeds[source - DRNG_SOURCE_INSTRUCTION]);
     }
 }
 

@@ -5,17 +5,15 @@
 #include "mixing/library/machine.h"
 #include "mixing/library/source.h"
 
-/* Every window holds this much by its instruction's claim: instruction.h. */
-enum { CLAIMED_BITS = 256 };
-
 static struct drng_seed_info info_of(enum drng_source source, enum drng_conditioning conditioning)
 {
     struct drng_seed_info info = {.source = drng_source_name(source), .conditioner = "none"};
     info.grade = drng_source_grade(source);
     if (info.grade == DRNG_GRADE_SEED || info.grade == DRNG_GRADE_GENERATOR) {
         info.conditioner = conditioning == DRNG_BY_CBC_MAC ? "AES-128-CBC-MAC" : "HMAC-SHA-256";
-        info.raw_words = (unsigned)drng_instruction_rows[source - DRNG_SOURCE_INSTRUCTION].window_words;
-        info.claimed_bits = CLAIMED_BITS;
+        const struct drng_instruction_row *row = &drng_instruction_rows[source - DRNG_SOURCE_INSTRUCTION];
+        info.raw_words = (unsigned)row->window_words;
+        info.claimed_bits = row->window_bits;
     }
     return info;
 }

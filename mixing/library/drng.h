@@ -139,7 +139,7 @@ struct drng_seed_info {
     const char *conditioner; /* "AES-128-CBC-MAC"; "none" if the kernel served; constant */
     enum drng_grade grade;
     unsigned raw_words;    /* 64-bit words that make 16 bytes of seed; 0 if the kernel served */
-    unsigned claimed_bits; /* bits of entropy claimed for these raw words; 0 if the kernel served */
+    unsigned claimed_bits; /* bits of entropy that drng's design assumes in them; 0 if the kernel served */
     uint64_t reserved[4];  /* zero */
 };
 

@@ -4,10 +4,21 @@
 
 enum { FULL_ENTROPY_MILLIBITS = (128 + 64) * 1000 };
 
+static bool is_listed(const struct drng_listed_part *parts, const struct drng_cpu *cpu)
+{
+    bool listed = parts == NULL;
+    for (; parts != NULL && parts->family != 0; parts++) {
+        const bool of_model = parts->model == DRNG_EVERY_MODEL || parts->model == cpu->model;
+        const bool of_stepping = parts->steppings == 0 || (parts->steppings >> cpu->stepping & 1) != 0;
+        listed |= parts->family == cpu->family && of_model && of_stepping;
+    }
+    return listed;
+}
+
 static bool matches(const struct drng_claim *claim, const struct drng_cpu *cpu)
 {
     const bool of_maker = claim->vendor == NULL || strcmp(claim->vendor, cpu->vendor) == 0;
-    return of_maker && cpu->family >= claim->first_family && cpu->family <= claim->last_family;
+    return of_maker && is_listed(claim->parts, cpu);
 }
 
 const struct drng_claim *drng_claim_find(const struct drng_cpu *cpu, unsigned instruction)

@@ -25,6 +25,7 @@ struct drng_cpu {
     char vendor[13];   /* "AuthenticAMD", NUL-terminated */
     unsigned family;   /* display family: base plus extended */
     unsigned model;    /* display model */
+    unsigned stepping; /* 0 to 15 */
     bool hypervisor;   /* CPUID.1:ECX[31]; where nothing tells, there may be one */
     bool confidential; /* the guest does not trust its host: AMD SEV, Intel TDX */
     bool has[DRNG_INSTRUCTIONS];

@@ -32,6 +32,7 @@ __attribute__((target("xsave"))) static uint64_t saved_state(unsigned leaf1_ecx)
 
 static void identify_model(struct drng_cpu *cpu, unsigned signature)
 {
+    cpu->stepping = signature & 0xf;
     const unsigned base_family = signature >> 8 & 0xf;
     const unsigned base_model = signature >> 4 & 0xf;
     cpu->family = base_family == 0xf ? base_family + (signature >> 20 & 0xff) : base_family;

@@ -64,7 +64,7 @@ const char *drng_denial_text(enum drng_denial denial)
     case DRNG_VETOED:
         return "switched off by the kernel (flag missing in /proc/cpuinfo)";
     case DRNG_UNCERTIFIED:
-        return "no certificate counts its words (claim = certified)";
+        return "drng knows no certificate for it on this CPU (claim = certified)";
     }
     return "not allowed";
 }

@@ -40,7 +40,7 @@ enum { DRNG_STARVING_TRIES = 8 };
  * conditioning loses practically none of the block's entropy (SP 800-90B, 3.1.5.1.2).
  *
  * RDSEED and the other seed-grade instructions: 512 bits, of which the health tests' cutoffs assume half. Intel's and
- * POWER's makers claim as much of their words. AMD's certificate has some hundredths of it.
+ * POWER's makers claim as much of their words, and AMD's certificate a hundredth of it (claim.h has who says so).
  *
  * RDRAND: enough words to span two reseeds of the generator behind it, each worth 128 bits. Intel's generator reseeds
  * after at most 1022 words, AMD's after at most 1024. A window that holds 128 bits from after each of two reseeds needs

@@ -3,25 +3,7 @@
 #include <immintrin.h>
 
 #include "mixing/machine/cpu.h"
-
-#define LOW_REGISTERS                                                                                                  \
-    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12",         \
-        "xmm13", "xmm14", "xmm15"
-
-static void clear_sse(void)
-{
-    __asm__ volatile("pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\t"
-                     "pxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\t"
-                     "pxor %%xmm4, %%xmm4\n\tpxor %%xmm5, %%xmm5\n\t"
-                     "pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7\n\t"
-                     "pxor %%xmm8, %%xmm8\n\tpxor %%xmm9, %%xmm9\n\t"
-                     "pxor %%xmm10, %%xmm10\n\tpxor %%xmm11, %%xmm11\n\t"
-                     "pxor %%xmm12, %%xmm12\n\tpxor %%xmm13, %%xmm13\n\t"
-                     "pxor %%xmm14, %%xmm14\n\tpxor %%xmm15, %%xmm15"
-                     :
-                     :
-                     : LOW_REGISTERS);
-}
+#include "mixing/machine/vectors_x86.h"
 
 /* VZEROALL does the same in one instruction, but takes longer. */
 static void clear_avx(void)
@@ -37,7 +19,7 @@ static void clear_avx(void)
                      "vzeroupper"
                      :
                      :
-                     : LOW_REGISTERS);
+                     : DRNG_LOW_REGISTERS);
 }
 
 /* No compiler uses these registers here, but memcpy() of the C library does. */
@@ -65,6 +47,6 @@ void drng_cpu_clear_vectors(void)
     } else if (__builtin_cpu_supports("avx")) {
         clear_avx();
     } else {
-        clear_sse();
+        drng_cpu_clear_sse();
     }
 }

@@ -27,7 +27,6 @@ const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
 const struct drng_claim drng_claims[] = {
     {.instruction = DRNG_TRNG,
      .maker = "IBM",
-     .last_family = DRNG_ANY_FAMILY,
      .says = "full entropy in 32 bytes, as its Linux driver counts",
      .document = "arch/s390/crypto/prng.c of Linux"},
     {.maker = NULL},

@@ -20,9 +20,9 @@ static void describe_certificate(const struct drng_claim *claim, char text[DRNG_
 {
     const size_t words = drng_claim_window_words(claim);
     (void)snprintf(text, DRNG_CLAIM_TEXT_SIZE,
-                   "%s: %u bits in %zu words, by %s's certificates (%s%s): compare the processors that they list",
+                   "%s: %u bits in %zu words, by %s's certificate (%s%s): compare the processors that it lists",
                    drng_instruction_rows[claim->instruction].name, drng_claim_window_bits(claim, words), words,
-                   claim->maker, claim->certificates, hand(claim));
+                   claim->maker, claim->certificate, hand(claim));
 }
 
 static void describe_design(unsigned instruction, char text[DRNG_CLAIM_TEXT_SIZE])
@@ -32,18 +32,18 @@ static void describe_design(unsigned instruction, char text[DRNG_CLAIM_TEXT_SIZE
     const int len = snprintf(text, DRNG_CLAIM_TEXT_SIZE, "%s: %u bits in %zu words, by design; ", row->name,
                              row->window_bits, row->window_words);
     if (drng_claim_window_words(claim) > 0) {
-        (void)snprintf(text + len, DRNG_CLAIM_TEXT_SIZE - (size_t)len, "%s's certificates allow %u (%s%s)",
-                       claim->maker, drng_claim_window_bits(claim, row->window_words), claim->certificates,
-                       hand(claim));
+        (void)snprintf(text + len, DRNG_CLAIM_TEXT_SIZE - (size_t)len, "%s's certificate allows %u (%s%s)",
+                       claim->maker, drng_claim_window_bits(claim, row->window_words), claim->certificate, hand(claim));
     } else {
-        (void)snprintf(text + len, DRNG_CLAIM_TEXT_SIZE - (size_t)len, "no certificate counts them");
+        (void)snprintf(text + len, DRNG_CLAIM_TEXT_SIZE - (size_t)len, "no certificate is known for them");
     }
 }
 
 void drng_claims_source(const struct drng_provctx *provctx, enum drng_source first, char text[DRNG_CLAIM_TEXT_SIZE])
 {
     if (first == DRNG_SOURCE_NONE || first == DRNG_SOURCE_FALLBACK) {
-        (void)snprintf(text, DRNG_CLAIM_TEXT_SIZE, "no instruction makes seeds, and drng counts nothing of others");
+        (void)snprintf(text, DRNG_CLAIM_TEXT_SIZE,
+                       "no instruction makes seeds, and drng claims no entropy for those of OpenSSL's source");
         return;
     }
     const unsigned instruction = first - DRNG_SOURCE_INSTRUCTION;

@@ -17,7 +17,7 @@ enum {
 /* The generators of one thread, made at its first request. Only that thread uses them; the lock guards the table. */
 struct thread {
     struct drng_threads *threads;
-    const void *owner; /* the address of the thread's `cache`, unique among living threads */
+    const void *owner; /* the address of the thread's `places`, unique among living threads */
     struct drng_drbg *drbg[2];
 };
 
@@ -31,18 +31,23 @@ struct table {
 
 struct drng_threads {
     const struct drng_core *core; /* all memory here is this core's */
-    uint64_t id;                  /* never used twice in a process, so an outdated cache entry matches nothing */
+    uint64_t id;                  /* never used twice in a process, so an outdated place matches nothing */
     struct drng_lock *lock;       /* in a slot */
     struct drng_drbg *primary;
     struct table *table; /* NULL: no thread has drawn yet */
 };
 
-/* Where this thread finds its generators without the lock, for a few library contexts, by `id`. */
-enum { CACHED = 8 };
-static _Thread_local struct cached {
-    uint64_t id;
-    struct thread *thread;
-} cache[CACHED];
+/*
+ * Where this thread finds its generators without the lock, for a few library contexts: by the id, which stands on both
+ * sides of them. A signal handler that draws under another context may put that one's in the same place while this
+ * context's are read or written; the two ids then differ.
+ */
+enum { PLACES = 8 };
+static _Thread_local struct place {
+    volatile uint64_t id;
+    struct drng_drbg *volatile drbg[2];
+    volatile uint64_t same_id;
+} places[PLACES];
 
 /* ---- The table of threads. Each change is one store, so that the table is consistent if the process forks. ---- */
 
@@ -168,6 +173,11 @@ struct drng_threads *drng_threads_new(const struct drng_core *core)
     return threads;
 }
 
+uint64_t drng_threads_id(const struct drng_threads *threads)
+{
+    return threads->id;
+}
+
 static void free_thread(struct thread *thread)
 {
     drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PUBLIC]);
@@ -196,19 +206,43 @@ void drng_threads_free(struct drng_threads *threads)
     drng_free(threads->core, threads);
 }
 
-static struct cached *cached_for(const struct drng_threads *threads)
+static struct place *place_for(uint64_t id)
 {
-    return &cache[threads->id % CACHED];
+    return &places[id % PLACES];
+}
+
+static void remember(const struct thread *thread)
+{
+    const uint64_t id = thread->threads->id;
+    struct place *place = place_for(id);
+    place->id = id;
+    place->drbg[OSSL_PROV_RANDOM_PUBLIC] = thread->drbg[OSSL_PROV_RANDOM_PUBLIC];
+    place->drbg[OSSL_PROV_RANDOM_PRIVATE] = thread->drbg[OSSL_PROV_RANDOM_PRIVATE];
+    place->same_id = id;
+}
+
+/* NULL: this thread has none under this context, or does not remember them. */
+static inline struct drng_drbg *remembered(uint64_t id, int which)
+{
+    const struct place *place = place_for(id);
+    const bool before = place->id == id;
+    struct drng_drbg *drbg = place->drbg[which];
+    return __builtin_expect(before && place->same_id == id, 1) ? drbg : NULL;
+}
+
+static void forget(const struct thread *thread)
+{
+    struct place *place = place_for(thread->threads->id);
+    if (place->id == thread->threads->id) {
+        place->id = 0;
+    }
 }
 
 /* libcrypto calls this in a thread that ends. */
 static void thread_ends(void *vthread)
 {
     struct thread *thread = vthread;
-    struct cached *cached = cached_for(thread->threads);
-    if (cached->thread == thread) {
-        *cached = (struct cached){0, NULL};
-    }
+    forget(thread);
     if (unlink_thread(thread->threads, thread)) {
         free_thread(thread);
     }
@@ -309,7 +343,7 @@ static struct thread *new_thread(struct drng_provctx *provctx)
         return NULL;
     }
     thread->threads = provctx->threads;
-    thread->owner = cache;
+    thread->owner = places;
     if (!make_generators(provctx, thread) || !register_thread(&provctx->core, thread)) {
         free_thread(thread);
         return NULL;
@@ -326,7 +360,7 @@ static bool find_own(struct drng_threads *threads, struct thread **thread)
     if (!drng_lock(threads->lock)) {
         return false;
     }
-    *thread = find(threads, cache);
+    *thread = find(threads, places);
     drng_unlock(threads->lock);
     return true;
 }
@@ -346,31 +380,47 @@ static struct thread *find_or_make(struct drng_provctx *provctx)
             return NULL;
         }
     }
-    *cached_for(threads) = (struct cached){threads->id, thread};
+    remember(thread);
     return thread;
 }
 
-static struct drng_drbg *generator_of(const struct thread *thread, int which)
+/* Not inlined: a request is not to wait for what its slow path saves. NULL: an error is in the queue. */
+static __attribute__((noinline)) struct drng_drbg *look_further(struct drng_provctx *provctx, int which)
 {
-    return thread->drbg[which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
+    const struct thread *thread = find_or_make(provctx);
+    return thread != NULL ? thread->drbg[which] : NULL;
+}
+
+static __attribute__((noinline)) bool generate_parts(struct drng_drbg *drbg, unsigned char *out, size_t len,
+                                                     unsigned strength)
+{
+    bool served = true;
+    for (size_t done = 0; served && done < len;) {
+        const size_t part = len - done < DRNG_DRBG_MAX_REQUEST ? len - done : DRNG_DRBG_MAX_REQUEST;
+        served = drng_drbg_generate(drbg, out + done, part, strength, 0, NULL, 0) == 1;
+        done += part;
+    }
+    if (!served) {
+        drng_wipe(out, len);
+    }
+    return served;
 }
 
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
     struct drng_provctx *provctx = vprovctx;
-    unsigned char *out = buffer;
-    const struct cached *cached = cached_for(provctx->threads);
-    const bool known = cached->id == provctx->threads->id;
-    const struct thread *thread = known ? cached->thread : find_or_make(provctx);
-    bool served = thread != NULL;
+    const int kind = which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC;
+    struct drng_drbg *drbg = remembered(provctx->threads_id, kind);
 
-    for (size_t done = 0; served && done < len;) {
-        const size_t part = len - done < DRNG_DRBG_MAX_REQUEST ? len - done : DRNG_DRBG_MAX_REQUEST;
-        served = drng_drbg_generate(generator_of(thread, which), out + done, part, strength, 0, NULL, 0) == 1;
-        done += part;
+    if (drbg == NULL) {
+        drbg = look_further(provctx, kind);
     }
-    if (!served) {
+    if (drbg == NULL) {
         drng_wipe(buffer, len);
+        return 0;
     }
-    return served;
+    if (len - 1 < DRNG_DRBG_MAX_REQUEST) {
+        return drng_drbg_generate(drbg, buffer, len, strength, 0, NULL, 0);
+    }
+    return generate_parts(drbg, buffer, len, strength);
 }

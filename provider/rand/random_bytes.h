@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* OpenSSL 3.5's, for older headers. */
 #ifndef OSSL_FUNC_PROVIDER_RANDOM_BYTES
@@ -29,6 +30,9 @@ struct drng_threads;
  * no memory.
  */
 struct drng_threads *drng_threads_new(const struct drng_core *core);
+
+/* By which a thread remembers its generators: never used twice in a process. */
+uint64_t drng_threads_id(const struct drng_threads *threads);
 
 /* Frees the generators of all threads, living and ended. No thread may be in drng_random_bytes(). */
 void drng_threads_free(struct drng_threads *threads);

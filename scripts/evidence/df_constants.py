@@ -83,7 +83,7 @@ def expand(key: list[int]) -> list[list[int]]:
         elif nk > 6 and i % nk == 4:
             word = [SBOX[x] for x in word]
         words.append(add(words[i - nk], word))
-    return [sum(words[i : i + 4], []) for i in range(0, len(words), 4)]
+    return [[byte for word in words[i : i + 4] for byte in word] for i in range(0, len(words), 4)]
 
 
 def mix(column: list[int]) -> list[int]:
@@ -104,7 +104,7 @@ def encrypt(round_keys: list[list[int]], block: list[int]) -> list[int]:
     for round_key in round_keys[1:]:
         block = [SBOX[block[(i + 4 * (i % 4)) % BLOCK]] for i in range(BLOCK)]
         if round_key is not round_keys[-1]:
-            block = sum((mix(block[i : i + 4]) for i in range(0, BLOCK, 4)), [])
+            block = [byte for i in range(0, BLOCK, 4) for byte in mix(block[i : i + 4])]
         block = add(block, round_key)
     return block
 

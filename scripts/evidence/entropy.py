@@ -68,7 +68,7 @@ def claims_of(machine: str) -> list[dict[str, str]]:
     table = source[source.index("const struct drng_claim drng_claims[]") :]
     claims = []
     for members in re.findall(r"\{(\.instruction = .*?)\}", table, re.DOTALL):
-        pairs = re.findall(r"\.(\w+) = ((?:\"[^\"]*\"\s*)+|[^,\s]+)", members)
+        pairs = re.findall(r"\.(\w+) =\s+((?:\"[^\"]*\"\s*)+|[^,\s]+)", members)
         claims.append({name: "".join(re.findall(r'"([^"]*)"', text)) or text for name, text in pairs})
     if not claims:
         raise RuntimeError(f"words_{machine}.c has no claims that can be read")
@@ -106,10 +106,10 @@ def conditioning_table() -> str:
     claimed = next(s.entropy for s in cutoffs.SAMPLES if s.name == "WORD")
     rdseed, rdrand = known["DRNG_RDSEED_WORDS"], known["DRNG_RDRAND_WORDS"]
     windows = [("RDSEED", rdseed, claimed * rdseed), ("RDRAND", rdrand, rdrand_entropy(rdrand))]
-    for claim in claims_of("x86"):
-        if millibits(claim) > 0:
-            words = certified_words(millibits(claim))
-            windows.append((f"RDSEED, {claim['maker']}, certified", words, words * millibits(claim) // 1000))
+    rates = {claim["maker"]: millibits(claim) for claim in claims_of("x86") if millibits(claim) > 0}
+    for maker, rate in rates.items():
+        words = certified_words(rate)
+        windows.append((f"RDSEED, {maker}, certified", words, words * rate // 1000))
     rows = []
     for name, words, h_in in windows:
         n_in = 64 * words
@@ -152,12 +152,20 @@ def tests_table() -> str:
     return head + "| --- " * 5 + "|\n" + "\n".join(rows) + "\n"
 
 
-def families(claim: dict[str, str]) -> str:
-    """As CPUID counts them; "all" where the claim does not look at them."""
-    if claim["last_family"] == "DRNG_ANY_FAMILY":
-        return "all"
-    first, last = (int(claim[key], 16) for key in ("first_family", "last_family"))
-    return f"{first:02x}h" if first == last else f"{first:02x}h to {last:02x}h"
+def parts_of(claim: dict[str, str], machine: str) -> str:
+    """The processors on a certificate's list, as Intel writes family and model: 06_55 and its steppings."""
+    if "parts" not in claim:
+        return "all others" if claim.get("vendor") else "all"
+    source = (ROOT / "mixing" / "machine" / f"words_{machine}.c").read_text(encoding="utf-8")
+    table = re.search(rf"drng_listed_part {claim['parts']}\[\] = \{{(.*?)\}};", source, re.DOTALL)
+    if table is None:
+        raise RuntimeError(f"words_{machine}.c has no list {claim['parts']}")
+    names = []
+    for family, model, steppings in re.findall(r"\{0x(\w+), (?:0x)?(\w+), ([^}]*)\}", table[1]):
+        bits = re.findall(r"1 << (\d+)", steppings)
+        name = f"{family}_{model}".upper() if model != "DRNG_EVERY_MODEL" else f"family {family}h"
+        names.append(name + (f" stepping {'/'.join(bits)}" if bits else ""))
+    return ", ".join(names)
 
 
 def claims_table() -> str:
@@ -167,17 +175,17 @@ def claims_table() -> str:
         for claim in claims_of(machine):
             name = claim["instruction"].removeprefix("DRNG_").replace("_", "-")
             rate = millibits(claim)
-            certified = f"{rate / 1000:g}: {claim['certificates']}" if rate else "none known"
+            certified = f"{rate / 1000:g}: {claim['certificate']}" if rate else "none known"
             says = claim.get("says")
             document = claim.get("document", "")
             if claim.get("read_in"):
                 document = "; ".join(filter(None, (document, f"second-hand, from {claim['read_in']}")))
             rows.append(
-                f"| {name}, {architecture} | {claim['maker']} | {families(claim)} | {says or 'nothing known'} "
+                f"| {name}, {architecture} | {claim['maker']} | {parts_of(claim, machine)} | {says or 'nothing known'} "
                 f"| {document} | {certified} | {claim.get('reuse', '')} |"
             )
     head = (
-        "| instruction | maker | families | what the maker says of a word | where it stands "
+        "| instruction | maker | processors, by CPUID | what the maker says of a word | where it stands "
         "| bits a word by certificate | reuse by others |\n"
     )
     return head + "| --- " * 7 + "|\n" + "\n".join(rows) + "\n"
@@ -248,7 +256,9 @@ def rbg_table() -> str:
         (
             "a node below the root cannot give prediction resistance",
             f"{PANEL} 2.2 and 7",
-            "a request for it is passed up: the primary takes a new seed, then each node on the way down",
+            "a request for it is passed up: the primary takes a new seed, then each node on the way down; where RDRAND "
+            "or the default seed source serves, that is a new seed of theirs, and nothing more is claimed. RDRAND by its "
+            "own name refuses such requests",
         ),
         (
             "instantiate takes 3s/2 bits of entropy, reseed s",

@@ -34,7 +34,16 @@ HARDENED = (
     "-D_FORTIFY_SOURCE=2",
 )
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
-KERNELS = ("aes_ni.c", "aes_portable.c", "aes_sbox.c", "aes_vaes256.c", "aes_vaes512.c", "aes_vaes_short.c")
+KERNELS = (
+    "aes_ni.c",
+    "aes_ni_cbc.c",
+    "aes_ni_short.c",
+    "aes_portable.c",
+    "aes_sbox.c",
+    "aes_vaes256.c",
+    "aes_vaes512.c",
+    "aes_vaes_short.c",
+)
 OTHERS = re.compile(r".*_(none|arm|power|z)")  # other processors' files
 TEST = (
     "tests/process/below.c",

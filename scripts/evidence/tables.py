@@ -22,6 +22,7 @@ import detection
 import entropy
 import faults
 import health_lab
+import seeds
 import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +38,7 @@ MADE: dict[str, Callable[[], str]] = {
     **detection.TABLES,
     **faults.TABLES,
     **health_lab.TABLES,
+    **seeds.TABLES,
     **sweep.TABLES,
 }
 # What bench-docs.sh measures, bench-tls.sh and nist-90b.sh.
@@ -49,6 +51,7 @@ BENCHMARKS = (
     "bench-trixie",
     "profile",
     "scaling",
+    "scaling-guests",
     "startup",
     "threads",
 )
@@ -56,6 +59,7 @@ MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "clones": ROOT / "build/clones/clones.md",
     "tls": ROOT / "build/bench-tls/tls.md",
+    "records": ROOT / "build/bench-tls/records.md",
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",

@@ -22,7 +22,7 @@ files >"$work/before"
 step "Installed: nothing is activated"
 dpkg -i /drng.deb
 untouched
-[ -z "$(find /etc/systemd /lib/systemd -name 'drng*')" ] || fail "a drop-in has come by itself"
+[ -z "$(find /etc/systemd -name 'drng*')" ] || fail "a drop-in or a timer has come by itself"
 
 step "Enabled: every program, and nginx as the master and two workers"
 drng-enable on --system
@@ -38,17 +38,35 @@ step "Upgraded while it is on: it stays on"
 drng-enable on --system
 drng-enable on --service nginx
 cp $conf "$work/enabled.cnf"
-dpkg -i /drng.deb
+start_nginx
+fetch_page
+dpkg -i /drng.deb >"$work/upgrade"
+cat "$work/upgrade"
+grep -q "^  $pid nginx$" "$work/upgrade" || fail "the upgrade does not name the server that runs on the earlier module"
+[ "$(drng-status --needs-restart | grep -c nginx)" = 3 ] || fail "not all processes of nginx need a restart"
+stop_nginx
 cmp $conf "$work/enabled.cnf" || fail "the upgrade has changed openssl.cnf"
 served_by drng
 drng-enable status --service nginx
 serve 3
+
+step "The collector writes, once it is on"
+mkdir -p /var/lib/prometheus/node-exporter
+drng-status --prometheus --state /var/lib/drng-status/state >/dev/null 2>&1 && fail "without its folder"
+mkdir /var/lib/drng-status
+drng-status --prometheus --state /var/lib/drng-status/state --output /var/lib/prometheus/node-exporter/drng.prom
+grep -q '^drng_build_info{version=' /var/lib/prometheus/node-exporter/drng.prom || fail "no metrics"
+mkdir -p /etc/systemd/system/timers.target.wants
+ln -s /lib/systemd/system/drng-status-collector.timer /etc/systemd/system/timers.target.wants/
 
 step "Removed while it is on: all is as before"
 dpkg -r drng
 untouched
 [ -z "$(find /etc/systemd -name 'drng*')" ] || fail "the service's drop-in is left"
 [ -z "$(find / -xdev -name drng.so)" ] || fail "the module is left"
+[ -z "$(find /etc /var/lib/prometheus -name 'drng*collector*' -o -name drng.prom)" ] || fail "the collector is left on"
+rm -rf /var/lib/prometheus
+rmdir -p --ignore-fail-on-non-empty /etc/systemd/system/timers.target.wants
 
 step "Purged: nothing is left"
 dpkg -P drng

@@ -105,7 +105,7 @@ done
 rm -rf "$packages/_CPack_Packages"
 ls "$packages"/drng[-_]* "$packages"/libdrng*
 
-if command -v lintian >/dev/null; then
+if command -v lintian >/dev/null && [ -n "$(find "$packages" -name "$made")" ]; then
     # shellcheck disable=SC2086 # a pattern
     (cd "$packages" && lintian --fail-on error,warning $made libdrng*.deb)
 fi

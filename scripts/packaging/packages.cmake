@@ -48,8 +48,10 @@ set(conffiles ${DRNG_PROFILES} /etc/apparmor.d/abstractions/drng)
 list(JOIN conffiles "\n" conffiles)
 file(WRITE "${PROJECT_BINARY_DIR}/packaging/conffiles" "${conffiles}\n")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
-    "${PROJECT_BINARY_DIR}/packaging/conffiles" "${PACKAGING}/prerm" "${PACKAGING}/postrm")
+    "${PROJECT_BINARY_DIR}/packaging/conffiles" "${PACKAGING}/postinst" "${PACKAGING}/prerm" "${PACKAGING}/postrm")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+# rpm runs the same script, and has none of Debian's helpers.
+set(CPACK_DRNG_LINTIAN "drng: maintainer-script-calls-systemctl *\n")
 
 # ---- .rpm ----
 
@@ -60,8 +62,10 @@ set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
 set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
 set(CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_RPM_PACKAGE_REQUIRES "openssl, python3")
+set(CPACK_RPM_PACKAGE_REQUIRES_POST "python3, sed")
 set(CPACK_RPM_PACKAGE_REQUIRES_PREUN "coreutils, grep, openssl, python3, sed")
 set(CPACK_RPM_PACKAGE_REQUIRES_POSTUN coreutils)
+set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE "${PACKAGING}/postinst")
 set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE "${PACKAGING}/prerm")
 set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE "${PACKAGING}/postrm")
 # The date and the machine of the build are no part of what is built. drng.so is stripped and has no build-id links.
@@ -78,7 +82,9 @@ list(APPEND CPACK_RPM_USER_FILELIST "%attr(0644, root, root) ${DRNG_RPM_MODULES_
 get_filename_component(DRNG_RPM_LIB_DIR "${DRNG_RPM_MODULES_DIR}" DIRECTORY)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/ssl "${DRNG_RPM_LIB_DIR}" "${DRNG_RPM_MODULES_DIR}" /usr/sbin /usr/share/man /usr/share/man/man1
-    /usr/share/man/man5 /usr/share/man/man7 /usr/share/man/man8 /usr/share/doc)
+    /usr/share/man/man5 /usr/share/man/man7 /usr/share/man/man8 /usr/share/doc /usr/lib/systemd /usr/lib/systemd/system
+    /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/fish
+    /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions)
 
 include(scripts/packaging/library.cmake)
 include(CPack)

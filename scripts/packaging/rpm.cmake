@@ -22,5 +22,10 @@ endif()
 file(REMOVE_RECURSE "${tree}/etc/apparmor.d")
 list(FILTER CPACK_ABSOLUTE_DESTINATION_FILES EXCLUDE REGEX "^/etc/apparmor\\.d/")
 
+# Debian alone has a folder of its own for the completions of packages.
+if(EXISTS "${tree}/usr/share/zsh/vendor-completions")
+    file(RENAME "${tree}/usr/share/zsh/vendor-completions" "${tree}/usr/share/zsh/site-functions")
+endif()
+
 file(GLOB_RECURSE pages "${tree}/usr/share/man/*")
 execute_process(COMMAND gzip -9 --no-name ${pages} COMMAND_ERROR_IS_FATAL ANY)

@@ -1,9 +1,10 @@
 /*
- * draw.c - one of many processes that draw at once: draw GENERATOR REQUEST SECONDS SAMPLE
+ * draw.c - one of many processes that draw at once: draw GENERATOR REQUEST SECONDS SAMPLE [hex]
  *
  * Draws requests of REQUEST bytes from drng's GENERATOR for SECONDS and keeps the first SAMPLE bytes. Whoever starts it
  * paces it: "ready" comes on stderr; a byte on stdin starts the clock; "BYTES NANOSECONDS CPU-NANOSECONDS MISSED" comes
- * on stderr; and the end of stdin lets the sample out on stdout, when all the others have finished too.
+ * on stderr; and the end of stdin lets the sample out on stdout, when all the others have finished too: as it is, or as
+ * lines of hexadecimal digits, where stdout is a terminal.
  */
 
 #include <stdbool.h>
@@ -93,7 +94,21 @@ static bool wait_for_end_of_input(void)
     return read(STDIN_FILENO, &byte, 1) == 0;
 }
 
-static bool run(EVP_RAND_CTX *rand, size_t request, double seconds, struct sample *sample)
+static bool write_hex(const struct sample *sample)
+{
+    enum { LINE = 32 };
+    for (size_t i = 0; i < sample->len; i++) {
+        (void)printf("%02x%s", sample->bytes[i], i % LINE == LINE - 1 || i + 1 == sample->len ? "\n" : "");
+    }
+    return fflush(stdout) == 0;
+}
+
+static bool write_sample(const struct sample *sample)
+{
+    return fwrite(sample->bytes, 1, sample->len, stdout) == sample->len && fflush(stdout) == 0;
+}
+
+static bool run(EVP_RAND_CTX *rand, size_t request, double seconds, struct sample *sample, bool hex)
 {
     if (!wait_for_start()) {
         return false;
@@ -101,21 +116,21 @@ static bool run(EVP_RAND_CTX *rand, size_t request, double seconds, struct sampl
     const struct drawn drawn = draw(rand, request, (uint64_t)(seconds * 1e9), sample);
     (void)fprintf(stderr, "%llu %llu %llu %llu\n", (unsigned long long)drawn.bytes, (unsigned long long)drawn.ns,
                   (unsigned long long)drawn.cpu_ns, (unsigned long long)drawn.missed);
-    return wait_for_end_of_input() && fwrite(sample->bytes, 1, sample->len, stdout) == sample->len &&
-           fflush(stdout) == 0;
+    return wait_for_end_of_input() && (hex ? write_hex : write_sample)(sample);
 }
 
 int main(int argc, char **argv)
 {
-    const size_t request = argc == 5 ? strtoul(argv[2], NULL, 10) : 0;
+    const bool hex = argc == 6 && strcmp(argv[5], "hex") == 0;
+    const size_t request = argc == 5 || hex ? strtoul(argv[2], NULL, 10) : 0;
     if (request == 0 || request > MAX_REQUEST) {
-        (void)fprintf(stderr, "usage: draw GENERATOR REQUEST SECONDS SAMPLE, REQUEST at most %d\n", MAX_REQUEST);
+        (void)fprintf(stderr, "usage: draw GENERATOR REQUEST SECONDS SAMPLE [hex], REQUEST at most %d\n", MAX_REQUEST);
         return 2;
     }
     struct sample sample = {.wanted = strtoul(argv[4], NULL, 10)};
     sample.bytes = malloc(sample.wanted + 1);
     EVP_RAND_CTX *rand = generator(argv[1]);
-    const bool done = sample.bytes != NULL && rand != NULL && run(rand, request, strtod(argv[3], NULL), &sample);
+    const bool done = sample.bytes != NULL && rand != NULL && run(rand, request, strtod(argv[3], NULL), &sample, hex);
     EVP_RAND_CTX_free(rand);
     free(sample.bytes);
     return done ? 0 : 1;

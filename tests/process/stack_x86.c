@@ -5,10 +5,8 @@
 #include "tests/process/stack_machine.h"
 
 const struct stack_wipe stack_wipes[] = {
-    {drng_wipe_stack_256, 256 - sizeof(void *)},
-    {drng_wipe_stack_512, 512 - sizeof(void *)},
-    {drng_wipe_stack_1024, 1024 - sizeof(void *)},
-    {drng_wipe_stack_2048, 2048 - sizeof(void *)},
+    {drng_wipe_stack_256, 256 - sizeof(void *)},     {drng_wipe_stack_512, 512 - sizeof(void *)},
+    {drng_wipe_stack_1024, 1024 - sizeof(void *)},   {drng_wipe_stack_2048, 2048 - sizeof(void *)},
     {drng_wipe_stack_512_avx, 512 - sizeof(void *)},
 };
 

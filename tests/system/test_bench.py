@@ -5,20 +5,26 @@ What they measure here means nothing: a test machine is a busy one, and the runs
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import re
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import bench_card as card
 import bench_contexts as contexts
 import bench_profile as profile
 import bench_report as report
 import bench_scaling as scaling
 import bench_threads as threads
 import bench_versions as versions
-from tests.support.builds import BUILD
+from tests.bench import guests as rig
+from tests.support.builds import BUILD, ROOT, need
 
 PROGRAMS = BUILD / "bench" / "tests" / "bench"
 
@@ -356,3 +362,95 @@ def test_pictures_are_drawn(tmp_path: Path) -> None:
     assert len(paths) == 8
     for path in paths:
         assert path.read_bytes().startswith((b"\x89PNG", b"<?xml")), path
+
+
+# ---- bench_card.py ----
+
+
+def card_report() -> Any:
+    times = {"CTR-DRBG": 800.0, "drng": 200.0}
+    rows = [row(f"bytes/{way}/{size}/real_time", ns * size, 1) for way, ns in times.items() for size in card.SIZES]
+    rows += [row("bytes/drng-mixing/16/real_time", 300, 1), row("seed/rdseed/drng", 20000, 1)]
+    return report_of(*rows, row("seed/rdseed/back-to-back", 10000, 1))
+
+
+def test_a_card_is_one_row_with_every_figure() -> None:
+    tls = {
+        "results": [{"kind": "connections", "workload": "TLS 1.3, ECDSA", "share": {"built-in": 0.04, "drng": 0.01}}]
+    }
+    cells = card.row(card_report(), tls, "2000-01-02", "6.1.0")
+    assert len(cells) == len(card.HEADER)
+    assert cells[:4] == ("2000-01-02", "a CPU, 2 CPUs; AES-NI", "6.1.0", "OpenSSL 3.0.0")
+    assert cells[4:7] == ("12.8 us, 3200 ns", "819.2 us, 204.8 us", "52.43 ms, 13.11 ms")
+    assert cells[7:] == ("300 ns", "50000 of rdseed", "4.0%, 1.0%", "unknown")
+
+
+def test_a_card_says_what_was_not_measured() -> None:
+    assert card.row(card_report(), {"results": []}, "", "")[9] == "not measured"
+    bare = report_of(*(row(f"bytes/{w}/{s}/real_time", 1, 1) for w in ("CTR-DRBG", "drng") for s in card.SIZES))
+    assert card.row(bare, {"results": []}, "", "")[7:9] == ("not measured", "none")
+
+
+def test_the_table_of_machines_has_the_rows_that_the_script_prints() -> None:
+    section = (ROOT / "docs" / "performance.md").read_text().partition("\n## Machines\n")[2].partition("\n## ")[0]
+    head, _, *rows = [line for line in section.splitlines() if line.startswith("|")]
+    assert tuple(cell.strip() for cell in head.strip("|").split("|")) == card.HEADER
+    assert rows
+    for line in rows:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        assert len(cells) == len(card.HEADER)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", cells[0])
+
+
+# ---- bench_scaling.py --guests ----
+
+
+def test_what_guests_say_becomes_shares_beside_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "judge", lambda sample: (len(sample), 0))
+    drawn = {"bytes": 2048, "seconds": 2.0, "cpu_seconds": 1.0, "missed": 1, "sample": "00ff00"}
+    runs = scaling.guest_runs({"accelerator": "tcg", "sources": {"rdseed": {"1": [drawn], "2": [drawn, drawn]}}})
+    ((name, by_count),) = runs.items()
+    assert name == "seeds from RDSEED, TCG, QEMU's own CPU", "TCG is named as such"
+    assert {count: len(shares) for count, shares in by_count.items()} == {1: 1, 2: 2}
+    assert by_count[2][1] == scaling.Share(2048, 2.0, 1.0, 1, 3, 0)
+    text = scaling.tables(runs, {"cpu": "c", "num_cpus": 2, "load": 1.0, "seconds": 2.0})
+    assert "| seeds from RDSEED, TCG, QEMU's own CPU | 2 |" in text
+
+
+def test_a_sample_of_a_guest_is_judged_by_rngtest() -> None:
+    need("rngtest")
+    assert scaling.judge(bytes(scaling.FIRST + 2 * scaling.BLOCK)) == (0, 2)
+    assert scaling.judge(b"") == (0, 0)
+
+
+class Saying:
+    """Stands for QEMU: says these bytes on the guest's serial port."""
+
+    def __init__(self, said: bytes) -> None:
+        read, write = os.pipe()
+        os.write(write, said)
+        os.close(write)
+        self.stdout, self.stdin = os.fdopen(read, "rb"), io.BytesIO()
+
+
+def test_a_guest_is_read_past_what_its_kernel_says() -> None:
+    said = b"[    0.1] booting\r\nready\r\n\r\n[    2.0] clock\r\n96 1000000000 500000000 1\r\nab\r\ncdef\r\n"
+    guest = rig.Guest(Saying(said))  # type: ignore[arg-type]
+    guest.wait_for("ready", 5)
+    assert guest.drawn(0, 3) == {"bytes": 96, "seconds": 1.0, "cpu_seconds": 0.5, "missed": 1, "sample": ""}
+    assert guest.take_sample(3) == "abcdef"
+    with pytest.raises(rig.GuestError, match="ended before"):
+        guest.wait_for("more", 5)
+
+
+def test_two_guests_draw_at_once() -> None:
+    """On whatever accelerator there is."""
+    if not (BUILD / "guests" / "fetched-x86_64").exists():
+        pytest.skip("QEMU and kernels are not there: scripts/ci/guests.sh fetches them")
+    with tempfile.TemporaryDirectory() as directory:
+        initrd = Path(directory) / "initrd"
+        initrd.write_bytes(rig.initramfs("rdseed"))
+        shares = rig.measure(2, "tcg", initrd, 0.2, 96)
+    assert len(shares) == 2
+    assert all(share["bytes"] > 0 and share["bytes"] % rig.REQUEST == 0 for share in shares)
+    assert len({share["sample"] for share in shares}) == 2, "each has bytes of its own"

@@ -105,6 +105,10 @@ def test_cutoffs_are_the_derived_ones() -> None:
     output(sys.executable, str(ROOT / "scripts" / "evidence" / "cutoffs.py"), "--check")
 
 
+def test_constants_of_df_are_the_derived_ones() -> None:
+    output(sys.executable, str(ROOT / "scripts" / "evidence" / "df_constants.py"), "--check")
+
+
 def sources() -> list[str]:
     return sorted(
         str(p.relative_to(ROOT)) for folder in ("mixing", "provider", "tests") for p in (ROOT / folder).rglob("*.[ch]")

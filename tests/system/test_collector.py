@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from scripts.drng_status import states
 from tests.support.booted import Machine, booted
-from tests.support.builds import need
+from tests.support.builds import CONF, ROOT, need
 from tests.support.servers import free_ports, wait_for
 
 FOLDER = "/var/lib/prometheus/node-exporter"
@@ -192,6 +193,28 @@ def scraped(url: str) -> str:
             return answer.read().decode()
     except OSError:
         return ""
+
+
+def test_the_commands_of_the_guide_work_as_they_stand(anew: Machine) -> None:
+    lines = re.findall(r"^    ((?:drng-|systemctl ).*)$", (ROOT / "docs" / "fleet.md").read_text(), flags=re.M)
+    assert len(lines) >= 7
+    for line in lines:
+        # A unit of this machine; and a status that says what is so, which need not be good.
+        result = anew.run("sh", "-c", line.replace("nginx", "t"), check=False)
+        known = (0, 1, 3) if "--check" in line or "--needs-restart" in line else (0,)
+        assert result.returncode in known, f"{line}: {result.stdout}{result.stderr}"
+        assert "Traceback" not in result.stderr and "usage" not in result.stderr
+    assert "# >>> drng-enable" in anew.read("/etc/ssl/openssl.cnf")
+    assert sample(anew.read(FILE), "drng_processes", **T, state="served") == 1
+    anew.run("drng-enable", "off", "--system")
+    anew.run("systemctl", "disable", "--now", f"{UNIT}.timer")
+
+
+def test_the_guide_names_every_alert_and_every_state() -> None:
+    guide = (ROOT / "docs" / "fleet.md").read_text()
+    alerts = re.findall(r"- alert: (\w+)", (CONF / "prometheus" / "drng.rules.yml").read_text())
+    assert re.findall(r"^\| `(Drng\w+)` \|", guide, flags=re.M) == alerts
+    assert all(f"`{state}`" in guide for state in states.STATES)
 
 
 # ---- Restarts ----

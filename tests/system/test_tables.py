@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import seeds
 from tests.support.builds import ROOT
 
 SCRIPT = ROOT / "scripts" / "evidence" / "tables.py"
@@ -18,6 +19,7 @@ SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
 DERIVED = ("architectures", "claims", "health-tests", "conditioning", "bounds", "sp800-90c", "cutoffs", "budgets")
+SEEDS = tuple(f"seeds-{part}" for part in ("library", "cryptorandom", "guide", "openssl", "machines", "servers"))
 TRIED = ("rows", "matrix", "report", "health-lab", "detection", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = (
     "bench",
@@ -28,10 +30,11 @@ BENCHMARKS = (
     "bench-trixie",
     "profile",
     "scaling",
+    "scaling-guests",
     "startup",
     "threads",
 )
-MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "releases", "tls"}
+MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "records", "releases", "tls"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
@@ -64,10 +67,10 @@ def change(page: Path, old: str, new: str) -> None:
 
 
 def test_these_are_all() -> None:
-    assert names() == {*DERIVED, *TRIED, *MEASURED}
+    assert names() == {*DERIVED, *SEEDS, *TRIED, *MEASURED}
 
 
-@pytest.mark.parametrize("name", [*DERIVED, *TRIED])
+@pytest.mark.parametrize("name", [*DERIVED, *SEEDS, *TRIED])
 def test_a_table_is_what_its_maker_gives(name: str) -> None:
     result = tables("--check", name)
     assert result.returncode == 0, result.stdout + result.stderr
@@ -96,6 +99,7 @@ def test_a_table_is_what_its_maker_gives(name: str) -> None:
         ("reliability.md", " refusals, each with an erased", " refusals with an erased", "matrix"),
         ("reliability.md", "| `RAND_bytes()` by EVP_RAND | 2 |", "| `RAND_bytes()` by EVP_RAND | 1 |", "thread-memory"),
         ("reliability.md", "| `getrandom` | first-draw, ", "| `getrandom` | ", "calls"),
+        ("seeds.md", "not: a caller can read more", "a caller can read more", "seeds-library"),
     ],
 )
 def test_another_number_is_found(docs: Path, page: str, old: str, new: str, name: str) -> None:
@@ -161,6 +165,22 @@ def test_what_was_measured_is_taken_from_the_build_and_not_compared(docs: Path) 
         return
     assert tables("--write", "profile", docs=docs).returncode == 0
     assert left.read_text().strip() in (docs / "performance.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "place", [("mixing/library/drng.h", "int drng_gone("), ("mixing/library/gone.h", ""), ("docs/gone.md", "x")]
+)
+def test_a_capability_must_be_where_the_list_says(place: tuple[str, str]) -> None:
+    seeds.check(seeds.Row("what is there", "", (("mixing/library/drng.h", "int drng_open("), ("mixing/library", ""))))
+    with pytest.raises(RuntimeError, match=f"names {place[0]}"):
+        seeds.check(seeds.Row("what is not", "", (place,)))
+
+
+def test_a_capability_that_is_missing_has_a_reason() -> None:
+    rows = [row for part in seeds.ROWS.values() for row in part]
+    assert len(rows) > 60
+    assert all(row.places or row.answer.startswith("not: ") for row in rows)
+    assert not [row.what for row in rows if row.answer.strip() == "not:"]
 
 
 def test_the_documents_say_what_clone_is_not_supported() -> None:

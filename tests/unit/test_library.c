@@ -35,6 +35,7 @@ static uint8_t model[3 * MAX_REQUEST];
 static bool mmap_fails;
 static bool no_aes_passes;
 static time_t now = 1000;
+static time_t leap; /* what passes after each look at the clock */
 
 void *__real_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset);
@@ -65,7 +66,8 @@ time_t __wrap_time(time_t *where)
     if (where != NULL) {
         *where = now;
     }
-    return now;
+    now += leap;
+    return now - leap;
 }
 
 /* ---- The rig ---- */
@@ -318,6 +320,9 @@ static void a_reseed_that_fails_leaves_the_old_seed(void)
 
 static void requests_and_time_wear_a_seed_out(void)
 {
+    if (unit_emulated("sixty thousand requests take a minute there")) {
+        return;
+    }
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
     for (unsigned i = 1; i < LIMIT; i++) {
@@ -352,11 +357,11 @@ static void a_part_of_a_read_is_none(void)
 {
     set_up(scripted_good, scripted_dry);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
-    for (unsigned i = 1; i < LIMIT - 1; i++) {
-        CU_ASSERT_EQUAL_FATAL(drng_read(handle, out, 1), DRNG_SUCCESS);
-    }
     scripted_rdseed.behaviour = scripted_dry;
+    leap = 300;
+    CU_ASSERT_EQUAL(drng_read(handle, out, 1), DRNG_SUCCESS);
     CU_ASSERT_EQUAL(drng_read(handle, out, 2 * MAX_REQUEST), DRNG_E_NOT_READY);
+    leap = 0;
     CU_ASSERT_TRUE(bytes_are(out, 2 * MAX_REQUEST, 0));
 }
 

@@ -75,18 +75,50 @@ static void a_slow_instruction_has_the_time_that_its_words_take(void)
 
 static void the_time_has_an_end(void)
 {
-    static scripted_behaviour *const behaviours[] = {scripted_good, scripted_dry};
-    for (size_t i = 0; i < sizeof(behaviours) / sizeof(*behaviours); i++) {
+    const uint64_t budget_ns = BLOCKS * AMD_WORDS * (uint64_t)DRNG_CERTIFIED_WORD_NS;
+    set_up(&rig_ways[0], &amd);
+    rig.rdseed.started = true;
+    scripted_rdseed.ns = 70000;
+    const uint64_t before = scripted_clock_ns;
+    CU_ASSERT_EQUAL(get(), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_FALLBACK);
+    CU_ASSERT_TRUE(scripted_clock_ns - before >= budget_ns);
+    CU_ASSERT_TRUE(scripted_clock_ns - before < budget_ns + DRNG_GAP_CAP_NS);
+}
+
+/* From the start or in the middle of a window: nobody waits the whole time for words that do not come. */
+static void a_dry_instruction_is_given_up_sooner(void)
+{
+    static const uint64_t dry_from[] = {0, AMD_WORDS + 7};
+    for (size_t i = 0; i < sizeof(dry_from) / sizeof(*dry_from); i++) {
         set_up(&rig_ways[0], &amd);
         rig.rdseed.started = true;
-        scripted_rdseed.behaviour = behaviours[i];
-        scripted_rdseed.ns = 70000;
+        scripted_rdseed.behaviour = scripted_dry_from;
+        scripted_rdseed.at = dry_from[i];
+        scripted_rdseed.ns = 1000;
         const uint64_t before = scripted_clock_ns;
         CU_ASSERT_EQUAL(get(), DRNG_OK);
         CU_ASSERT_EQUAL(rig.counters.source, DRNG_SOURCE_FALLBACK);
-        CU_ASSERT_TRUE(scripted_clock_ns - before >= BLOCKS * AMD_WORDS * (uint64_t)DRNG_CERTIFIED_WORD_NS);
-        CU_ASSERT_TRUE(scripted_clock_ns - before < BLOCKS * AMD_WORDS * (uint64_t)DRNG_CERTIFIED_WORD_NS + 1000000);
+        CU_ASSERT_TRUE(scripted_clock_ns - before >= DRNG_SOLE_BUDGET_NS);
+        CU_ASSERT_TRUE(scripted_clock_ns - before < DRNG_SOLE_BUDGET_NS + 2 * DRNG_GAP_CAP_NS);
     }
+}
+
+/* A window that held a bad word is not used, and what comes after the start-up tests fills a new one. */
+static void a_failed_test_drops_the_window(void)
+{
+    uint8_t seed[SEED_LEN];
+    const size_t bad = WINDOW_AT + AMD_WORDS + 100;
+    const size_t key_at = bad + 1 + DRNG_STARTUP_WORDS;
+    set_up(&rig_ways[0], &amd);
+    scripted_rdseed.behaviour = scripted_bad_word;
+    scripted_rdseed.at = bad;
+    CU_ASSERT_EQUAL(get(), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDSEED);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDSEED].health_failures, 1);
+    CU_ASSERT_TRUE(rig_condition(rig.policy.conditioner, &scripted_rdseed.log[key_at],
+                                 &scripted_rdseed.log[key_at + RIG_KEY_WORDS], AMD_WORDS, seed, sizeof(seed)));
+    CU_ASSERT_EQUAL(memcmp(out, seed, sizeof(seed)), 0);
 }
 
 static void what_is_claimed_for_the_last_seed_is_noted(void)
@@ -116,6 +148,8 @@ static const struct unit_test tests[] = {
     {"a rate as good as the design changes nothing", a_rate_as_good_as_the_design_changes_nothing},
     {"a slow instruction has the time that its words take", a_slow_instruction_has_the_time_that_its_words_take},
     {"the time has an end", the_time_has_an_end},
+    {"a dry instruction is given up sooner", a_dry_instruction_is_given_up_sooner},
+    {"a failed test drops the window", a_failed_test_drops_the_window},
     {"what is claimed for the last seed is noted", what_is_claimed_for_the_last_seed_is_noted},
 };
 
