@@ -16,6 +16,9 @@ import pytest
 from tests.support.builds import BUILD, ROOT
 
 SECONDS = 60
+
+# What scripts/ci/test-fleet.sh adds to what is tested each time.
+thorough = pytest.mark.skipif("DRNG_FLEET" not in os.environ, reason="scripts/ci/test-fleet.sh runs it")
 SYSTEMD = Path("/usr/lib/systemd/systemd")
 
 # Takes an empty directory, and commands for the root of the copy. Nothing starts by itself; a notification says when
