@@ -255,6 +255,11 @@ def test_a_service_that_was_switched_on_and_not_restarted_is_named(anew: Machine
     anew.run("drng-enable", "on", "--service", "u")
     assert "u.service" in needing(anew)
     assert "state    restart" in anew.run("drng-status", "--service", "u").stdout
+    # In its sandbox the collector reaches systemd and openssl.cnf, too.
+    counted = collect(anew)
+    assert (
+        sample(counted, "drng_restart_needed_processes", unit="u.service", owner="nobody", reason="configuration") == 1
+    )
     anew.run("systemctl", "restart", "u")
     assert "u.service" not in needing(anew)
     # A drop-in of somebody's own, which names a file that was there before.
