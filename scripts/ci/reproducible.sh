@@ -45,7 +45,7 @@ whole()
     copy "$work/sources"
     # The host's name takes namespaces and sudo; package.sh asks for none of it.
     (cd "$work/sources" && reprotest --min-cpus 1 --vary=-domain_host,-user_group \
-        --build-command 'scripts/packaging/package.sh out' . 'out/*drng*.*')
+        -c 'scripts/packaging/package.sh out' . 'out/*drng*.*')
 }
 
 # compare FOLDER FOLDER - each package of the first with that of the second.
