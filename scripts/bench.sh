@@ -5,7 +5,7 @@
 #     bench.sh --quick          fewer sizes and repetitions: under a minute
 #     bench.sh --aes-ni         AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
 #     bench.sh --root DIR       with the libcrypto of another Debian, in DIR by debootstrap: OpenSSL 3.5 from trixie
-#     bench.sh --card           one row for the table of machines in docs/performance.md: under two minutes
+#     bench.sh --card           one row for the table of machines in docs/performance-tables.md: under two minutes
 #     bench.sh --constant-time  instead of that: does the time of AES depend on its secrets?
 #     bench.sh --build          no more than the build
 #     bench.sh ... -- ARGS      hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/

@@ -12,6 +12,6 @@ command -v cargo >/dev/null || {
     echo "bench-crates.sh: cargo is not installed; https://rustup.rs has it" >&2
     exit 1
 }
-# libsodium's build leaves this out where it makes an archive, and a shared library is made of it here.
-export CFLAGS=-fPIC
+# By itself libsodium's build makes an archive for programs only, and a shared library is made of it here.
+export CFLAGS=-fPIC SODIUM_DISABLE_PIE=1
 exec cargo build --release --locked --manifest-path tests/bench/crates/Cargo.toml --target-dir build/bench/crates

@@ -1,14 +1,19 @@
 #!/bin/sh
-# bench-docs.sh - measures what docs/performance.md shows, except its section on TLS servers (bench-tls.sh), and puts it
-# there; takes a quarter of an hour.
+# bench-docs.sh - measures what docs/performance-tables.md shows, except its section on TLS servers (bench-tls.sh), and
+# puts it there; takes half an hour.
 #
-#     bench-docs.sh [ROOT]    ROOT: a directory with a Debian that has OpenSSL 3.5, by `debootstrap trixie trixie`;
-#                             without it the tables of 3.5 stay as they are
+#     bench-docs.sh [ROOT [OTHER...]]    ROOT: a directory with a Debian that has OpenSSL 3.5, by `debootstrap trixie
+#                                        trixie`; without it the tables of 3.5 stay as they are. OTHER: the same with
+#                                        another OpenSSL, 4.0 from experimental, for the tables that have all versions
 #
-# Best on a machine that does nothing else. Installs what it needs from Debian's packages (root).
+# The rows AWS-LC and libsodium are there if scripts/bench/bench-crates.sh has run. Best on a machine that does nothing
+# else. Installs what it needs from Debian's packages (root).
 
 set -eu
-[ $# -eq 0 ] || set -- "$(realpath "$1")"
+for root in "$@"; do
+    shift
+    set -- "$@" "$(realpath "$root")"
+done
 cd "$(dirname "$0")/../.."
 pictures=docs/pictures
 
@@ -22,7 +27,11 @@ scripts/bench/bench_threads.py
 scripts/bench/bench_startup.py
 scripts/bench/bench_claims.py
 scripts/bench/bench_clones.py
-scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} bench-claims bench-clones profile scaling startup threads
+[ $# -eq 0 ] || scripts/bench/bench_words.py "$1"
+scripts/bench/bench_contexts.py
+scripts/bench/bench_versions.py "$@"
+scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} bench-claims bench-clones ${1:+bench-words} contexts \
+    first-byte profile scaling startup threads versions
 
 mkdir -p $pictures
 for picture in bench-requests bench-ratios scaling-means scaling-shares; do

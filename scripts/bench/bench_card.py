@@ -1,5 +1,5 @@
 #!/usr/bin/python3 -Es
-"""One row for the table of machines in docs/performance.md, of what `bench.sh --card` has measured.
+"""One row for the table of machines in docs/performance-tables.md, of what `bench.sh --card` has measured.
 
     bench_card.py card.json tls.json
 

@@ -295,7 +295,7 @@ OPENSSL = (
         "before and after, in megabytes a second by size (SPARC T4, Octeon)",
         "`scripts/bench.sh --card`, one row for each machine",
         "scripts/bench/bench_card.py",
-        "docs/performance.md: ## Machines",
+        "docs/performance-tables.md: ## Machines",
     ),
     row(
         "TLS in a library that is not OpenSSL (wolfSSL on Galileo and Octeon)",
@@ -310,7 +310,7 @@ MACHINES = (
         "60 virtual machines draw at once",
         "processes, and guests with `--guests N`",
         "scripts/bench/bench_scaling.py: --guests",
-        "docs/performance.md: ## Many virtual machines at once",
+        "docs/performance-tables.md: ## Many virtual machines at once",
     ),
     row(
         "the expected rate: min(single, total / N)",

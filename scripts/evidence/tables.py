@@ -41,28 +41,35 @@ MADE: dict[str, Callable[[], str]] = {
     **seeds.TABLES,
     **sweep.TABLES,
 }
-# What bench-docs.sh measures, bench-tls.sh and nist-90b.sh.
+# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and prove.sh.
 BENCHMARKS = (
     "bench",
     "bench-aes-ni",
     "bench-avx2",
     "bench-claims",
     "bench-clones",
+    "bench-compare",
     "bench-trixie",
+    "bench-words",
+    "contexts",
+    "first-byte",
     "profile",
     "scaling",
     "scaling-guests",
     "startup",
     "threads",
+    "versions",
 )
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "clones": ROOT / "build/clones/clones.md",
     "tls": ROOT / "build/bench-tls/tls.md",
     "records": ROOT / "build/bench-tls/records.md",
+    "tls-costs": ROOT / "build/bench-tls/costs.md",
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
+    "proofs": ROOT / "build/proofs/proofs.md",
 }
 
 

@@ -7,12 +7,12 @@
 
 #include <openssl/rand.h>
 
+#include "mixing/entropy/shared_reader.h"
 #include "mixing/machine/clone.h"
 #include "mixing/memory/wipe.h"
 #include "provider/observe/clones.h"
 #include "provider/observe/stats.h"
 #include "provider/process.h"
-#include "mixing/entropy/shared_reader.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/noted_log.h"
 #include "tests/provider/unmask.h"

@@ -55,7 +55,11 @@ def free_ports(count: int) -> list[int]:
 
 def make_certificate(directory: Path, algorithm: str = "ec") -> tuple[Path, Path]:
     """A self-signed certificate for 127.0.0.1 and its key."""
-    options = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["rsa:2048"]}[algorithm]
+    options = {
+        "ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
+        "rsa": ["rsa:2048"],
+        "rsa4096": ["rsa:4096"],
+    }[algorithm]
     cert, key = directory / f"{algorithm}-cert.pem", directory / f"{algorithm}-key.pem"
     subprocess.run(
         [
@@ -176,6 +180,7 @@ class Setting:
     connections: int = 1024
     ciphers: str = "DEFAULT"  # of TLS 1.2
     keeps_sessions: bool = True
+    lines: str = ""  # of nginx's section http, or of HAProxy's section global
 
 
 @dataclass(frozen=True)
@@ -196,10 +201,14 @@ class Site:
 
     def cert(self, port: str) -> Path:
         """The certificate of a port, which is its own authority."""
-        return self.directory / f"{'rsa' if port == 'rsa' else 'ec'}-cert.pem"
+        return self.directory / f"{self._algorithm(port)}-cert.pem"
 
     def key(self, port: str) -> Path:
-        return self.directory / f"{'rsa' if port == 'rsa' else 'ec'}-key.pem"
+        return self.directory / f"{self._algorithm(port)}-key.pem"
+
+    @staticmethod
+    def _algorithm(port: str) -> str:
+        return port if port.startswith("rsa") else "ec"
 
     @property
     def client_cert(self) -> Path:
@@ -306,6 +315,7 @@ http {{
     ssl_protocols TLSv1.2 TLSv1.3;
     ssl_ciphers {setting.ciphers};
     ssl_session_cache {"shared:drng:1m" if setting.keeps_sessions else "none"};
+    {setting.lines}
 {servers}
 }}
 """)
@@ -395,6 +405,7 @@ global
     stats socket {site.file("sock")} mode 600 level admin expose-fd listeners
     ssl-default-bind-options ssl-min-ver TLSv1.2
     ssl-default-bind-ciphers {setting.ciphers}
+    {setting.lines}
 defaults
     mode http
     timeout connect 5s

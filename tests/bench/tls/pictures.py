@@ -21,7 +21,7 @@ def _labels(results: list[dict[str, Any]]) -> list[str]:
     return [f"{r['server']}: {r['workload']}" for r in results]
 
 
-def _save(figure: Figure, output: Path, name: str) -> list[Path]:
+def save(figure: Figure, output: Path, name: str) -> list[Path]:
     paths = [output / f"{name}.svg", output / f"{name}.png"]
     for path in paths:
         metadata = {"Date": None} if path.suffix == ".svg" else None
@@ -30,22 +30,23 @@ def _save(figure: Figure, output: Path, name: str) -> list[Path]:
     return paths
 
 
-def _axes(results: list[dict[str, Any]]) -> tuple[Figure, Any]:
-    figure, axes = plt.subplots(figsize=(8, 1 + 0.3 * len(results)))
-    axes.set_yticks(range(len(results)), _labels(results))
-    axes.invert_yaxis()
-    axes.grid(axis="x", alpha=0.3)
+def axes(labels: list[str]) -> tuple[Figure, Any]:
+    """A row for each label, the first on top."""
+    figure, found = plt.subplots(figsize=(8, 1 + 0.3 * len(labels)))
+    found.set_yticks(range(len(labels)), labels)
+    found.invert_yaxis()
+    found.grid(axis="x", alpha=0.3)
     for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    return figure, axes
+        found.spines[side].set_visible(False)
+    return figure, found
 
 
 def ratios(results: list[dict[str, Any]], output: Path) -> list[Path]:
-    figure, axes = _axes(results)
+    figure, rows = axes(_labels(results))
     for offset, key, label, marker in ((-0.15, "rate_ratio", "rate", "o"), (0.15, "cpu_ratio", "CPU time", "s")):
         spreads = [r[key] for r in results]
         medians = [s["median"] for s in spreads]
-        axes.errorbar(
+        rows.errorbar(
             medians,
             [i + offset for i in range(len(results))],
             xerr=[
@@ -57,25 +58,25 @@ def ratios(results: list[dict[str, Any]], output: Path) -> list[Path]:
             capsize=2,
             label=label,
         )
-    axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_xlabel("drng / built-in: median, lowest and highest of the repeats")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
-    return _save(figure, output, "tls-ratios")
+    rows.axvline(1, color="black", linewidth=0.8)
+    rows.set_xlabel("drng / built-in: median, lowest and highest of the repeats")
+    rows.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
+    return save(figure, output, "tls-ratios")
 
 
 def shares(results: list[dict[str, Any]], output: Path) -> list[Path]:
-    figure, axes = _axes(results)
+    figure, rows = axes(_labels(results))
     for offset, side in ((-0.2, "built-in"), (0.2, "drng")):
-        axes.barh(
+        rows.barh(
             [i + offset for i in range(len(results))],
             [100 * r["share"][side] for r in results],
             height=0.38,
             color=COLOURS[side],
             label=side,
         )
-    axes.set_xlabel("the generator's share of the server's CPU time for a request, %")
-    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
-    return _save(figure, output, "tls-shares")
+    rows.set_xlabel("the generator's share of the server's CPU time for a request, %")
+    rows.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2, frameon=False)
+    return save(figure, output, "tls-shares")
 
 
 def draw(report: dict[str, Any], output: Path) -> list[Path]:

@@ -169,9 +169,9 @@ def result(kind: str, workload: Workload, steps: Steps, drawn: dict[str, counter
     }
 
 
-def _said(command: Sequence[str]) -> str:
-    said = subprocess.run(command, capture_output=True, text=True, check=True)
-    return (said.stdout or said.stderr).splitlines()[0].strip()
+def said(command: Sequence[str]) -> str:
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    return next(iter((result.stdout or result.stderr).splitlines()), "").strip()
 
 
 def machine() -> dict[str, Any]:
@@ -183,6 +183,6 @@ def machine() -> dict[str, Any]:
         "virtual": any(line.startswith("flags") and " hypervisor" in line for line in cpuinfo),
         "kernel": platform.release(),
         "load_before": os.getloadavg()[0],
-        "openssl": _said(["openssl", "version"]).split(" (")[0],
-        "versions": [_said(["nginx", "-v"]), _said(["apache2", "-v"]), _said(["haproxy", "-v"])],
+        "openssl": said(["openssl", "version"]).split(" (")[0],
+        "versions": [said(["nginx", "-v"]), said(["apache2", "-v"]), said(["haproxy", "-v"])],
     }
