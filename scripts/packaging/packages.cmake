@@ -80,6 +80,9 @@ set(CPACK_RPM_SPEC_INSTALL_POST "%{nil}")
 list(TRANSFORM DRNG_PROFILES PREPEND "%config(noreplace) " OUTPUT_VARIABLE CPACK_RPM_USER_FILELIST)
 # Named, because cpack takes every file with an absolute path for a configuration.
 list(APPEND CPACK_RPM_USER_FILELIST "%attr(0644, root, root) ${DRNG_RPM_MODULES_DIR}/drng.so")
+# Where no shell has made them, they come and go with the package.
+list(APPEND CPACK_RPM_USER_FILELIST "%dir /usr/share/fish" "%dir /usr/share/fish/vendor_completions.d" "%dir /usr/share/zsh"
+     "%dir /usr/share/zsh/site-functions")
 get_filename_component(DRNG_RPM_LIB_DIR "${DRNG_RPM_MODULES_DIR}" DIRECTORY)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/ssl "${DRNG_RPM_LIB_DIR}" "${DRNG_RPM_MODULES_DIR}" /usr/sbin /usr/share/man /usr/share/man/man1
