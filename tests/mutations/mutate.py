@@ -9,6 +9,7 @@ with one change at a time until a test fails. Prints a table; the exit status is
     mutate.py --only TEXT      those whose name holds TEXT; may be repeated
     mutate.py --json FILE --markdown FILE    writes the table to files as well
     mutate.py --keep DIR       works in DIR, which a later run can go on with
+    mutate.py --apply NAME DIR    takes it out of the tree in DIR, and leaves it so
     mutate.py --by-proof       which of them proofs alone see, by the last run of scripts/prove.sh
 """
 
@@ -220,6 +221,15 @@ def run_all(mutations: Sequence[Mutation], work: Path) -> list[Result]:
     return results
 
 
+def apply(mutations: Sequence[Mutation], name: str, root: Path) -> None:
+    mutation = next((m for m in mutations if m.name == name), None)
+    if mutation is None:
+        raise Unusable(f"no mutation has this name: {name}")
+    place = place_of(root, mutation)
+    before = place.path.read_text(encoding="utf-8")
+    place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
+
+
 def by_proof(mutations: Sequence[Mutation]) -> str:
     """Which proofs refuse the product with the protection taken out. Where none does, a row is left out."""
     if not PROOFS.exists():
@@ -236,6 +246,7 @@ def by_proof(mutations: Sequence[Mutation]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
     parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
+    parser.add_argument("--apply", nargs=2, metavar=("NAME", "DIR"), help="take one out of the tree in DIR")
     parser.add_argument("--by-proof", action="store_true", help="only say which of them proofs see")
     parser.add_argument("--only", action="append", metavar="TEXT", help="those whose name holds TEXT")
     parser.add_argument("--table", type=Path, default=TABLE, help="another table than mutations.toml")
@@ -245,6 +256,9 @@ def main() -> int:
     args = parser.parse_args()
     try:
         mutations = read_table(args.table)
+        if args.apply:
+            apply(mutations, args.apply[0], Path(args.apply[1]))
+            return 0
         check(mutations)
         if args.check:
             print(f"All {len(mutations)} mutations apply")

@@ -63,11 +63,10 @@ static long long any_few(void)
 
 void prove_128_bits(void)
 {
-    struct drng_counter counter = any_counter();
+    const struct drng_counter counter = any_counter();
     const u128 v = v_of(counter);
     const int n = (int)any_few();
     CLAIM(number_of_vector(drng_counter_block(drng_counter_words(counter), n)) == v + (u128)n, "the block V + n");
-    CLAIM(number_of_vector(drng_counter_next(&counter)) == v + 1 && v_of(counter) == v + 1, "the block V + 1");
     REACHED("blocks");
 }
 

@@ -36,8 +36,6 @@ MEMORY = 8 << 30  # bytes of address space for a prover
 SLOWER = 8  # a busy machine, or a slow one
 LEAST_SECONDS = 120
 
-sys.path.insert(0, str(ROOT / "tests" / "mutations"))
-
 # What CBMC 6 checks by itself is bounds, pointers, signed overflow, division, shifts and unwinding, among others.
 CHECKS = ("--pointer-overflow-check", "--undefined-shift-check", "--unwinding-assertions", "--drop-unused-functions")
 ALWAYS = ("--object-bits", "12")
@@ -299,31 +297,31 @@ def prove(tools: Tools, root: Path, proof: Proof, with_functions: bool) -> Outco
 # ---- Mutants ----
 
 
+def copy_tree(root: Path) -> None:
+    """What the provers read."""
+    for folder in ("mixing", "provider", "tests/proofs"):
+        shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+
+
 @contextmanager
 def copy_of_tree() -> Iterator[Path]:
-    """What the provers read, in a folder that mutants may change."""
     (ROOT / "build").mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="drng-proofs-", dir=ROOT / "build") as work:
-        for folder in ("mixing", "provider", "tests/proofs"):
-            shutil.copytree(ROOT / folder, Path(work) / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        copy_tree(Path(work))
         yield Path(work)
 
 
 @contextmanager
 def mutated(root: Path, name: str) -> Iterator[None]:
-    import mutate
-
-    mutation = next((m for m in mutate.read_table(mutate.TABLE) if m.name == name), None)
-    if mutation is None:
-        raise Unusable(f"{LIST.name} names a mutant that mutations.toml has not: {name}")
-    place = mutate.place_of(root, mutation)
-    before = place.path.read_text(encoding="utf-8")
-    place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
+    mutate = ROOT / "tests" / "mutations" / "mutate.py"
+    command = [sys.executable, "-Es", str(mutate), "--apply", name, str(root)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise Unusable(result.stderr.strip())
     try:
         yield
     finally:
-        place.path.write_text(before, encoding="utf-8")
-        mutate.source.sources.cache_clear()
+        copy_tree(root)
 
 
 def model_refuses(tools: Tools, root: Path, proof: Proof, more: str) -> bool:

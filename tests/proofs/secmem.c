@@ -77,7 +77,7 @@ void *any_chunk(size_t slots)
     return NULL;
 }
 
-static unsigned bits_of(uint64_t word)
+static unsigned ones_in(uint64_t word)
 {
     unsigned count = 0;
     for (unsigned i = 0; i < 64; i++) {
@@ -96,26 +96,34 @@ void prove_slots(void)
     first.hint = used == UINT64_MAX && nondet_bool() ? 1 : 0;
     chunks = &first;
 
-    uint8_t *slot = drng_secmem_alloc();
+    const bool wide = nondet_bool();
+    const uint64_t ones = wide ? 0xf : 1;
+    uint8_t *slot = wide ? drng_secmem_alloc_wide() : drng_secmem_alloc();
 
     const uint64_t after = first.used[0];
     if (slot == NULL) {
-        CLAIM(after == UINT64_MAX, "a slot is refused when none is free");
+        CLAIM(wide || after == UINT64_MAX, "a slot is refused when none is free");
         REACHED("no slot");
         return;
     }
     const size_t index = (size_t)(slot - memory) / DRNG_SLOT_SIZE;
-    CLAIM(slot >= memory && (size_t)(slot - memory) % DRNG_SLOT_SIZE == 0 && index < FIRST_SLOTS,
+    CLAIM(slot >= memory && (size_t)(slot - memory) % DRNG_SLOT_SIZE == 0 && index < FIRST_SLOTS &&
+              (!wide || index % 4 == 0),
           "a slot lies in its chunk");
-    CLAIM((used >> index & 1) == 0, "no slot is handed out that somebody has");
-    CLAIM((after >> index & 1) == 1 && (after & used) == used, "it is taken now, and so are those that were");
-    CLAIM(bits_of(after) <= bits_of(used) + 2, "a fork in between costs one slot");
+    CLAIM((used & ones << index) == 0, "no slot is handed out that somebody has");
+    CLAIM((after & ones << index) == ones << index && (after & used) == used,
+          "it is taken now, and so are those that were");
+    CLAIM(ones_in(after) <= ones_in(used) + 2 * ones_in(ones), "a fork in between costs one slot");
     CLAIM(!locked, "the lock is given back");
 
     slot[nondet_u8()] = 1;
-    drng_secmem_free(slot);
-    CLAIM(zero_at_any(slot, DRNG_SLOT_SIZE), "a slot is wiped when it is freed");
-    CLAIM(first.used[0] == (after & ~(UINT64_C(1) << index)), "it is free again, and no other is");
+    if (wide) {
+        drng_secmem_free_wide(slot);
+    } else {
+        drng_secmem_free(slot);
+    }
+    CLAIM(zero_at_any(slot, wide ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE), "a slot is wiped when it is freed");
+    CLAIM(first.used[0] == (after & ~(ones << index)), "it is free again, and no other is");
     CLAIM(first.hint == 0, "and will be found");
     REACHED("a slot");
 }

@@ -1,5 +1,5 @@
 /*
- * SHA-256 and HMAC beside FIPS 180-4 and FIPS 198-1. The functions of one round are compared for all inputs; that 64 of
+ * SHA-256 beside FIPS 180-4. The functions of one round are compared for all inputs; that 64 of
  * them are composed as the standard has it is compared with its own example, and by the tests.
  */
 
@@ -123,36 +123,4 @@ void prove_schedule(void)
           "W_t is the standard's");
     CLAIM(w[t % 16] == word, "and takes the place of W_(t-16)");
     REACHED("a word of the schedule");
-}
-
-/* ---- Eight rounds and their order ---- */
-
-/* The letters are where they were after eight rounds: the standard's eight moves, as they are printed. */
-void prove_rounds(void)
-{
-    uint32_t s[8];
-    uint32_t m[8];
-    uint32_t k_and_w[8];
-    ANY(s);
-    ANY(k_and_w);
-    memcpy(m, s, sizeof(m));
-    const unsigned which = nondet_unsigned();
-    ASSUME(which < 8);
-    for (unsigned i = 0; i < 8; i++) {
-        if (i > 1) { /* the other places are any constant: two rounds at a time keep the formula small */
-            k_and_w[i] = 0;
-        }
-    }
-    make_rounds(s, k_and_w);
-    for (unsigned i = 0; i < 8; i++) {
-        const uint32_t t1 = m[7] + model_sum_1(m[4]) + model_ch(m[4], m[5], m[6]) + k_and_w[i];
-        const uint32_t t2 = model_sum_0(m[0]) + model_maj(m[0], m[1], m[2]);
-        for (unsigned j = 7; j > 0; j--) {
-            m[j] = m[j - 1];
-        }
-        m[4] += t1;
-        m[0] = t1 + t2;
-    }
-    CLAIM(s[which] == m[which], "eight rounds are the standard's");
-    REACHED("eight rounds");
 }

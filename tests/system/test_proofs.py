@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from tests.mutations import source
+from tests.proofs import prove
 from tests.support.builds import ROOT
 
 FOLDER = ROOT / "tests" / "proofs"
 SCRIPT = ROOT / "scripts" / "prove.sh"
 SKIPPED = 77
-
-sys.path[:0] = [str(FOLDER), str(ROOT / "tests" / "mutations")]
-
-import mutate  # noqa: E402
-import prove  # noqa: E402
-import source  # noqa: E402
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -50,7 +47,7 @@ def test_the_prover_refuses_a_mutant(name: str) -> None:
 
 
 def test_every_proof_has_a_mutant_and_every_mutant_is_there() -> None:
-    known = {mutation.name for mutation in mutate.read_table(mutate.TABLE)}
+    known = set(tomllib.loads((ROOT / "tests/mutations/mutations.toml").read_text(encoding="utf-8")))
     for proof in prove.read_list():
         assert proof.mutants or proof.broken, proof.name
         assert set(proof.mutants) <= known, proof.name

@@ -75,6 +75,46 @@ static inline void any_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16]
     block_of_number(chain, value);
 }
 
-static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .cbc = any_cbc};
+/* The schedule is that of the derivation function's key, 00 01 02 ...; known answers show that its round keys are. */
+static inline void any_chains(const struct drng_aes_schedule *schedule, uint8_t chain[DRNG_AES_CHAINS][DRNG_AES_BLOCK],
+                              const uint8_t *in, size_t blocks)
+{
+    uint8_t key[32];
+    for (size_t i = 0; i < sizeof(key); i++) {
+        key[i] = (uint8_t)i;
+    }
+    CLAIM(schedule->rounds == KEY_LEN / 4 + 6, "the schedule is of this size of key");
+    for (size_t i = 0; i < DRNG_AES_CHAINS; i++) {
+        any_cbc(key, KEY_LEN, chain[i], NULL, in, blocks);
+    }
+}
+
+/* CTR_DRBG_Update follows the output in the same run of the counter. */
+static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_len,
+                               const uint8_t *provided)
+{
+    uint8_t stream[5 * 16];
+    const size_t blocks = (out_len + 15) / 16;
+    CLAIM(out_len <= 2 * 16, "at most short_len bytes");
+    any_ctr(key, key_len, v, stream, blocks, stream + 16 * blocks, key_len == 16 ? 2 : 3);
+    for (size_t i = 0; i < out_len; i++) {
+        out[i] = stream[i];
+    }
+    for (size_t i = 0; i < key_len + 16; i++) {
+        const uint8_t byte = stream[16 * blocks + i] ^ (provided != NULL ? provided[i] : 0);
+        if (i < key_len) {
+            key[i] = byte;
+        } else {
+            v[i - key_len] = byte;
+        }
+    }
+}
+
+#ifdef REQUEST
+static const struct drng_aes any_aes = {
+    .name = "any", .ctr = any_ctr, .cbc = any_cbc, .chains = any_chains, .request = any_request, .short_len = 32};
+#else
+static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .cbc = any_cbc, .chains = any_chains};
+#endif
 
 #endif

@@ -120,6 +120,13 @@ __m128i _mm_srli_si128(__m128i a, int imm);
 __m128i _mm_aesenc_si128(__m128i a, __m128i key);
 __m128i _mm_aesenclast_si128(__m128i a, __m128i key);
 void _mm_storeu_si128(__m128i *a, __m128i b);
+__m128i _mm_alignr_epi8(__m128i a, __m128i b, int imm);
+__m128i _mm_and_si128(__m128i a, __m128i b);
+long long _mm_cvtsi128_si64(__m128i a);
+__m128i _mm_load_si128(const __m128i *a);
+__m128i _mm_set_epi32(int e3, int e2, int e1, int e0);
+void _mm_store_si128(__m128i *a, __m128i b);
+void _mm_storel_epi64(__m128i *a, __m128i b);
 
 /* ---- 256 bits: the same in each half ---- */
 
@@ -225,5 +232,7 @@ __m512i _mm512_xor_si512(__m512i a, __m512i b);
 __m512i _mm512_aesenc_epi128(__m512i a, __m512i key);
 __m512i _mm512_aesenclast_epi128(__m512i a, __m512i key);
 void _mm512_storeu_si512(void *a, __m512i b);
+void _mm512_mask_storeu_epi64(void *a, __mmask8 mask, __m512i b);
+__m512i _mm512_maskz_set1_epi64(__mmask8 mask, long long a);
 
 #endif
