@@ -6,6 +6,9 @@
  * charged as one millisecond at most. Slow words therefore need frequent looks, or they would overrun the budget: the
  * slower the words, the fewer of them come between two looks.
  *
+ * The clock may stand still: a filter of system calls may refuse it where it takes one. Then each look is charged as
+ * DRNG_LOOK_NS, which is less than two looks are apart, so that an instruction which starves is given up all the same.
+ *
  * The worst case of a seed is RDSEED in its start-up, then RDRAND: 2 + 1.5 + 5.5 ms; as much where both are seed-grade
  * and in their start-up. This and the other budgets stay below the 10 ms that tests/fuzz/machine.h allows a seed, but
  * for seeds by certificate (claim.h): on AMD's CPUs one of 384 bits takes 1,764 words, and may take 106 ms.
@@ -27,6 +30,7 @@ enum {
     DRNG_STARTUP_BUDGET_NS = 1500000, /* added while the start-up tests of RDSEED are not done */
     DRNG_CERTIFIED_WORD_NS = 60000,   /* a word of a seed by certificate; two threads on a Zen 5 took 47 us */
     DRNG_GAP_CAP_NS = 1000000,
+    DRNG_LOOK_NS = 100,
 };
 
 struct drng_budget {
@@ -41,12 +45,13 @@ static inline struct drng_budget drng_budget_of(uint64_t ns)
     return (struct drng_budget){.last_ns = drng_os_clock_ns(), .left_ns = ns, .stride = 2, .words = 2};
 }
 
-/* Looks at the clock, charges the time since the last look, and returns that time without the cap. */
+/* Looks at the clock, charges the time since the last look, and returns that time as the clock has it. */
 static inline uint64_t drng_budget_charge(struct drng_budget *budget)
 {
     const uint64_t now = drng_os_clock_ns();
     const uint64_t gap = now - budget->last_ns;
-    const uint64_t charge = gap < DRNG_GAP_CAP_NS ? gap : DRNG_GAP_CAP_NS;
+    const uint64_t most = gap < DRNG_GAP_CAP_NS ? gap : DRNG_GAP_CAP_NS;
+    const uint64_t charge = most > DRNG_LOOK_NS ? most : DRNG_LOOK_NS;
     budget->last_ns = now;
     budget->left_ns -= charge < budget->left_ns ? charge : budget->left_ns;
     return gap;

@@ -4,10 +4,12 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "mixing/memory/cancel.h"
 #include "mixing/memory/pages.h"
 
 #ifndef MADV_WIPEONFORK
@@ -84,10 +86,27 @@ static void wipe_all(void)
     }
 }
 
-/* Every thread of the new process comes here. One of them wipes; the others wait for it. */
-static uint64_t enter_by_process_id(void)
+/* All but those that an instruction itself raises: where these are blocked, the kernel ends the process. */
+static void block_signals(sigset_t *before)
 {
-    const int self = (int)getpid();
+    static const int raised_by_code[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
+    sigset_t others;
+    (void)sigfillset(&others);
+    for (size_t i = 0; i < sizeof(raised_by_code) / sizeof(*raised_by_code); i++) {
+        (void)sigdelset(&others, raised_by_code[i]);
+    }
+    (void)pthread_sigmask(SIG_BLOCK, &others, before);
+}
+
+/*
+ * Every thread of the new process comes here. One of them wipes; the others wait for it. So it is not interrupted: a
+ * signal handler that draws would wait for the code under it, and the others would wait for ever if it were cancelled.
+ */
+static void become_owner(int self)
+{
+    const struct drng_cancel cancel = drng_cancel_disable();
+    sigset_t before;
+    block_signals(&before);
     int seen = atomic_load(&owner);
     while (seen != self) {
         if (seen == -self) {
@@ -100,6 +119,16 @@ static uint64_t enter_by_process_id(void)
             call_entered();
             seen = self;
         }
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    drng_cancel_restore(cancel);
+}
+
+static uint64_t enter_by_process_id(void)
+{
+    const int self = (int)getpid();
+    if (atomic_load(&owner) != self) {
+        become_owner(self);
     }
     return atomic_load(&owners_generation);
 }
@@ -131,6 +160,7 @@ static bool is_still_the_parents(void)
 static void in_forked_child(void)
 {
     if (!drng_fork_kernel_wipes) {
+        atomic_store(&owner, 0); /* both may have the same id: each is the first of a PID namespace */
         (void)enter_by_process_id();
     } else if (is_still_the_parents()) {
         wipe_all();

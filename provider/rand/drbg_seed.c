@@ -155,8 +155,6 @@ static bool get_seed(struct drng_drbg *d, struct seed *seed, unsigned entropy, s
 static void note_seeded(struct drng_drbg *d, unsigned parent_seedings)
 {
     d->state = EVP_RAND_STATE_READY;
-    d->epoch = drng_epoch();
-    d->generation = drng_fork_generation();
     d->reseed_time = d->secrets->drbg.reseed_time;
     d->parent_seedings = parent_seedings;
     drng_drbg_count_seeding(d);
@@ -240,6 +238,9 @@ bool drng_drbg_seed_first(struct drng_drbg *d, bool prediction_resistance, struc
         return false;
     }
     d->state = EVP_RAND_STATE_ERROR;
+    /* Before the seed: a child that is forked meanwhile must not take what its parent was given for its own. */
+    d->epoch = drng_epoch();
+    d->generation = drng_fork_generation();
     if (lengths.min_nonce > 0 && d->parent.nonce != NULL && !parent_nonce(d, &lengths, &nonce)) {
         return false;
     }

@@ -51,14 +51,14 @@ whole()
     copy "$work/sources"
     # The host's name takes namespaces and sudo; package.sh asks for none of it.
     (cd "$work/sources" && reprotest --min-cpus 1 --vary=-domain_host,-user_group \
-        --source-root . 'scripts/packaging/package.sh out' 'out/drng[-_]*')
+        --source-root . 'scripts/packaging/package.sh out' 'out/*drng*')
 }
 
 # compare FOLDER FOLDER - each package of the first with that of the second.
 compare()
 {
     compared=0
-    for package in "$1"/drng[-_]*.deb "$1"/drng[-_]*.rpm "$1"/drng[-_]*.tar.gz; do
+    for package in "$1"/*drng*.deb "$1"/drng[-_]*.rpm "$1"/drng[-_]*.tar.gz; do
         again=$2/${package##*/}
         cmp "$package" "$again" >&2 || {
             ! command -v diffoscope >/dev/null || diffoscope "$package" "$again" 2>&1 | head -n 60 >&2 || true

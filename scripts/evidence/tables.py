@@ -41,7 +41,7 @@ MADE: dict[str, Callable[[], str]] = {
     **seeds.TABLES,
     **sweep.TABLES,
 }
-# What bench-docs.sh measures, bench-tls.sh and nist-90b.sh.
+# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and prove.sh.
 BENCHMARKS = (
     "bench",
     "bench-aes-ni",
@@ -69,6 +69,7 @@ MEASURED = {
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
+    "proofs": ROOT / "build/proofs/proofs.md",
 }
 
 

@@ -9,6 +9,7 @@ with one change at a time until a test fails. Prints a table; the exit status is
     mutate.py --only TEXT      those whose name holds TEXT; may be repeated
     mutate.py --json FILE --markdown FILE    writes the table to files as well
     mutate.py --keep DIR       works in DIR, which a later run can go on with
+    mutate.py --by-proof       which of them proofs alone see, by the last run of scripts/prove.sh
 """
 
 import argparse
@@ -28,6 +29,7 @@ import source
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).with_name("mutations.toml")
+PROOFS = ROOT / "build" / "proofs" / "results.json"
 TEST_SECONDS = 300
 # What the processes of the tests share out between them; the build too.
 JOBS = str(max(1, (os.cpu_count() or 2) // 2))
@@ -218,9 +220,23 @@ def run_all(mutations: Sequence[Mutation], work: Path) -> list[Result]:
     return results
 
 
+def by_proof(mutations: Sequence[Mutation]) -> str:
+    """Which proofs refuse the product with the protection taken out. Where none does, a row is left out."""
+    if not PROOFS.exists():
+        raise Unusable(f"{PROOFS} is not there: scripts/prove.sh makes it")
+    results = json.loads(PROOFS.read_text(encoding="utf-8"))
+    lines = ["| taken out | in | refused by |", "| --- | --- | --- |"]
+    for mutation in mutations:
+        proofs = [name for name, result in results.items() if mutation.name in result["refused"]]
+        if proofs:
+            lines.append(f"| {mutation.name} | {mutation.inside} | {', '.join(proofs)} |")
+    return "\n".join([*lines, "", f"{len(lines) - 2} of {len(mutations)} are seen by proofs alone."])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
     parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
+    parser.add_argument("--by-proof", action="store_true", help="only say which of them proofs see")
     parser.add_argument("--only", action="append", metavar="TEXT", help="those whose name holds TEXT")
     parser.add_argument("--table", type=Path, default=TABLE, help="another table than mutations.toml")
     parser.add_argument("--json", type=Path, metavar="FILE")
@@ -232,6 +248,9 @@ def main() -> int:
         check(mutations)
         if args.check:
             print(f"All {len(mutations)} mutations apply")
+            return 0
+        if args.by_proof:
+            print(by_proof(mutations))
             return 0
         mutations = [m for m in mutations if not args.only or any(text in m.name for text in args.only)]
         if not mutations:

@@ -37,7 +37,7 @@ BENCHMARKS = (
     "threads",
     "versions",
 )
-MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "records", "releases", "tls", "tls-costs"}
+MEASURED = {*BENCHMARKS, "clones", "nist-90b", "openssl-suite", "proofs", "records", "releases", "tls", "tls-costs"}
 
 
 def tables(*arguments: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:

@@ -24,11 +24,21 @@ static void a_look_charges_the_time_since_the_last_one(void)
     scripted_clock_ns += 200;
     CU_ASSERT_EQUAL(drng_budget_charge(&budget), 200);
     CU_ASSERT_EQUAL(budget.left_ns, 300);
-    CU_ASSERT_EQUAL(drng_budget_charge(&budget), 0);
-    CU_ASSERT_EQUAL(budget.left_ns, 300);
-    scripted_clock_ns += 100;
-    CU_ASSERT_EQUAL(drng_budget_charge(&budget), 100);
-    CU_ASSERT_EQUAL(budget.left_ns, 200);
+    scripted_clock_ns += DRNG_LOOK_NS;
+    CU_ASSERT_EQUAL(drng_budget_charge(&budget), DRNG_LOOK_NS);
+    CU_ASSERT_EQUAL(budget.left_ns, 300 - DRNG_LOOK_NS);
+}
+
+/* As where a filter of system calls refuses the clock: an instruction that starves must be given up all the same. */
+static void a_clock_that_stands_still_spends_a_budget(void)
+{
+    struct drng_budget budget = fresh_budget(DRNG_SEED_BUDGET_NS);
+    unsigned looks = 0;
+    while (!drng_budget_spent(&budget) && looks < DRNG_SEED_BUDGET_NS) {
+        CU_ASSERT_EQUAL(drng_budget_charge(&budget), 0);
+        looks++;
+    }
+    CU_ASSERT_EQUAL(looks, DRNG_SEED_BUDGET_NS / DRNG_LOOK_NS);
 }
 
 static void time_that_passes_unseen_is_not_charged(void)
@@ -105,6 +115,7 @@ static const struct unit_test tests[] = {
     {"a gap is charged up to its cap", a_gap_is_charged_up_to_its_cap},
     {"what a look returns has no cap", what_a_look_returns_has_no_cap},
     {"no number of gaps is endless", no_number_of_gaps_is_endless},
+    {"a clock that stands still spends a budget", a_clock_that_stands_still_spends_a_budget},
 };
 
 UNIT_MAIN("budget", tests)

@@ -1,0 +1,308 @@
+/*
+ * AES in plain C beside FIPS 197: each transformation, each step of the key schedules and each change of form is
+ * compared for all inputs, on four blocks at once. That they are composed as the standard has it is a matter of known
+ * answers.
+ */
+
+#include <string.h>
+
+#include "mixing/aes/aes_portable.c"
+#include "proof.h"
+
+/* ---- FIPS 197 ---- */
+
+/* Figure 7. */
+static const uint8_t s_box[256] = {
+    0x63, 0x7c, 0x77, 0x7b, 0xf2, 0x6b, 0x6f, 0xc5, 0x30, 0x01, 0x67, 0x2b, 0xfe, 0xd7, 0xab, 0x76, 0xca, 0x82, 0xc9,
+    0x7d, 0xfa, 0x59, 0x47, 0xf0, 0xad, 0xd4, 0xa2, 0xaf, 0x9c, 0xa4, 0x72, 0xc0, 0xb7, 0xfd, 0x93, 0x26, 0x36, 0x3f,
+    0xf7, 0xcc, 0x34, 0xa5, 0xe5, 0xf1, 0x71, 0xd8, 0x31, 0x15, 0x04, 0xc7, 0x23, 0xc3, 0x18, 0x96, 0x05, 0x9a, 0x07,
+    0x12, 0x80, 0xe2, 0xeb, 0x27, 0xb2, 0x75, 0x09, 0x83, 0x2c, 0x1a, 0x1b, 0x6e, 0x5a, 0xa0, 0x52, 0x3b, 0xd6, 0xb3,
+    0x29, 0xe3, 0x2f, 0x84, 0x53, 0xd1, 0x00, 0xed, 0x20, 0xfc, 0xb1, 0x5b, 0x6a, 0xcb, 0xbe, 0x39, 0x4a, 0x4c, 0x58,
+    0xcf, 0xd0, 0xef, 0xaa, 0xfb, 0x43, 0x4d, 0x33, 0x85, 0x45, 0xf9, 0x02, 0x7f, 0x50, 0x3c, 0x9f, 0xa8, 0x51, 0xa3,
+    0x40, 0x8f, 0x92, 0x9d, 0x38, 0xf5, 0xbc, 0xb6, 0xda, 0x21, 0x10, 0xff, 0xf3, 0xd2, 0xcd, 0x0c, 0x13, 0xec, 0x5f,
+    0x97, 0x44, 0x17, 0xc4, 0xa7, 0x7e, 0x3d, 0x64, 0x5d, 0x19, 0x73, 0x60, 0x81, 0x4f, 0xdc, 0x22, 0x2a, 0x90, 0x88,
+    0x46, 0xee, 0xb8, 0x14, 0xde, 0x5e, 0x0b, 0xdb, 0xe0, 0x32, 0x3a, 0x0a, 0x49, 0x06, 0x24, 0x5c, 0xc2, 0xd3, 0xac,
+    0x62, 0x91, 0x95, 0xe4, 0x79, 0xe7, 0xc8, 0x37, 0x6d, 0x8d, 0xd5, 0x4e, 0xa9, 0x6c, 0x56, 0xf4, 0xea, 0x65, 0x7a,
+    0xae, 0x08, 0xba, 0x78, 0x25, 0x2e, 0x1c, 0xa6, 0xb4, 0xc6, 0xe8, 0xdd, 0x74, 0x1f, 0x4b, 0xbd, 0x8b, 0x8a, 0x70,
+    0x3e, 0xb5, 0x66, 0x48, 0x03, 0xf6, 0x0e, 0x61, 0x35, 0x57, 0xb9, 0x86, 0xc1, 0x1d, 0x9e, 0xe1, 0xf8, 0x98, 0x11,
+    0x69, 0xd9, 0x8e, 0x94, 0x9b, 0x1e, 0x87, 0xe9, 0xce, 0x55, 0x28, 0xdf, 0x8c, 0xa1, 0x89, 0x0d, 0xbf, 0xe6, 0x42,
+    0x68, 0x41, 0x99, 0x2d, 0x0f, 0xb0, 0x54, 0xbb, 0x16};
+
+/* 4.2.1 */
+static uint8_t xtime(uint8_t a)
+{
+    return (uint8_t)((a << 1 ^ ((a & 0x80) != 0 ? 0x1b : 0)) & 0xff);
+}
+
+/* s[4 * c + r] is the byte of row r and column c: 3.4. */
+static uint8_t model_shifted(const uint8_t s[BLOCK], size_t i)
+{
+    const size_t r = i % 4;
+    const size_t c = i / 4;
+    return s[4 * ((c + r) % 4) + r]; /* 5.1.2 */
+}
+
+static uint8_t model_mixed(const uint8_t s[BLOCK], size_t i)
+{
+    const size_t c = i / 4 * 4;
+    const uint8_t a = s[c + i % 4];
+    const uint8_t b = s[c + (i + 1) % 4];
+    return xtime(a) ^ xtime(b) ^ b ^ s[c + (i + 2) % 4] ^ s[c + (i + 3) % 4]; /* 5.1.3 */
+}
+
+/* ---- Slices ---- */
+
+struct four {
+    uint8_t block[LANES][BLOCK];
+};
+
+/* Any byte of any of the four blocks. */
+struct place {
+    size_t lane;
+    size_t byte;
+};
+
+static struct place any_place(void)
+{
+    const struct place place = {nondet_size(), nondet_size()};
+    ASSUME(place.lane < LANES && place.byte < BLOCK);
+    return place;
+}
+
+static uint8_t in_slices(const uint64_t q[SLICES], struct place place)
+{
+    const size_t bit = 16 * (place.byte % 4) + 4 * (place.byte / 4) + place.lane;
+    uint8_t byte = 0;
+    for (unsigned i = 0; i < SLICES; i++) {
+        byte |= (uint8_t)((q[i] >> bit & 1) << i);
+    }
+    return byte;
+}
+
+void prove_forms(void)
+{
+    struct four blocks;
+    uint8_t back[LANES][BLOCK];
+    uint64_t q[SLICES];
+    ANY(blocks);
+    const struct place place = any_place();
+    to_slices(q, (const uint8_t(*)[BLOCK])blocks.block);
+    CLAIM(in_slices(q, place) == blocks.block[place.lane][place.byte], "every byte has its bits where the head says");
+    from_slices(back, q);
+    CLAIM(back[place.lane][place.byte] == blocks.block[place.lane][place.byte], "and comes back");
+    REACHED("blocks");
+}
+
+/* Any slices are those of some blocks, by prove_forms. */
+void prove_sub_bytes(void)
+{
+    uint64_t q[SLICES];
+    uint64_t before[SLICES];
+    ANY(q);
+    memcpy(before, q, sizeof(q));
+    const struct place place = any_place();
+    drng_aes_sub_bytes(q);
+    CLAIM(in_slices(q, place) == s_box[in_slices(before, place)], "SubBytes is the standard's table");
+    REACHED("bytes");
+}
+
+static void blocks_of(uint8_t s[BLOCK], const uint64_t q[SLICES], size_t lane)
+{
+    for (size_t i = 0; i < BLOCK; i++) {
+        s[i] = in_slices(q, (struct place){lane, i});
+    }
+}
+
+void prove_shift_rows(void)
+{
+    uint64_t q[SLICES];
+    uint8_t s[BLOCK];
+    ANY(q);
+    const struct place place = any_place();
+    blocks_of(s, q, place.lane);
+    shift_rows(q);
+    CLAIM(in_slices(q, place) == model_shifted(s, place.byte), "ShiftRows");
+    REACHED("bytes");
+}
+
+void prove_mix_columns(void)
+{
+    uint64_t q[SLICES];
+    uint8_t s[BLOCK];
+    ANY(q);
+    const struct place place = any_place();
+    blocks_of(s, q, place.lane);
+    mix_columns(q);
+    CLAIM(in_slices(q, place) == model_mixed(s, place.byte), "MixColumns");
+    REACHED("bytes");
+}
+
+void prove_add_round_key(void)
+{
+    uint64_t q[SLICES];
+    uint64_t key[SLICES];
+    uint64_t before[SLICES];
+    ANY(q);
+    ANY(key);
+    memcpy(before, q, sizeof(q));
+    const struct place place = any_place();
+    add_round_key(q, key);
+    CLAIM(in_slices(q, place) == (in_slices(before, place) ^ in_slices(key, place)), "AddRoundKey");
+    REACHED("bytes");
+}
+
+/* ---- Key schedules: 5.2. SubBytes is any function of a byte here: prove_sub_bytes has it. ---- */
+
+uint8_t __CPROVER_uninterpreted_s(uint8_t byte);
+
+void any_sub_bytes(uint64_t q[SLICES])
+{
+    uint64_t after[SLICES] = {0};
+    for (unsigned bit = 0; bit < 64; bit++) {
+        const struct place place = {bit % 4, bit / 16 + bit / 4 % 4 * 4};
+        const uint8_t byte = __CPROVER_uninterpreted_s(in_slices(q, place));
+        for (unsigned i = 0; i < SLICES; i++) {
+            after[i] |= (uint64_t)(byte >> i & 1) << bit;
+        }
+    }
+    memcpy(q, after, sizeof(after));
+}
+
+/* A round key: the same block in all four lanes. */
+static void any_round_key(uint64_t key[SLICES], uint8_t block[BLOCK])
+{
+    uint8_t blocks[LANES][BLOCK];
+    for (size_t i = 0; i < BLOCK; i++) {
+        block[i] = nondet_u8();
+        for (size_t lane = 0; lane < LANES; lane++) {
+            blocks[lane][i] = block[i];
+        }
+    }
+    to_slices(key, (const uint8_t(*)[BLOCK])blocks);
+}
+
+/* Byte i of w[j], where w[0..4) is `key` and w[-1] is the last word of `last`; SubWord and RotWord as asked for. */
+static uint8_t model_temp(const uint8_t *word, size_t i, bool rotated, uint8_t rcon)
+{
+    return __CPROVER_uninterpreted_s(word[rotated ? (i + 1) % 4 : i]) ^ (i == 0 ? rcon : 0);
+}
+
+/* The four words that follow, of which each is the one before it XOR that of Nk words earlier. */
+static uint8_t model_next(const uint8_t earlier[BLOCK], const uint8_t *word, size_t byte, bool rotated, uint8_t rcon)
+{
+    uint8_t value = model_temp(word, byte % 4, rotated, rcon);
+    for (size_t c = 0; c <= byte / 4; c++) {
+        value ^= earlier[4 * c + byte % 4];
+    }
+    return value;
+}
+
+void prove_key_steps(void)
+{
+    uint64_t key[SLICES];
+    uint64_t last[SLICES];
+    uint64_t next[SLICES];
+    uint8_t key_block[BLOCK];
+    uint8_t last_block[BLOCK];
+    const uint8_t rcon = nondet_u8();
+    const struct place place = any_place();
+    any_round_key(key, key_block);
+    any_round_key(last, last_block);
+    next_key(next, key, last, rcon);
+    CLAIM(in_slices(next, place) == model_next(key_block, last_block + 12, place.byte, true, rcon),
+          "w[i] for Nk = 4, and for Nk = 8 where i is a multiple of it");
+    next_odd_key(next, key, last);
+    CLAIM(in_slices(next, place) == model_next(key_block, last_block + 12, place.byte, false, 0),
+          "w[i] for Nk = 8 and i mod 8 = 4");
+    REACHED("round keys");
+}
+
+/* The six words before; columns 2 and 3 of `high` are nobody's. */
+void prove_key_step_192(void)
+{
+    uint64_t low[SLICES];
+    uint64_t high[SLICES];
+    uint8_t w[24];
+    uint8_t more[BLOCK];
+    const uint8_t rcon = nondet_u8();
+    const struct place place = any_place();
+    any_round_key(low, w);
+    any_round_key(high, more);
+    memcpy(w + BLOCK, more, 8);
+    step_192(low, high, rcon);
+    const uint8_t expected_low = model_next(w, w + 20, place.byte, true, rcon);
+    CLAIM(in_slices(low, place) == expected_low, "w[i] to w[i+3] for Nk = 6");
+    if (place.byte < 8) {
+        uint8_t expected = model_next(w, w + 20, 12 + place.byte % 4, true, rcon);
+        for (size_t c = 0; c <= place.byte / 4; c++) {
+            expected ^= w[BLOCK + 4 * c + place.byte % 4];
+        }
+        CLAIM(in_slices(high, place) == expected, "w[i+4] and w[i+5] for Nk = 6");
+    }
+    REACHED("six words");
+}
+
+/* ---- The modes: no byte outside of what was asked for ---- */
+
+void any_rounds(const struct schedule *schedule, uint64_t q[SLICES])
+{
+    CLAIM(schedule->rounds == KEY_LEN / 4 + 6, "10, 12 or 14 rounds");
+    for (size_t i = 0; i < SLICES; i++) {
+        q[i] = nondet_u64();
+    }
+}
+
+void prove_modes(void)
+{
+    enum { MOST = 5 };
+    uint8_t key[KEY_LEN];
+    uint8_t v[BLOCK];
+    uint8_t chain[BLOCK];
+    uint8_t out[MOST * BLOCK + 1];
+    uint8_t tail[4 * BLOCK + 1];
+    uint8_t in[MOST * BLOCK];
+    const size_t out_blocks = at_most(MOST);
+    const size_t tail_blocks = at_most(4);
+    ANY(out);
+    ANY(tail);
+    const uint8_t behind[2] = {out[out_blocks * BLOCK], tail[tail_blocks * BLOCK]};
+    struct drng_counter before;
+    struct drng_counter after;
+    before = drng_counter_load(v);
+    drng_aes_portable.ctr(key, KEY_LEN, v, out, out_blocks, tail, tail_blocks);
+    after = drng_counter_load(v);
+    CLAIM(((u128)after.high << 64 | after.low) == ((u128)before.high << 64 | before.low) + (out_blocks + tail_blocks),
+          "V ends as the last counter used");
+    CLAIM(out[out_blocks * BLOCK] == behind[0] && tail[tail_blocks * BLOCK] == behind[1], "nothing else is written");
+    const size_t blocks = at_most(MOST);
+    const uint8_t behind_out = out[blocks * BLOCK];
+    drng_aes_portable.cbc(key, KEY_LEN, chain, nondet_bool() ? out : NULL, nondet_bool() ? in : NULL, blocks);
+    CLAIM(out[blocks * BLOCK] == behind_out, "nothing else is written");
+    REACHED("both modes");
+}
+
+#ifdef KNOWN
+/* FIPS 197, appendix C: the composition. The prover computes with constants here. */
+void prove_known_answers(void)
+{
+    static const uint8_t expected[3][16] = {
+        {0x69, 0xc4, 0xe0, 0xd8, 0x6a, 0x7b, 0x04, 0x30, 0xd8, 0xcd, 0xb7, 0x80, 0x70, 0xb4, 0xc5, 0x5a},
+        {0xdd, 0xa9, 0x7c, 0xa4, 0x86, 0x4c, 0xdf, 0xe0, 0x6e, 0xaf, 0x70, 0xa0, 0xec, 0x0d, 0x71, 0x91},
+        {0x8e, 0xa2, 0xb7, 0xca, 0x51, 0x67, 0x45, 0xbf, 0xea, 0xfc, 0x49, 0x90, 0x4b, 0x49, 0x60, 0x89},
+    };
+    uint8_t key[KEY_LEN];
+    uint8_t plaintext[BLOCK];
+    uint8_t chain[BLOCK] = {0};
+    for (unsigned i = 0; i < BLOCK; i++) {
+        plaintext[i] = (uint8_t)(i * 0x11);
+    }
+    for (unsigned i = 0; i < KEY_LEN; i++) {
+        key[i] = (uint8_t)i;
+    }
+    drng_aes_portable.cbc(key, KEY_LEN, chain, NULL, plaintext, 1);
+    for (unsigned i = 0; i < BLOCK; i++) {
+        CLAIM(chain[i] == expected[KEY_LEN / 8 - 2][i], "FIPS 197, appendix C");
+    }
+    REACHED("an answer");
+}
+#endif

@@ -1,0 +1,296 @@
+/*
+ * The health tests beside SP 800-90B, 4.4.1 and 4.4.2, written down as the standard has them, sample by sample.
+ *
+ * Each proof is one step from any two states that belong together: so it holds for sequences of any length. That the
+ * initial states belong together is a claim, too.
+ */
+
+#include "mixing/entropy/health.h"
+#include "proof.h"
+
+/* ---- 4.4.1, Repetition Count Test ---- */
+
+/* Steps 1 to 3: A is the most recent sample, B how often it has come in a row. */
+struct model_rct {
+    bool begun;
+    uint64_t a;
+    uint64_t b;
+};
+
+static bool model_rct_passes(struct model_rct *m, uint64_t x, uint64_t cutoff)
+{
+    if (m->begun && x == m->a) {
+        m->b++;
+        return m->b < cutoff;
+    }
+    m->begun = true;
+    m->a = x;
+    m->b = 1;
+    return true;
+}
+
+static bool rct_belongs(const struct drng_rct *rct, const struct model_rct *m, unsigned cutoff)
+{
+    return m->begun ? rct->value == m->a && rct->run == m->b && m->b >= 1 && m->b < cutoff
+                    : rct->value == 0 && rct->run == 0;
+}
+
+/* ---- 4.4.2, Adaptive Proportion Test ---- */
+
+/* Steps 1 to 4: A begins the window, B counts it, i is how many samples of the window are left. */
+struct model_apt {
+    uint64_t a;
+    uint64_t b;
+    uint64_t left;
+};
+
+static bool model_apt_passes(struct model_apt *m, uint64_t x, uint64_t cutoff)
+{
+    if (m->left == 0) {
+        m->a = x;
+        m->b = 1;
+        m->left = 512 - 1;
+        return true;
+    }
+    m->left--;
+    if (x == m->a) {
+        m->b++;
+    }
+    return m->b < cutoff;
+}
+
+static bool apt_belongs(const struct drng_apt *apt, const struct model_apt *m, unsigned cutoff)
+{
+    return apt->value == m->a && apt->seen == m->b && apt->left == m->left && m->left < 512 && m->b < cutoff;
+}
+
+void prove_tests_of_the_standard(void)
+{
+    const uint64_t x = nondet_u64();
+    const unsigned cutoff = nondet_unsigned();
+    struct drng_rct rct;
+    struct model_rct model_rct;
+    struct drng_apt apt;
+    struct model_apt model_apt;
+    ASSUME(cutoff >= 2 && cutoff <= 512); /* 4.4.1 and 4.4.2: C is at least 2; APT's is at most W */
+
+    const struct drng_rct first_rct = {0};
+    const struct model_rct first_model_rct = {0};
+    const struct drng_apt first_apt = {0};
+    const struct model_apt first_model_apt = {0};
+    CLAIM(rct_belongs(&first_rct, &first_model_rct, cutoff) && apt_belongs(&first_apt, &first_model_apt, cutoff),
+          "zeros are the state before the first sample");
+
+    ANY(rct);
+    ANY(model_rct);
+    ANY(apt);
+    ANY(model_apt);
+    ASSUME(rct_belongs(&rct, &model_rct, cutoff) && apt_belongs(&apt, &model_apt, cutoff));
+    const bool rct_passed = drng_rct_passes(&rct, x, cutoff);
+    CLAIM(rct_passed == model_rct_passes(&model_rct, x, cutoff), "4.4.1: passes and fails as the standard does");
+    CLAIM(!rct_passed || rct_belongs(&rct, &model_rct, cutoff), "4.4.1: the same for the next sample");
+    const bool apt_passed = drng_apt_passes(&apt, x, cutoff);
+    CLAIM(apt_passed == model_apt_passes(&model_apt, x, cutoff), "4.4.2: passes and fails as the standard does");
+    CLAIM(!apt_passed || apt_belongs(&apt, &model_apt, cutoff), "4.4.2: the same for the next sample");
+    if (rct_passed && apt_passed) {
+        REACHED("a sample that passes");
+    } else if (!rct_passed) {
+        REACHED("a repetition");
+    } else {
+        REACHED("a proportion");
+    }
+}
+
+/* ---- The continuous tests of words ---- */
+
+/* Every state in which words leave the tests: no word has failed since it was zero. */
+static struct drng_health any_passing_state(void)
+{
+    struct drng_health health;
+    ANY(health);
+    ASSUME(health.rct.run < DRNG_WORD_RCT_CUTOFF && health.apt.seen < DRNG_WORD_APT_CUTOFF &&
+           health.apt.left < DRNG_APT_WINDOW && health.stuck < DRNG_STUCK_CUTOFF);
+    return health;
+}
+
+static bool is_passing_state(const struct drng_health *health)
+{
+    return health->rct.run < DRNG_WORD_RCT_CUTOFF && health->apt.seen < DRNG_WORD_APT_CUTOFF &&
+           health->apt.left < DRNG_APT_WINDOW && health->stuck < DRNG_STUCK_CUTOFF;
+}
+
+/* What each test says of this word, by its definition and by itself. */
+void prove_words(void)
+{
+    struct drng_health health = any_passing_state();
+    const struct drng_health before = health;
+    const uint64_t word = nondet_u64();
+    const struct drng_health zero = {0};
+    CLAIM(is_passing_state(&zero), "zeros are a state in which words pass");
+
+    const bool passed = drng_health_passes(&health, word);
+
+    const bool whole = word == 0 || word == UINT64_MAX;
+    const bool stuck = whole && before.stuck + 1 >= DRNG_STUCK_CUTOFF;
+    const bool repeated = before.rct.run > 0 && word == before.rct.value && before.rct.run + 1 >= DRNG_WORD_RCT_CUTOFF;
+    const bool common = before.apt.left > 0 && word == before.apt.value && before.apt.seen + 1 >= DRNG_WORD_APT_CUTOFF;
+    const bool ends_window = health.apt.left % DRNG_BITS_WINDOW == 0;
+    const uint64_t changed = before.changed | (word ^ before.rct.value);
+    const bool unchanging = ends_window && changed != UINT64_MAX;
+    CLAIM(passed == !(stuck || repeated || common || unchanging),
+          "a word fails by its tests, and never by what was left from before");
+    CLAIM(passed || health.failed == (stuck      ? DRNG_TEST_STUCK
+                                      : repeated ? DRNG_TEST_REPETITION
+                                      : common   ? DRNG_TEST_PROPORTION
+                                                 : DRNG_TEST_BITS),
+          "the test that failed is named");
+    CLAIM(!passed || is_passing_state(&health), "the same for the next word");
+    CLAIM(health.changed == (health.apt.left % DRNG_BITS_WINDOW == DRNG_BITS_WINDOW - 1 ? 0 : changed),
+          "a change counts in its own window");
+    if (passed) {
+        REACHED("a word that passes");
+    } else {
+        REACHED("a word that fails");
+    }
+}
+
+/* Two equal words, whatever came before. */
+void prove_no_equal_words(void)
+{
+    struct drng_health health = any_passing_state();
+    const uint64_t word = nondet_u64();
+    bool passed = true;
+    for (unsigned i = 0; i < DRNG_WORD_RCT_CUTOFF; i++) {
+        passed = passed && drng_health_passes(&health, word);
+    }
+    CLAIM(!passed, "no run of `cutoff` equal words passes");
+    REACHED("a run");
+}
+
+/* Zeros and ones in turn, whatever came before. */
+void prove_no_stuck_words(void)
+{
+    struct drng_health health = any_passing_state();
+    bool passed = true;
+    for (unsigned i = 0; i < DRNG_STUCK_CUTOFF; i++) {
+        passed = passed && drng_health_passes(&health, nondet_bool() ? UINT64_MAX : 0);
+    }
+    CLAIM(!passed, "no run of words that are all zeros or all ones passes");
+    REACHED("a run");
+}
+
+/* ---- A bit that does not change ---- */
+
+/* As many words as the start-up takes, of which one bit is always the same. */
+void prove_no_stuck_bit(void)
+{
+    struct drng_health health = any_passing_state();
+    const uint64_t bit = UINT64_C(1) << (nondet_unsigned() & 63);
+    const uint64_t stuck_at = nondet_bool() ? bit : 0;
+    bool passed = true;
+    for (unsigned i = 0; i < DRNG_STARTUP_WORDS; i++) {
+        const uint64_t word = nondet_u64();
+        ASSUME((word & bit) == stuck_at);
+        passed = passed && drng_health_passes(&health, word);
+    }
+    CLAIM(!passed, "no stuck bit passes start-up");
+    REACHED("128 words");
+}
+
+/* ---- Start-up ---- */
+
+struct model_startup {
+    struct model_rct rct;
+    struct model_apt apt;
+    bool lanes_begun;
+    uint64_t opening;
+    uint64_t seen[8];
+};
+
+static bool model_bytes_pass(struct model_startup *m, uint64_t word)
+{
+    bool passed = true;
+    for (unsigned i = 0; i < 8 && passed; i++) {
+        const uint64_t byte = word >> 8 * i & 0xff;
+        passed = model_rct_passes(&m->rct, byte, DRNG_BYTE_RCT_CUTOFF) &&
+                 model_apt_passes(&m->apt, byte, DRNG_BYTE_APT_CUTOFF);
+    }
+    return passed;
+}
+
+/* 4.4.2 with a window as long as the start-up, for each lane. */
+static bool model_lanes_pass(struct model_startup *m, uint64_t word)
+{
+    bool passed = true;
+    m->opening = m->lanes_begun ? m->opening : word;
+    m->lanes_begun = true;
+    for (unsigned i = 0; i < 8; i++) {
+        m->seen[i] += (word >> 8 * i & 0xff) == (m->opening >> 8 * i & 0xff);
+        passed = passed && m->seen[i] < DRNG_LANE_APT_CUTOFF;
+    }
+    return passed;
+}
+
+static bool lanes_belong(const struct drng_startup *s, const struct model_startup *m)
+{
+    if (!m->lanes_begun) {
+        return s->lanes == 0;
+    }
+    bool belong = s->opening == m->opening;
+    for (unsigned i = 0; i < 8; i++) {
+        belong =
+            belong && (s->lanes >> 8 * i & 0xff) == m->seen[i] && m->seen[i] >= 1 && m->seen[i] < DRNG_LANE_APT_CUTOFF;
+    }
+    return belong;
+}
+
+static bool startup_belongs(const struct drng_startup *s, const struct model_startup *m)
+{
+    const struct drng_rct rct = {.value = s->rct_value, .run = s->rct_run};
+    const struct drng_apt apt = {.value = s->apt_value, .seen = s->apt_seen, .left = s->apt_left};
+    return rct_belongs(&rct, &m->rct, DRNG_BYTE_RCT_CUTOFF) && apt_belongs(&apt, &m->apt, DRNG_BYTE_APT_CUTOFF) &&
+           lanes_belong(s, m);
+}
+
+void prove_startup(void)
+{
+    struct drng_startup s = {0};
+    struct model_startup m = {.lanes_begun = false};
+    enum drng_health_test failed = DRNG_TEST_NONE;
+    for (unsigned i = 0; i < 8; i++) {
+        m.seen[i] = 0;
+    }
+    CLAIM(startup_belongs(&s, &m), "zeros are the state before the first word");
+    ANY(s);
+    ANY(m);
+    ASSUME(startup_belongs(&s, &m) &&
+           (m.lanes_begun || (m.seen[0] == 0 && m.seen[1] == 0 && m.seen[2] == 0 && m.seen[3] == 0 && m.seen[4] == 0 &&
+                              m.seen[5] == 0 && m.seen[6] == 0 && m.seen[7] == 0)));
+    ASSUME(s.words < DRNG_STARTUP_WORDS);
+    const uint16_t words = s.words;
+    const uint64_t word = nondet_u64();
+
+    const bool passed = drng_startup_passes(&s, word, &failed);
+
+    const char *name = drng_health_test_name((enum drng_health_test)nondet_unsigned());
+    CLAIM(name != NULL && name[0] != '\0', "every test has a name, and so has every other value");
+    if (word == 0 || word == UINT64_MAX) {
+        CLAIM(passed && startup_belongs(&s, &m) && s.words == words + 1, "such a word counts, and is not tested here");
+        REACHED("a word of zeros or ones");
+        return;
+    }
+    const bool bytes = model_bytes_pass(&m, word);
+    const bool lanes = bytes && model_lanes_pass(&m, word);
+    CLAIM(passed == (bytes && lanes), "the bytes of start-up pass and fail as the standard has it");
+    CLAIM(!passed || (startup_belongs(&s, &m) && s.words == words + 1), "the same for the next word");
+    CLAIM(passed ||
+              (bytes ? failed == DRNG_TEST_LANES : failed == DRNG_TEST_REPETITION || failed == DRNG_TEST_PROPORTION),
+          "the test that failed is named");
+    if (passed) {
+        REACHED("a word that passes");
+    } else if (bytes) {
+        REACHED("a lane that fails");
+    } else {
+        REACHED("a byte that fails");
+    }
+}

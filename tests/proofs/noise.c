@@ -1,0 +1,273 @@
+/*
+ * Raw words in bounded time, whatever the instruction and the clock do.
+ *
+ * The instruction returns any word, or none, at each execution. The clock returns any time at each look: it jumps,
+ * goes back and stands still. A row and a budget are any that are small enough for the loops to be unrolled to their
+ * last turn; prove_charge shows what carries over to longer ones: each look leaves less of the budget, by a step that
+ * does not depend on how much there is.
+ */
+
+#include <string.h>
+
+#include "mixing/entropy/fused_mac.h"
+#include "mixing/entropy/noise.h"
+#include "mixing/machine/os.h"
+#include "proof.h"
+
+enum { MOST_WORDS = 3, MOST_TRIES = 2, MOST_LOOKS = 3 };
+
+/* ---- The machine ---- */
+
+static unsigned executions;
+static unsigned looks;
+static unsigned words_read;
+
+uint64_t drng_os_clock_ns(void)
+{
+    looks++;
+    return nondet_u64();
+}
+
+static bool read_any(uint64_t *word)
+{
+    const bool read = nondet_bool();
+    executions++;
+    words_read += read;
+    *word = read ? nondet_u64() : 0;
+    return read;
+}
+
+enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks, uint64_t *retries)
+{
+    CLAIM(blocks > 0 && blocks <= 64, "a stretch of the fused loop ends at the next look at the clock");
+    ANY(*mac);
+    ANY(*health);
+    *retries += nondet_u8();
+    words_read += 2 * (unsigned)blocks;
+    return nondet_bool() ? DRNG_OK : nondet_bool() ? DRNG_EXHAUSTED : DRNG_HEALTH_FAILED;
+}
+
+static struct drng_instruction_counters counters;
+static struct drng_instruction_row row = {.name = "any", .read = read_any};
+static struct drng_instruction instruction = {.row = &row, .counters = &counters};
+
+static void any_machine(void)
+{
+    row.tries = nondet_unsigned();
+    row.starves = nondet_bool();
+    row.fused = nondet_bool();
+    ASSUME(row.tries >= 1 && row.tries <= MOST_TRIES);
+    instruction.started = nondet_bool();
+    instruction.disabled = nondet_bool();
+    instruction.failures = nondet_unsigned();
+    ASSUME(instruction.failures < UINT32_MAX - 2);
+}
+
+/* A budget that is not spent when the clock has been looked at MOST_LOOKS times is too large for this harness. */
+static struct drng_budget any_small_budget(void)
+{
+    struct drng_budget budget;
+    ANY(budget);
+    ASSUME(budget.left_ns <= (uint64_t)MOST_LOOKS * DRNG_LOOK_NS);
+    ASSUME(budget.stride >= 1 && budget.stride <= 128 && budget.words >= 1 && budget.words <= budget.stride);
+    return budget;
+}
+
+static bool is_sound(const struct drng_budget *budget)
+{
+    return budget->stride >= 1 && budget->stride <= 128 && budget->words >= 1 && budget->words <= budget->stride;
+}
+
+/* ---- The budget ---- */
+
+/* One look, from any budget at all, at any time at all. */
+void prove_charge(void)
+{
+    struct drng_budget budget;
+    ANY(budget);
+    const uint64_t before = budget.left_ns;
+    (void)drng_budget_charge(&budget);
+    CLAIM(budget.left_ns <= before, "a look never adds to a budget");
+    CLAIM(before - budget.left_ns <= DRNG_GAP_CAP_NS, "a clock that jumps takes a millisecond at most");
+    CLAIM(budget.left_ns == 0 || before - budget.left_ns >= DRNG_LOOK_NS,
+          "each look takes a step towards the end, even if the clock stands still");
+    REACHED("a look");
+}
+
+/* Words that are counted, from any budget that has a stride. */
+void prove_count(void)
+{
+    struct drng_budget budget;
+    ANY(budget);
+    ASSUME(is_sound(&budget));
+    const struct drng_budget before = budget;
+    const unsigned words = nondet_unsigned();
+    ASSUME(words >= 1 && words <= budget.words);
+    const bool left = drng_budget_count(&budget, words);
+    CLAIM(is_sound(&budget), "at most 128 words pass between two looks at the clock");
+    CLAIM(left == (budget.left_ns != 0), "the budget is spent, or it is not");
+    CLAIM(looks == (words == before.words ? 1 : 0), "the clock is looked at when the stride is used up");
+    REACHED("words");
+
+    const struct drng_budget fresh = drng_budget_of(before.left_ns);
+    CLAIM(is_sound(&fresh), "a budget begins with a stride");
+}
+
+/* ---- Words ---- */
+
+void prove_read(void)
+{
+    struct drng_noise noise;
+    struct drng_budget budget = any_small_budget();
+    uint64_t words[MOST_WORDS + 1];
+    const size_t count = at_most(MOST_WORDS);
+    any_machine();
+    ANY(noise);
+    ASSUME(noise.health.rct.run < 2 && noise.health.apt.seen < 2 && noise.health.apt.left < 512 &&
+           noise.health.stuck < 2);
+    ANY(words);
+    const uint64_t behind = words[count];
+
+    const enum drng_result result = drng_noise_read(&instruction, &noise, &budget, words, count);
+
+    CLAIM(words[count] == behind, "nothing is written behind the words");
+    CLAIM(result == DRNG_OK || result == DRNG_EXHAUSTED || result == DRNG_HEALTH_FAILED, "one of three results");
+    CLAIM(result == DRNG_OK || count == 0 || zero_at_any(words, count * sizeof(*words)), "a failure leaves zeros");
+    CLAIM(result != DRNG_OK || count < 2 || words[0] != words[1], "words have passed the health tests");
+    CLAIM(is_sound(&budget), "the budget stays sound");
+    CLAIM(looks <= MOST_LOOKS + 1 + count, "each look at the clock takes a step from the budget, or ends the call");
+    CLAIM(executions <= (count + MOST_LOOKS + 1) * MOST_TRIES,
+          "as many executions as the tries of words and looks allow");
+    CLAIM(counters.retries == executions - words_read, "executions without a word are counted");
+    if (result == DRNG_OK) {
+        REACHED("words");
+    } else if (result == DRNG_EXHAUSTED) {
+        REACHED("an instruction that starves");
+    } else {
+        REACHED("a word that fails");
+    }
+}
+
+void prove_mac(void)
+{
+    struct drng_noise noise;
+    struct drng_budget budget = any_small_budget();
+    struct drng_cbc_mac mac;
+    const size_t blocks = at_most(3);
+    any_machine();
+    ANY(noise);
+    const enum drng_result result = drng_noise_mac(&instruction, &noise, &budget, &mac, blocks);
+    CLAIM(is_sound(&budget), "the budget stays sound");
+    CLAIM(words_read <= 2 * blocks, "no more words than were asked for");
+    CLAIM(result != DRNG_OK || words_read == 2 * blocks, "all words, or a failure");
+    if (result == DRNG_OK) {
+        REACHED("all blocks");
+    } else {
+        REACHED("a failure");
+    }
+}
+
+/* ---- Attempts ---- */
+
+static unsigned works;
+static bool worked_before_start;
+static bool worked_with_old_key;
+static bool fails_health;
+
+static enum drng_result any_work(void *arg, struct drng_budget *budget)
+{
+    struct drng_noise *noise = arg;
+    works++;
+    worked_before_start |= !instruction.started;
+    worked_with_old_key |= works > 1 && noise->keyed;
+    (void)drng_budget_charge(budget);
+    noise->keyed = true;
+    const enum drng_result result = nondet_bool() ? DRNG_OK : nondet_bool() ? DRNG_EXHAUSTED : DRNG_HEALTH_FAILED;
+    if (result == DRNG_HEALTH_FAILED) {
+        fails_health = true;
+        noise->health.failed = DRNG_TEST_STUCK;
+    }
+    return result;
+}
+
+/* The start-up tests have two words left at the most, so that their loop can be unrolled from both of its beginnings.
+ */
+void prove_attempt_started(void)
+{
+    struct drng_noise noise;
+    any_machine();
+    instruction.started = true;
+    ANY(noise);
+    const bool was_disabled = instruction.disabled;
+    const unsigned failures = instruction.failures;
+    const uint64_t counted = counters.health_failures;
+
+    const enum drng_result result = drng_noise_attempt(&instruction, &noise, DRNG_LOOK_NS, any_work, &noise);
+
+    CLAIM(!worked_before_start, "nothing is read before the start-up tests have passed");
+    CLAIM(!was_disabled || (result == DRNG_UNAVAILABLE && works == 0 && executions == 0),
+          "a disabled instruction is not read");
+    CLAIM(works <= 2, "work is done again once");
+    CLAIM(!worked_with_old_key, "a failure forgets the key of the conditioner");
+    CLAIM(instruction.disabled == (was_disabled || result == DRNG_HEALTH_FAILED),
+          "a second failure disables the instruction, and nothing else does");
+    CLAIM(result != DRNG_HEALTH_FAILED || !instruction.started, "a failure wants the start-up tests anew");
+    CLAIM(instruction.failures - failures == counters.health_failures - counted && instruction.failures - failures <= 2,
+          "failures are counted, two at the most");
+    CLAIM(result != DRNG_HEALTH_FAILED || zero_at_any(&noise, sizeof(noise)), "a failure leaves a reader of zeros");
+    CLAIM(result == DRNG_OK || result == DRNG_EXHAUSTED || result == DRNG_HEALTH_FAILED || result == DRNG_UNAVAILABLE,
+          "one of four results");
+    if (result == DRNG_OK) {
+        REACHED("work");
+    } else if (result == DRNG_UNAVAILABLE) {
+        REACHED("a disabled instruction");
+    } else {
+        REACHED("a failure");
+    }
+}
+
+/* A reader that has to go through the start-up tests; the budget ends them after some words. */
+void prove_attempt_start(void)
+{
+    struct drng_noise noise = {.keyed = nondet_bool()};
+    any_machine();
+    row.starves = false; /* else the budget has the time of the start-up, and the loop has too many turns */
+    instruction.started = false;
+    instruction.disabled = false;
+    noise.startup.words = nondet_u16();
+    noise.startup.failures = nondet_u16();
+    const bool begins = noise.startup.failures != (uint16_t)instruction.failures;
+    ASSUME(noise.startup.words >= 126 && noise.startup.words <= 128);
+
+    const enum drng_result result = drng_noise_attempt(&instruction, &noise, DRNG_LOOK_NS, any_work, &noise);
+
+    CLAIM(!worked_before_start, "nothing is read before the start-up tests have passed");
+    CLAIM(works == 0 || !begins || words_read >= 128, "tests that began before another reader's failure do not count");
+    CLAIM(works <= 2, "work is done again once");
+    CLAIM(looks <= 8, "each look at the clock takes a step from the budget");
+    if (works > 0) {
+        REACHED("work");
+    } else {
+        REACHED("no work");
+    }
+}
+
+void prove_fill(void)
+{
+    struct drng_noise noise = {.keyed = false};
+    uint8_t out[20];
+    const size_t len = at_most(19);
+    any_machine();
+    row.starves = false;
+    instruction.started = true;
+    ANY(out);
+    const uint8_t behind = out[len];
+    const enum drng_result result = drng_noise_fill(&instruction, &noise, out, len);
+    CLAIM(out[len] == behind, "nothing is written behind the output");
+    CLAIM(result == DRNG_OK || len == 0 || zero_at_any(out, len), "a failure leaves zeros");
+    if (result == DRNG_OK) {
+        REACHED("bytes");
+    } else {
+        REACHED("a failure");
+    }
+}

@@ -1,0 +1,457 @@
+#!/usr/bin/python3 -Es
+"""Runs CBMC on the harnesses of proofs.toml and Spin on the models, and trusts neither a silent one nor an easy one.
+
+A proof counts if every property holds, loops unwound to their end included, and if there are properties; if every end
+that its harness names is reached, in a second run; and if the prover refuses each of its mutants. scripts/prove.sh
+makes the chroot and starts this.
+
+    prove.py --chroot DIR [--quick] [--mutants | --no-mutants] [NAME...]
+    prove.py --list           the proofs, a line each
+    prove.py --table          what build/proofs/results.json says, as the table of docs/proofs.md
+    prove.py --check          whether that page has all proofs of proofs.toml, with their words
+"""
+
+import argparse
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LIST = Path(__file__).with_name("proofs.toml")
+RESULTS = ROOT / "build" / "proofs" / "results.json"
+PAGE = ROOT / "docs" / "proofs.md"
+MEMORY = 8 << 30  # bytes of address space for a prover
+SLOWER = 8  # a busy machine, or a slow one
+LEAST_SECONDS = 120
+
+sys.path.insert(0, str(ROOT / "tests" / "mutations"))
+
+# What CBMC 6 checks by itself is bounds, pointers, signed overflow, division, shifts and unwinding, among others.
+CHECKS = ("--pointer-overflow-check", "--undefined-shift-check", "--unwinding-assertions", "--drop-unused-functions")
+ALWAYS = ("--object-bits", "12")
+
+
+class Unusable(Exception):
+    """The list does not fit the tree, or a tool does not run."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """One entry of proofs.toml."""
+
+    name: str
+    file: str  # in tests/proofs/; a harness ends with .c, a model with .pml
+    claims: str  # what is proved, for docs/proofs.md
+    bound: str
+    seconds: int  # that it takes, roughly
+    entry: str = ""  # the harness's function
+    sources: tuple[str, ...] = ()  # beside what the harness includes
+    unwind: int = 1
+    unwindset: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ("",)  # definitions; the proof is run with each
+    replace: str = ""  # "f:g": calls of f() become calls of g()
+    quick: bool = False
+    options: tuple[str, ...] = ()
+    mutants: tuple[str, ...] = ()  # names in tests/mutations/mutations.toml
+    broken: tuple[str, ...] = ()  # definitions with which a model or a harness must fail
+
+
+@dataclass
+class Outcome:
+    name: str
+    seconds: float = 0.0
+    properties: int = 0
+    wrong: list[str] = field(default_factory=list)
+    functions: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+def read_list(path: Path = LIST) -> list[Proof]:
+    try:
+        rows = tomllib.loads(path.read_text(encoding="utf-8"))
+        lists = ("sources", "unwindset", "variants", "options", "mutants", "broken")
+        return [
+            Proof(name, **{key: tuple(value) if key in lists else value for key, value in row.items()})
+            for name, row in rows.items()
+        ]
+    except (tomllib.TOMLDecodeError, TypeError) as error:
+        raise Unusable(f"{path}: {error}") from error
+
+
+# ---- Running a tool ----
+
+
+@dataclass(frozen=True)
+class Tools:
+    """Where the tools are: in a chroot, or, without one, here."""
+
+    chroot: Path | None
+
+    def run(self, root: Path, folder: Path, command: Sequence[str], seconds: int) -> tuple[int, str, str]:
+        """Status, output and complaints; what runs longer than `seconds` is ended, with all that it has started."""
+        if self.chroot is not None:
+            enter = [str(ROOT / "scripts/ci/chroot.sh"), "enter", "--bind", str(root), str(root), str(self.chroot)]
+            command = [*enter, "sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", str(folder), *command]
+        with subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
+        ) as process:
+            try:
+                output, complaints = process.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
+                return 124, "", f"not done after {seconds} seconds"
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+            return process.returncode, output, complaints
+
+
+# ---- CBMC ----
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What CBMC says of each property: its text, and whether it holds."""
+
+    properties: dict[str, tuple[str, bool]]
+    complaint: str  # "" where it came to an end
+
+    @property
+    def failed(self) -> list[str]:
+        return [text for text, holds in self.properties.values() if not holds]
+
+
+def command_of(root: Path, proof: Proof, variant: str, *more: str) -> list[str]:
+    defines = [f"-D{word}" for word in variant.split()]
+    unwinding = [
+        "--unwind",
+        str(proof.unwind),
+        *(("--unwindset", ",".join(proof.unwindset)) if proof.unwindset else ()),
+    ]
+    options = [*ALWAYS, *unwinding, *proof.options, *more]
+    read = [*defines, "-I", "models", "-I", str(root), proof.file, *(str(root / source) for source in proof.sources)]
+    if not proof.replace:
+        return ["cbmc", *read, "--function", proof.entry, *options]
+    script = (
+        f"goto-cc --function {proof.entry} {' '.join(read)} -o /tmp/whole >&2 && "
+        f"goto-instrument --replace-calls {proof.replace} /tmp/whole /tmp/replaced >&2 && "
+        f"exec cbmc {' '.join(options)} /tmp/replaced"
+    )
+    return ["sh", "-c", script]
+
+
+def seconds_for(proof: Proof) -> int:
+    return max(LEAST_SECONDS, SLOWER * proof.seconds)
+
+
+def read_verdict(status: int, output: str, complaints: str) -> Verdict:
+    try:
+        messages = json.loads(output)
+    except json.JSONDecodeError:
+        return Verdict({}, complaints.strip() or f"status {status}, and no answer")
+    properties: dict[str, tuple[str, bool]] = {}
+    for message in messages:
+        for row in message.get("result", []):
+            line = row.get("sourceLocation", {})
+            where = f"{Path(line.get('file', '?')).name}:{line.get('line', '?')}"
+            properties[row["property"]] = (f"{where}: {row['description']}", row["status"] == "SUCCESS")
+    ended = any("cProverStatus" in message for message in messages)
+    errors = [m.get("messageText", "") for m in messages if m.get("messageType") == "ERROR"]
+    return Verdict(properties, "" if ended else " ".join(errors) or complaints.strip() or f"status {status}")
+
+
+def ask(tools: Tools, root: Path, proof: Proof, variant: str, *options: str) -> Verdict:
+    command = command_of(root, proof, variant, "--json-ui", *options)
+    return read_verdict(*tools.run(root, root / "tests/proofs", command, seconds_for(proof)))
+
+
+def wants_reached(root: Path, proof: Proof) -> set[str]:
+    """The ends that the harness's entry names."""
+    text = (root / "tests/proofs" / proof.file).read_text(encoding="utf-8")
+    body = re.search(rf"^void {proof.entry}\(void\)\n\{{\n(.*?)^\}}", text, re.MULTILINE | re.DOTALL)
+    if body is None:
+        raise Unusable(f"{proof.file} has no function {proof.entry}")
+    return set(re.findall(r'REACHED\("([^"]*)"\)', body[1]))
+
+
+def unreached(tools: Tools, root: Path, proof: Proof) -> list[str]:
+    """The ends that no variant reaches."""
+    left = wants_reached(root, proof)
+    if not left:
+        return ["names no end that must be reached"]
+    for variant in proof.variants:
+        verdict = ask(tools, root, proof, f"{variant} VACUITY", "--no-standard-checks", "--no-unwinding-assertions")
+        if verdict.complaint:
+            return [f"whether its ends are reached: {verdict.complaint}"]
+        left -= {text.partition("reached: ")[2] for text in verdict.failed}
+        if not left:
+            break
+    return [f"not reached: {end}" for end in sorted(left)]
+
+
+def functions_of(tools: Tools, root: Path, proof: Proof) -> list[str]:
+    """The functions of the product that the prover has gone through."""
+    command = command_of(root, proof, proof.variants[0], "--program-only")
+    _, output, _ = tools.run(root, root / "tests/proofs", command, seconds_for(proof))
+    found = re.findall(
+        r"^// \d+ file \S*?((?:mixing|provider)/\S+\.[ch]) line \d+ function (\w+)", output, re.MULTILINE
+    )
+    return sorted({f"{path}:{function}" for path, function in found})
+
+
+def prove_harness(tools: Tools, root: Path, proof: Proof, with_functions: bool) -> Outcome:
+    outcome = Outcome(proof.name)
+    begun = time.monotonic()
+    for variant in proof.variants:
+        verdict = ask(tools, root, proof, variant, *CHECKS)
+        outcome.properties += len(verdict.properties)
+        if verdict.complaint:
+            outcome.wrong.append(f"{variant} {verdict.complaint}".strip())
+        elif not verdict.properties:
+            outcome.wrong.append(f"{variant} nothing was checked".strip())
+        outcome.wrong += verdict.failed
+        if outcome.wrong:
+            break
+    outcome.seconds = time.monotonic() - begun
+    if not outcome.wrong:
+        outcome.wrong = unreached(tools, root, proof)
+    if not outcome.wrong and with_functions:
+        outcome.functions = functions_of(tools, root, proof)
+    return outcome
+
+
+def refuses(tools: Tools, root: Path, proof: Proof, more: str = "") -> bool:
+    """Whether the prover finds something wrong. That it came to no end is no refusal."""
+    for variant in proof.variants:
+        verdict = ask(tools, root, proof, f"{variant} {more}", *CHECKS)
+        if not verdict.complaint and verdict.failed:
+            return True
+    return False
+
+
+# ---- Spin ----
+
+
+def spin(tools: Tools, root: Path, proof: Proof, variant: str) -> tuple[int, list[str]]:
+    """The states that it has gone through, and what is wrong. Compiled and run in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="spin-", dir=root) as work:
+        folder = Path(work)
+        shutil.copy(root / "tests/proofs" / proof.file, folder / "model.pml")
+        defines = " ".join(f"-D{word}" for word in variant.split())
+        limit = f"-DMEMLIM={(MEMORY >> 20) // 2}"
+        script = (
+            f"spin {defines} -a model.pml && gcc -O2 -w -DSAFETY -DCOLLAPSE -DVECTORSZ=4096 {limit} -o pan pan.c && "
+            "./pan -m2000000 -n"
+        )
+        status, output, complaints = tools.run(folder, folder, ["sh", "-ec", script], seconds_for(proof))
+    states = re.search(r"^\s*(\d+) states, stored", output, re.MULTILINE)
+    errors = re.search(r"errors: (\d+)", output)
+    if status != 0 or states is None or errors is None:
+        return 0, [f"spin: {complaints.strip() or output[-500:].strip()}"]
+    wrong = re.findall(r"^pan:\d+: (.*?) \(at depth", output, re.MULTILINE)
+    if (
+        re.search(r"max search depth too small|out of memory|Search not completed.*\n(?!.*errors: [1-9])", output)
+        and not wrong
+    ):
+        wrong = ["the search was not completed"]
+    return int(states[1]), wrong
+
+
+def prove_model(tools: Tools, root: Path, proof: Proof) -> Outcome:
+    outcome = Outcome(proof.name)
+    begun = time.monotonic()
+    for variant in proof.variants:
+        states, wrong = spin(tools, root, proof, variant)
+        outcome.properties += states
+        outcome.wrong += [f"{variant} {text}".strip() for text in wrong]
+    outcome.seconds = time.monotonic() - begun
+    return outcome
+
+
+def is_model(proof: Proof) -> bool:
+    return proof.file.endswith(".pml")
+
+
+def prove(tools: Tools, root: Path, proof: Proof, with_functions: bool) -> Outcome:
+    return prove_model(tools, root, proof) if is_model(proof) else prove_harness(tools, root, proof, with_functions)
+
+
+# ---- Mutants ----
+
+
+@contextmanager
+def copy_of_tree() -> Iterator[Path]:
+    """What the provers read, in a folder that mutants may change."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="drng-proofs-", dir=ROOT / "build") as work:
+        for folder in ("mixing", "provider", "tests/proofs"):
+            shutil.copytree(ROOT / folder, Path(work) / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        yield Path(work)
+
+
+@contextmanager
+def mutated(root: Path, name: str) -> Iterator[None]:
+    import mutate
+
+    mutation = next((m for m in mutate.read_table(mutate.TABLE) if m.name == name), None)
+    if mutation is None:
+        raise Unusable(f"{LIST.name} names a mutant that mutations.toml has not: {name}")
+    place = mutate.place_of(root, mutation)
+    before = place.path.read_text(encoding="utf-8")
+    place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
+    try:
+        yield
+    finally:
+        place.path.write_text(before, encoding="utf-8")
+        mutate.source.sources.cache_clear()
+
+
+def model_refuses(tools: Tools, root: Path, proof: Proof, more: str) -> bool:
+    wrong = spin(tools, root, proof, f"{proof.variants[0]} {more}")[1]
+    return bool(wrong) and not any(text.startswith("spin: ") for text in wrong)
+
+
+def refuses_mutant(tools: Tools, root: Path, proof: Proof, name: str) -> bool:
+    with mutated(root, name):
+        return refuses(tools, root, proof)
+
+
+def try_mutants(tools: Tools, root: Path, proof: Proof, outcome: Outcome) -> None:
+    """Notes which were refused, and complains of each that was not."""
+    for name in proof.mutants:
+        (outcome.refused if refuses_mutant(tools, root, proof, name) else outcome.wrong).append(name)
+    for define in proof.broken:
+        check = model_refuses if is_model(proof) else refuses
+        (outcome.refused if check(tools, root, proof, define) else outcome.wrong).append(define)
+    if not proof.mutants and not proof.broken:
+        outcome.wrong.append("has no mutant, so it may prove anything")
+
+
+# ---- The document ----
+
+
+def words(proof: Proof) -> str:
+    """The part of a row that is no measurement."""
+    tool = "Spin" if is_model(proof) else "CBMC"
+    return f"| {proof.name} | {proof.claims} | {tool} | {proof.bound} |"
+
+
+def table(proofs: Sequence[Proof], outcomes: dict[str, dict]) -> str:
+    lines = ["| proof | what is proved | tool | bound | properties or states | mutants refused | seconds |"]
+    lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
+    for proof in proofs:
+        result = outcomes.get(proof.name)
+        if result is None:
+            raise Unusable(f"{proof.name} is not in {RESULTS}: scripts/prove.sh runs it")
+        refused = len(result["refused"])
+        lines.append(f"{words(proof)} {result['properties']:,} | {refused} | {max(1, round(result['seconds']))} |")
+    return "\n".join(lines)
+
+
+def check_page(proofs: Sequence[Proof]) -> int:
+    page = PAGE.read_text(encoding="utf-8")
+    missing = [proof.name for proof in proofs if words(proof) not in page]
+    rows = re.findall(r"^\| ([^|]+?) \|.*\| (?:CBMC|Spin) \|", page, re.MULTILINE)
+    strange = [row for row in rows if row not in {proof.name for proof in proofs}]
+    for name in missing:
+        print(f"{PAGE.name} does not have, or has other words for: {name}")
+    for name in strange:
+        print(f"{PAGE.name} has what proofs.toml has not: {name}")
+    return 1 if missing or strange else 0
+
+
+def save(outcomes: Sequence[Outcome]) -> None:
+    """Beside those of earlier runs."""
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    for outcome in outcomes:
+        refused = sorted({*outcome.refused, *known.get(outcome.name, {}).get("refused", [])})
+        known[outcome.name] = {**asdict(outcome), "refused": refused}
+    RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+    proofs = read_list()
+    if known.keys() >= {proof.name for proof in proofs}:
+        RESULTS.with_name("proofs.md").write_text(table(proofs, known) + "\n", encoding="utf-8")
+
+
+# ---- A run ----
+
+
+def chosen(proofs: Sequence[Proof], names: Sequence[str], quick: bool) -> list[Proof]:
+    found = [p for p in proofs if (not names or any(n in p.name for n in names)) and (p.quick or not quick)]
+    if not found:
+        raise Unusable("no proof has such a name")
+    return found
+
+
+def run(tools: Tools, proofs: Sequence[Proof], with_mutants: bool, quick: bool) -> int:
+    status = 0
+    with copy_of_tree() as root:
+        for proof in proofs:
+            outcome = prove(tools, root, proof, not quick)
+            if with_mutants and not outcome.wrong:
+                try_mutants(tools, root, proof, outcome)
+            said = f"{outcome.properties:,} {'states' if is_model(proof) else 'properties'}"
+            said += f", {len(outcome.refused)} mutants refused" if with_mutants else ""
+            print(
+                f"{proof.name}: {'NOT PROVED' if outcome.wrong else 'proved'}, {said}, {outcome.seconds:.1f} s",
+                flush=True,
+            )
+            for text in outcome.wrong:
+                print(f"    {text}", flush=True)
+            status = 1 if outcome.wrong else status
+            if not outcome.wrong and not quick:
+                save([outcome])
+    return status
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chroot", type=Path, help="where the tools are; without it, on this machine")
+    parser.add_argument("--quick", action="store_true", help="only those that take seconds, and no mutants")
+    parser.add_argument("--mutants", action="store_true", help="the mutants, with --quick too")
+    parser.add_argument("--no-mutants", action="store_true")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a prover does not outlive this
+    try:
+        proofs = read_list()
+        if args.list:
+            print("\n".join(f"{p.name}: {p.claims}" for p in proofs))
+            return 0
+        if args.table:
+            print(table(proofs, json.loads(RESULTS.read_text(encoding="utf-8"))))
+            return 0
+        if args.check:
+            return check_page(proofs)
+        with_mutants = args.mutants or not (args.quick or args.no_mutants)
+        return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), with_mutants, args.quick)
+    except Unusable as problem:
+        print(problem, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
