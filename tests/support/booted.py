@@ -54,7 +54,8 @@ eval "$2"
 # Not only a chroot: what is in a sandbox sees the root of others as /, as on a machine.
 mkdir before
 pivot_root . before
-exec chroot . /bin/sh -c 'umount -l /before && rmdir /before && exec "$@"' sh /usr/bin/env -i container=test PATH=/usr/sbin:/usr/bin {SYSTEMD} --unit=nothing.target --log-target=null
+set -- /usr/bin/env -i container=test PATH=/usr/sbin:/usr/bin {SYSTEMD} --unit=nothing.target --log-target=null
+exec chroot . /bin/sh -c 'umount -l /before && rmdir /before && exec "$@"' sh "$@"
 """
 
 
