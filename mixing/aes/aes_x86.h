@@ -156,10 +156,6 @@ DRNG_AES_INLINE __m128i drng_aes_encrypt_128(const __m128i rk[11], __m128i block
  * Vectors count in pairs (low, high) of little-endian words. Less than 2^63 is added to the low word, so the word has
  * wrapped if its top bit was 1 and is 0. This gives the carry to the high word without a branch.
  */
-DRNG_AES_INLINE __m128i drng_counter_words(struct drng_counter counter)
-{
-    return _mm_set_epi64x((long long)counter.high, (long long)counter.low);
-}
 
 /* The byte order of a block: big-endian, the high word first. */
 DRNG_AES_INLINE __m128i drng_counter_reverse(void)

@@ -1,6 +1,6 @@
 /* The CPU where programs have no such instruction: its row, which nothing reads. rows_none.h says why. */
 
-#include "mixing/machine/claim.h"
+#include "mixing/machine/claim_rows.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 

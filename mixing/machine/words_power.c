@@ -1,6 +1,6 @@
 /* The rows of POWER's instruction, one for each of its forms. */
 
-#include "mixing/machine/claim.h"
+#include "mixing/machine/claim_rows.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_power.h"

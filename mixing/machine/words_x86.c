@@ -1,6 +1,6 @@
 /* The rows of the instructions of x86-64. */
 
-#include "mixing/machine/claim.h"
+#include "mixing/machine/claim_rows.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_x86.h"

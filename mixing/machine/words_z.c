@@ -1,6 +1,6 @@
 /* The row of IBM Z's instruction. */
 
-#include "mixing/machine/claim.h"
+#include "mixing/machine/claim_rows.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/machine/instructions_z.h"

@@ -269,7 +269,7 @@ static void wipe_and_release(void *slot, unsigned count)
     if (slot == NULL) {
         return;
     }
-    drng_wipe(slot, count * DRNG_SLOT_SIZE);
+    drng_wipe(slot, (size_t)count * DRNG_SLOT_SIZE);
     if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
         return;
     }

@@ -44,7 +44,7 @@ static inline bool drng_is_wiped(const void *data, size_t len)
  * 256:  AES whose keys and blocks stay in registers, but for a few.
  * 512:  a request whose AES stays within DRNG_AES_STACK.
  * 1024: AES with a key schedule in memory; a request with a derivation function.
- * 2048: AES with a schedule of 512-bit registers; a seed, with all calls that make it.
+ * 2048: AES in plain C; a seed, with all calls that make it.
  */
 void drng_wipe_stack_256(void); /* on x86-64 only */
 void drng_wipe_stack_512(void);

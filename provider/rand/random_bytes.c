@@ -221,13 +221,18 @@ static void remember(const struct thread *thread)
     place->same_id = id;
 }
 
-/* NULL: this thread has none under this context, or does not remember them. */
-static inline struct drng_drbg *remembered(uint64_t id, int which)
+/*
+ * NULL: this thread has none under this context, or does not remember them. The ids are right while a signal handler
+ * has interrupted remember() for another context, though not all is back in its place: so the generator is asked, too.
+ * It is not freed: its context is in remember(), or it is the one that was asked for.
+ */
+static inline struct drng_drbg *remembered(const struct drng_provctx *provctx, int which)
 {
-    const struct place *place = place_for(id);
-    const bool before = place->id == id;
+    const struct place *place = place_for(provctx->threads_id);
+    const bool before = place->id == provctx->threads_id;
     struct drng_drbg *drbg = place->drbg[which];
-    return __builtin_expect(before && place->same_id == id, 1) ? drbg : NULL;
+    const bool after = place->same_id == provctx->threads_id;
+    return __builtin_expect(before && after && drbg != NULL && drbg->provctx == provctx, 1) ? drbg : NULL;
 }
 
 static void forget(const struct thread *thread)
@@ -410,7 +415,7 @@ int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsig
 {
     struct drng_provctx *provctx = vprovctx;
     const int kind = which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC;
-    struct drng_drbg *drbg = remembered(provctx->threads_id, kind);
+    struct drng_drbg *drbg = remembered(provctx, kind);
 
     if (drbg == NULL) {
         drbg = look_further(provctx, kind);

@@ -66,7 +66,8 @@ static bool gives_seeds(const struct drng_instruction_rand *ctx)
 }
 
 /*
- * Its words are those of a DRBG inside the CPU, which nobody can tell to reseed: it cannot give prediction resistance.
+ * Its words are those of a DRBG inside the CPU, which nobody can tell to reseed: they cannot give prediction
+ * resistance. Its seeds can as far as the makers' word goes: a window spans two reseeds of that DRBG.
  */
 static bool can_promise(const struct drng_instruction_rand *ctx, bool prediction_resistance)
 {
@@ -117,7 +118,8 @@ bool drng_rdrand_fill(void *vctx, const void *child, unsigned char *out, size_t 
     struct drng_instruction_rand *ctx = vctx;
     const struct drng_seed_policy policy = rdrand_alone(ctx);
     (void)child;
-    return gives_seeds(ctx) && can_promise(ctx, prediction_resistance) && drng_instruction_rand_ready(ctx) &&
+    (void)prediction_resistance;
+    return gives_seeds(ctx) && drng_instruction_rand_ready(ctx) &&
            drng_seeding_fill(ctx->provctx, &policy, &ctx->shared, out, len);
 }
 
@@ -126,11 +128,10 @@ static size_t get_seed(void *vctx, unsigned char **seed, int entropy, size_t min
 {
     struct drng_instruction_rand *ctx = vctx;
     const struct drng_seed_policy policy = rdrand_alone(ctx);
+    (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
-    return gives_seeds(ctx) && can_promise(ctx, prediction_resistance != 0)
-               ? drng_instruction_rand_get_seed(ctx, &policy, seed, entropy, min_len, max_len)
-               : 0;
+    return gives_seeds(ctx) ? drng_instruction_rand_get_seed(ctx, &policy, seed, entropy, min_len, max_len) : 0;
 }
 
 static int get_ctx_params(void *vctx, OSSL_PARAM params[])

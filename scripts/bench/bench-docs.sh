@@ -27,9 +27,10 @@ scripts/bench/bench_threads.py
 scripts/bench/bench_startup.py
 scripts/bench/bench_claims.py
 scripts/bench/bench_clones.py
+[ $# -eq 0 ] || scripts/bench/bench_words.py "$1"
 scripts/bench/bench_contexts.py
 scripts/bench/bench_versions.py "$@"
-scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} bench-claims bench-clones contexts \
+scripts/evidence/tables.py --write bench bench-aes-ni bench-avx2 ${1:+bench-trixie} bench-claims bench-clones ${1:+bench-words} contexts \
     first-byte profile scaling startup threads versions
 
 mkdir -p $pictures

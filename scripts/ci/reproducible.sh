@@ -35,14 +35,8 @@ copy()
     tar --create --null --files-from "$work/names" --ignore-failed-read 2>/dev/null | tar -C "$1" --extract
 }
 
-clean()
-{
-    ! mountpoint -q "$work/shuffled" || umount "$work/shuffled"
-    rm -rf "$work"
-}
-
 work=$(mktemp -d /var/tmp/drng-reproducible.XXXXXX)
-trap clean EXIT
+trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 whole()
@@ -51,14 +45,14 @@ whole()
     copy "$work/sources"
     # The host's name takes namespaces and sudo; package.sh asks for none of it.
     (cd "$work/sources" && reprotest --min-cpus 1 --vary=-domain_host,-user_group \
-        --source-root . 'scripts/packaging/package.sh out' 'out/drng[-_]*')
+        -c 'scripts/packaging/package.sh out' . 'out/*drng*.*')
 }
 
 # compare FOLDER FOLDER - each package of the first with that of the second.
 compare()
 {
     compared=0
-    for package in "$1"/drng[-_]*.deb "$1"/drng[-_]*.rpm "$1"/drng[-_]*.tar.gz; do
+    for package in "$1"/*drng*.deb "$1"/drng[-_]*.rpm "$1"/drng[-_]*.tar.gz; do
         again=$2/${package##*/}
         cmp "$package" "$again" >&2 || {
             ! command -v diffoscope >/dev/null || diffoscope "$package" "$again" 2>&1 | head -n 60 >&2 || true
@@ -77,14 +71,20 @@ quick()
     mkdir "$work/a longer path" "$work/shuffled"
     copy "$work/a longer path/drng"
     chown -R nobody: "$work/a longer path"
-    # A user who may use the mount, and files in the reverse order of what the file system says.
-    disorderfs --multi-user=yes --shuffle-dirents=no --reverse-dirents=yes "$work/a longer path/drng" \
-        "$work/shuffled" >/dev/null || fail "disorderfs cannot mount: it takes root and /dev/fuse"
-    (cd "$work/shuffled" && setpriv --reuid=nobody --regid=nogroup --clear-groups \
-        env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu \
-        faketime -f +400d sh -c 'umask 077; taskset --cpu-list 0 scripts/packaging/package.sh out') \
-        >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
-    compare "$1" "$work/shuffled/out"
+    # A user who may use the mount, and files in the reverse order of what the file system says; in namespaces of its
+    # own, so that nothing of it stays mounted or running, however this ends.
+    # shellcheck disable=SC2016 # the inner shell's
+    unshare --mount --propagation private --pid --fork --kill-child --mount-proc sh -ec '
+        disorderfs --multi-user=yes --shuffle-dirents=no --reverse-dirents=yes "$1" "$2" >/dev/null
+        cd "$2"
+        exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
+            env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu \
+            faketime -f +400d sh -c "umask 077; taskset --cpu-list 0 scripts/packaging/package.sh out"' \
+        sh "$work/a longer path/drng" "$work/shuffled" >"$work/log" 2>&1 || {
+        cat "$work/log" >&2
+        fail "it cannot be built as another user on disorderfs, which takes root and /dev/fuse"
+    }
+    compare "$1" "$work/a longer path/drng/out"
 }
 
 case ${1-} in

@@ -37,6 +37,14 @@ def profile_of(text: str) -> str:
     return found[1] if found else ""
 
 
+def of_0_1_0(profile_path: str) -> str:
+    """What stood between the marks in drng 0.1.0, which included the profile and wrote no checksum."""
+    note = (
+        "# drng-enable off takes these lines away, and on writes them anew; settings of drng's go into the file named"
+    )
+    return f"{note} here.\n.include {profile_path}\n"
+
+
 def without_block(text: str, path: str) -> str:
     """The file without our lines, byte for byte what it was before they came."""
     marks = re.findall(r"^# (>>>|<<<) drng-enable", text, flags=re.M)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from . import block, changes, profiles, systemd
-from .arguments import Request
+from .arguments import PROFILES, Request
 from .output import Failure, say, warn
 from .tree import Place, Tree
 from .verify import Check
@@ -61,6 +61,8 @@ class Service:
         """What we would write for the profile of this text, as far as that can still be known."""
         self.request.profile = block.profile_of(text) or self.request.profile
         known = f"{self._drop_in_text()}{GUARD_LINES}{self._base()}"
+        if block.unseal(text) == text:
+            known += block.of_0_1_0(f"{self.request.profiles}/{PROFILES[self.request.profile][0]}")
         try:
             return known + profiles.wanted(self.tree, self.request, self.check, self._base())
         except (Failure, OSError, KeyError):
@@ -218,7 +220,14 @@ class Service:
                 )
         args = (self.tree, self.request, self.check, self.request.profile, self._base(), text, self.own)
         profiles.compare(*args, f"--service {self.name}")
-        if reason := self._effective(drop_in):
+        guard = self.guard
+        if guard and self._is_without_guard(drop_in):
+            say(
+                f"{self.drop_in} is of drng 0.1.0 and has no check before the start: "
+                f"run drng-enable on --service {self.name} to write it"
+            )
+            guard = ""
+        if reason := self._effective(drop_in, guard):
             say(f"but it is not in effect: {reason}")
             return False
         serving = self.check.serving(text)
@@ -229,12 +238,17 @@ class Service:
             say(f"to see what runs already: drng-status --service {self.name}")
         return serving.by_drng
 
-    def _effective(self, drop_in: bytes) -> str:
+    def _is_without_guard(self, drop_in: bytes) -> bool:
+        """As 0.1.0 wrote it."""
+        text = block.decode(drop_in)
+        return block.unseal(text) == text and GUARD not in text
+
+    def _effective(self, drop_in: bytes, guard: str) -> str:
         """Why the service would start without ours."""
         try:
             if systemd.is_running(self.tree):
-                return self._why_not()
-            systemd.Unit(self.tree, self.name).check(self.drop_in, block.decode(drop_in), self.own, self.guard)
+                return systemd.why_not_in_effect(self.tree, self.name, self.own, guard)
+            systemd.Unit(self.tree, self.name).check(self.drop_in, block.decode(drop_in), self.own, guard)
         except Failure as error:
             return str(error).removesuffix("; nothing has been changed")
         return ""

@@ -114,8 +114,11 @@ class Ledger:
     def look(self, found: Sequence[Process], now: float, boot: str) -> dict[Pair, Pair]:
         """Takes in what there is now; the answer is what each pair is shown as."""
         names = named(found, self.groups)
+        if boot != self.boot:
+            for identity in list(self.live):
+                self._retire(identity)
         # One whose number is that of a process that cannot be read may be that process.
-        unread = {str(process.pid) for process in found if process.uses == UNKNOWN} if boot == self.boot else set()
+        unread = {str(process.pid) for process in found if process.uses == UNKNOWN}
         alive = {self._see(process, names) for process in found if process.uses == USES_DRNG}
         for identity in [name for name in self.live if name not in alive and name.partition(":")[0] not in unread]:
             self._retire(identity)

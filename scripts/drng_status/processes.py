@@ -564,7 +564,7 @@ def pairs(lines: list[str]) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if "=" in line)
 
 
-def show(service: str, names: str) -> str:
+def show(service: str, names: str, seconds: float = 30) -> str:
     """The properties of these names, as systemctl prints them."""
     program = shutil.which("systemctl", path=PATH)
     if not SYSTEMD.is_dir() or program is None:
@@ -572,7 +572,7 @@ def show(service: str, names: str) -> str:
     command = [program, "show", f"--property={names}", "--", service]
     try:
         result = subprocess.run(
-            command, capture_output=True, check=False, timeout=30, env={"PATH": PATH, "LC_ALL": "C"}
+            command, capture_output=True, check=False, timeout=seconds, env={"PATH": PATH, "LC_ALL": "C"}
         )
     except subprocess.TimeoutExpired:
         raise TargetError("systemctl does not answer") from None
@@ -630,7 +630,9 @@ def unit_settings() -> dict[str, units.Setting]:
     """Of the services to which systemd would give an OPENSSL_CONF; none where systemd cannot be asked."""
     found = {}
     with contextlib.suppress(TargetError):
-        for block in show("*.service", "Id,Environment,FragmentPath,DropInPaths").split("\n\n"):
+        # Not for long: what is looked at tells most without it.
+        said = show("*.service", "Id,Environment,FragmentPath,DropInPaths", aside.SECONDS)
+        for block in said.split("\n\n"):
             known = pairs(block.splitlines())
             path = openssl_conf(known.get("Environment", ""))
             if path is not None and "Id" in known:

@@ -257,8 +257,8 @@ def rbg_table() -> str:
             "a node below the root cannot give prediction resistance",
             f"{PANEL} 2.2 and 7",
             "a request for it is passed up: the primary takes a new seed, then each node on the way down; where RDRAND "
-            "or the default seed source serves, that is a new seed of theirs, and nothing more is claimed. RDRAND by "
-            "its own name refuses such requests",
+            "serves, that is a window past two of its reseeds, and where the default seed source serves, a new seed of "
+            "it. The algorithm RDRAND, which gives words, refuses such requests",
         ),
         (
             "instantiate takes 3s/2 bits of entropy, reseed s",

@@ -15,6 +15,8 @@ set(CPACK_DEBIAN_PACKAGE_SECTION ${section})
 set(CPACK_DEBIAN_PACKAGE_DEPENDS \"${depends}\")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA)
 set(CPACK_DRNG_LINTIAN)
+set(CPACK_DRNG_LIBCRYPTO)
+set(CPACK_DRNG_NEEDS libc)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY \"${summary}\")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION)
 set(CPACK_PACKAGE_DESCRIPTION \"${description}\")
@@ -37,4 +39,4 @@ set(CPACK_DRNG_LINTIAN \"libdrng0: maintscript-calls-ldconfig *\\n\")\n")
 drng_library_package(libdrng-dev libdevel "random numbers from the CPU's own generator (development files)" "${description}
 .
 This package has the header, the static library and the manual page."
-                     "libdrng0 (= ${PROJECT_VERSION}-1)" "set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)\n")
+                     "libdrng0 (= ${PROJECT_VERSION}-1)" "set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)\nset(CPACK_DRNG_NEEDS libdrng0)\n")

@@ -41,6 +41,16 @@ END
     echo "served by $served"
 }
 
+# wait_until COMMAND... - what does not come about within a minute never does.
+wait_until()
+{
+    for _ in $(seq 1200); do
+        ! "$@" || return 0
+        sleep 0.05
+    done
+    fail "this has not come about: $*"
+}
+
 # ---- A server: the example's, with a certificate and a port of its own ----
 
 port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -54,7 +64,8 @@ start_nginx()
         -e "s,/etc/ssl/certs/drng.pem,$work/cert.pem," -e "s,/etc/ssl/private/drng.key,$work/key.pem," \
         -e "s,worker_processes auto,worker_processes 2," -e "s,127.0.0.1:8443,127.0.0.1:$port," \
         /usr/share/doc/drng/examples/nginx/nginx.conf >"$work/nginx.conf"
-    nginx -c "$work/nginx.conf" || fail "nginx does not start: $(cat "$work/error.log")"
+    # By its path: it executes itself again by the name that it was started with.
+    /usr/sbin/nginx -c "$work/nginx.conf" || fail "nginx does not start: $(cat "$work/error.log")"
     pid=$(cat "$work/nginx.pid")
 }
 
@@ -82,9 +93,7 @@ gone()
 stop_nginx()
 {
     nginx -c "$work/nginx.conf" -s quit
-    until gone "$pid"; do
-        sleep 0.1
-    done
+    wait_until gone "$pid"
 }
 
 # Starts nginx, fetches a page, and says how many of its processes map the module.

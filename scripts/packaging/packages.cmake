@@ -33,6 +33,7 @@ set(CPACK_DRNG_PACKAGING "${PACKAGING}")
 set(CPACK_DRNG_DATE "${DRNG_DATE}")
 set(CPACK_DRNG_COMPILER "${CMAKE_C_COMPILER_ID}=${CMAKE_C_COMPILER_VERSION}")
 set(CPACK_DRNG_LIBCRYPTO "${LIBCRYPTO_VERSION}")
+set(CPACK_DRNG_NEEDS openssl python3 libc)
 set(CPACK_DRNG_MODULES_DIR "${DRNG_MODULES_DIR}")
 
 list(TRANSFORM DRNG_PROFILES PREPEND "${DRNG_CONF_DIR}/")
@@ -79,12 +80,14 @@ set(CPACK_RPM_SPEC_INSTALL_POST "%{nil}")
 list(TRANSFORM DRNG_PROFILES PREPEND "%config(noreplace) " OUTPUT_VARIABLE CPACK_RPM_USER_FILELIST)
 # Named, because cpack takes every file with an absolute path for a configuration.
 list(APPEND CPACK_RPM_USER_FILELIST "%attr(0644, root, root) ${DRNG_RPM_MODULES_DIR}/drng.so")
+# Where no shell has made them, they come and go with the package.
+list(APPEND CPACK_RPM_USER_FILELIST "%dir /usr/share/fish" "%dir /usr/share/fish/vendor_completions.d" "%dir /usr/share/zsh"
+     "%dir /usr/share/zsh/site-functions")
 get_filename_component(DRNG_RPM_LIB_DIR "${DRNG_RPM_MODULES_DIR}" DIRECTORY)
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /etc /etc/ssl "${DRNG_RPM_LIB_DIR}" "${DRNG_RPM_MODULES_DIR}" /usr/sbin /usr/share/man /usr/share/man/man1
     /usr/share/man/man5 /usr/share/man/man7 /usr/share/man/man8 /usr/share/doc /usr/lib/systemd /usr/lib/systemd/system
-    /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/fish
-    /usr/share/fish/vendor_completions.d /usr/share/zsh /usr/share/zsh/site-functions)
+    /usr/share/bash-completion /usr/share/bash-completion/completions)
 
 include(scripts/packaging/library.cmake)
 include(CPack)

@@ -11,10 +11,13 @@ if(NOT DEFINED ENV{SOURCE_DATE_EPOCH})
 endif()
 
 set(doc "${tree}/usr/share/doc/${CPACK_PACKAGE_NAME}")
+list(TRANSFORM CPACK_DRNG_NEEDS PREPEND --needs= OUTPUT_VARIABLE needs)
+if(CPACK_DRNG_LIBCRYPTO)
+    list(APPEND needs "--library=openssl=${CPACK_DRNG_LIBCRYPTO}")
+endif()
 execute_process(
     COMMAND "${CPACK_DRNG_PACKAGING}/sbom.py" --name "${CPACK_PACKAGE_NAME}" --version "${CPACK_PACKAGE_VERSION}"
-            --tool "${CPACK_DRNG_COMPILER}" --library "openssl=${CPACK_DRNG_LIBCRYPTO}"
-            --needs openssl --needs python3 --needs libc
+            --tool "${CPACK_DRNG_COMPILER}" ${needs}
             "${tree}" "${doc}/${CPACK_PACKAGE_NAME}.spdx.json"
     COMMAND_ERROR_IS_FATAL ANY)
 

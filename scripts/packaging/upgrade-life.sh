@@ -29,10 +29,19 @@ visits()
 wait_for_visits()
 {
     until=$(($(visits) + $1))
-    while [ "$(visits)" -lt "$until" ]; do
-        [ ! -s "$work/failed" ] || fail "a page has failed: $(cat "$work/failed")"
-        sleep 0.05
-    done
+    wait_until visited "$until"
+}
+
+visited()
+{
+    [ ! -s "$work/failed" ] || fail "a page has failed: $(cat "$work/failed")"
+    [ "$(visits)" -ge "$1" ]
+}
+
+# Whether nginx's first process is another one than it was.
+replaced()
+{
+    [ -s "$work/nginx.pid" ] && [ "$(cat "$work/nginx.pid")" != "$pid" ]
 }
 
 says()
@@ -79,22 +88,16 @@ step "Reloaded: new workers, with the master's module"
 workers=$(cat "/proc/$pid/task/$pid/children")
 nginx -c "$work/nginx.conf" -s reload
 for worker in $workers; do
-    until gone "$worker"; do
-        sleep 0.05
-    done
+    wait_until gone "$worker"
 done
 wait_for_visits 20
 [ "$(mapping 'ossl-modules/drng\.so.*(deleted)$')" = 3 ] || fail "the new workers are without drng"
 
 step "Its program replaced without an end of service (USR2): the new processes have the new module"
 kill -USR2 "$pid"
-until [ -s "$work/nginx.pid" ] && [ "$(cat "$work/nginx.pid")" != "$pid" ]; do
-    sleep 0.05
-done
+wait_until replaced
 kill -QUIT "$pid"
-until gone "$pid"; do
-    sleep 0.05
-done
+wait_until gone "$pid"
 pid=$(cat "$work/nginx.pid")
 wait_for_visits 20
 [ "$(mapping 'ossl-modules/drng\.so$')" = 3 ] || fail "not the new module"

@@ -93,6 +93,7 @@ def fake_processes(draw: st.DrawFn) -> FakeProcess:
         environ=b"\0".join(draw(st.permutations(variables))),
         cmdline=draw(TEXT),
         status=draw(st.just(FakeProcess().status) | TEXT),
+        extra={"cgroup": draw(TEXT | TEXT.map(lambda name: b"0::/a/" + name.replace(b"\n", b"") + b".service"))},
     )
 
 

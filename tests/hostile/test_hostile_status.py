@@ -506,16 +506,17 @@ def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytes
 
 def test_ones_own_counters_where_proc_does_not_tell(proc: Path) -> None:
     """drng-status without a target says less then, and takes the machine for a virtual one."""
-    unknown = {"virtual-machine": None, "clone-reason": ""}
+    unknown = {"virtual-machine": None, "clone-reason": "", "claim-source": ""}
     assert processes.own_counters() == {}
     assert environment.what_the_counters_add() == unknown
     write(proc, PID, FakeProcess(maps=b"not maps"))
     (proc / "self").rmdir()
     (proc / "self").symlink_to(str(PID))
     assert processes.own_counters() == {}
-    image = module(forged(virtual_machine=1, clone_reason=b"because"))
+    image = module(forged(virtual_machine=1, clone_reason=b"because", claim_source=b"whose"))
     write(proc, PID, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert environment.what_the_counters_add() == {"virtual-machine": True, "clone-reason": "because"}
+    known = {"virtual-machine": True, "clone-reason": "because", "claim-source": "whose"}
+    assert environment.what_the_counters_add() == known
     write(proc, PID, FakeProcess(stat=b"7 (server) Z 1 7 7 0"))
     assert processes.own_counters() == {}
     shutil.rmtree(proc)

@@ -260,6 +260,11 @@ static void with_hmac(void)
     run_with_failures(draw_all, "conditioner = hmac-sha256\nfallback = no\n", true);
 }
 
+static void with_stores(void)
+{
+    run_with_failures(draw_all, "request_mixing = no\nbatch = yes\n", true);
+}
+
 static void in_loading_the_provider(void)
 {
     run_with_failures(load_and_unload, NULL, true);
@@ -270,6 +275,7 @@ static const struct unit_test tests[] = {
     {"every allocation fails once", every_allocation_fails_once},
     {"every allocation is the last", every_allocation_is_the_last},
     {"with HMAC", with_hmac},
+    {"with stores", with_stores},
     {"in loading the provider", in_loading_the_provider},
 };
 

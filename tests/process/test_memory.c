@@ -130,6 +130,28 @@ static void what_was_handed_out_is_erased_and_nothing_else(void)
     drng_drbg_freectx(drbg);
 }
 
+static uint64_t generate_requests_of(struct drng_drbg *drbg, unsigned draws)
+{
+    unsigned char out[16];
+    take(drbg, out, sizeof(out));
+    const uint64_t before = drbg->secrets->drbg.reseed_counter;
+    for (unsigned i = 0; i < draws; i++) {
+        take(drbg, out, sizeof(out));
+    }
+    return drbg->secrets->drbg.reseed_counter - before;
+}
+
+/* As if there had been no memory for it. */
+static void without_a_store_every_request_is_a_generate_request(void)
+{
+    struct drng_drbg *drbg = ready_batch();
+    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 0);
+    drng_secmem_free_wide(drbg->store);
+    drbg->store = NULL;
+    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 10);
+    drng_drbg_freectx(drbg);
+}
+
 static void reseed_store(struct drng_drbg *drbg)
 {
     CU_ASSERT_TRUE(drng_drbg_seed_again(drbg, false, (struct drng_bytes){NULL, 0}, (struct drng_bytes){NULL, 0}));
@@ -435,6 +457,7 @@ static const struct unit_test tests[] = {
     {"a freed generator leaves zeros", a_freed_generator_leaves_zeros},
     {"a store lies in guarded pages", a_store_lies_in_guarded_pages},
     {"what was handed out is erased and nothing else", what_was_handed_out_is_erased_and_nothing_else},
+    {"without a store every request is a Generate request", without_a_store_every_request_is_a_generate_request},
     {"a store is erased when its bytes are outdated", a_store_is_erased_when_its_bytes_are_outdated},
     {"zeroization includes the store", zeroization_includes_the_store},
     {"a seed for a child is no piece", a_seed_for_a_child_is_no_piece},

@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED, has_random_provider, need, served_by_drng
+from tests.support.guide import DRNG, NOBODY, OPENSSL, PROFILES, table
 from tests.support.servers import make_certificate
-from tests.system.test_profiles import DRNG, NOBODY, OPENSSL, PROFILES, RANDOM_PROVIDER, table
 
+RANDOM_PROVIDER = "drng-random-provider.cnf"
 ABSTRACTION = CONF / "apparmor/abstractions/drng"
 CONFINED = ROOT / "tests/support/confined.py"
 

@@ -572,6 +572,68 @@ def test_a_drop_in_by_somebody_else_is_left_alone(either: Image) -> None:
     assert "drng-enable did not make it" in image.refused("off", "--service", "nginx")
 
 
+# ---- What drng 0.1.0 wrote for a service ----
+
+OLD_OWN = """\
+# made by drng-enable for nginx.service: what the system's openssl.cnf says, then drng.
+.include /etc/ssl/openssl.cnf
+# >>> drng-enable: strict
+# drng-enable off takes these lines away, and on writes them anew; settings of drng's go into the file named here.
+.include /etc/ssl/drng/drng.cnf
+# <<< drng-enable
+"""
+OLD_DROP_IN = """\
+# made by drng-enable
+[Service]
+Environment=OPENSSL_CONF=/etc/ssl/drng/service/nginx.cnf
+"""
+
+
+def by_0_1_0(image: Image, own: str = OLD_OWN, drop_in: str = OLD_DROP_IN) -> Path:
+    """The service's file of an image on which 0.1.0 has switched it on."""
+    path = image.root / "etc/ssl/drng/service/nginx.cnf"
+    for file, text in ((path, own), (image.drop_in, drop_in)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    return path
+
+
+def test_what_0_1_0_switched_on_is_on_and_lacks_the_check(either: Image) -> None:
+    by_0_1_0(either)
+    said = either.ok("status", "--service", "nginx")
+    assert "nginx.service: strict is on" in said
+    assert "is of drng 0.1.0 and has no check before the start: run drng-enable on --service nginx" in said
+    assert "did not write" not in said
+    assert "not in effect" not in said
+
+
+def test_what_0_1_0_switched_on_is_switched_off(either: Image) -> None:
+    """The package's removal does so: it would fail otherwise."""
+    before = either.files()
+    by_0_1_0(either)
+    either.ok("off", "--service", "nginx")
+    assert either.files() == before
+
+
+def test_what_0_1_0_switched_on_is_written_anew(either: Image) -> None:
+    path = by_0_1_0(either)
+    either.ok("on", "--service", "nginx")
+    assert "ExecStartPre=" in either.drop_in.read_text()
+    assert ".include /etc/ssl/drng/drng.cnf" not in path.read_text()
+    assert "drng 0.1.0" not in either.ok("status", "--service", "nginx")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [(OLD_OWN + "# mine\n", OLD_DROP_IN), (OLD_OWN, OLD_DROP_IN + "Environment=MINE=1\n")],
+    ids=["own", "drop-in"],
+)
+def test_what_somebody_has_added_to_0_1_0_s_files_is_not_lost(either: Image, files: tuple[str, str]) -> None:
+    """The failing twin."""
+    by_0_1_0(either, *files)
+    assert "has lines that drng-enable did not write" in either.refused("off", "--service", "nginx")
+
+
 @pytest.mark.parametrize("which", ["drop-in", "own"])
 def test_what_somebody_adds_to_a_service_s_files_is_not_lost(either: Image, which: str) -> None:
     image = either

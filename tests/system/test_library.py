@@ -168,6 +168,7 @@ def test_what_is_installed(installed: Path) -> None:
     files |= {f"cmake/drng/{name}" for name in ("drng-config.cmake", "drng-config-version.cmake")}
     wanted = {f"{lib}/{name}" for name in files} | {"include/drng.h", "share/man/man3/drng.3"}
     wanted |= {f"share/doc/libdrng-dev/examples/{path.name}" for path in EXAMPLES.iterdir() if path.is_file()}
+    wanted |= {f"share/doc/{package}/CHANGELOG.md" for package in ("libdrng0", "libdrng-dev")}
     version = next(name for name in there if re.search(r"libdrng\.so\.\d+\.\d+\.\d+$", name))
     assert there == wanted | {version}
     links = {name: (installed / lib / name).readlink() for name in ("libdrng.so", "libdrng.so.0")}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import files, ledger, metrics, processes, states, units
+from scripts.drng_status import environment, files, ledger, metrics, processes, states, units
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import forged
 from tests.support.targets import NOBODY, PER_PROCESS, PINNED, build_module, holding, status, target
@@ -159,7 +159,9 @@ def test_what_cannot_be_read_for_once_is_not_counted_twice(kept: ledger.Ledger) 
 def test_a_restart_of_the_machine_ends_all(kept: ledger.Ledger) -> None:
     assert requests(kept, made_up(1, 10)) == 10
     assert requests(kept, made_up(1, uses=processes.UNKNOWN), boot="c") == 10
-    assert requests(kept, made_up(1, 4), boot="c") == 14
+    assert requests(kept, made_up(1, 12), boot="c") == 22
+    # The same number, and by chance all else.
+    assert requests(kept, made_up(1, 13), boot="d") == 35
 
 
 def test_no_count_ever_becomes_less_whatever_processes_say(kept: ledger.Ledger) -> None:
@@ -250,6 +252,8 @@ def test_every_count_is_there_with_all_its_values() -> None:
         assert gone[f'drng_processes{{{who},state="{state}"}}'] == 0
     for reason in processes.RESTART:
         assert found[f'drng_restart_needed_processes{{{who},reason="{reason}"}}'] == 0
+    for source in (*environment.INSTRUCTIONS, "fallback"):
+        assert f'drng_seeds_total{{{who},source="{source}"}}' in gone
     assert found[f"drng_requests_total{{{who}}}"] == gone[f"drng_requests_total{{{who}}}"] == 1
     assert found[f"drng_served_before{{{who}}}"] == 1
     assert gone["drng_collector_timestamp_seconds"] == 6

@@ -49,7 +49,11 @@ def libcryptos_modules() -> str:
     return output("pkg-config", "--variable=modulesdir", "libcrypto").strip()
 
 
-def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
+COMMANDS = ("drng-conf", "drng-enable", "drng-status")
+UNITS = {f"/usr/lib/systemd/system/drng-status-collector.{kind}" for kind in ("service", "timer")}
+
+
+def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "vendor-completions") -> set[str]:
     """What every package holds, and its own documentation."""
     module = f"{modules or libcryptos_modules()}/drng.so"
     pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES if not p.endswith(".3")]
@@ -63,7 +67,10 @@ def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
         str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".png", ".svg")
     ]
     read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", "drng.spdx.json", *articles, *documentation)]
-    return {module, *PROFILES, *EXAMPLES, *pages, *programs, *imported, *read}
+    completions = [f"/usr/share/bash-completion/completions/{name}" for name in COMMANDS]
+    completions += [f"/usr/share/fish/vendor_completions.d/{name}.fish" for name in COMMANDS]
+    completions.append(f"/usr/share/zsh/{zsh}/_drng")
+    return {module, *PROFILES, *EXAMPLES, *UNITS, *completions, *pages, *programs, *imported, *read}
 
 
 # ---- What is in them ----
@@ -74,7 +81,8 @@ def test_the_deb_holds_everything(unpacked: Path) -> None:
     own = {"/usr/share/lintian/overrides/drng", ABSTRACTION}
     assert set(files(unpacked)) - own == expected(".gz", *documentation)
     assert own <= set(files(unpacked))
-    assert {p.name for p in (unpacked / "DEBIAN").iterdir()} == {"conffiles", "control", "md5sums", "postrm", "prerm"}
+    control = {"conffiles", "control", "md5sums", "postinst", "postrm", "prerm"}
+    assert {p.name for p in (unpacked / "DEBIAN").iterdir()} == control
 
 
 def test_the_configurations_and_nothing_else_are_conffiles(unpacked: Path) -> None:
@@ -182,7 +190,7 @@ def test_the_tar_gz_holds_the_same(packages: Path) -> None:
 def test_the_rpm_holds_the_same(packages: Path) -> None:
     rpm = next(packages.glob("drng-*.rpm"))
     listing = set(output("rpm", "-qlp", rpm).split())
-    wanted = expected(".gz", "CHANGELOG.md", "LICENSE", modules="/usr/lib64/ossl-modules")
+    wanted = expected(".gz", "CHANGELOG.md", "LICENSE", modules="/usr/lib64/ossl-modules", zsh="site-functions")
     assert wanted <= listing
     folders = {str(p) for name in wanted for p in Path(name).parents}
     assert listing - wanted <= folders

@@ -17,14 +17,13 @@ import pytest
 from scripts.drng_status import needed
 from tests.support import clients
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider, need, openssl_version
+from tests.support.guide import DRNG, GUIDE, NOBODY, OPENSSL, PROFILES, SEEDED, table
 from tests.support.servers import APACHE_EVENT, HAPROXY_THREADS, NGINX, Site, maps, new_site, running
 
-GUIDE = ROOT / "docs" / "servers.md"
 CORNER = "what is wrong"
 RANDOM_PROVIDER = "drng-random-provider.cnf"
 CHECKER = "drng-conf"
 
-DRNG, SEEDED, OPENSSL, NOBODY = "drng", "drng, seeded by OpenSSL", "OpenSSL", "nobody"
 NO_NGINX = "OpenSSL without nginx"
 
 
@@ -143,17 +142,6 @@ WARNINGS = {
 # ---- The table ----
 
 
-def table(corner: str = CORNER) -> dict[str, dict[str, str]]:
-    """Cells by row and column: the table with this first header."""
-    lines = GUIDE.read_text().splitlines()
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-    first = next(i for i, row in enumerate(rows) if row[0] == corner)
-    last = next((i for i in range(first + 2, len(rows)) if set(rows[i][0]) <= set("- ")), len(rows) + 1) - 1
-    # "`drng.cnf`", perhaps with a remark in brackets.
-    header = [re.sub(r"^`([^`]*)`.*", r"\1", cell) for cell in rows[first]]
-    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in rows[first + 2 : last]}
-
-
 def of_version(cell: str) -> str:
     """What a cell says of the OpenSSL here: "a; from 3.5 b; from 3.6 c" has a word for each."""
     first, *later = cell.split("; from ")
@@ -170,9 +158,7 @@ def words(cell: str) -> list[str]:
     return [re.sub(r"^from [0-9.]+ ", "", part) for part in cell.split("; ")]
 
 
-TABLE = table()
-# The profile for the FIPS provider has a table of its own: test_fips.py.
-PROFILES = sorted(path.name for path in CONF.glob("*.cnf") if path.name != "drng-fips.cnf")
+TABLE = table(CORNER)
 
 
 def test_the_table_is_whole() -> None:

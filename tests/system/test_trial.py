@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scripts.drng_enable import arguments, output
-from tests.support.booted import Machine, booted
+from tests.support.booted import Machine, booted, thorough
 from tests.support.image import Image
 from tests.support.servers import wait_for
 
@@ -89,6 +89,7 @@ def test_it_ends_by_itself(machine: Machine) -> None:
     assert "nothing is on trial" in refused(machine, "confirm")
 
 
+@thorough
 def test_status_says_that_it_is_a_trial(machine: Machine) -> None:
     enable(machine, "on", "--system", "--try", LONG)
     assert_on_trial(machine)
@@ -105,6 +106,7 @@ def test_confirmed_it_stays(machine: Machine) -> None:
     assert "drng is on already, and not on trial" in refused(machine, "on", "--system", "--try", LONG)
 
 
+@thorough
 def test_a_second_trial_takes_the_place_of_the_first(machine: Machine) -> None:
     enable(machine, "on", "--system", "--try", LONG)
     (first,) = timers(machine)
@@ -152,6 +154,7 @@ def test_what_an_administrator_has_written_meanwhile_stays(machine: Machine) -> 
     assert_nothing_is_left(machine)
 
 
+@thorough
 def test_an_administrator_who_has_put_the_file_back_is_left_alone(machine: Machine) -> None:
     stock = machine.read(CONF)
     enable(machine, "on", "--system", "--try", LONG)
@@ -166,6 +169,7 @@ def test_an_administrator_who_has_put_the_file_back_is_left_alone(machine: Machi
     assert_nothing_is_left(machine)
 
 
+@thorough
 def test_lines_that_cannot_be_told_apart_are_left_and_the_trial_goes_on(machine: Machine) -> None:
     """What it could not do, systemd tries again."""
     stock = machine.read(CONF)
@@ -213,6 +217,7 @@ def test_without_a_timer_nothing_is_changed(machine: Machine) -> None:
     assert_nothing_is_left(machine)
 
 
+@thorough
 def test_what_cannot_be_switched_on_is_not_on_trial(machine: Machine) -> None:
     machine.run("ln", "-s", "/nowhere", f"{CONF}.before-drng")
     assert "which drng-enable did not make" in refused(machine, "on", "--system", "--try", LONG)
@@ -223,12 +228,14 @@ def test_what_cannot_be_switched_on_is_not_on_trial(machine: Machine) -> None:
     assert_nothing_is_left(machine)
 
 
+@thorough
 def test_a_dry_run_starts_nothing(machine: Machine) -> None:
     assert "+openssl_conf" in enable(machine, "on", "--system", "--try", LONG, "--dry-run")
     assert not is_on(machine)
     assert_nothing_is_left(machine)
 
 
+@thorough
 def test_systemd_finds_nothing_wrong_with_the_record(machine: Machine) -> None:
     enable(machine, "on", "--system", "--try", LONG)
     result = machine.run("systemd-analyze", "verify", RECORD, check=False)

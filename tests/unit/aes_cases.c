@@ -6,7 +6,14 @@
 #include "tests/unit/bytes.h"
 #include "tests/unit/reference.h"
 
-enum { BLOCK = DRNG_AES_BLOCK, GUARD = 64, TAIL_MAX = DRNG_AES_TAIL, AES_REQUEST_MAX = 256, CANARY = 0xc3 };
+enum {
+    BLOCK = DRNG_AES_BLOCK,
+    GUARD = 64,
+    TAIL_MAX = DRNG_AES_TAIL,
+    AES_REQUEST_MAX = 256,
+    CANARY = 0xc3,
+    STATE = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK
+};
 
 static const struct drng_aes *subject;
 static const size_t key_lens[] = {16, 24, 32};
@@ -53,12 +60,12 @@ bool aes_ctr_is_right(const struct aes_ctr_run *run)
 }
 
 /* The new Key and V, one behind the other: CTR_DRBG_Update, from the blocks that follow the output. */
-static void expect_update(const struct aes_request_run *run, const uint8_t *provided, uint8_t *last, uint8_t *state)
+static void expect_update(const struct aes_request_run *run, const uint8_t *provided, uint8_t *last,
+                          uint8_t state[STATE])
 {
-    uint8_t temp[4 * BLOCK];
-    reference_keystream(run->key, run->key_len, last, temp, 3);
-    for (size_t i = 0; i < run->key_len + BLOCK; i++) {
-        state[i] = temp[i] ^ (provided != NULL ? provided[i] : 0);
+    reference_keystream(run->key, run->key_len, last, state, 3);
+    for (size_t i = 0; provided != NULL && i < STATE; i++) {
+        state[i] ^= provided[i];
     }
 }
 
@@ -68,8 +75,8 @@ bool aes_request_is_right(const struct aes_request_run *run)
     _Alignas(64) uint8_t v[3 * GUARD];
     _Alignas(64) uint8_t out[AES_REQUEST_MAX + 3 * GUARD];
     uint8_t expected[AES_REQUEST_MAX + BLOCK];
-    uint8_t provided[DRNG_AES_MAX_KEY + BLOCK + GUARD];
-    uint8_t state[DRNG_AES_MAX_KEY + BLOCK];
+    uint8_t provided[STATE + GUARD];
+    uint8_t state[STATE];
     uint8_t last[BLOCK];
     const size_t at = GUARD + run->shift;
     uint64_t random = run->out_len;
