@@ -361,6 +361,16 @@ static void a_child_keeps_what_a_fork_handler_fills(void)
     close_all();
 }
 
+static void without_the_kernel_a_child_keeps_it_too(void)
+{
+    open_and_fill_without_the_kernel();
+    handler_fills = true;
+    const int forked = child_forked(look_unchecked, NULL);
+    handler_fills = false;
+    CU_ASSERT_TRUE(answers(forked, ALL_SECRET));
+    close_all_and_go_back_to_the_kernel();
+}
+
 static const struct unit_test tests[] = {
     {"a forked child sees zeros", a_forked_child_sees_zeros},
     {"a cloned child sees zeros", a_cloned_child_sees_zeros},
@@ -370,6 +380,7 @@ static const struct unit_test tests[] = {
     {"without the kernel the parent keeps its slots", without_the_kernel_the_parent_keeps_its_slots},
     {"a child keeps what it fills itself", a_child_keeps_what_it_fills_itself},
     {"a child keeps what a fork handler fills", a_child_keeps_what_a_fork_handler_fills},
+    {"without the kernel a child keeps it too", without_the_kernel_a_child_keeps_it_too},
     {"a child of a child is found out too", a_child_of_a_child_is_found_out_too},
     {"a child takes and gives back slots", a_child_takes_and_gives_back_slots},
     {"a child does not lock its pages", a_child_does_not_lock_its_pages},
