@@ -1,11 +1,19 @@
 /*
- * Slots of memory for secrets: one step from any two chunks, so no order of alloc and free hands a slot out twice,
- * wherever a child of a signal handler comes between. The kernel gives another chunk, or refuses.
+ * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out twice,
+ * wherever a child of a signal handler comes between. The kernel gives no other chunk.
  *
  * The bytes of a slot are not moved: what is wiped is noted.
  */
 
 #define OWN_MEMSET
+#include <stdatomic.h>
+
+/* One thread runs here. To CBMC the library's are stores of bytes, after which it no longer knows any field. */
+#undef atomic_load
+#undef atomic_store
+#define atomic_load(object)         (*(object))
+#define atomic_store(object, value) (*(object) = (value))
+
 #include "mixing/memory/secmem.c"
 #include "proof.h"
 
@@ -71,81 +79,46 @@ void drng_unlock(struct drng_lock *lock)
     locked = false;
 }
 
-/* ---- Chunks ---- */
+/* ---- A chunk ---- */
 
-enum { SECOND_SLOTS = 2 * FIRST_SLOTS, WORDS = 4 };
+enum { WORDS = 2, SLOTS = WORDS * WORD_BITS };
 
-static uint8_t first_slots[FIRST_SLOTS * DRNG_SLOT_SIZE];
-static uint8_t second_slots[SECOND_SLOTS * DRNG_SLOT_SIZE];
-static uint8_t third_slots[FIRST_SLOTS * DRNG_SLOT_SIZE];
-static struct chunk first = {.slots = first_slots, .size = sizeof(first_slots)};
-static struct chunk second = {.slots = second_slots, .size = sizeof(second_slots)};
-static struct chunk third = {.slots = third_slots, .size = sizeof(third_slots)};
-static bool has_second;
-static bool has_third;
+static uint8_t *memory; /* of which nothing is read or written here */
+static struct chunk only;
 
 struct chunk *any_chunk(size_t slots)
 {
     CLAIM(locked && slots <= MOST_SLOTS, "chunks are added under the lock, up to the largest");
-    if ((has_second && has_third) || nondet_bool()) {
-        return NULL;
-    }
-    if (!has_second) {
-        has_second = true;
-        return &second;
-    }
-    has_third = true;
-    return &third;
+    return NULL;
 }
 
-void any_unmap(struct chunk *chunk)
-{
-    CLAIM(locked && is_empty(chunk), "no chunk is unmapped that somebody has a slot in");
-    CLAIM(chunk == &second || chunk == &third, "the first chunk stays");
-    if (chunk == &second) {
-        has_second = false;
-    } else {
-        has_third = false;
-    }
-}
-
-/* Which slots are in use: those of the first chunk, of the second, and of the third. */
+/* Which slots are in use. */
 struct slots {
     uint64_t used[WORDS];
 };
 
 static struct slots now(void)
 {
-    return (struct slots){{first.used[0], second.used[0], second.used[1], third.used[0]}};
+    return (struct slots){{only.used[0], only.used[1]}};
 }
 
-static bool hints_are_right(void)
+static bool hint_is_right(void)
 {
-    return first.hint <= 1 && (first.hint == 0 || first.used[0] == UINT64_MAX) && third.hint <= 1 &&
-           (third.hint == 0 || third.used[0] == UINT64_MAX) && second.hint <= 2 &&
-           (second.hint == 0 || second.used[0] == UINT64_MAX) && (second.hint < 2 || second.used[1] == UINT64_MAX);
+    return only.hint <= WORDS && (only.hint < 1 || only.used[0] == UINT64_MAX) &&
+           (only.hint < 2 || only.used[1] == UINT64_MAX);
 }
 
-/* Any chunks as they are between two calls. One that is not mapped has no slots in use. */
-static struct slots any_chunks(void)
+/* Any state between two calls. */
+static struct slots any_state(void)
 {
-    first.used[0] = nondet_u64();
-    first.hint = nondet_unsigned();
-    has_second = nondet_bool();
-    has_third = has_second && nondet_bool();
-    if (has_second) {
-        first.next = &second;
-        second.used[0] = nondet_u64();
-        second.used[1] = nondet_u64();
-        second.hint = nondet_unsigned();
-    }
-    if (has_third) {
-        second.next = &third;
-        third.used[0] = nondet_u64();
-        third.hint = nondet_unsigned();
-    }
-    ASSUME(hints_are_right());
-    chunks = &first;
+    memory = __CPROVER_allocate(SLOTS * DRNG_SLOT_SIZE, 0);
+    only.slots = memory;
+    only.size = SLOTS * DRNG_SLOT_SIZE;
+    only.used[0] = nondet_u64();
+    only.used[1] = nondet_u64();
+    only.hint = nondet_unsigned();
+    ASSUME(hint_is_right());
+    chunks = &only;
     page_of_fork.generation = generation;
     return now();
 }
@@ -158,15 +131,11 @@ struct place {
 
 static struct place place_of(const uint8_t *slot)
 {
-    const bool in_first = __CPROVER_same_object(slot, first_slots);
-    const bool in_second = __CPROVER_same_object(slot, second_slots);
     const size_t offset = (size_t)__CPROVER_POINTER_OFFSET(slot);
-    CLAIM(in_first || (has_second && in_second) || (has_third && __CPROVER_same_object(slot, third_slots)),
-          "a slot lies in a chunk that is mapped");
-    CLAIM(offset % DRNG_SLOT_SIZE == 0 && offset < (in_second ? sizeof(second_slots) : sizeof(first_slots)),
+    CLAIM(__CPROVER_same_object(slot, memory) && offset % DRNG_SLOT_SIZE == 0 && offset < SLOTS * DRNG_SLOT_SIZE,
           "a slot begins where slots do");
     const size_t index = offset / DRNG_SLOT_SIZE;
-    return (struct place){(in_first ? 0 : in_second ? 1 : 3) + index / WORD_BITS, (unsigned)(index % WORD_BITS)};
+    return (struct place){index / WORD_BITS, (unsigned)(index % WORD_BITS)};
 }
 
 /* ---- Wiping ---- */
@@ -204,20 +173,14 @@ static bool none_is_lost(const struct slots *before, const struct slots *after)
     return none;
 }
 
-static bool is_full(const struct slots *slots)
-{
-    return slots->used[0] == UINT64_MAX && (!has_second || (slots->used[1] & slots->used[2]) == UINT64_MAX) &&
-           (!has_third || slots->used[3] == UINT64_MAX);
-}
-
 static uint64_t word_at(const struct slots *slots, size_t word)
 {
-    return word == 0 ? slots->used[0] : word == 1 ? slots->used[1] : word == 2 ? slots->used[2] : slots->used[3];
+    return word == 0 ? slots->used[0] : slots->used[1];
 }
 
 void prove_alloc(void)
 {
-    const struct slots before = any_chunks();
+    const struct slots before = any_state();
     const bool wide = nondet_bool();
     const uint64_t ones = wide ? 0xf : 1;
     forks_left = 1;
@@ -228,9 +191,9 @@ void prove_alloc(void)
     const struct slots after = now();
     CLAIM(!locked, "the lock is given back");
     CLAIM(none_is_lost(&before, &after), "slots that are in use stay so");
-    CLAIM(hints_are_right(), "each word below a hint is full");
+    CLAIM(hint_is_right(), "each word below the hint is full");
     if (slot == NULL) {
-        CLAIM(wide || lock_is_refused || is_full(&after), "a slot is refused when none is free");
+        CLAIM(wide || lock_is_refused || (after.used[0] & after.used[1]) == UINT64_MAX, "a slot is refused when none is free");
         REACHED("no slot");
         return;
     }
@@ -244,13 +207,11 @@ void prove_alloc(void)
 
 void prove_free(void)
 {
-    const struct slots before = any_chunks();
+    const struct slots before = any_state();
     const bool wide = nondet_bool();
     const uint64_t ones = wide ? 0xf : 1;
-    const bool in_second = has_second && nondet_bool();
-    const bool in_third = has_third && nondet_bool();
-    const size_t index = at_most(in_second ? SECOND_SLOTS - 1 : FIRST_SLOTS - 1);
-    uint8_t *slot = (in_second ? second_slots : in_third ? third_slots : first_slots) + index * DRNG_SLOT_SIZE;
+    const size_t index = at_most(SLOTS - 1);
+    uint8_t *slot = memory + index * DRNG_SLOT_SIZE;
     const struct place place = place_of(slot);
     ASSUME((word_at(&before, place.word) & ones << place.bit) == ones << place.bit && (!wide || place.bit % 4 == 0));
     lock_is_refused = nondet_bool();
@@ -266,15 +227,12 @@ void prove_free(void)
     CLAIM(is_same_but(&before, &used_at_wiping, place, 0), "before anybody else can have it");
     CLAIM(!locked, "the lock is given back");
     CLAIM(is_same_but(&before, &after, place, ones << place.bit), "no other slot changes");
-    CLAIM(hints_are_right(), "each word below a hint is full");
+    CLAIM(hint_is_right(), "each word below the hint is full");
     if (lock_is_refused) {
         CLAIM((word_at(&after, place.word) & ones << place.bit) == ones << place.bit, "a slot that is lost stays so");
         REACHED("a lost slot");
     } else {
         CLAIM((word_at(&after, place.word) & ones << place.bit) == 0, "it is free again");
         REACHED("a free slot");
-    }
-    if (in_third && !has_third) {
-        REACHED("an unmapped chunk");
     }
 }
