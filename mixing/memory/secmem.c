@@ -243,7 +243,8 @@ static bool is_empty(const struct chunk *chunk)
  */
 static bool another_is_empty(const struct chunk *chunk)
 {
-    const struct chunk *other = atomic_load(&atomic_load(&chunks)->next);
+    struct chunk *first = atomic_load(&chunks);
+    const struct chunk *other = atomic_load(&first->next);
     while (other != NULL && (other == chunk || !is_empty(other))) {
         other = atomic_load(&other->next);
     }

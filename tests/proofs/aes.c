@@ -242,43 +242,125 @@ void prove_key_step_192(void)
     REACHED("six words");
 }
 
-/* ---- The modes: no byte outside of what was asked for ---- */
+/* ---- The modes: which block goes through the cipher, and where to. The cipher adds any block to each. ---- */
+
+static uint64_t added[SLICES];
+static uint8_t added_block[BLOCK];
+
+void any_expand(struct schedule *schedule, const uint8_t *key, size_t key_len)
+{
+    CLAIM(key_len == KEY_LEN && __CPROVER_r_ok(key, KEY_LEN), "the key is there");
+    schedule->rounds = KEY_LEN / 4 + 6;
+}
 
 void any_rounds(const struct schedule *schedule, uint64_t q[SLICES])
 {
     CLAIM(schedule->rounds == KEY_LEN / 4 + 6, "10, 12 or 14 rounds");
-    for (size_t i = 0; i < SLICES; i++) {
-        q[i] = nondet_u64();
-    }
+    add_round_key(q, added);
 }
 
-void prove_modes(void)
+static u128 number_at(const uint8_t *block)
 {
-    enum { MOST = 5 };
+    const struct drng_counter number = drng_counter_load(block);
+    return (u128)number.high << 64 | number.low;
+}
+
+static u128 encrypted(u128 block)
+{
+    return block ^ number_at(added_block);
+}
+
+enum { MOST_BLOCKS = 5, AREA = (MOST_BLOCKS + 1) * BLOCK };
+
+/* Bytes of an area that a mode was given, from `at` on, are those from before. */
+static bool is_left(const uint8_t area[AREA], const uint8_t before[AREA], size_t at)
+{
+    bool left = true;
+    for (size_t i = at; i < AREA; i++) {
+        left = left && area[i] == before[i];
+    }
+    return left;
+}
+
+static void prove_ctr(size_t out_blocks, size_t tail_blocks)
+{
     uint8_t key[KEY_LEN];
     uint8_t v[BLOCK];
-    uint8_t chain[BLOCK];
-    uint8_t out[MOST * BLOCK + 1];
-    uint8_t tail[4 * BLOCK + 1];
-    uint8_t in[MOST * BLOCK];
-    const size_t out_blocks = at_most(MOST);
-    const size_t tail_blocks = at_most(4);
-    ANY(out);
-    ANY(tail);
-    const uint8_t behind[2] = {out[out_blocks * BLOCK], tail[tail_blocks * BLOCK]};
-    struct drng_counter before;
-    struct drng_counter after;
-    before = drng_counter_load(v);
+    uint8_t out[AREA];
+    uint8_t tail[AREA];
+    uint8_t before[2][AREA];
+    memcpy(before[0], out, AREA);
+    memcpy(before[1], tail, AREA);
+    u128 counter = number_at(v);
     drng_aes_portable.ctr(key, KEY_LEN, v, out, out_blocks, tail, tail_blocks);
-    after = drng_counter_load(v);
-    CLAIM(((u128)after.high << 64 | after.low) == ((u128)before.high << 64 | before.low) + (out_blocks + tail_blocks),
-          "V ends as the last counter used");
-    CLAIM(out[out_blocks * BLOCK] == behind[0] && tail[tail_blocks * BLOCK] == behind[1], "nothing else is written");
-    const size_t blocks = at_most(MOST);
-    const uint8_t behind_out = out[blocks * BLOCK];
-    drng_aes_portable.cbc(key, KEY_LEN, chain, nondet_bool() ? out : NULL, nondet_bool() ? in : NULL, blocks);
-    CLAIM(out[blocks * BLOCK] == behind_out, "nothing else is written");
-    REACHED("both modes");
+    bool right = true;
+    for (size_t i = 0; i < out_blocks + tail_blocks; i++) {
+        const uint8_t *block = i < out_blocks ? out + BLOCK * i : tail + BLOCK * (i - out_blocks);
+        right = right && number_at(block) == encrypted(++counter);
+    }
+    CLAIM(right, "each block is that of its own counter, and in its place");
+    CLAIM(number_at(v) == counter, "V ends as the last counter used");
+    CLAIM(is_left(out, before[0], BLOCK * out_blocks) && is_left(tail, before[1], BLOCK * tail_blocks),
+          "nothing else is written");
+}
+
+static void prove_cbc(size_t blocks, bool has_out, bool has_in)
+{
+    uint8_t key[KEY_LEN];
+    uint8_t chain[BLOCK];
+    uint8_t out[AREA];
+    uint8_t in[AREA];
+    uint8_t before[AREA];
+    memcpy(before, out, AREA);
+    u128 value = number_at(chain);
+    drng_aes_portable.cbc(key, KEY_LEN, chain, has_out ? out : NULL, has_in ? in : NULL, blocks);
+    bool right = true;
+    for (size_t i = 0; i < blocks; i++) {
+        value = encrypted(value ^ (has_in ? number_at(in + BLOCK * i) : 0));
+        right = right && (!has_out || number_at(out + BLOCK * i) == value);
+    }
+    CLAIM(right && number_at(chain) == value, "each block is chained to the one before it");
+    CLAIM(is_left(out, before, has_out ? BLOCK * blocks : 0), "nothing else is written");
+}
+
+static void prove_chains(size_t blocks)
+{
+    struct drng_aes_schedule schedule;
+    uint8_t chain[DRNG_AES_CHAINS][BLOCK];
+    uint8_t in[AREA];
+    u128 value[DRNG_AES_CHAINS];
+    schedule.rounds = KEY_LEN / 4 + 6;
+    for (size_t i = 0; i < DRNG_AES_CHAINS; i++) {
+        value[i] = number_at(chain[i]);
+        for (size_t j = 0; j < blocks; j++) {
+            value[i] = encrypted(value[i] ^ number_at(in + BLOCK * j));
+        }
+    }
+    drng_aes_portable.chains(&schedule, chain, in, blocks);
+    bool right = true;
+    for (size_t i = 0; i < DRNG_AES_CHAINS; i++) {
+        right = right && number_at(chain[i]) == value[i];
+    }
+    CLAIM(right, "each chain is that of its own");
+}
+
+/* Numbers of blocks are constants here, so the prover knows each address. */
+void prove_modes(void)
+{
+    any_round_key(added, added_block);
+    for (size_t blocks = 0; blocks <= MOST_BLOCKS; blocks++) {
+        for (size_t tail = 0; tail <= DRNG_AES_TAIL; tail++) {
+            prove_ctr(blocks, tail);
+        }
+    }
+    for (size_t blocks = 0; blocks <= 2; blocks++) {
+        prove_cbc(blocks, false, false);
+        prove_cbc(blocks, false, true);
+        prove_cbc(blocks, true, false);
+        prove_cbc(blocks, true, true);
+        prove_chains(blocks);
+    }
+    REACHED("all modes");
 }
 
 #ifdef KNOWN

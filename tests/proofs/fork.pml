@@ -43,7 +43,7 @@
 #define MOST_COUNT (3 + THREADS + SIGNALS)
 
 mtype = {
-    start, lock, ask, enter, claim_owner, wipe, own, busy, take, has_seed, forget, fill, instantiate, ready, note_epoch,
+    lock, ask, enter, claim_owner, wipe, own, busy, take, has_seed, forget, fill, instantiate, ready, note_epoch,
     counter, generate, update, leave, still, unlock, apart_ask, apart_seed, apart_still, in_child, finished
 };
 
@@ -57,6 +57,7 @@ typedef memory {
     byte holder; /* the thread that holds it; 0: nobody */
     /* kept */
     bool is_ready;
+    byte under_way; /* the thread that is in the middle of a request; 0: nobody */
     byte epoch;
     byte last_generation;
     byte forking_generation;
@@ -94,6 +95,11 @@ byte cancels_left = CANCELS;
 byte living = 0;
 bool put_out[SEEDS * MOST_COUNT];
 
+/* Of one step each, so they are no part of a state. */
+hidden byte i;
+hidden byte top;
+hidden byte child;
+
 #define M mem[f[t].process]
 
 inline put(key_, v_)
@@ -111,6 +117,20 @@ inline wipe_all(p_)
     mem[p_].count = 0;
     mem[p_].entropy = 0;
     mem[p_].holder = 0;
+}
+
+inline end_process(p_)
+{
+    wipe_all(p_);
+    mem[p_].is_ready = false;
+    mem[p_].under_way = 0;
+    mem[p_].epoch = 0;
+    mem[p_].last_generation = 0;
+    mem[p_].forking_generation = 0;
+    mem[p_].owner = 0;
+    mem[p_].wiping = false;
+    mem[p_].owners_generation = 0;
+    mem[p_].id = 0;
 }
 
 inline call_epoch(back_)
@@ -145,6 +165,8 @@ inline decide()
 #endif
     :: f[t].at == apart_still && f[t].got != f[t].epoch -> call_epoch(apart_seed)
     fi;
+    f[t].got = 0;
+    f[t].epoch = 0;
     f[t].key = 0;
     f[t].v = 0
 }
@@ -153,22 +175,43 @@ inline answer(generation_)
 {
     f[t].got = generation_;
     f[t].at = f[t].back;
+    f[t].back = 0;
     if
     :: f[t].at == still || f[t].at == apart_still -> decide()
     :: else -> skip
     fi
 }
 
+/* What nobody looks at any more is zero, so that states which differ in nothing else are one. */
 inline end_frame()
 {
-    f[t].lives = false;
-    f[t].at = finished;
     living--;
     if
     :: f[t].below != NOBODY -> f[f[t].below].waits = false
     :: else -> skip
     fi;
+    f[t].lives = false;
     f[t].below = NOBODY;
+    f[t].at = 0;
+    f[t].back = 0;
+    f[t].got = 0;
+    f[t].next = 0;
+    f[t].epoch = 0;
+    f[t].key = 0;
+    f[t].v = 0;
+    f[t].holds = false;
+    f[t].masked = false;
+    f[t].thread = 0;
+    i = 0;
+    do
+    :: i < FRAMES && !(f[i].lives && f[i].process == f[t].process) -> i++
+    :: else -> break
+    od;
+    if
+    :: i == FRAMES -> end_process(f[t].process)
+    :: else -> skip
+    fi;
+    f[t].process = 0
 }
 
 inline copy_frame(to_, from_)
@@ -194,7 +237,7 @@ inline find_free(i_)
 {
     i_ = 0;
     do
-    :: i_ < FRAMES && (f[i_].lives || f[i_].at == finished) -> i_++
+    :: i_ < FRAMES && f[i_].lives -> i_++
     :: else -> break
     od;
     assert(i_ < FRAMES);
@@ -226,6 +269,7 @@ inline fork_here()
     mem[child].entropy = M.entropy;
     mem[child].holder = M.holder;
     mem[child].is_ready = M.is_ready;
+    mem[child].under_way = M.under_way;
     mem[child].epoch = M.epoch;
     mem[child].last_generation = M.last_generation;
     mem[child].forking_generation = M.forking_generation;
@@ -277,14 +321,8 @@ inline fork_here()
 
 proctype frame(byte t)
 {
-    byte i;
-    byte top;
-    byte child;
-
     do
     /* ---- A request ---- */
-    :: atomic { RUNS(start) -> f[t].at = lock }
-
     /* drng_lock_or_share: is_mine(lock) */
     /* drng_lock: pthread_mutex_lock(&lock->mutex) */
     :: atomic {
@@ -299,16 +337,20 @@ proctype frame(byte t)
     :: atomic {
         RUNS(busy) ->
         f[t].epoch = f[t].got;
+        f[t].got = 0;
         if
 #ifndef NO_BUSY
         :: M.is_busy -> call_epoch(apart_seed)
+#ifndef NO_KEPT_MARK
+        :: !M.is_busy && M.under_way == f[t].thread -> call_epoch(apart_seed)
+#endif
 #endif
         :: else -> f[t].at = take
         fi
     }
 
     /* enter: atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed) */
-    :: atomic { RUNS(take) -> M.is_busy = true; f[t].at = has_seed }
+    :: atomic { RUNS(take) -> M.is_busy = true; M.under_way = f[t].thread; f[t].at = has_seed }
 
     /* has_seed: d->state == EVP_RAND_STATE_READY && d->epoch == epoch */
     :: atomic {
@@ -340,6 +382,7 @@ proctype frame(byte t)
     :: atomic {
         RUNS(note_epoch) ->
         M.epoch = f[t].got;
+        f[t].got = 0;
 #ifdef EPOCH_AFTER_SEED
         f[t].at = counter
 #else
@@ -389,7 +432,7 @@ proctype frame(byte t)
     }
 
     /* leave: atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed) */
-    :: atomic { RUNS(leave) -> M.is_busy = false; call_epoch(still) }
+    :: atomic { RUNS(leave) -> M.is_busy = false; M.under_way = 0; call_epoch(still) }
 
     /* leave: drng_epoch_is_still(epoch) */
     /* leave: drng_drbg_forget(d) */
@@ -413,6 +456,7 @@ proctype frame(byte t)
     :: atomic {
         RUNS(apart_seed) ->
         f[t].epoch = f[t].got;
+        f[t].got = 0;
         seeds++;
         assert(seeds < SEEDS);
         f[t].key = seeds;
@@ -522,7 +566,6 @@ proctype frame(byte t)
 
 init
 {
-    byte i;
     atomic {
         mem[0].generation = 1; /* open_once: atomic_store(&drng_fork_page->generation, 1) */
         mem[0].last_generation = 1;
@@ -534,7 +577,7 @@ init
         }
         for (i : 0 .. THREADS - 1) {
             f[i].lives = true;
-            f[i].at = start;
+            f[i].at = lock;
             f[i].thread = i + 1;
         }
         living = THREADS;

@@ -59,7 +59,7 @@ class Proof:
     unwind: int = 1
     unwindset: tuple[str, ...] = ()
     variants: tuple[str, ...] = ("",)  # definitions; the proof is run with each
-    replace: str = ""  # "f:g": calls of f() become calls of g()
+    replace: tuple[str, ...] = ()  # "f:g": calls of f() become calls of g()
     open: bool = False  # written, and not proved: run by its name only, and not in docs/proofs.md
     quick: bool = False
     options: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class Outcome:
 def read_list(path: Path = LIST) -> list[Proof]:
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
-        lists = ("sources", "unwindset", "variants", "options", "mutants", "broken")
+        lists = ("sources", "unwindset", "variants", "replace", "options", "mutants", "broken")
         return [
             Proof(name, **{key: tuple(value) if key in lists else value for key, value in row.items()})
             for name, row in rows.items()
@@ -151,9 +151,10 @@ def command_of(root: Path, proof: Proof, variant: str, *more: str) -> list[str]:
     read = [*defines, "-I", "models", "-I", str(root), proof.file, *(str(root / source) for source in proof.sources)]
     if not proof.replace:
         return ["cbmc", *read, "--function", proof.entry, *options]
+    replaced = " ".join(f"--replace-calls {pair}" for pair in proof.replace)
     script = (
         f"goto-cc --function {proof.entry} {' '.join(read)} -o /tmp/whole >&2 && "
-        f"goto-instrument --replace-calls {proof.replace} /tmp/whole /tmp/replaced >&2 && "
+        f"goto-instrument {replaced} /tmp/whole /tmp/replaced >&2 && "
         f"exec cbmc {' '.join(options)} /tmp/replaced"
     )
     return ["sh", "-c", script]

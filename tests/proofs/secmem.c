@@ -1,14 +1,21 @@
 /*
- * Slots of memory for secrets: no slot is handed out twice, whatever the order of alloc and free, and wherever a child
- * of a signal handler comes between. The kernel gives two chunks' memory, or refuses.
+ * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out twice,
+ * wherever a child of a signal handler comes between. The kernel gives no other chunk.
+ *
+ * The bytes of a slot are not moved: what is wiped is noted.
  */
 
-#include <string.h>
+#define OWN_MEMSET
+#include <stdatomic.h>
+
+/* One thread runs here. To CBMC the library's are stores of bytes, after which it no longer knows any field. */
+#undef atomic_load
+#undef atomic_store
+#define atomic_load(object)         (*(object))
+#define atomic_store(object, value) (*(object) = (value))
 
 #include "mixing/memory/secmem.c"
 #include "proof.h"
-
-enum { STEPS = 4, ROOM = (FIRST_SLOTS + 2) * DRNG_SLOT_SIZE };
 
 /* ---- The kernel and the C library ---- */
 
@@ -18,13 +25,15 @@ long sysconf(int name)
     return 4096;
 }
 
-struct drng_fork_page page_of_fork;
+static struct drng_fork_page page_of_fork;
 struct drng_fork_page *drng_fork_page = &page_of_fork;
 bool drng_fork_kernel_wipes = true;
 
 static uint64_t generation = 1;
 static bool locked;
+static bool lock_is_refused; /* in a signal handler that interrupted its holder */
 static unsigned forks_left;
+static unsigned forks;
 
 void drng_fork_open(void) {}
 
@@ -49,10 +58,14 @@ bool drng_lock(struct drng_lock *lock)
 {
     (void)lock;
     CLAIM(!locked, "the lock is free");
+    if (lock_is_refused) {
+        return false;
+    }
     locked = true;
     /* A child is another process from here on: its page says so when it is looked at next. */
     if (forks_left > 0 && nondet_bool()) {
         forks_left--;
+        forks++;
         generation++;
         page_of_fork.generation = generation;
     }
@@ -66,64 +79,160 @@ void drng_unlock(struct drng_lock *lock)
     locked = false;
 }
 
-/* ---- Any order of alloc and free ---- */
+/* ---- A chunk ---- */
 
-static _Alignas(64) uint8_t memory[FIRST_SLOTS * DRNG_SLOT_SIZE];
-static struct chunk first = {.slots = memory, .size = sizeof(memory)};
+enum { WORDS = 2, SLOTS = WORDS * WORD_BITS };
 
-void *any_chunk(size_t slots)
+static uint8_t *memory; /* of which nothing is read or written here */
+static struct chunk only;
+
+struct chunk *any_chunk(size_t slots)
 {
-    (void)slots;
+    CLAIM(locked && slots <= MOST_SLOTS, "chunks are added under the lock, up to the largest");
     return NULL;
 }
 
-static unsigned ones_in(uint64_t word)
+/* Which slots are in use. */
+struct slots {
+    uint64_t used[WORDS];
+};
+
+static struct slots now(void)
 {
-    unsigned count = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        count += (unsigned)(word >> i & 1);
-    }
-    return count;
+    return (struct slots){{only.used[0], only.used[1]}};
 }
 
-/* One step from any chunk: a slot is free before it is handed out, and taken after. */
-void prove_slots(void)
+static bool hint_is_right(void)
 {
-    const uint64_t used = nondet_u64();
-    page_of_fork.generation = generation;
-    forks_left = 1;
-    first.used[0] = used;
-    first.hint = used == UINT64_MAX && nondet_bool() ? 1 : 0;
-    chunks = &first;
+    return only.hint <= WORDS && (only.hint < 1 || only.used[0] == UINT64_MAX) &&
+           (only.hint < 2 || only.used[1] == UINT64_MAX);
+}
 
+/* Any state between two calls. */
+static struct slots any_state(void)
+{
+    memory = __CPROVER_allocate(SLOTS * DRNG_SLOT_SIZE, 0);
+    only.slots = memory;
+    only.size = SLOTS * DRNG_SLOT_SIZE;
+    only.used[0] = nondet_u64();
+    only.used[1] = nondet_u64();
+    only.hint = nondet_unsigned();
+    ASSUME(hint_is_right());
+    chunks = &only;
+    page_of_fork.generation = generation;
+    return now();
+}
+
+/* The place of a slot: a word, and a bit in it. */
+struct place {
+    size_t word;
+    unsigned bit;
+};
+
+static struct place place_of(const uint8_t *slot)
+{
+    const size_t offset = (size_t)__CPROVER_POINTER_OFFSET(slot);
+    CLAIM(__CPROVER_same_object(slot, memory) && offset % DRNG_SLOT_SIZE == 0 && offset < SLOTS * DRNG_SLOT_SIZE,
+          "a slot begins where slots do");
+    const size_t index = offset / DRNG_SLOT_SIZE;
+    return (struct place){index / WORD_BITS, (unsigned)(index % WORD_BITS)};
+}
+
+/* ---- Wiping ---- */
+
+static const void *wiped;
+static size_t wiped_len;
+static struct slots used_at_wiping;
+
+void *memset(void *data, int value, size_t len)
+{
+    CLAIM(value == 0 && __CPROVER_w_ok(data, len), "zeros where there is memory");
+    wiped = data;
+    wiped_len = len;
+    used_at_wiping = now();
+    return data;
+}
+
+/* ---- A step ---- */
+
+static bool is_same_but(const struct slots *a, const struct slots *b, struct place place, uint64_t bits)
+{
+    bool same = true;
+    for (size_t i = 0; i < WORDS; i++) {
+        same = same && ((a->used[i] ^ b->used[i]) & ~(i == place.word ? bits : 0)) == 0;
+    }
+    return same;
+}
+
+static bool none_is_lost(const struct slots *before, const struct slots *after)
+{
+    bool none = true;
+    for (size_t i = 0; i < WORDS; i++) {
+        none = none && (before->used[i] & ~after->used[i]) == 0;
+    }
+    return none;
+}
+
+static uint64_t word_at(const struct slots *slots, size_t word)
+{
+    return word == 0 ? slots->used[0] : slots->used[1];
+}
+
+void prove_alloc(void)
+{
+    const struct slots before = any_state();
     const bool wide = nondet_bool();
     const uint64_t ones = wide ? 0xf : 1;
-    uint8_t *slot = wide ? drng_secmem_alloc_wide() : drng_secmem_alloc();
+    forks_left = 1;
+    lock_is_refused = nondet_bool();
 
-    const uint64_t after = first.used[0];
+    const uint8_t *slot = wide ? drng_secmem_alloc_wide() : drng_secmem_alloc();
+
+    const struct slots after = now();
+    CLAIM(!locked, "the lock is given back");
+    CLAIM(none_is_lost(&before, &after), "slots that are in use stay so");
+    CLAIM(hint_is_right(), "each word below the hint is full");
     if (slot == NULL) {
-        CLAIM(wide || after == UINT64_MAX, "a slot is refused when none is free");
+        CLAIM(wide || lock_is_refused || (after.used[0] & after.used[1]) == UINT64_MAX, "a slot is refused when none is free");
         REACHED("no slot");
         return;
     }
-    const size_t index = (size_t)(slot - memory) / DRNG_SLOT_SIZE;
-    CLAIM(slot >= memory && (size_t)(slot - memory) % DRNG_SLOT_SIZE == 0 && index < FIRST_SLOTS &&
-              (!wide || index % 4 == 0),
-          "a slot lies in its chunk");
-    CLAIM((used & ones << index) == 0, "no slot is handed out that somebody has");
-    CLAIM((after & ones << index) == ones << index && (after & used) == used,
-          "it is taken now, and so are those that were");
-    CLAIM(ones_in(after) <= ones_in(used) + 2 * ones_in(ones), "a fork in between costs one slot");
-    CLAIM(!locked, "the lock is given back");
+    const struct place place = place_of(slot);
+    CLAIM(!wide || place.bit % 4 == 0, "a wide slot begins at every fourth");
+    CLAIM((word_at(&before, place.word) & ones << place.bit) == 0, "no slot is handed out that somebody has");
+    CLAIM((word_at(&after, place.word) & ones << place.bit) == ones << place.bit, "it is in use now");
+    CLAIM(forks > 0 || is_same_but(&before, &after, place, ones << place.bit), "and no other, but in a child");
+    REACHED("a slot");
+}
 
-    slot[nondet_u8()] = 1;
+void prove_free(void)
+{
+    const struct slots before = any_state();
+    const bool wide = nondet_bool();
+    const uint64_t ones = wide ? 0xf : 1;
+    const size_t index = at_most(SLOTS - 1);
+    uint8_t *slot = memory + index * DRNG_SLOT_SIZE;
+    const struct place place = place_of(slot);
+    ASSUME((word_at(&before, place.word) & ones << place.bit) == ones << place.bit && (!wide || place.bit % 4 == 0));
+    lock_is_refused = nondet_bool();
+
     if (wide) {
         drng_secmem_free_wide(slot);
     } else {
         drng_secmem_free(slot);
     }
-    CLAIM(zero_at_any(slot, wide ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE), "a slot is wiped when it is freed");
-    CLAIM(first.used[0] == (after & ~(ones << index)), "it is free again, and no other is");
-    CLAIM(first.hint == 0, "and will be found");
-    REACHED("a slot");
+
+    const struct slots after = now();
+    CLAIM(wiped == slot && wiped_len == (wide ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE), "all of a slot is wiped");
+    CLAIM(is_same_but(&before, &used_at_wiping, place, 0), "before anybody else can have it");
+    CLAIM(!locked, "the lock is given back");
+    CLAIM(is_same_but(&before, &after, place, ones << place.bit), "no other slot changes");
+    CLAIM(hint_is_right(), "each word below the hint is full");
+    if (lock_is_refused) {
+        CLAIM((word_at(&after, place.word) & ones << place.bit) == ones << place.bit, "a slot that is lost stays so");
+        REACHED("a lost slot");
+    } else {
+        CLAIM((word_at(&after, place.word) & ones << place.bit) == 0, "it is free again");
+        REACHED("a free slot");
+    }
 }

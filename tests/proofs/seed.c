@@ -10,31 +10,75 @@
 #include "mixing/machine/os.h"
 #include "proof.h"
 
-enum { MOST_SEED = 33, WINDOW = 8, FALLBACK_BYTE = 0x77 };
+#ifndef SEED_LEN
+#define SEED_LEN 33
+#endif
+
+enum {
+    DESIGN_WORDS = 4,
+    CERTIFIED_WORDS = 8,
+    DESIGN_BITS = 256,
+    CERTIFIED_BITS = 192,
+    FALLBACK_BYTE = 0x77,
+    BLOCKS = (SEED_LEN + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN,
+};
 
 /* ---- Stubs ---- */
 
 static struct drng_instruction instructions[DRNG_INSTRUCTIONS];
+static struct drng_seed_policy policy;
 static struct drng_seed_reader reader;
 static unsigned asked; /* how many sources so far; they are asked in this order */
 static unsigned fallback_asked;
-static bool fails_in_work;
+static unsigned kernel_asked;
+static bool was_copied;
 
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
-    {.name = "first", .starves = true, .window_words = WINDOW},
-    {.name = "second", .fused = true, .window_words = WINDOW},
+    {.name = "first", .starves = true, .window_words = DESIGN_WORDS, .window_bits = DESIGN_BITS},
+    {.name = "second", .fused = true, .window_words = DESIGN_WORDS, .window_bits = DESIGN_BITS},
 };
 
-static uint8_t tag_of(const struct drng_instruction *instruction)
+static unsigned index_of(const struct drng_instruction *instruction)
 {
-    return (uint8_t)(1 + (instruction - instructions));
+    CLAIM(instruction == &instructions[0] || instruction == &instructions[1], "an instruction of the policy");
+    return instruction == &instructions[0] ? 0 : 1;
+}
+
+static uint8_t tag_of(unsigned i)
+{
+    return (uint8_t)(1 + i);
+}
+
+static size_t window_of(unsigned i)
+{
+    return policy.certified[i] != NULL ? CERTIFIED_WORDS : DESIGN_WORDS;
+}
+
+size_t drng_claim_window_words(const struct drng_claim *claim)
+{
+    CLAIM(claim != NULL, "a claim");
+    return CERTIFIED_WORDS;
+}
+
+unsigned drng_claim_window_bits(const struct drng_claim *claim, size_t words)
+{
+    CLAIM(claim != NULL && words == CERTIFIED_WORDS, "the words of a window by certificate");
+    return CERTIFIED_BITS;
 }
 
 void drng_cpu_clear_vectors(void) {}
 
+/* What is added to a seed is zero here, so that its source stays seen; prove_add() has the sum. */
 uint64_t drng_os_clock_ns(void)
 {
-    return nondet_u64();
+    return 0;
+}
+
+bool drng_os_random(uint8_t *out, size_t len)
+{
+    kernel_asked++;
+    memset(out, 0, len);
+    return nondet_bool();
 }
 
 void drng_clone_try_again(void) {}
@@ -43,35 +87,55 @@ void drng_clone_let_kernel_hear(void) {}
 
 uint64_t drng_clone_count(void)
 {
-    return 0;
+    return was_copied ? 1 : 0;
 }
 
-bool drng_os_random(uint8_t *out, size_t len)
+static enum drng_result any_result(void)
 {
-    CLAIM(len <= 256 && __CPROVER_w_ok(out, len), "bytes of the kernel go where there is room");
-    return false; /* with bytes the source would not be seen; prove_os_mixing has those */
+    return nondet_bool() ? DRNG_OK : nondet_bool() ? DRNG_EXHAUSTED : DRNG_HEALTH_FAILED;
 }
 
+/* On failure all of words is zero. */
 enum drng_result drng_noise_read(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                  uint64_t *words, size_t count)
 {
+    const unsigned i = index_of(in);
+    const enum drng_result result = any_result();
     (void)budget;
-    CLAIM(noise == &reader.noise[in - instructions], "an instruction has its own reader");
-    for (size_t i = 0; i < count; i++) {
-        words[i] = UINT64_C(0x0101010101010101) * tag_of(in);
+    CLAIM(noise == &reader.noise[i], "an instruction has its own reader");
+    for (size_t j = 0; j < count; j++) {
+        words[j] = result == DRNG_OK ? UINT64_C(0x0101010101010101) * tag_of(i) : 0;
     }
-    return nondet_bool() ? DRNG_OK : nondet_bool() ? DRNG_EXHAUSTED : DRNG_HEALTH_FAILED;
+    return result;
+}
+
+/* The window that is being filled. */
+static struct {
+    const struct drng_conditioner *conditioner; /* NULL: none is */
+    uint8_t key_of;
+    uint8_t words_of;
+    size_t words;
+} window;
+
+static void add_to_window(uint8_t tag, size_t count)
+{
+    CLAIM(window.conditioner != NULL && (window.words == 0 || window.words_of == tag),
+          "a window has words of one instruction");
+    CLAIM(window.key_of == tag, "the conditioner's key is of the instruction that it conditions");
+    window.words_of = tag;
+    window.words += count;
 }
 
 enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                 struct drng_cbc_mac *mac, size_t blocks)
 {
+    const unsigned i = index_of(in);
     (void)budget;
-    CLAIM(noise == &reader.noise[in - instructions] && blocks == WINDOW / 2, "a window of its own reader");
-    CLAIM(mac->state[1] == tag_of(in), "the conditioner's key is of the instruction that it conditions");
-    mac->state[0] = tag_of(in);
-    mac->state[2] = WINDOW;
-    return nondet_bool() ? DRNG_OK : nondet_bool() ? DRNG_EXHAUSTED : DRNG_HEALTH_FAILED;
+    CLAIM(noise == &reader.noise[i] && policy.aes->fuses && drng_instruction_rows[i].fused,
+          "its own reader, and a fused loop that there is");
+    CLAIM(window.conditioner != NULL && mac == &window.conditioner->cbc_mac, "the conditioner that was begun");
+    add_to_window(tag_of(i), 2 * blocks);
+    return any_result();
 }
 
 /* May be disabled, may fail before the work, and does the work again after a failure with a reader of zeros. */
@@ -79,48 +143,54 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
                                     drng_noise_work *work, void *arg)
 {
     struct drng_budget budget = {0};
-    const unsigned i = (unsigned)(in - instructions);
+    const unsigned i = index_of(in);
+    const uint64_t most =
+        policy.certified[i] != NULL ? (uint64_t)DRNG_CERTIFIED_WORD_NS * CERTIFIED_WORDS * BLOCKS : DRNG_SOLE_BUDGET_NS;
     CLAIM(i >= asked && fallback_asked == 0, "sources are asked in the order of the policy");
-    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && budget_ns <= DRNG_SOLE_BUDGET_NS, "a source has one of the budgets");
+    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && (budget_ns <= DRNG_SOLE_BUDGET_NS || budget_ns <= most),
+          "a source has one of the budgets");
     asked = i + 1;
     enum drng_result status = nondet_bool() ? work(arg, &budget) : DRNG_EXHAUSTED;
     if (status == DRNG_HEALTH_FAILED) {
-        *noise = (struct drng_noise){.keyed = false};
+        noise->keyed = false;
+        memset(noise->key, 0, sizeof(noise->key));
         status = work(arg, &budget);
     }
     return status;
 }
 
-/* state[0] is who gave the words, state[1] who gave the key, state[2] how many words. */
 void drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_kind kind, const struct drng_aes *aes,
                             const uint8_t key[DRNG_CONDITIONER_KEY_LEN])
 {
-    (void)aes;
-    c->kind = kind;
-    memset(c->cbc_mac.state, 0, sizeof(c->cbc_mac.state));
-    c->cbc_mac.state[1] = key[0];
-    CLAIM(key[0] == key[15], "all of the key is of one instruction");
+    CLAIM(window.conditioner == NULL && kind == policy.conditioner && aes == policy.aes, "one window at a time");
+    window.conditioner = c;
+    window.key_of = key[0];
+    window.words = 0;
+    for (size_t i = 1; i < DRNG_CONDITIONER_KEY_LEN; i++) {
+        CLAIM(key[i] == key[0], "all of the key is of one instruction");
+    }
 }
 
 void drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, size_t count)
 {
-    const uint8_t tag = (uint8_t)(words[0] & 0xff);
-    CLAIM(c->cbc_mac.state[2] == 0 || c->cbc_mac.state[0] == tag, "a window has words of one instruction");
-    CLAIM(c->cbc_mac.state[1] == tag, "the conditioner's key is of the instruction that it conditions");
-    c->cbc_mac.state[0] = tag;
-    c->cbc_mac.state[2] = (uint8_t)(c->cbc_mac.state[2] + count);
+    CLAIM(c == window.conditioner, "the conditioner that was begun");
+    for (size_t i = 1; i < count; i++) {
+        CLAIM(words[i] == words[0], "words of one instruction");
+    }
+    add_to_window((uint8_t)(words[0] & 0xff), count);
 }
 
 void drng_conditioner_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
 {
-    CLAIM(c->cbc_mac.state[2] == WINDOW, "a block takes a whole window");
-    memset(out, c->cbc_mac.state[0], DRNG_CONDITIONED_LEN);
-    drng_conditioner_drop(c);
+    CLAIM(c == window.conditioner && window.words == window_of(window.words_of - 1u), "a block takes a whole window");
+    memset(out, window.words_of, DRNG_CONDITIONED_LEN);
+    window.conditioner = NULL;
 }
 
 void drng_conditioner_drop(struct drng_conditioner *c)
 {
-    memset(c->cbc_mac.state, 0, sizeof(c->cbc_mac.state));
+    CLAIM(c == window.conditioner, "the conditioner that was begun");
+    window.conditioner = NULL;
 }
 
 static bool any_fallback(void *arg, uint8_t *out, size_t len)
@@ -133,48 +203,67 @@ static bool any_fallback(void *arg, uint8_t *out, size_t len)
 
 /* ---- A seed ---- */
 
-void prove_seed(void)
+static struct drng_aes aes;
+static const struct drng_claim certificate = {.maker = "any"};
+static struct drng_counters counters;
+
+static void any_policy(void)
 {
-    static const struct drng_aes aes_that_fuses = {.fuses = true};
-    static const struct drng_aes aes_that_does_not = {.fuses = false};
-    static struct drng_counters counters;
-    struct drng_seed_policy policy = {.aes = nondet_bool() ? &aes_that_fuses : &aes_that_does_not,
-                                      .conditioner = nondet_bool() ? DRNG_CBC_MAC : DRNG_HMAC_SHA256,
-                                      .os_mixing = nondet_bool(),
-                                      .fallback = nondet_bool() ? any_fallback : NULL,
-                                      .counters = &counters};
-    uint8_t out[MOST_SEED + 1];
-    const size_t len = at_most(MOST_SEED);
-    ASSUME(len > 0);
+    aes.fuses = nondet_bool();
+    was_copied = nondet_bool();
+    policy.aes = &aes;
+    policy.conditioner = nondet_bool() ? DRNG_CBC_MAC : DRNG_HMAC_SHA256;
+    policy.os_mixing = nondet_bool();
+    policy.fallback = nondet_bool() ? any_fallback : NULL;
+    policy.counters = &counters;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         instructions[i].row = &drng_instruction_rows[i];
         policy.instructions[i] = nondet_bool() ? &instructions[i] : NULL;
+        policy.certified[i] = nondet_bool() ? &certificate : NULL;
         reader.noise[i].keyed = nondet_bool();
-        memset(reader.noise[i].key, (int)(i + 1), sizeof(reader.noise[i].key));
-        if (!reader.noise[i].keyed) {
-            memset(reader.noise[i].key, 0, sizeof(reader.noise[i].key));
-        }
+        memset(reader.noise[i].key, reader.noise[i].keyed ? tag_of(i) : 0, sizeof(reader.noise[i].key));
     }
-    const uint8_t behind = out[len];
-    const size_t at = nondet_size();
-    ASSUME(at < len);
+}
 
-    const enum drng_result result = drng_seed_get(&policy, &reader, out, len);
+static bool all_are(const uint8_t out[SEED_LEN], uint8_t byte)
+{
+    bool all = true;
+    for (size_t i = 0; i < SEED_LEN; i++) {
+        all = all && out[i] == byte;
+    }
+    return all;
+}
 
-    CLAIM(out[len] == behind, "nothing is written behind the seed");
+void prove_seed(void)
+{
+    uint8_t out[SEED_LEN + 1];
+    any_policy();
+    ANY(out);
+    const uint8_t behind = out[SEED_LEN];
+
+    const enum drng_result result = drng_seed_get(&policy, &reader, out, SEED_LEN);
+
+    CLAIM(out[SEED_LEN] == behind, "nothing is written behind the seed");
+    CLAIM(window.conditioner == NULL, "no window is left open");
+    CLAIM(policy.os_mixing || kernel_asked == 0, "bytes of the kernel are added where the policy says so");
     if (result != DRNG_OK) {
-        CLAIM(out[at] == 0, "a failed seed is zero");
+        CLAIM(all_are(out, 0), "a failed seed is zero");
         CLAIM(result == (policy.fallback == NULL ? DRNG_NO_FALLBACK : DRNG_FALLBACK_FAILED), "the failure is named");
-        CLAIM(counters.source == DRNG_SOURCE_NONE && counters.seed_failures == 1, "and counted");
+        CLAIM(counters.source == DRNG_SOURCE_NONE && counters.seed_failures == 1 && counters.claimed == 0,
+              "and counted");
         REACHED("no seed");
     } else if (counters.source == DRNG_SOURCE_FALLBACK) {
-        CLAIM(out[at] == FALLBACK_BYTE && fallback_asked == 1, "all of the seed is from the fallback");
+        CLAIM(all_are(out, FALLBACK_BYTE) && fallback_asked == 1, "all of the seed is from the fallback");
+        CLAIM(kernel_asked == 0 && counters.claimed == 0, "nothing is added to it, and nothing claimed for it");
         REACHED("a seed of the fallback");
     } else {
         const unsigned i = (unsigned)(counters.source - DRNG_SOURCE_INSTRUCTION);
         CLAIM(i < DRNG_INSTRUCTIONS && policy.instructions[i] != NULL, "an instruction that may be used");
-        CLAIM(out[at] == i + 1, "all of the seed is from one source");
+        CLAIM(all_are(out, tag_of(i)), "all of the seed is from one source");
         CLAIM(fallback_asked == 0 && counters.seeds[i] == 1, "and the source is the one that is counted");
+        CLAIM(!policy.os_mixing || kernel_asked > 0, "the kernel was asked for its bytes");
+        CLAIM(counters.claimed == (policy.certified[i] != NULL ? CERTIFIED_BITS : DESIGN_BITS) * (uint64_t)BLOCKS,
+              "what is claimed is what its windows hold");
         REACHED("a seed of an instruction");
     }
 }

@@ -93,6 +93,22 @@ static void the_head_says_what_is_known(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
+/* A field that another one has run over would not be "c". */
+static void a_reason_that_is_too_long_is_cut(void)
+{
+    char reason[2 * DRNG_TEXT_SIZE];
+    OSSL_LIB_CTX *libctx = evp_context("");
+    const struct drng_stats_head *head = drng_stats.head;
+    memset(reason, 'x', sizeof(reason));
+    reason[sizeof(reason) - 1] = '\0';
+    const struct drng_stats_account account = {.disabled_reason = reason, .clone_reason = "c", .claim_source = reason};
+    drng_stats_explain(&account);
+    CU_ASSERT_EQUAL(strnlen(head->disabled_reason, DRNG_TEXT_SIZE), DRNG_TEXT_SIZE - 1);
+    CU_ASSERT_EQUAL(strnlen(head->claim_source, DRNG_CLAIM_TEXT_SIZE), DRNG_CLAIM_TEXT_SIZE - 1);
+    CU_ASSERT_STRING_EQUAL(head->clone_reason, "c");
+    OSSL_LIB_CTX_free(libctx);
+}
+
 /* ---- Requests ---- */
 
 /* What the next one loads is listed behind; the head is filled anew at the first load. */
@@ -346,6 +362,7 @@ static const struct unit_test tests[] = {
      it_is_the_exported_object_from_the_first_load_to_the_last_unload},
     {"it is in the module's own data", it_is_in_the_modules_own_data},
     {"the head says what is known", the_head_says_what_is_known},
+    {"a reason that is too long is cut", a_reason_that_is_too_long_is_cut},
     {"each libcrypto is listed once, and whole", each_libcrypto_is_listed_once_and_whole},
     {"requests and bytes are exact", requests_and_bytes_are_exact},
     {"every generator counts", every_generator_counts},
