@@ -138,42 +138,32 @@ uint64_t drng_fork_enter(void)
     return drng_fork_kernel_wipes ? enter_wiped() : enter_by_process_id();
 }
 
-/* The generation that the memory of this process has, whether it has asked for one or not. */
-static uint64_t generation_in_memory(void)
-{
-    return drng_fork_kernel_wipes ? atomic_load(&drng_fork_page->generation) : atomic_load(&owners_generation);
-}
-
 /* Ordinary memory: the generation of the process that forks. */
 static atomic_uint_least64_t forking_generation;
 
 static void before_fork(void)
 {
-    atomic_store(&forking_generation, generation_in_memory());
+    atomic_store(&forking_generation, atomic_load(&drng_fork_page->generation));
 }
 
-/* Not if the kernel has wiped, nor if a handler of the program has drawn in the child before drng's is called. */
 static bool is_still_the_parents(void)
 {
-    const uint64_t generation = generation_in_memory();
+    const uint64_t generation = atomic_load(&drng_fork_page->generation);
     return generation != 0 && generation == atomic_load(&forking_generation);
 }
 
 /*
- * Without MADV_WIPEONFORK nothing marks a child as new, so it is wiped here, before it draws: also if it has its
- * parent's id, as where each is the first of a PID namespace. The same where the kernel has been told to wipe, and has
- * not: CRIU before 4.2 restores the pages of a process without this advice.
+ * Without MADV_WIPEONFORK nothing marks a child as new, so it is wiped here, before it draws. The same where the kernel
+ * has been told to wipe, and has not: CRIU before 4.2 restores the pages of a process without this advice. A
+ * handler of the program may have drawn in the child before this one is called: then the generation is the child's own.
  */
 static void in_forked_child(void)
 {
-    if (!is_still_the_parents()) {
-        return;
-    }
-    if (drng_fork_kernel_wipes) {
-        wipe_all();
-    } else {
-        atomic_store(&owner, 0);
+    if (!drng_fork_kernel_wipes) {
+        atomic_store(&owner, 0); /* both may have the same id: each is the first of a PID namespace */
         (void)enter_by_process_id();
+    } else if (is_still_the_parents()) {
+        wipe_all();
     }
 }
 

@@ -131,23 +131,14 @@ static void unlock(void *vdrbg)
 
 /* ---- One request at a time, in one epoch ---- */
 
-/* A request of this generator is under way, in this process or in the one that it was forked from. */
-static inline bool is_under_way(const struct drng_drbg *d, pthread_t self)
-{
-    return atomic_load_explicit(&d->secrets->busy, memory_order_relaxed) ||
-           atomic_load_explicit(&d->under_way, memory_order_relaxed) == self;
-}
-
 /* Inline, as leave() is: each request passes both. False: a signal handler has interrupted a request of this generator,
  * and asks it for another. */
 static inline bool enter(struct drng_drbg *d, uint64_t *epoch)
 {
-    const pthread_t self = pthread_self();
     *epoch = drng_epoch();
-    if (__builtin_expect(is_under_way(d, self), 0)) {
+    if (__builtin_expect(atomic_load_explicit(&d->secrets->busy, memory_order_relaxed), 0)) {
         return false;
     }
-    atomic_store_explicit(&d->under_way, self, memory_order_relaxed);
     atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     return true;
@@ -161,7 +152,6 @@ static inline bool leave(struct drng_drbg *d, uint64_t epoch)
 {
     atomic_signal_fence(memory_order_seq_cst);
     atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed);
-    atomic_store_explicit(&d->under_way, (pthread_t)0, memory_order_relaxed);
     if (__builtin_expect(drng_epoch_is_still(epoch), 1)) {
         return true;
     }

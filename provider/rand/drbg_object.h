@@ -3,7 +3,6 @@
 #ifndef DRNG_DRBG_OBJECT_H
 #define DRNG_DRBG_OBJECT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,13 +42,6 @@ struct drng_drbg {
     uint8_t *store;                  /* store.h, in a slot of its own; NULL: every request is a Generate request */
     bool locking;
     struct drng_request_counts *counts; /* of this generator's requests */
-
-    /*
-     * Whose request is under way; 0: nobody's. A child that is forked in the middle of a request goes on in it, with
-     * `busy` wiped: so a signal handler of the child, too, finds here that it has interrupted a request. A request of a
-     * thread that the child does not have is nobody's: it never goes on.
-     */
-    _Atomic(pthread_t) under_way;
 
     int state;           /* EVP_RAND_STATE_* */
     uint64_t epoch;      /* in which it was seeded (clone.h) */

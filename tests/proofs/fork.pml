@@ -57,7 +57,6 @@ typedef memory {
     byte holder; /* the thread that holds it; 0: nobody */
     /* kept */
     bool is_ready;
-    byte under_way; /* the thread that is in the middle of a request; 0: nobody */
     byte epoch;
     byte last_generation;
     byte forking_generation;
@@ -123,7 +122,6 @@ inline end_process(p_)
 {
     wipe_all(p_);
     mem[p_].is_ready = false;
-    mem[p_].under_way = 0;
     mem[p_].epoch = 0;
     mem[p_].last_generation = 0;
     mem[p_].forking_generation = 0;
@@ -269,7 +267,6 @@ inline fork_here()
     mem[child].entropy = M.entropy;
     mem[child].holder = M.holder;
     mem[child].is_ready = M.is_ready;
-    mem[child].under_way = M.under_way;
     mem[child].epoch = M.epoch;
     mem[child].last_generation = M.last_generation;
     mem[child].forking_generation = M.forking_generation;
@@ -341,16 +338,13 @@ proctype frame(byte t)
         if
 #ifndef NO_BUSY
         :: M.is_busy -> call_epoch(apart_seed)
-#ifndef NO_KEPT_MARK
-        :: !M.is_busy && M.under_way == f[t].thread -> call_epoch(apart_seed)
-#endif
 #endif
         :: else -> f[t].at = take
         fi
     }
 
     /* enter: atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed) */
-    :: atomic { RUNS(take) -> M.is_busy = true; M.under_way = f[t].thread; f[t].at = has_seed }
+    :: atomic { RUNS(take) -> M.is_busy = true; f[t].at = has_seed }
 
     /* has_seed: d->state == EVP_RAND_STATE_READY && d->epoch == epoch */
     :: atomic {
@@ -432,7 +426,7 @@ proctype frame(byte t)
     }
 
     /* leave: atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed) */
-    :: atomic { RUNS(leave) -> M.is_busy = false; M.under_way = 0; call_epoch(still) }
+    :: atomic { RUNS(leave) -> M.is_busy = false; call_epoch(still) }
 
     /* leave: drng_epoch_is_still(epoch) */
     /* leave: drng_drbg_forget(d) */
