@@ -320,7 +320,8 @@ static void a_reseed_that_fails_leaves_the_old_seed(void)
     compute_reads(&scripted_rdseed, 32, 1);
     CU_ASSERT_TRUE(is_model(32));
     CU_ASSERT_EQUAL(info().seeds, 1);
-    CU_ASSERT_STRING_EQUAL(info().source, "none");
+    CU_ASSERT_STRING_EQUAL(info().source, "RDSEED");
+    CU_ASSERT_EQUAL(info().grade, DRNG_GRADE_SEED);
     CU_ASSERT_STRING_EQUAL(info().others, "RDSEED: too few words in its time; RDRAND: too few words in its time");
 }
 
@@ -504,6 +505,26 @@ static void in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word(v
     }
 }
 
+/* The kernel's bytes and the time make the word where the kernel may be asked. */
+static void hardware_alone_serves_no_request_without_a_word(void)
+{
+    for (enum drng_choice choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
+        const bool any = choice == DRNG_ANY;
+        set_up(scripted_good, scripted_good);
+        scripted_cpu.hypervisor = true;
+        CU_ASSERT_EQUAL(drng_open(&handle, choice), DRNG_SUCCESS);
+        const uint64_t calls = scripted_os_calls;
+        scripted_rdseed.behaviour = scripted_rdrand.behaviour = scripted_dry;
+        CU_ASSERT_EQUAL(drng_read(handle, out, 32), any ? DRNG_SUCCESS : DRNG_E_NOT_READY);
+        CU_ASSERT_EQUAL(bytes_are(out, 32, 0), !any);
+        atomic_store(&drng_library.instructions[DRNG_RDSEED].disabled, true);
+        atomic_store(&drng_library.instructions[DRNG_RDRAND].disabled, true);
+        CU_ASSERT_EQUAL(drng_read(handle, out, 32), any ? DRNG_SUCCESS : DRNG_E_UNHEALTHY);
+        CU_ASSERT_EQUAL(bytes_are(out, 32, 0), !any);
+        CU_ASSERT_EQUAL(scripted_os_calls, calls + (any ? 2 : 0));
+    }
+}
+
 static alignas(4096) uint8_t page[4096];
 static struct drng_vmclock *const device = (struct drng_vmclock *)(void *)page;
 
@@ -545,6 +566,8 @@ static void without_memory_nothing_is_served_and_later_it_is(void)
     CU_ASSERT_EQUAL(drng_random_supported(&text), 0);
     CU_ASSERT_STRING_EQUAL(text, drng_strerror(DRNG_E_MEMORY));
     mmap_fails = false;
+    /* A signal handler may make this call, and must not allocate. */
+    CU_ASSERT_EQUAL(seed(32, DRNG_ANY, NULL), DRNG_E_MEMORY);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
 }
 
@@ -625,6 +648,7 @@ static const struct unit_test tests[] = {
     {"the source that was left out is named", the_source_that_was_left_out_is_named},
     {"a virtual machine: every request takes a word",
      in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word},
+    {"hardware alone serves no request without a word", hardware_alone_serves_no_request_without_a_word},
     {"a copy takes a new seed", a_copy_takes_a_new_seed},
     {"no entropy input is kept", no_entropy_input_is_kept},
     {"a handler is served by a generator of its own", a_handler_is_served_by_a_generator_of_its_own},
