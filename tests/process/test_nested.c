@@ -80,8 +80,8 @@ static size_t count_steps(void (*work)(void))
     return nested.steps;
 }
 
-/* In the child `verify` becomes the exit status. */
-static void play(void (*work)(void), int (*verify)(void))
+/* In the child `verify` becomes the exit status. False: the work had fewer instructions this time, and did not fork. */
+static bool play(void (*work)(void), int (*verify)(void))
 {
     nested.steps = 0;
     nested.status = -1;
@@ -91,11 +91,15 @@ static void play(void (*work)(void), int (*verify)(void))
         _exit(verify());
     }
     CU_ASSERT_FALSE_FATAL(nested.failed);
+    if (nested.status == -1) {
+        return false;
+    }
     if (nested.status != 0) {
         (void)printf("fork at %zu, handlers from %zu on: status %#x ", nested.fork_at, nested.first,
                      (unsigned)nested.status);
     }
     CU_ASSERT_EQUAL_FATAL(nested.status, 0);
+    return true;
 }
 
 /* ---- Locks ---- */
@@ -149,7 +153,7 @@ static void handlers_in_a_child_wait_for_no_lock_of_their_own_thread(void)
     for (nested.fork_at = 1; nested.fork_at <= steps; nested.fork_at++) {
         for (unsigned i = 0; i < STARTS; i++) {
             nested.first = 1 + i * steps / STARTS + nested.fork_at % (steps / STARTS);
-            play(lock_and_unlock, verify_locks);
+            CU_ASSERT_TRUE(play(lock_and_unlock, verify_locks));
         }
     }
     drng_secmem_free(second);
@@ -163,6 +167,7 @@ static drng *handle;
 static uint8_t out[LONG];
 static size_t len;
 static int error;
+static int reseed_error;
 static uint8_t draws[DRAWS][LEN];
 static size_t drawn;
 static bool handler_failed;
@@ -202,7 +207,7 @@ static bool is_bad(const uint8_t draw[LEN])
 
 static int verify_reads(void)
 {
-    bool bad = error != DRNG_SUCCESS || handler_failed || is_bad(out);
+    bool bad = error != DRNG_SUCCESS || reseed_error != DRNG_SUCCESS || handler_failed || is_bad(out);
     for (size_t i = 0; i < drawn; i++) {
         bad = bad || is_bad(draws[i]) || memcmp(draws[i], out, LEN) == 0;
         for (size_t j = 0; j < i; j++) {
@@ -230,9 +235,8 @@ static void open_handle(void)
 /* About what a child does, which seeds anew. */
 static void read_after_reseed(void)
 {
-    if (drng_reseed(handle) == DRNG_SUCCESS) {
-        read_out();
-    }
+    reseed_error = drng_reseed(handle);
+    read_out();
 }
 
 static void handlers_in_a_child_do_not_share_the_generator(void)
@@ -244,15 +248,24 @@ static void handlers_in_a_child_do_not_share_the_generator(void)
     const size_t more = count_steps(read_after_reseed);
     CU_ASSERT_TRUE_FATAL(steps > 100 && more > steps);
     nested.handler = read_in_handler;
-    nested.every = more / DRAWS + 1;
+    unsigned forks = 0;
     for (unsigned i = 0; i < FORKS; i++) {
-        nested.fork_at = 1 + i * (steps - 1) / FORKS;
-        nested.first = 1 + i * nested.every / FORKS;
-        play(read_out, verify_reads);
+        const bool reseeds = i % 2 == 0;
+        const size_t of = reseeds ? more : steps;
+        nested.fork_at = 1 + i * (of - 1) / FORKS;
+        nested.first = 1 + i % 5;
+        nested.every = i % 4 < 2 ? 10 + i : more / DRAWS; /* soon after the fork, or all over the call */
+        if (!play(reseeds ? read_after_reseed : read_out, verify_reads)) {
+            continue; /* the instruction needed fewer tries */
+        }
+        forks++;
         CU_ASSERT_PTR_NULL(memmem(childs + LEN, (size_t)DRAWS * LEN, out, LEN));
         /* A read that has looked at the epoch for the last time has been served, in both. */
-        CU_ASSERT_TRUE(memcmp(childs, out, LEN) != 0 || nested.fork_at + AFTER_LOOK > steps);
+        CU_ASSERT_TRUE(memcmp(childs, out, LEN) != 0 || nested.fork_at + AFTER_LOOK > of);
+        read_out();
+        CU_ASSERT_PTR_NULL(memmem(childs, (1 + (size_t)DRAWS) * LEN, out, LEN));
     }
+    CU_ASSERT_TRUE(forks > FORKS / 2);
     (void)munmap(childs, (1 + DRAWS) * LEN);
     drng_close(handle);
 }
