@@ -248,6 +248,24 @@ def test_the_example_for_python(installed: Path) -> None:
     assert re.match(rf"(True|False) \S.*\n{HEX32}\n{HEX32} from \w+\n$", text), text
 
 
+def test_the_example_for_python_does_not_read_from_a_closed_generator(installed: Path) -> None:
+    environment = {
+        "DRNG_LIBRARY": str(libdir(installed) / "libdrng.so.0"),
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(EXAMPLES),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    code = """import drng
+with drng.Generator() as generator:
+    generator.read(8)
+try:
+    generator.read(8)
+except drng.DrngError as error:
+    print(error)
+"""
+    assert output("/usr/bin/python3", "-c", code, env=environment) == "the generator has been closed\n"
+
+
 def test_the_example_for_rust(installed: Path, tmp_path: Path) -> None:
     rustc = shutil.which("rustc")
     if rustc is None:

@@ -551,6 +551,13 @@ static void a_copy_takes_a_new_seed(void)
 
 /* ---- Failures of the system, and arguments ---- */
 
+/* A signal handler may make the first call, and opening allocates. */
+static void it_is_opened_before_main(void)
+{
+    CU_ASSERT_EQUAL(atomic_load(&drng_library.ready), 1);
+    CU_ASSERT_PTR_NOT_NULL(drng_library.reader.slot);
+}
+
 static void without_memory_nothing_is_served_and_later_it_is(void)
 {
     set_up(scripted_good, scripted_good);
@@ -627,6 +634,7 @@ static void every_error_has_a_text_of_its_own(void)
 }
 
 static const struct unit_test tests[] = {
+    {"it is opened before main()", it_is_opened_before_main},
     {"without memory nothing is served, and later it is", without_memory_nothing_is_served_and_later_it_is},
     {"a seed is made of the words of the first that serves", a_seed_is_made_of_the_words_of_the_first_that_serves},
     {"the generator's instruction is next", the_generators_instruction_is_next},
