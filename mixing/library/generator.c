@@ -71,7 +71,7 @@ static void note_seeded(drng *d, enum drng_source source)
     drng_count(&d->seeds);
 }
 
-/* In a child that was forked meanwhile the generator may stay without a seed; serve_locked() starts over there. */
+/* In a child that was forked meanwhile the generator may stay without a seed; the next request starts over there. */
 static int seed_first(drng *d, drng_source_runner *run)
 {
     enum drng_source source = DRNG_SOURCE_NONE;
@@ -199,21 +199,15 @@ static int serve_apart(const struct request *request)
     return error;
 }
 
-/* In a child the lock is free, so the request takes it again when it starts over; seeded() forgets the parent's seed.
- */
+/* In an epoch that has ended meanwhile this may have gone wrong. The next request then forgets the seed: seeded(). */
 static int serve_locked(const struct request *request)
 {
     struct drng_lock *lock = &request->d->secrets->lock;
-    uint64_t epoch = 0;
-    int error = DRNG_SUCCESS;
-    do {
-        if (!drng_lock(lock)) {
-            return DRNG_E_BUSY; /* cannot be: a handler that interrupted the holder is served apart */
-        }
-        epoch = drng_epoch();
-        error = try_request(request, epoch);
-        drng_unlock(lock);
-    } while (!drng_epoch_is_still(epoch));
+    if (!drng_lock(lock)) {
+        return DRNG_E_BUSY; /* cannot be: a handler that interrupted the holder is served apart */
+    }
+    const int error = try_request(request, drng_epoch());
+    drng_unlock(lock);
     return error;
 }
 
@@ -233,7 +227,10 @@ static int read_parts(drng *d, uint8_t *out, size_t len, bool apart, uint64_t ep
     return error;
 }
 
-/* A child that was forked between two parts has its parent's first ones, so it starts over; so does a copy. */
+/*
+ * A child that was forked meanwhile has its parent's first parts, or a generator that was wiped, so it starts over, and
+ * takes the lock again; so does a copy.
+ */
 static int read_whole(drng *d, uint8_t *out, size_t len, bool apart)
 {
     uint64_t epoch = 0;

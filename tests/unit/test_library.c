@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 
 #include <endian.h>
+#include <pthread.h>
 #include <stdalign.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,6 +43,35 @@ void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, 
 void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset)
 {
     return mmap_fails ? MAP_FAILED : __real_mmap(address, len, protection, flags, fd, offset);
+}
+
+static unsigned allocations;
+static unsigned cancellable; /* those in which the thread could be cancelled */
+
+static void note_allocation(void)
+{
+    int state = PTHREAD_CANCEL_ENABLE;
+    int disabled = PTHREAD_CANCEL_DISABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    (void)pthread_setcancelstate(state, &disabled);
+    allocations++;
+    cancellable += state == PTHREAD_CANCEL_ENABLE;
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    note_allocation();
+    return __real_calloc(count, size);
+}
+
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+void __wrap_free(void *memory)
+{
+    note_allocation();
+    __real_free(memory);
 }
 
 const struct drng_aes *__real_drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
@@ -578,6 +608,20 @@ static void without_memory_nothing_is_served_and_later_it_is(void)
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
 }
 
+/* A thread that ended in malloc() would leave the heap locked. */
+static void no_thread_is_cancelled_in_an_allocation(void)
+{
+    set_up(scripted_good, scripted_good);
+    allocations = cancellable = 0;
+    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
+    CU_ASSERT_TRUE(allocations > 0);
+    allocations = 0;
+    drng_close(handle);
+    handle = NULL;
+    CU_ASSERT_EQUAL(allocations, 1);
+    CU_ASSERT_EQUAL(cancellable, 0);
+}
+
 static void without_aes_nothing_is_served(void)
 {
     set_up(scripted_good, scripted_good);
@@ -661,6 +705,7 @@ static const struct unit_test tests[] = {
     {"no entropy input is kept", no_entropy_input_is_kept},
     {"a handler is served by a generator of its own", a_handler_is_served_by_a_generator_of_its_own},
     {"a child that is born in a request starts it over", a_child_that_is_born_in_a_request_starts_it_over},
+    {"no thread is cancelled in an allocation", no_thread_is_cancelled_in_an_allocation},
     {"without AES nothing is served", without_aes_nothing_is_served},
     {"without HMAC nothing is served", without_hmac_nothing_is_served},
     {"wrong arguments are refused", wrong_arguments_are_refused_and_nothing_is_written},
