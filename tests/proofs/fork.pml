@@ -20,7 +20,7 @@
  * THREADS         1 or 2 threads share the generator, under its lock
  *
  * Protections that can be taken out, and then an error must be found: NO_LOOK_AFTER, NO_EPOCH_OF_SEED, NO_BUSY,
- * EPOCH_AFTER_SEED, CANCELLABLE, SIGNALS_WHILE_WIPING, ID_IS_ENOUGH, NO_WIPE.
+ * NO_KEPT_MARK, EPOCH_AFTER_SEED, CANCELLABLE, SIGNALS_WHILE_WIPING, ID_IS_ENOUGH, NO_WIPE.
  */
 
 #ifndef FORKS
@@ -333,7 +333,8 @@ proctype frame(byte t)
     }
 
     /* enter: *epoch = drng_epoch() */
-    /* enter: atomic_load_explicit(&d->secrets->busy, memory_order_relaxed) */
+    /* is_under_way: atomic_load_explicit(&d->secrets->busy, memory_order_relaxed) */
+    /* is_under_way: atomic_load_explicit(&d->under_way, memory_order_relaxed) == self */
     :: atomic {
         RUNS(busy) ->
         f[t].epoch = f[t].got;
@@ -349,8 +350,14 @@ proctype frame(byte t)
         fi
     }
 
+    /* enter: atomic_store_explicit(&d->under_way, self, memory_order_relaxed) */
     /* enter: atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed) */
-    :: atomic { RUNS(take) -> M.is_busy = true; M.under_way = f[t].thread; f[t].at = has_seed }
+    :: atomic {
+        RUNS(take) ->
+        M.under_way = f[t].thread;
+        M.is_busy = true;
+        f[t].at = has_seed
+    }
 
     /* has_seed: d->state == EVP_RAND_STATE_READY && d->epoch == epoch */
     :: atomic {
@@ -432,7 +439,13 @@ proctype frame(byte t)
     }
 
     /* leave: atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed) */
-    :: atomic { RUNS(leave) -> M.is_busy = false; M.under_way = 0; call_epoch(still) }
+    /* leave: atomic_store_explicit(&d->under_way, (pthread_t)0, memory_order_relaxed) */
+    :: atomic {
+        RUNS(leave) ->
+        M.is_busy = false;
+        M.under_way = 0;
+        call_epoch(still)
+    }
 
     /* leave: drng_epoch_is_still(epoch) */
     /* leave: drng_drbg_forget(d) */

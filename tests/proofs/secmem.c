@@ -1,6 +1,6 @@
 /*
- * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out twice,
- * wherever a child of a signal handler comes between. The kernel gives no other chunk.
+ * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out
+ * twice, wherever a child of a signal handler comes between. The kernel gives no other chunk.
  *
  * The bytes of a slot are not moved: what is wiped is noted.
  */
@@ -20,11 +20,12 @@
 static uint64_t load_word(const void *word);
 static void store_word(const void *word, uint64_t value);
 
-#define IS_WORD(object)             __builtin_types_compatible_p(__typeof__(*(object)), _Atomic uint64_t)
+#define IS_WORD(object)                     __builtin_types_compatible_p(__typeof__(*(object)), _Atomic uint64_t)
 #define atomic_load_explicit(object, order) (*(object))
-#define atomic_load(object)         __builtin_choose_expr(IS_WORD(object), load_word((const void *)(object)), *(object))
-#define atomic_store(object, value) (IS_WORD(object) ? store_word((object), (uint64_t)(value)) : (void)(*(object) = (value)))
-#define __builtin_ctzll(word)       lowest_one(word)
+#define atomic_load(object)                 __builtin_choose_expr(IS_WORD(object), load_word((const void *)(object)), *(object))
+#define atomic_store(object, value)                                                                                    \
+    (IS_WORD(object) ? store_word((object), (uint64_t)(value)) : (void)(*(object) = (value)))
+#define __builtin_ctzll(word) lowest_one(word)
 
 #include "proof.h"
 
@@ -231,7 +232,8 @@ void prove_alloc(void)
     CLAIM(none_is_lost(&before, &after), "slots that are in use stay so");
     CLAIM(hint_is_right(), "each word below the hint is full");
     if (slot == NULL) {
-        CLAIM(wide || lock_is_refused || (after.used[0] & after.used[1]) == UINT64_MAX, "a slot is refused when none is free");
+        CLAIM(wide || lock_is_refused || (after.used[0] & after.used[1]) == UINT64_MAX,
+              "a slot is refused when none is free");
         REACHED("no slot");
         return;
     }
