@@ -3,7 +3,6 @@
 #ifndef DRNG_DRBG_OBJECT_H
 #define DRNG_DRBG_OBJECT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,8 +21,6 @@ enum { DRNG_STORE_SIZE = DRNG_WIDE_SLOT_SIZE }; /* bytes of output that one Gene
 /* In a slot: what is secret, or must not survive a fork. */
 struct drng_drbg_secrets {
     struct drng_lock lock;
-    atomic_bool busy; /* in the middle of a request; a caller that finds it set is a signal handler that interrupted
-                         this request */
     struct drng_ctr_drbg drbg;
     size_t stored;                          /* bytes at the end of the store that have not been handed out */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN]; /* entropy input from one of drng's own parents */
@@ -45,11 +42,11 @@ struct drng_drbg {
     struct drng_request_counts *counts; /* of this generator's requests */
 
     /*
-     * Whose request is under way; 0: nobody's. A child that is forked in the middle of a request goes on in it, with
-     * `busy` wiped: so a signal handler of the child, too, finds here that it has interrupted a request. A request of a
-     * thread that the child does not have is nobody's: it never goes on.
+     * The number of the thread whose request is under way; 0: none is. A thread that finds its own is a signal handler
+     * that has interrupted the request, also in a child that was forked in the middle of it and goes on in it. So a
+     * fork does not wipe this. In a child, the number of a thread that it does not have means nothing.
      */
-    _Atomic(pthread_t) under_way;
+    atomic_uint_least64_t under_way;
 
     int state;           /* EVP_RAND_STATE_* */
     uint64_t epoch;      /* in which it was seeded (clone.h) */

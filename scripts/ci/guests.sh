@@ -54,8 +54,9 @@ use()
     mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
     : >"$apt/status"
     from=$(mirror)
+    [ -n "$from" ] || { echo "apt knows no mirror of Debian" && return 1; }
     for release; do
-        echo "deb [signed-by=$keyring] ${from:-http://deb.debian.org/debian} $release main"
+        echo "deb [signed-by=$keyring] $from $release main"
     done >"$apt/sources.list"
     private apt-get update -qq --error-on=any -o Acquire::Check-Valid-Until=false
 }

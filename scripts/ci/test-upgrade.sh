@@ -38,20 +38,10 @@ if [ $# = 0 ]; then
     set -- "$work"/new/drng_*.deb
 fi
 
-# Until the next version has its number, today's package has one that is larger than 0.1.0's.
-version=$(dpkg-deb -f "$1" Version)
-if dpkg --compare-versions "$version" gt "$(dpkg-deb -f "$old_deb" Version)"; then
-    cp "$1" "$work/new.deb"
-else
-    dpkg-deb -R "$1" "$work/tree"
-    sed -i "s/^Version: .*/&+today/" "$work/tree/DEBIAN/control"
-    dpkg-deb --root-owner-group --build "$work/tree" "$work/new.deb" >/dev/null
-fi
-
 mkdir "$work/root"
 # shellcheck disable=SC2016 # the inner shell's
 scripts/ci/chroot.sh copy $bare "$work/root" sh -ec '
     cp "$2" "$1/old.deb"
     cp "$3" "$1/new.deb"
     cp scripts/packaging/upgrade-life.sh scripts/packaging/living.sh "$1"
-    exec scripts/ci/chroot.sh enter "$1" /bin/sh /upgrade-life.sh' sh "$work/root" "$old_deb" "$work/new.deb"
+    exec scripts/ci/chroot.sh enter "$1" /bin/sh /upgrade-life.sh' sh "$work/root" "$old_deb" "$1"

@@ -1,3 +1,3 @@
 """What drng-status is made of."""
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

@@ -5,7 +5,7 @@
 #
 #     package.sh [--arch ARCH] [FOLDER [ARGUMENT...]]
 #
-# ARCH: aarch64, ppc64le or s390x, for a .deb that is compiled on this machine for another: scripts/ci/cross.sh.
+# ARCH: aarch64, ppc64le or s390x, for .debs that are compiled on this machine for another: scripts/ci/cross.sh.
 #
 # Installs what it needs from Debian's packages (root).
 
@@ -68,16 +68,20 @@ source_date()
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(source_date)}
 export SOURCE_DATE_EPOCH
 
+# dpkg-shlibdeps knows the libraries of this machine only: the newest version of glibc's symbols says which libc6.
+libc6_for()
+{
+    echo "libc6 (>= $(objdump -T "$1" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1))"
+}
+
 mkdir -p "$packages"
 packages=$(cd "$packages" && pwd)
 if [ "$build" = build/release ]; then
     rm -f "$packages"/drng[-_]*.deb "$packages"/drng[-_]*.rpm "$packages"/drng[-_]*.tar.gz
     made='drng_*.deb'
 else
-    # dpkg-shlibdeps knows the libraries of this machine only: the newest version of glibc's symbols says which libc6.
-    glibc=$(objdump -T "$build"/drng.so | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1)
     set -- -G DEB -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF \
-        -D "CPACK_DEBIAN_PACKAGE_DEPENDS=libc6 (>= $glibc), openssl, python3" "$@"
+        -D "CPACK_DEBIAN_PACKAGE_DEPENDS=$(libc6_for "$build/drng.so"), openssl, python3" "$@"
     made="drng_*_$debian.deb"
     # shellcheck disable=SC2086 # a pattern
     (cd "$packages" && rm -f $made)
@@ -95,9 +99,9 @@ else
 fi
 for name in libdrng0 libdrng-dev; do
     depends=
-    [ "$build" = build/release ] || [ $name = libdrng-dev ] || depends="-D CPACK_DEBIAN_PACKAGE_DEPENDS=libc6"
-    # shellcheck disable=SC2086 # one option, or none
-    cpack --config "$build/packaging/$name.cmake" -B "$packages" "$@" -G DEB $depends >>"$packages/cpack.log" 2>&1 || {
+    [ "$build" = build/release ] || [ $name = libdrng-dev ] || depends=$(libc6_for "$build/libdrng.so")
+    cpack --config "$build/packaging/$name.cmake" -B "$packages" "$@" -G DEB \
+        ${depends:+-D "CPACK_DEBIAN_PACKAGE_DEPENDS=$depends"} >>"$packages/cpack.log" 2>&1 || {
         cat "$packages/cpack.log" >&2
         exit 1
     }

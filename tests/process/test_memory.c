@@ -96,6 +96,19 @@ static struct drng_drbg *ready_batch(void)
     return drbg;
 }
 
+/* Where the kernel does not wipe, every request takes in a word, so there is nothing to store. */
+static bool has_no_stores(void)
+{
+    if (drng_fork_kernel_wipes) {
+        return false;
+    }
+    struct drng_drbg *drbg = drng_drbg_newctx(batching, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    CU_ASSERT_PTR_NULL(drbg->store);
+    drng_drbg_freectx(drbg);
+    return true;
+}
+
 static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
 {
     CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, len, 0, 0, NULL, 0), 1);
@@ -103,7 +116,7 @@ static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
 
 static void a_store_lies_in_guarded_pages(void)
 {
-    if (unit_emulated("it drops advice on memory")) {
+    if (has_no_stores()) {
         return;
     }
     struct drng_drbg *drbg = ready_batch();
@@ -111,12 +124,17 @@ static void a_store_lies_in_guarded_pages(void)
     CU_ASSERT_TRUE(!drng_fork_kernel_wipes || maps_has_flag(drbg->store, "wf"));
     CU_ASSERT_EQUAL(maps_has_flag(drbg->store, "lo"), maps_has_flag(drbg->secrets, "lo"));
     drng_drbg_freectx(drbg);
-    CU_ASSERT_PTR_NULL(ready_drbg()->store);
+    drbg = ready_drbg();
+    CU_ASSERT_PTR_NULL(drbg->store);
+    drng_drbg_freectx(drbg);
 }
 
 /* Whatever the length is: blocks, and less. */
 static void what_was_handed_out_is_erased_and_nothing_else(void)
 {
+    if (has_no_stores()) {
+        return;
+    }
     unsigned char out[64];
     struct drng_drbg *drbg = ready_batch();
     size_t gone = 0;
@@ -144,6 +162,9 @@ static uint64_t generate_requests_of(struct drng_drbg *drbg, unsigned draws)
 /* As if there had been no memory for it. */
 static void without_a_store_every_request_is_a_generate_request(void)
 {
+    if (has_no_stores()) {
+        return;
+    }
     struct drng_drbg *drbg = ready_batch();
     CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 0);
     drng_secmem_free_wide(drbg->store);
@@ -174,6 +195,9 @@ static void draw_with_additional_input(struct drng_drbg *drbg)
 
 static void a_store_is_erased_when_its_bytes_are_outdated(void)
 {
+    if (has_no_stores()) {
+        return;
+    }
     static void (*const events[])(struct drng_drbg *) = {drng_drbg_forget, reseed_store, fail_to_reseed_store,
                                                          draw_with_additional_input};
     unsigned char out[16];
@@ -204,6 +228,9 @@ static void (*function_of(int id))(void)
 
 static void zeroization_includes_the_store(void)
 {
+    if (has_no_stores()) {
+        return;
+    }
     verify_fn *verify = (verify_fn *)function_of(OSSL_FUNC_RAND_VERIFY_ZEROIZATION);
     struct drng_drbg *drbg = ready_batch();
     drng_drbg_forget(drbg);
@@ -216,6 +243,9 @@ static void zeroization_includes_the_store(void)
 /* It would be short enough for a piece. */
 static void a_seed_for_a_child_is_no_piece(void)
 {
+    if (has_no_stores()) {
+        return;
+    }
     get_seed_fn *get_seed = (get_seed_fn *)function_of(OSSL_FUNC_RAND_GET_SEED);
     clear_seed_fn *clear_seed = (clear_seed_fn *)function_of(OSSL_FUNC_RAND_CLEAR_SEED);
     unsigned char out[16];
@@ -230,6 +260,9 @@ static void a_seed_for_a_child_is_no_piece(void)
 
 static void a_freed_store_leaves_zeros(void)
 {
+    if (has_no_stores()) {
+        return;
+    }
     unsigned char out[16];
     struct drng_drbg *drbg = ready_batch();
     const uint8_t *store = drbg->store;

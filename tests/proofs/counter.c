@@ -37,6 +37,14 @@ static u128 number_of_vector(__m128i block)
     return number_of(bytes);
 }
 
+/* V as the kernels read it. */
+static __m128i vector_of(struct drng_counter counter)
+{
+    uint8_t bytes[16];
+    drng_counter_store(bytes, counter);
+    return drng_counter_loaded(bytes);
+}
+
 void prove_scalar(void)
 {
     struct drng_counter counter = any_counter();
@@ -65,8 +73,10 @@ void prove_128_bits(void)
 {
     const struct drng_counter counter = any_counter();
     const u128 v = v_of(counter);
+    const long long at = any_few();
     const int n = (int)any_few();
-    CLAIM(number_of_vector(drng_counter_block(drng_counter_words(counter), n)) == v + (u128)n, "the block V + n");
+    const __m128i from = drng_counter_plus(vector_of(counter), _mm_set_epi64x(0, at));
+    CLAIM(number_of_vector(drng_counter_block(from, n)) == v + (u128)at + (u128)n, "the block V + at + n");
     REACHED("blocks");
 }
 
@@ -76,7 +86,7 @@ void prove_256_bits(void)
     const struct drng_counter counter = any_counter();
     const u128 v = v_of(counter);
     const long long n[2] = {any_few(), any_few()};
-    const __m256i wide = _mm256_broadcastsi128_si256(drng_counter_words(counter));
+    const __m256i wide = _mm256_broadcastsi128_si256(vector_of(counter));
     const __m256i distance = {{_mm_set_epi64x(0, n[0]), _mm_set_epi64x(0, n[1])}};
     const __m256i blocks = drng_counter_blocks(wide, _mm256_add_epi64(wide, distance));
     const unsigned i = nondet_unsigned();
@@ -90,7 +100,7 @@ void prove_512_bits(void)
     const struct drng_counter counter = any_counter();
     const u128 v = v_of(counter);
     const long long n[4] = {any_few(), any_few(), any_few(), any_few()};
-    const __m512i wide = _mm512_broadcast_i32x4(drng_counter_words(counter));
+    const __m512i wide = _mm512_broadcast_i32x4(vector_of(counter));
     const __m512i blocks =
         counter_blocks(wide, _mm512_add_epi64(wide, _mm512_set_epi64(0, n[3], 0, n[2], 0, n[1], 0, n[0])));
     const unsigned i = nondet_unsigned();

@@ -44,20 +44,19 @@
 
 mtype = {
     lock, ask, enter, claim_owner, wipe, own, busy, take, has_seed, forget, fill, instantiate, ready, note_epoch,
-    counter, generate, update, leave, still, unlock, apart_ask, apart_seed, apart_still, in_child, finished
+    counter, generate, update, still, forget_again, again, leave, unlock, apart_ask, apart_seed, apart_still, in_child, finished
 };
 
 typedef memory {
     /* wiped in a child */
     byte generation;
-    bool is_busy;
     byte seed;
     byte count;
     byte entropy;
     byte holder; /* the thread that holds it; 0: nobody */
     /* kept */
     bool is_ready;
-    byte under_way; /* the thread that is in the middle of a request; 0: nobody */
+    byte under_way; /* the thread whose request is under way; 0: none is */
     byte epoch;
     byte last_generation;
     byte forking_generation;
@@ -112,7 +111,6 @@ inline put(key_, v_)
 inline wipe_all(p_)
 {
     mem[p_].generation = 0;
-    mem[p_].is_busy = false;
     mem[p_].seed = 0;
     mem[p_].count = 0;
     mem[p_].entropy = 0;
@@ -152,16 +150,12 @@ inline decide()
     :: f[t].at == still && f[t].got == f[t].epoch ->
 #endif
         put(f[t].key, f[t].v);
-        f[t].at = unlock
+        f[t].at = leave
     :: f[t].at == apart_still && f[t].got == f[t].epoch ->
         put(f[t].key, f[t].v);
         f[t].at = unlock
 #ifndef NO_LOOK_AFTER
-    :: f[t].at == still && f[t].got != f[t].epoch ->
-        M.seed = 0;
-        M.count = 0;
-        M.is_ready = false;
-        call_epoch(busy)
+    :: f[t].at == still && f[t].got != f[t].epoch -> f[t].at = forget_again
 #endif
     :: f[t].at == apart_still && f[t].got != f[t].epoch -> call_epoch(apart_seed)
     fi;
@@ -263,13 +257,14 @@ inline fork_here()
     processes++;
     mem[f[t].process].forking_generation = mem[f[t].process].generation; /* before_fork: atomic_store(&forking_generation, */
     mem[child].generation = M.generation;
-    mem[child].is_busy = M.is_busy;
     mem[child].seed = M.seed;
     mem[child].count = M.count;
     mem[child].entropy = M.entropy;
     mem[child].holder = M.holder;
     mem[child].is_ready = M.is_ready;
+#ifndef NO_KEPT_MARK
     mem[child].under_way = M.under_way;
+#endif
     mem[child].epoch = M.epoch;
     mem[child].last_generation = M.last_generation;
     mem[child].forking_generation = M.forking_generation;
@@ -333,31 +328,21 @@ proctype frame(byte t)
     }
 
     /* enter: *epoch = drng_epoch() */
-    /* is_under_way: atomic_load_explicit(&d->secrets->busy, memory_order_relaxed) */
-    /* is_under_way: atomic_load_explicit(&d->under_way, memory_order_relaxed) == self */
+    /* enter: atomic_load_explicit(&d->under_way, memory_order_relaxed) == self */
     :: atomic {
         RUNS(busy) ->
         f[t].epoch = f[t].got;
         f[t].got = 0;
         if
 #ifndef NO_BUSY
-        :: M.is_busy -> call_epoch(apart_seed)
-#ifndef NO_KEPT_MARK
-        :: !M.is_busy && M.under_way == f[t].thread -> call_epoch(apart_seed)
-#endif
+        :: M.under_way == f[t].thread -> call_epoch(apart_seed)
 #endif
         :: else -> f[t].at = take
         fi
     }
 
     /* enter: atomic_store_explicit(&d->under_way, self, memory_order_relaxed) */
-    /* enter: atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed) */
-    :: atomic {
-        RUNS(take) ->
-        M.under_way = f[t].thread;
-        M.is_busy = true;
-        f[t].at = has_seed
-    }
+    :: atomic { RUNS(take) -> M.under_way = f[t].thread; f[t].at = has_seed }
 
     /* has_seed: d->state == EVP_RAND_STATE_READY && d->epoch == epoch */
     :: atomic {
@@ -421,7 +406,7 @@ proctype frame(byte t)
         f[t].key = 0;
         f[t].v = 0;
         if
-        :: M.count == 0 -> f[t].at = leave
+        :: M.count == 0 -> call_epoch(still)
         :: else -> f[t].at = generate
         fi
     }
@@ -435,21 +420,24 @@ proctype frame(byte t)
         M.seed = f[t].key;
         M.count = f[t].v + 1;
         assert(M.count < MOST_COUNT);
-        f[t].at = leave
-    }
-
-    /* leave: atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed) */
-    /* leave: atomic_store_explicit(&d->under_way, (pthread_t)0, memory_order_relaxed) */
-    :: atomic {
-        RUNS(leave) ->
-        M.is_busy = false;
-        M.under_way = 0;
         call_epoch(still)
     }
 
     /* leave: drng_epoch_is_still(epoch) */
-    /* leave: drng_drbg_forget(d) */
     :: atomic { RUNS(still) -> decide() }
+
+    /* leave: drng_drbg_forget(d) */
+    :: atomic {
+        RUNS(forget_again) ->
+        M.seed = 0;
+        M.count = 0;
+        M.is_ready = false;
+        f[t].at = again
+    }
+
+    /* leave: atomic_store_explicit(&d->under_way, 0, memory_order_relaxed) */
+    :: atomic { RUNS(again) -> M.under_way = 0; call_epoch(busy) }
+    :: atomic { RUNS(leave) -> M.under_way = 0; f[t].at = unlock }
 
     /* drng_unlock: is_held(&mine.held[i], lock) */
     :: atomic {

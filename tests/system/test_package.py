@@ -22,8 +22,11 @@ PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
 # The .rpm has no place for it but among the examples.
 ABSTRACTION = "/etc/apparmor.d/abstractions/drng"
 CONFFILES = sorted((*PROFILES, ABSTRACTION))
+# What has a place of its own is no example: completions, and the collector's units.
 EXAMPLES = sorted(
-    f"/usr/share/doc/drng/examples/{p.relative_to(CONF)}" for p in CONF.rglob("*") if p.is_file() and p.parent != CONF
+    f"/usr/share/doc/drng/examples/{p.relative_to(CONF)}"
+    for p in CONF.rglob("*")
+    if p.is_file() and p.parent != CONF and "completions" not in p.parts and "collector" not in p.name
 )
 
 

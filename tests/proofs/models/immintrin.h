@@ -50,6 +50,11 @@ static inline __m128i vector_of_bytes(const uint8_t bytes[16])
 }
 
 /* The arguments begin with the highest byte. */
+static inline __m128i _mm_loadu_si128(const __m128i *from)
+{
+    return vector_of_bytes((const uint8_t *)from);
+}
+
 static inline __m128i _mm_set_epi8(char e15, char e14, char e13, char e12, char e11, char e10, char e9, char e8,
                                    char e7, char e6, char e5, char e4, char e3, char e2, char e1, char e0)
 {
