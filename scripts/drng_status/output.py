@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import clones
-from .environment import INSTRUCTIONS
+from .instructions import INSTRUCTIONS
 from .processes import SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
 from .states import (
     CANNOT_TELL,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .environment import INSTRUCTIONS
+from .instructions import INSTRUCTIONS, KNOWN
 from .processes import OLDER, RESTART, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
 # Exit statuses of --check, the worst last.
@@ -25,7 +25,7 @@ SEEDED_BY_OTHERS = "drng's generators serve, with seeds that are not drng's"
 
 def instructions(counters: dict[str, Any]) -> list[str]:
     """Those that the process's drng counts."""
-    return [key.removesuffix("-retries") for key in counters if key.endswith("-retries")]
+    return [name for name in sorted(KNOWN) if f"{name}-retries" in counters]
 
 
 def seeds(counters: dict[str, Any]) -> int:

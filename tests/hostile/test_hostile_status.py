@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_status import aside, clones, config_file, environment, memory, output, processes, text
+from scripts.drng_status import aside, clones, config_file, environment, memory, output, processes, sound, text
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support.builds import CONF, RELEASE, ROOT
@@ -725,6 +725,31 @@ def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
     # Neither can pytest: it would leave the directory where it is.
     subprocess.run(["rm", "-rf", str(here)], check=True)
     assert found == [11, 12]
+
+
+# ---- One among others ----
+
+
+@pytest.mark.parametrize("name", (b"retries", b"x-retries", b"rdseed-retries", b"fallback", b"none", b"health"))
+def test_an_instruction_named_like_a_counter_is_not_believed(proc: Path, name: bytes) -> None:
+    image = module(forged(names=(b"rdseed", name)))
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert found.uses == processes.UNKNOWN
+    assert "an instruction that this drng-status does not know" in found.message
+
+
+def test_one_that_cannot_be_evaluated_is_unknown_and_the_others_are_told_of(proc: Path) -> None:
+    """Whatever it is that evaluation trips over: here, a counter that is not there."""
+    image = module(forged())
+    good, bad = (seen(proc, FakeProcess(maps=module_maps(len(image)), image=image)) for _ in range(2))
+    good.pid, good.owner, bad.owner = 8, "b", "a"
+    del bad.counters["seeds-rdseed"]
+    found = sound.checked([bad, good])
+    assert [process.uses for process in found] == [processes.UNKNOWN, processes.USES_DRNG]
+    assert bad.message == "its counters cannot be evaluated: KeyError" and not bad.hidden
+    said = fuzz_status.everything(found)
+    assert 'drng_processes{unit="none",owner="a",state="unknown"} 1' in said
+    assert 'drng_processes{unit="none",owner="b",state="served"} 1' in said
 
 
 # ---- --check over many ----

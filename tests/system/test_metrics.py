@@ -319,13 +319,13 @@ def test_the_words_for_a_denial_are_the_module_s() -> None:
 
 def test_nothing_that_a_process_says_becomes_a_label(tmp_path: Path) -> None:
     module = build_module(
-        tmp_path, forged(version=b"evil", libcrypto=b"evil", names=(b"evil", b"evil-b"), reason=b"evil")
+        tmp_path, forged(version=b"evil", libcrypto=b"evil", names=(b"trng", b"darn"), reason=b"evil")
     )
     with holding(module) as pid:
         text = status("--prometheus", "--pid", str(pid)).stdout
         by_process = status(*PER_PROCESS, "--pid", str(pid)).stdout
-    # An instruction of a name that nobody knows is none that serves.
-    assert "evil" not in text and 'state="failed"} 1' in text
+    # An instruction of another machine is none that serves.
+    assert "evil" not in text and "trng" not in text and 'state="failed"} 1' in text
     assert "evil" in by_process
 
 
