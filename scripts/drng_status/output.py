@@ -27,6 +27,7 @@ from .states import (
     seeds,
     source_status,
     state_of,
+    worse,
 )
 
 GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
@@ -314,14 +315,15 @@ def check_users(processes: Sequence[Process]) -> tuple[int, str]:
 def check_all(processes: Sequence[Process]) -> tuple[int, str]:
     """
     Of everybody's processes. Those that cannot be looked at need not have anything to do with drng, so they are counted
-    and decide nothing, unless there are no others.
+    and decide nothing, unless there are no others. One for which the time did not suffice may be any process.
     """
     seen = [process for process in processes if not process.hidden]
     hidden = len(processes) - len(seen)
     if hidden == 0:
         return check_users(seen)
-    unseen = f"processes that could not be looked at: {hidden}"
+    missed = sum(process.missed for process in processes)
+    unseen = f"processes that could not be looked at: {hidden}" + (f", {missed} for lack of time" if missed else "")
     if not seen:
         return CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
     result, line = check_users(seen)
-    return result, f"{line}; {unseen}"
+    return worse(result, CANNOT_TELL if missed else HARDWARE), f"{line}; {unseen}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from . import units
 from .processes import USES_DRNG, Process
-from .states import FALLBACK, NOT_IN_USE, STATES, WORST_LAST, seeds, state_of
+from .states import FALLBACK, NOT_IN_USE, STATES, seeds, state_of
 
 FALLBACK_SEEDS, FAILURES = "fallback-seeds", "failures"
 WORDS = {FALLBACK_SEEDS: "seeds from the fallback", FAILURES: "failures"}
@@ -61,10 +61,6 @@ def exceeded(processes: Sequence[Process], warning: Thresholds, critical: Thresh
                     worst = max(worst, result)
                     break
     return worst, "".join(said)
-
-
-def worse(one: int, other: int) -> int:
-    return max(one, other, key=WORST_LAST.index)
 
 
 def datum(unit: str, name: str, value: int, limits: str = ";") -> str:

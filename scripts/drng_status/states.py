@@ -23,6 +23,10 @@ SERVED_NOTHING = "drng is loaded and has served nothing yet"
 SEEDED_BY_OTHERS = "drng's generators serve, with seeds that are not drng's"
 
 
+def worse(one: int, other: int) -> int:
+    return max(one, other, key=WORST_LAST.index)
+
+
 def instructions(counters: dict[str, Any]) -> list[str]:
     """Those that the process's drng counts."""
     return [name for name in sorted(KNOWN) if f"{name}-retries" in counters]

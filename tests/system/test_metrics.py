@@ -564,6 +564,13 @@ def test_the_rules_tests_fail_where_a_rule_is_wrong(tmp_path: Path) -> None:
         (tmp_path / RULES.name).write_text(text.replace(comparison, "> 1e18"))
         result = subprocess.run([need("promtool"), "test", "rules", RULE_TESTS.name], cwd=tmp_path, capture_output=True)
         assert result.returncode != 0, comparison
+    # Each of the ways to be stale is tested by itself.
+    parts = re.findall(r"^ .*[)] > 900$", text, flags=re.M)
+    assert len(parts) == 3
+    for part in parts:
+        (tmp_path / RULES.name).write_text(text.replace(part, part.replace("> 900", "> 1e18")))
+        result = subprocess.run([need("promtool"), "test", "rules", RULE_TESTS.name], cwd=tmp_path, capture_output=True)
+        assert result.returncode != 0, part
 
 
 def named_in(text: str) -> set[str]:
