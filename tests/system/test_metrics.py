@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
+import stat
 import subprocess
 import time
 from collections.abc import Callable
@@ -377,12 +379,24 @@ def test_by_process_is_clean_too() -> None:
         ("--all", "--check", "--critical", "failures=-1"),
         ("--all", "--check", "--critical", "failures=1,failures=2"),
         ("--all", "--check", "--critical", ""),
+        ("--all", "--check", "--critical", "failures=1", "--critical", "failures=2"),
+        ("--prometheus", "--output", ""),
+        ("--prometheus", "--state", ""),
+        ("--output", ""),
+        ("--prometheus", "--state", "/nowhere/x", "--output", "/nowhere/x"),
+        ("--prometheus", "--state", "/nowhere/x", "--output", "//nowhere/./y/../x"),
+        ("--check", "--pid", "\u0663"),
+        ("--check", "--pid", "+1"),
+        ("--check", "--pid", " 1"),
+        ("--check", "--pid", "1_0"),
+        ("--check", "--pid", "9" * 5000),
     ],
 )
 def test_options_that_do_not_go_together(arguments: tuple[str, ...]) -> None:
     result = status(*arguments)
     assert (result.returncode, result.stdout) == (3, "")
     assert result.stderr.startswith("drng-status: ") and result.stderr.count("\n") == 1
+    assert result.stderr.endswith("; see drng-status --help\n")
 
 
 # ---- The file ----
@@ -465,13 +479,51 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-def test_a_link_in_the_file_s_place_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    victim, path = tmp_path / "victim", tmp_path / "drng.prom"
-    victim.write_text("untouched")
-    path.symlink_to(victim)
-    write(path, b"new")
-    assert victim.read_text() == "untouched"
-    assert path.read_text() == "new" and not path.is_symlink()
+def put(kind: str, path: Path) -> None:
+    """Something that is no regular file."""
+    if kind == "link":
+        (path.parent / "victim").write_text("untouched")
+        path.symlink_to(path.parent / "victim")
+    elif kind == "link to nothing":
+        path.symlink_to(path.parent / "nothing")
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    else:
+        os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+
+
+KINDS = ["link", "link to nothing", "fifo", "folder", "socket"] + ["device"] * (os.geteuid() == 0)
+
+
+@pytest.mark.parametrize("option", ["--output", "--state"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_regular_file_is_neither_followed_nor_replaced(tmp_path: Path, kind: str, option: str) -> None:
+    path, other = tmp_path / "x", tmp_path / "other"
+    put(kind, path)
+    before, names = path.lstat(), sorted(os.listdir(tmp_path))
+    more = ("--state" if option == "--output" else "--output", str(other))
+    result = status("--prometheus", option, str(path), *more)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr == f"drng-status: {path} is no regular file, and is not replaced; name another\n"
+    assert (path.lstat().st_ino, path.lstat().st_mode) == (before.st_ino, before.st_mode)
+    # Nor has it written the other file, or left anything.
+    assert sorted(os.listdir(tmp_path)) == names
+    if kind == "link":
+        assert (tmp_path / "victim").read_text() == "untouched"
+
+
+def test_what_comes_into_the_file_s_place_meanwhile_stays(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    with files.place(str(path)) as place:
+        os.mkfifo(path)
+        with pytest.raises(files.FileError, match="is no regular file"):
+            place.write(b"new", 0o644)
+    assert stat.S_ISFIFO(path.lstat().st_mode) and os.listdir(tmp_path) == ["x"]
 
 
 @pytest.mark.parametrize("where", ["folder", "above"])
@@ -510,7 +562,11 @@ def test_a_kill_half_way_leaves_the_old_file_and_the_next_run_cleans_up(
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -9
     assert path.read_text() == "old"
-    assert len(os.listdir(tmp_path)) == 2
+    (left,) = tmp_path.glob(".drng-status-*")
+    # It may be the file of a run that is not over.
+    write(path, b"new")
+    assert left.exists()
+    os.utime(left, (0, time.time() - files.SWEPT_SECONDS - 1))
     write(path, b"new")
     assert os.listdir(tmp_path) == ["drng.prom"]
     assert path.read_text() == "new"
@@ -518,28 +574,41 @@ def test_a_kill_half_way_leaves_the_old_file_and_the_next_run_cleans_up(
 
 def test_two_collectors_do_not_take_turns_in_one_look(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with files.place(str(state)) as place:
-        place.lock()
+    with files.place(str(state)) as place, place.locked():
         result = status("--prometheus", "--state", str(state))
     assert result.returncode == 3
     assert f"another drng-status is writing {state}" in result.stderr
     assert status("--prometheus", "--state", str(state)).returncode == 0
 
 
-@pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
-def test_a_state_that_is_no_file_is_not_read(tmp_path: Path, kind: str) -> None:
+def lock_as(user: int, path: Path) -> subprocess.Popen[bytes]:
+    """Whoever can open it holds it for as long as he likes."""
+    code = "import fcntl, os, sys\ntry: fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX)\n"
+    code += "except PermissionError: print('no', flush=True)\nelse: print('held', flush=True)\ninput()"
+    command = ["/usr/bin/python3", "-c", code, str(path)]
+    return subprocess.Popen(command, user=user, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_no_other_user_can_hold_the_lock(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    if kind == "link":
-        (tmp_path / "other").write_bytes(GOOD)
-        state.symlink_to(tmp_path / "other")
-    elif kind == "fifo":
-        os.mkfifo(state)
-    else:
-        state.mkdir()
-    result = status("--prometheus", "--state", str(state), "--output", str(tmp_path / "drng.prom"))
-    assert result.returncode == 3, result.stdout
-    assert result.stderr.startswith(f"drng-status: {state}")
-    assert not (tmp_path / "drng.prom").exists()
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    # One from before, or from a copy, that others may read.
+    (tmp_path / ".state.lock").touch(mode=0o644)
+    assert status("--prometheus", "--state", str(state)).returncode == 0
+    for path, answer in ((tmp_path, b"held\n"), (tmp_path / ".state.lock", b"no\n"), (state, b"no\n")):
+        with lock_as(NOBODY, path) as holder:
+            assert holder.stdout is not None and holder.stdout.readline() == answer, path
+            assert status("--prometheus", "--state", str(state)).returncode == 0, path
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link", "folder"])
+def test_a_lock_that_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
+    put(kind, tmp_path / ".state.lock")
+    result = status("--prometheus", "--state", str(tmp_path / "state"))
+    assert result.returncode == 3 and f"{tmp_path}/state cannot be locked: .state.lock beside it" in result.stderr
+    assert not (tmp_path / "state").exists()
 
 
 # ---- Rules and dashboard ----
