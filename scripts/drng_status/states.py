@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .instructions import INSTRUCTIONS, KNOWN
@@ -21,6 +22,15 @@ STATES = (SERVED, IN_FALLBACK, FAILED, NOTHING_DRAWN, NEEDS_RESTART, WITHOUT, NO
 
 SERVED_NOTHING = "drng is loaded and has served nothing yet"
 SEEDED_BY_OTHERS = "drng's generators serve, with seeds that are not drng's"
+
+
+# Of a kind, in the one line of --check: what many processes say, each with words of its own, would fill megabytes.
+MOST_SAID = 5
+
+
+def first_of(said: Sequence[str]) -> str:
+    more = f"; and {len(said) - MOST_SAID} more" if len(said) > MOST_SAID else ""
+    return "; ".join(said[:MOST_SAID]) + more
 
 
 def worse(one: int, other: int) -> int:
