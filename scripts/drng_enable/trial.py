@@ -126,8 +126,8 @@ def _link(tree: Tree) -> None:
         except FileExistsError:
             if not _is_our_link(place):
                 raise Failure(
-                    f"{AT_THE_START} is not the link that drng-enable makes, so nothing would end the trial at the next "
-                    "start: remove it; nothing has been changed"
+                    f"{AT_THE_START} is not the link that drng-enable makes, so nothing would end the trial at "
+                    "the next start: remove it; nothing has been changed"
                 ) from None
         place.sync()
 
@@ -182,8 +182,8 @@ def confirm(tree: Tree) -> None:
     found = tree.read(trial.conf)
     if found is None:
         raise Failure(
-            f"{trial.conf} is not there, so nobody can say whether drng is on: the trial goes on; put the file back, or "
-            f"remove {RECORD} if it is gone for good"
+            f"{trial.conf} is not there, so nobody can say whether drng is on: the trial goes on; put the file back, "
+            f"or remove {RECORD} if it is gone for good"
         )
     if not block.has_block(block.decode(found)):
         end(tree, trial.conf)

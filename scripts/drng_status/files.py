@@ -25,6 +25,10 @@ class FileError(Exception):
     """It cannot be read or written, and why."""
 
 
+class TooLongError(FileError):
+    """It is longer than any that drng-status writes."""
+
+
 def _open_folder(path: str) -> int:
     """From the root down: a link that somebody puts on the way would lead to a folder of theirs."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -104,7 +108,7 @@ class Place:
         except OSError as error:
             raise FileError(f"{self.path} cannot be read: {error.strerror}") from None
         if len(data) > most:
-            raise FileError(f"{self.path} is longer than {most} bytes")
+            raise TooLongError(f"{self.path} is longer than {most} bytes")
         return data
 
     @contextlib.contextmanager

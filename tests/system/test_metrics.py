@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import environment, files, ledger, metrics, processes, states, units
+from scripts.drng_status import environment, files, ledger, metrics, processes, states, text, units
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import forged
 from tests.support.targets import NOBODY, PER_PROCESS, PINNED, build_module, holding, status, target
@@ -215,6 +215,22 @@ SPOILT = {
         b'"live": []', b'"live": [{"identity": "1", "pair": ["a", "b"], "counts": {"requests": -1}}]'
     ),
     "a name that is none": GOOD.replace(b'"live": []', b'"live": [{"identity": "1", "pair": [1, "b"], "counts": {}}]'),
+    **{
+        f"a name that has {what}": GOOD.replace(
+            b'"live": []', b'"live": [{"identity": "1", "pair": ["a", "%b"], "counts": {}}]' % name
+        )
+        for what, name in (
+            ("half a character", rb"\ud800"),
+            ("a control character", rb"\u001b[2J"),
+            ("a line separator", rb"\u2028"),
+            ("a newline", rb"\n"),
+            ("no letters", b""),
+            ("no end", b"a" * 5000),
+        )
+    },
+    "a time before all times": GOOD.replace(
+        b'"groups": []', b'"groups": [{"pair": ["a", "b"], "seen": 1, "served": 1, "last_seed": -5, "sums": {}}]'
+    ),
     "nested without end": b"[" * 100000,
     "no text": b"\xff\xfe",
     "not a time": GOOD.replace(
@@ -237,6 +253,43 @@ def test_a_spoilt_state_begins_anew(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert f"{state}: it cannot be understood: JSONDecodeError; the counters begin at zero" in result.stderr
     assert json.loads(state.read_text())["format"] == ledger.FORMAT
+
+
+@pytest.mark.parametrize("kind", ["half a character", "too long"])
+def test_a_state_that_nobody_could_ever_use_again_begins_anew(tmp_path: Path, kind: str) -> None:
+    state = tmp_path / "state"
+    if kind == "too long":
+        state.touch()
+        os.truncate(state, ledger.MOST_STATE + 1)
+    else:
+        state.write_bytes(SPOILT["a name that has half a character"])
+    first = status("--prometheus", "--state", str(state))
+    assert first.returncode == 0
+    assert first.stderr.startswith(f"drng-status: {state}") and "; the counters begin at zero\n" in first.stderr
+    again = status("--prometheus", "--state", str(state))
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_names_that_processes_have_are_names_in_the_state() -> None:
+    """As long as they come."""
+    kept = ledger.Ledger(KEYS)
+    kept.look([made_up(1, unit=text.printable("\x1b" * 3000)), made_up(2, unit='\\x"{}')], 1.0, "b")
+    assert ledger.Ledger.from_json(KEYS, kept.to_json().encode()).groups.keys() == kept.groups.keys()
+
+
+def test_users_without_an_account_do_not_fill_the_groups(kept: ledger.Ledger) -> None:
+    def owned(pid: int, owner: str, unit: str = "session-4.scope") -> processes.Process:
+        process = made_up(pid, unit=unit)
+        process.owner = owner
+        return process
+
+    kept.look([owned(i, str(100000 + i)) for i in range(1, 300)], 1.0, "b")
+    assert set(kept.groups) == {("session-*.scope", "other")}
+    names = kept.look([owned(1000, "root", "nginx.service"), owned(1001, "999", "x.service")], 2.0, "b")
+    assert names[("nginx.service", "root")] == ("nginx.service", "root")
+    assert names[("x.service", "999")] == ("x.service", "999"), "a service's number, without a name"
+    # All that they count is in one group.
+    assert kept.totals(("session-*.scope", "other"))["requests"] == 299
 
 
 # ---- What is printed ----
