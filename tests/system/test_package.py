@@ -80,6 +80,21 @@ def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "ve
 # ---- What is in them ----
 
 
+def test_packages_of_other_architectures_stay(tmp_path: Path) -> None:
+    """In a folder that is named as the caller sees it."""
+    native = output("dpkg", "--print-architecture").strip()
+    other = "arm64" if native == "amd64" else "amd64"
+    (tmp_path / "out").mkdir()
+    for name in ("drng", "libdrng0", "libdrng-dev"):
+        for architecture in (native, other):
+            (tmp_path / "out" / f"{name}_0.0.1-1_{architecture}.deb").touch()
+    script = str(ROOT / "scripts/packaging/package.sh")
+    subprocess.run([script, "out", "-G", "DEB"], cwd=tmp_path, check=True, capture_output=True)
+    found = {path.name for path in (tmp_path / "out").glob("*_0.0.1-1_*.deb")}
+    assert found == {f"{name}_0.0.1-1_{other}.deb" for name in ("drng", "libdrng0", "libdrng-dev")}
+    assert len(list((tmp_path / "out").glob(f"drng_*_{native}.deb"))) == 1
+
+
 def test_the_deb_holds_everything(unpacked: Path) -> None:
     documentation = ("changelog.gz", "changelog.Debian.gz", "copyright")
     own = {"/usr/share/lintian/overrides/drng", ABSTRACTION}
