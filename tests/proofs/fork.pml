@@ -20,7 +20,7 @@
  * THREADS         1 or 2 threads share the generator, under its lock
  *
  * Protections that can be taken out, and then an error must be found: NO_LOOK_AFTER, NO_EPOCH_OF_SEED, NO_BUSY,
- * NO_KEPT_MARK, EPOCH_AFTER_SEED, CANCELLABLE, SIGNALS_WHILE_WIPING, ID_IS_ENOUGH, NO_WIPE.
+ * MARK_IS_WIPED, FORGET_AFTER_MARK, CANCELLABLE, SIGNALS_WHILE_WIPING, ID_IS_ENOUGH, NO_WIPE.
  */
 
 #ifndef FORKS
@@ -44,7 +44,8 @@
 
 mtype = {
     lock, ask, enter, claim_owner, wipe, own, busy, take, has_seed, forget, fill, instantiate, ready, note_epoch,
-    counter, generate, update, still, forget_again, again, leave, unlock, apart_ask, apart_seed, apart_still, in_child, finished
+    counter, generate, update, leave, still, forget_state, clear, clear_again, unlock, apart_ask, apart_seed,
+    apart_still, in_child, finished
 };
 
 typedef memory {
@@ -56,7 +57,7 @@ typedef memory {
     byte holder; /* the thread that holds it; 0: nobody */
     /* kept */
     bool is_ready;
-    byte under_way; /* the thread whose request is under way; 0: none is */
+    byte under_way; /* the thread that is in the middle of a request; 0: nobody */
     byte epoch;
     byte last_generation;
     byte forking_generation;
@@ -111,6 +112,9 @@ inline put(key_, v_)
 inline wipe_all(p_)
 {
     mem[p_].generation = 0;
+#ifdef MARK_IS_WIPED
+    mem[p_].under_way = 0;
+#endif
     mem[p_].seed = 0;
     mem[p_].count = 0;
     mem[p_].entropy = 0;
@@ -150,12 +154,18 @@ inline decide()
     :: f[t].at == still && f[t].got == f[t].epoch ->
 #endif
         put(f[t].key, f[t].v);
-        f[t].at = leave
+        f[t].at = clear
     :: f[t].at == apart_still && f[t].got == f[t].epoch ->
         put(f[t].key, f[t].v);
         f[t].at = unlock
 #ifndef NO_LOOK_AFTER
-    :: f[t].at == still && f[t].got != f[t].epoch -> f[t].at = forget_again
+    :: f[t].at == still && f[t].got != f[t].epoch ->
+#ifdef FORGET_AFTER_MARK
+        M.under_way = 0;
+#endif
+        M.seed = 0;
+        M.count = 0;
+        f[t].at = forget_state
 #endif
     :: f[t].at == apart_still && f[t].got != f[t].epoch -> call_epoch(apart_seed)
     fi;
@@ -262,9 +272,7 @@ inline fork_here()
     mem[child].entropy = M.entropy;
     mem[child].holder = M.holder;
     mem[child].is_ready = M.is_ready;
-#ifndef NO_KEPT_MARK
     mem[child].under_way = M.under_way;
-#endif
     mem[child].epoch = M.epoch;
     mem[child].last_generation = M.last_generation;
     mem[child].forking_generation = M.forking_generation;
@@ -363,11 +371,7 @@ proctype frame(byte t)
         M.seed = 0;
         M.count = 0;
         M.is_ready = false;
-#ifdef EPOCH_AFTER_SEED
-        f[t].at = fill
-#else
         call_epoch(note_epoch)
-#endif
     }
 
     /* drng_drbg_seed_first: d->epoch = drng_epoch() */
@@ -375,11 +379,7 @@ proctype frame(byte t)
         RUNS(note_epoch) ->
         M.epoch = f[t].got;
         f[t].got = 0;
-#ifdef EPOCH_AFTER_SEED
-        f[t].at = counter
-#else
         f[t].at = fill
-#endif
     }
 
     /* seed_from_own: *seed = (struct seed){d->secrets->entropy, len} */
@@ -393,11 +393,7 @@ proctype frame(byte t)
     :: atomic {
         RUNS(ready) ->
         M.is_ready = true;
-#ifdef EPOCH_AFTER_SEED
-        call_epoch(note_epoch)
-#else
         f[t].at = counter
-#endif
     }
 
     /* counter_of: *(const volatile uint64_t *)&drbg->reseed_counter */
@@ -406,7 +402,7 @@ proctype frame(byte t)
         f[t].key = 0;
         f[t].v = 0;
         if
-        :: M.count == 0 -> call_epoch(still)
+        :: M.count == 0 -> f[t].at = leave
         :: else -> f[t].at = generate
         fi
     }
@@ -420,24 +416,19 @@ proctype frame(byte t)
         M.seed = f[t].key;
         M.count = f[t].v + 1;
         assert(M.count < MOST_COUNT);
-        call_epoch(still)
+        f[t].at = leave
     }
 
     /* leave: drng_epoch_is_still(epoch) */
+    :: atomic { RUNS(leave) -> call_epoch(still) }
     :: atomic { RUNS(still) -> decide() }
 
     /* leave: drng_drbg_forget(d) */
-    :: atomic {
-        RUNS(forget_again) ->
-        M.seed = 0;
-        M.count = 0;
-        M.is_ready = false;
-        f[t].at = again
-    }
+    :: atomic { RUNS(forget_state) -> M.is_ready = false; f[t].at = clear_again }
 
     /* leave: atomic_store_explicit(&d->under_way, 0, memory_order_relaxed) */
-    :: atomic { RUNS(again) -> M.under_way = 0; call_epoch(busy) }
-    :: atomic { RUNS(leave) -> M.under_way = 0; f[t].at = unlock }
+    :: atomic { RUNS(clear) -> M.under_way = 0; f[t].at = unlock }
+    :: atomic { RUNS(clear_again) -> M.under_way = 0; call_epoch(busy) }
 
     /* drng_unlock: is_held(&mine.held[i], lock) */
     :: atomic {
