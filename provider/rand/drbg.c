@@ -131,32 +131,47 @@ static void unlock(void *vdrbg)
 
 /* ---- One request at a time, in one epoch ---- */
 
+/* Of the thread that was numbered last. Ordinary memory, so that a child counts on from its parent. */
+static atomic_uint_least64_t last_thread;
+
+/* The number of this thread, never 0. No other has it, in this process or in one that it was forked from. */
+static inline uint64_t this_thread(void)
+{
+    static _Thread_local uint64_t number;
+    if (__builtin_expect(number == 0, 0)) {
+        number = atomic_fetch_add(&last_thread, 1) + 1;
+    }
+    return number;
+}
+
 /* Inline, as leave() is: each request passes both. False: a signal handler has interrupted a request of this generator,
  * and asks it for another. */
 static inline bool enter(struct drng_drbg *d, uint64_t *epoch)
 {
+    const uint64_t self = this_thread();
     *epoch = drng_epoch();
-    if (__builtin_expect(atomic_load_explicit(&d->secrets->busy, memory_order_relaxed), 0)) {
+    if (__builtin_expect(atomic_load_explicit(&d->under_way, memory_order_relaxed) == self, 0)) {
         return false;
     }
-    atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed);
+    atomic_store_explicit(&d->under_way, self, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     return true;
 }
 
 /*
  * False: the process forked since enter(), and this is the child; or the machine was copied, and this is a copy. The
- * caller starts over: the result was made of the original's state, or of state that the kernel had wiped.
+ * caller starts over: the result was made of the original's state, or of state that the kernel had wiped. Until that is
+ * forgotten, a signal handler is still served apart.
  */
 static inline bool leave(struct drng_drbg *d, uint64_t epoch)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed);
-    if (__builtin_expect(drng_epoch_is_still(epoch), 1)) {
-        return true;
+    const bool still = drng_epoch_is_still(epoch);
+    if (__builtin_expect(!still, 0)) {
+        drng_drbg_forget(d);
     }
-    drng_drbg_forget(d);
-    return false;
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&d->under_way, 0, memory_order_relaxed);
+    return still;
 }
 
 static int refuse_in_between(const struct drng_drbg *d)
@@ -227,6 +242,21 @@ static int uninstantiate(void *vdrbg)
     drng_drbg_forget(d);
     (void)leave(d, epoch);
     return 1;
+}
+
+/* Another cipher takes the seed from a request that is under way. */
+static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
+{
+    struct drng_drbg *d = vdrbg;
+    uint64_t epoch = 0;
+    int done = 0;
+    do {
+        if (!enter(d, &epoch)) {
+            return refuse_in_between(d);
+        }
+        done = drng_drbg_set_ctx_params(d, params);
+    } while (!leave(d, epoch));
+    return done;
 }
 
 static int verify_zeroization(void *vdrbg)
@@ -503,7 +533,7 @@ const OSSL_DISPATCH drng_drbg_functions[] = {
     {OSSL_FUNC_RAND_GETTABLE_CTX_PARAMS, (void (*)(void))drng_drbg_gettable_ctx_params},
     {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))drng_drbg_get_ctx_params},
     {OSSL_FUNC_RAND_SETTABLE_CTX_PARAMS, (void (*)(void))drng_drbg_settable_ctx_params},
-    {OSSL_FUNC_RAND_SET_CTX_PARAMS, (void (*)(void))drng_drbg_set_ctx_params},
+    {OSSL_FUNC_RAND_SET_CTX_PARAMS, (void (*)(void))set_ctx_params},
     {OSSL_FUNC_RAND_VERIFY_ZEROIZATION, (void (*)(void))verify_zeroization},
     {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))get_seed},
     {OSSL_FUNC_RAND_CLEAR_SEED, (void (*)(void))clear_seed},

@@ -21,8 +21,6 @@ enum { DRNG_STORE_SIZE = DRNG_WIDE_SLOT_SIZE }; /* bytes of output that one Gene
 /* In a slot: what is secret, or must not survive a fork. */
 struct drng_drbg_secrets {
     struct drng_lock lock;
-    atomic_bool busy; /* in the middle of a request; a caller that finds it set is a signal handler that interrupted
-                         this request */
     struct drng_ctr_drbg drbg;
     size_t stored;                          /* bytes at the end of the store that have not been handed out */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN]; /* entropy input from one of drng's own parents */
@@ -42,6 +40,13 @@ struct drng_drbg {
     uint8_t *store;                  /* store.h, in a slot of its own; NULL: every request is a Generate request */
     bool locking;
     struct drng_request_counts *counts; /* of this generator's requests */
+
+    /*
+     * The number of the thread whose request is under way; 0: none is. A thread that finds its own is a signal handler
+     * that has interrupted the request, also in a child that was forked in the middle of it and goes on in it. So a
+     * fork does not wipe this. In a child, the number of a thread that it does not have means nothing.
+     */
+    atomic_uint_least64_t under_way;
 
     int state;           /* EVP_RAND_STATE_* */
     uint64_t epoch;      /* in which it was seeded (clone.h) */

@@ -396,8 +396,7 @@ static __attribute__((noinline)) struct drng_drbg *look_further(struct drng_prov
     return thread != NULL ? thread->drbg[which] : NULL;
 }
 
-static __attribute__((noinline)) bool generate_parts(struct drng_drbg *drbg, unsigned char *out, size_t len,
-                                                     unsigned strength)
+static bool try_parts(struct drng_drbg *drbg, unsigned char *out, size_t len, unsigned strength)
 {
     bool served = true;
     for (size_t done = 0; served && done < len;) {
@@ -405,6 +404,20 @@ static __attribute__((noinline)) bool generate_parts(struct drng_drbg *drbg, uns
         served = drng_drbg_generate(drbg, out + done, part, strength, 0, NULL, 0) == 1;
         done += part;
     }
+    return served;
+}
+
+/* A child that is forked between two parts, or a copy of the machine, begins anew: it has its original's first parts.
+ */
+static __attribute__((noinline)) bool generate_parts(struct drng_drbg *drbg, unsigned char *out, size_t len,
+                                                     unsigned strength)
+{
+    uint64_t epoch = 0;
+    bool served = false;
+    do {
+        epoch = drng_epoch();
+        served = try_parts(drbg, out, len, strength);
+    } while (!drng_epoch_is_still(epoch));
     if (!served) {
         drng_wipe(out, len);
     }

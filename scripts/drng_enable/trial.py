@@ -16,7 +16,7 @@ from pathlib import Path
 
 from . import block, changes, programs, systemd
 from .output import Failure, say, warn
-from .tree import Tree
+from .tree import Place, Tree
 
 RECORD = "/etc/systemd/system/drng-enable-trial.service"
 AT_THE_START = "/etc/systemd/system/sysinit.target.wants/drng-enable-trial.service"
@@ -112,9 +112,23 @@ def _start_timer(name: str, length: int) -> None:
         raise Failure(f"no timer can be started that would switch drng off again: {said}; nothing has been changed")
 
 
+def _is_our_link(place: Place) -> bool:
+    try:
+        return os.readlink(place.name, dir_fd=place.directory) == RECORD
+    except OSError:
+        return False
+
+
 def _link(tree: Tree) -> None:
-    with tree.place(AT_THE_START, follow=False, make=True) as place, contextlib.suppress(FileExistsError):
-        os.symlink(RECORD, place.name, dir_fd=place.directory)
+    with tree.place(AT_THE_START, follow=False, make=True) as place:
+        try:
+            os.symlink(RECORD, place.name, dir_fd=place.directory)
+        except FileExistsError:
+            if not _is_our_link(place):
+                raise Failure(
+                    f"{AT_THE_START} is not the link that drng-enable makes, so nothing would end the trial at "
+                    "the next start: remove it; nothing has been changed"
+                ) from None
         place.sync()
 
 
@@ -141,8 +155,10 @@ def begin(tree: Tree, conf: str, length: int) -> Trial:
 
 def forget(tree: Tree) -> None:
     """Nothing is on trial any more. The record goes first: without it the timer does nothing."""
-    for path in (RECORD, AT_THE_START):
-        with contextlib.suppress(FileNotFoundError), tree.place(path, follow=False) as place:
+    with contextlib.suppress(FileNotFoundError), tree.place(RECORD, follow=False) as place:
+        place.unlink()
+    with contextlib.suppress(FileNotFoundError), tree.place(AT_THE_START, follow=False) as place:
+        if _is_our_link(place):
             place.unlink()
     tree.remove_directory(os.path.dirname(AT_THE_START))
 
@@ -164,7 +180,12 @@ def confirm(tree: Tree) -> None:
     if trial is None:
         raise Failure("nothing is on trial, so there is nothing to confirm")
     found = tree.read(trial.conf)
-    if found is None or not block.has_block(block.decode(found)):
+    if found is None:
+        raise Failure(
+            f"{trial.conf} is not there, so nobody can say whether drng is on: the trial goes on; put the file back, "
+            f"or remove {RECORD} if it is gone for good"
+        )
+    if not block.has_block(block.decode(found)):
         end(tree, trial.conf)
         raise Failure(f"{trial.conf}: drng is off, so there is nothing to confirm")
     end(tree, trial.conf)

@@ -37,40 +37,49 @@ class Failure:
     reason: str
 
 
-def _serve(pipe: int, items: Sequence[Any], work: Work) -> None:
-    """The child: an answer a line. Its standard streams are nobody's, so that who waits for their end need not wait."""
+def _serve(orders: int, answers: int, items: Sequence[Any], work: Work) -> None:
+    """The child: an answer a line, to each number of an item. Its standard streams are nobody's, so that who waits for
+    their end need not wait."""
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    for item in items:
-        try:
-            answer = {"answer": work(item)}
-        except Exception as error:
-            answer = {"failure": f"{type(error).__name__}: {error}"}
-        line = json.dumps(answer).encode() + b"\n"
-        while line:
-            line = line[os.write(pipe, line) :]
+    with os.fdopen(orders, "rb", buffering=0) as stream:
+        for order in stream:
+            try:
+                answer = {"answer": work(items[int(order)])}
+            except Exception as error:
+                answer = {"failure": f"{type(error).__name__}: {error}"}
+            line = json.dumps(answer).encode() + b"\n"
+            while line:
+                line = line[os.write(answers, line) :]
 
 
-def _start(items: Sequence[Any], work: Work) -> tuple[int, int]:
-    """The child, and the pipe that it answers through."""
-    ours, theirs = os.pipe()
+def _start(items: Sequence[Any], work: Work) -> tuple[int, tuple[int, int], int]:
+    """The child, both ends of the pipe that it is told through, and the pipe that it answers through. With both ends
+    open in the parent, an order to a child that has ended is no SIGPIPE."""
+    orders, tell = os.pipe()
+    listen, answers = os.pipe()
     pid = os.fork()
     if pid == 0:
         try:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.close(ours)
-            _serve(theirs, items, work)
+            os.close(tell)
+            os.close(listen)
+            _serve(orders, answers, items, work)
         finally:
             os._exit(0)
-    os.close(theirs)
-    return pid, ours
+    os.close(answers)
+    return pid, (orders, tell), listen
 
 
 class _Child:
     def __init__(self, items: Sequence[Any], work: Work) -> None:
-        self.pid, self.pipe = _start(items, work)
+        self.pid, self.orders, self.pipe = _start(items, work)
         self.unread = b""
+
+    def ask(self, number: int) -> None:
+        """For the answer to the item of that number; line() tells if the child has ended."""
+        os.write(self.orders[1], b"%d\n" % number)
 
     def line(self, seconds: float) -> bytes | None:
         """The next answer; b"" where the child has ended, None where it takes too long."""
@@ -88,7 +97,8 @@ class _Child:
 
     def end(self) -> str:
         """How it ended; it is killed if it has not, and not waited for, since the kernel may not let it go."""
-        os.close(self.pipe)
+        for descriptor in (*self.orders, self.pipe):
+            os.close(descriptor)
         os.kill(self.pid, signal.SIGKILL)
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
@@ -99,29 +109,68 @@ class _Child:
         return "no answer"
 
 
+@dataclass
+class _Share:
+    """What one owner has of the time."""
+
+    todo: list[int]  # numbers of its items, the next one first
+    used: float = 0.0
+    late: int = 0
+
+    def wait(self, seconds: float) -> float:
+        return seconds if self.late < PATIENCE else min(seconds, HURRIED)
+
+
+def _shares(items: Sequence[Any], owner_of: Callable[[Any], Any]) -> list[_Share]:
+    shares: dict[Any, _Share] = {}
+    for number, item in enumerate(items):
+        shares.setdefault(owner_of(item), _Share([])).todo.append(number)
+    for share in shares.values():
+        share.todo.reverse()
+    return list(shares.values())
+
+
 def each(
-    items: Sequence[Any], work: Work, seconds: float = SECONDS, altogether: float = math.inf
+    items: Sequence[Any],
+    work: Work,
+    seconds: float = SECONDS,
+    altogether: float = math.inf,
+    owner_of: Callable[[Any], Any] = lambda _: None,
 ) -> Iterator[tuple[Any, Any]]:
-    """Each item with the answer of work(item), which JSON can carry, or with a Failure."""
-    todo, late, end = list(items), 0, time.monotonic() + altogether
-    while todo and time.monotonic() < end:
-        child = _Child(todo, work)
-        try:
-            while todo and time.monotonic() < end:
-                wait = seconds if late < PATIENCE else min(seconds, HURRIED)
-                line = child.line(min(wait, max(0.0, end - time.monotonic())))
-                if not line:
-                    late += line is None
-                    break
+    """
+    Each item with the answer of work(item), which JSON can carry, or with a Failure. The first item comes first. After
+    that it is always the turn of the owner whose items have taken the least time: the others wait for one item of
+    somebody's whose items take long, and not for all of them.
+    """
+    shares, end = _shares(items, owner_of), time.monotonic() + altogether
+    child: _Child | None = None
+    try:
+        while (waiting := [share for share in shares if share.todo]) and (now := time.monotonic()) < end:
+            # Of two that have used the same, the one whose item stands before the other's.
+            share = min(waiting, key=lambda share: (share.used, share.todo[-1]))
+            child = child or _Child(items, work)
+            number, wait = share.todo[-1], share.wait(seconds)
+            child.ask(number)
+            line = child.line(min(wait, end - now))
+            share.used += time.monotonic() - now
+            if line:
                 answer = json.loads(line)
-                item = todo.pop(0)
-                yield item, answer["answer"] if "answer" in answer else Failure(answer["failure"])
-        finally:
-            how = child.end()
-        if todo and time.monotonic() < end:
-            reason = f"no answer within {seconds:g} seconds" if line is None else f"looking at it ended with {how}"
-            yield todo.pop(0), Failure(reason)
-    yield from ((item, Failure(OUT_OF_TIME)) for item in todo)
+                result = answer["answer"] if "answer" in answer else Failure(answer["failure"])
+            else:
+                ended, child = child, None
+                how = ended.end()
+                if line is None and time.monotonic() >= end:
+                    break
+                share.late += line is None
+                late = f"no answer within {seconds:g} seconds"
+                result = Failure(late if line is None else f"looking at it ended with {how}")
+            share.todo.pop()
+            yield items[number], result
+    finally:
+        if child is not None:
+            child.end()
+    left = sorted(number for share in shares for number in share.todo)
+    yield from ((items[number], Failure(OUT_OF_TIME)) for number in left)
 
 
 def once(work: Callable[[], Any], seconds: float) -> Any:

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from . import aside, clones, config_file, needed, processes
+from .instructions import INSTRUCTIONS
 from .text import printable, printable_all
 
 # A program that has not started by then does not count as one that works.
@@ -33,16 +34,6 @@ INIT_LOAD_CONFIG = 0x40
 
 # Bytes that no generator has ready from an earlier request.
 MORE_THAN_ANYONE_KEEPS = 1 << 16
-
-# By the machine; mixing/machine/rows_*.h have the same. For x86-64 with the bits of libcrypto's two words,
-# OPENSSL_ia32cap(3); elsewhere only drng knows what it has found.
-INSTRUCTIONS: dict[str, tuple[int, int] | None] = {
-    "x86_64": {"rdseed": (1, 18), "rdrand": (0, 62)},
-    "aarch64": {"rndrrs": None, "rndr": None},
-    "ppc64le": {"darn": None, "darn-raw": None},
-    "s390x": {"trng": None},
-}.get(os.uname().machine, {"none": None})
-
 
 # The provider's words, in "disabled-reason".
 ABSENT = "not in this CPU"

@@ -1,6 +1,7 @@
 """Files that take their place in one step: whoever reads them sees the old one or the new one, whole.
 
 The folder may be another user's. No link is followed on the way there, and nothing that is there already is written to.
+What is there and is no regular file stays: whoever names a device or a pipe does not want a file in its place.
 """
 
 from __future__ import annotations
@@ -11,15 +12,21 @@ import fcntl
 import os
 import re
 import stat
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Left behind by a run that was killed, and taken away by the next.
+# Left behind by a run that was killed, and taken away by a later one: by then, no run can still be writing it.
+SWEPT_SECONDS = 3600
 TEMPORARY = re.compile(r"\.drng-status-[0-9a-f]{16}\.tmp")
 
 
 class FileError(Exception):
     """It cannot be read or written, and why."""
+
+
+class TooLongError(FileError):
+    """It is longer than any that drng-status writes."""
 
 
 def _open_folder(path: str) -> int:
@@ -43,12 +50,19 @@ class Place:
     name: str
     folder: int
 
+    def require_file(self) -> None:
+        """A FileError where something else is in its place than a regular file or nothing."""
+        with contextlib.suppress(FileNotFoundError):
+            if not stat.S_ISREG(os.stat(self.name, dir_fd=self.folder, follow_symlinks=False).st_mode):
+                raise FileError(f"{self.path} is no regular file, and is not replaced; name another")
+
     def _sweep(self) -> None:
         """Takes away what a killed run of this user has left."""
         for name in filter(TEMPORARY.fullmatch, os.listdir(self.folder)):
             with contextlib.suppress(OSError):
                 file = os.stat(name, dir_fd=self.folder, follow_symlinks=False)
-                if stat.S_ISREG(file.st_mode) and file.st_uid == os.geteuid():
+                is_old = abs(time.time() - file.st_mtime) > SWEPT_SECONDS
+                if stat.S_ISREG(file.st_mode) and file.st_uid == os.geteuid() and is_old:
                     os.unlink(name, dir_fd=self.folder)
 
     def _fill(self, name: str, data: bytes, mode: int) -> None:
@@ -70,6 +84,7 @@ class Place:
             self._sweep()
             try:
                 self._fill(name, data, mode)
+                self.require_file()
                 os.rename(name, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
             except BaseException:
                 with contextlib.suppress(OSError):
@@ -93,17 +108,30 @@ class Place:
         except OSError as error:
             raise FileError(f"{self.path} cannot be read: {error.strerror}") from None
         if len(data) > most:
-            raise FileError(f"{self.path} is longer than {most} bytes")
+            raise TooLongError(f"{self.path} is longer than {most} bytes")
         return data
 
-    def lock(self) -> None:
-        """Until it is closed."""
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """By a file that only this user may open: a lock on one that others may read is theirs to keep for ever."""
+        name = f".{self.name}.lock"
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         try:
-            fcntl.flock(self.folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file = os.open(name, flags, 0o600, dir_fd=self.folder)
         except OSError as error:
-            if error.errno != errno.EWOULDBLOCK:
-                raise FileError(f"{self.path} cannot be locked: {error.strerror}") from None
-            raise FileError(f"another drng-status is writing {self.path}") from None
+            raise FileError(f"{self.path} cannot be locked: {name} beside it: {error.strerror}") from None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                raise FileError(f"{self.path} cannot be locked: {name} beside it is not a file of this user's")
+            os.fchmod(file, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FileError(f"another drng-status is writing {self.path}") from None
+            yield
+        finally:
+            os.close(file)
 
 
 @contextlib.contextmanager
@@ -119,6 +147,8 @@ def place(path: str) -> Iterator[Place]:
             why = "it is no folder, or is a link or below one; name the folder itself"
         raise FileError(f"{folder or '/'} cannot be opened: {why}") from None
     try:
-        yield Place(path, name, opened)
+        found = Place(path, name, opened)
+        found.require_file()
+        yield found
     finally:
         os.close(opened)

@@ -14,12 +14,18 @@ from typing import Any
 
 from . import units
 from .processes import UNKNOWN, USES_DRNG, Process
+from .text import LONGEST, printable
 
 FORMAT = 1
 
 # Groups with names of their own. What is beyond has one name for all of it.
 MOST = 64
 OTHERS = ("other", "other")
+
+# The owner of all processes of users without an account: whoever has a range of such numbers for containers could have
+# groups without bound by them. Below this, a number is a service's even if nobody has named it.
+NO_ACCOUNT = "other"
+FIRST_OF_USERS = 1000
 
 # A group of which no process has been seen for so long is forgotten.
 KEPT_SECONDS = 7 * 86400
@@ -28,6 +34,7 @@ KEPT_SECONDS = 7 * 86400
 MOST_LIVE = 1 << 16
 MOST_COUNT = 1 << 80
 MOST_STATE = 64 << 20
+MOST_NAME = LONGEST + len("...")
 
 Pair = tuple[str, str]  # unit and owner
 Counts = dict[str, int]
@@ -56,7 +63,15 @@ class Live:
 
 
 def pair_of(process: Process) -> Pair:
-    return units.label(process.unit), process.owner or "unknown"
+    owner = process.owner or "unknown"
+    if owner.isdigit() and int(owner) >= FIRST_OF_USERS:
+        owner = NO_ACCOUNT
+    return units.label(process.unit), owner
+
+
+def in_order(pairs: Iterable[Pair]) -> list[Pair]:
+    """Those with an account first."""
+    return sorted(pairs, key=lambda pair: (pair[1] == NO_ACCOUNT, pair))
 
 
 def identity(process: Process) -> str:
@@ -69,7 +84,7 @@ def named(found: Iterable[Process], known: dict[Pair, Group]) -> dict[Pair, Pair
     users = {pair_of(process) for process in found if process.uses == USES_DRNG}
     served = {pair for pair, group in known.items() if group.served}
     rest = {pair_of(process) for process in found} | set(known)
-    order = [*sorted(served), *sorted(users - served), *sorted(rest - served - users)]
+    order = [*in_order(served), *in_order(users - served), *in_order(rest - served - users)]
     own = [pair for pair in order if pair != OTHERS][:MOST]
     return {**dict.fromkeys(order, OTHERS), **{pair: pair for pair in own}}
 
@@ -152,8 +167,9 @@ class Ledger:
     @staticmethod
     def _pair(raw: Any) -> Pair:
         unit, owner = raw
-        if not (isinstance(unit, str) and isinstance(owner, str)):
-            raise StateError("its groups have no names")
+        for name in (unit, owner):
+            if not (isinstance(name, str) and name and printable(name, MOST_NAME) == name):
+                raise StateError("its groups have no names, or none that drng-status gives")
         return unit, owner
 
     def _checked(self, raw: Any) -> Counts:
@@ -170,6 +186,8 @@ class Ledger:
         self.boot = str(raw["boot"])
         for group in raw["groups"]:
             seen, last_seed = float(group["seen"]), int(group["last_seed"])
+            if not 0 <= last_seed <= MOST_COUNT:
+                raise StateError("its times are no times")
             sums = self._checked(group["sums"])
             self.groups[self._pair(group["pair"])] = Group(seen, bool(group["served"]), last_seed, sums)
         for live in raw["live"]:

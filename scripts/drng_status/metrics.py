@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from . import VERSION, clones
-from .environment import INSTRUCTIONS, verdict
+from .environment import verdict
+from .instructions import INSTRUCTIONS
 from .ledger import Ledger, Pair, named, pair_of
 from .processes import RESTART, UNKNOWN, USES_DRNG, Process
 from .states import STATES, state_of

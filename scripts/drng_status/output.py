@@ -9,24 +9,27 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import clones
-from .environment import INSTRUCTIONS
+from .instructions import INSTRUCTIONS
 from .processes import SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
 from .states import (
     CANNOT_TELL,
     FALLBACK,
     HARDWARE,
     IDLE,
+    MOST_SAID,
     NOT_IN_USE,
     SEEDED_BY_OTHERS,
     SERVED_NOTHING,
     WORST_LAST,
     check_process,
+    first_of,
     has_drawn,
     is_seeded_by_others,
     restart_text,
     seeds,
     source_status,
     state_of,
+    worse,
 )
 
 GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
@@ -245,8 +248,8 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
 
 def names_of(processes: Sequence[Process]) -> str:
     """The first five."""
-    names = ", ".join(f"{process.pid} {process.name}" for process in processes[:5])
-    return names + (", ..." if len(processes) > 5 else "")
+    names = ", ".join(f"{process.pid} {process.name}" for process in processes[:MOST_SAID])
+    return names + (", ..." if len(processes) > MOST_SAID else "")
 
 
 def left_out(processes: Sequence[Process]) -> str:
@@ -257,10 +260,12 @@ def left_out(processes: Sequence[Process]) -> str:
 
 def each_with_its_processes(processes: Sequence[Process], warning_of: Callable[[Process], str]) -> str:
     """The warnings, each with those that it is of."""
-    warnings = sorted({warning_of(process) for process in processes} - {""})
-    return "".join(
-        f"; {names_of([p for p in processes if warning_of(p) == warning])}: {warning}" for warning in warnings
-    )
+    groups: dict[str, list[Process]] = {}
+    for process in processes:
+        if warning := warning_of(process):
+            groups.setdefault(warning, []).append(process)
+    warnings = [f"{names_of(members)}: {warning}" for warning, members in sorted(groups.items())]
+    return f"; {first_of(warnings)}" if warnings else ""
 
 
 def warnings_of(processes: Sequence[Process]) -> str:
@@ -276,7 +281,7 @@ def judge(processes: Sequence[Process]) -> tuple[int, str]:
     judged = [(check_process(process), process) for process in processes]
     results = [(result, process) for result, process in judged if result is not None]
     if not results:
-        return NOT_IN_USE, "drng is not in use: no libcrypto in " + ", ".join(f"{p.pid} {p.name}" for p in processes)
+        return NOT_IN_USE, f"drng is not in use: no libcrypto in {names_of(processes)}"
     worst = max((result for result, _ in results), key=WORST_LAST.index)
     bad = [process for result, process in results if result == worst]
     names, left = names_of(bad), left_out(processes)
@@ -291,7 +296,7 @@ def judge(processes: Sequence[Process]) -> tuple[int, str]:
         nothing = f"; {idle} of them drew nothing so far" if idle else ""
         return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}{left}"
     words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
-    reasons = "; ".join(sorted({explanation(process) for process in bad} - {""}))
+    reasons = first_of(sorted({explanation(process) for process in bad} - {""}))
     return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "") + left
 
 
@@ -314,14 +319,15 @@ def check_users(processes: Sequence[Process]) -> tuple[int, str]:
 def check_all(processes: Sequence[Process]) -> tuple[int, str]:
     """
     Of everybody's processes. Those that cannot be looked at need not have anything to do with drng, so they are counted
-    and decide nothing, unless there are no others.
+    and decide nothing, unless there are no others. One for which the time did not suffice may be any process.
     """
     seen = [process for process in processes if not process.hidden]
     hidden = len(processes) - len(seen)
     if hidden == 0:
         return check_users(seen)
-    unseen = f"processes that could not be looked at: {hidden}"
+    missed = sum(process.missed for process in processes)
+    unseen = f"processes that could not be looked at: {hidden}" + (f", {missed} for lack of time" if missed else "")
     if not seen:
         return CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
     result, line = check_users(seen)
-    return result, f"{line}; {unseen}"
+    return worse(result, CANNOT_TELL if missed else HARDWARE), f"{line}; {unseen}"

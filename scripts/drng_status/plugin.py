@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from . import units
 from .processes import USES_DRNG, Process
-from .states import FALLBACK, NOT_IN_USE, STATES, WORST_LAST, seeds, state_of
+from .states import FALLBACK, NOT_IN_USE, STATES, first_of, seeds, state_of
 
 FALLBACK_SEEDS, FAILURES = "fallback-seeds", "failures"
 WORDS = {FALLBACK_SEEDS: "seeds from the fallback", FAILURES: "failures"}
@@ -57,14 +57,10 @@ def exceeded(processes: Sequence[Process], warning: Thresholds, critical: Thresh
         for name, words in WORDS.items():
             for result, limits in ((NOT_IN_USE, critical), (FALLBACK, warning)):
                 if name in limits and counts[name] > limits[name]:
-                    said.append(f"; {unit}: {counts[name]} {words}, above {limits[name]}")
+                    said.append(f"{unit}: {counts[name]} {words}, above {limits[name]}")
                     worst = max(worst, result)
                     break
-    return worst, "".join(said)
-
-
-def worse(one: int, other: int) -> int:
-    return max(one, other, key=WORST_LAST.index)
+    return worst, f"; {first_of(said)}" if said else ""
 
 
 def datum(unit: str, name: str, value: int, limits: str = ";") -> str:

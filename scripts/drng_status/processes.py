@@ -78,6 +78,7 @@ class Process:
     uses: str
     message: str = ""
     hidden: bool = False  # nothing can be told, not even whether it uses drng
+    missed: bool = False  # it was not looked at, since the time for all of them was over
     counters: dict[str, Any] = field(default_factory=dict)
     parent: int = 0
     program: str = ""  # device and inode of what it executes
@@ -146,11 +147,16 @@ def living_thread(entry: int) -> str:
     return ""
 
 
-def owner_name(uid: int) -> str:
+def account(uid: int) -> str:
+    """The name of a user, "" where none has this number."""
     try:
         return printable(pwd.getpwuid(uid).pw_name)
     except KeyError:
-        return str(uid)
+        return ""
+
+
+def owner_name(uid: int) -> str:
+    return account(uid) or str(uid)
 
 
 def yama() -> bool:
@@ -262,6 +268,13 @@ def mapped(entry: int, name: str) -> config_file.Mapped:
     if not all(len(line) == 3 and all(field.isdigit() for field in line) for line in lines):
         raise UnreadableError(f"its /proc/PID/{name} cannot be understood")
     return tuple(range(int(first), int(first) + int(count)) for _, first, count in lines)
+
+
+def real_user_of(entry: int) -> int:
+    found = re.search(rb"^Uid:\t(\d+)\t", read_entry(entry, "status"), re.MULTILINE)
+    if found is None:
+        raise UnreadableError("its /proc/PID/status cannot be understood")
+    return int(found[1])
 
 
 def user_of(entry: int) -> config_file.User:
@@ -426,20 +439,52 @@ def inspect_aside(pid: int, configured: str | None, now: units.Configuration | N
         return {"ended": str(error)}
 
 
+def payer(pid: int) -> int | None:
+    """
+    Whose share of the time it takes: the user who has started it, which not even a program with the set-user-ID bit
+    changes. None for all users together who have no account, since one user may have thousands of such numbers.
+    """
+    with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
+        entry = open_process(pid)
+        try:
+            uid = real_user_of(entry)
+        finally:
+            os.close(entry)
+        return uid if account(uid) else None
+    return None
+
+
+def not_looked_at(pid: int, failure: aside.Failure) -> Process | TargetError:
+    """What its user cannot keep anybody from reading, its name, unit and owner, and why there is no more."""
+    missed = failure.reason == aside.OUT_OF_TIME
+    message = failure.reason if missed else f"it cannot be looked at: {failure.reason}"
+    process = Process(pid, "?", UNKNOWN, printable(message), hidden=True, missed=missed)
+    try:
+        entry = open_process(pid)
+    except HiddenError:
+        return process
+    except TargetError as error:
+        return error
+    try:
+        process.name = name_of(entry)
+        identify(process, entry)
+    finally:
+        os.close(entry)
+    return process
+
+
 def inspect_each(
     pids: list[int], configured: str | None = None, now: units.Configuration | None = None
-) -> Iterator[Process | TargetError]:
+) -> list[Process | TargetError]:
     """In other processes, since looking may hang; see aside.py."""
     work = partial(inspect_aside, configured=configured, now=now)
-    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER):
+    found: dict[int, Process | TargetError] = {}
+    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER, owner_of=payer):
         if isinstance(answer, aside.Failure):
-            late = answer.reason == aside.OUT_OF_TIME
-            message = answer.reason if late else f"it cannot be looked at: {answer.reason}"
-            yield Process(pid, "?", UNKNOWN, printable(message), hidden=True)
-        elif "ended" in answer:
-            yield TargetError(answer["ended"])
+            found[pid] = not_looked_at(pid, answer)
         else:
-            yield Process(**answer)
+            found[pid] = TargetError(answer["ended"]) if "ended" in answer else Process(**answer)
+    return [found[pid] for pid in pids]
 
 
 def mark_supervisors(found: list[Process]) -> None:

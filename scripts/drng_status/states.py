@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from .environment import INSTRUCTIONS
+from .instructions import INSTRUCTIONS, KNOWN
 from .processes import OLDER, RESTART, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
 # Exit statuses of --check, the worst last.
@@ -23,9 +24,22 @@ SERVED_NOTHING = "drng is loaded and has served nothing yet"
 SEEDED_BY_OTHERS = "drng's generators serve, with seeds that are not drng's"
 
 
+# Of a kind, in the one line of --check: what many processes say, each with words of its own, would fill megabytes.
+MOST_SAID = 5
+
+
+def first_of(said: Sequence[str]) -> str:
+    more = f"; and {len(said) - MOST_SAID} more" if len(said) > MOST_SAID else ""
+    return "; ".join(said[:MOST_SAID]) + more
+
+
+def worse(one: int, other: int) -> int:
+    return max(one, other, key=WORST_LAST.index)
+
+
 def instructions(counters: dict[str, Any]) -> list[str]:
     """Those that the process's drng counts."""
-    return [key.removesuffix("-retries") for key in counters if key.endswith("-retries")]
+    return [name for name in sorted(KNOWN) if f"{name}-retries" in counters]
 
 
 def seeds(counters: dict[str, Any]) -> int:

@@ -103,14 +103,27 @@ SERVICES = (
 BASH_TAKES = {
     FILE: "_drng_reply -f; compopt -o filenames",
     FOLDER_ARG: "_drng_reply -d; compopt -o filenames",
-    SERVICE: f'_drng_reply -W "$({SERVICES})"',
-    PROCESS: '_drng_reply -W "$(ps -e -o pid=)"',
+    SERVICE: f"_drng_lines < <({SERVICES})",
+    PROCESS: "_drng_lines < <(ps -e -o pid=)",
     OTHER: ":",
 }
+# What other programs print is not for `compgen -W`, which expands it: systemd has a backslash in the name of a unit in
+# the place of other characters. It is quoted, since what is completed is read by the shell again.
 BASH_REPLY = """\
 _drng_reply()
 {
     mapfile -t COMPREPLY < <(compgen "$@" -- "${COMP_WORDS[COMP_CWORD]}")
+}
+
+"""
+BASH_LINES = """\
+_drng_lines()
+{
+    local line
+    while read -r line; do
+        printf -v line %q "$line"
+        [[ $line != "${COMP_WORDS[COMP_CWORD]}"* ]] || COMPREPLY+=("$line")
+    done
 }
 
 """
@@ -136,8 +149,9 @@ def bash(command: Command) -> str:
             f"    case ${{COMP_WORDS[COMP_CWORD]}} in\n    -*) {bash_words(names)} ;;\n"
             f"    *) {BASH_TAKES[command.arguments]} ;;\n    esac\n"
         )
+    lines = BASH_LINES if "_drng_lines" in cases else ""
     return (
-        f"{MADE}# shellcheck shell=bash\n\n{BASH_REPLY}{function}()\n{{\n"
+        f"{MADE}# shellcheck shell=bash\n\n{BASH_REPLY}{lines}{function}()\n{{\n"
         f"    COMPREPLY=()\n    case ${{COMP_WORDS[COMP_CWORD - 1]}} in\n{cases}    esac\n{rest}}}\n\n"
         f"complete -F {function} {command.name}\n"
     )
@@ -162,7 +176,7 @@ def zsh_option(option: Option) -> str:
 def zsh(commands: tuple[Command, ...]) -> str:
     made = f"#compdef {' '.join(command.name for command in commands)}\n{MADE}\n"
     made += "_drng_services()\n{\n    local -a services\n"
-    made += f'    services=(${{(f)"$({SERVICES})"}})\n    _describe service services\n}}\n\ncase $service in\n'
+    made += f'    services=(${{(f)"$({SERVICES})"}})\n    compadd -a services\n}}\n\ncase $service in\n'
     for command in commands:
         lines = [zsh_option(option) for option in command.options]
         if command.verbs:

@@ -5,11 +5,14 @@
 #
 #     package.sh [--arch ARCH] [FOLDER [ARGUMENT...]]
 #
+# FOLDER is relative to the folder of the caller. Packages of the same architecture that are in it make way.
+#
 # ARCH: aarch64, ppc64le or s390x, for .debs that are compiled on this machine for another: scripts/ci/cross.sh.
 #
 # Installs what it needs from Debian's packages (root).
 
 set -eu
+caller=$(pwd)
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
@@ -21,6 +24,7 @@ export LC_ALL TZ
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev binutils dpkg-dev file python3 rpm
 
 build=build/release
+debian=$(dpkg --print-architecture)
 if [ "${1:-}" = --arch ]; then
     case ${2:-} in
     aarch64) debian=arm64 ;;
@@ -41,7 +45,11 @@ case ${1:-} in
     exit 64
     ;;
 esac
-packages=${1:-build/packages}
+case ${1:-} in
+'') packages=build/packages ;;
+/*) packages=$1 ;;
+*) packages=$caller/$1 ;;
+esac
 [ $# = 0 ] || shift
 
 if [ "$build" = build/release ]; then
@@ -77,25 +85,19 @@ libc6_for()
 mkdir -p "$packages"
 packages=$(cd "$packages" && pwd)
 if [ "$build" = build/release ]; then
-    rm -f "$packages"/drng[-_]*.deb "$packages"/drng[-_]*.rpm "$packages"/drng[-_]*.tar.gz
-    made='drng_*.deb'
+    rm -f "$packages"/drng[-_]*."$(uname -m)".rpm "$packages"/drng[-_]*.tar.gz
 else
     set -- -G DEB -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF \
         -D "CPACK_DEBIAN_PACKAGE_DEPENDS=$(libc6_for "$build/drng.so"), openssl, python3" "$@"
-    made="drng_*_$debian.deb"
-    # shellcheck disable=SC2086 # a pattern
-    (cd "$packages" && rm -f $made)
 fi
+rm -f "$packages"/drng_*_"$debian".deb "$packages"/libdrng*_"$debian".deb
 cpack --config "$build"/CPackConfig.cmake -B "$packages" "$@" >"$packages/cpack.log" 2>&1 || {
     cat "$packages/cpack.log" >&2
     exit 1
 }
 # The library's; its libdrng-dev depends on libdrng0, and on nothing of libc's.
-if [ "$build" = build/release ]; then
-    rm -f "$packages"/libdrng*.deb
-else
+if [ "$build" != build/release ]; then
     set -- -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF
-    rm -f "$packages"/libdrng*_"$debian".deb
 fi
 for name in libdrng0 libdrng-dev; do
     depends=
@@ -109,12 +111,11 @@ done
 rm -rf "$packages/_CPack_Packages"
 ls "$packages"/drng[-_]* "$packages"/libdrng*
 
-if command -v lintian >/dev/null && [ -n "$(find "$packages" -name "$made")" ]; then
-    # shellcheck disable=SC2086 # a pattern
-    (cd "$packages" && lintian --fail-on error,warning $made libdrng*.deb)
+if command -v lintian >/dev/null && [ -n "$(find "$packages" -name "drng_*_$debian.deb")" ]; then
+    (cd "$packages" && lintian --fail-on error,warning drng_*_"$debian".deb libdrng*_"$debian".deb)
 fi
-if command -v rpmlint >/dev/null && [ -n "$(find "$packages" -name 'drng-*.rpm')" ]; then
-    rpmlint --config scripts/packaging/rpmlint.toml --strict "$packages"/drng-*.rpm >"$packages/rpmlint.log" 2>&1 || {
+if command -v rpmlint >/dev/null && [ -n "$(find "$packages" -name "drng-*.$(uname -m).rpm")" ]; then
+    rpmlint --config scripts/packaging/rpmlint.toml --strict "$packages"/drng-*."$(uname -m)".rpm >"$packages/rpmlint.log" 2>&1 || {
         cat "$packages/rpmlint.log" >&2
         exit 1
     }

@@ -31,7 +31,10 @@ set(CPACK_POST_BUILD_SCRIPTS "${PACKAGING}/archive.cmake")
 # For these scripts.
 set(CPACK_DRNG_PACKAGING "${PACKAGING}")
 set(CPACK_DRNG_DATE "${DRNG_DATE}")
-set(CPACK_DRNG_COMPILER "${CMAKE_C_COMPILER_ID}=${CMAKE_C_COMPILER_VERSION}")
+# By the name that distributions and lists of vulnerabilities have for it: CMake calls GCC "GNU".
+string(TOLOWER "${CMAKE_C_COMPILER_ID}" compiler)
+string(REGEX REPLACE "^gnu$" "gcc" compiler "${compiler}")
+set(CPACK_DRNG_COMPILER "${compiler}=${CMAKE_C_COMPILER_VERSION}")
 set(CPACK_DRNG_LIBCRYPTO "${LIBCRYPTO_VERSION}")
 set(CPACK_DRNG_NEEDS openssl python3 libc)
 set(CPACK_DRNG_MODULES_DIR "${DRNG_MODULES_DIR}")

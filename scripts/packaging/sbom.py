@@ -17,7 +17,6 @@ import os
 import re
 import sys
 import uuid
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -112,12 +111,16 @@ def own_package(name: str, version: str, entries: list[Entry], itself: str) -> E
 RELATIONS = {"tool": "BUILD_TOOL_OF", "library": "BUILD_DEPENDENCY_OF", "needs": "RUNTIME_DEPENDENCY_OF"}
 
 
-def others(arguments: argparse.Namespace) -> Iterator[tuple[str, Entry]]:
-    """Each with its relation."""
+def others(arguments: argparse.Namespace) -> tuple[list[Entry], list[tuple[str, str]]]:
+    """Each package once, and their relations: what has given its headers may be needed at run time, too."""
+    packages: dict[str, Entry] = {}
+    relations = []
     for kind, relation in RELATIONS.items():
         for item in getattr(arguments, kind):
             name, _, version = item.partition("=")
-            yield relation, other_package(name, version)
+            package = packages.setdefault(name, other_package(name, version))
+            relations.append((package["SPDXID"], relation))
+    return list(packages.values()), relations
 
 
 # ---- The document ----
@@ -131,7 +134,7 @@ def document(arguments: argparse.Namespace) -> Entry:
     entries = files(arguments.tree, arguments.file)
     itself = f"./{arguments.file.relative_to(arguments.tree)}"
     own = own_package(arguments.name, arguments.version, entries, itself)
-    known = list(others(arguments))
+    known, relations = others(arguments)
     created = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
     answer = {
         "spdxVersion": "SPDX-2.3",
@@ -142,12 +145,12 @@ def document(arguments: argparse.Namespace) -> Entry:
             "created": created.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "creators": ["Organization: the drng authors", f"Tool: sbom.py-{arguments.version}"],
         },
-        "packages": [own, *(package for _, package in known)],
+        "packages": [own, *known],
         "files": entries,
         "relationships": [
             relationship("SPDXRef-DOCUMENT", "DESCRIBES", own["SPDXID"]),
             *(relationship(own["SPDXID"], "CONTAINS", entry["SPDXID"]) for entry in entries),
-            *(relationship(package["SPDXID"], relation, own["SPDXID"]) for relation, package in known),
+            *(relationship(package, relation, own["SPDXID"]) for package, relation in relations),
         ],
     }
     # A name that no other document has, and that the same tree has again.

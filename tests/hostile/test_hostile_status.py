@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_status import aside, clones, config_file, environment, memory, output, processes, text
+from scripts.drng_status import aside, clones, config_file, environment, memory, output, processes, sound, text
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support.builds import CONF, RELEASE, ROOT
@@ -657,7 +657,78 @@ def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.Monk
     (found,) = processes.inspect_all([os.getpid()])
     assert (found.uses, found.hidden, found.message) == (processes.UNKNOWN, True, "not looked at: out of time")
     assert output.check_all([found])[0] == 3
-    assert output.check_all([found, judged(processes.USES_DRNG)])[0] == 0
+    # Whose it is, no process can keep to itself.
+    assert (found.name, found.owner) == (Path("/proc/self/comm").read_text().strip(), processes.account(os.getuid()))
+    # It may be one that drng does not serve.
+    code, line = output.check_all([found, judged(processes.USES_DRNG)])
+    assert code == 3 and line.endswith("; processes that could not be looked at: 1, 1 for lack of time")
+    assert output.check_all([found, judged(processes.USES_LIBCRYPTO)])[0] == 2
+
+
+def test_slow_processes_of_one_owner_use_up_no_time_of_another() -> None:
+    """The slow ones come first, and would need all the time there is and more."""
+
+    def work(item: int) -> int:
+        if item < 500:
+            select.select([], [], [], 0.2)
+        return item
+
+    items = [*range(200), *range(500, 560)]
+    each = aside.each(items, work, seconds=60, altogether=2, owner_of=lambda item: item // 250)
+    order, answers = [], {}
+    for item, answer in each:
+        order.append(item)
+        answers[item] = answer
+    assert all(answers[item] == item for item in range(500, 560))
+    assert answers[199] == aside.Failure(aside.OUT_OF_TIME)
+    # The first item first; then all those of the other owner, which take less time together than one of the slow ones.
+    assert order[:3] == [0, 500, 501] and sorted(answers) == items
+
+
+def test_patience_with_one_owner_is_lost_on_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    waited = []
+
+    def hangs(_: object, seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(aside._Child, "line", hangs)
+    assert len(list(aside.each(list(range(20)), lambda item: item, seconds=60, owner_of=lambda item: item // 10))) == 20
+    assert waited.count(60) == 2 * aside.PATIENCE
+
+
+def test_a_child_that_ends_between_two_items_ends_nothing_else() -> None:
+    """With SIGPIPE as it is in drng-status."""
+    code = """
+import os, signal, time
+from scripts.drng_status import aside
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+for item, answer in aside.each([0, 1, 2], lambda item: os.getpid()):
+    if item == 0:
+        os.kill(answer, signal.SIGKILL)
+        os.waitid(os.P_PID, answer, os.WEXITED | os.WNOWAIT)
+    print(item, type(answer).__name__)
+"""
+    result = subprocess.run(["/usr/bin/python3", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (result.returncode, result.stdout) == (0, "0 int\n1 Failure\n2 int\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_who_has_started_it_pays_for_it() -> None:
+    code = "import os; print(1, flush=True); input()"
+
+    def paid(**user: object) -> int | None:
+        with subprocess.Popen(
+            ["/usr/bin/python3", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, **user
+        ) as child:  # type: ignore[call-overload]
+            assert child.stdout is not None and child.stdout.readline() == b"1\n"
+            return processes.payer(child.pid)
+
+    assert paid() == 0
+    assert paid(user=65534) == 65534
+    # Numbers without an account are as many as a user likes.
+    assert paid(user=3000000001) is None
+    # A program with the set-user-ID bit is still that user's.
+    assert paid(preexec_fn=lambda: os.setresuid(65534, 0, 0)) == 65534
 
 
 def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> None:
@@ -725,6 +796,31 @@ def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
     # Neither can pytest: it would leave the directory where it is.
     subprocess.run(["rm", "-rf", str(here)], check=True)
     assert found == [11, 12]
+
+
+# ---- One among others ----
+
+
+@pytest.mark.parametrize("name", (b"retries", b"x-retries", b"rdseed-retries", b"fallback", b"none", b"health"))
+def test_an_instruction_named_like_a_counter_is_not_believed(proc: Path, name: bytes) -> None:
+    image = module(forged(names=(b"rdseed", name)))
+    found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
+    assert found.uses == processes.UNKNOWN
+    assert "an instruction that this drng-status does not know" in found.message
+
+
+def test_one_that_cannot_be_evaluated_is_unknown_and_the_others_are_told_of(proc: Path) -> None:
+    """Whatever it is that evaluation trips over: here, a counter that is not there."""
+    image = module(forged())
+    good, bad = (seen(proc, FakeProcess(maps=module_maps(len(image)), image=image)) for _ in range(2))
+    good.pid, good.owner, bad.owner = 8, "b", "a"
+    del bad.counters["seeds-rdseed"]
+    found = sound.checked([bad, good])
+    assert [process.uses for process in found] == [processes.UNKNOWN, processes.USES_DRNG]
+    assert bad.message == "its counters cannot be evaluated: KeyError" and not bad.hidden
+    said = fuzz_status.everything(found)
+    assert 'drng_processes{unit="none",owner="a",state="unknown"} 1' in said
+    assert 'drng_processes{unit="none",owner="b",state="served"} 1' in said
 
 
 # ---- --check over many ----

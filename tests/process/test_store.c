@@ -2,18 +2,24 @@
  * The store of a generator, looked at after every instruction of a request: no byte is ever both there and with the
  * caller, and what counts as waiting has not been erased. So whatever stops a request for good, a longjmp() or a crash,
  * no byte goes out twice, and none that has gone out is left.
+ *
+ * And a fork after every instruction of a request: in the child, which goes on in it, signal handlers draw at once and
+ * later. Each gets bytes of its own.
  */
 
 #define _GNU_SOURCE
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "mixing/memory/wipe.h"
 #include "provider/rand/drbg.h"
 #include "provider/rand/store.h"
 #include "tests/process/init.h"
 #include "tests/process/kernel.h"
+#include "tests/process/pool.h"
 #include "tests/process/step.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/unit.h"
@@ -78,7 +84,78 @@ static void no_byte_is_in_two_places(void)
     drng_drbg_freectx(drbg);
 }
 
+/* ---- Signal handlers in a child ---- */
+
+enum { LATER = 7, FAILED = 1 }; /* a handler in so many instructions of the child */
+
+static size_t forks;
+static size_t failures; /* in the parent: children that have not ended well; in a child: draws that failed */
+static size_t forked_at;
+static bool in_child;
+
+static void draw_in_handler(void)
+{
+    unsigned char draw[POOL_DRAW] = {0};
+    const bool served = drng_drbg_generate(drbg, draw, sizeof(draw), 0, 0, NULL, 0) == 1;
+    failures += !served || drng_is_wiped(draw, sizeof(draw)) || !pool_add(draw);
+}
+
+static void fork_here(size_t index)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        in_child = true;
+        forked_at = index;
+        failures = 0;
+        draw_in_handler();
+        return;
+    }
+    int status = -1;
+    failures += child < 0 || waitpid(child, &status, 0) != child || status != 0;
+    forks++;
+}
+
+static void fork_or_draw(const struct step *step)
+{
+    if (!step->inside) {
+        return;
+    }
+    if (!in_child) {
+        fork_here(step->index);
+    } else if ((step->index - forked_at) % LATER == 0) {
+        draw_in_handler();
+    }
+}
+
+/* In a child that was forked after the request's last look, the output is its parent's, and has been served. */
+static void finish_child(void)
+{
+    draw_in_handler();
+    _exit(done && failures == 0 ? 0 : FAILED);
+}
+
+static void handlers_in_children_get_bytes_of_their_own(void)
+{
+    drbg = drng_drbg_newctx(provctx, NULL, NULL);
+    CU_ASSERT_TRUE_FATAL(drbg != NULL && drbg->store != NULL);
+    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    out_len = POOL_DRAW;
+    work();
+    step_run(work, fork_or_draw);
+    if (in_child) {
+        finish_child();
+    }
+    CU_ASSERT_TRUE(done && pool_add(out));
+    draw_in_handler();
+    CU_ASSERT_TRUE(forks > 50);
+    CU_ASSERT_EQUAL(failures, 0);
+    CU_ASSERT_TRUE(pool_size() > 3 * forks);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+    drng_drbg_freectx(drbg);
+}
+
 static const struct unit_test tests[] = {
+    {"handlers in children get bytes of their own", handlers_in_children_get_bytes_of_their_own},
     {"no byte is in two places", no_byte_is_in_two_places},
 };
 
@@ -90,10 +167,11 @@ int main(void)
     }
     fake_core_set_batch();
     provctx = drng_provctx_new(fake_handle, fake_core);
-    if (provctx == NULL || !step_open((const void *)(uintptr_t)init_function())) {
+    if (provctx == NULL || !pool_open() || !step_open((const void *)(uintptr_t)init_function())) {
         return 1;
     }
     const int result = unit_run("store", tests, sizeof(tests) / sizeof(*tests));
+    pool_close();
     drng_provctx_free(provctx);
     return result;
 }

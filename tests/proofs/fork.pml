@@ -20,7 +20,7 @@
  * THREADS         1 or 2 threads share the generator, under its lock
  *
  * Protections that can be taken out, and then an error must be found: NO_LOOK_AFTER, NO_EPOCH_OF_SEED, NO_BUSY,
- * EPOCH_AFTER_SEED, CANCELLABLE, SIGNALS_WHILE_WIPING, ID_IS_ENOUGH, NO_WIPE.
+ * MARK_IS_WIPED, FORGET_AFTER_MARK, CANCELLABLE, SIGNALS_WHILE_WIPING, ID_IS_ENOUGH, NO_WIPE.
  */
 
 #ifndef FORKS
@@ -44,19 +44,20 @@
 
 mtype = {
     lock, ask, enter, claim_owner, wipe, own, busy, take, has_seed, forget, fill, instantiate, ready, note_epoch,
-    counter, generate, update, leave, still, unlock, apart_ask, apart_seed, apart_still, in_child, finished
+    counter, generate, update, leave, still, forget_state, clear, clear_again, unlock, apart_ask, apart_seed,
+    apart_still, in_child, finished
 };
 
 typedef memory {
     /* wiped in a child */
     byte generation;
-    bool is_busy;
     byte seed;
     byte count;
     byte entropy;
     byte holder; /* the thread that holds it; 0: nobody */
     /* kept */
     bool is_ready;
+    byte under_way; /* the thread that is in the middle of a request; 0: nobody */
     byte epoch;
     byte last_generation;
     byte forking_generation;
@@ -111,7 +112,9 @@ inline put(key_, v_)
 inline wipe_all(p_)
 {
     mem[p_].generation = 0;
-    mem[p_].is_busy = false;
+#ifdef MARK_IS_WIPED
+    mem[p_].under_way = 0;
+#endif
     mem[p_].seed = 0;
     mem[p_].count = 0;
     mem[p_].entropy = 0;
@@ -122,6 +125,7 @@ inline end_process(p_)
 {
     wipe_all(p_);
     mem[p_].is_ready = false;
+    mem[p_].under_way = 0;
     mem[p_].epoch = 0;
     mem[p_].last_generation = 0;
     mem[p_].forking_generation = 0;
@@ -150,16 +154,18 @@ inline decide()
     :: f[t].at == still && f[t].got == f[t].epoch ->
 #endif
         put(f[t].key, f[t].v);
-        f[t].at = unlock
+        f[t].at = clear
     :: f[t].at == apart_still && f[t].got == f[t].epoch ->
         put(f[t].key, f[t].v);
         f[t].at = unlock
 #ifndef NO_LOOK_AFTER
     :: f[t].at == still && f[t].got != f[t].epoch ->
+#ifdef FORGET_AFTER_MARK
+        M.under_way = 0;
+#endif
         M.seed = 0;
         M.count = 0;
-        M.is_ready = false;
-        call_epoch(busy)
+        f[t].at = forget_state
 #endif
     :: f[t].at == apart_still && f[t].got != f[t].epoch -> call_epoch(apart_seed)
     fi;
@@ -261,12 +267,12 @@ inline fork_here()
     processes++;
     mem[f[t].process].forking_generation = mem[f[t].process].generation; /* before_fork: atomic_store(&forking_generation, */
     mem[child].generation = M.generation;
-    mem[child].is_busy = M.is_busy;
     mem[child].seed = M.seed;
     mem[child].count = M.count;
     mem[child].entropy = M.entropy;
     mem[child].holder = M.holder;
     mem[child].is_ready = M.is_ready;
+    mem[child].under_way = M.under_way;
     mem[child].epoch = M.epoch;
     mem[child].last_generation = M.last_generation;
     mem[child].forking_generation = M.forking_generation;
@@ -330,21 +336,21 @@ proctype frame(byte t)
     }
 
     /* enter: *epoch = drng_epoch() */
-    /* enter: atomic_load_explicit(&d->secrets->busy, memory_order_relaxed) */
+    /* enter: atomic_load_explicit(&d->under_way, memory_order_relaxed) == self */
     :: atomic {
         RUNS(busy) ->
         f[t].epoch = f[t].got;
         f[t].got = 0;
         if
 #ifndef NO_BUSY
-        :: M.is_busy -> call_epoch(apart_seed)
+        :: M.under_way == f[t].thread -> call_epoch(apart_seed)
 #endif
         :: else -> f[t].at = take
         fi
     }
 
-    /* enter: atomic_store_explicit(&d->secrets->busy, true, memory_order_relaxed) */
-    :: atomic { RUNS(take) -> M.is_busy = true; f[t].at = has_seed }
+    /* enter: atomic_store_explicit(&d->under_way, self, memory_order_relaxed) */
+    :: atomic { RUNS(take) -> M.under_way = f[t].thread; f[t].at = has_seed }
 
     /* has_seed: d->state == EVP_RAND_STATE_READY && d->epoch == epoch */
     :: atomic {
@@ -365,11 +371,7 @@ proctype frame(byte t)
         M.seed = 0;
         M.count = 0;
         M.is_ready = false;
-#ifdef EPOCH_AFTER_SEED
-        f[t].at = fill
-#else
         call_epoch(note_epoch)
-#endif
     }
 
     /* drng_drbg_seed_first: d->epoch = drng_epoch() */
@@ -377,11 +379,7 @@ proctype frame(byte t)
         RUNS(note_epoch) ->
         M.epoch = f[t].got;
         f[t].got = 0;
-#ifdef EPOCH_AFTER_SEED
-        f[t].at = counter
-#else
         f[t].at = fill
-#endif
     }
 
     /* seed_from_own: *seed = (struct seed){d->secrets->entropy, len} */
@@ -395,11 +393,7 @@ proctype frame(byte t)
     :: atomic {
         RUNS(ready) ->
         M.is_ready = true;
-#ifdef EPOCH_AFTER_SEED
-        call_epoch(note_epoch)
-#else
         f[t].at = counter
-#endif
     }
 
     /* counter_of: *(const volatile uint64_t *)&drbg->reseed_counter */
@@ -425,12 +419,16 @@ proctype frame(byte t)
         f[t].at = leave
     }
 
-    /* leave: atomic_store_explicit(&d->secrets->busy, false, memory_order_relaxed) */
-    :: atomic { RUNS(leave) -> M.is_busy = false; call_epoch(still) }
-
     /* leave: drng_epoch_is_still(epoch) */
-    /* leave: drng_drbg_forget(d) */
+    :: atomic { RUNS(leave) -> call_epoch(still) }
     :: atomic { RUNS(still) -> decide() }
+
+    /* leave: drng_drbg_forget(d) */
+    :: atomic { RUNS(forget_state) -> M.is_ready = false; f[t].at = clear_again }
+
+    /* leave: atomic_store_explicit(&d->under_way, 0, memory_order_relaxed) */
+    :: atomic { RUNS(clear) -> M.under_way = 0; f[t].at = unlock }
+    :: atomic { RUNS(clear_again) -> M.under_way = 0; call_epoch(busy) }
 
     /* drng_unlock: is_held(&mine.held[i], lock) */
     :: atomic {

@@ -1,21 +1,44 @@
 /*
- * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out twice,
- * wherever a child of a signal handler comes between. The kernel gives no other chunk.
+ * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out
+ * twice, wherever a child of a signal handler comes between. The kernel gives no other chunk.
  *
  * The bytes of a slot are not moved: what is wiped is noted.
  */
 
 #define OWN_MEMSET
 #include <stdatomic.h>
+#include <stdint.h>
 
-/* One thread runs here. To CBMC the library's are stores of bytes, after which it no longer knows any field. */
+/*
+ * One thread runs here. To CBMC the library's are stores of bytes somewhere in a chunk, after which it no longer knows
+ * any field; words of `used` are therefore found by their address.
+ */
 #undef atomic_load
 #undef atomic_store
-#define atomic_load(object)         (*(object))
-#define atomic_store(object, value) (*(object) = (value))
+#undef atomic_load_explicit
+#undef atomic_store_explicit
+static uint64_t load_word(const void *word);
+static void store_word(const void *word, uint64_t value);
+
+#define IS_WORD(object)                     __builtin_types_compatible_p(__typeof__(*(object)), _Atomic uint64_t)
+#define atomic_load_explicit(object, order) (*(object))
+#define atomic_load(object)                 __builtin_choose_expr(IS_WORD(object), load_word((const void *)(object)), *(object))
+#define atomic_store(object, value)                                                                                    \
+    (IS_WORD(object) ? store_word((object), (uint64_t)(value)) : (void)(*(object) = (value)))
+#define __builtin_ctzll(word) lowest_one(word)
+
+#include "proof.h"
+
+/* By its definition: CBMC's own becomes a formula that has no end. */
+static unsigned lowest_one(uint64_t word)
+{
+    const unsigned bit = nondet_unsigned();
+    CLAIM(word != 0, "there is a one to be found");
+    ASSUME(bit < 64 && (word >> bit & 1) == 1 && (word & ((UINT64_C(1) << bit) - 1)) == 0);
+    return bit;
+}
 
 #include "mixing/memory/secmem.c"
-#include "proof.h"
 
 /* ---- The kernel and the C library ---- */
 
@@ -90,6 +113,22 @@ struct chunk *any_chunk(size_t slots)
 {
     CLAIM(locked && slots <= MOST_SLOTS, "chunks are added under the lock, up to the largest");
     return NULL;
+}
+
+static uint64_t load_word(const void *word)
+{
+    CLAIM(word == &only.used[0] || word == &only.used[1], "a word of the chunk");
+    return word == &only.used[0] ? only.used[0] : only.used[1];
+}
+
+static void store_word(const void *word, uint64_t value)
+{
+    CLAIM(word == &only.used[0] || word == &only.used[1], "a word of the chunk");
+    if (word == &only.used[0]) {
+        only.used[0] = value;
+    } else {
+        only.used[1] = value;
+    }
 }
 
 /* Which slots are in use. */
@@ -181,7 +220,7 @@ static uint64_t word_at(const struct slots *slots, size_t word)
 void prove_alloc(void)
 {
     const struct slots before = any_state();
-    const bool wide = nondet_bool();
+    const bool wide = IS_WIDE;
     const uint64_t ones = wide ? 0xf : 1;
     forks_left = 1;
     lock_is_refused = nondet_bool();
@@ -193,7 +232,8 @@ void prove_alloc(void)
     CLAIM(none_is_lost(&before, &after), "slots that are in use stay so");
     CLAIM(hint_is_right(), "each word below the hint is full");
     if (slot == NULL) {
-        CLAIM(wide || lock_is_refused || (after.used[0] & after.used[1]) == UINT64_MAX, "a slot is refused when none is free");
+        CLAIM(wide || lock_is_refused || (after.used[0] & after.used[1]) == UINT64_MAX,
+              "a slot is refused when none is free");
         REACHED("no slot");
         return;
     }
@@ -208,7 +248,7 @@ void prove_alloc(void)
 void prove_free(void)
 {
     const struct slots before = any_state();
-    const bool wide = nondet_bool();
+    const bool wide = IS_WIDE;
     const uint64_t ones = wide ? 0xf : 1;
     const size_t index = at_most(SLOTS - 1);
     uint8_t *slot = memory + index * DRNG_SLOT_SIZE;

@@ -196,9 +196,10 @@ void drng_conditioner_drop(struct drng_conditioner *c)
 static bool any_fallback(void *arg, uint8_t *out, size_t len)
 {
     (void)arg;
+    const bool serves = nondet_bool();
     fallback_asked++;
-    memset(out, FALLBACK_BYTE, len);
-    return nondet_bool();
+    memset(out, serves ? FALLBACK_BYTE : FALLBACK_BYTE + 1, len);
+    return serves;
 }
 
 /* ---- A seed ---- */

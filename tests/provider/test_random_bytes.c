@@ -2,7 +2,10 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "mixing/drbg/ctr_drbg.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
@@ -142,9 +145,51 @@ static void threads_have_generators_of_their_own(void)
     in.teardown(in.provctx);
 }
 
+/* Forks before the second part of a request, as a signal handler might. */
+static unsigned parts;
+static pid_t child = -1;
+
+OSSL_FUNC_rand_generate_fn __real_drng_drbg_generate;
+OSSL_FUNC_rand_generate_fn __wrap_drng_drbg_generate;
+
+int __wrap_drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength,
+                              int prediction_resistance, const unsigned char *additional, size_t additional_len)
+{
+    if (out_len == DRNG_DRBG_MAX_REQUEST && parts++ == 1) {
+        child = fork();
+    }
+    return __real_drng_drbg_generate(vdrbg, out, out_len, strength, prediction_resistance, additional, additional_len);
+}
+
+static void a_child_shares_no_part_of_a_long_request(void)
+{
+    enum { HEAD = 64, MOST = 2 * DRNG_DRBG_MAX_REQUEST };
+    static unsigned char out[MOST];
+    unsigned char head[2][HEAD] = {{0}};
+    int ends[2];
+    int status = -1;
+    struct instance in = load();
+    CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+    parts = 0;
+    const int served = in.random_bytes(in.provctx, 0, out, sizeof(out), 0);
+    if (child == 0) {
+        _exit(served == 1 && write(ends[1], out, HEAD) == HEAD ? 0 : 1);
+    }
+    CU_ASSERT_EQUAL(served, 1);
+    CU_ASSERT_TRUE(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+    memcpy(head[0], out, HEAD);
+    CU_ASSERT_EQUAL(read(ends[0], head[1], HEAD), HEAD);
+    CU_ASSERT_NOT_EQUAL(memcmp(head[0], head[1], HEAD), 0);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    (void)fake_thread_stop();
+    in.teardown(in.provctx);
+}
+
 static const struct unit_test tests[] = {
     {"public and private bytes differ", public_and_private_bytes_differ},
     {"a long request is served whole", a_long_request_is_served_whole},
+    {"a child shares no part of a long request", a_child_shares_no_part_of_a_long_request},
     {"too much strength is refused", too_much_strength_is_refused},
     {"two instances take turns in one thread", two_instances_take_turns_in_one_thread},
     {"an instance can go before its threads", an_instance_can_go_before_its_threads},

@@ -427,6 +427,9 @@ static bool is_busy(int result)
 
 static void call_everything(void)
 {
+    char cipher[] = "AES-128-CTR";
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                                 OSSL_PARAM_construct_end()};
     unsigned char out[16];
     memset(out, 0xaa, sizeof(out));
     refused += is_busy(drng_drbg_generate(interrupted, out, sizeof(out), 256, 0, NULL, 0));
@@ -434,6 +437,7 @@ static void call_everything(void)
     refused += is_busy(drng_drbg_instantiate(interrupted, 256, 0, NULL, 0, NULL));
     refused += is_busy(reseed(interrupted, 0, NULL, 0, NULL, 0));
     refused += is_busy(uninstantiate(interrupted));
+    refused += is_busy(set_ctx_params(interrupted, params));
 }
 
 /* The seeds of a generator under a foreign parent are the parent's: there is nothing to serve a request apart from. */
@@ -445,10 +449,10 @@ static void nothing_comes_between_under_a_foreign_parent(void)
     refused = 0;
     in_get_seed = call_everything;
     CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
-    CU_ASSERT_EQUAL(refused, 5);
+    CU_ASSERT_EQUAL(refused, 6);
     in_get_seed = call_everything;
     CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 1);
-    CU_ASSERT_EQUAL(refused, 10);
+    CU_ASSERT_EQUAL(refused, 12);
     CU_ASSERT_TRUE(serves(drbg));
     drng_drbg_freectx(drbg);
 }

@@ -105,12 +105,15 @@ def typing(shell: str, directory: Path) -> Iterator[Typist]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """With files to complete, and a systemctl that knows two services."""
+    """With files to complete, and a systemctl that knows services, one of a name that means something to a shell."""
     (tmp_path / "a folder").mkdir()
     (tmp_path / "a $(touch hit) file").write_text("")
     (tmp_path / "bin").mkdir()
     systemctl = tmp_path / "bin" / "systemctl"
-    systemctl.write_text("#!/bin/sh\nprintf 'nginx.service loaded active running A\\n* stunnel@a.service loaded\\n'\n")
+    systemctl.write_text(
+        "#!/bin/sh\ncat <<'END'\nnginx.service loaded active running A\n* stunnel@a.service loaded\n"
+        "systemd-cryptsetup@dm\\x2d0.service loaded active exited B\nx$(touch\thit).service loaded\nEND\n"
+    )
     systemctl.chmod(0o755)
     return tmp_path
 
@@ -140,6 +143,9 @@ def test_what_an_option_takes_is_completed(shell: str, place: Path) -> None:
         assert typist.say("drng-enable on --profile perm\t") == "drng-enable on --profile permissive"
         assert typist.say("drng-enable on --service ngi\t") == "drng-enable on --service nginx"
         assert typist.say("drng-status --service stun\t") == "drng-status --service stunnel@a"
+        # zsh's echo makes of it the character that it stands for.
+        unit = "dm-0" if shell == "zsh" else r"dm\x2d0"
+        assert typist.say("drng-status --service systemd-cry\t") == f"drng-status --service systemd-cryptsetup@{unit}"
         assert typist.say("drng-status --check --warning fail\t0") == "drng-status --check --warning failures=0" or (
             shell == "zsh"
         )
@@ -162,7 +168,8 @@ def test_fish(place: Path) -> None:
         assert fish(place, f"{name} --") == {option.name for option in command.options}
     assert fish(place, "drng-enable ") == {verb for verb, _ in COMMANDS["drng-enable"].verbs}
     assert fish(place, "drng-enable on --profile ") == {"strict", "permissive", "random-provider", "fips"}
-    assert fish(place, "drng-enable on --service ") == {"nginx", "stunnel@a"}
+    assert fish(place, "drng-enable on --service ngi") == {"nginx"}
+    assert fish(place, "drng-enable on --service s") == {"stunnel@a", "systemd-cryptsetup@dm\\x2d0"}
     assert "a folder/" in fish(place, "drng-enable on --root ")
     assert "a $(touch hit) file" in fish(place, "drng-conf ")
     assert not (place / "hit").exists()

@@ -870,6 +870,28 @@ def test_drng_conf_warns_of_a_batch_that_has_no_effect(tmp_path: Path, keys: str
     assert result.returncode == int(idle)
 
 
+@pytest.mark.parametrize(("key", "value"), [("fallback", "no"), ("claim", "certified"), ("source", "rdseed")])
+def test_drng_conf_finds_a_value_that_names_a_section(tmp_path: Path, key: str, value: str) -> None:
+    path = tmp_path / "openssl.cnf"
+    text = (ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", f"[drng_sect]\n{key} = {value}\n")
+    path.write_text(text)
+    assert drng_conf(path).returncode == 0
+    path.write_text(f"{text}\n[{value}]\n")
+    result = drng_conf(path)
+    assert result.returncode == 1
+    assert f"{key} = {value}: OpenSSL takes this for the section [{value}]" in result.stderr
+
+
+def test_openssl_hides_a_value_that_names_a_section(tmp_path: Path) -> None:
+    """Seen by a value that drng refuses."""
+    path = tmp_path / "openssl.cnf"
+    text = (ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", "[drng_sect]\nfallback = perhaps\n")
+    for more, loads in (("", False), ("\n[perhaps]\n", True)):
+        path.write_text(text + more)
+        result = RELEASE.run(["openssl", "rand", "-hex", "8"], {"OPENSSL_CONF": str(path)})
+        assert (result.returncode == 0) == loads
+
+
 def test_drng_conf_and_drng_say_the_same_of_a_batch(tmp_path: Path) -> None:
     """With `auto`, where it depends on the machine."""
     path = tmp_path / "openssl.cnf"

@@ -292,7 +292,7 @@ def test_options_are_those_of_the_program(page: str) -> None:
     assert synopsis <= options
 
 
-@pytest.mark.parametrize("program", ["drng-conf", "drng_status/environment.py"])
+@pytest.mark.parametrize("program", ["drng-conf", "drng_status/instructions.py"])
 def test_the_programs_know_the_instructions_of_every_machine(program: str) -> None:
     code = (ROOT / "scripts" / program).read_text()
     known = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import socket
+import stat
 import subprocess
 import time
 from collections.abc import Callable
@@ -13,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import environment, files, ledger, metrics, processes, states, units
+from scripts.drng_status import environment, files, ledger, metrics, processes, states, text, units
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import forged
 from tests.support.targets import NOBODY, PER_PROCESS, PINNED, build_module, holding, status, target
@@ -213,6 +215,22 @@ SPOILT = {
         b'"live": []', b'"live": [{"identity": "1", "pair": ["a", "b"], "counts": {"requests": -1}}]'
     ),
     "a name that is none": GOOD.replace(b'"live": []', b'"live": [{"identity": "1", "pair": [1, "b"], "counts": {}}]'),
+    **{
+        f"a name that has {what}": GOOD.replace(
+            b'"live": []', b'"live": [{"identity": "1", "pair": ["a", "%b"], "counts": {}}]' % name
+        )
+        for what, name in (
+            ("half a character", rb"\ud800"),
+            ("a control character", rb"\u001b[2J"),
+            ("a line separator", rb"\u2028"),
+            ("a newline", rb"\n"),
+            ("no letters", b""),
+            ("no end", b"a" * 5000),
+        )
+    },
+    "a time before all times": GOOD.replace(
+        b'"groups": []', b'"groups": [{"pair": ["a", "b"], "seen": 1, "served": 1, "last_seed": -5, "sums": {}}]'
+    ),
     "nested without end": b"[" * 100000,
     "no text": b"\xff\xfe",
     "not a time": GOOD.replace(
@@ -235,6 +253,43 @@ def test_a_spoilt_state_begins_anew(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert f"{state}: it cannot be understood: JSONDecodeError; the counters begin at zero" in result.stderr
     assert json.loads(state.read_text())["format"] == ledger.FORMAT
+
+
+@pytest.mark.parametrize("kind", ["half a character", "too long"])
+def test_a_state_that_nobody_could_ever_use_again_begins_anew(tmp_path: Path, kind: str) -> None:
+    state = tmp_path / "state"
+    if kind == "too long":
+        state.touch()
+        os.truncate(state, ledger.MOST_STATE + 1)
+    else:
+        state.write_bytes(SPOILT["a name that has half a character"])
+    first = status("--prometheus", "--state", str(state))
+    assert first.returncode == 0
+    assert first.stderr.startswith(f"drng-status: {state}") and "; the counters begin at zero\n" in first.stderr
+    again = status("--prometheus", "--state", str(state))
+    assert (again.returncode, again.stderr) == (0, "")
+
+
+def test_names_that_processes_have_are_names_in_the_state() -> None:
+    """As long as they come."""
+    kept = ledger.Ledger(KEYS)
+    kept.look([made_up(1, unit=text.printable("\x1b" * 3000)), made_up(2, unit='\\x"{}')], 1.0, "b")
+    assert ledger.Ledger.from_json(KEYS, kept.to_json().encode()).groups.keys() == kept.groups.keys()
+
+
+def test_users_without_an_account_do_not_fill_the_groups(kept: ledger.Ledger) -> None:
+    def owned(pid: int, owner: str, unit: str = "session-4.scope") -> processes.Process:
+        process = made_up(pid, unit=unit)
+        process.owner = owner
+        return process
+
+    kept.look([owned(i, str(100000 + i)) for i in range(1, 300)], 1.0, "b")
+    assert set(kept.groups) == {("session-*.scope", "other")}
+    names = kept.look([owned(1000, "root", "nginx.service"), owned(1001, "999", "x.service")], 2.0, "b")
+    assert names[("nginx.service", "root")] == ("nginx.service", "root")
+    assert names[("x.service", "999")] == ("x.service", "999"), "a service's number, without a name"
+    # All that they count is in one group.
+    assert kept.totals(("session-*.scope", "other"))["requests"] == 299
 
 
 # ---- What is printed ----
@@ -319,13 +374,13 @@ def test_the_words_for_a_denial_are_the_module_s() -> None:
 
 def test_nothing_that_a_process_says_becomes_a_label(tmp_path: Path) -> None:
     module = build_module(
-        tmp_path, forged(version=b"evil", libcrypto=b"evil", names=(b"evil", b"evil-b"), reason=b"evil")
+        tmp_path, forged(version=b"evil", libcrypto=b"evil", names=(b"trng", b"darn"), reason=b"evil")
     )
     with holding(module) as pid:
         text = status("--prometheus", "--pid", str(pid)).stdout
         by_process = status(*PER_PROCESS, "--pid", str(pid)).stdout
-    # An instruction of a name that nobody knows is none that serves.
-    assert "evil" not in text and 'state="failed"} 1' in text
+    # An instruction of another machine is none that serves.
+    assert "evil" not in text and "trng" not in text and 'state="failed"} 1' in text
     assert "evil" in by_process
 
 
@@ -377,12 +432,24 @@ def test_by_process_is_clean_too() -> None:
         ("--all", "--check", "--critical", "failures=-1"),
         ("--all", "--check", "--critical", "failures=1,failures=2"),
         ("--all", "--check", "--critical", ""),
+        ("--all", "--check", "--critical", "failures=1", "--critical", "failures=2"),
+        ("--prometheus", "--output", ""),
+        ("--prometheus", "--state", ""),
+        ("--output", ""),
+        ("--prometheus", "--state", "/nowhere/x", "--output", "/nowhere/x"),
+        ("--prometheus", "--state", "/nowhere/x", "--output", "//nowhere/./y/../x"),
+        ("--check", "--pid", "\u0663"),
+        ("--check", "--pid", "+1"),
+        ("--check", "--pid", " 1"),
+        ("--check", "--pid", "1_0"),
+        ("--check", "--pid", "9" * 5000),
     ],
 )
 def test_options_that_do_not_go_together(arguments: tuple[str, ...]) -> None:
     result = status(*arguments)
     assert (result.returncode, result.stdout) == (3, "")
     assert result.stderr.startswith("drng-status: ") and result.stderr.count("\n") == 1
+    assert result.stderr.endswith("; see drng-status --help\n")
 
 
 # ---- The file ----
@@ -465,13 +532,51 @@ def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
     assert path.read_text() == "old"
 
 
-def test_a_link_in_the_file_s_place_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    victim, path = tmp_path / "victim", tmp_path / "drng.prom"
-    victim.write_text("untouched")
-    path.symlink_to(victim)
-    write(path, b"new")
-    assert victim.read_text() == "untouched"
-    assert path.read_text() == "new" and not path.is_symlink()
+def put(kind: str, path: Path) -> None:
+    """Something that is no regular file."""
+    if kind == "link":
+        (path.parent / "victim").write_text("untouched")
+        path.symlink_to(path.parent / "victim")
+    elif kind == "link to nothing":
+        path.symlink_to(path.parent / "nothing")
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(str(path))
+    else:
+        os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 3))
+
+
+KINDS = ["link", "link to nothing", "fifo", "folder", "socket"] + ["device"] * (os.geteuid() == 0)
+
+
+@pytest.mark.parametrize("option", ["--output", "--state"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_regular_file_is_neither_followed_nor_replaced(tmp_path: Path, kind: str, option: str) -> None:
+    path, other = tmp_path / "x", tmp_path / "other"
+    put(kind, path)
+    before, names = path.lstat(), sorted(os.listdir(tmp_path))
+    more = ("--state" if option == "--output" else "--output", str(other))
+    result = status("--prometheus", option, str(path), *more)
+    assert (result.returncode, result.stdout) == (3, "")
+    assert result.stderr == f"drng-status: {path} is no regular file, and is not replaced; name another\n"
+    assert (path.lstat().st_ino, path.lstat().st_mode) == (before.st_ino, before.st_mode)
+    # Nor has it written the other file, or left anything.
+    assert sorted(os.listdir(tmp_path)) == names
+    if kind == "link":
+        assert (tmp_path / "victim").read_text() == "untouched"
+
+
+def test_what_comes_into_the_file_s_place_meanwhile_stays(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    with files.place(str(path)) as place:
+        os.mkfifo(path)
+        with pytest.raises(files.FileError, match="is no regular file"):
+            place.write(b"new", 0o644)
+    assert stat.S_ISFIFO(path.lstat().st_mode) and os.listdir(tmp_path) == ["x"]
 
 
 @pytest.mark.parametrize("where", ["folder", "above"])
@@ -510,7 +615,11 @@ def test_a_kill_half_way_leaves_the_old_file_and_the_next_run_cleans_up(
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -9
     assert path.read_text() == "old"
-    assert len(os.listdir(tmp_path)) == 2
+    (left,) = tmp_path.glob(".drng-status-*")
+    # It may be the file of a run that is not over.
+    write(path, b"new")
+    assert left.exists()
+    os.utime(left, (0, time.time() - files.SWEPT_SECONDS - 1))
     write(path, b"new")
     assert os.listdir(tmp_path) == ["drng.prom"]
     assert path.read_text() == "new"
@@ -518,28 +627,41 @@ def test_a_kill_half_way_leaves_the_old_file_and_the_next_run_cleans_up(
 
 def test_two_collectors_do_not_take_turns_in_one_look(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    with files.place(str(state)) as place:
-        place.lock()
+    with files.place(str(state)) as place, place.locked():
         result = status("--prometheus", "--state", str(state))
     assert result.returncode == 3
     assert f"another drng-status is writing {state}" in result.stderr
     assert status("--prometheus", "--state", str(state)).returncode == 0
 
 
-@pytest.mark.parametrize("kind", ["link", "fifo", "folder"])
-def test_a_state_that_is_no_file_is_not_read(tmp_path: Path, kind: str) -> None:
+def lock_as(user: int, path: Path) -> subprocess.Popen[bytes]:
+    """Whoever can open it holds it for as long as he likes."""
+    code = "import fcntl, os, sys\ntry: fcntl.flock(os.open(sys.argv[1], os.O_RDONLY), fcntl.LOCK_EX)\n"
+    code += "except PermissionError: print('no', flush=True)\nelse: print('held', flush=True)\ninput()"
+    command = ["/usr/bin/python3", "-c", code, str(path)]
+    return subprocess.Popen(command, user=user, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_no_other_user_can_hold_the_lock(tmp_path: Path) -> None:
     state = tmp_path / "state"
-    if kind == "link":
-        (tmp_path / "other").write_bytes(GOOD)
-        state.symlink_to(tmp_path / "other")
-    elif kind == "fifo":
-        os.mkfifo(state)
-    else:
-        state.mkdir()
-    result = status("--prometheus", "--state", str(state), "--output", str(tmp_path / "drng.prom"))
-    assert result.returncode == 3, result.stdout
-    assert result.stderr.startswith(f"drng-status: {state}")
-    assert not (tmp_path / "drng.prom").exists()
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    # One from before, or from a copy, that others may read.
+    (tmp_path / ".state.lock").touch(mode=0o644)
+    assert status("--prometheus", "--state", str(state)).returncode == 0
+    for path, answer in ((tmp_path, b"held\n"), (tmp_path / ".state.lock", b"no\n"), (state, b"no\n")):
+        with lock_as(NOBODY, path) as holder:
+            assert holder.stdout is not None and holder.stdout.readline() == answer, path
+            assert status("--prometheus", "--state", str(state)).returncode == 0, path
+
+
+@pytest.mark.parametrize("kind", ["fifo", "link", "folder"])
+def test_a_lock_that_is_no_file_is_refused(tmp_path: Path, kind: str) -> None:
+    put(kind, tmp_path / ".state.lock")
+    result = status("--prometheus", "--state", str(tmp_path / "state"))
+    assert result.returncode == 3 and f"{tmp_path}/state cannot be locked: .state.lock beside it" in result.stderr
+    assert not (tmp_path / "state").exists()
 
 
 # ---- Rules and dashboard ----
@@ -564,6 +686,13 @@ def test_the_rules_tests_fail_where_a_rule_is_wrong(tmp_path: Path) -> None:
         (tmp_path / RULES.name).write_text(text.replace(comparison, "> 1e18"))
         result = subprocess.run([need("promtool"), "test", "rules", RULE_TESTS.name], cwd=tmp_path, capture_output=True)
         assert result.returncode != 0, comparison
+    # Each of the ways to be stale is tested by itself.
+    parts = re.findall(r"^ .*[)] > 900$", text, flags=re.M)
+    assert len(parts) == 3
+    for part in parts:
+        (tmp_path / RULES.name).write_text(text.replace(part, part.replace("> 900", "> 1e18")))
+        result = subprocess.run([need("promtool"), "test", "rules", RULE_TESTS.name], cwd=tmp_path, capture_output=True)
+        assert result.returncode != 0, part
 
 
 def named_in(text: str) -> set[str]:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.drng_enable import trial
 from tests.support.builds import CONF, PAGES, ROOT
 from tests.support.image import STOCK, Image
 from tests.support.packages import in_chroot, output
@@ -77,6 +78,21 @@ def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "ve
 
 
 # ---- What is in them ----
+
+
+def test_packages_of_other_architectures_stay(tmp_path: Path) -> None:
+    """In a folder that is named as the caller sees it."""
+    native = output("dpkg", "--print-architecture").strip()
+    other = "arm64" if native == "amd64" else "amd64"
+    (tmp_path / "out").mkdir()
+    for name in ("drng", "libdrng0", "libdrng-dev"):
+        for architecture in (native, other):
+            (tmp_path / "out" / f"{name}_0.0.1-1_{architecture}.deb").touch()
+    script = str(ROOT / "scripts/packaging/package.sh")
+    subprocess.run([script, "out", "-G", "DEB"], cwd=tmp_path, check=True, capture_output=True)
+    found = {path.name for path in (tmp_path / "out").glob("*_0.0.1-1_*.deb")}
+    assert found == {f"{name}_0.0.1-1_{other}.deb" for name in ("drng", "libdrng0", "libdrng-dev")}
+    assert len(list((tmp_path / "out").glob(f"drng_*_{native}.deb"))) == 1
 
 
 def test_the_deb_holds_everything(unpacked: Path) -> None:
@@ -389,6 +405,64 @@ def test_lines_by_hand_keep_it_from_being_removed(system: System, deb: Path) -> 
     assert system.modules.joinpath("drng.so").exists()
     system.conf.write_text(text)
     system.does("-r", "drng")
+
+
+def test_a_removal_that_is_refused_leaves_the_collector_on(system: System, deb: Path) -> None:
+    system.does("-i", deb)
+    text = system.conf.read_text()
+    wanted = system.root / "etc/systemd/system/timers.target.wants/drng-status-collector.timer"
+    written = system.root / "var/lib/prometheus/node-exporter/drng.prom"
+    for path in (wanted, written):
+        path.parent.mkdir(parents=True)
+    wanted.symlink_to("/lib/systemd/system/drng-status-collector.timer")
+    written.touch()
+    system.conf.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
+    assert system.dpkg("-r", "drng").returncode != 0
+    assert wanted.is_symlink() and written.exists()
+    system.conf.write_text(text)
+    system.does("-r", "drng")
+    assert not wanted.is_symlink() and not written.exists()
+
+
+def on_trial(system: System, path: Path) -> None:
+    """As `on --system --try` leaves it, for which systemd must run."""
+    record, link = (system.root / name[1:] for name in (trial.RECORD, trial.AT_THE_START))
+    for file in (record, link):
+        file.parent.mkdir(parents=True, exist_ok=True)
+    conf = f"/{path.relative_to(system.root)}"
+    record.write_text(
+        trial.TEXT.format(program="/x", conf=conf, boot="b", until=9e9, timer="drng-enable-trial-0123abcd")
+    )
+    link.symlink_to(trial.RECORD)
+    system.ok("on", "--system", "--conf", conf)
+
+
+@pytest.mark.parametrize("gone", [False, True], ids=["there", "gone"])
+def test_a_trial_of_another_file_ends_with_the_package(system: System, deb: Path, gone: bool) -> None:
+    system.does("-i", deb)
+    other = system.root / "etc/ssl/other.cnf"
+    shutil.copy(STOCK, other)
+    on_trial(system, other)
+    assert "drng-enable" in other.read_text()
+    if gone:
+        other.unlink()
+    system.does("-r", "drng")
+    assert gone or other.read_bytes() == STOCK.read_bytes()
+    assert not list((system.root / "etc/systemd").rglob("*trial*"))
+    assert not (system.root / trial.AT_THE_START[1:]).parent.exists()
+
+
+def test_a_trial_that_cannot_be_taken_back_keeps_drng(system: System, deb: Path) -> None:
+    system.does("-i", deb)
+    other = system.root / "etc/ssl/other.cnf"
+    shutil.copy(STOCK, other)
+    on_trial(system, other)
+    spoilt = other.read_text().replace("# <<< drng-enable", "# gone")
+    other.write_text(spoilt)
+    result = system.dpkg("-r", "drng")
+    assert result.returncode != 0 and "/etc/ssl/other.cnf" in result.stderr and "out of order" in result.stderr
+    assert other.read_text() == spoilt and system.modules.joinpath("drng.so").exists()
+    assert (system.root / trial.RECORD[1:]).exists()
 
 
 def test_a_service_by_hand_is_spoken_of(system: System, deb: Path) -> None:

@@ -276,7 +276,7 @@ def test_a_threshold_makes_nothing_better() -> None:
     order = (0, 1, 3, 2)
     for result in order:
         for over in (0, 1, 2):
-            assert order.index(plugin.worse(result, over)) == max(order.index(result), order.index(over))
+            assert order.index(states.worse(result, over)) == max(order.index(result), order.index(over))
 
 
 DATUM = re.compile(r"'([^'=|]+)'=([0-9]+);([0-9]*);([0-9]*);0")
@@ -310,7 +310,7 @@ def test_check_with_thresholds_on_a_real_process() -> None:
         fine = status(*pid, "--warning", "fallback-seeds=1000000,failures=1000000")
         plain = status("--check", "--pid", str(process.pid))
     assert fine.returncode == plain.returncode
-    assert "a\\x7cb'c" in fine.stdout and "|" in plain.stdout
+    assert "a\\x7cb'c" in fine.stdout and "a\\x7cb'c" in plain.stdout and "|" not in plain.stdout
     data = data_of(fine.stdout.strip())
     assert int(data["requests"][0]) >= 10
     assert data["failures"][1:] == ("1000000", "")
@@ -325,6 +325,42 @@ def test_check_with_thresholds_on_the_fallback() -> None:
         check = status(*pid, "--critical", "fallback-seeds=0")
     assert check.returncode == 2
     assert check.stdout.endswith("; none: 1 seeds from the fallback, above 0\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), ("--all",), ("--service", "a|b"), ("--service", "a|b", "--perfdata")],
+    ids=" ".join,
+)
+def test_a_bar_in_a_name_is_no_performance_data(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    """Neither of a process, nor of openssl.cnf, nor in an error."""
+    with target(PINNED) as process:
+        process.do("rename a|b=1")
+        result = status("--check", *arguments, env={"OPENSSL_CONF": str(tmp_path / "a|b.cnf")})
+    assert "\\x7cb" in result.stdout and "|" not in result.stdout and result.stdout.count("\n") == 1
+
+
+def test_the_line_has_an_end_and_so_has_the_work() -> None:
+    """Each process has reasons of its own, in a unit of its own."""
+    found = [made_up(i, f"u{i:05}.service", fallback=1) for i in range(3000)]
+    for process in found:
+        process.restart = processes.OLDER
+        process.counters |= {"active-source": "fallback", "disabled-reason": f"{process.pid} " * 50}
+        process.counters |= {"virtual-machine": True, "clone-protection": "none", "clone-reason": f"r{process.pid}"}
+    evaluated = []
+
+    def reason(process: processes.Process) -> str:
+        evaluated.append(process.pid)
+        return f"reason {process.pid:05}"
+
+    said = output.each_with_its_processes(found, reason)
+    assert len(evaluated) == len(found)
+    assert said.count("reason") == 5 and said.endswith("; 4 x: reason 00004; and 2995 more")
+    code, line = output.check_all(found)
+    over, more = plugin.exceeded(found, {"fallback-seeds": 0}, {})
+    assert (code, over) == (1, 1)
+    assert line.count("; and 2995 more") == 2 and more.endswith("; and 2995 more")
+    assert len(line + more) < 8192
 
 
 # ---- 3 for all that is uncertain, and no traceback ----

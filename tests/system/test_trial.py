@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from scripts.drng_enable import arguments, output
+from scripts.drng_enable import arguments, output, tree, trial
 from tests.support.booted import Machine, booted, thorough
 from tests.support.image import Image
 from tests.support.servers import wait_for
@@ -254,6 +255,54 @@ def test_without_systemd_it_says_that_it_cannot(image: Image) -> None:
 def test_an_image_is_not_tried(image: Image) -> None:
     image.offline = True
     assert "--try needs a systemd that runs" in image.refused("on", "--system", "--try", "10m")
+
+
+def put_foreign(kind: str, path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    if kind == "file":
+        path.write_text("mine")
+    elif kind == "link":
+        path.symlink_to("/etc/systemd/system/mine.service")
+    else:
+        path.mkdir()
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "folder"])
+def test_a_foreign_file_is_not_taken_for_the_link_and_not_removed(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / LINK[1:]
+    put_foreign(kind, path)
+    system = tree.Tree(str(tmp_path))
+    before = path.lstat().st_ino
+    with pytest.raises(output.Failure, match="is not the link that drng-enable makes"):
+        trial._link(system)
+    trial.forget(system)
+    assert path.lstat().st_ino == before
+
+
+def test_its_own_link_is_made_once_and_taken_away(tmp_path: Path) -> None:
+    system = tree.Tree(str(tmp_path))
+    (tmp_path / RECORD[1:]).parent.mkdir(parents=True)
+    for _ in range(2):
+        trial._link(system)
+        assert os.readlink(tmp_path / LINK[1:]) == RECORD
+    trial.forget(system)
+    assert not (tmp_path / LINK[1:]).parent.exists()
+
+
+def test_a_trial_is_not_forgotten_while_its_file_is_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = []
+    under_way = trial.Trial("/etc/openssl.cnf", "b", 1.0, "drng-enable-trial-01234567")
+    monkeypatch.setattr(trial.Trial, "find", classmethod(lambda *_: under_way))
+    monkeypatch.setattr(trial, "end", lambda *arguments: ended.append(arguments))
+    with pytest.raises(output.Failure, match=r"/etc/openssl\.cnf is not there, .* the trial goes on; put"):
+        trial.confirm(tree.Tree(str(tmp_path)))
+    assert not ended
+    # There, and without drng: it is over.
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/openssl.cnf").touch()
+    with pytest.raises(output.Failure, match="drng is off"):
+        trial.confirm(tree.Tree(str(tmp_path)))
+    assert ended
 
 
 @pytest.mark.parametrize(
