@@ -78,16 +78,6 @@ static bool is_in_force(const struct held *held)
     return held->waiting || held->generation == 0 || drng_fork_is_still(held->generation);
 }
 
-bool drng_lock_is_any_mine(void)
-{
-    for (unsigned i = 0; i < mine.depth; i++) {
-        if (is_in_force(&mine.held[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /*
  * Removes the entries of an ancestor process. They are left when a signal handler forks: in the child the locks are
  * free, and the interrupted code may never run to its unlock. A handler removes none under a call that is changing the

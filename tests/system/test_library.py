@@ -190,7 +190,7 @@ def test_pkg_config_leads_to_where_it_is_installed(installed: Path) -> None:
 
 CMAKE_LISTS = """cmake_minimum_required(VERSION 3.22)
 project(user C)
-find_package(drng 0.1 REQUIRED)
+find_package(drng 0.2 REQUIRED)
 add_executable(shared {example})
 target_link_libraries(shared drng::drng)
 add_executable(static {example})
