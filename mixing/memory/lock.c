@@ -72,12 +72,6 @@ static bool is_waited_for(const struct drng_lock *lock)
     return false;
 }
 
-/* An entry that is reserved and not filled counts: a signal handler has interrupted note(). */
-static bool is_in_force(const struct held *held)
-{
-    return held->waiting || held->generation == 0 || drng_fork_is_still(held->generation);
-}
-
 /*
  * Removes the entries of an ancestor process. They are left when a signal handler forks: in the child the locks are
  * free, and the interrupted code may never run to its unlock. A handler removes none under a call that is changing the
@@ -91,7 +85,7 @@ static void drop_stale(void)
     }
     begin_work();
     for (unsigned i = 0; i < mine.depth; i++) {
-        if (is_in_force(&mine.held[i])) {
+        if (drng_fork_is_still(mine.held[i].generation)) {
             mine.held[kept++] = mine.held[i];
         }
     }
