@@ -53,6 +53,8 @@ class Generator:
         check(library.drng_open(byref(self._handle), choice))
 
     def read(self, count: int) -> bytes:
+        if not self._handle:
+            raise DrngError("the generator has been closed")
         buffer = ctypes.create_string_buffer(count)
         check(library.drng_read(self._handle, buffer, count))
         return buffer.raw
@@ -62,6 +64,7 @@ class Generator:
 
     def __exit__(self, *_: object) -> None:
         library.drng_close(self._handle)
+        self._handle = c_void_p()
 
 
 def seed(count: int, choice: int = ANY, conditioning: int = BY_CBC_MAC) -> tuple[bytes, str]:

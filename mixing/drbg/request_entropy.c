@@ -38,14 +38,30 @@ bool drng_request_words_usable(const struct drng_request_words *words)
     return usable;
 }
 
+static bool draw_from_any(const struct drng_request_words *words, uint64_t *word)
+{
+    bool drawn = false;
+    for (unsigned i = 0; words->instructions[i] != NULL && !drawn; i++) {
+        drawn = is_usable(words->instructions[i]) && draw(words->instructions[i], word);
+    }
+    return drawn;
+}
+
+bool drng_request_entropy_by_hardware(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
+{
+    uint64_t word = 0;
+    const bool drawn = draw_from_any(words, &word);
+    if (drawn) {
+        memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
+    }
+    drng_wipe(&word, sizeof(word));
+    return drawn;
+}
+
 void drng_request_entropy(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
     uint64_t word = 0;
-    bool drawn = false;
-    for (unsigned i = 0; words->instructions[i] != NULL && !drawn; i++) {
-        drawn = is_usable(words->instructions[i]) && draw(words->instructions[i], &word);
-    }
-    if (__builtin_expect(!drawn, 0)) {
+    if (__builtin_expect(!draw_from_any(words, &word), 0)) {
         word = kernel_and_time();
     }
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);

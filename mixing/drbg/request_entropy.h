@@ -27,6 +27,9 @@ struct drng_request_words {
 /* Whether an instruction is there to be asked, and not disabled. */
 bool drng_request_words_usable(const struct drng_request_words *words);
 
+/* Fills out with an instruction's word. False: none gave one; out is as it was. */
+bool drng_request_entropy_by_hardware(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
+
 /* Fills out: always, if need be by a system call. */
 void drng_request_entropy(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
 

@@ -22,14 +22,16 @@ static int take(uint8_t *seed, size_t len, enum drng_choice choice, enum drng_co
                 enum drng_source *source)
 {
     struct drng_counters counters = {0};
-    const int error = drng_library_open();
+    int error = drng_library_open();
     if (error != DRNG_SUCCESS) {
         memset(seed, 0, len);
         return error;
     }
     const struct drng_seed_policy policy = drng_source_policy(choice, conditioning, &counters);
-    return drng_source_fill(&policy, drng_lock_is_any_mine() ? drng_library_run_apart : drng_library_run, seed, len,
-                            source);
+    drng_source_runner *const run = drng_library_enter() ? drng_library_run : drng_library_run_apart;
+    error = drng_source_fill(&policy, run, seed, len, source);
+    drng_library_leave();
+    return error;
 }
 
 int drng_conditioned_seed(void *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,

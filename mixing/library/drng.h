@@ -10,23 +10,27 @@
  *     conditioned. drng(3), "To concatenate or not", says what follows from that.
  *
  * Results: 0 (DRNG_SUCCESS), or one of enum drng_error. A call that fails has set its whole output to zero, however
- * much of it had been filled, unless it fails with DRNG_E_ARGUMENT: then it has written nothing. No object has more
- * than PTRDIFF_MAX bytes, so a larger length is such an error. NULL is allowed where the length is 0, and where it is
- * said.
+ * much of it had been filled, unless it fails with DRNG_E_ARGUMENT: then it has written nothing, but drng_open() has
+ * set *handle to NULL. No object has more than PTRDIFF_MAX bytes, so a larger length is such an error. NULL is allowed
+ * where the length is 0, and where it is said.
  *
  * Threads: every call may be made by several threads at once, also on one handle; but drng_close() is to be the last
  * call on its handle. Calls on one handle take turns.
  *
  * Signal handlers may make every call but drng_open() and drng_close(), also while the same thread is in the middle of
- * one, on the same handle. There DRNG_E_BUSY says that the handler came in the middle of the process's first call, or
- * that it wants to reseed while its own thread is in the middle of a call. Calls may change errno.
+ * one, on the same handle. There DRNG_E_BUSY says that the handler wants to reseed while its own thread is in the
+ * middle of a call. Calls may change errno. A handler that leaves by siglongjmp() ends no call that it interrupted:
+ * drng(3), "Threads, signals and forks".
  *
  * fork() and clone(): a child may go on with its parent's handles, and close them. It takes a new seed before its first
- * byte. The same holds for a copy of a virtual machine: drng(3), "Copies".
+ * byte. The same holds for a copy of a virtual machine: drng(3), "Copies". If a signal handler forks in the middle of a
+ * call, the child, which returns into the call, starts it over at its first byte. A child that shares its parent's
+ * memory (vfork(), CLONE_VM) must make no call.
  *
  * Cancellation: a thread is not cancelled inside a call's critical parts, so that other threads can go on.
  *
- * Unloading: the shared library stays loaded until the process ends.
+ * Loading and unloading: the library opens what it needs before main(), or before dlopen() returns. The shared library
+ * stays loaded until the process ends.
  */
 
 #ifndef DRNG_H
@@ -54,7 +58,7 @@ enum drng_error {
     DRNG_E_NOT_READY, /* the instruction gave too few words within its retries or its time; a later call may succeed */
     DRNG_E_UNHEALTHY, /* its words failed the health tests: this process does not ask the instruction any more */
     DRNG_E_NO_SOURCE, /* no instruction served, and the kernel has no bytes yet; a later call may succeed */
-    DRNG_E_MEMORY,    /* no memory for secrets could be mapped */
+    DRNG_E_MEMORY,    /* no memory for secrets could be mapped; drng_open() tries again, the other calls do not */
     DRNG_E_SELF_TEST, /* AES or HMAC gave a wrong answer to a known-answer test: nothing is served */
     DRNG_E_BUSY       /* a signal handler came when this call could not be made: see above */
 };
@@ -82,7 +86,8 @@ DRNG_API const char *drng_version(void);
 
 /*
  * `retries`: executions after one that failed, for each word, with a PAUSE or its like between them. Intel's guide
- * says 10 for RDRAND (4.2.1), where ten failures in a row mean a broken CPU, and 1 to 100 for RDSEED (4.3.1.2).
+ * says 10 for RDRAND (4.2.1), where ten failures in a row mean a broken CPU, and 1 to 100 for RDSEED (4.3.1.2). Other
+ * threads that need an instruction wait meanwhile: a billion retries of a dry one would keep them for minutes.
  */
 enum { DRNG_RETRIES = 10, DRNG_SEED_RETRIES = 100 };
 
@@ -115,7 +120,7 @@ DRNG_RESULT int drng_seed_bytes(void *bytes, size_t len, unsigned retries);
  */
 enum drng_choice {
     DRNG_ANY = 1,       /* the seed-grade instruction, the generator's instruction, the kernel by getrandom() */
-    DRNG_HARDWARE_ONLY, /* the seed-grade instruction, the generator's instruction */
+    DRNG_HARDWARE_ONLY, /* the seed-grade instruction, the generator's instruction; the kernel is never asked */
     DRNG_SEED_GRADE_ONLY
 };
 
@@ -164,20 +169,24 @@ typedef struct drng drng;
  */
 DRNG_RESULT int drng_open(drng **handle, enum drng_choice choice);
 
-/* Fills bytes[0..len). Requests of more than 65,536 bytes are made of several. */
+/*
+ * Fills bytes[0..len). Requests of more than 65,536 bytes are made of several. Where each request takes in a fresh word
+ * of the CPU (drng(3), "Copies") and there is none, DRNG_ANY takes the kernel's; under the other choices the call
+ * fails.
+ */
 DRNG_RESULT int drng_read(drng *handle, void *bytes, size_t len);
 
 /* Takes a new seed now. After a failure the generator has its old seed. */
 DRNG_RESULT int drng_reseed(drng *handle);
 
 struct drng_info {
-    const char *source;     /* that of the last seed, "RDSEED"; constant */
+    const char *source;     /* that of the seed that serves, "RDSEED"; constant */
     enum drng_grade grade;  /* of that source */
     unsigned strength;      /* in bits: what the generator can keep, 256 */
     uint64_t seeds;         /* seeds that this handle has taken */
     uint64_t fork_reseeds;  /* those that it took because it was in a new process */
     uint64_t clone_reseeds; /* those that it took because its machine had been copied */
-    char others[256];       /* why better sources do not serve: "RDSEED: not in this CPU"; empty if there are none */
+    char others[256];       /* why the better ones failed when a seed was last asked for: "RDSEED: not in this CPU" */
     uint64_t reserved[4];   /* zero */
 };
 

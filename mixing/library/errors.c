@@ -23,7 +23,8 @@ const char *drng_strerror(int error)
     case DRNG_E_SELF_TEST:
         return "AES or HMAC gave a wrong answer to a known-answer test: the CPU or the library is broken";
     case DRNG_E_BUSY:
-        return "a signal handler came when this call could not be made: make it outside of the handler once before";
+        return "a signal handler came in the middle of a call of its thread, where this call cannot be made: make it "
+               "outside of the handler";
     default:
         return "not an error of libdrng";
     }

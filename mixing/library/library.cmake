@@ -10,11 +10,13 @@ set_target_properties(library PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILI
 
 # ---- libdrng.so.0 ----
 
-# It stays loaded after dlclose(): other threads may be in it, and the locks and pages of the process are its own.
+# It stays loaded after dlclose(): other threads may be in it, and the locks and pages of the process are its own. Its
+# calls of its own functions stay inside, also in a program that has libdrng.a and exports its names.
 set(LIBRARY_MAP "${PROJECT_SOURCE_DIR}/mixing/library/drng.map")
 add_library(libdrng SHARED $<TARGET_OBJECTS:library>)
 target_link_libraries(libdrng PRIVATE mixing)
-target_link_options(libdrng PRIVATE "LINKER:--version-script=${LIBRARY_MAP}" LINKER:-z,nodelete)
+target_link_options(libdrng PRIVATE "LINKER:--version-script=${LIBRARY_MAP}" LINKER:-z,nodelete
+                    LINKER:-Bsymbolic-functions)
 if(NOT DRNG_SANITIZE)
     target_link_options(libdrng PRIVATE LINKER:-z,defs)
 endif()

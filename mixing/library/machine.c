@@ -63,6 +63,11 @@ static const struct drng_aes *tested_aes(const struct drng_cpu *cpu)
     return aes != NULL && drng_self_test(aes, true, &failed) == DRNG_OK ? aes : NULL;
 }
 
+static bool is_open(void)
+{
+    return __builtin_expect(atomic_load_explicit(&drng_library.ready, memory_order_acquire) != 0, 1);
+}
+
 static int open_locked(struct drng_library *library)
 {
     if (atomic_load(&library->ready) != 0) {
@@ -87,9 +92,9 @@ static int open_locked(struct drng_library *library)
     return DRNG_SUCCESS;
 }
 
-int drng_library_open(void)
+int drng_library_open_again(void)
 {
-    if (atomic_load_explicit(&drng_library.ready, memory_order_acquire) != 0) {
+    if (is_open()) {
         return DRNG_SUCCESS;
     }
     drng_fork_open();
@@ -97,15 +102,51 @@ int drng_library_open(void)
         return DRNG_E_BUSY;
     }
     const int error = open_locked(&drng_library);
+    atomic_store(&drng_library.failed, (unsigned)error);
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
     return error;
+}
+
+int drng_library_open(void)
+{
+    if (is_open()) {
+        return DRNG_SUCCESS;
+    }
+    const unsigned failed = atomic_load(&drng_library.failed);
+    return failed != 0 ? (int)failed : drng_library_open_again();
+}
+
+static __attribute__((constructor)) void open_early(void)
+{
+    const int error = drng_library_open();
+    (void)error; /* drng_library.failed has it, for the calls to come */
+}
+
+/*
+ * In ordinary memory, so that a child of fork() goes on from its parent's. A handler leaves the number as it found it,
+ * so a change may be interrupted between its load and its store.
+ */
+static _Thread_local unsigned calls;
+
+bool drng_library_enter(void)
+{
+    const bool is_first = calls == 0;
+    calls++;
+    atomic_signal_fence(memory_order_seq_cst);
+    return is_first;
+}
+
+void drng_library_leave(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    calls--;
 }
 
 enum drng_result drng_library_run(drng_reader_work *work, void *arg)
 {
     struct drng_lock *lock = &drng_library.reader.slot->lock;
     if (!drng_lock(lock)) {
-        return DRNG_EXHAUSTED; /* cannot be: who holds it is served apart */
+        return DRNG_EXHAUSTED; /* cannot be: who interrupts a holder is served apart */
     }
     const enum drng_result status = drng_shared_reader_run(&drng_library.reader, work, arg);
     drng_unlock(lock);

@@ -6,6 +6,8 @@
 
 #include "mixing/library/drng.h"
 #include "mixing/library/machine.h"
+#include "mixing/library/source.h"
+#include "mixing/machine/clone.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/memory/wipe.h"
 
@@ -110,19 +112,32 @@ static enum drng_result read_piece(void *arg, struct drng_seed_reader *reader)
                               read_words, task);
 }
 
+/* All pieces, or those before the epoch changes. */
+static enum drng_result read_pieces(drng_source_runner *run, struct task whole, uint64_t epoch)
+{
+    enum drng_result status = DRNG_OK;
+    for (size_t done = 0; done < whole.len && status == DRNG_OK && drng_epoch_is_still(epoch); done += PIECE) {
+        struct task task = whole;
+        task.out = whole.out + done;
+        task.len = whole.len - done < PIECE ? whole.len - done : (size_t)PIECE;
+        status = run(read_piece, &task);
+    }
+    return status;
+}
+
+/* A child that was forked between two pieces has its parent's first ones, so it starts over; so does a copy. */
 static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len, unsigned retries)
 {
-    const bool apart = drng_lock_is_any_mine();
+    const unsigned tries = retries < UINT_MAX ? retries + 1 : UINT_MAX;
+    const struct task whole = {.instruction = instruction, .tries = tries, .out = out, .len = len};
+    drng_source_runner *const run = drng_library_enter() ? drng_library_run : drng_library_run_apart;
     enum drng_result status = DRNG_OK;
-    for (size_t done = 0; done < len && status == DRNG_OK; done += PIECE) {
-        struct task task = {
-            .instruction = instruction,
-            .tries = retries < UINT_MAX ? retries + 1 : UINT_MAX,
-            .out = out + done,
-            .len = len - done < PIECE ? len - done : (size_t)PIECE,
-        };
-        status = apart ? drng_library_run_apart(read_piece, &task) : drng_library_run(read_piece, &task);
-    }
+    uint64_t epoch = 0;
+    do {
+        epoch = drng_epoch();
+        status = read_pieces(run, whole, epoch);
+    } while (!drng_epoch_is_still(epoch));
+    drng_library_leave();
     drng_cpu_clear_vectors();
     return status;
 }

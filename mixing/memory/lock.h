@@ -7,7 +7,9 @@
  * A thread that holds a lock cannot be cancelled. Functions called under the lock, the default seed source for
  * instance, may be cancellation points, and a thread that ended there would never unlock.
  *
- * A signal handler that asks for a lock which its own thread holds is refused, since it would wait for itself.
+ * A signal handler that asks for a lock which its own thread holds is refused, since it would wait for itself. If the
+ * handler forks, the interrupted call goes on in the child as well: another handler there is refused a lock that this
+ * call has taken in the child, too.
  */
 
 #ifndef DRNG_LOCK_H
@@ -23,8 +25,8 @@ struct drng_lock {
 };
 
 /*
- * False: this thread already holds the lock, so the caller is a signal handler that interrupted the holder; or it holds
- * DRNG_LOCK_DEPTH locks.
+ * False: this thread already holds the lock, or is taking it, so the caller is a signal handler that interrupted the
+ * holder; or it holds DRNG_LOCK_DEPTH locks.
  */
 bool drng_lock(struct drng_lock *lock);
 
@@ -36,13 +38,6 @@ bool drng_lock_or_share(struct drng_lock *lock);
 
 /* Undoes the last drng_lock() or drng_lock_or_share() of this lock. */
 void drng_unlock(struct drng_lock *lock);
-
-/*
- * Whether this thread holds a lock, or is about to take or release one. If the caller has taken none, it is a signal
- * handler that interrupted the holder. It must wait for no other lock either: who holds that one may be waiting for
- * the first.
- */
-bool drng_lock_is_any_mine(void);
 
 /* Every lock that lies outside slots, in the order in which they are taken. */
 enum drng_process_lock {

@@ -6,9 +6,8 @@
  * allows, and fenced by inaccessible pages.
  *
  * The mmap() that makes a chunk also locks it (MAP_LOCKED), so locking takes no system call of its own. A child of
- * fork() does not inherit locked memory. It locks its chunks again, each page as it is used, unless a system call
- * filter is on, which might kill the process for the call. A child of clone() runs no handler, so its memory stays
- * unlocked.
+ * fork() does not inherit locked memory, and does not lock its chunks again, since a filter of system calls might kill
+ * it for the call; the chunks that it maps itself are locked.
  */
 
 #ifndef DRNG_SECMEM_H

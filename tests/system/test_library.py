@@ -190,7 +190,7 @@ def test_pkg_config_leads_to_where_it_is_installed(installed: Path) -> None:
 
 CMAKE_LISTS = """cmake_minimum_required(VERSION 3.22)
 project(user C)
-find_package(drng 0.1 REQUIRED)
+find_package(drng 0.2 REQUIRED)
 add_executable(shared {example})
 target_link_libraries(shared drng::drng)
 add_executable(static {example})
@@ -248,6 +248,24 @@ def test_the_example_for_python(installed: Path) -> None:
     assert re.match(rf"(True|False) \S.*\n{HEX32}\n{HEX32} from \w+\n$", text), text
 
 
+def test_the_example_for_python_does_not_read_from_a_closed_generator(installed: Path) -> None:
+    environment = {
+        "DRNG_LIBRARY": str(libdir(installed) / "libdrng.so.0"),
+        "PATH": "/usr/bin:/bin",
+        "PYTHONPATH": str(EXAMPLES),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    code = """import drng
+with drng.Generator() as generator:
+    generator.read(8)
+try:
+    generator.read(8)
+except drng.DrngError as error:
+    print(error)
+"""
+    assert output("/usr/bin/python3", "-c", code, env=environment) == "the generator has been closed\n"
+
+
 def test_the_example_for_rust(installed: Path, tmp_path: Path) -> None:
     rustc = shutil.which("rustc")
     if rustc is None:
@@ -281,6 +299,106 @@ def test_a_program_with_names_of_mixing_links_the_archive(installed: Path, tmp_p
     )
     program = compiled(installed, source, tmp_path / "clash", *linked(installed, "static"))
     assert run(installed, program) == "7 8 9\n"
+
+
+FIRST_CALL = """
+#define _GNU_SOURCE
+#include <drng.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t in_handler;
+static volatile int wrong;
+static char heap[1 << 22];
+static size_t taken;
+
+void *malloc(size_t size)
+{
+    wrong += in_handler;
+    void *memory = heap + taken;
+    taken += (size + 31) / 16 * 16;
+    return taken < sizeof(heap) ? memory : NULL;
+}
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *old, size_t size) { void *memory = malloc(size); return old ? memcpy(memory, old, size) : memory; }
+void free(void *memory) { wrong += in_handler && memory; }
+int madvise(void *start, size_t size, int advice)
+{
+    wrong += in_handler;
+    return (int)syscall(SYS_madvise, start, size, advice);
+}
+
+static void handle(int number)
+{
+    char bytes[32];
+    uint64_t word;
+    (void)number;
+    in_handler = 1;
+    const int seeded = drng_conditioned_seed(bytes, sizeof(bytes), DRNG_ANY, DRNG_BY_CBC_MAC, NULL);
+    const int random = drng_random64(&word, DRNG_RETRIES);
+    in_handler = 0;
+    printf("%d %d\\n", seeded, random == DRNG_E_BUSY);
+}
+
+int main(void)
+{
+    signal(SIGUSR1, handle);
+    raise(SIGUSR1);
+    return wrong;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["shared", "static"])
+def test_a_signal_handler_may_make_the_first_call(installed: Path, tmp_path: Path, how: str) -> None:
+    """The handler may have interrupted malloc(), so the call must neither allocate nor open anything."""
+    source = tmp_path / "first.c"
+    source.write_text(FIRST_CALL)
+    options = [*linked(installed, how), "-fno-builtin", "-Wno-pedantic"]
+    program = compiled(installed, source, tmp_path / "first", *options)
+    assert run(installed, program) == "0 0\n"
+
+
+TWO_COPIES = """
+#include <dlfcn.h>
+#include <drng.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    int (*open_it)(drng **, int);
+    int (*read_it)(drng *, void *, size_t);
+    void (*close_it)(drng *);
+    char bytes[32];
+    drng *own;
+    drng *its;
+    void *library = dlopen(argv[argc - 1], RTLD_NOW);
+    *(void **)&open_it = dlsym(library, "drng_open");
+    *(void **)&read_it = dlsym(library, "drng_read");
+    *(void **)&close_it = dlsym(library, "drng_close");
+    int failed = drng_open(&own, DRNG_ANY) || open_it(&its, DRNG_ANY);
+    failed = failed || read_it(its, bytes, 32) || drng_read(own, bytes, 32);
+    close_it(its);
+    drng_close(own);
+    printf("%d %d\\n", failed, open_it == (int (*)(drng **, int))drng_open);
+    return 0;
+}
+"""
+
+
+def test_two_copies_in_one_process(installed: Path, tmp_path: Path) -> None:
+    """The shared one calls its own functions, and not those of a program that exports the archive's."""
+    source = tmp_path / "two.c"
+    source.write_text(TWO_COPIES)
+    program = compiled(installed, source, tmp_path / "two", *linked(installed, "static"), "-rdynamic")
+    assert run(installed, program, libdir(installed) / "libdrng.so.0") == "0 0\n"
+    relocations = output("readelf", "--wide", "--relocs", libdir(installed) / "libdrng.so")
+    assert "malloc" in relocations or "calloc" in relocations
+    assert not re.findall(r"\bdrng_\w+@", relocations), "calls that another copy could take over"
 
 
 def test_the_example_under_valgrind(installed: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 
 #include <endian.h>
+#include <pthread.h>
 #include <stdalign.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -42,6 +43,35 @@ void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, 
 void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset)
 {
     return mmap_fails ? MAP_FAILED : __real_mmap(address, len, protection, flags, fd, offset);
+}
+
+static unsigned allocations;
+static unsigned cancellable; /* those in which the thread could be cancelled */
+
+static void note_allocation(void)
+{
+    int state = PTHREAD_CANCEL_ENABLE;
+    int disabled = PTHREAD_CANCEL_DISABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    (void)pthread_setcancelstate(state, &disabled);
+    allocations++;
+    cancellable += state == PTHREAD_CANCEL_ENABLE;
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    note_allocation();
+    return __real_calloc(count, size);
+}
+
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+void __wrap_free(void *memory)
+{
+    note_allocation();
+    __real_free(memory);
 }
 
 const struct drng_aes *__real_drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
@@ -320,7 +350,8 @@ static void a_reseed_that_fails_leaves_the_old_seed(void)
     compute_reads(&scripted_rdseed, 32, 1);
     CU_ASSERT_TRUE(is_model(32));
     CU_ASSERT_EQUAL(info().seeds, 1);
-    CU_ASSERT_STRING_EQUAL(info().source, "none");
+    CU_ASSERT_STRING_EQUAL(info().source, "RDSEED");
+    CU_ASSERT_EQUAL(info().grade, DRNG_GRADE_SEED);
     CU_ASSERT_STRING_EQUAL(info().others, "RDSEED: too few words in its time; RDRAND: too few words in its time");
 }
 
@@ -504,6 +535,26 @@ static void in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word(v
     }
 }
 
+/* The kernel's bytes and the time make the word where the kernel may be asked. */
+static void hardware_alone_serves_no_request_without_a_word(void)
+{
+    for (enum drng_choice choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
+        const bool any = choice == DRNG_ANY;
+        set_up(scripted_good, scripted_good);
+        scripted_cpu.hypervisor = true;
+        CU_ASSERT_EQUAL(drng_open(&handle, choice), DRNG_SUCCESS);
+        const uint64_t calls = scripted_os_calls;
+        scripted_rdseed.behaviour = scripted_rdrand.behaviour = scripted_dry;
+        CU_ASSERT_EQUAL(drng_read(handle, out, 32), any ? DRNG_SUCCESS : DRNG_E_NOT_READY);
+        CU_ASSERT_EQUAL(bytes_are(out, 32, 0), !any);
+        atomic_store(&drng_library.instructions[DRNG_RDSEED].disabled, true);
+        atomic_store(&drng_library.instructions[DRNG_RDRAND].disabled, true);
+        CU_ASSERT_EQUAL(drng_read(handle, out, 32), any ? DRNG_SUCCESS : DRNG_E_UNHEALTHY);
+        CU_ASSERT_EQUAL(bytes_are(out, 32, 0), !any);
+        CU_ASSERT_EQUAL(scripted_os_calls, calls + (any ? 2 : 0));
+    }
+}
+
 static alignas(4096) uint8_t page[4096];
 static struct drng_vmclock *const device = (struct drng_vmclock *)(void *)page;
 
@@ -530,6 +581,13 @@ static void a_copy_takes_a_new_seed(void)
 
 /* ---- Failures of the system, and arguments ---- */
 
+/* A signal handler may make the first call, and opening allocates. */
+static void it_is_opened_before_main(void)
+{
+    CU_ASSERT_EQUAL(atomic_load(&drng_library.ready), 1);
+    CU_ASSERT_PTR_NOT_NULL(drng_library.reader.slot);
+}
+
 static void without_memory_nothing_is_served_and_later_it_is(void)
 {
     set_up(scripted_good, scripted_good);
@@ -545,7 +603,23 @@ static void without_memory_nothing_is_served_and_later_it_is(void)
     CU_ASSERT_EQUAL(drng_random_supported(&text), 0);
     CU_ASSERT_STRING_EQUAL(text, drng_strerror(DRNG_E_MEMORY));
     mmap_fails = false;
+    /* A signal handler may make this call, and must not allocate. */
+    CU_ASSERT_EQUAL(seed(32, DRNG_ANY, NULL), DRNG_E_MEMORY);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
+}
+
+/* A thread that ended in malloc() would leave the heap locked. */
+static void no_thread_is_cancelled_in_an_allocation(void)
+{
+    set_up(scripted_good, scripted_good);
+    allocations = cancellable = 0;
+    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
+    CU_ASSERT_TRUE(allocations > 0);
+    allocations = 0;
+    drng_close(handle);
+    handle = NULL;
+    CU_ASSERT_EQUAL(allocations, 1);
+    CU_ASSERT_EQUAL(cancellable, 0);
 }
 
 static void without_aes_nothing_is_served(void)
@@ -604,6 +678,7 @@ static void every_error_has_a_text_of_its_own(void)
 }
 
 static const struct unit_test tests[] = {
+    {"it is opened before main()", it_is_opened_before_main},
     {"without memory nothing is served, and later it is", without_memory_nothing_is_served_and_later_it_is},
     {"a seed is made of the words of the first that serves", a_seed_is_made_of_the_words_of_the_first_that_serves},
     {"the generator's instruction is next", the_generators_instruction_is_next},
@@ -625,10 +700,12 @@ static const struct unit_test tests[] = {
     {"the source that was left out is named", the_source_that_was_left_out_is_named},
     {"a virtual machine: every request takes a word",
      in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word},
+    {"hardware alone serves no request without a word", hardware_alone_serves_no_request_without_a_word},
     {"a copy takes a new seed", a_copy_takes_a_new_seed},
     {"no entropy input is kept", no_entropy_input_is_kept},
     {"a handler is served by a generator of its own", a_handler_is_served_by_a_generator_of_its_own},
     {"a child that is born in a request starts it over", a_child_that_is_born_in_a_request_starts_it_over},
+    {"no thread is cancelled in an allocation", no_thread_is_cancelled_in_an_allocation},
     {"without AES nothing is served", without_aes_nothing_is_served},
     {"without HMAC nothing is served", without_hmac_nothing_is_served},
     {"wrong arguments are refused", wrong_arguments_are_refused_and_nothing_is_written},

@@ -2,6 +2,8 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/unit/bytes.h"
 #include "tests/unit/library_rig.h"
@@ -260,7 +262,37 @@ static void wrong_arguments_are_refused_and_nothing_is_written(void)
     CU_ASSERT_EQUAL(scripted_rdrand.executions + scripted_rdseed.executions, 0);
 }
 
+/* ---- Forks ---- */
+
+enum { PIECE_WORDS = 512 };
+static pid_t forked;
+
+/* What a signal handler does, done by the instruction. */
+static bool forking_in_the_second_piece(struct scripted_instruction *cpu, uint64_t *word)
+{
+    if (cpu->words == STARTUP + PIECE_WORDS + 1) {
+        cpu->behaviour = scripted_good;
+        forked = fork();
+    }
+    return scripted_good(cpu, word);
+}
+
+static void a_child_starts_over_at_the_first_byte(void)
+{
+    int status = -1;
+    set_up(scripted_good, forking_in_the_second_piece, 0);
+    CU_ASSERT_EQUAL(drng_random_bytes(out, 3 * sizeof(uint64_t) * PIECE_WORDS, 0), DRNG_SUCCESS);
+    const bool has_parents = memcmp(out, &scripted_rdrand.log[STARTUP], 32) == 0;
+    if (forked == 0) {
+        _exit(has_parents ? 1 : 0);
+    }
+    CU_ASSERT_TRUE(has_parents);
+    CU_ASSERT_EQUAL(waitpid(forked, &status, 0), forked);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
 static const struct unit_test tests[] = {
+    {"a child starts over at the first byte", a_child_starts_over_at_the_first_byte},
     {"a number is a word that was tested", a_number_is_a_word_that_was_tested},
     {"shorter numbers are parts of words", shorter_numbers_are_parts_of_words},
     {"bytes are words, and the rest is left alone", bytes_are_words_and_the_rest_is_left_alone},
