@@ -61,8 +61,7 @@ static bool is_mine(const struct drng_lock *lock)
     return false;
 }
 
-/* In a child this tells a handler that the drng_lock() under it may have taken the mutex, or not yet. */
-static bool is_waited_for(const struct drng_lock *lock)
+bool drng_lock_is_waited_for(const struct drng_lock *lock)
 {
     for (unsigned i = 0; i < mine.depth; i++) {
         if (mine.held[i].waiting && mine.held[i].lock == lock) {
@@ -187,7 +186,7 @@ bool drng_lock(struct drng_lock *lock)
         return false;
     }
     begin_work();
-    const bool taken = take(lock, !is_waited_for(lock));
+    const bool taken = take(lock, !drng_lock_is_waited_for(lock));
     end_work();
     return taken;
 }

@@ -36,6 +36,12 @@ bool drng_lock(struct drng_lock *lock);
  */
 bool drng_lock_or_share(struct drng_lock *lock);
 
+/*
+ * Whether a drng_lock() of this thread is at work, so that the caller is a signal handler that interrupted it. A lock
+ * that is shared then may be another thread's.
+ */
+bool drng_lock_is_waited_for(const struct drng_lock *lock);
+
 /* Undoes the last drng_lock() or drng_lock_or_share() of this lock. */
 void drng_unlock(struct drng_lock *lock);
 

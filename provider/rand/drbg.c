@@ -144,13 +144,20 @@ static inline uint64_t this_thread(void)
     return number;
 }
 
+/* A signal handler has interrupted its thread's wait for the lock, so another thread may be in the middle of a request.
+ */
+static bool is_anothers(const struct drng_drbg *d)
+{
+    return d->locking && drng_lock_is_waited_for(&d->secrets->lock);
+}
+
 /* Inline, as leave() is: each request passes both. False: a signal handler has interrupted a request of this generator,
  * and asks it for another. */
 static inline bool enter(struct drng_drbg *d, uint64_t *epoch)
 {
     const uint64_t self = this_thread();
     *epoch = drng_epoch();
-    if (__builtin_expect(atomic_load_explicit(&d->under_way, memory_order_relaxed) == self, 0)) {
+    if (__builtin_expect(atomic_load_explicit(&d->under_way, memory_order_relaxed) == self, 0) || is_anothers(d)) {
         return false;
     }
     atomic_store_explicit(&d->under_way, self, memory_order_relaxed);

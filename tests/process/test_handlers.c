@@ -1,13 +1,19 @@
 /*
- * Two signal handlers in a child that was forked in the middle of a request, and that goes on in it. The first draws
+ * Signal handlers that draw where another request is under way.
+ *
+ * First: two of them in a child that was forked in the middle of a request, and that goes on in it. The first draws
  * right after the fork. The second draws when the interrupted request has written its Key and V, which are those of the
  * parent's next request, and has not seen yet that this is another process.
+ *
+ * Then: one that comes while its thread waits for the lock of a generator, which another thread is using.
  *
  * AES is the provider's own, with two places at which a handler may come: before and after it writes Key and V.
  */
 
 #define _GNU_SOURCE
 
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -54,6 +60,20 @@ static bool forked_here(void)
     return false;
 }
 
+/* The other thread, in the middle of its request. */
+static sem_t in_the_middle;
+static sem_t goes_on;
+static bool other_thread_stops;
+
+static void stop_here(void)
+{
+    if (other_thread_stops) {
+        other_thread_stops = false;
+        (void)sem_post(&in_the_middle);
+        (void)sem_wait(&goes_on);
+    }
+}
+
 static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
                     const uint8_t *provided)
 {
@@ -73,6 +93,7 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
     if (is_child) {
         draw_in_handler();
     }
+    stop_here();
     memcpy(key, next, key_len);
     memcpy(v, next + key_len, BLOCK);
     if (is_child) {
@@ -117,7 +138,52 @@ static void two_handlers_in_a_child_of_a_locked_generator(void)
     assert_all_differ(false, true);
 }
 
+/* ---- While a thread waits for the lock ---- */
+
+static bool handler_comes;
+static bool handler_drew;
+
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (handler_comes) {
+        handler_comes = false;
+        handler_drew = draw();
+        (void)sem_post(&goes_on);
+    }
+    return __real_pthread_mutex_lock(mutex);
+}
+
+static void *draw_in_thread(void *drew)
+{
+    *(bool *)drew = draw();
+    return NULL;
+}
+
+static void a_handler_while_its_thread_waits_for_the_lock(void)
+{
+    pthread_t other;
+    bool drew = false;
+    rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
+    CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(rand_ctx), 1);
+    CU_ASSERT_TRUE(sem_init(&in_the_middle, 0, 0) == 0 && sem_init(&goes_on, 0, 0) == 0);
+    other_thread_stops = true;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, draw_in_thread, &drew), 0);
+    (void)sem_wait(&in_the_middle);
+    handler_comes = true;
+    CU_ASSERT_TRUE(draw());
+    CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
+    CU_ASSERT_TRUE(drew && handler_drew && draw());
+    CU_ASSERT_EQUAL(pool_size(), 4);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+    EVP_RAND_CTX_free(rand_ctx);
+}
+
 static const struct unit_test tests[] = {
+    {"a handler while its thread waits for the lock", a_handler_while_its_thread_waits_for_the_lock},
     {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
     {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
     {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},

@@ -327,7 +327,7 @@ proctype frame(byte t)
     do
     /* ---- A request ---- */
     /* drng_lock_or_share: is_mine(lock) */
-    /* drng_lock: pthread_mutex_lock(&lock->mutex) */
+    /* take: pthread_mutex_lock(&lock->mutex) */
     :: atomic {
         RUNS(lock) && (THREADS == 1 || M.holder == 0 || M.holder == f[t].thread) ->
         f[t].holds = (M.holder != f[t].thread);

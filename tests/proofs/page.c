@@ -2,14 +2,10 @@
  * The page of counters: its texts, whatever they are made of, and who counts where.
  */
 
-#include <stdarg.h>
-
 #include "proof.h"
 #include "provider/observe/stats.c"
 
-enum { MOST_VERSION = 6, LIST_SIZE = sizeof(((struct drng_stats_head *)0)->libcrypto) };
-
-/* ---- The C library and the rest of the module ---- */
+/* ---- The C library ---- */
 
 size_t strnlen(const char *s, size_t most)
 {
@@ -18,47 +14,6 @@ size_t strnlen(const char *s, size_t most)
         len++;
     }
     return len;
-}
-
-char *strstr(const char *text, const char *part)
-{
-    const size_t len = strlen(part);
-    for (; strnlen(text, len) == len; text++) {
-        bool same = true;
-        for (size_t i = 0; i < len; i++) {
-            same = same && text[i] == part[i];
-        }
-        if (same) {
-            return (char *)text;
-        }
-    }
-    return NULL;
-}
-
-/* ", %s" only. */
-int snprintf(char *text, size_t room, const char *format, ...)
-{
-    va_list pieces;
-    CLAIM(room > 0 && __CPROVER_w_ok(text, room), "a text goes where there is room");
-    (void)format;
-    va_start(pieces, format);
-    const char *version = va_arg(pieces, const char *);
-    va_end(pieces);
-    size_t len = 2;
-    for (; *version != '\0'; version++) {
-        if (len + 1 < room) {
-            text[len] = *version;
-        }
-        len++;
-    }
-    if (room > 1) {
-        text[0] = ',';
-    }
-    if (room > 2) {
-        text[1] = ' ';
-    }
-    text[len < room ? len : room - 1] = '\0';
-    return (int)len;
 }
 
 /* ---- Texts ---- */
@@ -89,38 +44,6 @@ void prove_copied_text(void)
           "a text is cut where there is no room, ends with NUL, and is zeros behind that");
     CLAIM(out[size] == behind, "nothing is written behind it");
     REACHED("a text");
-}
-
-void prove_versions(void)
-{
-    static struct drng_stats_head head;
-    static struct drng_stats_head before;
-    char version[MOST_VERSION + 1];
-    ANY(head.libcrypto);
-    ANY(version);
-    version[at_most(MOST_VERSION)] = '\0';
-    head.libcrypto[LIST_SIZE - 1] = '\0';
-    before = head;
-    drng_stats.head = &head;
-    const size_t old = strnlen(head.libcrypto, LIST_SIZE);
-    const size_t len = strlen(version);
-
-    drng_stats_add_libcrypto(nondet_bool() ? version : NULL);
-
-    const size_t new = strnlen(head.libcrypto, LIST_SIZE);
-    CLAIM(new < LIST_SIZE, "the list ends within its room");
-    CLAIM(new == old || (new == old + 2 + len &&len > 0), "a version is added as a whole, or not at all");
-    bool right = true;
-    for (size_t i = 0; i < LIST_SIZE; i++) {
-        right = right && (i >= old || head.libcrypto[i] == before.libcrypto[i]);
-    }
-    CLAIM(right, "what was listed stays");
-    CLAIM(head.aes[0] == before.aes[0], "nothing is written behind the list");
-    if (new == old) {
-        REACHED("nothing new");
-    } else {
-        REACHED("a version more");
-    }
 }
 
 /* ---- Who counts where ---- */

@@ -60,7 +60,6 @@ class Proof:
     unwindset: tuple[str, ...] = ()
     variants: tuple[str, ...] = ("",)  # definitions; the proof is run with each
     replace: tuple[str, ...] = ()  # "f:g": calls of f() become calls of g()
-    open: bool = False  # written, and not proved: run by its name only, and not in docs/proofs.md
     quick: bool = False
     options: tuple[str, ...] = ()
     mutants: tuple[str, ...] = ()  # names in tests/mutations/mutations.toml
@@ -359,7 +358,7 @@ def words(proof: Proof) -> str:
 def table(proofs: Sequence[Proof], outcomes: dict[str, dict]) -> str:
     lines = ["| proof | what is proved | tool | bound | properties or states | mutants refused | seconds |"]
     lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
-    for proof in (p for p in proofs if not p.open):
+    for proof in proofs:
         result = outcomes.get(proof.name)
         if result is None:
             raise Unusable(f"{proof.name} is not in {RESULTS}: scripts/prove.sh runs it")
@@ -370,9 +369,9 @@ def table(proofs: Sequence[Proof], outcomes: dict[str, dict]) -> str:
 
 def check_page(proofs: Sequence[Proof]) -> int:
     page = PAGE.read_text(encoding="utf-8")
-    missing = [proof.name for proof in proofs if not proof.open and words(proof) not in page]
+    missing = [proof.name for proof in proofs if words(proof) not in page]
     rows = re.findall(r"^\| ([^|]+?) \|.*\| (?:CBMC|Spin) \|", page, re.MULTILINE)
-    strange = [row for row in rows if row not in {proof.name for proof in proofs if not proof.open}]
+    strange = [row for row in rows if row not in {proof.name for proof in proofs}]
     for name in missing:
         print(f"{PAGE.name} does not have, or has other words for: {name}")
     for name in strange:
@@ -389,7 +388,7 @@ def save(outcomes: Sequence[Outcome]) -> None:
         known[outcome.name] = {**asdict(outcome), "refused": refused}
     RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
     proofs = read_list()
-    if known.keys() >= {proof.name for proof in proofs if not proof.open}:
+    if known.keys() >= {proof.name for proof in proofs}:
         RESULTS.with_name("proofs.md").write_text(table(proofs, known) + "\n", encoding="utf-8")
 
 
@@ -397,7 +396,7 @@ def save(outcomes: Sequence[Outcome]) -> None:
 
 
 def chosen(proofs: Sequence[Proof], names: Sequence[str], quick: bool) -> list[Proof]:
-    wanted = [p for p in proofs if any(n in p.name for n in names) or (not names and not p.open)]
+    wanted = [p for p in proofs if not names or any(n in p.name for n in names)]
     found = [p for p in wanted if p.quick or not quick]
     if not found:
         raise Unusable("no proof has such a name")

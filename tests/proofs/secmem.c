@@ -1,6 +1,6 @@
 /*
- * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out
- * twice, wherever a child of a signal handler comes between. The kernel gives no other chunk.
+ * Slots of memory for secrets: one step under the lock from any state of a chunk, so no order of alloc and free hands a
+ * slot out twice. The kernel gives no other chunk.
  *
  * The bytes of a slot are not moved: what is wiped is noted.
  */
@@ -52,11 +52,8 @@ static struct drng_fork_page page_of_fork;
 struct drng_fork_page *drng_fork_page = &page_of_fork;
 bool drng_fork_kernel_wipes = true;
 
-static uint64_t generation = 1;
 static bool locked;
 static bool lock_is_refused; /* in a signal handler that interrupted its holder */
-static unsigned forks_left;
-static unsigned forks;
 
 void drng_fork_open(void) {}
 
@@ -74,7 +71,7 @@ bool drng_fork_wipes(void *memory, size_t size)
 
 uint64_t drng_fork_enter(void)
 {
-    return generation;
+    return 1;
 }
 
 bool drng_lock(struct drng_lock *lock)
@@ -85,13 +82,6 @@ bool drng_lock(struct drng_lock *lock)
         return false;
     }
     locked = true;
-    /* A child is another process from here on: its page says so when it is looked at next. */
-    if (forks_left > 0 && nondet_bool()) {
-        forks_left--;
-        forks++;
-        generation++;
-        page_of_fork.generation = generation;
-    }
     return true;
 }
 
@@ -158,7 +148,7 @@ static struct slots any_state(void)
     only.hint = nondet_unsigned();
     ASSUME(hint_is_right());
     chunks = &only;
-    page_of_fork.generation = generation;
+    page_of_fork.generation = 1;
     return now();
 }
 
@@ -203,37 +193,25 @@ static bool is_same_but(const struct slots *a, const struct slots *b, struct pla
     return same;
 }
 
-static bool none_is_lost(const struct slots *before, const struct slots *after)
-{
-    bool none = true;
-    for (size_t i = 0; i < WORDS; i++) {
-        none = none && (before->used[i] & ~after->used[i]) == 0;
-    }
-    return none;
-}
-
 static uint64_t word_at(const struct slots *slots, size_t word)
 {
     return word == 0 ? slots->used[0] : slots->used[1];
 }
 
-void prove_alloc(void)
+/* One step of drng_secmem_alloc(), under the lock. */
+void prove_acquire(void)
 {
     const struct slots before = any_state();
     const bool wide = IS_WIDE;
     const uint64_t ones = wide ? 0xf : 1;
-    forks_left = 1;
-    lock_is_refused = nondet_bool();
 
-    const uint8_t *slot = wide ? drng_secmem_alloc_wide() : drng_secmem_alloc();
+    const uint8_t *slot = acquire_in(&only, wide ? WIDE : 1);
 
     const struct slots after = now();
-    CLAIM(!locked, "the lock is given back");
-    CLAIM(none_is_lost(&before, &after), "slots that are in use stay so");
     CLAIM(hint_is_right(), "each word below the hint is full");
     if (slot == NULL) {
-        CLAIM(wide || lock_is_refused || (after.used[0] & after.used[1]) == UINT64_MAX,
-              "a slot is refused when none is free");
+        CLAIM(wide || (before.used[0] & before.used[1]) == UINT64_MAX, "a slot is refused when none is free");
+        CLAIM(before.used[0] == after.used[0] && before.used[1] == after.used[1], "nothing changes then");
         REACHED("no slot");
         return;
     }
@@ -241,7 +219,7 @@ void prove_alloc(void)
     CLAIM(!wide || place.bit % 4 == 0, "a wide slot begins at every fourth");
     CLAIM((word_at(&before, place.word) & ones << place.bit) == 0, "no slot is handed out that somebody has");
     CLAIM((word_at(&after, place.word) & ones << place.bit) == ones << place.bit, "it is in use now");
-    CLAIM(forks > 0 || is_same_but(&before, &after, place, ones << place.bit), "and no other, but in a child");
+    CLAIM(is_same_but(&before, &after, place, ones << place.bit), "and no other");
     REACHED("a slot");
 }
 
