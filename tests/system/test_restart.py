@@ -333,7 +333,7 @@ def test_check_with_thresholds_on_the_fallback() -> None:
     ids=" ".join,
 )
 def test_a_bar_in_a_name_is_no_performance_data(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    """Neither of a process, nor of openssl.cnf, nor in an error. With --all, others may be those that the line names."""
+    """Neither of a process, nor of openssl.cnf, nor in an error. With --all, the line may name others."""
     with target(PINNED) as process:
         process.do("rename a|b=1")
         result = status("--check", *arguments, env={"OPENSSL_CONF": str(tmp_path / "a|b.cnf")})
