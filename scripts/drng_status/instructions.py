@@ -13,7 +13,9 @@ OF_MACHINE: dict[str, dict[str, tuple[int, int] | None]] = {
     "s390x": {"trng": None},
 }
 
-INSTRUCTIONS = OF_MACHINE.get(os.uname().machine, {"none": None})
+NONE: dict[str, tuple[int, int] | None] = {"none": None}  # the one row of a machine that has none
+
+INSTRUCTIONS = OF_MACHINE.get(os.uname().machine, NONE)
 
 # Of all machines, since a process may run under an emulator. What a process names otherwise is its own invention.
-KNOWN = frozenset(name for names in OF_MACHINE.values() for name in names)
+KNOWN = frozenset(name for names in (*OF_MACHINE.values(), NONE) for name in names)

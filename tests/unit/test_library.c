@@ -340,13 +340,19 @@ static void a_reseed_takes_a_new_seed(void)
     CU_ASSERT_NOT_EQUAL(memcmp(out, model, 32), 0);
 }
 
+/* Of a read while the instructions are dry. Where the kernel does not wipe, each request takes in a word of theirs. */
+static int without_words(void)
+{
+    return drng_fork_kernel_wipes ? DRNG_SUCCESS : DRNG_E_NOT_READY;
+}
+
 static void a_reseed_that_fails_leaves_the_old_seed(void)
 {
     set_up(scripted_good, scripted_dry);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
     scripted_rdseed.behaviour = scripted_dry;
     CU_ASSERT_EQUAL(drng_reseed(handle), DRNG_E_NOT_READY);
-    CU_ASSERT_EQUAL(drng_read(handle, out, 32), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(drng_read(handle, out, 32), without_words());
     compute_reads(&scripted_rdseed, 32, 1);
     CU_ASSERT_TRUE(is_model(32));
     CU_ASSERT_EQUAL(info().seeds, 1);
@@ -396,7 +402,7 @@ static void a_part_of_a_read_is_none(void)
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
     scripted_rdseed.behaviour = scripted_dry;
     leap = 300;
-    CU_ASSERT_EQUAL(drng_read(handle, out, 1), DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(drng_read(handle, out, 1), without_words());
     CU_ASSERT_EQUAL(drng_read(handle, out, 2 * MAX_REQUEST), DRNG_E_NOT_READY);
     leap = 0;
     CU_ASSERT_TRUE(bytes_are(out, 2 * MAX_REQUEST, 0));
