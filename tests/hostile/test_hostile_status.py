@@ -801,7 +801,7 @@ def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
 # ---- One among others ----
 
 
-@pytest.mark.parametrize("name", (b"retries", b"x-retries", b"rdseed-retries", b"fallback", b"none", b"health"))
+@pytest.mark.parametrize("name", (b"retries", b"x-retries", b"rdseed-retries", b"fallback", b"health"))
 def test_an_instruction_named_like_a_counter_is_not_believed(proc: Path, name: bytes) -> None:
     image = module(forged(names=(b"rdseed", name)))
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
