@@ -23,7 +23,8 @@ static void leave_epoch(struct drng_shared_reader *shared, uint64_t epoch)
 static enum drng_result run_once(struct drng_shared_reader *shared, uint64_t epoch, drng_reader_work *work, void *arg)
 {
     const uint64_t generation = drng_fork_generation();
-    if (atomic_load_explicit(&shared->busy_in, memory_order_relaxed) == generation) {
+    if (atomic_load_explicit(&shared->busy_in, memory_order_relaxed) == generation ||
+        drng_lock_is_waited_for(&shared->slot->lock)) {
         return run_apart(work, arg);
     }
     atomic_store_explicit(&shared->busy_in, generation, memory_order_relaxed);

@@ -34,9 +34,9 @@ struct drng_shared_reader {
 typedef enum drng_result drng_reader_work(void *arg, struct drng_seed_reader *reader);
 
 /*
- * Runs `work` on the reader. If the reader is in use, this is a signal handler, and `work` runs on a reader on the
- * stack. If the process forked meanwhile, the child runs `work` again, and if the machine was copied, each copy does.
- * The caller holds the lock if threads share the reader.
+ * Runs `work` on the reader. If the reader is in use, or its lock is waited for, this is a signal handler, and `work`
+ * runs on a reader on the stack. If the process forked meanwhile, the child runs `work` again, and if the machine was
+ * copied, each copy does. The caller holds the lock if threads share the reader.
  */
 enum drng_result drng_shared_reader_run(struct drng_shared_reader *shared, drng_reader_work *work, void *arg);
 

@@ -184,18 +184,13 @@ static int serve_apart(const struct request *request)
     struct drng_counters counters = {0};
     enum drng_source weakest = DRNG_SOURCE_NONE;
     const struct drng_seed_policy policy = drng_source_policy(request->d->choice, DRNG_BY_CBC_MAC, &counters);
-    uint64_t epoch = 0;
-    int error = DRNG_SUCCESS;
-    do {
-        epoch = drng_epoch();
-        error = drng_source_fill(&policy, drng_library_run_apart, apart.entropy, sizeof(apart.entropy), &weakest);
-        if (error == DRNG_SUCCESS &&
-            (instantiate(&apart.drbg, apart.entropy) != DRNG_OK ||
-             drng_ctr_drbg_generate(&apart.drbg, request->out, request->len, nothing, NULL) != DRNG_OK)) {
-            error = DRNG_E_NO_SOURCE;
-        }
-        drng_wipe(&apart, sizeof(apart));
-    } while (!drng_epoch_is_still(epoch));
+    int error = drng_source_fill(&policy, drng_library_run_apart, apart.entropy, sizeof(apart.entropy), &weakest);
+    if (error == DRNG_SUCCESS &&
+        (instantiate(&apart.drbg, apart.entropy) != DRNG_OK ||
+         drng_ctr_drbg_generate(&apart.drbg, request->out, request->len, nothing, NULL) != DRNG_OK)) {
+        error = DRNG_E_NO_SOURCE;
+    }
+    drng_wipe(&apart, sizeof(apart));
     return error;
 }
 

@@ -144,8 +144,7 @@ static inline uint64_t this_thread(void)
     return number;
 }
 
-/* A signal handler has interrupted its thread's wait for the lock, so another thread may be in the middle of a request.
- */
+/* A signal handler has interrupted its thread's wait for the lock: another thread may be in the middle of a request. */
 static bool is_anothers(const struct drng_drbg *d)
 {
     return d->locking && drng_lock_is_waited_for(&d->secrets->lock);

@@ -5,7 +5,8 @@
  * right after the fork. The second draws when the interrupted request has written its Key and V, which are those of the
  * parent's next request, and has not seen yet that this is another process.
  *
- * Then: one that comes while its thread waits for the lock of a generator, which another thread is using.
+ * Then: one that comes while its thread waits for the lock of a generator, or of a reader of seeds, which another
+ * thread is using.
  *
  * AES is the provider's own, with two places at which a handler may come: before and after it writes Key and V.
  */
@@ -22,6 +23,7 @@
 
 #include <openssl/evp.h>
 
+#include "mixing/entropy/shared_reader.h"
 #include "provider/process.h"
 #include "tests/process/pool.h"
 #include "tests/provider/evp.h"
@@ -140,20 +142,27 @@ static void two_handlers_in_a_child_of_a_locked_generator(void)
 
 /* ---- While a thread waits for the lock ---- */
 
-static bool handler_comes;
-static bool handler_drew;
+static void (*handler)(void);
 
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    if (handler_comes) {
-        handler_comes = false;
-        handler_drew = draw();
-        (void)sem_post(&goes_on);
+    void (*const comes)(void) = handler;
+    handler = NULL;
+    if (comes != NULL) {
+        comes();
     }
     return __real_pthread_mutex_lock(mutex);
+}
+
+static bool handler_drew;
+
+static void draw_and_let_go_on(void)
+{
+    handler_drew = draw();
+    (void)sem_post(&goes_on);
 }
 
 static void *draw_in_thread(void *drew)
@@ -173,7 +182,7 @@ static void a_handler_while_its_thread_waits_for_the_lock(void)
     other_thread_stops = true;
     CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, draw_in_thread, &drew), 0);
     (void)sem_wait(&in_the_middle);
-    handler_comes = true;
+    handler = draw_and_let_go_on;
     CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
     CU_ASSERT_TRUE(drew && handler_drew && draw());
@@ -182,8 +191,39 @@ static void a_handler_while_its_thread_waits_for_the_lock(void)
     EVP_RAND_CTX_free(rand_ctx);
 }
 
+static struct drng_shared_reader shared;
+static const struct drng_seed_reader *used;
+
+static enum drng_result note_reader(void *unused, struct drng_seed_reader *reader)
+{
+    (void)unused;
+    used = reader;
+    return DRNG_OK;
+}
+
+static void use_reader(void)
+{
+    CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, note_reader, NULL), DRNG_OK);
+}
+
+static void a_handler_while_its_thread_waits_for_a_reader(void)
+{
+    struct drng_reader_slot *slot = drng_secmem_alloc();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+    shared.slot = slot;
+    handler = use_reader;
+    CU_ASSERT_TRUE(drng_lock(&slot->lock));
+    CU_ASSERT_PTR_NOT_NULL(used);
+    CU_ASSERT_PTR_NOT_EQUAL(used, &slot->reader);
+    use_reader();
+    CU_ASSERT_PTR_EQUAL(used, &slot->reader);
+    drng_unlock(&slot->lock);
+    drng_secmem_free(slot);
+}
+
 static const struct unit_test tests[] = {
     {"a handler while its thread waits for the lock", a_handler_while_its_thread_waits_for_the_lock},
+    {"a handler while its thread waits for a reader", a_handler_while_its_thread_waits_for_a_reader},
     {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
     {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
     {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},
