@@ -505,7 +505,6 @@ GARBAGE = {
     "an instruction that nobody knows": forged(names=(b"rdseed", b"x")),
     "an instruction that is named like its counter": forged(names=(b"rdseed", b"x-retries")),
     "an instruction that is named like all counters": forged(names=(b"retries", b"rdseed")),
-    "an instruction that is none": forged(names=(b"rdseed", b"none")),
     "a live part far away": forged(live_offset=0xFFFFFFFF),
     "a live part behind the end": forged(live_offset=1 << 19),
     "a live part in the head": forged(live_offset=64),
