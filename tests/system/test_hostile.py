@@ -716,6 +716,67 @@ def test_nobody_listens_to_drng_conf(way: str) -> None:
     assert b"Traceback" not in result.stderr
 
 
+# ---- A machine without what every machine has ----
+
+READERS = ("drng-enable status --system", f"drng-conf {CONF}/drng.cnf", "drng-status --check", "drng-status --all")
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> None:
+    """What has failed says so in one line, whose subject is the program."""
+    said = (result.stdout + result.stderr).strip()
+    assert "Traceback" not in said, said
+    assert "please report it" not in said, said
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith("drng"), said
+
+
+# What each program does early, and what Python raises there under a limit (ulimit -v, -u).
+LIMITS = (
+    ("drng-enable status --system", "subprocess.run", "MemoryError()", 1),
+    (f"drng-conf {CONF}/drng.cnf", "ctypes.CDLL", "MemoryError()", 2),
+    (f"drng-conf {CONF}/drng.cnf", "dataclasses.dataclass", "MemoryError()", 2),
+    (f"drng-conf {CONF}/drng.cnf", "threading.Timer.start", 'RuntimeError("can\'t start new thread")', 2),
+    ("drng-status --check", "os.fork", "MemoryError()", 3),
+    ("drng-status --all", "os.fork", "MemoryError()", 3),
+)
+
+
+@pytest.mark.parametrize(("command", "function", "error", "status"), LIMITS)
+def test_a_limit_on_memory_or_threads(command: str, function: str, error: str, status: int) -> None:
+    program, *arguments = command.split()
+    script = str(ROOT / "scripts" / program)
+    module = function.partition(".")[0]
+    code = (
+        f"import runpy, sys, {module}\n"
+        f"def refuse(*_, **__): raise {error}\n"
+        f"{function} = refuse\n"
+        f"sys.argv = {[script, *arguments]}\n"
+        f"runpy.run_path({script!r}, run_name='__main__')\n"
+    )
+    words = ["/usr/bin/python3", "-I", "-c", code]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    one_line(result)
+    assert "ulimit -v" in result.stderr
+    assert result.returncode == status
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_no_dev_null(command: str) -> None:
+    """As in a folder that somebody unpacks a system into. What needs the device names it."""
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    program, *arguments = command.split()
+    hidden = 'mount -t tmpfs tmpfs /dev && exec "$@"'
+    words = ["unshare", "--mount", "sh", "-c", hidden, "sh", str(ROOT / "scripts" / program), *arguments]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if program == "drng-conf":
+        assert result.returncode == 0, result.stderr
+    else:
+        one_line(result)
+        assert result.returncode == (1 if program == "drng-enable" else 3)
+        assert "/dev/null" in result.stderr
+
+
 # ---- An image's openssl.cnf that is to cost time or memory ----
 
 
