@@ -5,6 +5,7 @@ disk that somebody else may have prepared for root.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -714,6 +715,36 @@ def test_nobody_listens_to_drng_conf(way: str) -> None:
     result = subprocess.run(["sh", "-c", f'"$@" {way}', "sh", *words], capture_output=True, check=False)
     assert result.returncode == 74
     assert b"Traceback" not in result.stderr
+
+
+# ---- Files that only root may read ----
+
+
+def test_what_other_users_may_not_read_is_warned_of(image: Image) -> None:
+    """They get another generator than root, to whom all seems well; or, without the module, none."""
+    image.conf.chmod(0o640)
+    assert "not every user may read /etc/ssl/openssl.cnf: programs of those who may not get" in image.ok(
+        "on", "--system"
+    )
+    assert "not every user may read" in image.ok("status", "--system")
+    image.ok("off", "--system")
+    image.conf.chmod(0o644)
+    assert "not every user" not in image.ok("on", "--system")
+    image.ok("off", "--system")
+    (image.root / "etc/ssl").chmod(0o750)
+    assert "not every user may read /etc/ssl: " in image.ok("on", "--system")
+    (image.root / "etc/ssl").chmod(0o755)
+    image.ok("off", "--system")
+    (image.root / "etc/ssl/drng").chmod(0o700)
+    for verb in ("on", "status"):
+        assert "not every user may read /etc/ssl/drng: " in image.ok(verb, "--service", "nginx")
+
+
+@pytest.mark.parametrize(("profile", "served"), [("strict", "no random"), ("permissive", "OpenSSL's own")])
+def test_a_module_that_other_users_may_not_read_is_warned_of(image: Image, profile: str, served: str) -> None:
+    (image.modules / "drng.so").chmod(0o700)
+    said = image.ok("on", "--system", "--profile", profile)
+    assert re.search(rf"not every user may read \S*/drng.so: .* get {served}", said)
 
 
 # ---- A machine without what every machine has ----
