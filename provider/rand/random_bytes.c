@@ -27,8 +27,11 @@ struct drng_threads {
  * Where this thread finds its generators without the lock, for a few library contexts: by the id, which stands on both
  * sides of them. A signal handler that draws under another context may put that one's in the same place while this
  * context's are read or written; the two ids then differ.
+ *
+ * Two places, since hardly a program has more contexts, and this memory is scarce: the C library sets some 1,600 bytes
+ * aside for all modules that are loaded late and have it, and loads no more of them once it is used up.
  */
-enum { PLACES = 8 };
+enum { PLACES = 2 };
 static _Thread_local struct place {
     volatile uint64_t id;
     struct drng_drbg *volatile drbg[2];

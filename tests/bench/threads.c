@@ -12,8 +12,8 @@
 
 #include "tests/bench/linked.h"
 
-/* A thread remembers its generators under eight contexts; the first and the last of nine share a place. */
-enum { CONTEXTS = 9, LAST = CONTEXTS - 1, DRAWN_FROM = 3, LEN = 16, CALLS = 2000, RUNS = 31 };
+/* A thread remembers its generators under two contexts; the first and the last of three share a place. */
+enum { CONTEXTS = 3, LAST = CONTEXTS - 1, DRAWN_FROM = 3, LEN = 16, CALLS = 2000, RUNS = 31 };
 enum { STACK = 1 << 16, PAGE = 4096 };
 
 static struct drng_provctx *provctx[CONTEXTS];

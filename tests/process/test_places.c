@@ -13,8 +13,8 @@
 #include "tests/provider/fake_core.h"
 #include "tests/unit/unit.h"
 
-/* The first and the last share a place: a thread remembers eight. */
-enum { CONTEXTS = 9, OWN = 0, OTHERS = CONTEXTS - 1, LEN = 16 };
+/* The first and the last share a place: a thread remembers two. */
+enum { CONTEXTS = 3, OWN = 0, OTHERS = CONTEXTS - 1, LEN = 16 };
 
 static struct drng_provctx *provctx[CONTEXTS];
 static const struct drng_provctx *drawn_from; /* whose generator has to serve now */
