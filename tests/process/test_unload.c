@@ -26,6 +26,17 @@ static unsigned times(void)
     return kernel_is_instrumented() ? 30 : 1000;
 }
 
+/*
+ * ThreadSanitizer gives the other threads of a program that ends a second to show a race; there are 50 programs that
+ * end here, and what one of them does not show another one may.
+ */
+const char *__tsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+    return "atexit_sleep_ms=50";
+}
+
 static bool draw(OSSL_LIB_CTX *libctx)
 {
     unsigned char out[32];

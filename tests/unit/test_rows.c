@@ -364,10 +364,11 @@ static void try_case(struct trial trial)
     }
 }
 
-/* Three of the bits or bytes: test_fault_matrix has them all. */
+/* Three of the bits or bytes on a row alone, and one beside others: test_fault_matrix has them all. */
 static void try_kinds(const struct trial *trial)
 {
-    const unsigned kinds = trial->fault->kinds > 0 ? trial->fault->kinds : 1;
+    const bool alone = trial->others == OTHERS_BARRED;
+    const unsigned kinds = trial->fault->kinds > 0 && alone ? trial->fault->kinds : 1;
     const unsigned step = kinds == 1 ? 1 : (kinds - 1) / 2;
     for (unsigned which = 0; which < kinds; which += step) {
         struct trial one = *trial;
@@ -393,6 +394,19 @@ static bool is_possible(const struct trial *trial)
     return true;
 }
 
+/*
+ * A million words take their time, and are worn off alike for all. A sample goes without them, and without what the
+ * other conditioner does beside other rows.
+ */
+static bool is_repeated(const struct trial *trial)
+{
+    const bool is_first = trial->conditioner == DRNG_CBC_MAC && trial->fallback && trial->others == OTHERS_BARRED;
+    if (trial->fault->wear >= FAULTS_MILLION) {
+        return !is_first || unit_samples();
+    }
+    return unit_samples() && trial->conditioner != DRNG_CBC_MAC && trial->others != OTHERS_BARRED;
+}
+
 static void try_all(enum drng_conditioner_kind conditioner, bool fallback)
 {
     for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
@@ -403,10 +417,7 @@ static void try_all(enum drng_conditioner_kind conditioner, bool fallback)
                                             .others = (enum others)others,
                                             .conditioner = conditioner,
                                             .fallback = fallback};
-                /* A million words take their time, and are worn off alike for all. */
-                const bool repeated = fault->wear >= FAULTS_MILLION &&
-                                      (conditioner != DRNG_CBC_MAC || !fallback || others != OTHERS_BARRED);
-                if (is_possible(&trial) && !repeated) {
+                if (is_possible(&trial) && !is_repeated(&trial)) {
                     try_kinds(&trial);
                 }
             }
