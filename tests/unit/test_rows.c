@@ -167,6 +167,32 @@ static void wear(unsigned row, uint64_t words)
     policy = whole;
 }
 
+/* A million words once for each row: up to there they are the same good ones with every fault. */
+static void wear_for_long(unsigned row, uint64_t words)
+{
+    static struct {
+        struct scripted_instruction cpu;
+        struct drng_instruction instruction;
+        struct drng_seed_reader reader;
+    } worn[DRNG_INSTRUCTIONS];
+    struct scripted_instruction *cpu = &scripted_rows[row];
+    scripted_behaviour *const behaviour = cpu->behaviour;
+    const uint64_t at = cpu->at;
+    const unsigned which = cpu->which;
+    if (worn[row].cpu.words == 0) {
+        wear(row, words);
+        worn[row].cpu = *cpu;
+        memcpy(&worn[row].instruction, &instructions[row], sizeof(instructions[row]));
+        worn[row].reader = reader;
+    }
+    *cpu = worn[row].cpu;
+    cpu->behaviour = behaviour;
+    cpu->at = at;
+    cpu->which = which;
+    memcpy(&instructions[row], &worn[row].instruction, sizeof(instructions[row]));
+    reader = worn[row].reader;
+}
+
 static void give_fault(const struct trial *trial, unsigned row)
 {
     const struct fault *fault = trial->fault;
@@ -174,7 +200,7 @@ static void give_fault(const struct trial *trial, unsigned row)
     cpu->behaviour = fault->behaviour;
     cpu->at = drng_instruction_rows[row].starves ? fault->starving_at : fault->steady_at;
     cpu->which = trial->which;
-    wear(row, fault->wear);
+    (fault->wear < FAULTS_MILLION ? wear : wear_for_long)(row, fault->wear);
     cpu->ns = fault->slow_ns != 0 ? fault->slow_ns : cpu->ns;
 }
 
