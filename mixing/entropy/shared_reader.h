@@ -19,12 +19,8 @@ _Static_assert(sizeof(struct drng_reader_slot) <= DRNG_SLOT_SIZE, "a seed reader
 
 struct drng_shared_reader {
     struct drng_reader_slot *slot;
-    uint64_t epoch; /* of the last use (clone.h) */
-    /*
-     * The generation (fork.h) in which the reader is in use; 0: not in use. A caller that finds its own generation here
-     * is a signal handler that interrupted the use.
-     */
-    atomic_uint_least64_t busy_in;
+    uint64_t epoch;                /* of the last use (clone.h) */
+    atomic_uint_least64_t used_by; /* the number of the thread (thread.h) that uses the reader; 0: none does */
 };
 
 /*

@@ -19,8 +19,8 @@
  *
  * Signal handlers may make every call but drng_open() and drng_close(), also while the same thread is in the middle of
  * one, on the same handle. There DRNG_E_BUSY says that the handler wants to reseed while its own thread is in the
- * middle of a call. Calls may change errno. A handler that leaves by siglongjmp() ends no call that it interrupted:
- * drng(3), "Threads, signals and forks".
+ * middle of a call. Calls may change errno. A handler that leaves by siglongjmp() or pthread_exit() ends no call
+ * that it interrupted: drng(3), "Threads, signals and forks".
  *
  * fork() and clone(): a child may go on with its parent's handles, and close them. It takes a new seed before its first
  * byte. The same holds for a copy of a virtual machine: drng(3), "Copies". If a signal handler forks in the middle of a

@@ -7,6 +7,7 @@
 #include "mixing/drbg/request_entropy.h"
 #include "mixing/machine/clone.h"
 #include "mixing/memory/secmem.h"
+#include "mixing/memory/thread.h"
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
 #include "provider/process.h"
@@ -131,19 +132,6 @@ static void unlock(void *vdrbg)
 
 /* ---- One request at a time, in one epoch ---- */
 
-/* Of the thread that was numbered last. Ordinary memory, so that a child counts on from its parent. */
-static atomic_uint_least64_t last_thread;
-
-/* The number of this thread, never 0. No other has it, in this process or in one that it was forked from. */
-static inline uint64_t this_thread(void)
-{
-    static _Thread_local uint64_t number;
-    if (__builtin_expect(number == 0, 0)) {
-        number = atomic_fetch_add(&last_thread, 1) + 1;
-    }
-    return number;
-}
-
 /* A signal handler has interrupted its thread's wait for the lock: another thread may be in the middle of a request. */
 static bool is_anothers(const struct drng_drbg *d)
 {
@@ -154,7 +142,7 @@ static bool is_anothers(const struct drng_drbg *d)
  * and asks it for another. */
 static inline bool enter(struct drng_drbg *d, uint64_t *epoch)
 {
-    const uint64_t self = this_thread();
+    const uint64_t self = drng_this_thread();
     *epoch = drng_epoch();
     if (__builtin_expect(atomic_load_explicit(&d->under_way, memory_order_relaxed) == self, 0) || is_anothers(d)) {
         return false;

@@ -41,12 +41,7 @@ struct drng_drbg {
     bool locking;
     struct drng_request_counts *counts; /* of this generator's requests */
 
-    /*
-     * The number of the thread whose request is under way; 0: none is. A thread that finds its own is a signal handler
-     * that has interrupted the request, also in a child that was forked in the middle of it and goes on in it. So a
-     * fork does not wipe this. In a child, the number of a thread that it does not have means nothing.
-     */
-    atomic_uint_least64_t under_way;
+    atomic_uint_least64_t under_way; /* the number of the thread (thread.h) whose request it is; 0: none is */
 
     int state;           /* EVP_RAND_STATE_* */
     uint64_t epoch;      /* in which it was seeded (clone.h) */

@@ -8,33 +8,19 @@
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/thread_table.h"
 
 enum {
     CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's, for its public and private generators */
     CHILD_RESEED_INTERVAL = 7 * 60,  /* seconds */
 };
 
-/* The generators of one thread, made at its first request. Only that thread uses them; the lock guards the table. */
-struct thread {
-    struct drng_threads *threads;
-    const void *owner; /* the address of the thread's `places`, unique among living threads */
-    struct drng_drbg *drbg[2];
-};
-
-/* A hash table with open addressing, at most half full. */
-struct table {
-    size_t size;   /* a power of two */
-    size_t filled; /* entries that are not NULL */
-    size_t living; /* entries of threads that have not ended */
-    struct thread *entry[];
-};
-
 struct drng_threads {
     const struct drng_core *core; /* all memory here is this core's */
     uint64_t id;                  /* never used twice in a process, so an outdated place matches nothing */
-    struct drng_lock *lock;       /* in a slot */
+    struct drng_lock *lock;       /* of the table and the primary; in a slot */
     struct drng_drbg *primary;
-    struct table *table; /* NULL: no thread has drawn yet */
+    struct drng_thread_table *table; /* NULL: no thread has drawn yet */
 };
 
 /*
@@ -49,108 +35,25 @@ static _Thread_local struct place {
     volatile uint64_t same_id;
 } places[PLACES];
 
-/* ---- The table of threads. Each change is one store, so that the table is consistent if the process forks. ---- */
+/* ---- Which threads have generators ---- */
 
-/* Replaces the entry of a thread that has ended. */
-static struct thread gone;
-
-enum { SMALLEST_TABLE = 16 };
-
-static size_t place_of(const struct table *table, const void *owner)
-{
-    const uint64_t spread = (uint64_t)(uintptr_t)owner * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(spread >> 32) & (table->size - 1);
-}
-
-/* The owner's entry, or else the first entry that is NULL. */
-static struct thread **look_up(struct table *table, const void *owner)
-{
-    size_t i = place_of(table, owner);
-    while (table->entry[i] != NULL && table->entry[i]->owner != owner) {
-        i = (i + 1) & (table->size - 1);
-    }
-    return &table->entry[i];
-}
-
-static struct table *new_table(const struct drng_core *core, size_t size)
-{
-    struct table *table = drng_zalloc(core, sizeof(*table) + size * sizeof(struct thread *));
-    if (table != NULL) {
-        table->size = size;
-    }
-    return table;
-}
-
-/* Replaces `table` by one with room for its living threads and one more. Ended threads are left out. */
-static bool replace(struct drng_threads *threads, struct table *table)
-{
-    size_t size = SMALLEST_TABLE;
-    while (table != NULL && size < 4 * (table->living + 1)) {
-        size *= 2;
-    }
-    struct table *fitting = new_table(threads->core, size);
-    if (fitting == NULL) {
-        return false;
-    }
-    for (size_t i = 0; table != NULL && i < table->size; i++) {
-        if (table->entry[i] != NULL && table->entry[i] != &gone) {
-            *look_up(fitting, table->entry[i]->owner) = table->entry[i];
-            fitting->filled++;
-            fitting->living++;
-        }
-    }
-    threads->table = fitting;
-    drng_free(threads->core, table);
-    return true;
-}
-
-static bool insert(struct drng_threads *threads, struct thread *thread)
-{
-    const struct table *table = threads->table;
-    if ((table == NULL || 2 * (table->filled + 1) > table->size) && !replace(threads, threads->table)) {
-        return false;
-    }
-    threads->table->filled++;
-    threads->table->living++;
-    *look_up(threads->table, thread->owner) = thread;
-    return true;
-}
-
-static void delete (struct drng_threads *threads, const struct thread *thread)
-{
-    struct table *table = threads->table;
-    struct thread **entry = look_up(table, thread->owner);
-    if (*entry == thread) {
-        *entry = &gone;
-        table->living--;
-    }
-    if (table->size > SMALLEST_TABLE && table->size > 16 * (table->living + 1)) {
-        (void)replace(threads, table);
-    }
-}
-
-static struct thread *find(const struct drng_threads *threads, const void *owner)
-{
-    return threads->table != NULL ? *look_up(threads->table, owner) : NULL;
-}
-
-static bool link_thread(struct drng_threads *threads, struct thread *thread)
+static bool link_thread(struct drng_threads *threads, struct drng_thread *thread)
 {
     if (!drng_lock(threads->lock)) {
         return false;
     }
-    const bool linked = insert(threads, thread);
+    const bool linked = drng_thread_table_insert(threads->core, &threads->table, thread);
     drng_unlock(threads->lock);
     return linked;
 }
 
 /* False: this is a signal handler that interrupted the holder of the lock. The entry stays until the process ends. */
-static bool unlink_thread(struct drng_threads *threads, const struct thread *thread)
+static bool unlink_thread(struct drng_threads *threads, const struct drng_thread *thread)
 {
     if (!drng_lock(threads->lock)) {
         return false;
     }
-    delete (threads, thread);
+    drng_thread_table_delete(threads->core, &threads->table, thread);
     drng_unlock(threads->lock);
     return true;
 }
@@ -178,21 +81,11 @@ uint64_t drng_threads_id(const struct drng_threads *threads)
     return threads->id;
 }
 
-static void free_thread(struct thread *thread)
+static void free_thread(struct drng_thread *thread)
 {
     drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PUBLIC]);
     drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PRIVATE]);
     drng_free(thread->threads->core, thread);
-}
-
-static void free_table(const struct drng_core *core, struct table *table)
-{
-    for (size_t i = 0; table != NULL && i < table->size; i++) {
-        if (table->entry[i] != NULL && table->entry[i] != &gone) {
-            free_thread(table->entry[i]);
-        }
-    }
-    drng_free(core, table);
 }
 
 void drng_threads_free(struct drng_threads *threads)
@@ -200,7 +93,7 @@ void drng_threads_free(struct drng_threads *threads)
     if (threads == NULL) {
         return;
     }
-    free_table(threads->core, threads->table);
+    drng_thread_table_free(threads->core, threads->table, free_thread);
     drng_drbg_freectx(threads->primary);
     drng_secmem_free(threads->lock);
     drng_free(threads->core, threads);
@@ -211,7 +104,7 @@ static struct place *place_for(uint64_t id)
     return &places[id % PLACES];
 }
 
-static void remember(const struct thread *thread)
+static void remember(const struct drng_thread *thread)
 {
     const uint64_t id = thread->threads->id;
     struct place *place = place_for(id);
@@ -235,7 +128,7 @@ static inline struct drng_drbg *remembered(const struct drng_provctx *provctx, i
     return __builtin_expect(before && after && drbg != NULL && drbg->provctx == provctx, 1) ? drbg : NULL;
 }
 
-static void forget(const struct thread *thread)
+static void forget(const struct drng_thread *thread)
 {
     struct place *place = place_for(thread->threads->id);
     if (place->id == thread->threads->id) {
@@ -246,7 +139,7 @@ static void forget(const struct thread *thread)
 /* libcrypto calls this in a thread that ends. */
 static void thread_ends(void *vthread)
 {
-    struct thread *thread = vthread;
+    struct drng_thread *thread = vthread;
     forget(thread);
     if (unlink_thread(thread->threads, thread)) {
         free_thread(thread);
@@ -317,7 +210,7 @@ static struct drng_drbg *primary_of(struct drng_provctx *provctx)
     return install_primary(provctx->threads, primary);
 }
 
-static bool make_generators(struct drng_provctx *provctx, struct thread *thread)
+static bool make_generators(struct drng_provctx *provctx, struct drng_thread *thread)
 {
     struct drng_drbg *primary = primary_of(provctx);
     if (primary == NULL) {
@@ -329,7 +222,7 @@ static bool make_generators(struct drng_provctx *provctx, struct thread *thread)
 }
 
 /* If libcrypto would not report the end of the thread, the thread gets no generators. */
-static bool register_thread(const struct drng_core *core, struct thread *thread)
+static bool register_thread(const struct drng_core *core, struct drng_thread *thread)
 {
     if (core->thread_start == NULL || !link_thread(thread->threads, thread)) {
         return false;
@@ -341,9 +234,9 @@ static bool register_thread(const struct drng_core *core, struct thread *thread)
     return true;
 }
 
-static struct thread *new_thread(struct drng_provctx *provctx)
+static struct drng_thread *new_thread(struct drng_provctx *provctx)
 {
-    struct thread *thread = drng_zalloc(&provctx->core, sizeof(*thread));
+    struct drng_thread *thread = drng_zalloc(&provctx->core, sizeof(*thread));
     if (thread == NULL) {
         return NULL;
     }
@@ -360,20 +253,20 @@ static struct thread *new_thread(struct drng_provctx *provctx)
  * Finds the calling thread's generators, which no other thread adds or removes; NULL: it has none yet. False: this is a
  * signal handler that interrupted the holder of the lock.
  */
-static bool find_own(struct drng_threads *threads, struct thread **thread)
+static bool find_own(struct drng_threads *threads, struct drng_thread **thread)
 {
     if (!drng_lock(threads->lock)) {
         return false;
     }
-    *thread = find(threads, places);
+    *thread = drng_thread_table_find(threads->table, places);
     drng_unlock(threads->lock);
     return true;
 }
 
-static struct thread *find_or_make(struct drng_provctx *provctx)
+static struct drng_thread *find_or_make(struct drng_provctx *provctx)
 {
     struct drng_threads *threads = provctx->threads;
-    struct thread *thread = NULL;
+    struct drng_thread *thread = NULL;
     if (!find_own(threads, &thread)) {
         drng_raise(&provctx->core, DRNG_R_BUSY, "a signal handler came while its thread made its generators");
         return NULL;
@@ -392,7 +285,7 @@ static struct thread *find_or_make(struct drng_provctx *provctx)
 /* Not inlined: a request is not to wait for what its slow path saves. NULL: an error is in the queue. */
 static __attribute__((noinline)) struct drng_drbg *look_further(struct drng_provctx *provctx, int which)
 {
-    const struct thread *thread = find_or_make(provctx);
+    const struct drng_thread *thread = find_or_make(provctx);
     return thread != NULL ? thread->drbg[which] : NULL;
 }
 

@@ -40,6 +40,9 @@ WAYS = {
     "random_provider": CONF / "random-provider.cnf",
     "random_provider, batch": CONF / "random-provider-batch.cnf",
     "random_provider, mixing": CONF / "random-provider-mixing.cnf",
+    # Generators that fill nothing: the cost of libcrypto itself.
+    "floor": CONF / "floor.cnf",
+    "random_provider, floor": CONF / "random-provider-floor.cnf",
 }
 SINCE_3_5 = "random_provider"
 

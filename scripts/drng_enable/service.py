@@ -220,6 +220,7 @@ class Service:
                 )
         args = (self.tree, self.request, self.check, self.request.profile, self._base(), text, self.own)
         profiles.compare(*args, f"--service {self.name}")
+        self.check.warn_of_closed_files(self.request.profile)
         guard = self.guard
         if guard and self._is_without_guard(drop_in):
             say(

@@ -159,6 +159,7 @@ class System:
                 say(under_way.describe())
             base = block.without_block(self.text, self.path)
             profiles.compare(self.tree, self.request, self.check, profile, base, self.text, self.path, "--system")
+            self.check.warn_of_closed_files(profile)
         else:
             say(f"{self.path}: drng is off")
         serving = self.check.serving(self.text)

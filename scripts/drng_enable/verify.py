@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from . import programs
+from . import access, programs
 from .block import decode
 from .output import Failure, complain, say, warn
 from .tree import Tree
@@ -200,6 +200,21 @@ class Check:
             "drng.so" in self.tree.names(d) for d in (*below, "/usr/lib/ossl-modules", "/usr/lib64/ossl-modules")
         )
 
+    # ---- Who may read it ----
+
+    def warn_of_closed_files(self, profile: str) -> None:
+        """OpenSSL passes over a file that it may not read, and says nothing."""
+        if not self.tree.live:
+            return
+        if closed := access.closed_to_others(self.path):
+            warn(
+                f"not every user may read {closed}: programs of those who may not get OpenSSL's own generator, and no "
+                "error; chmod o+rX opens it"
+            )
+        if closed := access.closed_to_others(f"{programs.openssl_directory('-m')}/drng.so"):
+            served = "get OpenSSL's own generator" if profile == "permissive" else "get no random numbers"
+            warn(f"not every user may read {closed}: programs of those who may not {served}; chmod o+rX opens it")
+
     # ---- The check ----
 
     def change(self, before: str, after: str, profile: str) -> None:
@@ -214,6 +229,7 @@ class Check:
             raise Failure(f"settings of {self.path} would be lost, as the warnings say; nothing has been changed")
         self._same_providers(before, after, profile)
         self._warn_of_old_fips(after)
+        self.warn_of_closed_files(profile)
         serving = self.serving(after)
         for line in serving.lines:
             (say if serving.by_drng else complain)(line)

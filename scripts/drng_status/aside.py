@@ -37,10 +37,9 @@ class Failure:
     reason: str
 
 
-def _serve(orders: int, answers: int, items: Sequence[Any], work: Work) -> None:
+def _serve(orders: int, answers: int, items: Sequence[Any], work: Work, null: int) -> None:
     """The child: an answer a line, to each number of an item. Its standard streams are nobody's, so that who waits for
     their end need not wait."""
-    null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     with os.fdopen(orders, "rb", buffering=0) as stream:
@@ -56,7 +55,9 @@ def _serve(orders: int, answers: int, items: Sequence[Any], work: Work) -> None:
 
 def _start(items: Sequence[Any], work: Work) -> tuple[int, tuple[int, int], int]:
     """The child, both ends of the pipe that it is told through, and the pipe that it answers through. With both ends
-    open in the parent, an order to a child that has ended is no SIGPIPE."""
+    open in the parent, an order to a child that has ended is no SIGPIPE. What cannot be opened raises here: of a child
+    that ends for it, nobody would learn why."""
+    null = os.open(os.devnull, os.O_RDWR)
     orders, tell = os.pipe()
     listen, answers = os.pipe()
     pid = os.fork()
@@ -65,10 +66,11 @@ def _start(items: Sequence[Any], work: Work) -> tuple[int, tuple[int, int], int]
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.close(tell)
             os.close(listen)
-            _serve(orders, answers, items, work)
+            _serve(orders, answers, items, work, null)
         finally:
             os._exit(0)
     os.close(answers)
+    os.close(null)
     return pid, (orders, tell), listen
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from . import aside, clones, config_file, needed, processes
+from . import aside, clones, config_file, inspection, needed
 from .instructions import INSTRUCTIONS
 from .text import printable, printable_all
 
@@ -337,7 +337,7 @@ def configuration(path: str, drng_conf: Path | None) -> dict[str, Any]:
 
 def what_the_counters_add() -> dict[str, Any]:
     """To the provider's parameters, of the process that this is."""
-    counters = processes.own_counters()
+    counters = inspection.own_counters()
     texts = {key: counters.get(key, "") for key in ("clone-reason", "claim-source")}
     return {"virtual-machine": counters.get("virtual-machine"), **texts}
 

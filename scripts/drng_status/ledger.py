@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import units
-from .processes import UNKNOWN, USES_DRNG, Process
+from .answers import UNKNOWN, USES_DRNG, Process
 from .text import LONGEST, printable
 
 FORMAT = 1

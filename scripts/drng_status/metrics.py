@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from . import VERSION, clones
+from .answers import RESTART, UNKNOWN, USES_DRNG, Process
 from .environment import verdict
 from .instructions import INSTRUCTIONS
 from .ledger import Ledger, Pair, named, pair_of
-from .processes import RESTART, UNKNOWN, USES_DRNG, Process
 from .states import STATES, state_of
 from .stats import CLONE_PROTECTIONS, LOCKED, MEMORY
 

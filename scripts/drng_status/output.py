@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from . import clones
+from .answers import SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
 from .instructions import INSTRUCTIONS
-from .processes import SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
 from .states import (
     CANNOT_TELL,
     FALLBACK,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from . import units
-from .processes import USES_DRNG, Process
+from .answers import USES_DRNG, Process
 from .states import FALLBACK, NOT_IN_USE, STATES, first_of, seeds, state_of
 
 FALLBACK_SEEDS, FAILURES = "fallback-seeds", "failures"

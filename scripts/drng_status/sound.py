@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import ledger, metrics, output, plugin
-from .processes import UNKNOWN, Process
+from .answers import UNKNOWN, Process
 
 # All that becomes of a process in any form.
 EVALUATIONS: tuple[Callable[[Process], Any], ...] = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .answers import OLDER, RESTART, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 from .instructions import INSTRUCTIONS, KNOWN
-from .processes import OLDER, RESTART, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
 # Exit statuses of --check, the worst last.
 HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3

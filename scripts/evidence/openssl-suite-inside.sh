@@ -70,8 +70,11 @@ configure()
         cp "$file.plain" "$file"
         [ -z "${1-}" ] || printf '\n.include %s\n' "$1" >>"$file"
     done
-    rm -f providers/drng.so
-    cp /drng/drng.so providers/
+    # In test/ too: tests with modules of their own look for all modules there.
+    for folder in providers test; do
+        rm -f "$folder/drng.so"
+        cp /drng/drng.so "$folder/"
+    done
 }
 
 # run_tests NAME [VARIABLE=VALUE...] - a failure of tests is a result; the end of the log tells.

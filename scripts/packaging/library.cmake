@@ -22,6 +22,7 @@ set(CPACK_DEBIAN_PACKAGE_DESCRIPTION)
 set(CPACK_PACKAGE_DESCRIPTION \"${description}\")
 set(CPACK_INSTALL_CMAKE_PROJECTS \"${PROJECT_BINARY_DIR};${PROJECT_NAME};${name};/\")
 ${more}")
+    install(DIRECTORY DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${name}" COMPONENT ${name}) # readable whatever the umask
     # For debian.cmake, as the packages named drng have it.
     install(FILES CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${name}" COMPONENT ${name})
 endfunction()

@@ -5,7 +5,7 @@
 
 #include <openssl/core.h>
 
-/* For OSSL_PROVIDER_add_builtin(). Offers the RAND algorithm "FLOOR", and random_bytes() for OpenSSL 3.5. */
+/* Built in or as a module. Offers the RAND algorithm "FLOOR", and random_bytes() for OpenSSL 3.5. */
 OSSL_provider_init_fn bench_floor_init;
 
 #endif

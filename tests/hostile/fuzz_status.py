@@ -14,13 +14,12 @@ import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scripts.drng_status import ledger, memory, metrics, output, plugin, processes
+from scripts.drng_status import answers, inspection, ledger, memory, metrics, output, plugin, procfs
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support import stats
 
@@ -108,7 +107,7 @@ class Counting(memory.Memory):
         return super().read(address, length)
 
 
-def everything(found: list[processes.Process]) -> str:
+def everything(found: list[answers.Process]) -> str:
     """In every form that there is."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
@@ -132,11 +131,11 @@ def look(proc: Path, process: FakeProcess) -> str:
     write(proc, PID, process)
     Counting.total = 0
     try:
-        found = processes.inspect(PID)
-    except processes.TargetError as error:
+        found = inspection.inspect(PID)
+    except answers.TargetError as error:
         return str(error)
     assert Counting.total < 8 << 20
-    assert processes.Process(**json.loads(json.dumps(asdict(found)))) == found
+    assert answers.Process(**json.loads(json.dumps(asdict(found)))) == found
     said = everything([found])
     assert all(character == "\n" or " " <= character <= "~" for character in said), ascii(said)
     return said
@@ -145,10 +144,9 @@ def look(proc: Path, process: FakeProcess) -> str:
 def run(examples: int, seed: int | None = None) -> None:
     with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
         proc = Path(directory)
-        old: dict[str, Any] = {"PROC": processes.PROC, "Memory": processes.Memory}
-        for name, value in old.items():
-            stack.callback(setattr, processes, name, value)
-        processes.PROC, processes.Memory = proc, Counting
+        stack.callback(setattr, procfs, "PROC", procfs.PROC)
+        stack.callback(setattr, inspection, "Memory", inspection.Memory)
+        procfs.PROC, inspection.Memory = proc, Counting
 
         @settings(
             max_examples=examples,

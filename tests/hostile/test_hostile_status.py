@@ -17,7 +17,21 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_status import aside, clones, config_file, environment, memory, output, processes, sound, text
+from scripts.drng_status import (
+    answers,
+    aside,
+    clones,
+    config_file,
+    environment,
+    inspection,
+    memory,
+    output,
+    processes,
+    procfs,
+    services,
+    sound,
+    text,
+)
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support.builds import CONF, RELEASE, ROOT
@@ -42,7 +56,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A /proc of the test's own."""
     folder = tmp_path / "proc"
     folder.mkdir()
-    monkeypatch.setattr(processes, "PROC", folder)
+    monkeypatch.setattr(procfs, "PROC", folder)
     return folder
 
 
@@ -404,9 +418,9 @@ def test_lines_that_make_no_sense_are_passed_over() -> None:
 # ---- Pages and modules ----
 
 
-def seen(proc: Path, process: FakeProcess) -> processes.Process:
+def seen(proc: Path, process: FakeProcess) -> answers.Process:
     write(proc, PID, process)
-    return processes.inspect(PID)
+    return inspection.inspect(PID)
 
 
 @pytest.mark.parametrize("relocated", (True, False))
@@ -415,7 +429,7 @@ def test_a_fake_module_is_read(proc: Path, relocated: bool, tag: int) -> None:
     """The control of what follows; a loader may leave the addresses in the dynamic section as they are in the file."""
     image = module(forged(), relocated=relocated, hash_tag=tag)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert (found.uses, found.counters.get("requests"), found.message) == (processes.USES_DRNG, 3, "")
+    assert (found.uses, found.counters.get("requests"), found.message) == (answers.USES_DRNG, 3, "")
 
 
 @pytest.mark.parametrize("name", (b"drng-0.1.0.so", b"drng.so.1", b"drng.so (deleted)"))
@@ -423,9 +437,9 @@ def test_a_module_of_another_name_is_read(proc: Path, name: bytes) -> None:
     """As "module = /opt/d/drng-0.1.0.so" has it."""
     image = module(forged())
     found = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/d/" + name), image=image))
-    assert (found.uses, found.counters.get("requests")) == (processes.USES_DRNG, 3)
+    assert (found.uses, found.counters.get("requests")) == (answers.USES_DRNG, 3)
     other = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/drng.so/libx.so"), image=image))
-    assert other.uses == processes.USES_NEITHER
+    assert other.uses == answers.USES_NEITHER
 
 
 ENDLESS = {
@@ -453,10 +467,10 @@ ENDLESS = {
 @pytest.mark.parametrize("changes", ENDLESS.values(), ids=ENDLESS.keys())
 def test_a_module_that_lies_is_a_row(proc: Path, changes: dict[str, int], monkeypatch: pytest.MonkeyPatch) -> None:
     # It fails where more is asked for than a module can need.
-    monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
+    monkeypatch.setattr(inspection, "Memory", fuzz_status.Counting)
     image = module(forged(), **changes)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert (found.uses, found.counters, found.hidden) == (processes.UNKNOWN, {}, False)
+    assert (found.uses, found.counters, found.hidden) == (answers.UNKNOWN, {}, False)
     assert found.message
 
 
@@ -465,7 +479,7 @@ def test_a_module_that_points_out_of_itself_is_not_followed(proc: Path) -> None:
     image = module(forged())
     outside = module(forged(), strtab=BASE + len(image)) + b"\0drng_counters\0"
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=outside))
-    assert (found.uses, found.message) == (processes.UNKNOWN, "its drng.so has an address outside of itself")
+    assert (found.uses, found.message) == (answers.UNKNOWN, "its drng.so has an address outside of itself")
 
 
 def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
@@ -473,7 +487,7 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
     numbers = dict.fromkeys(("rdseed", "rdrand", "failures", "rdseed_health", "rdrand_health", "last_seed"), last)
     image = module(forged(loaded=last, forks=last, healthy=last, requests=last, served=last, begun=0, **numbers))
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert found.uses == processes.USES_DRNG
+    assert found.uses == answers.USES_DRNG
     for number in (0, 1, 253402300800, 1 << 55, last):
         assert output.moment(number)
         assert output.ago(number)
@@ -481,10 +495,10 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
 
 
 def test_counters_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "Memory", fuzz_status.Counting)
+    monkeypatch.setattr(inspection, "Memory", fuzz_status.Counting)
     image = module(forged(request_counts_number=1 << 14, request_counts_size=1 << 14), load_memsz=1 << 31)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert (found.uses, found.message) == (processes.UNKNOWN, "the description of its counters makes no sense")
+    assert (found.uses, found.message) == (answers.UNKNOWN, "the description of its counters makes no sense")
 
 
 def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -498,29 +512,29 @@ def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytes
             image[0x400 + 40] = len(looks) & 0xFF
             return bytes(image[address - BASE : address - BASE + length])
 
-    monkeypatch.setattr(processes, "Memory", Changing)
+    monkeypatch.setattr(inspection, "Memory", Changing)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=bytes(image)))
-    assert found.uses == processes.USES_DRNG
+    assert found.uses == answers.USES_DRNG
     assert len(looks) < 30
 
 
 def test_ones_own_counters_where_proc_does_not_tell(proc: Path) -> None:
     """drng-status without a target says less then, and takes the machine for a virtual one."""
     unknown = {"virtual-machine": None, "clone-reason": "", "claim-source": ""}
-    assert processes.own_counters() == {}
+    assert inspection.own_counters() == {}
     assert environment.what_the_counters_add() == unknown
     write(proc, PID, FakeProcess(maps=b"not maps"))
     (proc / "self").rmdir()
     (proc / "self").symlink_to(str(PID))
-    assert processes.own_counters() == {}
+    assert inspection.own_counters() == {}
     image = module(forged(virtual_machine=1, clone_reason=b"because", claim_source=b"whose"))
     write(proc, PID, FakeProcess(maps=module_maps(len(image)), image=image))
     known = {"virtual-machine": True, "clone-reason": "because", "claim-source": "whose"}
     assert environment.what_the_counters_add() == known
     write(proc, PID, FakeProcess(stat=b"7 (server) Z 1 7 7 0"))
-    assert processes.own_counters() == {}
+    assert inspection.own_counters() == {}
     shutil.rmtree(proc)
-    assert processes.own_counters() == {}
+    assert inspection.own_counters() == {}
     assert clones.warning({"clone-protection": "none", **unknown}).startswith("copies of this machine may draw")
 
 
@@ -529,20 +543,20 @@ def test_memory_that_comes_in_pieces_or_not_at_all(proc: Path, monkeypatch: pyte
     process = FakeProcess(maps=module_maps(len(image)), image=image)
     pread = os.pread
     monkeypatch.setattr(os, "pread", lambda fd, length, offset: pread(fd, min(length, 7), offset))
-    assert seen(proc, process).uses == processes.USES_DRNG
+    assert seen(proc, process).uses == answers.USES_DRNG
 
     def fails(fd: int, length: int, offset: int) -> bytes:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "pread", fails)
     found = seen(proc, process)
-    assert (found.uses, found.message) == (processes.UNKNOWN, "its memory cannot be read: Input/output error")
+    assert (found.uses, found.message) == (answers.UNKNOWN, "its memory cannot be read: Input/output error")
 
 
 @pytest.mark.parametrize("content", (b"", b"7 (x", b"7 (x) S", b"7 (x) S y", b"\xff" * 100))
 def test_a_stat_that_makes_no_sense_is_a_row(proc: Path, content: bytes) -> None:
     found = seen(proc, FakeProcess(stat=content))
-    assert (found.uses, found.hidden) == (processes.UNKNOWN, True)
+    assert (found.uses, found.hidden) == (answers.UNKNOWN, True)
 
 
 def test_everything_at_once() -> None:
@@ -556,12 +570,12 @@ def test_a_number_that_is_used_anew_is_not_mistaken(proc: Path) -> None:
     """All is read through one descriptor of /proc/PID, which stands for the process and not for its number."""
     image = module(forged())
     write(proc, PID, FakeProcess(maps=module_maps(len(image)), image=image))
-    entry = processes.open_process(PID)
+    entry = procfs.open_process(PID)
     shutil.move(proc / str(PID), proc / "gone")
     write(proc, PID, FakeProcess(comm=b"another\n"))
-    found = processes.look_at(PID, entry)
+    found = inspection.look_at(PID, entry)
     os.close(entry)
-    assert (found.name, found.uses) == ("server", processes.USES_DRNG)
+    assert (found.name, found.uses) == ("server", answers.USES_DRNG)
 
 
 def test_a_zombie_is_named_and_left_out() -> None:
@@ -655,14 +669,14 @@ def test_slow_answers_add_up_to_the_time_for_all_of_them() -> None:
 def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aside, "ALTOGETHER", 0.0)
     (found,) = processes.inspect_all([os.getpid()])
-    assert (found.uses, found.hidden, found.message) == (processes.UNKNOWN, True, "not looked at: out of time")
+    assert (found.uses, found.hidden, found.message) == (answers.UNKNOWN, True, "not looked at: out of time")
     assert output.check_all([found])[0] == 3
     # Whose it is, no process can keep to itself.
-    assert (found.name, found.owner) == (Path("/proc/self/comm").read_text().strip(), processes.account(os.getuid()))
+    assert (found.name, found.owner) == (Path("/proc/self/comm").read_text().strip(), procfs.account(os.getuid()))
     # It may be one that drng does not serve.
-    code, line = output.check_all([found, judged(processes.USES_DRNG)])
+    code, line = output.check_all([found, judged(answers.USES_DRNG)])
     assert code == 3 and line.endswith("; processes that could not be looked at: 1, 1 for lack of time")
-    assert output.check_all([found, judged(processes.USES_LIBCRYPTO)])[0] == 2
+    assert output.check_all([found, judged(answers.USES_LIBCRYPTO)])[0] == 2
 
 
 def test_slow_processes_of_one_owner_use_up_no_time_of_another() -> None:
@@ -759,31 +773,31 @@ def test_a_configuration_that_hangs_ends(tmp_path: Path) -> None:
 
 
 def test_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "PROC", tmp_path / "proc")
-    for look in (lambda: processes.inspect(1), processes.everybody, lambda: processes.inspect_family(1)):
-        with pytest.raises(processes.TargetError, match="is not mounted here"):
+    monkeypatch.setattr(procfs, "PROC", tmp_path / "proc")
+    for look in (lambda: inspection.inspect(1), processes.everybody, lambda: processes.inspect_family(1)):
+        with pytest.raises(answers.TargetError, match="is not mounted here"):
             look()
 
 
 def test_hidden_processes_are_not_said_to_be_absent(proc: Path) -> None:
     (proc / "self").mkdir()
-    found = processes.inspect(1)
-    assert (found.uses, found.hidden) == (processes.UNKNOWN, True)
+    found = inspection.inspect(1)
+    assert (found.uses, found.hidden) == (answers.UNKNOWN, True)
     assert "hidepid" in found.message
-    with pytest.raises(processes.TargetError, match="there is no process"):
-        processes.inspect(1 << 40)
+    with pytest.raises(answers.TargetError, match="there is no process"):
+        inspection.inspect(1 << 40)
     write(proc, PID, FakeProcess())
     assert [(p.pid, p.hidden) for p in processes.everybody()] == [(1, True)]
 
 
 def test_numbers_that_go_in_circles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "parents", lambda: {1: 3, 2: 1, 3: 2})
-    assert processes.family(1) == [1, 2, 3]
+    monkeypatch.setattr(procfs, "parents", lambda: {1: 3, 2: 1, 3: 2})
+    assert procfs.family(1) == [1, 2, 3]
 
 
 def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever has a group of its own may make others in it, deeper than Python calls itself."""
-    monkeypatch.setattr(processes, "CGROUPS", (tmp_path,))
+    monkeypatch.setattr(services, "CGROUPS", (tmp_path,))
     here = tmp_path / "g"
     here.mkdir()
     deep = here
@@ -792,7 +806,7 @@ def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
         deep.mkdir()
     (deep / "cgroup.procs").write_text("12\n0\n")
     (here / "cgroup.procs").write_text("11\n")
-    found = processes.cgroup_members("/g")
+    found = services.cgroup_members("/g")
     # Neither can pytest: it would leave the directory where it is.
     subprocess.run(["rm", "-rf", str(here)], check=True)
     assert found == [11, 12]
@@ -805,7 +819,7 @@ def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_an_instruction_named_like_a_counter_is_not_believed(proc: Path, name: bytes) -> None:
     image = module(forged(names=(b"rdseed", name)))
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert found.uses == processes.UNKNOWN
+    assert found.uses == answers.UNKNOWN
     assert "an instruction that this drng-status does not know" in found.message
 
 
@@ -816,7 +830,7 @@ def test_one_that_cannot_be_evaluated_is_unknown_and_the_others_are_told_of(proc
     good.pid, good.owner, bad.owner = 8, "b", "a"
     del bad.counters["seeds-rdseed"]
     found = sound.checked([bad, good])
-    assert [process.uses for process in found] == [processes.UNKNOWN, processes.USES_DRNG]
+    assert [process.uses for process in found] == [answers.UNKNOWN, answers.USES_DRNG]
     assert bad.message == "its counters cannot be evaluated: KeyError" and not bad.hidden
     said = fuzz_status.everything(found)
     assert 'drng_processes{unit="none",owner="a",state="unknown"} 1' in said
@@ -826,14 +840,14 @@ def test_one_that_cannot_be_evaluated_is_unknown_and_the_others_are_told_of(proc
 # ---- --check over many ----
 
 
-def judged(uses: str, **changes: object) -> processes.Process:
+def judged(uses: str, **changes: object) -> answers.Process:
     counters = {"active-source": "rdseed", "begun": True, "requests": 1, "disabled-reason": "", "seeds-fallback": 0}
     counters |= {"seeds-rdseed": 1, "rdseed-retries": 0}
-    return processes.Process(1, "x", uses, counters=counters if uses == processes.USES_DRNG else {}, **changes)  # type: ignore[arg-type]
+    return answers.Process(1, "x", uses, counters=counters if uses == answers.USES_DRNG else {}, **changes)  # type: ignore[arg-type]
 
 
 def test_one_that_cannot_be_looked_at_decides_nothing_over_all() -> None:
-    drng, hidden = judged(processes.USES_DRNG), judged(processes.UNKNOWN, hidden=True)
+    drng, hidden = judged(answers.USES_DRNG), judged(answers.UNKNOWN, hidden=True)
     assert output.check_all([drng])[0] == 0
     code, line = output.check_all([hidden, drng, hidden])
     assert code == 0
@@ -841,7 +855,7 @@ def test_one_that_cannot_be_looked_at_decides_nothing_over_all() -> None:
     assert output.check_all([hidden])[0] == 3
     assert output.check_all([])[0] == 2
     # It is known to use drng, and nothing more.
-    assert output.check_all([drng, judged(processes.UNKNOWN)])[0] == 3
+    assert output.check_all([drng, judged(answers.UNKNOWN)])[0] == 3
     # Asked for by name, it counts.
     assert output.check_processes([drng, hidden])[0] == 3
 
@@ -1080,17 +1094,17 @@ def test_a_title_written_over_the_environment_leaves_what_the_service_says(proc:
     """As nginx does."""
     maps = mapping(BASE, BASE + 4096, "r-xp", 0, b"/usr/lib/libcrypto.so.3")
     write(proc, PID, FakeProcess(maps=maps, environ=b"ss master" + bytes(100)))
-    found = processes.inspect(PID, "/nowhere/drng.cnf")
+    found = inspection.inspect(PID, "/nowhere/drng.cnf")
     assert found.message.endswith(
         "OPENSSL_CONF names /nowhere/drng.cnf: there is no such file, so OpenSSL's own generator serves"
     )
-    assert processes.inspect(PID).message == "it uses libcrypto without drng"
+    assert inspection.inspect(PID).message == "it uses libcrypto without drng"
 
 
 def test_the_environment_of_a_service_is_understood() -> None:
-    assert processes.openssl_conf('A=b "OPENSSL_CONF=/a b/c.cnf" C=d') == "/a b/c.cnf"
-    assert processes.openssl_conf("A=b") is None
-    assert processes.openssl_conf('A="b') is None
+    assert services.openssl_conf('A=b "OPENSSL_CONF=/a b/c.cnf" C=d') == "/a b/c.cnf"
+    assert services.openssl_conf("A=b") is None
+    assert services.openssl_conf('A="b') is None
 
 
 def test_resource_is_used() -> None:

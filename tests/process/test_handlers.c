@@ -221,9 +221,41 @@ static void a_handler_while_its_thread_waits_for_a_reader(void)
     drng_secmem_free(slot);
 }
 
+/* In the child that a signal handler forks, another one comes before this goes on. */
+static enum drng_result fork_and_use_reader(void *child_used, struct drng_seed_reader *reader)
+{
+    if (child == 0) {
+        used = reader;
+        return DRNG_OK;
+    }
+    child = fork();
+    if (child == 0) {
+        use_reader();
+        *(bool *)child_used = used == &shared.slot->reader;
+    }
+    return DRNG_OK;
+}
+
+static void two_handlers_in_the_middle_of_a_use(void)
+{
+    int status = -1;
+    bool used_in_handler = false;
+    shared = (struct drng_shared_reader){.slot = drng_secmem_alloc()};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(shared.slot);
+    child = -1;
+    CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, fork_and_use_reader, &used_in_handler), DRNG_OK);
+    if (child == 0) {
+        _exit(!used_in_handler && used == &shared.slot->reader ? 0 : FAILED);
+    }
+    CU_ASSERT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
+    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    drng_secmem_free(shared.slot);
+}
+
 static const struct unit_test tests[] = {
     {"a handler while its thread waits for the lock", a_handler_while_its_thread_waits_for_the_lock},
     {"a handler while its thread waits for a reader", a_handler_while_its_thread_waits_for_a_reader},
+    {"two handlers in the middle of a reader's use", two_handlers_in_the_middle_of_a_use},
     {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
     {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
     {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},

@@ -84,6 +84,19 @@ def test_install_puts_everything_in_place(tmp_path: Path) -> None:
     assert "--service" in output(str(tmp_path / "usr/bin/drng-status"), "--help")
 
 
+def test_everybody_may_read_what_is_installed(tmp_path: Path) -> None:
+    """Whatever the umask: OpenSSL passes over a profile that it may not read, and serves by itself."""
+    env = {"DESTDIR": str(tmp_path / "root"), "PATH": "/usr/bin:/bin"}
+    install = ["cmake", "--install", str(BUILD / "release"), "--prefix", "/usr"]
+    subprocess.run(install, env=env, umask=0o077, check=True, capture_output=True)
+    paths = list((tmp_path / "root").rglob("*"))
+    assert paths
+    wanted = {True: 0o755, False: 0o444}
+    closed = [p for p in paths if not p.is_symlink() and ~p.stat().st_mode & wanted[p.is_dir()]]
+    # What stands above the installation is there already where there is no DESTDIR.
+    assert not [p for p in closed if "drng" in p.name or "drng" in p.parent.name]
+
+
 def test_the_module_holds_its_probes() -> None:
     """Where the build found sys/sdt.h (Debian's systemtap-sdt-dev), all five; else none."""
     found = "HAVE_SYS_SDT_H:INTERNAL=1" in (BUILD / "release" / "CMakeCache.txt").read_text()

@@ -5,6 +5,7 @@ disk that somebody else may have prepared for root.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -736,6 +737,97 @@ def test_nobody_listens_to_drng_conf(way: str) -> None:
     result = subprocess.run(["sh", "-c", f'"$@" {way}', "sh", *words], capture_output=True, check=False)
     assert result.returncode == 74
     assert b"Traceback" not in result.stderr
+
+
+# ---- Files that only root may read ----
+
+
+def test_what_other_users_may_not_read_is_warned_of(image: Image) -> None:
+    """They get another generator than root, to whom all seems well; or, without the module, none."""
+    image.conf.chmod(0o640)
+    assert "not every user may read /etc/ssl/openssl.cnf: programs of those who may not get" in image.ok(
+        "on", "--system"
+    )
+    assert "not every user may read" in image.ok("status", "--system")
+    image.ok("off", "--system")
+    image.conf.chmod(0o644)
+    assert "not every user" not in image.ok("on", "--system")
+    image.ok("off", "--system")
+    (image.root / "etc/ssl").chmod(0o750)
+    assert "not every user may read /etc/ssl: " in image.ok("on", "--system")
+    (image.root / "etc/ssl").chmod(0o755)
+    image.ok("off", "--system")
+    (image.root / "etc/ssl/drng").chmod(0o700)
+    for verb in ("on", "status"):
+        assert "not every user may read /etc/ssl/drng: " in image.ok(verb, "--service", "nginx")
+
+
+@pytest.mark.parametrize(("profile", "served"), [("strict", "no random"), ("permissive", "OpenSSL's own")])
+def test_a_module_that_other_users_may_not_read_is_warned_of(image: Image, profile: str, served: str) -> None:
+    (image.modules / "drng.so").chmod(0o700)
+    said = image.ok("on", "--system", "--profile", profile)
+    assert re.search(rf"not every user may read \S*/drng.so: .* get {served}", said)
+
+
+# ---- A machine without what every machine has ----
+
+READERS = ("drng-enable status --system", f"drng-conf {CONF}/drng.cnf", "drng-status --check", "drng-status --all")
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> None:
+    """What has failed says so in one line, whose subject is the program."""
+    said = (result.stdout + result.stderr).strip()
+    assert "Traceback" not in said, said
+    assert "please report it" not in said, said
+    assert len(said.splitlines()) == 1, said
+    assert said.startswith("drng"), said
+
+
+# What each program does early, and what Python raises there under a limit (ulimit -v, -u).
+LIMITS = (
+    ("drng-enable status --system", "subprocess.run", "MemoryError()", 1),
+    (f"drng-conf {CONF}/drng.cnf", "ctypes.CDLL", "MemoryError()", 2),
+    (f"drng-conf {CONF}/drng.cnf", "dataclasses.dataclass", "MemoryError()", 2),
+    (f"drng-conf {CONF}/drng.cnf", "threading.Timer.start", 'RuntimeError("can\'t start new thread")', 2),
+    ("drng-status --check", "os.fork", "MemoryError()", 3),
+    ("drng-status --all", "os.fork", "MemoryError()", 3),
+)
+
+
+@pytest.mark.parametrize(("command", "function", "error", "status"), LIMITS)
+def test_a_limit_on_memory_or_threads(command: str, function: str, error: str, status: int) -> None:
+    program, *arguments = command.split()
+    script = str(ROOT / "scripts" / program)
+    module = function.partition(".")[0]
+    code = (
+        f"import runpy, sys, {module}\n"
+        f"def refuse(*_, **__): raise {error}\n"
+        f"{function} = refuse\n"
+        f"sys.argv = {[script, *arguments]}\n"
+        f"runpy.run_path({script!r}, run_name='__main__')\n"
+    )
+    words = ["/usr/bin/python3", "-I", "-c", code]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    one_line(result)
+    assert "ulimit -v" in result.stderr
+    assert result.returncode == status
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_no_dev_null(command: str) -> None:
+    """As in a folder that somebody unpacks a system into. What needs the device names it."""
+    if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    program, *arguments = command.split()
+    hidden = 'mount -t tmpfs tmpfs /dev && exec "$@"'
+    words = ["unshare", "--mount", "sh", "-c", hidden, "sh", str(ROOT / "scripts" / program), *arguments]
+    result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if program == "drng-conf":
+        assert result.returncode == 0, result.stderr
+    else:
+        one_line(result)
+        assert result.returncode == (1 if program == "drng-enable" else 3)
+        assert "/dev/null" in result.stderr
 
 
 # ---- An image's openssl.cnf that is to cost time or memory ----

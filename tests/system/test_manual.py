@@ -11,6 +11,8 @@ from typing import ClassVar
 
 import pytest
 
+from scripts.drng_enable import arguments
+from scripts.drng_enable.output import Failure
 from tests.support.builds import BUILD, CONF, PAGES, RELEASE, ROOT, ConfigWriter
 from tests.support.keys import instructions_by_machine, keys_of_drng_conf, keys_of_the_provider
 
@@ -290,6 +292,37 @@ def test_options_are_those_of_the_program(page: str) -> None:
     assert {o for tag in tags for o in re.findall(r"--[a-z-]+", tag)} == options
     synopsis = set(re.findall(r"--[a-z-]+", section(page, "SYNOPSIS")))
     assert synopsis <= options
+
+
+# ---- Commands ----
+
+DOCUMENTS = ["README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
+
+
+def typed_commands(document: str) -> list[str]:
+    """What its lines of commands, and the remarks on them, give drng-enable."""
+    lines = [line for line in (ROOT / document).read_text().splitlines() if line.startswith("    ")]
+    return [
+        words for line in lines for words in re.findall(r"drng-enable ((?:on|off|status|confirm)\b[\w ./-]*)", line)
+    ]
+
+
+def test_drng_enable_takes_every_command_of_the_documents() -> None:
+    """A reader types them one after the other, and does not stop where one of them was refused."""
+    commands = [(document, words) for document in DOCUMENTS for words in typed_commands(document)]
+    assert len(commands) > 10
+    for document, words in commands:
+        try:
+            arguments.parse(words.split())
+        except Failure as error:
+            pytest.fail(f"{document}: drng-enable {words}: {error}")
+
+
+def test_what_is_installed_is_removed_only_where_drng_is_off() -> None:
+    """Without the module, the strict profile leaves every program without random numbers."""
+    removals = [line for line in (ROOT / "README.md").read_text().splitlines() if "install_manifest.txt" in line]
+    assert removals
+    assert all(line.startswith("    drng-enable off --system && xargs rm ") for line in removals)
 
 
 @pytest.mark.parametrize("program", ["drng-conf", "drng_status/instructions.py"])

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import environment, files, ledger, metrics, processes, states, text, units
+from scripts.drng_status import answers, environment, files, ledger, metrics, states, text, units
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import forged
 from tests.support.targets import NOBODY, PER_PROCESS, PINNED, build_module, holding, status, target
@@ -94,7 +94,7 @@ def test_names_that_are_made_up_have_one_label(unit: str, label: str) -> None:
 KEYS = ("requests", "seeds-rdseed")
 
 
-def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1, **changes: Any) -> processes.Process:
+def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1, **changes: Any) -> answers.Process:
     counters = {
         "active-source": "rdseed",
         "loaded": 1,
@@ -109,9 +109,9 @@ def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1
         "disabled-reason": "",
         "version": "1",
     }
-    uses = changes.pop("uses", processes.USES_DRNG)
-    known = counters if uses == processes.USES_DRNG else {}
-    return processes.Process(pid, "x", uses, unit=unit, owner="o", ticks=ticks, counters={**known, **changes})
+    uses = changes.pop("uses", answers.USES_DRNG)
+    known = counters if uses == answers.USES_DRNG else {}
+    return answers.Process(pid, "x", uses, unit=unit, owner="o", ticks=ticks, counters={**known, **changes})
 
 
 A = ("a.service", "o")
@@ -122,7 +122,7 @@ def kept() -> ledger.Ledger:
     return ledger.Ledger(KEYS)
 
 
-def requests(kept: ledger.Ledger, *found: processes.Process, now: float = 1.0, boot: str = "b") -> int:
+def requests(kept: ledger.Ledger, *found: answers.Process, now: float = 1.0, boot: str = "b") -> int:
     """The total after a look, through the file in which it is kept."""
     kept.look(found, now, boot)
     again = ledger.Ledger.from_json(kept.keys, kept.to_json().encode())
@@ -151,16 +151,16 @@ def test_a_program_that_starts_another_counts_on(kept: ledger.Ledger) -> None:
 
 def test_what_cannot_be_read_for_once_is_not_counted_twice(kept: ledger.Ledger) -> None:
     assert requests(kept, made_up(1, 10)) == 10
-    assert requests(kept, made_up(1, uses=processes.UNKNOWN, ticks=0)) == 10
+    assert requests(kept, made_up(1, uses=answers.UNKNOWN, ticks=0)) == 10
     assert requests(kept, made_up(1, 12)) == 12
     # One that has unloaded drng has ended as far as drng goes.
-    assert requests(kept, made_up(1, uses=processes.USES_LIBCRYPTO)) == 12
+    assert requests(kept, made_up(1, uses=answers.USES_LIBCRYPTO)) == 12
     assert requests(kept, made_up(1, 1)) == 13
 
 
 def test_a_restart_of_the_machine_ends_all(kept: ledger.Ledger) -> None:
     assert requests(kept, made_up(1, 10)) == 10
-    assert requests(kept, made_up(1, uses=processes.UNKNOWN), boot="c") == 10
+    assert requests(kept, made_up(1, uses=answers.UNKNOWN), boot="c") == 10
     assert requests(kept, made_up(1, 12), boot="c") == 22
     # The same number, and by chance all else.
     assert requests(kept, made_up(1, 13), boot="d") == 35
@@ -184,7 +184,7 @@ def test_a_group_that_nobody_sees_is_forgotten(kept: ledger.Ledger) -> None:
 
 
 def test_groups_are_bounded_and_those_with_drng_come_first(kept: ledger.Ledger) -> None:
-    crowd = [made_up(i, unit=f"u{i:04}.service", uses=processes.USES_LIBCRYPTO) for i in range(1, 300)]
+    crowd = [made_up(i, unit=f"u{i:04}.service", uses=answers.USES_LIBCRYPTO) for i in range(1, 300)]
     names = kept.look([*crowd, made_up(1000, unit="zz.service")], 1.0, "b")
     assert len(set(names.values())) <= ledger.MOST + 1
     assert names[("zz.service", "o")] == ("zz.service", "o")
@@ -278,7 +278,7 @@ def test_names_that_processes_have_are_names_in_the_state() -> None:
 
 
 def test_users_without_an_account_do_not_fill_the_groups(kept: ledger.Ledger) -> None:
-    def owned(pid: int, owner: str, unit: str = "session-4.scope") -> processes.Process:
+    def owned(pid: int, owner: str, unit: str = "session-4.scope") -> answers.Process:
         process = made_up(pid, unit=unit)
         process.owner = owner
         return process
@@ -305,7 +305,7 @@ def test_every_count_is_there_with_all_its_values() -> None:
     for state in states.STATES:
         assert found[f'drng_processes{{{who},state="{state}"}}'] == int(state == states.SERVED)
         assert gone[f'drng_processes{{{who},state="{state}"}}'] == 0
-    for reason in processes.RESTART:
+    for reason in answers.RESTART:
         assert found[f'drng_restart_needed_processes{{{who},reason="{reason}"}}'] == 0
     for source in (*environment.INSTRUCTIONS, "fallback"):
         assert f'drng_seeds_total{{{who},source="{source}"}}' in gone
@@ -320,10 +320,10 @@ STATES = [
     ({"seeds-rdseed": 0}, states.IN_FALLBACK),
     ({"active-source": "none"}, states.FAILED),
     ({"requests": 0, "seeds-rdseed": 0}, states.NOTHING_DRAWN),
-    ({"uses": processes.USES_LIBCRYPTO}, states.WITHOUT),
-    ({"uses": processes.SUPERVISES}, states.NOTHING_DRAWN),
-    ({"uses": processes.UNKNOWN}, states.NOT_KNOWN),
-    ({"uses": processes.USES_NEITHER}, ""),
+    ({"uses": answers.USES_LIBCRYPTO}, states.WITHOUT),
+    ({"uses": answers.SUPERVISES}, states.NOTHING_DRAWN),
+    ({"uses": answers.UNKNOWN}, states.NOT_KNOWN),
+    ({"uses": answers.USES_NEITHER}, ""),
 ]
 
 
@@ -333,7 +333,7 @@ def test_each_process_is_in_one_state(changes: dict[str, Any], state: str) -> No
     assert states.state_of(process) == state
     counted = samples(metrics.per_unit([process]))
     assert sum(value for name, value in counted.items() if name.startswith("drng_processes")) == int(state != "")
-    process.restart = processes.REPLACED
+    process.restart = answers.REPLACED
     hidden = (states.IN_FALLBACK, states.FAILED)
     assert states.state_of(process) == (state if state in hidden else states.NEEDS_RESTART)
 

@@ -11,7 +11,18 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import config_file, output, plugin, processes, states, units
+from scripts.drng_status import (
+    answers,
+    config_file,
+    inspection,
+    output,
+    plugin,
+    processes,
+    procfs,
+    services,
+    states,
+    units,
+)
 from tests.support.builds import CONF, RELEASE, ROOT, need
 from tests.support.stats import forged
 from tests.support.targets import PER_PROCESS, PINNED, STATUS, as_json, build_module, holding, status, target
@@ -43,22 +54,22 @@ def test_a_module_that_has_been_replaced(tmp_path: Path) -> None:
         assert status("--check", "--pid", str(pid)).returncode == 0
         (tmp_path / "new").write_bytes(module.read_bytes())
         (tmp_path / "new").rename(module)
-        told(pid, processes.REPLACED, "has been replaced or removed: restart it")
+        told(pid, answers.REPLACED, "has been replaced or removed: restart it")
         assert status("--check", "--pid", str(pid)).returncode == 1
         assert status("--check", "--all").returncode != 0
 
 
 def test_an_older_module_is_told_by_its_version(tmp_path: Path) -> None:
     with holding(build_module(tmp_path, forged(version=b"0.0.9"))) as pid:
-        told(pid, processes.OLDER, "it has loaded an older drng than")
+        told(pid, answers.OLDER, "it has loaded an older drng than")
 
 
 @pytest.mark.parametrize("layout", [1, 3])
 def test_an_older_module_is_told_by_its_counters(tmp_path: Path, layout: int) -> None:
     with holding(build_module(tmp_path, forged(layout=layout))) as pid:
-        shown = processes.inspect(pid)
+        shown = inspection.inspect(pid)
         assert status("--check", "--pid", str(pid)).returncode == 3
-    assert (shown.uses, shown.restart) == (processes.UNKNOWN, processes.OLDER)
+    assert (shown.uses, shown.restart) == (answers.UNKNOWN, answers.OLDER)
     assert states.state_of(shown) == states.NEEDS_RESTART
 
 
@@ -68,8 +79,8 @@ def test_an_older_module_is_told_by_its_counters(tmp_path: Path, layout: int) ->
     + [(text, False) for text in ("", "x", "0.0.9x", "0..1", "-1", "0.0.", "\x1b")],
 )
 def test_versions(version: str, older: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "VERSION", "0.1.0")
-    assert processes.is_older(version) == older
+    monkeypatch.setattr(inspection, "VERSION", "0.1.0")
+    assert inspection.is_older(version) == older
 
 
 # ---- An openssl.cnf that names drng since ----
@@ -100,9 +111,7 @@ def test_a_process_that_is_older_than_the_configuration(without: Path) -> None:
         process.do("draw 1 16")
         assert seen(process.pid)["state"] == states.WITHOUT
         as_written(without, (CONF / "drng.cnf").read_text())
-        told(
-            process.pid, processes.CONFIGURATION, "its openssl.cnf names drng, but did not when it started: restart it"
-        )
+        told(process.pid, answers.CONFIGURATION, "its openssl.cnf names drng, but did not when it started: restart it")
         assert status("--check", "--pid", str(process.pid)).returncode == 2
         # A child has the libcrypto of its parent, whenever it was forked.
         child = int(process.do("fork 1"))
@@ -129,10 +138,10 @@ def test_the_restarted_process_is_served(without: Path) -> None:
 
 def test_among_all_it_is_a_warning_and_beside_others_too(without: Path) -> None:
     user = made_up(1)
-    late = processes.Process(2, "y", processes.USES_LIBCRYPTO, "why", restart=processes.CONFIGURATION)
+    late = answers.Process(2, "y", answers.USES_LIBCRYPTO, "why", restart=answers.CONFIGURATION)
     assert output.check_all([user])[0] == 0
     result, line = output.check_all([user, late])
-    assert (result, line) == (1, f"hardware serves: rdseed in 1 of 1 (1 x); 2 y: {processes.RESTART['configuration']}")
+    assert (result, line) == (1, f"hardware serves: rdseed in 1 of 1 (1 x); 2 y: {answers.RESTART['configuration']}")
     assert output.check_processes([user, late])[0] == 2
     assert output.check_all([late])[0] == 2
 
@@ -144,7 +153,7 @@ def test_what_systemd_would_give_counts_from_its_own_change(tmp_path: Path) -> N
     with target({"OPENSSL_CONF": "/dev/null"}) as process:
         process.do("draw 1 16")
         now = units.Configuration("", {"none": units.Setting(str(path), time.time() + 1)})
-        assert [p.restart for p in processes.inspect_family(process.pid, now)] == [processes.CONFIGURATION]
+        assert [p.restart for p in processes.inspect_family(process.pid, now)] == [answers.CONFIGURATION]
         now = units.Configuration("", {"none": units.Setting(str(path), 0.0)})
         assert [p.restart for p in processes.inspect_family(process.pid, now)] == [""]
 
@@ -157,12 +166,12 @@ def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypat
         f"{tmp_path}/unit\nprintf 'Id=b.service\\nEnvironment=\\n\\nId=c.service\\nEnvironment=\"OPENSSL_CONF=\\n\\n'\n"
     )
     program.chmod(0o755)
-    monkeypatch.setattr(processes, "PATH", f"{tmp_path}:{processes.PATH}")
-    monkeypatch.setattr(processes, "SYSTEMD", tmp_path)
+    monkeypatch.setattr(services, "PATH", f"{tmp_path}:{services.PATH}")
+    monkeypatch.setattr(services, "SYSTEMD", tmp_path)
     changed = (tmp_path / "unit").stat().st_ctime
-    assert processes.unit_settings() == {"a.service": units.Setting("/x.cnf", changed)}
+    assert services.unit_settings() == {"a.service": units.Setting("/x.cnf", changed)}
     program.write_text("#!/bin/sh\nexit 1\n")
-    assert processes.unit_settings() == {}
+    assert services.unit_settings() == {}
 
 
 # ---- Which openssl.cnf loads drng ----
@@ -228,16 +237,16 @@ def test_a_missing_include_does_not_end_the_reading(tmp_path: Path) -> None:
 def test_the_start_of_a_process() -> None:
     before = time.time()
     with subprocess.Popen(["sleep", "60"]) as process:
-        found = processes.inspect(process.pid)
+        found = inspection.inspect(process.pid)
         process.kill()
-    assert abs(processes.started_at(found.ticks) - before) < 5
-    assert found.owner == processes.owner_name(os.geteuid())
+    assert abs(procfs.started_at(found.ticks) - before) < 5
+    assert found.owner == procfs.owner_name(os.geteuid())
 
 
 # ---- Thresholds and performance data ----
 
 
-def made_up(pid: int, unit: str = "a.service", fallback: int = 0, failures: int = 0) -> processes.Process:
+def made_up(pid: int, unit: str = "a.service", fallback: int = 0, failures: int = 0) -> answers.Process:
     counters = {
         "active-source": "rdseed",
         "begun": True,
@@ -249,7 +258,7 @@ def made_up(pid: int, unit: str = "a.service", fallback: int = 0, failures: int 
         "health-failures": 0,
         "disabled-reason": "",
     }
-    return processes.Process(pid, "x", processes.USES_DRNG, unit=unit, owner="o", counters=counters)
+    return answers.Process(pid, "x", answers.USES_DRNG, unit=unit, owner="o", counters=counters)
 
 
 @pytest.mark.parametrize(
@@ -345,12 +354,12 @@ def test_the_line_has_an_end_and_so_has_the_work() -> None:
     """Each process has reasons of its own, in a unit of its own."""
     found = [made_up(i, f"u{i:05}.service", fallback=1) for i in range(3000)]
     for process in found:
-        process.restart = processes.OLDER
+        process.restart = answers.OLDER
         process.counters |= {"active-source": "fallback", "disabled-reason": f"{process.pid} " * 50}
         process.counters |= {"virtual-machine": True, "clone-protection": "none", "clone-reason": f"r{process.pid}"}
     evaluated = []
 
-    def reason(process: processes.Process) -> str:
+    def reason(process: answers.Process) -> str:
         evaluated.append(process.pid)
         return f"reason {process.pid:05}"
 
@@ -387,8 +396,8 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
     """What it prints is not believed, and does not decide whether processes are told of."""
     script = (
         "import sys; sys.argv = ['drng-status', '--needs-restart']; sys.path.insert(0, sys.orig_argv[-1]);"
-        "from scripts.drng_status import processes; from pathlib import Path;"
-        f"processes.PATH = {str(tmp_path)!r}; processes.SYSTEMD = Path('/'); print(processes.unit_settings())"
+        "from scripts.drng_status import answers, inspection, processes, procfs, services; from pathlib import Path;"
+        f"services.PATH = {str(tmp_path)!r}; services.SYSTEMD = Path('/'); print(services.unit_settings())"
     )
     program = tmp_path / "systemctl"
     program.write_bytes(b"#!/bin/sh\nprintf 'Id\\n=\\n\\377\\0Environment=OPENSSL_CONF=\"x\\n\\n\\n=Id==\\n'\n")

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_status import output, processes, stats
+from scripts.drng_status import answers, inspection, output, processes, procfs, services, stats
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.servers import (
     NGINX,
@@ -220,7 +220,7 @@ def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: st
     with haproxy(tmp_path, {}) as (master, _):
         family = as_json("--pid", str(master))["processes"]
         check = status("--check", "--pid", str(master))
-    assert [p["uses"] for p in family] == [processes.SUPERVISES, "drng"]
+    assert [p["uses"] for p in family] == [answers.SUPERVISES, "drng"]
     assert family[1]["requests"] > 0
     assert check.returncode == 0, check.stdout
     assert check.stdout.startswith(f"drng: hardware serves: {hardware} in 1 of 1 (")
@@ -229,13 +229,13 @@ def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: st
 
 def test_no_other_parent_is_excused() -> None:
     def supervised(name: str) -> str:
-        master = processes.Process(1, name, processes.USES_LIBCRYPTO, program="1:2", program_name=name, config="")
-        worker = processes.Process(2, name, processes.USES_DRNG, parent=1, program="1:2", program_name=name)
+        master = answers.Process(1, name, answers.USES_LIBCRYPTO, program="1:2", program_name=name, config="")
+        worker = answers.Process(2, name, answers.USES_DRNG, parent=1, program="1:2", program_name=name)
         processes.mark_supervisors([master, worker])
         return master.uses
 
-    assert supervised("haproxy") == processes.SUPERVISES
-    assert supervised("python3.11") == supervised("") == processes.USES_LIBCRYPTO
+    assert supervised("haproxy") == answers.SUPERVISES
+    assert supervised("python3.11") == supervised("") == answers.USES_LIBCRYPTO
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
@@ -320,7 +320,7 @@ def test_a_process_without_libcrypto_is_said_to_be_one() -> None:
 
 def test_helpers_without_libcrypto_are_left_out() -> None:
     with subprocess.Popen(["sh", "-c", "cat; true"], stdin=subprocess.PIPE) as process:
-        wait_for(lambda: len(processes.family(process.pid)) == 2, "the shell to start its child")
+        wait_for(lambda: len(procfs.family(process.pid)) == 2, "the shell to start its child")
         family = as_json("--pid", str(process.pid))["processes"]
     assert [(p["pid"], p["uses"]) for p in family] == [(process.pid, "no libcrypto")]
 
@@ -450,8 +450,8 @@ def test_a_file_of_that_name_that_is_only_read_is_no_module(tmp_path: Path) -> N
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
-        seen = processes.inspect(process.pid)
-    assert seen.uses in (processes.USES_NEITHER, processes.USES_LIBCRYPTO)
+        seen = inspection.inspect(process.pid)
+    assert seen.uses in (answers.USES_NEITHER, answers.USES_LIBCRYPTO)
 
 
 def test_an_older_drng_is_named(tmp_path: Path) -> None:
@@ -617,7 +617,7 @@ def test_the_claim_is_in_every_form(number: int, name: str, tmp_path: Path) -> N
     assert (process["claim"], process["claim-source"], process["last-seed-bits"]) == (name, "whose", 576)
 
 
-def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", drawn: int = 1) -> processes.Process:
+def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", drawn: int = 1) -> answers.Process:
     """A process in a virtual machine."""
     counters: dict[str, Any] = {
         "active-source": source,
@@ -631,13 +631,13 @@ def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", d
         "clone-protection": protection,
         "clone-reason": "because",
     }
-    return processes.Process(pid, "x", processes.USES_DRNG, counters=counters)
+    return answers.Process(pid, "x", answers.USES_DRNG, counters=counters)
 
 
 def test_one_unprotected_process_among_others_is_a_warning_and_hides_nothing_worse() -> None:
     apart, alike = made_up(1), made_up(2, protection="none")
     warning = f"; 2 x: copies of this machine may draw the same bytes: because{WHAT_TO_DO}"
-    hidden = processes.Process(9, "?", processes.UNKNOWN, "why", hidden=True)
+    hidden = answers.Process(9, "?", answers.UNKNOWN, "why", hidden=True)
     assert output.check_processes([apart, apart])[0] == 0
     for check in (output.check_processes, output.check_all):
         assert check([apart, alike]) == (1, f"hardware serves: rdseed in 2 of 2 (1 x, 2 x){warning}")
@@ -646,8 +646,8 @@ def test_one_unprotected_process_among_others_is_a_warning_and_hides_nothing_wor
     for other, status_of_it in (
         (made_up(3, source="fallback"), 1),
         (made_up(3, source="none"), 2),
-        (processes.Process(3, "y", processes.USES_LIBCRYPTO), 2),
-        (processes.Process(3, "y", processes.UNKNOWN), 3),
+        (answers.Process(3, "y", answers.USES_LIBCRYPTO), 2),
+        (answers.Process(3, "y", answers.UNKNOWN), 3),
         (made_up(3, drawn=0), 1),
     ):
         result, line = output.check_processes([alike, other])
@@ -798,10 +798,10 @@ def test_the_worst_of_a_family_decides() -> None:
         sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none", "idle": "rdseed"}
         no_seeds = dict.fromkeys(("seeds-rdrand", "seeds-fallback"), 0)
         family = [
-            processes.Process(
+            answers.Process(
                 i,
                 "x",
-                processes.USES_DRNG,
+                answers.USES_DRNG,
                 counters={
                     "active-source": sources[u],
                     "begun": True,
@@ -813,21 +813,21 @@ def test_the_worst_of_a_family_decides() -> None:
                 },
             )
             if u in sources
-            else processes.Process(i, "x", u)
+            else answers.Process(i, "x", u)
             for i, u in enumerate(uses)
         ]
         return output.check_processes(family)[0]
 
-    assert judged("hardware", processes.USES_NEITHER) == 0
+    assert judged("hardware", answers.USES_NEITHER) == 0
     assert judged("hardware", "fallback", "hardware") == 1
-    assert judged("fallback", processes.UNKNOWN) == 3
-    assert judged("hardware", processes.USES_LIBCRYPTO, processes.UNKNOWN) == 2
+    assert judged("fallback", answers.UNKNOWN) == 3
+    assert judged("hardware", answers.USES_LIBCRYPTO, answers.UNKNOWN) == 2
     assert judged("hardware", "none") == 2
-    assert judged(processes.USES_NEITHER) == 2
-    assert judged("idle") == judged("idle", "idle", processes.USES_NEITHER) == 3
+    assert judged(answers.USES_NEITHER) == 2
+    assert judged("idle") == judged("idle", "idle", answers.USES_NEITHER) == 3
     assert judged("idle", "hardware") == 0
     assert judged("idle", "fallback") == 1
-    assert judged("idle", processes.USES_LIBCRYPTO) == judged("idle", "none") == 2
+    assert judged("idle", answers.USES_LIBCRYPTO) == judged("idle", "none") == 2
 
 
 # ---- Services ----
@@ -839,9 +839,9 @@ def systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     program = tmp_path / "systemctl"
     program.write_text('#!/bin/sh\nfor name; do :; done\ncat "$(dirname "$0")/$name"\n')
     program.chmod(0o755)
-    monkeypatch.setattr(processes, "PATH", f"{tmp_path}:{processes.PATH}")
-    monkeypatch.setattr(processes, "SYSTEMD", tmp_path)
-    monkeypatch.setattr(processes, "CGROUPS", (tmp_path / "cgroup",))
+    monkeypatch.setattr(services, "PATH", f"{tmp_path}:{services.PATH}")
+    monkeypatch.setattr(services, "SYSTEMD", tmp_path)
+    monkeypatch.setattr(services, "CGROUPS", (tmp_path / "cgroup",))
     return tmp_path
 
 
@@ -851,41 +851,41 @@ def test_a_service_is_its_control_group(systemd: Path) -> None:
     (group / "cgroup.procs").write_text("12\n11\n")
     (group / "inner/cgroup.procs").write_text("13\n")
     (systemd / "web").write_text("MainPID=11\nLoadState=loaded\nControlGroup=/system.slice/web.service\n")
-    assert processes.service_members("web") == [11, 12, 13]
+    assert services.service_members("web") == [11, 12, 13]
 
 
 def test_a_service_without_a_control_group_is_its_main_process_and_its_children(systemd: Path) -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
         (systemd / "web").write_text(f"MainPID={os.getpid()}\nLoadState=loaded\nControlGroup=\n")
-        assert {os.getpid(), child.pid} <= set(processes.service_members("web"))
+        assert {os.getpid(), child.pid} <= set(services.service_members("web"))
 
 
 def test_what_a_service_is_configured_with_is_known(systemd: Path) -> None:
     (systemd / "web").write_text("LoadState=loaded\nEnvironment=A=b OPENSSL_CONF=/x.cnf\n")
     (systemd / "bare").write_text("LoadState=loaded\nEnvironment=\n")
-    assert processes.service_config("web") == "/x.cnf"
-    assert processes.service_config("bare") is None
+    assert services.service_config("web") == "/x.cnf"
+    assert services.service_config("bare") is None
 
 
 @pytest.mark.parametrize("name", ("", "-H", "nginx*", "a b", "../a", "a\n", "a\x1b", "x" * 256))
 def test_what_is_no_name_of_a_service_is_not_asked_about(systemd: Path, name: str) -> None:
-    with pytest.raises(processes.TargetError, match="is not the name of a service"):
-        processes.service_members(name)
+    with pytest.raises(answers.TargetError, match="is not the name of a service"):
+        services.service_members(name)
 
 
 def test_a_service_that_is_unknown_or_not_running(systemd: Path) -> None:
     (systemd / "unknown").write_text("MainPID=0\nLoadState=not-found\nControlGroup=\n")
     (systemd / "stopped").write_text("MainPID=0\nLoadState=loaded\nControlGroup=\n")
-    with pytest.raises(processes.TargetError, match="systemd knows no service unknown"):
-        processes.service_members("unknown")
-    with pytest.raises(processes.TargetError, match="service stopped is not running"):
-        processes.service_members("stopped")
-    with pytest.raises(processes.TargetError, match="systemctl gives no answer about missing"):
-        processes.service_members("missing")
+    with pytest.raises(answers.TargetError, match="systemd knows no service unknown"):
+        services.service_members("unknown")
+    with pytest.raises(answers.TargetError, match="service stopped is not running"):
+        services.service_members("stopped")
+    with pytest.raises(answers.TargetError, match="systemctl gives no answer about missing"):
+        services.service_members("missing")
 
 
 def test_without_systemd_services_have_no_names() -> None:
-    if processes.SYSTEMD.is_dir():
+    if services.SYSTEMD.is_dir():
         pytest.skip("systemd runs here")
     result = status("--service", "nginx")
     assert (result.returncode, result.stderr) == (

@@ -44,6 +44,25 @@ static bool has_word(const char *line, const char *word)
     return at != NULL && at > line && at[-1] == ' ' && strchr(" \n", at[strlen(word)]) != NULL;
 }
 
+static bool is_flag_line(const char *line, const char *flag)
+{
+    return strncmp(line, "VmFlags:", 8) == 0 && has_word(line, flag);
+}
+
+size_t maps_with_flag(const char *flag)
+{
+    char line[1024];
+    size_t count = 0;
+    FILE *smaps = fopen("/proc/self/smaps", "re");
+    while (smaps != NULL && fgets(line, sizeof(line), smaps) != NULL) {
+        count += is_flag_line(line, flag);
+    }
+    if (smaps != NULL) {
+        (void)fclose(smaps);
+    }
+    return count;
+}
+
 bool maps_has_flag(const void *address, const char *flag)
 {
     char line[1024];
@@ -56,7 +75,7 @@ bool maps_has_flag(const void *address, const char *flag)
         if (sscanf(line, "%lx-%lx ", &from, &to) == 2) {
             inside = (uintptr_t)address >= from && (uintptr_t)address < to;
         }
-        found = found || (inside && strncmp(line, "VmFlags:", 8) == 0 && has_word(line, flag));
+        found = found || (inside && is_flag_line(line, flag));
     }
     if (smaps != NULL) {
         (void)fclose(smaps);
