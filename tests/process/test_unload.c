@@ -29,6 +29,17 @@ static unsigned times(void)
     return kernel_is_instrumented() ? 30 : 1000;
 }
 
+/*
+ * ThreadSanitizer gives the other threads of a program that ends a second to show a race; there are 50 programs that
+ * end here, and what one of them does not show another one may.
+ */
+const char *__tsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+    return "atexit_sleep_ms=50";
+}
+
 /* Mappings that are left out of core dumps: those for secrets, and what the process had before. */
 static size_t secret_mappings(void)
 {

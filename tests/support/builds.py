@@ -27,6 +27,9 @@ NO_AES = "~0x200000000000000"
 # ctest's SKIP_RETURN_CODE: hardware that this machine does not have, or packages that cannot be had.
 SKIPPED = 77
 
+# Asks CUnit programs that try everything for a part of it: see unit_samples() in tests/unit/unit.h.
+SAMPLE = {"DRNG_TEST_SAMPLE": "1"}
+
 
 ConfigWriter = Callable[..., Path]  # see the fixture `config`
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, CONF, ROOT, SKIPPED, ConfigWriter, Flavour, need
+from tests.support.builds import BUILD, CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need
 from tests.support.draws import check_draws
 from tests.support.keys import instructions_by_machine
 
@@ -330,7 +330,7 @@ def test_cunit(arch: Architecture, test: dict) -> None:
     env = dict(pair.split("=", 1) for pair in properties.get("ENVIRONMENT", []))
     result = subprocess.run(
         test["command"],
-        env={**os.environ, **env, "QEMU_CPU": arch.with_instructions or arch.without},
+        env={**os.environ, **env, **SAMPLE, "QEMU_CPU": arch.with_instructions or arch.without},
         cwd=ROOT / "tests",
         capture_output=True,
         text=True,

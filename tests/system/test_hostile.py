@@ -13,13 +13,14 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.support.builds import CONF, ROOT
+from tests.support.forking import Forking
 from tests.support.image import NOBODY, Image
 
 DRNG_CONF = str(ROOT / "scripts/drng-conf")
@@ -312,6 +313,27 @@ def test_drng_conf_without_a_file_takes_openssl_conf(tmp_path: Path) -> None:
 # ---- Trees ----
 
 
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forking]:
+    with Forking(tmp_path_factory.mktemp("python")) as forking:
+        yield forking
+
+
+def test_a_program_that_is_forked_says_what_it_says_by_itself(image: Image, python: Forking, tmp_path: Path) -> None:
+    image.offline = True
+    for words in (("status", "--system"), ("off", "--system"), ("on", "--system", "--dry-run"), ("on", "--nothing")):
+        alone = image.run(*words)
+        forked = python.run(*image.command, *words, "--root", str(image.root))
+        assert (forked.returncode, forked.stdout, forked.stderr) == (alone.returncode, alone.stdout, alone.stderr)
+    broken = tmp_path / "broken.py"
+    broken.write_text("raise OSError\n")
+    with pytest.raises(AssertionError, match="Traceback"):
+        decent(python.run(str(broken)))
+    broken.write_text("import os\nos.abort()\n")
+    with pytest.raises(AssertionError):
+        decent(python.run(str(broken)))
+
+
 def snapshot(folder: Path) -> dict[str, Any]:
     return {
         str(p): (p.lstat().st_mode, p.lstat().st_mtime_ns, p.read_bytes() if p.is_file() else None)
@@ -338,7 +360,9 @@ PARTS = [
 
 @pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
-def test_no_link_leads_out_of_an_image(image: Image, tmp_path: Path, part: str, relative: bool) -> None:
+def test_no_link_leads_out_of_an_image(
+    image: Image, python: Forking, tmp_path: Path, part: str, relative: bool
+) -> None:
     """What it leads to is a copy of what was there, so that nothing else gives reason to stop."""
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -353,25 +377,23 @@ def test_no_link_leads_out_of_an_image(image: Image, tmp_path: Path, part: str, 
     target = outside / path.name
     path.symlink_to("../" * 40 + str(target)[1:] if relative else target)
     before = snapshot(outside)
-    image.offline = True
     for command in COMMANDS:
-        decent(image.run(*command))
+        decent(python.run(*image.command, *command, "--root", str(image.root)))
         assert snapshot(outside) == before
         assert path.is_symlink()
 
 
 @pytest.mark.parametrize("kind", ["directory", "fifo", "socket", "device", "circle", "dangling"])
 @pytest.mark.parametrize("part", PARTS)
-def test_what_is_no_file_or_no_folder(image: Image, part: str, kind: str) -> None:
+def test_what_is_no_file_or_no_folder(image: Image, python: Forking, part: str, kind: str) -> None:
     path = image.root / part
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         path.rename(image.root / "aside")
     NOT_FILES[kind](path)
     found = path.lstat().st_ino
-    image.offline = True
     for command in COMMANDS:
-        decent(image.run(*command))
+        decent(python.run(*image.command, *command, "--root", str(image.root)))
         # A folder where one was is as good as the one before.
         assert kind == "directory" or path.lstat().st_ino == found
     assert not list(image.root.rglob("*.tmp"))
@@ -459,19 +481,18 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 """
 
 
-def killed_at(image: Image, step: int, *command: str) -> bool:
+def killed_at(image: Image, python: Forking, dies: Path, step: int, *command: str) -> bool:
     """Whether it came that far."""
-    words = [*image.command, *command, "--root", str(image.root)]
-    result = subprocess.run(
-        ["/usr/bin/python3", "-I", "-c", DIES, str(step), *words], capture_output=True, check=False, cwd="/"
-    )
+    result = python.run(str(dies), str(step), *image.command, *command, "--root", str(image.root))
     assert result.returncode in (0, -signal.SIGKILL), result.stderr
     return result.returncode != 0
 
 
 @pytest.mark.parametrize("scope", SCOPES, ids=" ".join)
-def test_killed_at_every_step(image: Image, scope: tuple[str, ...]) -> None:
+def test_killed_at_every_step(image: Image, python: Forking, tmp_path: Path, scope: tuple[str, ...]) -> None:
     """What is there is the old or the new, each whole; the next run leaves nothing of the killed one."""
+    dies = tmp_path / "dies.py"
+    dies.write_text(DIES)
     image.offline = True
     original = image.files()
     image.ok("on", *scope)
@@ -483,11 +504,12 @@ def test_killed_at_every_step(image: Image, scope: tuple[str, ...]) -> None:
         step = 1
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(image.root / "etc", kept, symlinks=True)
-        while killed_at(image, step, verb, *scope):
+        while killed_at(image, python, dies, step, verb, *scope):
             found = {n: d for n, d in image.files().items() if not n.endswith(".tmp")}
             assert set(found.values()) <= whole, step
             assert set(found) <= set(original) | set(wanted)
-            image.ok(verb, *scope)
+            again = python.run(*image.command, verb, *scope, "--root", str(image.root))
+            assert again.returncode == 0, again.stderr
             assert image.files() == result, step
             shutil.rmtree(image.root / "etc")
             shutil.copytree(kept, image.root / "etc", symlinks=True)

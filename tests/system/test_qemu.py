@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.builds import CONF, ROOT, SKIPPED, ConfigWriter, Flavour, need, programs
+from tests.support.builds import CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need, programs
 from tests.support.draws import check_draws
 
 TABLES_ARE_OF = (7, 2)
@@ -285,7 +285,7 @@ def skip_what_does_not_belong(name: str) -> None:
 def run_cunit(cpu: str, program: str) -> tuple[int, set[str], str]:
     """Exit status, the names of the tests that failed, and all that was said."""
     flavour = emulated(cpu)
-    result = flavour.run([program], cwd=ROOT / "tests")
+    result = flavour.run([program], SAMPLE, cwd=ROOT / "tests")
     failed = re.findall(r"^  Test: (.*) \.\.\.FAILED$", result.stdout, re.MULTILINE)
     return result.returncode, set(failed), result.stdout + result.stderr
 

@@ -167,6 +167,32 @@ static void wear(unsigned row, uint64_t words)
     policy = whole;
 }
 
+/* A million words once for each row: up to there they are the same good ones with every fault. */
+static void wear_for_long(unsigned row, uint64_t words)
+{
+    static struct {
+        struct scripted_instruction cpu;
+        struct drng_instruction instruction;
+        struct drng_seed_reader reader;
+    } worn[DRNG_INSTRUCTIONS];
+    struct scripted_instruction *cpu = &scripted_rows[row];
+    scripted_behaviour *const behaviour = cpu->behaviour;
+    const uint64_t at = cpu->at;
+    const unsigned which = cpu->which;
+    if (worn[row].cpu.words == 0) {
+        wear(row, words);
+        worn[row].cpu = *cpu;
+        memcpy(&worn[row].instruction, &instructions[row], sizeof(instructions[row]));
+        worn[row].reader = reader;
+    }
+    *cpu = worn[row].cpu;
+    cpu->behaviour = behaviour;
+    cpu->at = at;
+    cpu->which = which;
+    memcpy(&instructions[row], &worn[row].instruction, sizeof(instructions[row]));
+    reader = worn[row].reader;
+}
+
 static void give_fault(const struct trial *trial, unsigned row)
 {
     const struct fault *fault = trial->fault;
@@ -174,7 +200,7 @@ static void give_fault(const struct trial *trial, unsigned row)
     cpu->behaviour = fault->behaviour;
     cpu->at = drng_instruction_rows[row].starves ? fault->starving_at : fault->steady_at;
     cpu->which = trial->which;
-    wear(row, fault->wear);
+    (fault->wear < FAULTS_MILLION ? wear : wear_for_long)(row, fault->wear);
     cpu->ns = fault->slow_ns != 0 ? fault->slow_ns : cpu->ns;
 }
 
@@ -364,10 +390,11 @@ static void try_case(struct trial trial)
     }
 }
 
-/* Three of the bits or bytes: test_fault_matrix has them all. */
+/* Three of the bits or bytes on a row alone, and one beside others: test_fault_matrix has them all. */
 static void try_kinds(const struct trial *trial)
 {
-    const unsigned kinds = trial->fault->kinds > 0 ? trial->fault->kinds : 1;
+    const bool alone = trial->others == OTHERS_BARRED;
+    const unsigned kinds = trial->fault->kinds > 0 && alone ? trial->fault->kinds : 1;
     const unsigned step = kinds == 1 ? 1 : (kinds - 1) / 2;
     for (unsigned which = 0; which < kinds; which += step) {
         struct trial one = *trial;
@@ -393,6 +420,19 @@ static bool is_possible(const struct trial *trial)
     return true;
 }
 
+/*
+ * A million words take their time, and are worn off alike for all. A sample goes without them, and without what the
+ * other conditioner does beside other rows.
+ */
+static bool is_repeated(const struct trial *trial)
+{
+    const bool is_first = trial->conditioner == DRNG_CBC_MAC && trial->fallback && trial->others == OTHERS_BARRED;
+    if (trial->fault->wear >= FAULTS_MILLION) {
+        return !is_first || unit_samples();
+    }
+    return unit_samples() && trial->conditioner != DRNG_CBC_MAC && trial->others != OTHERS_BARRED;
+}
+
 static void try_all(enum drng_conditioner_kind conditioner, bool fallback)
 {
     for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
@@ -403,10 +443,7 @@ static void try_all(enum drng_conditioner_kind conditioner, bool fallback)
                                             .others = (enum others)others,
                                             .conditioner = conditioner,
                                             .fallback = fallback};
-                /* A million words take their time, and are worn off alike for all. */
-                const bool repeated = fault->wear >= FAULTS_MILLION &&
-                                      (conditioner != DRNG_CBC_MAC || !fallback || others != OTHERS_BARRED);
-                if (is_possible(&trial) && !repeated) {
+                if (is_possible(&trial) && !is_repeated(&trial)) {
                     try_kinds(&trial);
                 }
             }

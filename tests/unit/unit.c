@@ -17,6 +17,11 @@ bool unit_emulated(const char *why)
     return emulated;
 }
 
+bool unit_samples(void)
+{
+    return getenv("DRNG_TEST_SAMPLE") != NULL; // NOLINT(concurrency-mt-unsafe)
+}
+
 int unit_run(const char *name, const struct unit_test *tests, unsigned count)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {

@@ -23,6 +23,12 @@ int unit_run(const char *name, const struct unit_test *tests, unsigned count);
  */
 bool unit_emulated(const char *why);
 
+/*
+ * Whether DRNG_TEST_SAMPLE asks for a part of what is tried. All of it is tried with the build called dev; that another
+ * build, valgrind or an emulator finds nothing either, a part shows in less time.
+ */
+bool unit_samples(void);
+
 #define UNIT_MAIN(name, tests)                                                                                         \
     int main(void)                                                                                                     \
     {                                                                                                                  \
