@@ -25,7 +25,7 @@ from .answers import (
 )
 from .elf import Image
 from .memory import Mappings, Memory, OlderError, UnreadableError, file_name, read_mappings
-from .stats import read_stats
+from .stats import NotOpenError, read_stats
 from .text import printable
 
 SYMBOL = "drng_counters"
@@ -74,6 +74,9 @@ def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -
         process.counters, process.message = first_counters(Memory(memory), maps.modules)
         process.uses = USES_DRNG
         process.restart = OLDER if is_older(process.counters["version"]) else ""
+    except NotOpenError as error:
+        # Without a libcrypto that could have loaded it, the module may be anything.
+        process.uses, process.message = USES_LIBCRYPTO if maps.libcrypto else UNKNOWN, str(error)
     except UnreadableError as error:
         older = "it runs an older drng, whose counters this drng-status does not read: restart it"
         process.uses, process.message = UNKNOWN, older if maps.older else str(error)

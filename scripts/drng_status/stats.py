@@ -42,6 +42,10 @@ class StatsError(UnreadableError):
     """What is there are no counters that can be understood."""
 
 
+class NotOpenError(UnreadableError):
+    """The module is there, and no provider of it."""
+
+
 def text_of(raw: bytes) -> str:
     return printable(raw.split(b"\0", 1)[0])
 
@@ -58,7 +62,7 @@ def read_head(read: Read) -> tuple[Any, ...]:
         raise StatsError("the symbol drng_counters of its drng.so does not hold counters of drng")
     head = HEAD.unpack(raw)
     if head[1] == 0:
-        raise StatsError("its counters are not filled in: it is loading drng, or has unloaded it")
+        raise NotOpenError("it has loaded drng.so, which serves nothing: drng refused to load, or it has been unloaded")
     if raw[:8] != MAGIC or head[1] != LAYOUT:
         kind = OlderError if head[1] < LAYOUT else StatsError
         raise kind(

@@ -115,6 +115,17 @@ def change_root(_: int) -> str:
     return "changed"
 
 
+def load_and_unload() -> str:
+    """The provider, in a library context of its own."""
+    lib = ctypes.CDLL(_ssl.__file__)
+    lib.OSSL_LIB_CTX_new.restype = lib.OSSL_PROVIDER_load.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(lib.OSSL_LIB_CTX_new())
+    provider = ctypes.c_void_p(lib.OSSL_PROVIDER_load(context, b"drng"))
+    unloaded = provider.value is not None and lib.OSSL_PROVIDER_unload(provider) == 1
+    lib.OSSL_LIB_CTX_free(context)
+    return "unloaded" if unloaded else "failed"
+
+
 def rename(letters: str) -> str:
     with open("/proc/self/comm", "w") as comm:
         comm.write(letters)
@@ -133,6 +144,7 @@ def main() -> None:
             else:
                 commands = {"draw": draw, "fork": fork, "threads": threads, "change_user": change_user}
                 commands |= {"change_root": change_root, "draw_under_others": draw_under_others}
+                commands |= {"load_and_unload": load_and_unload}
                 answer = commands[word](*numbers)
         except ssl.SSLError:
             answer = "failed"

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_status import needed
+from scripts.drng_status import answers, inspection, needed
 from tests.support import clients
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider, need, openssl_version
 from tests.support.guide import DRNG, GUIDE, NOBODY, OPENSSL, PROFILES, SEEDED, table
-from tests.support.servers import APACHE_EVENT, HAPROXY_THREADS, NGINX, Site, maps, new_site, running
+from tests.support.servers import APACHE_EVENT, HAPROXY_THREADS, NGINX, Site, new_site, running
 
 CORNER = "what is wrong"
 RANDOM_PROVIDER = "drng-random-provider.cnf"
@@ -199,7 +199,7 @@ class Seen:
     rand: bool
     status: dict = field(repr=False)
     nginx_starts: bool
-    nginx_maps: bool
+    nginx_uses_drng: bool
 
 
 def workers_crash(site: Site) -> bool:
@@ -208,15 +208,15 @@ def workers_crash(site: Site) -> bool:
 
 
 def nginx(case: Case, site: Site) -> tuple[bool, bool]:
-    """Whether it starts and serves a page, and whether its processes map the module."""
+    """Whether it starts and serves a page, and whether drng serves its processes."""
     try:
         with running(NGINX, site, case.env) as server:
             if not clients.curl(clients.Visit(site), RELEASE.environment()).page:
                 assert workers_crash(site)
                 return False, False
-            mapped = [maps(pid, case.modules / "drng.so") for pid in server.processes()]
-            assert len(set(mapped)) == 1, "all or none"
-            return True, mapped[0]
+            uses = {inspection.inspect(pid).uses for pid in server.processes()}
+            assert len(uses) == 1, "all or none"
+            return True, uses == {answers.USES_DRNG}
     except AssertionError as error:
         # With HTTP/3 it draws earlier, and ends without a word where that fails.
         assert str(error) == "" or "SSL_CTX_new() failed" in str(error)
@@ -257,10 +257,10 @@ def in_words(seen: Seen, told: bool) -> str:
     providers = {role["provider"] for role in roles} or {seen.status["random_provider"]}
     if providers == {"default"}:
         assert seen.status["drng"] is None
-        assert not seen.nginx_maps
+        assert not seen.nginx_uses_drng
         return NO_NGINX if alone else OPENSSL
     assert providers == {"drng"}
-    assert seen.nginx_maps
+    assert seen.nginx_uses_drng
     return {"rdseed": DRNG, "rdrand": DRNG, "fallback": SEEDED}[seen.status["drng"]["active-source"]]
 
 

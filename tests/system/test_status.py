@@ -103,6 +103,29 @@ def test_children_count_for_themselves() -> None:
     assert family[idle]["active-source"] == family[process.pid]["active-source"]
 
 
+def assert_nothing_serves(pid: int) -> None:
+    (process,) = as_json("--pid", str(pid))["processes"]
+    assert process["uses"] == answers.USES_LIBCRYPTO
+    assert process["message"].startswith("it has loaded drng.so, which serves nothing: drng refused to load")
+    assert status("--check", "--pid", str(pid)).returncode == 2
+
+
+def test_a_module_that_has_been_unloaded_serves_nothing() -> None:
+    """It stays in memory."""
+    with target(WITHOUT_DRNG) as process:
+        process.do("draw 1 16")
+        assert process.do("load_and_unload") == "unloaded"
+        assert_nothing_serves(process.pid)
+
+
+def test_a_module_that_refuses_its_configuration_serves_nothing(tmp_path: Path) -> None:
+    config = tmp_path / "openssl.cnf"
+    config.write_text((CONF / "drng-permissive.cnf").read_text() + "\n[drng_sect]\nfallback = perhaps\n")
+    with target({"OPENSSL_CONF": str(config)}) as process:
+        process.do("draw 1 16")
+        assert_nothing_serves(process.pid)
+
+
 def test_the_fallback_and_its_reason_are_seen() -> None:
     with target({**PINNED, "OPENSSL_ia32cap": MASKED}) as process:
         process.do("draw 1 16")
