@@ -68,7 +68,8 @@ def is_older(version: str) -> bool:
     return bool(numbers[0]) and [int(n) for n in numbers[0]] < [int(n) for n in numbers[1]]
 
 
-def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -> None:
+def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -> bool:
+    """Whether its counters could be read."""
     memory = procfs.open_entry(entry, f"{where}/mem")
     try:
         process.counters, process.message = first_counters(Memory(memory), maps.modules)
@@ -85,19 +86,21 @@ def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -
         os.close(memory)
     if maps.replaced:
         process.restart = REPLACED
+    return process.uses == USES_DRNG
 
 
-def look_into(process: Process, entry: int, where: str) -> None:
-    """Fills in what the process uses."""
+def look_into(process: Process, entry: int, where: str) -> bool:
+    """Fills in what the process uses. False: it has a module whose counters could not be read, as while it loads it."""
     with os.fdopen(procfs.open_entry(entry, f"{where}/maps"), "rb", buffering=1 << 16) as stream:
         maps = read_mappings(stream)
     if maps.modules:
-        look_into_module(process, entry, where, maps)
-    elif maps.libcrypto:
+        return look_into_module(process, entry, where, maps)
+    if maps.libcrypto:
         process.uses, process.message = USES_LIBCRYPTO, "it uses libcrypto without drng"
     else:
         process.uses = USES_NEITHER
         process.message = "it has not loaded libcrypto (a statically linked libcrypto would not be seen)"
+    return True
 
 
 # ---- Its openssl.cnf ----
@@ -179,9 +182,8 @@ def look_at(pid: int, entry: int, configured: str | None = None, now: units.Conf
                 f"process {pid} ({process.name}) has ended: it is a zombie, whose parent has not waited for it"
             )
         process.parent = procfs.state_and_parent(entry)[1]
-        look_into(process, entry, where)
-        if process.uses == UNKNOWN:
-            # It may have started another program, or unloaded the module, between two looks.
+        if not look_into(process, entry, where):
+            # It may have loaded or unloaded the module, or started another program, between two looks.
             look_into(process, entry, where)
         if process.uses in (USES_DRNG, USES_LIBCRYPTO):
             with contextlib.suppress(OSError):

@@ -77,7 +77,9 @@ static void unlock(void *ctx)
     (void)ctx;
 }
 
-/* Before each request libcrypto asks for max_request alone. Here one letter has to do: a floor must not compare names.
+/*
+ * Before each request libcrypto asks for max_request, and for nothing else. Its first letter tells it from the others
+ * that libcrypto asks for: the time to compare names would be the provider's, and not libcrypto's.
  */
 static int get_ctx_params(void *ctx, OSSL_PARAM params[])
 {

@@ -153,8 +153,8 @@ static void generators_outlive_the_unload(void)
 }
 
 /*
- * glibc gives thread-local memory of drng's kind back to nobody if another module's lies behind it, and has little: a
- * module that were unmapped and mapped again would soon find none.
+ * glibc has little thread-local memory of drng's kind, and does not use a module's share again if another module's lies
+ * behind it. A module that is unmapped and mapped again soon finds none.
  */
 static void loads_among_other_modules(void)
 {

@@ -126,6 +126,23 @@ def test_a_module_that_refuses_its_configuration_serves_nothing(tmp_path: Path) 
         assert_nothing_serves(process.pid)
 
 
+def test_a_module_that_is_being_loaded_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = inspection.first_counters
+    looks = []
+
+    def loading_at_first(*arguments: Any) -> tuple[dict[str, Any], str]:
+        looks.append(arguments)
+        if len(looks) == 1:
+            raise stats.NotOpenError("it serves nothing")
+        return real(*arguments)
+
+    monkeypatch.setattr(inspection, "first_counters", loading_at_first)
+    with target(PINNED) as process:
+        process.do("draw 1 16")
+        assert inspection.inspect(process.pid).uses == answers.USES_DRNG
+    assert len(looks) == 2
+
+
 def test_the_fallback_and_its_reason_are_seen() -> None:
     with target({**PINNED, "OPENSSL_ia32cap": MASKED}) as process:
         process.do("draw 1 16")
