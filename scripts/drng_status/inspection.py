@@ -59,7 +59,8 @@ def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], 
             continue
         copies = 1 + sum(other not in module for other in modules)
         return counters, f"it has loaded drng {copies} times; these are the counters of one" if copies > 1 else ""
-    raise errors[0]
+    # Of a copy that is open more is known than of one that is not.
+    raise min(errors, key=lambda error: isinstance(error, NotOpenError))
 
 
 def is_older(version: str) -> bool:

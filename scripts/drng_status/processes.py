@@ -113,7 +113,7 @@ def mark_restarts(found: list[Process]) -> None:
     """Those that would have drng if they had been started later."""
     others = {process.pid: process for process in found}
     for process in found:
-        if process.uses != USES_LIBCRYPTO or not process.drng_since:
+        if process.uses != USES_LIBCRYPTO or process.restart or not process.drng_since:
             continue
         ticks = first_ticks(process, others)
         if ticks and procfs.started_at(ticks) < process.drng_since:

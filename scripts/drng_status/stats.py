@@ -62,7 +62,9 @@ def read_head(read: Read) -> tuple[Any, ...]:
         raise StatsError("the symbol drng_counters of its drng.so does not hold counters of drng")
     head = HEAD.unpack(raw)
     if head[1] == 0:
-        raise NotOpenError("it has loaded drng.so, which serves nothing: drng refused to load, or it has been unloaded")
+        raise NotOpenError(
+            "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
+        )
     if raw[:8] != MAGIC or head[1] != LAYOUT:
         kind = OlderError if head[1] < LAYOUT else StatsError
         raise kind(

@@ -143,6 +143,26 @@ def test_a_module_that_is_being_loaded_is_looked_at_again(monkeypatch: pytest.Mo
     assert len(looks) == 2
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_of_two_copies_the_open_one_is_told_of(monkeypatch: pytest.MonkeyPatch, order: tuple[int, int]) -> None:
+    errors = [stats.NotOpenError("it serves nothing"), stats.StatsError("its counters make no sense")]
+
+    def read(_: Any, base: int) -> None:
+        raise errors[base]
+
+    monkeypatch.setattr(inspection, "read_counters", read)
+    with pytest.raises(stats.StatsError, match="make no sense"):
+        inspection.first_counters(None, list(order))
+
+
+def test_a_restart_that_is_due_keeps_its_reason() -> None:
+    """A module that has been replaced on disk, and serves nothing."""
+    found = answers.Process(1, "x", answers.USES_LIBCRYPTO, ticks=1, drng_since=time.time() + 60)
+    found.restart = answers.REPLACED
+    processes.mark_restarts([found])
+    assert found.restart == answers.REPLACED
+
+
 def test_the_fallback_and_its_reason_are_seen() -> None:
     with target({**PINNED, "OPENSSL_ia32cap": MASKED}) as process:
         process.do("draw 1 16")
