@@ -6,17 +6,17 @@
 
 #include <openssl/params.h>
 
-#include "provider/observe/messages.h"
+#include "provider/errors.h"
 
 enum { MAX_VALUES = DRNG_INSTRUCTIONS < 2 ? 3 : 1 + DRNG_INSTRUCTIONS, ALLOWED_SIZE = 64 };
 
-/* A key and its allowed values, the default first. */
+/* A key and its allowed values, the default first, and NULL. */
 struct key {
     const char *name;
-    const char *values[MAX_VALUES];
+    const char *values[MAX_VALUES + 1];
 };
 
-enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, CLAIM, BATCH, KEYS };
+enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, BATCH, KEYS };
 
 static const struct key keys[KEYS] = {
     [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* in the order of the rows */
@@ -24,21 +24,8 @@ static const struct key keys[KEYS] = {
     [OS_MIXING] = {"os_mixing", {"yes", "no"}},
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
     [CONDITIONER] = {"conditioner", {"cbc-mac", "hmac-sha256"}},
-    [CLAIM] = {"claim", {"design", "certified"}},
     [BATCH] = {"batch", {"no", "yes"}},
 };
-
-static const enum drng_tristate tristates[] = {DRNG_AUTO, DRNG_YES, DRNG_NO};
-static const enum drng_conditioner_kind conditioners[] = {DRNG_CBC_MAC, DRNG_HMAC_SHA256};
-
-static int count_of(const struct key *key)
-{
-    int count = 0;
-    while (count < MAX_VALUES && key->values[count] != NULL) {
-        count++;
-    }
-    return count;
-}
 
 /* The index of the value among the allowed ones; 0 if the key is not set; -1 if the value is not allowed. */
 static int place_of(const struct key *key, const char *value)
@@ -46,7 +33,7 @@ static int place_of(const struct key *key, const char *value)
     if (value == NULL) {
         return 0;
     }
-    for (int i = 0; i < count_of(key); i++) {
+    for (int i = 0; key->values[i] != NULL; i++) {
         if (strcmp(value, key->values[i]) == 0) {
             return i;
         }
@@ -57,10 +44,9 @@ static int place_of(const struct key *key, const char *value)
 /* Writes "auto, yes or no". */
 static void list_allowed(const struct key *key, char text[ALLOWED_SIZE])
 {
-    const int count = count_of(key);
     size_t len = 0;
-    for (int i = 0; i < count && len < ALLOWED_SIZE; i++) {
-        const char *before = i == 0 ? "" : i + 1 < count ? ", " : " or ";
+    for (int i = 0; key->values[i] != NULL && len < ALLOWED_SIZE; i++) {
+        const char *before = i == 0 ? "" : key->values[i + 1] != NULL ? ", " : " or ";
         len += (size_t)snprintf(text + len, ALLOWED_SIZE - len, "%s%s", before, key->values[i]);
     }
 }
@@ -92,9 +78,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         .choice = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : place[SOURCE] - 1,
         .fallback = place[FALLBACK] == 0,
         .os_mixing = place[OS_MIXING] == 0,
-        .request_mixing = tristates[place[REQUEST_MIXING]],
-        .conditioner = conditioners[place[CONDITIONER]],
-        .certified = place[CLAIM] != 0,
+        .request_mixing = (enum drng_tristate)place[REQUEST_MIXING],
+        .conditioner = place[CONDITIONER] == 0 ? DRNG_CBC_MAC : DRNG_HMAC_SHA256,
         .batch = place[BATCH] != 0,
     };
     return true;

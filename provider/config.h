@@ -9,7 +9,7 @@
 #include "mixing/machine/eligibility.h"
 #include "provider/core.h"
 
-enum drng_tristate { DRNG_AUTO, DRNG_YES, DRNG_NO };
+enum drng_tristate { DRNG_AUTO, DRNG_YES, DRNG_NO }; /* in the order of the values in config.c */
 
 struct drng_config {
     int choice; /* the key `source`: the index of an instruction, or DRNG_CHOICE_AUTO */
@@ -17,7 +17,6 @@ struct drng_config {
     bool os_mixing;
     enum drng_tristate request_mixing;
     enum drng_conditioner_kind conditioner;
-    bool certified; /* the key `claim`: words are counted by certificate (claim.h), and not by design */
     bool batch;
 };
 

@@ -1,91 +1,49 @@
 #include "provider/core.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
-/* False if the id is that of another function. */
-static bool take_memory_function(struct drng_core *core, const OSSL_DISPATCH *in)
+const OSSL_DISPATCH *drng_dispatch_find(const OSSL_DISPATCH *functions, int id)
 {
-    switch (in->function_id) {
-    case OSSL_FUNC_CRYPTO_ZALLOC:
-        core->zalloc = OSSL_FUNC_CRYPTO_zalloc(in);
-        return true;
-    case OSSL_FUNC_CRYPTO_FREE:
-        core->free = OSSL_FUNC_CRYPTO_free(in);
-        return true;
-    case OSSL_FUNC_CRYPTO_CLEAR_FREE:
-        core->clear_free = OSSL_FUNC_CRYPTO_clear_free(in);
-        return true;
-    case OSSL_FUNC_CRYPTO_SECURE_MALLOC:
-        core->secure_malloc = OSSL_FUNC_CRYPTO_secure_malloc(in);
-        return true;
-    case OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE:
-        core->secure_clear_free = OSSL_FUNC_CRYPTO_secure_clear_free(in);
-        return true;
-    default:
-        return false;
+    static const OSSL_DISPATCH none = {0, NULL};
+    for (; functions != NULL && functions->function_id != 0; functions++) {
+        if (functions->function_id == id) {
+            return functions;
+        }
     }
-}
-
-static void take_function(struct drng_core *core, const OSSL_DISPATCH *in)
-{
-    switch (in->function_id) {
-    case OSSL_FUNC_CORE_GET_PARAMS:
-        core->get_params = OSSL_FUNC_core_get_params(in);
-        break;
-    case OSSL_FUNC_CORE_NEW_ERROR:
-        core->new_error = OSSL_FUNC_core_new_error(in);
-        break;
-    case OSSL_FUNC_CORE_SET_ERROR_DEBUG:
-        core->set_error_debug = OSSL_FUNC_core_set_error_debug(in);
-        break;
-    case OSSL_FUNC_CORE_VSET_ERROR:
-        core->vset_error = OSSL_FUNC_core_vset_error(in);
-        break;
-    case OSSL_FUNC_CORE_THREAD_START:
-        core->thread_start = OSSL_FUNC_core_thread_start(in);
-        break;
-    case OSSL_FUNC_GET_ENTROPY:
-        core->get_entropy = OSSL_FUNC_get_entropy(in);
-        break;
-    case OSSL_FUNC_CLEANUP_ENTROPY:
-        core->cleanup_entropy = OSSL_FUNC_cleanup_entropy(in);
-        break;
-    default:
-        break;
-    }
+    return &none;
 }
 
 void drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in)
 {
-    *core = (struct drng_core){.handle = handle};
-    for (; in->function_id != 0; in++) {
-        if (!take_memory_function(core, in)) {
-            take_function(core, in);
-        }
-    }
+    *core = (struct drng_core){
+        .handle = handle,
+        .get_params = OSSL_FUNC_core_get_params(drng_dispatch_find(in, OSSL_FUNC_CORE_GET_PARAMS)),
+        .new_error = OSSL_FUNC_core_new_error(drng_dispatch_find(in, OSSL_FUNC_CORE_NEW_ERROR)),
+        .set_error_debug = OSSL_FUNC_core_set_error_debug(drng_dispatch_find(in, OSSL_FUNC_CORE_SET_ERROR_DEBUG)),
+        .vset_error = OSSL_FUNC_core_vset_error(drng_dispatch_find(in, OSSL_FUNC_CORE_VSET_ERROR)),
+        .zalloc = OSSL_FUNC_CRYPTO_zalloc(drng_dispatch_find(in, OSSL_FUNC_CRYPTO_ZALLOC)),
+        .free = OSSL_FUNC_CRYPTO_free(drng_dispatch_find(in, OSSL_FUNC_CRYPTO_FREE)),
+        .clear_free = OSSL_FUNC_CRYPTO_clear_free(drng_dispatch_find(in, OSSL_FUNC_CRYPTO_CLEAR_FREE)),
+        .secure_malloc = OSSL_FUNC_CRYPTO_secure_malloc(drng_dispatch_find(in, OSSL_FUNC_CRYPTO_SECURE_MALLOC)),
+        .secure_clear_free =
+            OSSL_FUNC_CRYPTO_secure_clear_free(drng_dispatch_find(in, OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE)),
+        .get_entropy = OSSL_FUNC_get_entropy(drng_dispatch_find(in, OSSL_FUNC_GET_ENTROPY)),
+        .cleanup_entropy = OSSL_FUNC_cleanup_entropy(drng_dispatch_find(in, OSSL_FUNC_CLEANUP_ENTROPY)),
+    };
 }
 
 const char *drng_core_lacks(const struct drng_core *core)
 {
-    const struct {
-        const char *name;
-        bool offered;
-    } functions[] = {
-        {"CRYPTO_zalloc", core->zalloc != NULL},
-        {"CRYPTO_free", core->free != NULL},
-        {"CRYPTO_clear_free", core->clear_free != NULL},
-        {"CRYPTO_secure_malloc", core->secure_malloc != NULL},
-        {"CRYPTO_secure_clear_free", core->secure_clear_free != NULL},
-    };
-    for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
-        if (!functions[i].offered) {
-            return functions[i].name;
-        }
-    }
-    return NULL;
+    return core->zalloc == NULL              ? "CRYPTO_zalloc"
+           : core->free == NULL              ? "CRYPTO_free"
+           : core->clear_free == NULL        ? "CRYPTO_clear_free"
+           : core->secure_malloc == NULL     ? "CRYPTO_secure_malloc"
+           : core->secure_clear_free == NULL ? "CRYPTO_secure_clear_free"
+                                             : NULL;
 }
 
 const char *drng_core_version(const struct drng_core *core)
@@ -96,4 +54,20 @@ const char *drng_core_version(const struct drng_core *core)
         OSSL_PARAM_END,
     };
     return core->get_params != NULL && core->get_params(core->handle, params) == 1 ? version : NULL;
+}
+
+/* The core may return more bytes than were asked for, and never fewer. */
+bool drng_default_seed_source(void *arg, uint8_t *out, size_t len)
+{
+    const struct drng_core *core = arg;
+    unsigned char *bytes = NULL;
+    const size_t got = core->get_entropy(core->handle, &bytes, (int)(8 * len), len, len);
+    const bool enough = got >= len;
+    if (enough) {
+        memcpy(out, bytes, len);
+    }
+    if (got > 0) {
+        core->cleanup_entropy(core->handle, bytes, got);
+    }
+    return enough;
 }

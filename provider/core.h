@@ -4,6 +4,8 @@
 #define DRNG_CORE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
@@ -19,7 +21,6 @@ struct drng_core {
     OSSL_FUNC_core_new_error_fn *new_error;
     OSSL_FUNC_core_set_error_debug_fn *set_error_debug;
     OSSL_FUNC_core_vset_error_fn *vset_error;
-    OSSL_FUNC_core_thread_start_fn *thread_start;
     OSSL_FUNC_CRYPTO_zalloc_fn *zalloc;
     OSSL_FUNC_CRYPTO_free_fn *free;
     OSSL_FUNC_CRYPTO_clear_free_fn *clear_free;
@@ -28,6 +29,9 @@ struct drng_core {
     OSSL_FUNC_get_entropy_fn *get_entropy;         /* id 101: the default seed source, never the configured one */
     OSSL_FUNC_cleanup_entropy_fn *cleanup_entropy; /* id 102 */
 };
+
+/* The entry of this id in a table of functions, which may be NULL; one whose function is NULL if there is none. */
+const OSSL_DISPATCH *drng_dispatch_find(const OSSL_DISPATCH *functions, int id);
 
 void drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 
@@ -39,6 +43,12 @@ const char *drng_core_lacks(const struct drng_core *core);
  * that libcrypto is loaded.
  */
 const char *drng_core_version(const struct drng_core *core);
+
+/*
+ * OpenSSL's default seed source, called through the core, which must offer get_entropy and cleanup_entropy. A
+ * drng_fallback (seed.h); arg is the struct drng_core.
+ */
+bool drng_default_seed_source(void *arg, uint8_t *out, size_t len);
 
 /*
  * The core's memory, which must be freed through the same core: two libcryptos in one process may share this module,

@@ -1,9 +1,18 @@
 #include "provider/errors.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <syslog.h>
+#include <unistd.h>
 
-#include "mixing/machine/instruction.h"
+#include "mixing/entropy/guard.h"
+#include "mixing/machine/filter.h"
 #include "provider/core.h"
+#include "provider/version.h"
 
 const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_CONFIG_VALUE, "configuration value not allowed"},
@@ -28,23 +37,102 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_PARENT_GAVE_NO_SEED, "the parent gave no seed"},
     {DRNG_R_RESEED_FAILED, "a reseed was due and failed, nothing was generated"},
     {DRNG_R_SEED_LENGTH, "no seed of such a length can be given"},
-    {DRNG_R_BUSY, "in the middle of another request of the same thread"},
+    {DRNG_R_BUSY, "a signal handler may not draw while its thread draws"},
     {DRNG_R_CORE, "libcrypto lacks what drng needs"},
     {0, NULL},
 };
 
-void drng_raise_at(const struct drng_core *core, const char *file, int line, const char *function,
-                   enum drng_reason reason, const char *format, ...)
+/* ---- Messages ---- */
+
+/*
+ * Not by syslog(3), whose connection and settings belong to the program. The socket is not kept open: if a program
+ * closes all descriptors, its number could be reused for a client's connection.
+ */
+static void send_line(const char *line, size_t len)
 {
-    if (core->new_error == NULL || core->vset_error == NULL) {
+    static const struct sockaddr_un log = {.sun_family = AF_UNIX, .sun_path = "/dev/log"};
+    const int errno_before = errno;
+    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0) {
+        (void)sendto(fd, line, len, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&log, sizeof(log));
+        (void)close(fd);
+    }
+    errno = errno_before;
+}
+
+void drng_message_once(enum drng_message message, const char *format, ...)
+{
+    static atomic_uint said[DRNG_MESSAGES]; /* no bool: not every RISC-V can exchange a byte */
+    char line[1024];
+    if (!drng_filter_lets_us_call() || atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
         return;
     }
-    core->new_error(core->handle);
-    if (core->set_error_debug != NULL) {
-        core->set_error_debug(core->handle, file, line, function);
-    }
+    size_t len =
+        (size_t)snprintf(line, sizeof(line), "<%d>%s[%d]: ", LOG_AUTHPRIV | LOG_WARNING, DRNG_NAME, (int)getpid());
     va_list args;
     va_start(args, format);
-    core->vset_error(core->handle, (uint32_t)reason, format, args);
+    len += (size_t)vsnprintf(line + len, sizeof(line) - len, format, args);
     va_end(args);
+    send_line(line, len < sizeof(line) ? len : sizeof(line) - 1);
+}
+
+/* ---- Errors ---- */
+
+void drng_raise_at(const struct drng_core *core, bool loads_not, const char *file, int line, const char *function,
+                   enum drng_reason reason, const char *format, ...)
+{
+    va_list args;
+    if (core->new_error != NULL && core->vset_error != NULL) {
+        core->new_error(core->handle);
+        if (core->set_error_debug != NULL) {
+            core->set_error_debug(core->handle, file, line, function);
+        }
+        va_start(args, format);
+        core->vset_error(core->handle, (uint32_t)reason, format, args);
+        va_end(args);
+    }
+    if (loads_not) {
+        char data[768];
+        va_start(args, format);
+        (void)vsnprintf(data, sizeof(data), format, args);
+        va_end(args);
+        drng_message_once(DRNG_SAYS_DOES_NOT_LOAD, "the provider does not load: %s", data);
+    }
+}
+
+int drng_raise_result(const struct drng_core *core, enum drng_result result, bool drawing)
+{
+    switch (result) {
+    case DRNG_OK:
+        return 1;
+    case DRNG_BUSY:
+        if (drng_guard_may_raise()) {
+            drng_raise(core, DRNG_R_BUSY, NULL);
+        }
+        break;
+    case DRNG_SELF_TEST_FAILED:
+        drng_raise(core, DRNG_R_SELF_TEST_FAILED, NULL);
+        break;
+    case DRNG_NO_MEMORY:
+        drng_raise(core, DRNG_R_OUT_OF_MEMORY, NULL);
+        break;
+    case DRNG_INSTANTIATED:
+        drng_raise(core, DRNG_R_ALREADY_INSTANTIATED, "uninstantiate it first");
+        break;
+    case DRNG_IN_ERROR_STATE:
+        drng_raise(core, DRNG_R_ERROR_STATE, "uninstantiate it first");
+        break;
+    case DRNG_BAD_LENGTH:
+        drng_raise(core, DRNG_R_ENTROPY_LENGTH, NULL);
+        break;
+    case DRNG_PARENT_TOO_WEAK:
+        drng_raise(core, DRNG_R_PARENT_TOO_WEAK, "its key is shorter than this generator's");
+        break;
+    default: /* the source of seeds has said why it gave none */
+        if (drawing) {
+            drng_raise(core, DRNG_R_RESEED_FAILED, NULL);
+        }
+        break;
+    }
+    return 0;
 }

@@ -1,14 +1,20 @@
 /*
- * errors.h - the errors that drng puts into libcrypto's error queue.
+ * errors.h - what drng says: errors in libcrypto's queue, and messages in the system log.
  *
  * The reason of an error says what happened. Its data gives details, and says what to do.
+ *
+ * A message is written only while the program is probably not in its sandbox yet, and never under a system call filter:
+ * a filter may kill a process that opens a socket. Each kind is written once in a process.
  */
 
 #ifndef DRNG_ERRORS_H
 #define DRNG_ERRORS_H
 
+#include <stdbool.h>
+
 #include <openssl/core.h>
 
+#include "mixing/machine/instruction.h"
 #include "mixing/result.h"
 
 struct drng_core;
@@ -43,10 +49,36 @@ enum drng_reason {
 /* The table for OSSL_FUNC_PROVIDER_GET_REASON_STRINGS. */
 extern const OSSL_ITEM drng_reason_strings[];
 
-/* Raises one error. `format` and its arguments are the error's data; NULL for none. */
-void drng_raise_at(const struct drng_core *core, const char *file, int line, const char *function,
-                   enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Raises one error. `format` and its arguments are the error's data; NULL for none. `loads_not`: writes a message, too.
+ */
+void drng_raise_at(const struct drng_core *core, bool loads_not, const char *file, int line, const char *function,
+                   enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 7, 8)));
 
-#define drng_raise(core, reason, ...) drng_raise_at((core), __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
+#define drng_raise(core, reason, ...) drng_raise_at((core), false, __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
+
+/* The same where the provider does not load: writes a message, too. */
+#define drng_raise_and_log(core, reason, ...)                                                                          \
+    drng_raise_at((core), true, __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
+
+/*
+ * Raises the error that belongs to a generator's result. Where the source of its seeds has raised one, another one is
+ * added only if random bytes were asked for (`drawing`). To DRNG_BUSY none belongs while a seed is taken: raising it
+ * would allocate memory. Returns 1 for DRNG_OK, or 0.
+ */
+int drng_raise_result(const struct drng_core *core, enum drng_result result, bool drawing);
+
+enum drng_message {
+    DRNG_SAYS_DOES_NOT_LOAD,
+    DRNG_SAYS_FALLBACK_SERVES,
+    DRNG_SAYS_CLONES,
+    DRNG_SAYS_DISABLED, /* DRNG_SAYS_DISABLED + i: instruction i */
+    DRNG_MESSAGES = DRNG_SAYS_DISABLED + DRNG_INSTRUCTIONS,
+};
+
+/*
+ * Writes a line, with facility authpriv and severity warning, unless this process or an ancestor has already written a
+ * message of this kind. Does not wait; if nobody listens, nothing happens.
+ */
+void drng_message_once(enum drng_message message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * params.h - reads and writes OSSL_PARAM(3) arrays.
+ * params.h - reads and answers OSSL_PARAM(3) arrays.
  *
  * Replaces libcrypto's OSSL_PARAM_get_*() and OSSL_PARAM_set_*(), which the module cannot call, since it is linked to
  * no libcrypto. The results are those of OpenSSL 3.0; later versions set return_size differently on failure. An array
- * is NULL or ends with a NULL key. If a key occurs twice, the first entry counts.
+ * is NULL or ends with a NULL key. If a key occurs twice, the first entry counts. Numbers are integers of four or eight
+ * bytes, signed or not, as libcrypto and its callers send them; there are no doubles and no BIGNUMs.
  */
 
 #ifndef DRNG_PARAMS_H
@@ -12,39 +13,45 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 
 #include <openssl/core.h>
 
 /*
- * Set the entry of this key; true if there is none. An integer fits into an integer of any size and signedness, or a
- * double, that can hold it exactly. If data is NULL, only return_size is set. False if the value does not fit or the
- * entry has another type: the data is unchanged, and return_size is the size needed, or 0 if none would do.
+ * A parameter that can be read, and its value now: a text where `known` has the type of a UTF-8 string or pointer,
+ * else a number. Texts are constant, and never NULL.
  */
-bool drng_params_set_int(OSSL_PARAM params[], const char *key, int value);
-bool drng_params_set_uint(OSSL_PARAM params[], const char *key, unsigned value);
-bool drng_params_set_uint64(OSSL_PARAM params[], const char *key, uint64_t value);
-bool drng_params_set_size(OSSL_PARAM params[], const char *key, size_t value);
-bool drng_params_set_time(OSSL_PARAM params[], const char *key, time_t value);
-
-/* Copies the string, with a NUL if there is room. return_size does not count the NUL. NULL cannot be set. */
-bool drng_params_set_utf8_string(OSSL_PARAM params[], const char *key, const char *value);
-
-/* Stores the pointer; the string must outlive the caller's use. */
-bool drng_params_set_utf8_ptr(OSSL_PARAM params[], const char *key, const char *value);
-
-/* Sets a string or a pointer, by the type of the caller's entry. */
-bool drng_params_set_text(OSSL_PARAM params[], const char *key, const char *value);
+struct drng_answer {
+    OSSL_PARAM known; /* its name and its type, as the tables of gettable parameters have them */
+    uint64_t number;  /* above INT64_MAX: INT64_MAX is told */
+    const char *text;
+};
 
 /*
- * Read the entry of this key into *value; without such an entry *value stays. False: the entry has another type, or a
- * value that does not fit.
+ * A list of such parameters is a macro, LIST(NUMBER, TEXT), that has a row for each: NUMBER(known, value) or
+ * TEXT(known, value). LIST(DRNG_KNOWN, DRNG_KNOWN) is the table of gettable parameters, LIST(DRNG_NUMBER, DRNG_TEXT)
+ * the answers.
  */
-bool drng_params_get_int(const OSSL_PARAM params[], const char *key, int *value);
-bool drng_params_get_uint(const OSSL_PARAM params[], const char *key, unsigned *value);
-bool drng_params_get_time(const OSSL_PARAM params[], const char *key, time_t *value);
+#define DRNG_KNOWN(known, value) known,
+// NOLINTBEGIN(bugprone-macro-parentheses): they are initializers
+#define DRNG_NUMBER(is_known, value)     {.known = is_known, .number = (uint64_t)(value)},
+#define DRNG_TEXT(is_known, is_constant) {.known = is_known, .text = (is_constant)},
+// NOLINTEND(bugprone-macro-parentheses)
 
-/* *text points into the caller's data, and has *len bytes: up to a NUL, or to the end of the data. */
+/*
+ * Sets each entry of params that has an answer. If an entry's data is NULL, only its return_size is set. A text is
+ * copied into a UTF-8 string, with a NUL if there is room, which return_size does not count; of a UTF-8 pointer the
+ * pointer is set. False if a value does not fit or the entry has another type: its data is unchanged, and return_size
+ * is the size of the value, or 0 if none would do.
+ */
+bool drng_params_answer(OSSL_PARAM params[], const struct drng_answer answers[], size_t count);
+
+/*
+ * Reads the entry of this key into *value; without such an entry *value stays. False: the entry has another type, or is
+ * less than `least` or more than `most`.
+ */
+bool drng_params_get_number(const OSSL_PARAM params[], const char *key, int64_t least, int64_t most, int64_t *value);
+
+/* The same. *text points into the caller's data, and has *len bytes: up to a NUL, or to the end of the data. */
 bool drng_params_get_utf8_string(const OSSL_PARAM params[], const char *key, const char **text, size_t *len);
 
 #endif

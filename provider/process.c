@@ -1,7 +1,9 @@
 #include "provider/process.h"
 
-#include "mixing/drbg/self_test.h"
+#include <pthread.h>
+
 #include "mixing/machine/clone.h"
+#include "mixing/machine/filter.h"
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
@@ -14,58 +16,46 @@ struct drng_process drng_process;
 static unsigned openings;
 static bool looked;
 
-/* The algorithm that last failed a self-test, or NULL. */
-static _Atomic(const char *) failed;
-
-static void look_once(const char *libcrypto_version)
+static bool open_locked(const char *libcrypto_version)
 {
+    struct drng_evidence *evidence = &drng_process.evidence;
+    if (!drng_secmem_open()) {
+        return false;
+    }
+    drng_secmem_lock_in_children(drng_filter_lets_us_call);
     if (!looked) {
-        struct drng_evidence *evidence = &drng_process.evidence;
+        const char *wrong = NULL;
         drng_cpu_identify(&evidence->cpu);
         drng_os_kernel_flags(&evidence->kernel);
         drng_masks_apply(evidence, libcrypto_version);
-        const char *wrong = NULL;
         drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
-        atomic_store(&failed, wrong);
-        atomic_store(&drng_process.healthy, drng_process.aes != NULL);
+        atomic_store(&drng_failed_algorithm, wrong);
         looked = true;
     }
-}
-
-/* Called when the first instance loads. Threads only read what it sets. */
-static void open_page(const char *libcrypto_version)
-{
+    if (openings++ > 0) {
+        drng_stats_add_libcrypto(libcrypto_version);
+        return true;
+    }
+    drng_clone_open();
     drng_stats_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         drng_process.instructions[i].row = &drng_instruction_rows[i];
         drng_process.instructions[i].counters = &drng_stats.live->counters.instructions[i];
     }
-}
-
-static bool open_locked(const char *libcrypto_version)
-{
-    if (!drng_secmem_open()) {
-        return false;
-    }
-    look_once(libcrypto_version);
-    if (openings == 0) {
-        drng_clone_open();
-        open_page(libcrypto_version);
-    } else {
-        drng_stats_add_libcrypto(libcrypto_version);
-    }
-    openings++;
     return true;
 }
 
 bool drng_process_open(const char *libcrypto_version)
 {
     drng_fork_open();
-    if (!drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
-        return false;
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    bool opened = false;
+    if (drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
+        opened = open_locked(libcrypto_version);
+        drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
     }
-    const bool opened = open_locked(libcrypto_version);
-    drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
+    (void)pthread_setcancelstate(cancel, &cancel);
     return opened;
 }
 
@@ -90,10 +80,9 @@ bool drng_process_self_test(bool with_hmac, const char **what)
 {
     const char *wrong = NULL;
     if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &wrong) != DRNG_OK) {
-        atomic_store(&failed, wrong);
-        atomic_store_explicit(&drng_process.healthy, false, memory_order_relaxed);
+        atomic_store(&drng_failed_algorithm, wrong);
         atomic_store_explicit(&drng_stats.head->healthy, 0, memory_order_relaxed);
     }
-    *what = atomic_load(&failed);
+    *what = atomic_load(&drng_failed_algorithm);
     return drng_process_healthy();
 }

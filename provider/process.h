@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "mixing/aes/aes.h"
+#include "mixing/drbg/self_test.h"
 #include "mixing/entropy/noise.h"
 #include "mixing/machine/eligibility.h"
 
@@ -17,7 +18,6 @@ struct drng_process {
     struct drng_evidence evidence; /* collected once, when the first instance loads */
     const struct drng_aes *aes;    /* the fastest that passes its self-test; NULL: none passes, and nothing is served */
     struct drng_instruction instructions[DRNG_INSTRUCTIONS];
-    atomic_bool healthy; /* no self-test has failed in this process */
 };
 
 extern struct drng_process drng_process;
@@ -35,9 +35,10 @@ void drng_process_close(void);
  */
 bool drng_process_self_test(bool with_hmac, const char **what);
 
+/* No self-test has failed in this process. */
 static inline bool drng_process_healthy(void)
 {
-    return atomic_load_explicit(&drng_process.healthy, memory_order_relaxed);
+    return atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) == NULL;
 }
 
 #endif

@@ -8,42 +8,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/drbg/request_entropy.h"
+#include "mixing/drbg/generator.h"
 #include "mixing/entropy/seed.h"
-#include "mixing/entropy/shared_reader.h"
 #include "mixing/machine/clone.h"
 #include "mixing/machine/eligibility.h"
 #include "provider/config.h"
 #include "provider/core.h"
 #include "provider/observe/stats.h"
 
-/* When a request takes in a fresh word (request_entropy.h). */
-enum drng_request_mixing {
-    DRNG_MIX_NEVER,
-    DRNG_MIX_UNWATCHED, /* while no clone device is watched (clone.h) */
-    DRNG_MIX_ALWAYS,
-};
-
-/* Whether a request takes in a word now. */
-static inline bool drng_mixes_now(enum drng_request_mixing mixing)
-{
-    return mixing == DRNG_MIX_ALWAYS || (mixing == DRNG_MIX_UNWATCHED && !drng_clone_is_watched());
-}
-
-/* Constant once OSSL_provider_init() has returned, except the last three members. */
+/* Constant once OSSL_provider_init() has returned, except the last members, from `root` on. */
 struct drng_provctx {
     struct drng_core core;
     struct drng_config config;
     struct drng_eligibility eligibility;
     struct drng_seed_policy policy;
+    struct drng_seed_policy words_policy; /* of the seeds that the algorithm RDRAND gives */
     struct drng_request_words words;
     enum drng_request_mixing mixing;
-    struct drng_shared_reader root; /* seeds the generators that have no parent */
-    struct drng_threads *threads;   /* the generators behind OSSL_FUNC_provider_random_bytes() */
-    uint64_t threads_id;            /* theirs */
-    uint64_t forks_before;          /* forks of this process's ancestors before this instance loaded */
-    atomic_uint has_asked;          /* this instance has taken a seed; no bool: not every RISC-V can exchange a byte */
-    char disabled_reason[DRNG_TEXT_SIZE];
+    const char *mixing_reason;    /* why requests take in words */
+    uint64_t forks_before;        /* forks of this process's ancestors before this instance loaded */
+    unsigned disabled_before;     /* instructions that were disabled before it loaded, a bit each */
+    struct drng_root root;        /* seeds the generators that have no parent */
+    struct drng_threads *threads; /* the generators behind OSSL_FUNC_provider_random_bytes() */
+    atomic_uint foreign;          /* living generators whose parent is another provider's */
+    atomic_uint has_asked;        /* this instance has taken a seed; no bool: not every RISC-V can exchange a byte */
+    const char *_Atomic disabled_reason; /* of the texts, by how many instructions are disabled, the one that is true */
+    char disabled_reasons[DRNG_INSTRUCTIONS + 1][DRNG_TEXT_SIZE];
 };
 
 /* NULL, with an error in the queue: a wrong configuration, no memory, or a failed self-test. */

@@ -1,20 +1,95 @@
 /* The provider's interface to libcrypto: OSSL_provider_init() and the functions of provider-base(7). */
 
-#include <string.h>
-
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
+#include <openssl/e_os2.h>
 #include <openssl/params.h>
 
+#include "mixing/memory/fork.h"
 #include "provider/errors.h"
-#include "provider/observe/provider_params.h"
 #include "provider/observe/report.h"
+#include "provider/params.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
 #include "provider/rand/drbg.h"
+#include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"
-#include "provider/rand/rdrand.h"
-#include "provider/rand/seed_src.h"
+#include "provider/version.h"
+
+/* ---- Parameters: OSSL_PROVIDER_get_params(3) ---- */
+
+static uint64_t value_of(atomic_uint_least64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* The source of the last seed, or before the first seed the one that would be asked first; "none" after a failure. */
+static const char *active_source(const struct drng_provctx *provctx)
+{
+    static const char *const names[DRNG_SOURCES] = {"none", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG) "fallback"};
+    struct drng_counters *counters = &drng_stats.live->counters;
+    uint64_t source = value_of(&counters->source);
+    if (source == DRNG_SOURCE_NONE && value_of(&counters->seed_failures) == 0) {
+        source = drng_report_first_in_line(provctx);
+    }
+    return drng_process_healthy() ? names[source] : "none";
+}
+
+/* The rows of each instruction: "seeds-rdseed", "rdseed-retries" and their like. */
+#define SEEDS(id, flag)         DRNG_NUMBER(OSSL_PARAM_uint64("seeds-" flag, NULL), value_of(&c->seeds[id]))
+#define RETRIES(id, flag)       DRNG_NUMBER(OSSL_PARAM_uint64(flag "-retries", NULL), value_of(&c->instructions[id].retries))
+#define SEEDS_KNOWN(id, flag)   OSSL_PARAM_uint64("seeds-" flag, NULL),
+#define RETRIES_KNOWN(id, flag) OSSL_PARAM_uint64(flag "-retries", NULL),
+
+#define PARAMETERS(NUMBER, TEXT, EACH_SEEDS, EACH_RETRIES)                                                             \
+    TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0), DRNG_NAME)                                                \
+    TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0), DRNG_VERSION)                                          \
+    TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0), DRNG_BUILDINFO)                                      \
+    NUMBER(OSSL_PARAM_int(OSSL_PROV_PARAM_STATUS, NULL), drng_process_healthy())                                       \
+    TEXT(OSSL_PARAM_utf8_ptr("aes-implementation", NULL, 0), drng_process.aes->name)                                   \
+    TEXT(OSSL_PARAM_utf8_ptr("active-source", NULL, 0), active_source(provctx))                                        \
+    TEXT(OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0), drng_report_disabled_reason(provctx))                        \
+    TEXT(OSSL_PARAM_utf8_ptr("clone-protection", NULL, 0),                                                             \
+         drng_clone_protections[drng_report_clones(provctx, &reason)])                                                 \
+    TEXT(OSSL_PARAM_utf8_ptr("batch", NULL, 0), batch && !mixes ? "on" : "off")                                        \
+    TEXT(OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0), batch &&mixes ? provctx->mixing_reason : "")                \
+    DRNG_EACH_INSTRUCTION(EACH_SEEDS)                                                                                  \
+    NUMBER(OSSL_PARAM_uint64("seeds-fallback", NULL), value_of(&c->seeds_fallback))                                    \
+    NUMBER(OSSL_PARAM_uint64("seed-failures", NULL), value_of(&c->seed_failures))                                      \
+    NUMBER(OSSL_PARAM_uint64("health-failures", NULL), health_failures)                                                \
+    DRNG_EACH_INSTRUCTION(EACH_RETRIES)                                                                                \
+    NUMBER(OSSL_PARAM_uint64("reseeds", NULL), value_of(&c->reseeds))                                                  \
+    NUMBER(OSSL_PARAM_uint64("fork-reseeds", NULL), value_of(&c->fork_reseeds))                                        \
+    NUMBER(OSSL_PARAM_uint64("clone-reseeds", NULL), value_of(&c->clone_reseeds))                                      \
+    NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
+    NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
+    NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)                                                             \
+    NUMBER(OSSL_PARAM_uint64("last-seed", NULL), value_of(&c->last_seed))
+
+static const OSSL_PARAM *gettable_params(ossl_unused void *provctx)
+{
+    static const OSSL_PARAM known[] = {PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN) OSSL_PARAM_END};
+    return known;
+}
+
+static int get_params(void *vprovctx, OSSL_PARAM params[])
+{
+    struct drng_provctx *provctx = vprovctx;
+    struct drng_counters *c = &drng_stats.live->counters;
+    (void)drng_fork_generation(); /* in a child the counters start from zero */
+    const bool mixes = drng_mixes_now(provctx->mixing);
+    const bool batch = provctx->config.batch;
+    const struct drng_requests served = drng_stats_requests();
+    const char *reason = NULL;
+    uint64_t health_failures = 0;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        health_failures += value_of(&c->instructions[i].health_failures);
+    }
+    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, SEEDS, RETRIES)};
+    return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
+}
+
+/* ---- Algorithms, and the rest ---- */
 
 #define PROPERTY "provider=drng"
 
@@ -25,16 +100,14 @@ static const OSSL_ALGORITHM rands[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-static const OSSL_ALGORITHM *query_operation(void *provctx, int operation, int *no_cache)
+static const OSSL_ALGORITHM *query_operation(ossl_unused void *provctx, int operation, int *no_cache)
 {
-    (void)provctx;
     *no_cache = 0;
     return operation == OSSL_OP_RAND ? rands : NULL;
 }
 
-static const OSSL_ITEM *get_reason_strings(void *provctx)
+static const OSSL_ITEM *get_reason_strings(ossl_unused void *provctx)
 {
-    (void)provctx;
     return drng_reason_strings;
 }
 
@@ -53,14 +126,14 @@ static int self_test(void *vprovctx)
 static void teardown(void *vprovctx)
 {
     struct drng_provctx *provctx = vprovctx;
-    drng_threads_free(provctx->threads);
+    drng_threads_close(provctx);
     drng_provctx_free(provctx);
 }
 
 static const OSSL_DISPATCH provider_functions[] = {
     {OSSL_FUNC_PROVIDER_TEARDOWN, (void (*)(void))teardown},
-    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, (void (*)(void))drng_provider_params_gettable},
-    {OSSL_FUNC_PROVIDER_GET_PARAMS, (void (*)(void))drng_provider_params_get},
+    {OSSL_FUNC_PROVIDER_GETTABLE_PARAMS, (void (*)(void))gettable_params},
+    {OSSL_FUNC_PROVIDER_GET_PARAMS, (void (*)(void))get_params},
     {OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))query_operation},
     {OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, (void (*)(void))get_reason_strings},
     {OSSL_FUNC_PROVIDER_SELF_TEST, (void (*)(void))self_test},
@@ -75,13 +148,10 @@ __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HA
     if (instance == NULL) {
         return 0;
     }
-    instance->threads = drng_threads_new(&instance->core);
-    if (instance->threads == NULL) {
-        drng_raise(&instance->core, DRNG_R_OUT_OF_MEMORY, NULL);
+    if (!drng_threads_open(instance)) {
         drng_provctx_free(instance);
         return 0;
     }
-    instance->threads_id = drng_threads_id(instance->threads);
     drng_report_loaded(instance);
     *provctx = instance;
     *out = provider_functions;

@@ -5,12 +5,11 @@
 #     bench.sh --quick          fewer sizes and repetitions: under a minute
 #     bench.sh --aes-ni         AES-NI alone, as on a CPU without VAES; --avx2: VAES without AVX-512
 #     bench.sh --root DIR       with the libcrypto of another Debian, in DIR by debootstrap: OpenSSL 3.5 from trixie
-#     bench.sh --card           one row for the table of machines in docs/performance-tables.md: under two minutes
 #     bench.sh --constant-time  instead of that: does the time of AES depend on its secrets?
 #     bench.sh --build          no more than the build
 #     bench.sh ... -- ARGS      hands ARGS to Google Benchmark: -- --benchmark_filter=bytes/.*/16/
 #
-# Repetitions are interleaved at random. Prints tables; leaves bench.json, bench.md and pictures in build/bench.
+# Repetitions are interleaved at random. Prints tables; leaves bench.json and bench.md in build/bench.
 # Installs what it needs from Debian's packages (root).
 
 set -eu
@@ -24,7 +23,6 @@ min_time=0.02
 name=bench
 instead=
 root=
-card=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick)
@@ -39,11 +37,6 @@ while [ $# -gt 0 ]; do
     --avx2)
         export OPENSSL_ia32cap=':~0x10000'
         name=bench-avx2
-        ;;
-    --card)
-        filter='^bytes/(CTR-DRBG|drng|drng-mixing)/(16|1024|65536)/real_time/threads:1$|^seed/'
-        name=card
-        card=1
         ;;
     --root)
         root=$2
@@ -61,7 +54,7 @@ while [ $# -gt 0 ]; do
         break
         ;;
     *)
-        echo "usage: bench.sh [--quick] [--aes-ni | --avx2 | --card] [--root DIR] [-- ARGS for Google Benchmark]" \
+        echo "usage: bench.sh [--quick] [--aes-ni | --avx2] [--root DIR] [-- ARGS for Google Benchmark]" \
             "| --constant-time | --build" >&2
         exit 2
         ;;
@@ -69,8 +62,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 
-need_packages gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev openssl libbenchmark-dev python3 \
-    python3-matplotlib rng-tools5 valgrind
+need_packages gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev openssl libbenchmark-dev python3 valgrind
 
 echo "Building: bench"
 cmake --preset bench >/dev/null
@@ -98,15 +90,4 @@ $loader build/bench/tests/bench/bench --benchmark_out="$json" --benchmark_out_fo
     exit 1
 }
 
-if [ -n "$card" ]; then
-    # The module that is released serves there; the benchmark's is the same with programs beside it.
-    cmake --preset release >/dev/null
-    cmake --build --preset release | tail -n 1
-    scripts/bench/bench-tls.sh --quick --server nginx --output build/bench/card-tls >"build/bench/$name.log" 2>&1 || {
-        cat "build/bench/$name.log" >&2
-        exit 1
-    }
-    exec /usr/bin/python3 scripts/bench/bench_card.py "$json" build/bench/card-tls/tls.json
-fi
-
-exec /usr/bin/python3 scripts/bench/bench_report.py "$json" --pictures "build/bench/$name"
+exec /usr/bin/python3 scripts/bench/bench_report.py "$json"

@@ -7,6 +7,8 @@ set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 say()
 {
@@ -18,10 +20,9 @@ need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev openssl ngin
 echo "all installed"
 
 say "Building the module"
-cmake --preset release >/dev/null
-cmake --build --preset release | tail -n 1
+build_preset release
 module=$PWD/build/release/drng.so
-echo "$module"
+printf '%s\n' "$module"
 
 export OPENSSL_MODULES="$PWD/build/release"
 
@@ -38,6 +39,7 @@ stop()
     if [ -n "$nginx_pid" ] && kill "$nginx_pid" 2>/dev/null; then
         wait "$nginx_pid" 2>/dev/null || true
         echo "nginx has stopped"
+        nginx_pid=
     fi
     rm -rf "$work"
 }
@@ -68,9 +70,17 @@ done
 curl --silent --show-error --cacert "$work/cert.pem" "https://127.0.0.1:$port/"
 for pid in "$nginx_pid" $(cat "/proc/$nginx_pid/task/$nginx_pid/children"); do
     if grep -q "$module" "/proc/$pid/maps"; then
-        echo "process $pid of nginx maps drng.so"
+        printf '%s\n' "process $pid of nginx maps drng.so"
     else
-        echo "process $pid of nginx does not map drng.so" >&2
+        printf '%s\n' "process $pid of nginx does not map drng.so" >&2
         exit 1
     fi
 done
+stop
+
+say "What comes next"
+cat <<'NEXT'
+scripts/packaging/package.sh                  # makes packages in build/packages
+apt-get install ./build/packages/drng_*.deb   # installs drng, and switches nothing on
+drng-enable on --service nginx                # switches it on for one service; its undo: drng-enable off --service nginx
+NEXT

@@ -1,22 +1,45 @@
 #!/bin/sh
-# test.sh - builds drng in every way that is tested and runs every test; arguments go to pytest.
+# test.sh - builds drng in every way that is tested and runs every test.
 #
-# Installs what it needs from Debian's packages (root). Ends with pytest's summary.
+#     test.sh                   everything, several tests at a time
+#     test.sh ARGUMENT...       the arguments go to pytest: tests/system/test_config.py -k masked
+#     test.sh --list-skips      what the last run left out, by what would unlock it
+#
+# Installs what it needs from Debian's packages (root). Where some of them cannot be had it says so, and their tests are
+# skipped. Ends with where the time went, and pytest's summary.
 
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
+
+if [ "${1-}" = --list-skips ]; then
+    cat build/skips 2>/dev/null || echo "no test has been run here: scripts/test.sh"
+    exit
+fi
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
-    musl-tools systemtap-sdt-dev"
-checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3 python3-pytest
-    python3-hypothesis python3-matplotlib python3-numpy python3-venv git rng-tools5 ent dieharder musl-tools rustc"
-servers="openssl nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
+    musl-tools systemtap-sdt-dev openssl git python3 python3-pytest python3-hypothesis"
+checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3-matplotlib python3-numpy
+    python3-pytest-xdist python3-venv rng-tools5 ent dieharder rustc"
+servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="apparmor cpio crun disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint"
 fleet="prometheus prometheus-node-exporter needrestart bash-completion zsh fish"
-# shellcheck disable=SC2086 # lists of names
-need_packages $build $checks $servers $packages $fleet
+# shellcheck disable=SC2086 # a list of names
+need_packages $build || {
+    echo "test.sh: nothing is built or tested without these" >&2
+    exit 1
+}
+for group in "$checks" "$servers" "$packages" "$fleet"; do
+    # shellcheck disable=SC2086
+    need_packages $group || {
+        DRNG_NOT_INSTALLED="${DRNG_NOT_INSTALLED-}$(missing_packages $group)"
+        export DRNG_NOT_INSTALLED
+        echo "The tests that need these are skipped:$DRNG_NOT_INSTALLED"
+    }
+done
 
 # These are not in Debian; without them their tests are skipped.
 if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/pyspdxtools ]; then
@@ -25,17 +48,21 @@ if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/pyspdxtools ]; then
         echo "ruff and spdx-tools could not be installed"
 fi
 
-for preset in release bench dev dev-clang asan-ubsan tsan fuzz; do
+for preset in release bench dev dev-clang asan-ubsan fuzz; do
     echo "Building: $preset"
-    cmake --preset "$preset" >/dev/null
-    cmake --build --preset "$preset" >"build/$preset/build.log" || { tail -n 40 "build/$preset/build.log" >&2; exit 1; }
-    tail -n 1 "build/$preset/build.log"
+    build_preset $preset
 done
+echo "Building: tsan"
+build_preset tsan thread_tests
 
 # Where its packages cannot be had (77) its tests are skipped.
 scripts/ci/cross.sh || [ $? = 77 ]
 scripts/ci/hosts.sh || [ $? = 77 ]
 scripts/ci/guests.sh || [ $? = 77 ]
 
+# Some tests wait: one more at a time than there are processors.
+if [ $# = 0 ] && /usr/bin/python3 -c 'import xdist' 2>/dev/null; then
+    set -- -n "$(($(nproc) + 1))"
+fi
 # Not the first python3 in PATH, which need not have Debian's pytest.
-exec /usr/bin/python3 -m pytest "$@"
+exec /usr/bin/python3 -m pytest --durations=25 "$@"

@@ -8,64 +8,80 @@
 #ifndef DRNG_AES_H
 #define DRNG_AES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "mixing/machine/cpu.h"
 
 enum {
     DRNG_AES_BLOCK = 16,
     DRNG_AES_MAX_KEY = 32,
-    DRNG_AES_STACK =
-        320, /* bytes of stack below its caller's frame in which ctr may leave secrets; the caller wipes them */
-    DRNG_AES_TAIL = 4, /* blocks of the tail of ctr, at most */
-    DRNG_AES_CHAINS = 3,
+    DRNG_AES_TAIL = 4,    /* blocks of the tail of ctr, at most */
+    DRNG_AES_STACK = 320, /* bytes of stack below its caller's frame where ctr may leave secrets; the caller wipes */
 };
 
-/* An expanded key, its bytes in the order of FIPS 197. */
-struct drng_aes_schedule {
-    _Alignas(16) uint8_t round_key[15][DRNG_AES_BLOCK];
-    unsigned rounds; /* 10, 12 or 14 */
-};
+/*
+ * The keystream of CTR mode as CTR_DRBG counts: v is a 128-bit big-endian number, incremented before each block. The
+ * first out_blocks blocks go to `out`, the next tail_blocks, at most DRNG_AES_TAIL, to `tail`; v ends as the last
+ * counter used. Nothing beyond these blocks is written, so `out` may end with its last block.
+ */
+typedef void drng_aes_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                          size_t out_blocks, uint8_t *tail, size_t tail_blocks);
 
-/* One implementation. It sets every function but request, which may be NULL. None can fail. */
+/*
+ * CBC encryption of `blocks` blocks. chain is the IV, and ends as the last block of ciphertext. in NULL: the plaintext
+ * is zeros. out NULL: the ciphertext is discarded, which leaves CBC-MAC.
+ */
+typedef void drng_aes_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
+                          const uint8_t *in, size_t blocks);
+
+/*
+ * A whole request of CTR_DRBG, kept in registers: the first out_len bytes of keystream go to `out`. The blocks that
+ * follow, XOR `provided`, become the new key and v, as in CTR_DRBG_Update. provided is NULL, or 48 bytes. key is
+ * aligned to 16 bytes. Leaves no secret on the stack and in registers.
+ */
+typedef void drng_aes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
+                              const uint8_t *provided);
+
+/* One implementation. No function can fail. */
 struct drng_aes {
     const char *name; /* "AES-NI" */
     bool fuses;       /* drng_fused_mac() may be used: it needs AES-NI, and so does this implementation */
-
-    /*
-     * The keystream of CTR mode as CTR_DRBG counts: v is a 128-bit big-endian number, incremented before each block.
-     * The first out_blocks blocks go to `out`, the next tail_blocks, at most DRNG_AES_TAIL, to `tail`; v ends as the
-     * last counter used. Nothing beyond these blocks is written, so `out` may end with its last block.
-     */
-    void (*ctr)(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
-                uint8_t *tail, size_t tail_blocks);
-
-    /*
-     * CBC encryption of `blocks` blocks. chain is the IV, and ends as the last block of ciphertext. in NULL: the
-     * plaintext is zeros. out NULL: the ciphertext is discarded, which leaves CBC-MAC.
-     */
-    void (*cbc)(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out, const uint8_t *in,
-                size_t blocks);
-
-    /*
-     * A whole request of CTR_DRBG, kept in registers: the first out_len bytes of keystream, at most short_len, go to
-     * `out`. The blocks that follow, XOR `provided`, become the new key and v, as in CTR_DRBG_Update. provided is NULL,
-     * or 48 bytes. key is aligned to 16 bytes. Leaves no secret on the stack and in registers. NULL: the caller does
-     * the same with ctr.
-     */
-    void (*request)(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
-                    const uint8_t *provided);
-    size_t short_len;
-
-    /*
-     * CBC encryption of the same blocks in several chains at once, without ciphertext, under a key that is no secret.
-     * It may leave secrets where cbc leaves none: the caller wipes DRNG_AES_STACK bytes, as after ctr.
-     */
-    void (*chains)(const struct drng_aes_schedule *schedule, uint8_t chain[DRNG_AES_CHAINS][DRNG_AES_BLOCK],
-                   const uint8_t *in, size_t blocks);
+    drng_aes_ctr *ctr;
+    drng_aes_cbc *cbc;
+    drng_aes_request *request; /* or NULL: the caller does the same with ctr */
+    size_t short_len;          /* bytes: the longest output of request */
 };
+
+/* V where it is no vector. */
+struct drng_counter {
+    uint64_t high;
+    uint64_t low;
+};
+
+static inline struct drng_counter drng_counter_load(const uint8_t v[DRNG_AES_BLOCK])
+{
+    struct drng_counter counter;
+    memcpy(&counter, v, sizeof(counter));
+    return (struct drng_counter){be64toh(counter.high), be64toh(counter.low)};
+}
+
+static inline void drng_counter_store(uint8_t v[DRNG_AES_BLOCK], struct drng_counter counter)
+{
+    counter = (struct drng_counter){htobe64(counter.high), htobe64(counter.low)};
+    memcpy(v, &counter, sizeof(counter));
+}
+
+/* The carry is computed by hand: GCC may make a branch of a comparison, and V is secret. */
+static inline void drng_counter_add(struct drng_counter *counter, uint64_t blocks)
+{
+    const uint64_t low = counter->low + blocks;
+    counter->high += (counter->low & ~low) >> 63;
+    counter->low = low;
+}
 
 /* Plain C, bitsliced: constant-time on every CPU. */
 extern const struct drng_aes drng_aes_portable;

@@ -13,7 +13,6 @@
  */
 
 #include "mixing/aes/aes.h"
-#include "mixing/aes/counter_block.h"
 #include "mixing/aes/neon_aes.h"
 #include "mixing/memory/wipe.h"
 
@@ -367,36 +366,4 @@ static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[BLOCK], uint8_
     drng_wipe_stack_512();
 }
 
-INLINE uint8x16_t round_key(const struct drng_aes_schedule *schedule, unsigned round)
-{
-    return vld1q_u8(schedule->round_key[round]);
-}
-
-KERNEL DRNG_OWN_FRAME static void chains(const struct drng_aes_schedule *schedule,
-                                         uint8_t chain[DRNG_AES_CHAINS][BLOCK], const uint8_t *in, size_t blocks)
-{
-    const unsigned last = schedule->rounds - 1;
-    uint8x16_t block[DRNG_AES_CHAINS];
-
-    UNROLL
-    for (size_t i = 0; i < DRNG_AES_CHAINS; i++) {
-        block[i] = vld1q_u8(chain[i]);
-    }
-    for (size_t i = 0; i < blocks; i++) {
-        const uint8x16_t next = vld1q_u8(in + i * BLOCK);
-        UNROLL
-        for (size_t c = 0; c < DRNG_AES_CHAINS; c++) {
-            block[c] = veorq_u8(block[c], next);
-        }
-        for (unsigned round = 0; round < last; round++) {
-            do_round(block, DRNG_AES_CHAINS, round_key(schedule, round));
-        }
-        do_last_round(block, DRNG_AES_CHAINS, round_key(schedule, last), round_key(schedule, last + 1));
-    }
-    UNROLL
-    for (size_t i = 0; i < DRNG_AES_CHAINS; i++) {
-        vst1q_u8(chain[i], block[i]);
-    }
-}
-
-const struct drng_aes drng_aes_arm = {.name = "ARMv8-AES", .ctr = ctr, .cbc = cbc, .chains = chains};
+const struct drng_aes drng_aes_arm = {.name = "ARMv8-AES", .ctr = ctr, .cbc = cbc};

@@ -1,39 +1,49 @@
-/* Long requests with AES-NI. */
+/* AES-NI: long requests, and CBC for the conditioner and the derivation function, one block at a time. */
 
-#include "mixing/aes/lanes_ni.h"
+#define LANE_BLOCKS 1
+#include "mixing/aes/aes_x86.h"
+#include "mixing/aes/lanes_x86.h"
 #include "mixing/memory/wipe.h"
 
-enum {
-    LANES = DRNG_AES_NI_LANES,
-    HEAD = LANES - DRNG_AES_TAIL, /* blocks of output that are made along with the tail */
-};
-
-/* Stores the first `blocks` of them. */
-DRNG_AES_INLINE void put_out(uint8_t *out, size_t blocks, const lane *block, const int lanes)
+LANE_TARGET DRNG_OWN_FRAME static void fill(const uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out,
+                                            size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
-    DRNG_AES_UNROLL
-    for (int i = 0; i < lanes; i++) {
-        if ((size_t)i < blocks) {
-            _mm_storeu_si128((lane *)out + i, block[i]);
-        }
-    }
+    long_request(key, key_len, v, out, out_blocks, tail, tail_blocks);
 }
 
-DRNG_AES_TARGET DRNG_OWN_FRAME void drng_aes_ni_long(const struct drng_stretch *stretch, size_t key_len)
+void drng_aes_ni_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_blocks,
+                     uint8_t *tail, size_t tail_blocks)
 {
-    const __m128i v = drng_counter_loaded(stretch->v);
-    const size_t blocks = stretch->out_blocks;
-    struct drng_aes_schedule schedule = {.rounds = drng_aes_rounds(key_len)};
-    lane block[LANES];
+    fill(key, key_len, v, out, out_blocks, tail, tail_blocks);
+    drng_wipe_stack_1024();
+}
 
-    count(v, blocks, block, DRNG_AES_TAIL);
-    count(v, 0, block + DRNG_AES_TAIL, HEAD);
-    keystream(stretch->key, key_len, block, LANES, (__m128i *)schedule.round_key);
-    put_out(stretch->tail, stretch->tail_blocks, block, DRNG_AES_TAIL);
-    put_out(stretch->out, blocks, block + DRNG_AES_TAIL, HEAD);
-    for (size_t at = HEAD; at < blocks; at += LANES) {
-        count(v, at, block, LANES);
-        encrypt(&schedule, block, LANES);
-        put_out(stretch->out + at * DRNG_AES_BLOCK, blocks - at, block, LANES);
+/* The first block goes along with the key schedule. */
+LANE_TARGET DRNG_OWN_FRAME static void chain_blocks(const uint8_t *key, size_t key_len, uint8_t *chain, uint8_t *out,
+                                                    const uint8_t *in, size_t blocks)
+{
+    __m128i rk[ROUND_KEYS];
+    lane block = _mm_loadu_si128((const __m128i *)chain);
+
+    for (size_t i = 0; i < blocks; i++) {
+        if (in != NULL) {
+            block = _mm_xor_si128(block, _mm_loadu_si128((const __m128i *)in + i));
+        }
+        if (i == 0) {
+            expand_and_encrypt(rk, key, key_len, &block, 1);
+        } else {
+            encrypt(rk, rounds_of(key_len), &block, 1);
+        }
+        if (out != NULL) {
+            _mm_storeu_si128((__m128i *)out + i, block);
+        }
     }
+    _mm_storeu_si128((__m128i *)chain, block);
+}
+
+void drng_aes_ni_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out, const uint8_t *in,
+                     size_t blocks)
+{
+    chain_blocks(key, key_len, chain, out, in, blocks);
+    drng_wipe_stack_1024();
 }

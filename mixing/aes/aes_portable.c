@@ -21,7 +21,6 @@
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_sbox.h"
-#include "mixing/aes/counter_block.h"
 #include "mixing/memory/wipe.h"
 
 enum {
@@ -425,44 +424,4 @@ static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[BLOCK], uint8_
     drng_wipe_stack_2048();
 }
 
-/* Puts one block into all lanes. */
-static void spread_block(uint64_t q[SLICES], const uint8_t block[BLOCK])
-{
-    uint8_t blocks[LANES][BLOCK];
-    for (size_t i = 0; i < LANES; i++) {
-        memcpy(blocks[i], block, BLOCK);
-    }
-    to_slices(q, (const uint8_t(*)[BLOCK])blocks);
-}
-
-/* A chain in each lane; the last lane is not used. */
-static DRNG_OWN_FRAME void chain_in_lanes(const struct drng_aes_schedule *expanded,
-                                          uint8_t chain[DRNG_AES_CHAINS][BLOCK], const uint8_t *in, size_t count)
-{
-    struct schedule schedule = {.rounds = expanded->rounds};
-    uint8_t blocks[LANES][BLOCK] = {{0}};
-    uint64_t state[SLICES];
-    uint64_t q[SLICES];
-
-    for (size_t round = 0; round <= schedule.rounds; round++) {
-        spread_block(schedule.key[round], expanded->round_key[round]);
-    }
-    memcpy(blocks, chain, sizeof(*chain) * DRNG_AES_CHAINS);
-    to_slices(state, (const uint8_t(*)[BLOCK])blocks);
-    for (size_t i = 0; i < count; i++) {
-        spread_block(q, in + i * BLOCK);
-        add_round_key(state, q);
-        encrypt(&schedule, state);
-    }
-    from_slices(blocks, state);
-    memcpy(chain, blocks, sizeof(*chain) * DRNG_AES_CHAINS);
-}
-
-static void chains(const struct drng_aes_schedule *schedule, uint8_t chain[DRNG_AES_CHAINS][BLOCK], const uint8_t *in,
-                   size_t blocks)
-{
-    chain_in_lanes(schedule, chain, in, blocks);
-    drng_wipe_stack_2048();
-}
-
-const struct drng_aes drng_aes_portable = {.name = "portable", .ctr = ctr, .cbc = cbc, .chains = chains};
+const struct drng_aes drng_aes_portable = {.name = "portable", .ctr = ctr, .cbc = cbc};

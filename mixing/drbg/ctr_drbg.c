@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "mixing/drbg/df.h"
-#include "mixing/memory/block.h"
 #include "mixing/memory/wipe.h"
 
 enum {
@@ -31,18 +30,14 @@ struct mechanism {
     bool use_df;
 };
 
-static struct mechanism mechanism_of(const struct drng_ctr_drbg *drbg)
-{
-    return (struct mechanism){drbg->aes, drbg->key_len, drbg->use_df};
-}
-
 /*
- * reseed_counter, or 0 if the context has no seed. To be read after the mechanism: if the counter is not 0 now, the
- * mechanism was valid when it was read. An aes of NULL with a counter above 0 also shows a fork: the mechanism was read
- * as zeros, and the counter is what the child's own seeding left.
+ * Reads the mechanism, and returns reseed_counter, or 0 if the context has no seed. The counter is read last: if it is
+ * not 0 now, the mechanism was valid when it was read. An aes of NULL with a counter above 0 also shows a fork: the
+ * mechanism was read as zeros, and the counter is what the child's own seeding left.
  */
-static uint64_t counter_of(const struct drng_ctr_drbg *drbg, const struct mechanism *m)
+static uint64_t read_constants(const struct drng_ctr_drbg *drbg, struct mechanism *m)
 {
+    *m = (struct mechanism){drbg->aes, drbg->key_len, drbg->use_df};
     atomic_signal_fence(memory_order_seq_cst);
     const uint64_t counter = *(const volatile uint64_t *)&drbg->reseed_counter;
     return m->aes != NULL ? counter : 0;
@@ -50,7 +45,7 @@ static uint64_t counter_of(const struct drng_ctr_drbg *drbg, const struct mechan
 
 static size_t seedlen_of(const struct mechanism *m)
 {
-    return drng_ctr_drbg_seedlen(m->key_len);
+    return DRNG_DRBG_SEEDLEN(m->key_len);
 }
 
 static size_t update_blocks(const struct mechanism *m)
@@ -58,44 +53,24 @@ static size_t update_blocks(const struct mechanism *m)
     return (seedlen_of(m) + BLOCK - 1) / BLOCK;
 }
 
-/* Block `index` of temp XOR provided_data; provided NULL stands for zeros. */
-static drng_block next_block(const uint8_t *temp, const uint8_t *provided, size_t index)
+static void xor_into(uint8_t *out, struct drng_bytes in)
 {
-    const drng_block block = drng_block_load(temp + index * BLOCK);
-    return provided != NULL ? block ^ drng_block_load(provided + index * BLOCK) : block;
-}
-
-/* Key of AES-192 ends, and V starts, in the middle of the second block. */
-static void split_192(struct drng_ctr_drbg *drbg, drng_block second, drng_block third)
-{
-    uint8_t both[2 * BLOCK];
-    drng_block_store(both, second);
-    drng_block_store(both + BLOCK, third);
-    memcpy(drbg->key + BLOCK, both, BLOCK / 2);
-    memcpy(drbg->v, both + BLOCK / 2, BLOCK);
+    for (size_t i = 0; i < in.len; i++) {
+        out[i] ^= in.data[i];
+    }
 }
 
 /*
  * 10.2.1.2, steps 4 to 6: "temp = temp XOR provided_data. Key = leftmost (temp, keylen). V = rightmost (temp,
- * blocklen)."
+ * blocklen)." provided NULL stands for zeros.
  */
-static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *temp,
-                          const uint8_t *provided)
+static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *temp, const uint8_t *provided)
 {
-    const drng_block second = next_block(temp, provided, 1);
-    drng_block_store(drbg->key, next_block(temp, provided, 0));
-    switch (m->key_len) {
-    case 16:
-        drng_block_store(drbg->v, second);
-        break;
-    case 24:
-        split_192(drbg, second, next_block(temp, provided, 2));
-        break;
-    default:
-        drng_block_store(drbg->key + BLOCK, second);
-        drng_block_store(drbg->v, next_block(temp, provided, 2));
-        break;
+    if (provided != NULL) {
+        xor_into(temp, (struct drng_bytes){provided, seedlen_of(m)});
     }
+    memcpy(drbg->key, temp, m->key_len);
+    memcpy(drbg->v, temp + m->key_len, BLOCK);
 }
 
 /* Whether AES makes a request of this length, and its Update, at once. */
@@ -105,7 +80,7 @@ static bool is_short(const struct mechanism *m, size_t out_len)
 }
 
 /* CTR_DRBG_Update, 10.2.1.2. `provided` has DRNG_DRBG_MAX_SEEDLEN bytes, zeros beyond seedlen. */
-static void update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
+static DRNG_OWN_FRAME void update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const uint8_t *provided)
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
@@ -118,13 +93,6 @@ static void update(struct drng_ctr_drbg *drbg, const struct mechanism *m, const 
      */
     m->aes->ctr(drbg->key, m->key_len, drbg->v, NULL, 0, temp, update_blocks(m));
     set_key_and_v(drbg, m, temp, provided);
-}
-
-static void xor_into(uint8_t *out, struct drng_bytes in)
-{
-    for (size_t i = 0; i < in.len; i++) {
-        out[i] ^= in.data[i];
-    }
 }
 
 /* seed_material: the derivation function of all inputs, or without it their XOR, each padded with zeros to seedlen. */
@@ -206,8 +174,8 @@ enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
                                       struct drng_bytes additional, time_t now)
 {
     const struct drng_bytes inputs[] = {entropy, additional};
-    const struct mechanism m = mechanism_of(drbg);
-    if (counter_of(drbg, &m) == 0) {
+    struct mechanism m;
+    if (read_constants(drbg, &m) == 0) {
         return DRNG_RESEED_NEEDED;
     }
     if (!entropy_fits(&m, entropy.len) || !input_fits(&m, additional.len) || !together_fit(inputs, 2)) {
@@ -215,27 +183,6 @@ enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
     }
     seed(drbg, &m, inputs, 2, now);
     return DRNG_OK;
-}
-
-/*
- * 10.2.1.5, step 2: "If (additional_input != Null), then additional_input = Block_Cipher_df (additional_input,
- * seedlen), (Key, V) = CTR_DRBG_Update (additional_input, Key, V)"; without a derivation function it is padded instead.
- * The fresh word is added to the first bytes of the result.
- */
-static DRNG_OWN_FRAME void mix_additional_input(struct drng_ctr_drbg *drbg, const struct mechanism *m,
-                                                uint8_t provided[DRNG_DRBG_MAX_SEEDLEN], struct drng_bytes additional,
-                                                const uint8_t *fresh)
-{
-    memset(provided, 0, DRNG_DRBG_MAX_SEEDLEN);
-    if (additional.len > 0) {
-        combine(m, provided, &additional, 1);
-    }
-    if (fresh != NULL) {
-        uint64_t word;
-        memcpy(&word, fresh, sizeof(word));
-        drng_block_store(provided, drng_block_load(provided) ^ (drng_block){word, 0});
-    }
-    update(drbg, m, provided);
 }
 
 /*
@@ -263,51 +210,44 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const s
 }
 
 /*
+ * Step 2: "If (additional_input != Null), then additional_input = Block_Cipher_df (additional_input, seedlen), (Key, V)
+ * = CTR_DRBG_Update (additional_input, Key, V)"; without a derivation function it is padded instead. The fresh word is
+ * added to the first bytes of the result. Then the rest.
+ *
  * Keeps `provided` in a frame of its own. All other secrets are in the frames of the functions called here, which do
- * not wipe them: one wipe below this frame removes them, together with the compiler's copies.
+ * not wipe them: one wipe below this frame removes them, together with the compiler's copies. A request that AES makes
+ * at once leaves none.
  */
 static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
                                               size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
 {
-    uint8_t provided[DRNG_DRBG_MAX_SEEDLEN];
+    uint8_t provided[DRNG_DRBG_MAX_SEEDLEN] = {0};
 
-    mix_additional_input(drbg, m, provided, additional, fresh);
+    if (additional.len > 0) {
+        combine(m, provided, &additional, 1);
+    }
+    if (fresh != NULL) {
+        uint64_t word;
+        memcpy(&word, fresh, sizeof(word));
+        *(drng_block *)provided ^= (drng_block){word, 0};
+    }
+    update(drbg, m, provided);
     output_and_update(drbg, m, out, out_len, provided);
+    drng_wipe(provided, sizeof(provided));
     if (additional.len > 0) {
         drng_wipe_stack_1024();
-    } else {
+        drng_cpu_clear_vectors();
+    } else if (!is_short(m, out_len)) {
         drng_wipe_stack_512();
-    }
-    drng_wipe(provided, sizeof(provided));
-    drng_cpu_clear_vectors();
-}
-
-static void plain_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len)
-{
-    if (is_short(m, out_len)) {
-        m->aes->request(drbg->key, m->key_len, drbg->v, out, out_len, NULL);
-        return;
-    }
-    output_and_update(drbg, m, out, out_len, NULL);
-    drng_wipe_stack_512();
-    drng_cpu_clear_vectors();
-}
-
-static void make_request(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out, size_t out_len,
-                         struct drng_bytes additional, const uint8_t *fresh)
-{
-    if (additional.len == 0 && fresh == NULL) {
-        plain_request(drbg, m, out, out_len);
-    } else {
-        request_with_input(drbg, m, out, out_len, additional, fresh);
+        drng_cpu_clear_vectors();
     }
 }
 
 enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                         struct drng_bytes additional, const uint8_t *fresh)
 {
-    const struct mechanism m = mechanism_of(drbg);
-    const uint64_t counter = counter_of(drbg, &m);
+    struct mechanism m;
+    const uint64_t counter = read_constants(drbg, &m);
 
     if (out_len > DRNG_DRBG_MAX_REQUEST || !input_fits(&m, additional.len)) {
         memset(out, 0, out_len);
@@ -318,10 +258,25 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         memset(out, 0, out_len);
         return DRNG_RESEED_NEEDED;
     }
-    make_request(drbg, &m, out, out_len, additional, fresh);
+    if (additional.len > 0 || fresh != NULL) {
+        request_with_input(drbg, &m, out, out_len, additional, fresh);
+    } else if (is_short(&m, out_len)) {
+        m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, NULL);
+    } else {
+        output_and_update(drbg, &m, out, out_len, NULL);
+        drng_wipe_stack_512();
+        drng_cpu_clear_vectors();
+    }
     /* Step 7. */
     drbg->reseed_counter++;
     return DRNG_OK;
+}
+
+bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, time_t now)
+{
+    const bool worn = limits->requests != 0 && drbg->reseed_counter >= limits->requests;
+    const bool old = limits->interval != 0 && (now < drbg->reseed_time || now - drbg->reseed_time >= limits->interval);
+    return worn || old || drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS;
 }
 
 void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg)

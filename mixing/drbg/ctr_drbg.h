@@ -22,6 +22,13 @@ enum {
     DRNG_REQUEST_ENTROPY_LEN = 8,    /* bytes of request mixing */
 };
 
+/*
+ * 16 bytes, at any address, as one value. Key and V are always written and read so: store-to-load forwarding needs
+ * equal address and width, and a load that differs from the store before it waits until that store has reached the
+ * cache.
+ */
+typedef uint64_t drng_block __attribute__((vector_size(16), aligned(1), may_alias));
+
 /* Secret. Between requests only Key and V are kept: round keys are computed anew in each request. */
 struct drng_ctr_drbg {
     _Alignas(16) uint8_t key[DRNG_AES_MAX_KEY]; /* aligned, so that no block of them lies on two cache lines */
@@ -77,13 +84,7 @@ struct drng_reseed_limits {
 #define DRNG_DRBG_MAX_REQUESTS (UINT64_C(1) << 48)
 
 /* Whether a reseed is due before the next request. If the clock was set back, it is. */
-static inline bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits,
-                                            time_t now)
-{
-    const bool worn = limits->requests != 0 && drbg->reseed_counter >= limits->requests;
-    const bool old = limits->interval != 0 && (now < drbg->reseed_time || now - drbg->reseed_time >= limits->interval);
-    return worn || old || drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS;
-}
+bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, time_t now);
 
 /* Uninstantiate (9.4): sets the whole context to zero. */
 void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);

@@ -10,11 +10,9 @@
 
 enum { DRNG_DRBG_MAX_SEEDLEN = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK };
 
-/* seedlen of Table 3 in bytes: 32, 40 or 48. */
-static inline size_t drng_ctr_drbg_seedlen(size_t key_len)
-{
-    return key_len + DRNG_AES_BLOCK;
-}
+/* SP 800-90A Rev. 1, Table 3, of a key of so many bytes: seedlen in bytes, and the security strength in bits. */
+#define DRNG_DRBG_SEEDLEN(key_len)  ((size_t)(key_len) + DRNG_AES_BLOCK)
+#define DRNG_DRBG_STRENGTH(key_len) ((unsigned)(8 * (key_len)))
 
 /* A piece of input; data may be NULL if len is 0. */
 struct drng_bytes {

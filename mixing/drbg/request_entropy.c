@@ -2,23 +2,36 @@
 
 #include <string.h>
 
-#include "mixing/machine/cpu.h"
+#include "mixing/machine/clone.h"
 #include "mixing/machine/os.h"
 #include "mixing/memory/wipe.h"
 
-static bool is_usable(const struct drng_instruction *in)
+bool drng_mixes_now(enum drng_request_mixing mixing)
 {
-    return !atomic_load_explicit(&in->disabled, memory_order_relaxed);
+    return mixing == DRNG_MIX_ALWAYS || (mixing == DRNG_MIX_UNWATCHED && !drng_clone_is_watched());
 }
 
-static bool draw(struct drng_instruction *in, uint64_t *word)
+enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, const char **reason)
 {
-    uint64_t retries = 0;
-    const bool drawn = drng_try_word(in->row->read, in->row->tries, &retries, word);
-    if (__builtin_expect(retries > 0, 0)) {
-        atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
+    if (!drng_fork_kernel_wipes) {
+        *reason = "this kernel does not wipe memory in a child, so every request takes in a fresh word";
+        return DRNG_MIX_ALWAYS;
     }
-    return drawn;
+    if (cpu->hypervisor && cpu->confidential) {
+        *reason = "in a confidential guest every request takes in a fresh word";
+        return DRNG_MIX_ALWAYS;
+    }
+    *reason = "in this virtual machine every request takes in a fresh word: let the process read /dev/vmclock0";
+    return cpu->hypervisor ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
+}
+
+bool drng_request_words_usable(const struct drng_request_words *words)
+{
+    bool usable = false;
+    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
+        usable |= !atomic_load_explicit(&words->instructions[i]->disabled, memory_order_relaxed);
+    }
+    return usable;
 }
 
 /* The time is added, and not only used where the kernel has no bytes: its bytes may be the same in all clones. */
@@ -29,41 +42,27 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return word ^ drng_os_clock_ns();
 }
 
-bool drng_request_words_usable(const struct drng_request_words *words)
+enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
+                                      uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
-    bool usable = false;
-    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
-        usable |= is_usable(words->instructions[i]);
-    }
-    return usable;
-}
-
-static bool draw_from_any(const struct drng_request_words *words, uint64_t *word)
-{
+    uint64_t word = 0;
     bool drawn = false;
     for (unsigned i = 0; words->instructions[i] != NULL && !drawn; i++) {
-        drawn = is_usable(words->instructions[i]) && draw(words->instructions[i], word);
+        struct drng_instruction *in = words->instructions[i];
+        uint64_t retries = 0;
+        drawn = !atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
+                drng_try_word(in->row->read, in->row->tries, &retries, &word);
+        if (__builtin_expect(retries > 0, 0)) {
+            atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
+        }
     }
-    return drawn;
-}
-
-bool drng_request_entropy_by_hardware(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
-{
-    uint64_t word = 0;
-    const bool drawn = draw_from_any(words, &word);
-    if (drawn) {
-        memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
-    }
-    drng_wipe(&word, sizeof(word));
-    return drawn;
-}
-
-void drng_request_entropy(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
-{
-    uint64_t word = 0;
-    if (__builtin_expect(!draw_from_any(words, &word), 0)) {
+    if (__builtin_expect(!drawn, 0)) {
+        if (hardware_only) {
+            return drng_request_words_usable(words) ? DRNG_EXHAUSTED : DRNG_UNAVAILABLE;
+        }
         word = kernel_and_time();
     }
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));
+    return DRNG_OK;
 }

@@ -18,6 +18,24 @@
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/entropy/noise.h"
+#include "mixing/machine/cpu.h"
+
+/* When a request takes in a fresh word. */
+enum drng_request_mixing {
+    DRNG_MIX_NEVER,
+    DRNG_MIX_UNWATCHED, /* while no clone device is watched (clone.h) */
+    DRNG_MIX_ALWAYS,
+};
+
+/* Whether a request takes in a word now. */
+bool drng_mixes_now(enum drng_request_mixing mixing);
+
+/*
+ * What `auto` means on this machine; *reason is why requests take in words, if they do. A child of fork() that the
+ * kernel does not wipe is told apart by its words, too. The clock device is the host's word: where the guest does not
+ * trust its host, the device adds reseeds, and leaves no words out.
+ */
+enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, const char **reason);
 
 /* The instructions that may be asked, in this order, and NULL at the end. */
 struct drng_request_words {
@@ -27,10 +45,11 @@ struct drng_request_words {
 /* Whether an instruction is there to be asked, and not disabled. */
 bool drng_request_words_usable(const struct drng_request_words *words);
 
-/* Fills out with an instruction's word. False: none gave one; out is as it was. */
-bool drng_request_entropy_by_hardware(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
-
-/* Fills out: always, if need be by a system call. */
-void drng_request_entropy(const struct drng_request_words *words, uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
+/*
+ * Fills out; without hardware_only always, if need be by a system call. With it, out is as it was after a failure:
+ * DRNG_EXHAUSTED if the instructions gave no word now, DRNG_UNAVAILABLE if none may be asked any more.
+ */
+DRNG_MUST_CHECK enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
+                                                      uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
 
 #endif

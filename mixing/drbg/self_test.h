@@ -3,6 +3,7 @@
 #ifndef DRNG_SELF_TEST_H
 #define DRNG_SELF_TEST_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "mixing/aes/aes.h"
@@ -22,5 +23,8 @@ DRNG_MUST_CHECK enum drng_result drng_self_test(const struct drng_aes *aes, bool
  * example, is skipped. NULL: none passes, and *what is the algorithm that failed.
  */
 const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
+
+/* The algorithm that has failed a test in this process; NULL: none has. Generators that see one serve nothing. */
+extern _Atomic(const char *) drng_failed_algorithm;
 
 #endif

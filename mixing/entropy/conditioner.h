@@ -11,8 +11,19 @@
 #include <stdint.h>
 
 #include "mixing/aes/aes.h"
-#include "mixing/entropy/cbc_mac.h"
 #include "mixing/entropy/hmac.h"
+
+/*
+ * AES-128-CBC-MAC with a zero IV. It is secure only if all inputs under one key have the same length: seed.c uses one
+ * key and one number of words for each reader.
+ */
+enum { DRNG_MAC_KEY_LEN = 16, DRNG_MAC_LEN = 16 };
+
+struct drng_cbc_mac {
+    uint8_t state[DRNG_MAC_LEN];
+    uint8_t key[DRNG_MAC_KEY_LEN];
+    const struct drng_aes *aes;
+};
 
 enum drng_conditioner_kind {
     DRNG_CBC_MAC,     /* AES-128-CBC-MAC */
@@ -21,7 +32,8 @@ enum drng_conditioner_kind {
 
 enum { DRNG_CONDITIONER_KEY_LEN = DRNG_MAC_KEY_LEN, DRNG_CONDITIONED_LEN = DRNG_MAC_LEN };
 
-/* The state of one window; `kind` says which MAC. On the caller's stack; drng_conditioner_end() and _drop() wipe it. */
+/* The state of one window; `kind` says which MAC. On the caller's stack; a caller who does not end the window wipes it.
+ */
 struct drng_conditioner {
     enum drng_conditioner_kind kind;
     union {
@@ -33,13 +45,10 @@ struct drng_conditioner {
 void drng_conditioner_begin(struct drng_conditioner *conditioner, enum drng_conditioner_kind kind,
                             const struct drng_aes *aes, const uint8_t key[DRNG_CONDITIONER_KEY_LEN]);
 
-/* Adds `count` words, an even number, each least significant byte first. */
-void drng_conditioner_update(struct drng_conditioner *conditioner, const uint64_t *words, size_t count);
+/* Adds len bytes, a multiple of DRNG_MAC_LEN. */
+void drng_conditioner_update(struct drng_conditioner *conditioner, const void *data, size_t len);
 
-/* Ends the window and writes the conditioned block. */
+/* Ends the window, writes the conditioned block, and wipes the state. */
 void drng_conditioner_end(struct drng_conditioner *conditioner, uint8_t out[DRNG_CONDITIONED_LEN]);
-
-/* Ends the window and discards its words. */
-void drng_conditioner_drop(struct drng_conditioner *conditioner);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/entropy/cbc_mac.h"
+#include "mixing/entropy/conditioner.h"
 #include "mixing/entropy/health.h"
 
 /*

@@ -2,7 +2,8 @@
 
 #include <immintrin.h>
 
-#include "mixing/aes/aes_x86.h"
+#define LANE_BLOCKS 1
+#include "mixing/aes/lanes_x86.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/instructions_x86.h"
 
@@ -16,16 +17,16 @@ static inline __attribute__((always_inline)) enum drng_result tested_word(uint64
     return drng_health_passes(health, *word) ? DRNG_OK : DRNG_HEALTH_FAILED;
 }
 
-DRNG_AES_TARGET enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
-                                                uint64_t *retries)
+LANE_TARGET enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                            uint64_t *retries)
 {
     struct drng_health tests = *health; /* a copy whose address is not taken can live in registers */
     uint64_t more_tries = 0;
     enum drng_result status = DRNG_OK;
     uint64_t low = 0;
     uint64_t high = 0;
-    __m128i rk[11];
-    drng_aes_expand_128(rk, mac->key);
+    __m128i rk[ROUND_KEYS];
+    expand_and_encrypt(rk, mac->key, 16, NULL, 0);
     __m128i state = _mm_loadu_si128((const __m128i *)mac->state);
 
     for (; blocks > 0; blocks--) {
@@ -38,7 +39,12 @@ DRNG_AES_TARGET enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct
             break;
         }
         const __m128i block = _mm_set_epi64x((long long)high, (long long)low);
-        state = drng_aes_encrypt_128(rk, _mm_xor_si128(state, block));
+        state = _mm_xor_si128(_mm_xor_si128(state, block), rk[0]);
+        UNROLL
+        for (int i = 1; i < 10; i++) {
+            state = _mm_aesenc_si128(state, rk[i]);
+        }
+        state = _mm_aesenclast_si128(state, rk[10]);
     }
     _mm_storeu_si128((__m128i *)mac->state, state);
     *health = tests;

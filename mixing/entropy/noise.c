@@ -4,10 +4,42 @@
 
 #include "mixing/entropy/fused_mac.h"
 #include "mixing/machine/cpu.h"
-#include "mixing/machine/probes.h"
+#include "mixing/machine/os.h"
 #include "mixing/memory/wipe.h"
 
 enum { CHUNK_WORDS = 8 }; /* for drng_noise_fill() */
+
+/* ---- Time budgets ---- */
+
+struct drng_budget drng_budget_of(uint64_t ns)
+{
+    return (struct drng_budget){.last_ns = drng_os_clock_ns(), .left_ns = ns, .stride = 2, .words = 2};
+}
+
+uint64_t drng_budget_charge(struct drng_budget *budget)
+{
+    const uint64_t now = drng_os_clock_ns();
+    const uint64_t gap = now - budget->last_ns;
+    const uint64_t most = gap < DRNG_GAP_CAP_NS ? gap : DRNG_GAP_CAP_NS;
+    const uint64_t charge = most > DRNG_LOOK_NS ? most : DRNG_LOOK_NS;
+    budget->last_ns = now;
+    budget->left_ns -= charge < budget->left_ns ? charge : budget->left_ns;
+    return gap;
+}
+
+bool drng_budget_count(struct drng_budget *budget, unsigned words)
+{
+    enum { FAST_NS = 2000, SLOW_NS = DRNG_GAP_CAP_NS / 8 };
+    budget->words -= words;
+    if (budget->words == 0) {
+        const uint64_t ns_per_word = drng_budget_charge(budget) / budget->stride;
+        budget->stride = ns_per_word <= FAST_NS ? 128 : ns_per_word <= SLOW_NS ? 8 : 1;
+        budget->words = budget->stride;
+    }
+    return budget->left_ns > 0;
+}
+
+/* ---- Words ---- */
 
 static void count_retries(struct drng_instruction *in, uint64_t retries)
 {
@@ -16,33 +48,23 @@ static void count_retries(struct drng_instruction *in, uint64_t retries)
     }
 }
 
-/*
- * Reads one word without testing it. An instruction that gave none for as long as a whole seed by design may take is
- * dry: the rest of a longer budget, for seeds by certificate, would pass in vain, and others may be waiting.
- */
-static enum drng_result read_word(struct drng_instruction *in, struct drng_budget *budget, uint64_t *word)
+/* Reads one word, for as long as the budget lasts if the instruction starves. */
+static enum drng_result read_tested(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
+                                    uint64_t *word)
 {
     const struct drng_instruction_row *row = in->row;
     uint64_t retries = 0;
     bool read = drng_try_word(row->read, row->tries, &retries, word);
-    const uint64_t dry_at = budget->left_ns > DRNG_SOLE_BUDGET_NS ? budget->left_ns - DRNG_SOLE_BUDGET_NS : 0;
     while (!read && row->starves) {
         (void)drng_budget_charge(budget);
-        if (drng_budget_spent(budget) || budget->left_ns <= dry_at) {
+        if (budget->left_ns == 0) {
             break;
         }
         read = drng_try_word(row->read, row->tries, &retries, word);
     }
     count_retries(in, retries);
-    return read ? DRNG_OK : DRNG_EXHAUSTED;
-}
-
-static enum drng_result read_tested(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
-                                    uint64_t *word)
-{
-    const enum drng_result status = read_word(in, budget, word);
-    if (status != DRNG_OK) {
-        return status;
+    if (!read) {
+        return DRNG_EXHAUSTED;
     }
     return drng_health_passes(&noise->health, *word) ? DRNG_OK : DRNG_HEALTH_FAILED;
 }
@@ -113,50 +135,36 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     return status;
 }
 
-static bool has_started(struct drng_instruction *in)
-{
-    return atomic_load_explicit(&in->started, memory_order_acquire);
-}
-
-static enum drng_result start_and_work(struct drng_instruction *in, struct drng_noise *noise,
-                                       struct drng_budget *budget, drng_noise_work *work, void *arg)
-{
-    const enum drng_result status = has_started(in) ? DRNG_OK : start(in, noise, budget);
-    return status == DRNG_OK ? work(arg, budget) : status;
-}
-
-/*
- * Counts the failure and resets the reader: the next words start the tests afresh, and no key made of words that failed
- * conditions later words.
- */
-static void record_failure(struct drng_instruction *in, struct drng_noise *noise)
-{
-    atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);
-    drng_count(&in->counters->health_failures);
-    (void)atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed);
-    atomic_store_explicit(&in->started, false, memory_order_release);
-    DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(noise->health.failed));
-    drng_wipe(noise, sizeof(*noise));
-}
-
 enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
                                     drng_noise_work *work, void *arg)
 {
     if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
         return DRNG_UNAVAILABLE;
     }
-    const bool startup_is_slow = in->row->starves && !has_started(in);
+    const bool startup_is_slow = in->row->starves && !atomic_load_explicit(&in->started, memory_order_acquire);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
-    enum drng_result status = start_and_work(in, noise, &budget, work, arg);
-    if (status == DRNG_HEALTH_FAILED) {
-        record_failure(in, noise);
-        status = start_and_work(in, noise, &budget, work, arg);
+    for (unsigned attempt = 0; attempt < 2; attempt++) {
+        enum drng_result status =
+            atomic_load_explicit(&in->started, memory_order_acquire) ? DRNG_OK : start(in, noise, &budget);
+        if (status == DRNG_OK) {
+            status = work(arg, &budget);
+        }
+        if (status != DRNG_HEALTH_FAILED) {
+            return status;
+        }
+        /*
+         * The next words start the tests afresh, and no key that is made of words that failed conditions later words:
+         * the reader is as it was in the beginning.
+         */
+        atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);
+        drng_count(&in->counters->health_failures);
+        (void)atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed);
+        atomic_store_explicit(&in->started, false, memory_order_release);
+        DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(noise->health.failed));
+        drng_wipe(noise, sizeof(*noise));
     }
-    if (status == DRNG_HEALTH_FAILED) {
-        record_failure(in, noise);
-        atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
-    }
-    return status;
+    atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
+    return DRNG_HEALTH_FAILED;
 }
 
 /* ---- Words that are no seed ---- */

@@ -15,12 +15,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/entropy/budget.h"
-#include "mixing/entropy/cbc_mac.h"
+#include "mixing/entropy/conditioner.h"
 #include "mixing/entropy/health.h"
 #include "mixing/machine/counters.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/result.h"
+
+/* ---- Time budgets: how long one source of seeds may take before the next one is asked ---- */
+
+/*
+ * Measured in wall time: the CPU time clock costs a system call, which a sandbox may forbid. While the process is off
+ * the CPU, wall time goes on, and a fast instruction would look slow. So the time between two looks at the clock is
+ * charged as one millisecond at most. Slow words therefore need frequent looks, or they would overrun the budget: the
+ * slower the words, the fewer of them come between two looks.
+ *
+ * The clock may stand still: a filter of system calls may refuse it where it takes one. Then each look is charged as
+ * DRNG_LOOK_NS, which is less than two looks are apart, so that an instruction which starves is given up all the same.
+ *
+ * The worst case of a seed is RDSEED in its start-up, then RDRAND: 2 + 1.5 + 5.5 ms; as much where both are seed-grade
+ * and in their start-up. This and the other budgets stay below the 10 ms that tests/fuzz/machine.h allows a seed.
+ */
+
+enum {
+    DRNG_SEED_BUDGET_NS = 2000000,    /* one instruction, one seed, if another source is next */
+    DRNG_PLAIN_BUDGET_NS = 4000000,   /* the same for RDRAND if AES is in plain C, which takes most of the time */
+    DRNG_LAST_BUDGET_NS = 5500000,    /* the same if no other source is next */
+    DRNG_SOLE_BUDGET_NS = 9000000,    /* the same for RDRAND if no other source exists: it may use RDSEED's time, too */
+    DRNG_STARTUP_BUDGET_NS = 1500000, /* added while the start-up tests of RDSEED are not done */
+    DRNG_GAP_CAP_NS = 1000000,
+    DRNG_LOOK_NS = 100,
+};
+
+struct drng_budget {
+    uint64_t last_ns;
+    uint64_t left_ns;
+    unsigned stride; /* words between two looks at the clock */
+    unsigned words;  /* words left before the next look at the clock */
+};
+
+/* A budget that begins now. */
+struct drng_budget drng_budget_of(uint64_t ns);
+
+/* Looks at the clock, charges the time since the last look, and returns that time as the clock has it. */
+uint64_t drng_budget_charge(struct drng_budget *budget);
+
+/* Counts words that were read, at most budget->words of them. False: the budget is spent. */
+bool drng_budget_count(struct drng_budget *budget, unsigned words);
+
+/* ---- Words ---- */
 
 /*
  * One instruction in this process, shared by all readers and threads. Set the row and the counters; the rest starts as

@@ -5,7 +5,6 @@
 #include "mixing/machine/clone.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/os.h"
-#include "mixing/machine/probes.h"
 #include "mixing/memory/wipe.h"
 
 enum {
@@ -18,7 +17,6 @@ struct task {
     const struct drng_seed_policy *policy;
     struct drng_instruction *instruction;
     struct drng_noise *noise;
-    size_t window_words;
     uint8_t *out;
     size_t len;
 };
@@ -40,41 +38,35 @@ static enum drng_result draw_key(const struct task *task, struct drng_budget *bu
     return status;
 }
 
-static enum drng_result absorb_in_chunks(const struct task *task, struct drng_budget *budget,
-                                         struct drng_conditioner *conditioner)
-{
-    uint64_t words[CHUNK_WORDS];
-    enum drng_result status = DRNG_OK;
-
-    for (size_t done = 0; done < task->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
-        status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
-        if (status == DRNG_OK) {
-            drng_conditioner_update(conditioner, words, CHUNK_WORDS);
-        }
-    }
-    drng_wipe(words, sizeof(words));
-    return status;
-}
-
-/* Conditions a window of words into a block of seed. If the window cannot be filled, all of its words are discarded. */
+/*
+ * Conditions a window of words, least significant byte first, into a block of seed. If the window cannot be filled, the
+ * block is not to be used.
+ */
 static enum drng_result make_block(const struct task *task, struct drng_budget *budget,
                                    uint8_t block[DRNG_CONDITIONED_LEN])
 {
     const struct drng_seed_policy *policy = task->policy;
+    const struct drng_instruction_row *row = task->instruction->row;
+    const bool fused = policy->aes->fuses && policy->conditioner == DRNG_CBC_MAC && row->fused;
     struct drng_conditioner conditioner;
+    uint64_t words[CHUNK_WORDS];
     enum drng_result status = DRNG_OK;
 
     drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
-    if (policy->aes->fuses && policy->conditioner == DRNG_CBC_MAC && task->instruction->row->fused) {
-        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, task->window_words / 2);
-    } else {
-        status = absorb_in_chunks(task, budget, &conditioner);
+    if (fused) {
+        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, row->window_words / 2);
     }
-    if (status == DRNG_OK) {
-        drng_conditioner_end(&conditioner, block);
-    } else {
-        drng_conditioner_drop(&conditioner);
+    for (size_t done = 0; !fused && done < row->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
+        status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
+        for (size_t i = 0; __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && i < CHUNK_WORDS; i++) {
+            words[i] = __builtin_bswap64(words[i]);
+        }
+        if (status == DRNG_OK) {
+            drng_conditioner_update(&conditioner, words, sizeof(words));
+        }
     }
+    drng_conditioner_end(&conditioner, block);
+    drng_wipe(words, sizeof(words));
     return status;
 }
 
@@ -95,67 +87,27 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
-static size_t blocks_of(size_t len)
+/* A source that others wait behind gets less time than the last one in line, and that less than the only one. */
+void drng_seed_settle_budgets(struct drng_seed_policy *policy)
 {
-    return (len + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN;
-}
-
-/* The last source gets more time, since no other source waits for its turn. */
-static uint64_t budget_by_place(const struct drng_seed_policy *policy, unsigned i)
-{
+    const bool fuses = policy->aes != NULL && policy->aes->fuses;
     bool others_before = false;
-    bool others_after = policy->fallback != NULL;
-    for (unsigned other = 0; other < DRNG_INSTRUCTIONS; other++) {
-        others_before |= other < i && policy->instructions[other] != NULL;
-        others_after |= other > i && policy->instructions[other] != NULL;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const bool starves = drng_instruction_rows[i].starves;
+        bool others_after = policy->fallback != NULL;
+        for (unsigned other = i + 1; other < DRNG_INSTRUCTIONS; other++) {
+            others_after |= policy->instructions[other] != NULL;
+        }
+        if (others_after) {
+            policy->budget_ns[i] = starves || fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
+        } else if (others_before) {
+            /* A start-up comes on top, of this one as of the one before it. */
+            policy->budget_ns[i] = DRNG_LAST_BUDGET_NS - (starves ? DRNG_STARTUP_BUDGET_NS : 0);
+        } else {
+            policy->budget_ns[i] = starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
+        }
+        others_before |= policy->instructions[i] != NULL;
     }
-    const bool starves = drng_instruction_rows[i].starves;
-    if (others_after) {
-        return starves || policy->aes->fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
-    }
-    if (others_before && starves) {
-        return DRNG_LAST_BUDGET_NS - DRNG_STARTUP_BUDGET_NS; /* which it may have to wait for, as the one before it */
-    }
-    return others_before || starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
-}
-
-/* By certificate a window may take hundreds of words: their number decides then. */
-static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned i, size_t words)
-{
-    const uint64_t by_place = budget_by_place(policy, i);
-    const uint64_t by_words = policy->certified[i] != NULL ? words * DRNG_CERTIFIED_WORD_NS : 0;
-    return by_words > by_place ? by_words : by_place;
-}
-
-static size_t window_words(const struct drng_seed_policy *policy, unsigned i)
-{
-    const struct drng_claim *certified = policy->certified[i];
-    return certified != NULL ? drng_claim_window_words(certified) : drng_instruction_rows[i].window_words;
-}
-
-/* The entropy that is claimed for the words of a seed, in bits; of another source's seeds nothing is. */
-static uint64_t claimed_bits(const struct drng_seed_policy *policy, enum drng_source source, size_t len)
-{
-    if (source == DRNG_SOURCE_NONE || source == DRNG_SOURCE_FALLBACK) {
-        return 0;
-    }
-    const unsigned i = source - DRNG_SOURCE_INSTRUCTION;
-    const struct drng_claim *certified = policy->certified[i];
-    const unsigned bits = certified != NULL ? drng_claim_window_bits(certified, window_words(policy, i))
-                                            : drng_instruction_rows[i].window_bits;
-    return (uint64_t)bits * blocks_of(len);
-}
-
-static enum drng_result from_instruction(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
-                                         unsigned i, uint8_t *out, size_t len)
-{
-    struct drng_instruction *in = policy->instructions[i];
-    if (in == NULL) {
-        return DRNG_UNAVAILABLE;
-    }
-    struct task task = {policy, in, &reader->noise[i], window_words(policy, i), out, len};
-    const uint64_t budget = budget_of(policy, i, task.window_words * blocks_of(len));
-    return drng_noise_attempt(in, task.noise, budget, make_seed, &task);
 }
 
 void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len)
@@ -163,12 +115,6 @@ void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes
     for (size_t i = 0; i < bytes_len; i++) {
         seed[i % len] ^= bytes[i];
     }
-}
-
-static void mix_time(uint8_t *out, size_t len)
-{
-    const uint64_t now = drng_os_clock_ns();
-    drng_seed_add(out, len, (const uint8_t *)&now, sizeof(now));
 }
 
 /*
@@ -185,7 +131,8 @@ static enum drng_result from_fallback(const struct drng_seed_policy *policy, uin
         return DRNG_FALLBACK_FAILED;
     }
     if (drng_clone_count() != 0) {
-        mix_time(out, len);
+        const uint64_t now = drng_os_clock_ns();
+        drng_seed_add(out, len, (const uint8_t *)&now, sizeof(now));
     }
     return DRNG_OK;
 }
@@ -211,8 +158,7 @@ static void count(const struct drng_seed_policy *policy, enum drng_source source
 {
     struct drng_counters *counters = policy->counters;
     DRNG_PROBE2(seed, source, len);
-    drng_note_source(counters, source);
-    drng_note_claimed(counters, claimed_bits(policy, source, len));
+    drng_note(&counters->source, source);
     if (source == DRNG_SOURCE_NONE) {
         drng_count(&counters->seed_failures);
     } else if (source == DRNG_SOURCE_FALLBACK) {
@@ -224,14 +170,16 @@ static void count(const struct drng_seed_policy *policy, enum drng_source source
 }
 
 enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader, uint8_t *out,
-                               size_t len)
+                               size_t len, enum drng_source *served)
 {
     enum drng_source source = DRNG_SOURCE_NONE;
     enum drng_result status = DRNG_UNAVAILABLE;
-    drng_clone_try_again();
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS && status != DRNG_OK; i++) {
+        struct drng_instruction *in = policy->instructions[i];
+        struct task task = {policy, in, &reader->noise[i], out, len};
         source = DRNG_SOURCE_INSTRUCTION + i;
-        status = from_instruction(policy, reader, i, out, len);
+        status =
+            in != NULL ? drng_noise_attempt(in, task.noise, policy->budget_ns[i], make_seed, &task) : DRNG_UNAVAILABLE;
     }
     if (status == DRNG_OK && policy->os_mixing) {
         mix_os(out, len);
@@ -247,5 +195,35 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
     count(policy, source, len);
+    *served = source;
+    return status;
+}
+
+struct drng_root_slot *drng_root_take(struct drng_root *root, const struct drng_guard *guard)
+{
+    return (struct drng_root_slot *)(void *)drng_guard_take(guard, &root->place, root->locking);
+}
+
+enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+                                const struct drng_seed_policy *policy, uint8_t *out, size_t len,
+                                enum drng_source *served)
+{
+    enum drng_result status = DRNG_BUSY;
+    struct drng_root_slot *slot = drng_root_take(root, guard);
+    *served = DRNG_SOURCE_NONE;
+    if (slot != NULL) {
+        status = DRNG_OK;
+        for (size_t done = 0; done < len && status == DRNG_OK; done += DRNG_SEED_PIECE) {
+            const size_t piece = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
+            enum drng_source source = DRNG_SOURCE_NONE;
+            status = drng_seed_get(policy, &slot->reader, out + done, piece, &source);
+            *served = source > *served ? source : *served;
+        }
+        drng_guard_give_back(&slot->guarded, root->locking);
+    }
+    if (status != DRNG_OK) {
+        *served = DRNG_SOURCE_NONE;
+        drng_wipe(out, len);
+    }
     return status;
 }

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "mixing/entropy/conditioner.h"
+#include "mixing/entropy/guard.h"
 #include "mixing/entropy/noise.h"
-#include "mixing/machine/claim.h"
 #include "mixing/machine/counters.h"
 #include "mixing/result.h"
 
@@ -25,8 +25,7 @@ typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
 /* Set when the provider loads, then constant; shared by all threads. */
 struct drng_seed_policy {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
-    /* The certificate that counts the words of each, with an entropy above 0; NULL: they are counted by design. */
-    const struct drng_claim *certified[DRNG_INSTRUCTIONS];
+    uint64_t budget_ns[DRNG_INSTRUCTIONS];                    /* how long each may take for a seed (budget.h) */
     const struct drng_aes *aes;
     enum drng_conditioner_kind conditioner;
     bool os_mixing;
@@ -35,22 +34,54 @@ struct drng_seed_policy {
     struct drng_counters *counters;
 };
 
+/* Fills in budget_ns. To be called when instructions, aes and fallback are set. */
+void drng_seed_settle_budgets(struct drng_seed_policy *policy);
+
 /* A reader of seeds, used by one thread at a time. Secret; all zero is the initial state. */
 struct drng_seed_reader {
     struct drng_noise noise[DRNG_INSTRUCTIONS];
 };
 
 /*
- * Fills out[0..len) with a seed. On failure out is all zero, and the result is DRNG_NO_FALLBACK or
- * DRNG_FALLBACK_FAILED. The next call tries again every source but the disabled instructions.
+ * Fills out[0..len) with a seed; *served is its source. On failure out is all zero, *served is DRNG_SOURCE_NONE, and
+ * the result is DRNG_NO_FALLBACK or DRNG_FALLBACK_FAILED. The next call tries again every source but the disabled
+ * instructions.
  */
 DRNG_MUST_CHECK enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
-                                               uint8_t *out, size_t len);
+                                               uint8_t *out, size_t len, enum drng_source *served);
 
 /*
  * Adds bytes to a seed, by XOR; where there are more bytes than seed, they start over. If the bytes are independent of
  * the seed, the sum is no weaker than either.
  */
 void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len);
+
+/* ---- Where seeds begin: a reader that threads share, and that a fork may interrupt ---- */
+
+enum { DRNG_SEED_PIECE = 64 }; /* bytes of a seed that share one time budget: at most four windows of RDRAND */
+
+/* In a wide slot, so in a forked child the lock is free and the reader is in its initial state. */
+struct drng_root_slot {
+    struct drng_guarded guarded;
+    struct drng_seed_reader reader;
+};
+_Static_assert(sizeof(struct drng_root_slot) <= DRNG_WIDE_SLOT_SIZE, "a seed reader outgrew its slot");
+
+struct drng_root {
+    struct drng_place place; /* of a wide slot */
+    bool locking;            /* threads share it */
+};
+
+/* The reader, to be given back by drng_guard_give_back(). NULL: drng_guard_take() says when. */
+struct drng_root_slot *drng_root_take(struct drng_root *root, const struct drng_guard *guard);
+
+/*
+ * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE. *served is the source of the seed: the weakest
+ * if several took turns (a source's number is the higher, the later it is asked). On failure out is all zero, *served
+ * is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or DRNG_BUSY if the reader could not be taken.
+ */
+DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+                                                const struct drng_seed_policy *policy, uint8_t *out, size_t len,
+                                                enum drng_source *served);
 
 #endif

@@ -1,13 +1,14 @@
 /*
  * drng.h - random numbers and seeds from the CPU's own generator, for programs that do without OpenSSL.
  *
- * libdrng needs the C library alone. It never prints, never ends the program and never waits for anybody.
+ * libdrng needs the C library alone. It never prints, never ends the program and never waits for the kernel's
+ * generator.
  *
  * Which call?
  *   - Random bytes for any purpose, keys included: drng_open(), drng_read(), drng_close().
  *   - A seed for a generator of your own: drng_conditioned_seed().
  *   - The instruction's own words: drng_random64() and the other calls with their retries. Such words are not
- *     conditioned. drng(3), "To concatenate or not", says what follows from that.
+ *     conditioned. libdrng(3), "To concatenate or not", says what follows from that.
  *
  * Results: 0 (DRNG_SUCCESS), or one of enum drng_error. A call that fails has set its whole output to zero, however
  * much of it had been filled, unless it fails with DRNG_E_ARGUMENT: then it has written nothing, but drng_open() has
@@ -17,17 +18,17 @@
  * Threads: every call may be made by several threads at once, also on one handle; but drng_close() is to be the last
  * call on its handle. Calls on one handle take turns.
  *
- * Signal handlers may make every call but drng_open() and drng_close(), also while the same thread is in the middle of
- * one, on the same handle. There DRNG_E_BUSY says that the handler wants to reseed while its own thread is in the
- * middle of a call. Calls may change errno. A handler that leaves by siglongjmp() or pthread_exit() ends no call
- * that it interrupted: drng(3), "Threads, signals and forks".
+ * Signal handlers may make every call but drng_open() and drng_close(). One that draws or reseeds while its own thread
+ * is in such a call gets DRNG_E_BUSY. Calls may change errno. A handler must not leave a call that it interrupted by
+ * siglongjmp() or pthread_exit(): its thread gets DRNG_E_BUSY from then on, and a lock that the call held stays held.
  *
  * fork() and clone(): a child may go on with its parent's handles, and close them. It takes a new seed before its first
- * byte. The same holds for a copy of a virtual machine: drng(3), "Copies". If a signal handler forks in the middle of a
- * call, the child, which returns into the call, starts it over at its first byte. A child that shares its parent's
- * memory (vfork(), CLONE_VM) must make no call.
+ * byte. The same holds for a copy of a virtual machine: libdrng(3), "Copies". If a signal handler forks in the middle
+ * of a call, the child may draw in the handler; a call into which it returns starts over at its first byte. A child
+ * that shares its parent's memory (vfork(), CLONE_VM) must make no call.
  *
- * Cancellation: a thread is not cancelled inside a call's critical parts, so that other threads can go on.
+ * Cancellation: a thread that is cancelled leaves nothing held. Asynchronous cancellation during a call is not
+ * supported.
  *
  * Loading and unloading: the library opens what it needs before main(), or before dlopen() returns. The shared library
  * stays loaded until the process ends.
@@ -60,7 +61,7 @@ enum drng_error {
     DRNG_E_NO_SOURCE, /* no instruction served, and the kernel has no bytes yet; a later call may succeed */
     DRNG_E_MEMORY,    /* no memory for secrets could be mapped; drng_open() tries again, the other calls do not */
     DRNG_E_SELF_TEST, /* AES or HMAC gave a wrong answer to a known-answer test: nothing is served */
-    DRNG_E_BUSY       /* a signal handler came when this call could not be made: see above */
+    DRNG_E_BUSY       /* a signal handler interrupted its own thread in such a call: see above */
 };
 
 /* What the error means, in one sentence; never NULL, also for a number that is no error. Constant. */
@@ -171,7 +172,7 @@ DRNG_RESULT int drng_open(drng **handle, enum drng_choice choice);
 
 /*
  * Fills bytes[0..len). Requests of more than 65,536 bytes are made of several. Where each request takes in a fresh word
- * of the CPU (drng(3), "Copies") and there is none, DRNG_ANY takes the kernel's; under the other choices the call
+ * of the CPU (libdrng(3), "Copies") and there is none, DRNG_ANY takes the kernel's; under the other choices the call
  * fails.
  */
 DRNG_RESULT int drng_read(drng *handle, void *bytes, size_t len);

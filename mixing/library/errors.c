@@ -19,7 +19,7 @@ const char *drng_strerror(int error)
                "process may call getrandom()";
     case DRNG_E_MEMORY:
         return "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at the filter "
-               "of system calls (mmap, madvise)";
+               "of system calls (mmap, mprotect, madvise)";
     case DRNG_E_SELF_TEST:
         return "AES or HMAC gave a wrong answer to a known-answer test: the CPU or the library is broken";
     case DRNG_E_BUSY:

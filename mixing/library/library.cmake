@@ -2,8 +2,7 @@
 
 configure_file(mixing/library/version.c.in mixing/library/version.c @ONLY)
 set(LIBRARY_SOURCES
-    mixing/library/conditioned.c mixing/library/errors.c mixing/library/generator.c mixing/library/machine.c
-    mixing/library/source.c mixing/library/words.c)
+    mixing/library/handle.c mixing/library/errors.c mixing/library/machine.c mixing/library/words.c)
 add_library(library OBJECT ${LIBRARY_SOURCES} "${PROJECT_BINARY_DIR}/mixing/library/version.c")
 target_link_libraries(library PUBLIC drng_flags)
 set_target_properties(library PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden C_EXTENSIONS OFF)
@@ -68,7 +67,15 @@ install(FILES "${PROJECT_BINARY_DIR}/mixing/library/drng.pc" DESTINATION "${DRNG
 install(FILES "${PROJECT_BINARY_DIR}/mixing/library/drng-config.cmake"
         "${PROJECT_BINARY_DIR}/mixing/library/drng-config-version.cmake"
         DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
-configure_file(docs/drng.3 docs/drng.3 @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/docs/drng.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT libdrng-dev)
+configure_file(docs/libdrng.3 docs/libdrng.3 @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/docs/libdrng.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT libdrng-dev)
+# `man drng_open` shows the same page.
+file(STRINGS mixing/library/drng.map LIBRARY_CALLS REGEX "^    drng_")
+foreach(line IN LISTS LIBRARY_CALLS)
+    string(REGEX MATCH "drng_[a-z0-9_]+" call "${line}")
+    file(WRITE "${PROJECT_BINARY_DIR}/mixing/library/man3/${call}.3" ".so man3/libdrng.3\n")
+    install(FILES "${PROJECT_BINARY_DIR}/mixing/library/man3/${call}.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3"
+            COMPONENT libdrng-dev)
+endforeach()
 install(DIRECTORY docs/library/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev/examples" COMPONENT libdrng-dev
         PATTERN __pycache__ EXCLUDE)

@@ -1,5 +1,6 @@
 #include "mixing/library/machine.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +8,6 @@
 #include "mixing/library/drng.h"
 #include "mixing/machine/clone.h"
 #include "mixing/machine/filter.h"
-#include "mixing/memory/wipe.h"
 
 struct drng_library drng_library;
 
@@ -26,18 +26,6 @@ const char *drng_library_denied(unsigned instruction)
     return disabled ? texts->unhealthy : NULL;
 }
 
-/* "not in this CPU" suggests another CPU; of some architectures there is none. */
-static void write_texts(struct drng_library_texts *texts, const struct drng_instruction_row *row,
-                        enum drng_denial denial)
-{
-    const char *why = denial == DRNG_ABSENT && row->lack != NULL ? row->lack : drng_denial_text(denial);
-    (void)snprintf(texts->unhealthy, sizeof(texts->unhealthy), "%s: its words failed the health tests", row->name);
-    (void)snprintf(texts->denied, sizeof(texts->denied), "%s: %s", row->name, why);
-    if (denial == DRNG_ALLOWED) {
-        texts->denied[0] = '\0';
-    }
-}
-
 /* The generator's instruction comes first: it gives words fastest. */
 static void settle_instructions(struct drng_library *library)
 {
@@ -48,9 +36,16 @@ static void settle_instructions(struct drng_library *library)
         struct drng_instruction *in = &library->instructions[instruction];
         in->row = &drng_instruction_rows[instruction];
         in->counters = &library->counters[instruction];
-        write_texts(&library->texts[instruction], in->row, library->eligibility.words[instruction]);
-        if (library->eligibility.words[instruction] == DRNG_ALLOWED) {
+        const enum drng_denial denial = library->eligibility.words[instruction];
+        struct drng_library_texts *texts = &library->texts[instruction];
+        (void)snprintf(texts->unhealthy, sizeof(texts->unhealthy), "%s: its words failed the health tests",
+                       in->row->name);
+        if (denial == DRNG_ALLOWED) {
             library->words.instructions[count++] = in;
+        } else {
+            /* "not in this CPU" suggests another CPU; of some architectures there is none. */
+            const char *why = denial == DRNG_ABSENT && in->row->lack != NULL ? in->row->lack : drng_denial_text(denial);
+            (void)snprintf(texts->denied, sizeof(texts->denied), "%s: %s", in->row->name, why);
         }
     }
 }
@@ -63,23 +58,18 @@ static const struct drng_aes *tested_aes(const struct drng_cpu *cpu)
     return aes != NULL && drng_self_test(aes, true, &failed) == DRNG_OK ? aes : NULL;
 }
 
-static bool is_open(void)
-{
-    return __builtin_expect(atomic_load_explicit(&drng_library.ready, memory_order_acquire) != 0, 1);
-}
-
 static int open_locked(struct drng_library *library)
 {
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
-    if (library->reader.slot == NULL) {
-        library->reader.slot = drng_secmem_open() ? drng_secmem_alloc() : NULL;
-    }
-    if (library->reader.slot == NULL) {
+    library->root.locking = true;
+    if (library->root.place.slot == NULL &&
+        !(drng_secmem_open() && drng_place_make(&library->root.place, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;
     }
     drng_filter_look();
+    drng_secmem_lock_in_children(drng_filter_lets_us_call);
     drng_cpu_identify(&library->evidence.cpu);
     drng_os_kernel_flags(&library->evidence.kernel);
     library->aes = tested_aes(&library->evidence.cpu);
@@ -92,77 +82,30 @@ static int open_locked(struct drng_library *library)
     return DRNG_SUCCESS;
 }
 
-int drng_library_open_again(void)
+int drng_library_open(bool again)
 {
-    if (is_open()) {
+    if (__builtin_expect(atomic_load_explicit(&drng_library.ready, memory_order_acquire) != 0, 1)) {
         return DRNG_SUCCESS;
+    }
+    int error = (int)atomic_load(&drng_library.failed);
+    if (error != 0 && !again) {
+        return error;
     }
     drng_fork_open();
-    if (!drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
-        return DRNG_E_BUSY;
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    error = DRNG_E_BUSY;
+    if (drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
+        error = open_locked(&drng_library);
+        atomic_store(&drng_library.failed, (unsigned)error);
+        drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
     }
-    const int error = open_locked(&drng_library);
-    atomic_store(&drng_library.failed, (unsigned)error);
-    drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
+    (void)pthread_setcancelstate(cancel, &cancel);
     return error;
-}
-
-int drng_library_open(void)
-{
-    if (is_open()) {
-        return DRNG_SUCCESS;
-    }
-    const unsigned failed = atomic_load(&drng_library.failed);
-    return failed != 0 ? (int)failed : drng_library_open_again();
 }
 
 static __attribute__((constructor)) void open_early(void)
 {
-    const int error = drng_library_open();
+    const int error = drng_library_open(false);
     (void)error; /* drng_library.failed has it, for the calls to come */
-}
-
-/*
- * In ordinary memory, so that a child of fork() goes on from its parent's. A handler leaves the number as it found it,
- * so a change may be interrupted between its load and its store.
- */
-static _Thread_local unsigned calls;
-
-bool drng_library_enter(void)
-{
-    const bool is_first = calls == 0;
-    calls++;
-    atomic_signal_fence(memory_order_seq_cst);
-    return is_first;
-}
-
-void drng_library_leave(void)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    calls--;
-}
-
-enum drng_result drng_library_run(drng_reader_work *work, void *arg)
-{
-    struct drng_lock *lock = &drng_library.reader.slot->lock;
-    if (!drng_lock(lock)) {
-        return DRNG_EXHAUSTED; /* cannot be: who interrupts a holder is served apart */
-    }
-    const enum drng_result status = drng_shared_reader_run(&drng_library.reader, work, arg);
-    drng_unlock(lock);
-    return status;
-}
-
-enum drng_result drng_library_run_apart(drng_reader_work *work, void *arg)
-{
-    struct drng_seed_reader reader;
-    enum drng_result status = DRNG_OK;
-    uint64_t epoch = 0;
-    do {
-        epoch = drng_epoch();
-        memset(&reader, 0, sizeof(reader));
-        status = work(arg, &reader);
-        drng_wipe(&reader, sizeof(reader));
-    } while (!drng_epoch_is_still(epoch));
-    return status;
 }

@@ -6,8 +6,6 @@
 
 #include "mixing/library/drng.h"
 #include "mixing/library/machine.h"
-#include "mixing/library/source.h"
-#include "mixing/machine/clone.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/memory/wipe.h"
 
@@ -41,15 +39,11 @@ static int seed_grade(void)
 
 static int supported(int (*which)(void), const char **text)
 {
-    const int error = drng_library_open();
+    const int error = drng_library_open(false);
     const int instruction = error == DRNG_SUCCESS ? which() : NO_INSTRUCTION;
-    const char *denied = NULL;
-    const char *said = NULL;
-    if (error != DRNG_SUCCESS) {
-        said = denied = drng_strerror(error);
-    } else if (instruction == NO_INSTRUCTION) {
-        said = denied = "this architecture has no such instruction";
-    } else {
+    const char *denied = error != DRNG_SUCCESS ? drng_strerror(error) : "this architecture has no such instruction";
+    const char *said = denied;
+    if (instruction != NO_INSTRUCTION) {
         denied = drng_library_denied((unsigned)instruction);
         said = denied != NULL ? denied : drng_instruction_rows[instruction].name;
     }
@@ -104,69 +98,33 @@ static enum drng_result read_words(void *arg, struct drng_budget *budget)
     return status;
 }
 
-static enum drng_result read_piece(void *arg, struct drng_seed_reader *reader)
-{
-    struct task *task = arg;
-    task->noise = &reader->noise[task->instruction];
-    return drng_noise_attempt(&drng_library.instructions[task->instruction], task->noise, DRNG_LAST_BUDGET_NS,
-                              read_words, task);
-}
-
-/* All pieces, or those before the epoch changes. */
-static enum drng_result read_pieces(drng_source_runner *run, struct task whole, uint64_t epoch)
-{
-    enum drng_result status = DRNG_OK;
-    for (size_t done = 0; done < whole.len && status == DRNG_OK && drng_epoch_is_still(epoch); done += PIECE) {
-        struct task task = whole;
-        task.out = whole.out + done;
-        task.len = whole.len - done < PIECE ? whole.len - done : (size_t)PIECE;
-        status = run(read_piece, &task);
-    }
-    return status;
-}
-
-/* A child that was forked between two pieces has its parent's first ones, so it starts over; so does a copy. */
+/* A piece at a time, so that threads take turns. A child that was forked meanwhile, and a copy, start over. */
 static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len, unsigned retries)
 {
-    const unsigned tries = retries < UINT_MAX ? retries + 1 : UINT_MAX;
-    const struct task whole = {.instruction = instruction, .tries = tries, .out = out, .len = len};
-    drng_source_runner *const run = drng_library_enter() ? drng_library_run : drng_library_run_apart;
+    struct task task = {.instruction = instruction, .tries = retries < UINT_MAX ? retries + 1 : UINT_MAX};
+    struct drng_guard guard;
+    if (!drng_guard_enter(&guard)) {
+        return DRNG_BUSY;
+    }
     enum drng_result status = DRNG_OK;
-    uint64_t epoch = 0;
     do {
-        epoch = drng_epoch();
-        status = read_pieces(run, whole, epoch);
-    } while (!drng_epoch_is_still(epoch));
-    drng_library_leave();
+        status = DRNG_OK;
+        for (size_t done = 0; done < len && status == DRNG_OK; done += PIECE) {
+            struct drng_root_slot *slot = drng_root_take(&drng_library.root, &guard);
+            if (slot == NULL) {
+                status = DRNG_BUSY;
+                break;
+            }
+            task.out = out + done;
+            task.len = len - done < PIECE ? len - done : (size_t)PIECE;
+            task.noise = &slot->reader.noise[instruction];
+            status = drng_noise_attempt(&drng_library.instructions[instruction], task.noise, DRNG_LAST_BUDGET_NS,
+                                        read_words, &task);
+            drng_guard_give_back(&slot->guarded, true);
+        }
+    } while (!drng_guard_leave(&guard));
     drng_cpu_clear_vectors();
     return status;
-}
-
-static int error_of(enum drng_result status)
-{
-    switch (status) {
-    case DRNG_OK:
-        return DRNG_SUCCESS;
-    case DRNG_EXHAUSTED:
-        return DRNG_E_NOT_READY;
-    default:
-        return DRNG_E_UNHEALTHY;
-    }
-}
-
-static int read_or_wipe(int (*which)(void), uint8_t *out, size_t len, unsigned retries)
-{
-    int error = drng_library_open();
-    if (error == DRNG_SUCCESS) {
-        const int instruction = which();
-        const bool allowed =
-            instruction != NO_INSTRUCTION && drng_library.eligibility.words[instruction] == DRNG_ALLOWED;
-        error = allowed ? error_of(read_all((unsigned)instruction, out, len, retries)) : DRNG_E_UNSUPPORTED;
-    }
-    if (error != DRNG_SUCCESS) {
-        drng_wipe(out, len);
-    }
-    return error;
 }
 
 static int fill(int (*which)(void), void *out, size_t len, unsigned retries)
@@ -174,7 +132,22 @@ static int fill(int (*which)(void), void *out, size_t len, unsigned retries)
     if (len > PTRDIFF_MAX || (out == NULL && len > 0)) {
         return DRNG_E_ARGUMENT;
     }
-    return len > 0 ? read_or_wipe(which, out, len, retries) : DRNG_SUCCESS;
+    int error = len > 0 ? drng_library_open(false) : DRNG_SUCCESS;
+    if (error == DRNG_SUCCESS && len > 0) {
+        const int instruction = which();
+        error = DRNG_E_UNSUPPORTED;
+        if (instruction != NO_INSTRUCTION && drng_library.eligibility.words[instruction] == DRNG_ALLOWED) {
+            const enum drng_result status = read_all((unsigned)instruction, out, len, retries);
+            error = status == DRNG_OK          ? DRNG_SUCCESS
+                    : status == DRNG_BUSY      ? DRNG_E_BUSY
+                    : status == DRNG_EXHAUSTED ? DRNG_E_NOT_READY
+                                               : DRNG_E_UNHEALTHY;
+        }
+    }
+    if (error != DRNG_SUCCESS) {
+        drng_wipe(out, len);
+    }
+    return error;
 }
 
 static int fill_words(int (*which)(void), uint64_t *words, size_t count, unsigned retries)
@@ -184,32 +157,32 @@ static int fill_words(int (*which)(void), uint64_t *words, size_t count, unsigne
 
 int drng_random16(uint16_t *number, unsigned retries)
 {
-    return number != NULL ? fill(generator, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+    return fill(generator, number, sizeof(*number), retries);
 }
 
 int drng_random32(uint32_t *number, unsigned retries)
 {
-    return number != NULL ? fill(generator, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+    return fill(generator, number, sizeof(*number), retries);
 }
 
 int drng_random64(uint64_t *number, unsigned retries)
 {
-    return number != NULL ? fill(generator, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+    return fill(generator, number, sizeof(*number), retries);
 }
 
 int drng_seed16(uint16_t *number, unsigned retries)
 {
-    return number != NULL ? fill(seed_grade, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+    return fill(seed_grade, number, sizeof(*number), retries);
 }
 
 int drng_seed32(uint32_t *number, unsigned retries)
 {
-    return number != NULL ? fill(seed_grade, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+    return fill(seed_grade, number, sizeof(*number), retries);
 }
 
 int drng_seed64(uint64_t *number, unsigned retries)
 {
-    return number != NULL ? fill(seed_grade, number, sizeof(*number), retries) : DRNG_E_ARGUMENT;
+    return fill(seed_grade, number, sizeof(*number), retries);
 }
 
 int drng_random_words(uint64_t *words, size_t count, unsigned retries)

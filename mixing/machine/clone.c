@@ -27,18 +27,6 @@ struct drng_clone_watch drng_clone_watch;
 /* What is mapped; also while nothing is watched any more, since other threads may still be reading. */
 static struct drng_vmclock *mapped;
 
-static bool is_usable(const struct drng_vmclock *device)
-{
-    return le32toh(device->magic) == DRNG_VMCLOCK_MAGIC && le16toh(device->version) == DRNG_VMCLOCK_VERSION &&
-           le32toh(device->size) >= offsetof(struct drng_vmclock, generation_counter);
-}
-
-static bool has_generation(const struct drng_vmclock *device)
-{
-    return (le64toh(device->flags) & DRNG_VMCLOCK_GENERATION_IS_THERE) != 0 &&
-           le32toh(device->size) >= sizeof(struct drng_vmclock);
-}
-
 /* Both values at once: each changes another half, so a change of both cannot look like none. */
 static uint64_t marker_of(const struct drng_vmclock *device)
 {
@@ -71,58 +59,31 @@ static bool look(const struct drng_vmclock *device, uint64_t *marker)
     return false;
 }
 
-/* The device does not answer, and may do so later. */
-static atomic_uint is_silent;
-
-static void stop_watching(void)
-{
-    atomic_store(&drng_clone_watch.device, NULL);
-}
-
-/* The marker comes first: whoever sees the device compares with it. */
-static void watch(uint64_t marker)
-{
-    atomic_store(&drng_clone_watch.marker, marker);
-    atomic_store(&drng_clone_watch.device, mapped);
-}
-
+/* The marker comes before the device: whoever sees the device compares with it. */
 void drng_clone_open(void)
 {
     uint64_t marker = 0;
     mapped = drng_os_map_vmclock();
-    if (mapped == NULL) {
+    if (mapped == NULL || le32toh(mapped->magic) != DRNG_VMCLOCK_MAGIC ||
+        le16toh(mapped->version) != DRNG_VMCLOCK_VERSION ||
+        le32toh(mapped->size) < offsetof(struct drng_vmclock, generation_counter)) {
         return;
     }
-    drng_clone_watch.generation = has_generation(mapped) ? &mapped->generation_counter : &no_generation;
-    if (!is_usable(mapped)) {
-        return;
-    }
-    if (look(mapped, &marker)) {
-        watch(marker);
-    } else {
-        atomic_store(&is_silent, 1);
-    }
+    const bool has_generation = (le64toh(mapped->flags) & DRNG_VMCLOCK_GENERATION_IS_THERE) != 0 &&
+                                le32toh(mapped->size) >= sizeof(struct drng_vmclock);
+    drng_clone_watch.generation = has_generation ? &mapped->generation_counter : &no_generation;
+    const bool answers = look(mapped, &marker);
+    atomic_store(&drng_clone_watch.silent, !answers);
+    atomic_store(&drng_clone_watch.marker, marker);
+    atomic_store(&drng_clone_watch.device, mapped);
 }
 
 void drng_clone_close(void)
 {
-    stop_watching();
-    atomic_store(&is_silent, 0);
+    atomic_store(&drng_clone_watch.device, NULL);
     if (mapped != NULL) {
         drng_os_unmap_vmclock(mapped);
         mapped = NULL;
-    }
-}
-
-/* Called by one thread for each change. */
-static void limit_changes(uint64_t since_last_ns)
-{
-    static atomic_uint in_a_row;
-    if (since_last_ns >= IN_A_ROW_NS) {
-        atomic_store(&in_a_row, 0);
-    }
-    if (atomic_fetch_add(&in_a_row, 1) >= MOST_IN_A_ROW) {
-        stop_watching();
     }
 }
 
@@ -132,44 +93,54 @@ static uint64_t note_change(void)
     return atomic_fetch_add(&drng_clone_watch.count, 1) + 1;
 }
 
-/* Also while the hypervisor writes. */
+/*
+ * Also while the hypervisor writes. Every change is counted before anything else is stored: a thread that sees the new
+ * marker, or a silent device, takes the count for all that there is to know.
+ */
 static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_vmclock *device)
 {
+    static atomic_uint in_a_row;
     uint64_t marker = 0;
+    if (atomic_load(&drng_clone_watch.silent)) {
+        if (!read_marker(device, &marker)) {
+            return atomic_load(&drng_clone_watch.count);
+        }
+        /* It answers again. A copy may have been missed meanwhile. */
+        const uint64_t count = note_change();
+        atomic_store(&drng_clone_watch.marker, marker);
+        atomic_store(&drng_clone_watch.silent, false);
+        return count;
+    }
     if (!look(device, &marker)) {
-        /* A copy may have been missed. */
-        stop_watching();
-        atomic_store(&is_silent, 1);
-        return note_change();
+        /* Likewise. */
+        const uint64_t count = note_change();
+        atomic_store(&drng_clone_watch.silent, true);
+        return count;
     }
     if (marker == atomic_load(&drng_clone_watch.marker)) {
         return atomic_load(&drng_clone_watch.count);
     }
     const uint64_t last = atomic_load(&drng_clone_watch.seen_at);
-    /* Counts before it stores the marker: a thread that sees the new marker must see the new count. */
     const uint64_t count = note_change();
     if (atomic_exchange(&drng_clone_watch.marker, marker) != marker) {
-        limit_changes(atomic_load(&drng_clone_watch.seen_at) - last);
+        /* One thread comes here for each change. */
+        if (atomic_load(&drng_clone_watch.seen_at) - last >= IN_A_ROW_NS) {
+            atomic_store(&in_a_row, 0);
+        }
+        if (atomic_fetch_add(&in_a_row, 1) >= MOST_IN_A_ROW) {
+            atomic_store(&drng_clone_watch.device, NULL);
+        }
     }
     return count;
-}
-
-void drng_clone_try_again(void)
-{
-    uint64_t marker = 0;
-    if (atomic_load_explicit(&is_silent, memory_order_relaxed) != 0 && read_marker(mapped, &marker)) {
-        atomic_store(&is_silent, 0);
-        (void)note_change();
-        watch(marker);
-    }
 }
 
 uint64_t drng_clone_count(void)
 {
     const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_acquire);
     uint64_t marker = 0;
-    if (device != NULL && (!read_marker(device, &marker) ||
-                           marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
+    if (device != NULL &&
+        (atomic_load_explicit(&drng_clone_watch.silent, memory_order_acquire) || !read_marker(device, &marker) ||
+         marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
         return look_closely(device);
     }
     return atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
@@ -180,27 +151,22 @@ uint64_t drng_epoch_look(void)
     return drng_fork_generation() + drng_clone_count();
 }
 
-/*
- * How long the kernel still needs. In a child with a time namespace of its own the clock may be hours behind the one
- * on which the change was seen; so may that of a process restored elsewhere. Then the time counts from now.
- */
-static uint64_t kernel_needs(void)
-{
-    const uint64_t seen_at = atomic_load(&drng_clone_watch.seen_at);
-    const uint64_t now = drng_os_clock_ns();
-    if (seen_at > now + DRNG_CLONE_KERNEL_NS) {
-        atomic_store(&drng_clone_watch.seen_at, now);
-        return DRNG_CLONE_KERNEL_NS;
-    }
-    return now < seen_at + DRNG_CLONE_KERNEL_NS ? seen_at + DRNG_CLONE_KERNEL_NS - now : 0;
-}
-
 /* A whole wait is enough, whatever the clock then says: it stands still where a filter of system calls refuses it. */
 void drng_clone_let_kernel_hear(void)
 {
     bool waited = atomic_load(&drng_clone_watch.count) == 0;
     for (unsigned i = 0; i < WAITS && !waited; i++) {
-        const uint64_t left = kernel_needs();
-        waited = left == 0 || drng_os_wait(left);
+        const uint64_t now = drng_os_clock_ns();
+        uint64_t seen_at = atomic_load(&drng_clone_watch.seen_at);
+        /*
+         * In a child with a time namespace of its own the clock may be hours behind the one on which the change was
+         * seen; so may that of a process restored elsewhere. Then the time counts from now.
+         */
+        if (seen_at > now + DRNG_CLONE_KERNEL_NS) {
+            seen_at = now;
+            atomic_store(&drng_clone_watch.seen_at, now);
+        }
+        const uint64_t until = seen_at + DRNG_CLONE_KERNEL_NS;
+        waited = now >= until || drng_os_wait(until - now);
     }
 }

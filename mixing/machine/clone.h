@@ -2,7 +2,7 @@
  * clone.h - tells whether this virtual machine is a copy that was made after a generator was seeded.
  *
  * Two machines that are started from one snapshot have the same memory. If their generators went on from there, both
- * machines would output the same bytes. The hypervisor's clock device (vmclock.h) has a marker that has changed before
+ * machines would output the same bytes. The hypervisor's clock device has a marker that has changed before
  * the first instruction of a copy is executed. It is the same in all copies: it tells that something must be done, and
  * is no entropy.
  *
@@ -16,14 +16,41 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/machine/vmclock.h"
 #include "mixing/memory/fork.h"
+
+/*
+ * The page that the device shows to its guest: the VMClock specification, version 1, and
+ * include/uapi/linux/vmclock-abi.h of Linux 6.13. Only the fields that are read here have names. All are little-endian.
+ */
+enum { DRNG_VMCLOCK_VERSION = 1 };
+#define DRNG_VMCLOCK_MAGIC               UINT32_C(0x4b4c4356) /* "VCLK" */
+#define DRNG_VMCLOCK_GENERATION_IS_THERE (UINT64_C(1) << 8)
+
+struct drng_vmclock {
+    uint32_t magic;
+    uint32_t size; /* bytes of the page */
+    uint16_t version;
+    uint8_t unused_1[2];
+    atomic_uint_least32_t sequence;          /* odd while the hypervisor writes */
+    atomic_uint_least64_t disruption_marker; /* another value whenever the machine was copied, restored or migrated */
+    uint64_t flags;
+    uint8_t unused_2[72];
+    atomic_uint_least64_t generation_counter; /* another value whenever the machine was restored; if the flag is set */
+};
+
+_Static_assert(offsetof(struct drng_vmclock, sequence) == 12 &&
+                   offsetof(struct drng_vmclock, disruption_marker) == 16 &&
+                   offsetof(struct drng_vmclock, flags) == 24 &&
+                   offsetof(struct drng_vmclock, generation_counter) == 104,
+               "the layout is the specification's");
 
 /* Shared by all threads. In ordinary memory, so a child of fork() goes on from its parent's. */
 struct drng_clone_watch {
-    const struct drng_vmclock *_Atomic device; /* NULL: nothing is watched */
+    const struct drng_vmclock *_Atomic device; /* NULL: there is none, or it was given up */
+    atomic_bool silent;                        /* it does not answer; it is watched again when it does */
     const atomic_uint_least64_t *generation;   /* the device's generation counter, or a zero if it has none */
     atomic_uint_least64_t marker;              /* the last one seen */
     atomic_uint_least64_t count;               /* changes seen */
@@ -36,47 +63,37 @@ extern struct drng_clone_watch drng_clone_watch;
 void drng_clone_open(void);
 void drng_clone_close(void);
 
-/* Whether changes are noticed. A device that stops answering, or changes without end, is given up. */
+/*
+ * Whether changes are noticed now. A device that stops answering is watched again when it answers, and both count as
+ * a change. One that changes without end is given up.
+ */
 static inline bool drng_clone_is_watched(void)
 {
-    return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL;
+    return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL &&
+           !atomic_load_explicit(&drng_clone_watch.silent, memory_order_relaxed);
 }
-
-/*
- * If the device did not answer, and answers now, it is watched from now on. That counts as a change. Called with each
- * seed.
- */
-void drng_clone_try_again(void);
 
 /* How often this process, or an ancestor before it forked, has noticed that its machine was copied. */
 uint64_t drng_clone_count(void);
 
-/* drng_epoch() in a new process, where a device is watched, and where the kernel does not wipe. */
+/* drng_epoch() in a new process, and where there is a device. */
 uint64_t drng_epoch_look(void);
 
 /*
  * The epoch of this memory: another number in each child process, and after each change of the marker. A generator
  * remembers the epoch in which it was seeded, and asks before and after each request. Neither summand ever decreases,
- * so the sum changes whenever one of them does.
+ * so the sum changes whenever one of them does. The compiler moves no access to memory from before the call
+ * behind it: a fork or a copy that came at any instruction before it is not missed.
  */
 static inline uint64_t drng_epoch(void)
 {
-    const uint64_t generation =
-        drng_fork_kernel_wipes ? atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed) : 0;
-    if (__builtin_expect(generation == 0 || drng_clone_is_watched(), 0)) {
+    atomic_signal_fence(memory_order_seq_cst);
+    const uint64_t generation = atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed);
+    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed);
+    if (__builtin_expect(generation == 0 || device != NULL, 0)) {
         return drng_epoch_look();
     }
     return generation + atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);
-}
-
-/*
- * Whether it still is that epoch. The compiler moves no access to memory across the call, so a fork or a copy that came
- * at any instruction before it is not missed.
- */
-static inline bool drng_epoch_is_still(uint64_t epoch)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    return drng_epoch() == epoch;
 }
 
 /*

@@ -1,12 +1,27 @@
-/* counters.h - what happened in this process, for observers outside of it. */
+/* counters.h - what happened in this process, for observers outside of it: counters, and probes for tracers. */
 
 #ifndef DRNG_COUNTERS_H
 #define DRNG_COUNTERS_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mixing/machine/instruction.h"
+
+/*
+ * Static probes (USDT): a no-op in the code, and a note in the module with its address. Without sys/sdt.h at build time
+ * there are none. docs/tracing.md lists them.
+ */
+#ifdef DRNG_HAVE_SDT
+#include <sys/sdt.h>
+#define DRNG_PROBE1(name, a)    DTRACE_PROBE1(drng, name, (a))
+#define DRNG_PROBE2(name, a, b) DTRACE_PROBE2(drng, name, (a), (b))
+#else
+#define DRNG_PROBE1(name, a)    ((void)(a))
+#define DRNG_PROBE2(name, a, b) ((void)(a), (void)(b))
+#endif
 
 /* Which source made the last seed. The values are part of the layout in provider/observe/stats.h. */
 enum drng_source {
@@ -32,22 +47,21 @@ struct drng_counters {
     atomic_uint_least64_t fork_reseeds;  /* how often a generator was seeded because it was in a new process */
     atomic_uint_least64_t clone_reseeds; /* how often a generator was seeded because its machine had been copied */
     atomic_uint_least64_t last_seed;     /* time of the last seed, in seconds since the Epoch */
-    atomic_uint_least64_t claimed; /* entropy claimed for the words of the last seed, in bits; 0: nothing is claimed */
 };
 
-static inline void drng_note_source(struct drng_counters *counters, enum drng_source source)
-{
-    atomic_store_explicit(&counters->source, source, memory_order_relaxed);
-}
+/*
+ * The requests that one generator has served. Only the generator's thread writes, so a request costs two plain
+ * additions and no shared cache line. When the generator is freed its counts stay, and the next owner adds to them.
+ */
+struct drng_request_counts {
+    _Alignas(64) atomic_uint_least64_t requests;
+    atomic_uint_least64_t bytes;
+};
 
-static inline void drng_note_claimed(struct drng_counters *counters, uint64_t bits)
+/* Of several writers the last one wins, and any of them is right. */
+static inline void drng_note(atomic_uint_least64_t *counter, uint64_t value)
 {
-    atomic_store_explicit(&counters->claimed, bits, memory_order_relaxed);
-}
-
-static inline void drng_note_seeded(struct drng_counters *counters, uint64_t now)
-{
-    atomic_store_explicit(&counters->last_seed, now, memory_order_relaxed);
+    atomic_store_explicit(counter, value, memory_order_relaxed);
 }
 
 static inline void drng_count(atomic_uint_least64_t *counter)

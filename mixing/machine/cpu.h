@@ -1,8 +1,8 @@
 /*
  * cpu.h - the processor: what it is, and the words of its random number generator.
  *
- * A link-time seam: the product links cpu_x86.c, words_x86.c and vectors_x86.c, or their like of another architecture,
- * or cpu_none.c on processors without these instructions. The tests link a scripted CPU instead.
+ * A link-time seam: the product links x86.c and instructions_x86.c, or the file of another architecture, or none.c on
+ * processors without these instructions. The tests link a scripted CPU instead.
  *
  * Only the 64-bit forms are used: the narrow forms of RDSEED return 0 with CF = 1 on AMD Zen 5 (AMD-SB-7055,
  * CVE-2025-62626).
@@ -25,11 +25,10 @@ struct drng_cpu {
     char vendor[13];   /* "AuthenticAMD", NUL-terminated */
     unsigned family;   /* display family: base plus extended */
     unsigned model;    /* display model */
-    unsigned stepping; /* 0 to 15 */
     bool hypervisor;   /* CPUID.1:ECX[31]; where nothing tells, there may be one */
     bool confidential; /* the guest does not trust its host: AMD SEV, Intel TDX */
     bool has[DRNG_INSTRUCTIONS];
-    bool aes;     /* AES-NI with SSSE3; FEAT_AES on 64-bit Arm */
+    bool aes;     /* AES-NI with SSE4.2; FEAT_AES on 64-bit Arm */
     bool vaes256; /* VAES with AVX2, and the system saves YMM registers */
     bool vaes512; /* VAES with AVX-512F, BW and VL, and the system saves ZMM registers */
 };
@@ -42,6 +41,7 @@ struct drng_broken_part {
     unsigned first_model;
     unsigned last_model;
     bool broken[DRNG_INSTRUCTIONS];
+    bool kernel_decides; /* the row holds only where the kernel's verdict is not known */
 };
 
 /* Ends with one whose vendor is NULL. */

@@ -3,19 +3,18 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool matches(const struct drng_broken_part *part, const struct drng_cpu *cpu)
+/* Whether a row of the list names the instruction of this CPU as broken, among those for which the kernel decides or
+ * the others. */
+static bool is_listed(const struct drng_cpu *cpu, int instruction, bool kernel_decides)
 {
-    return strcmp(part->vendor, cpu->vendor) == 0 && cpu->family >= part->first_family &&
-           cpu->family <= part->last_family && cpu->model >= part->first_model && cpu->model <= part->last_model;
-}
-
-static bool is_known_broken(const struct drng_cpu *cpu, int instruction)
-{
-    bool broken = false;
     for (const struct drng_broken_part *part = drng_broken_parts; part->vendor != NULL; part++) {
-        broken |= part->broken[instruction] && matches(part, cpu);
+        if (part->kernel_decides == kernel_decides && part->broken[instruction] &&
+            strcmp(part->vendor, cpu->vendor) == 0 && cpu->family >= part->first_family &&
+            cpu->family <= part->last_family && cpu->model >= part->first_model && cpu->model <= part->last_model) {
+            return true;
+        }
     }
-    return broken;
+    return false;
 }
 
 /* Checks the reasons in the order of enum drng_denial. */
@@ -30,8 +29,11 @@ static enum drng_denial judge(const struct drng_evidence *e, int instruction, bo
     if (e->masked[instruction]) {
         return DRNG_MASKED;
     }
-    if (is_known_broken(&e->cpu, instruction)) {
+    if (is_listed(&e->cpu, instruction, false)) {
         return DRNG_KNOWN_BROKEN;
+    }
+    if (heeds_veto && !e->kernel.known && is_listed(&e->cpu, instruction, true)) {
+        return DRNG_UNJUDGED;
     }
     return heeds_veto && e->kernel.known && !e->kernel.has[instruction] ? DRNG_VETOED : DRNG_ALLOWED;
 }
@@ -50,21 +52,16 @@ struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *e, i
 
 const char *drng_denial_text(enum drng_denial denial)
 {
-    switch (denial) {
-    case DRNG_ALLOWED:
-        return "allowed";
-    case DRNG_NOT_CHOSEN:
-        return "not chosen by the source key";
-    case DRNG_ABSENT:
-        return "not in this CPU";
-    case DRNG_MASKED:
-        return DRNG_MASKED_TEXT;
-    case DRNG_KNOWN_BROKEN:
-        return "known to be broken on this CPU model";
-    case DRNG_VETOED:
-        return "switched off by the kernel (flag missing in /proc/cpuinfo)";
-    case DRNG_UNCERTIFIED:
-        return "drng knows no certificate for it on this CPU (claim = certified)";
-    }
-    return "not allowed";
+    static const char *const texts[] = {
+        [DRNG_ALLOWED] = "allowed",
+        [DRNG_NOT_CHOSEN] = "not chosen by the source key",
+        [DRNG_ABSENT] = "not in this CPU",
+        [DRNG_MASKED] = DRNG_MASKED_TEXT,
+        [DRNG_KNOWN_BROKEN] = "known to be broken on this CPU model",
+        [DRNG_UNJUDGED] =
+            ("broken on some CPUs of this model, and the kernel's verdict is not known (/proc/cpuinfo cannot "
+             "be read)"),
+        [DRNG_VETOED] = "switched off by the kernel (flag missing in /proc/cpuinfo)",
+    };
+    return texts[denial];
 }

@@ -18,8 +18,8 @@ enum drng_denial {
     DRNG_ABSENT,       /* CPUID does not report it */
     DRNG_MASKED,       /* by the switch that users of OpenSSL know: OPENSSL_ia32cap, OPENSSL_armcap */
     DRNG_KNOWN_BROKEN, /* in the list of broken CPU models; applies inside a virtual machine, too */
+    DRNG_UNJUDGED,     /* the kernel knows whether it is broken, and cannot be heard; not if `source` names it */
     DRNG_VETOED,       /* the kernel cleared its flag in /proc/cpuinfo; does not apply if `source` names it */
-    DRNG_UNCERTIFIED,  /* it is to be counted by certificate, and none is known (claim.h); for seeds only */
 };
 
 /* The facts on which the decision rests. */

@@ -6,25 +6,20 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static const char name[] = "Seccomp:";
-
-enum { NAME_LEN = sizeof(name) - 1, MISMATCH = NAME_LEN + 1 };
-
-static void take(struct drng_filter_scan *scan, char c)
-{
-    if (c == '\n') {
-        scan->matched = 0;
-    } else if (scan->matched < NAME_LEN) {
-        scan->matched = c == name[scan->matched] ? scan->matched + 1 : MISMATCH;
-    } else if (scan->matched == NAME_LEN && c >= '1' && c <= '9') {
-        scan->on = true;
-    }
-}
-
+/* A line break is only at the beginning of what is looked for, so after a mismatch nothing but that can match. */
 void drng_filter_scan(struct drng_filter_scan *scan, const char *text, size_t len)
 {
+    static const char line[] = "\nSeccomp:\t";
     for (size_t i = 0; i < len; i++) {
-        take(scan, text[i]);
+        if (scan->matched == sizeof(line) - 1) {
+            scan->on |= text[i] != '0';
+            scan->matched = 0;
+        }
+        if (text[i] == line[scan->matched]) {
+            scan->matched++;
+        } else {
+            scan->matched = text[i] == '\n';
+        }
     }
 }
 

@@ -31,7 +31,7 @@ bool drng_filter_lets_us_call(void);
 
 /* Looks for the line "Seccomp:" in the text of /proc/thread-self/status, passed in pieces. Starts as all zero. */
 struct drng_filter_scan {
-    unsigned matched; /* characters of "Seccomp:" that matched so far; more than it has: another line */
+    unsigned matched; /* characters that matched so far, of the line break before it and of its name */
     bool on;          /* the line was found, with a mode other than 0 */
 };
 

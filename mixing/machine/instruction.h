@@ -2,7 +2,7 @@
  * instruction.h - the instructions that make seeds, as a table with a row for each.
  *
  * All code that reads, counts, allows or names an instruction goes through the rows. To add one, add it to
- * DRNG_EACH_INSTRUCTION of its architecture (rows.h), and write its row in the file that executes it (words_x86.c). Its
+ * DRNG_EACH_INSTRUCTION of its architecture (rows.h), and write its row (instructions_x86.c, arm.c and their like). Its
  * counters, its parameters, its value of the key `source` and its line in drng-status follow from these.
  */
 
@@ -34,13 +34,13 @@ enum { DRNG_STARVING_TRIES = 8 };
 
 /*
  * How many raw words make one conditioned block of 128 bits, called a window, and the entropy that is assumed in them.
- * This is drng's design, for whoever made the CPU; claim.h has what makers claim, and the other way to count.
+ * This is drng's design, for whoever made the CPU; docs/entropy.md has what makers claim of their words.
  *
  * Each window holds 256 bits of entropy by design. That is more than 64 bits above the length of the block, so that
  * conditioning loses practically none of the block's entropy (SP 800-90B, 3.1.5.1.2).
  *
  * RDSEED and the other seed-grade instructions: 512 bits, of which the health tests' cutoffs assume half. Intel's and
- * POWER's makers claim as much of their words, and AMD's certificate a hundredth of it (claim.h has who says so).
+ * POWER's makers are said to claim as much of their words, and AMD a hundredth of it.
  *
  * RDRAND: enough words to span two reseeds of the generator behind it, each worth 128 bits. Intel's generator reseeds
  * after at most 1022 words, AMD's after at most 1024. A window that holds 128 bits from after each of two reseeds needs
@@ -59,16 +59,22 @@ struct drng_instruction_row {
     const char *name; /* "RDSEED" */
     const char *lack; /* why no CPU has it, in place of "not in this CPU"; NULL: some have it */
     /*
-     * Executes the instruction once: true and a word, or false and *word = 0. Where a flag tells a failure it alone
-     * decides, since 0 is a legitimate word. To be called only if drng_cpu_identify() reports the instruction.
+     * Executes the instruction once: true and a word; or false, and *word is what the CPU has left there. Where a flag
+     * tells a failure it alone decides, since 0 is a legitimate word. To be called only if drng_cpu_identify() reports
+     * the instruction.
      */
     bool (*read)(uint64_t *word);
-    unsigned tries; /* failures in a row after which the clock is looked at or, unless it starves, the read fails */
-    bool starves;   /* it fails while it waits for entropy, and is tried again until the budget is spent */
-    bool fused;     /* drng_fused_mac() reads this one */
+    unsigned mask_bit; /* its bit in the words of OPENSSL_ia32cap or OPENSSL_armcap, counted through */
+    unsigned tries;    /* failures in a row after which the clock is looked at or, unless it starves, the read fails */
+    bool starves;      /* it fails while it waits for entropy, and is tried again until the budget is spent */
+    bool fused;        /* drng_fused_mac() reads this one */
     size_t window_words;  /* words for one conditioned block, by design */
     unsigned window_bits; /* entropy in them, by design; 0: nothing is assumed */
 };
+
+/* What a row of an instruction of the seed grade has. */
+#define DRNG_SEED_GRADE                                                                                                \
+    .tries = DRNG_STARVING_TRIES, .starves = true, .window_words = DRNG_RDSEED_WORDS, .window_bits = DRNG_WINDOW_BITS
 
 extern const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS];
 
@@ -88,9 +94,7 @@ static inline void drng_pause(void)
 #endif
 }
 
-/*
- * Reads a word in at most `tries` executions. False, and no word, if all fail. Adds the number of failures to *failed.
- */
+/* Reads a word in at most `tries` executions. False, and *word = 0, if all fail. Adds their failures to *failed. */
 static inline __attribute__((always_inline)) bool drng_try_word(bool (*execute)(uint64_t *word), unsigned tries,
                                                                 uint64_t *failed, uint64_t *word)
 {
@@ -101,6 +105,7 @@ static inline __attribute__((always_inline)) bool drng_try_word(bool (*execute)(
         ++*failed;
         drng_pause();
     }
+    *word = 0;
     return false;
 }
 

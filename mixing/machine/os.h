@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "mixing/machine/instruction.h"
-#include "mixing/machine/vmclock.h"
 
 /*
  * Fills out[0..len), len at most 256, from the kernel's generator, without waiting. False, and out all zero, if that
@@ -31,17 +30,28 @@ uint64_t drng_os_clock_ns(void);
  */
 bool drng_os_wait(uint64_t ns);
 
+struct drng_vmclock;
+
 /* The device's page, to be unmapped; NULL: there is none, or this process may not open it. */
 struct drng_vmclock *drng_os_map_vmclock(void);
 void drng_os_unmap_vmclock(struct drng_vmclock *page);
 
-/* The instructions that the kernel allows, from the flags line of /proc/cpuinfo. */
+/*
+ * The instructions that the kernel allows, from the flags line of /proc/cpuinfo. Only x86-64 has it; elsewhere the
+ * auxiliary vector is the kernel's word.
+ */
 struct drng_kernel_flags {
-    bool known; /* false: no flags line could be read (in a chroot, for example), and CPUID alone decides */
+    bool known; /* false: no flags line could be read (in a chroot, or under systemd's ProcSubset=pid) */
     bool has[DRNG_INSTRUCTIONS];
 };
 
 /* Not thread-safe. */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags);
+
+/*
+ * Fills *flags from the first complete line of the file's text that starts with "flags". False, with *flags unchanged,
+ * if there is no such line.
+ */
+bool drng_os_parse_flags(const char *text, struct drng_kernel_flags *flags);
 
 #endif

@@ -1,26 +1,101 @@
 /*
  * rows.h - the list of the instructions of the processor that this is compiled for.
  *
- * Each rows_*.h has the list DRNG_EACH_INSTRUCTION, in the order in which they are asked for a seed. The lower-case
- * name is used in openssl.cnf and in parameters. What the maker claims of a word, and when the instruction fails,
- * stands there with its source; docs/entropy.md says what follows.
+ * DRNG_EACH_INSTRUCTION has them in the order in which they are asked for a seed, with the names that openssl.cnf and
+ * parameters have. What the maker claims of a word, and when the instruction fails, stands here with its source;
+ * docs/entropy.md says what follows. DRNG_WORDS_ROW is the instruction for request mixing and, with DRNG_HAS_GENERATOR,
+ * an algorithm of its name. DRNG_HAS_KERNEL_FLAGS: /proc/cpuinfo has the names as flags.
  *
- * The tests put another list in its place: tests/scripted_x86/mixing/machine/rows.h.
+ * The tests choose the list of x86-64 on every processor: tests/scripted_x86/mixing/machine/rows.h.
  */
 
 #ifndef DRNG_ROWS_H
 #define DRNG_ROWS_H
 
+/* ---- x86 ---- */
 #if defined(__x86_64__) && defined(__LP64__)
-#include "mixing/machine/rows_x86.h"
+/*
+ * CF = 0: RDSEED waits for entropy, which is usual under load; RDRAND does not fail on a CPU that works. RDSEED's words
+ * are of the entropy source, RDRAND's of a DRBG that it reseeds: Intel's DRNG guide, 3.2 and 4.2.
+ */
+#define DRNG_EACH_INSTRUCTION(X)                                                                                       \
+    X(DRNG_RDSEED, "rdseed")                                                                                           \
+    X(DRNG_RDRAND, "rdrand")
+enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 1 };
+#define DRNG_WORDS_ROW   DRNG_RDRAND
+#define DRNG_WORDS_NAME  "RDRAND"
+#define DRNG_MASKED_TEXT "masked by OPENSSL_ia32cap"
+
+/* ---- arm ---- */
 #elif defined(__aarch64__) && defined(__LP64__)
-#include "mixing/machine/rows_arm.h"
+/*
+ * Reads of the registers RNDRRS and RNDR, FEAT_RNG (Arm DDI 0487, D24.2): both are a DRBG that "should conform" to SP
+ * 800-90A and is seeded from a true random number generator that "should conform" to SP 800-90B. RNDRRS is reseeded
+ * before each word: a word of "fresh full entropy". RNDR is reseeded "at an IMPLEMENTATION DEFINED rate", which no
+ * maker has published.
+ *
+ * NZCV = 0b0100 and a word of 0: no random number came in a reasonable time, which is implementation defined, too. That
+ * is "unusual" by the manual, yet on some machines RNDR fails for hours now and then (aws-lc issue 3453, on Axion), and
+ * on some RNDRRS fails always (FEX-Emu issue 3726; bitcoin pull request 31826).
+ */
+#define DRNG_EACH_INSTRUCTION(X)                                                                                       \
+    X(DRNG_RNDRRS, "rndrrs")                                                                                           \
+    X(DRNG_RNDR, "rndr")
+enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 0 };
+#define DRNG_WORDS_ROW   DRNG_RNDR
+#define DRNG_WORDS_NAME  "RNDR"
+#define DRNG_MASKED_TEXT "masked by OPENSSL_armcap"
+
+/* ---- power ---- */
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-#include "mixing/machine/rows_power.h"
+/*
+ * darn, "deliver a random number", of POWER9 and later (Power ISA 3.0B, Book I, 3.3.9). It has two forms of 64 bits:
+ * conditioned (L = 1), processed by the hardware to reduce bias, and raw (L = 2), the output of the noise source. Both
+ * are of a random bit generator that is "SP 800-90B and SP 800-90C compliant to the extent possible given the
+ * completeness of the standards", and has "a minimum of 0.5 bits of entropy per bit": 32 bits a word, which is what the
+ * health tests' cutoffs claim. That is good for request mixing, and such a word is not handed out as it is.
+ *
+ * All ones: no random number. Software is to try again, and after several attempts to use another generator.
+ */
+#define DRNG_EACH_INSTRUCTION(X)                                                                                       \
+    X(DRNG_DARN, "darn")                                                                                               \
+    X(DRNG_DARN_RAW, "darn-raw")
+enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
+#define DRNG_WORDS_ROW   DRNG_DARN
+#define DRNG_WORDS_NAME  "DARN"
+#define DRNG_MASKED_TEXT "masked"
+
+/* ---- z ---- */
 #elif defined(__s390x__)
-#include "mixing/machine/rows_z.h"
+/*
+ * PRNO with function 114, PRNO-TRNG (z/Architecture Principles of Operation, SA22-7832, "Perform Random Number
+ * Operation"), since z14. It stores raw numbers, which "are not conditioned", at its first operand and conditioned
+ * numbers at its second one. drng takes the conditioned ones, as the kernel does: IBM's driver credits them with full
+ * entropy, in chunks of 32 bytes (arch/s390/crypto/prng.c). For the raw ones IBM claims no rate: function 112 only says
+ * how many of them the machine uses up for a conditioned one. It is "not intended to provide mass random data" (IBM,
+ * device drivers, "True random number generator").
+ *
+ * It has no failure. Condition code 3 means that the CPU has stopped early, and that the program is to go on.
+ */
+#define DRNG_EACH_INSTRUCTION(X) X(DRNG_TRNG, "trng")
+enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
+#define DRNG_WORDS_ROW           DRNG_TRNG
+#define DRNG_WORDS_NAME          "TRNG"
+#define DRNG_MASKED_TEXT         "masked"
+
+/* ---- none ---- */
 #else
-#include "mixing/machine/rows_none.h"
+/*
+ * One row, which no CPU has, so that all that goes through the rows finds one. RISC-V has such an instruction, a read
+ * of the register `seed` (Zkr). Programs may not execute it unless the machine's firmware sets mseccfg.USEED, and
+ * OpenSBI does not; the kernel reads it. RISC-V's scalar cryptography extension, 4.3, advises to leave it that way,
+ * since whoever reads the register takes entropy away from the others.
+ */
+#define DRNG_EACH_INSTRUCTION(X) X(DRNG_NONE, "none")
+enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
+#define DRNG_WORDS_ROW           DRNG_NONE
+#define DRNG_WORDS_NAME          "none"
+#define DRNG_MASKED_TEXT         "masked"
 #endif
 
 #endif

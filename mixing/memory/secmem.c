@@ -2,14 +2,15 @@
 
 #include "mixing/memory/secmem.h"
 
+#include <errno.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "mixing/memory/fork.h"
-#include "mixing/memory/lock.h"
-#include "mixing/memory/pages.h"
 #include "mixing/memory/wipe.h"
 
 enum {
@@ -23,22 +24,25 @@ enum {
 _Static_assert(WIDE == 4, "the masks for wide slots are those of four slots");
 
 /*
- * Lies in ordinary memory, so a child knows which slots are in use. Every change is one store, so the data is
- * consistent at whatever instruction the process forks. A slot that another thread was allocating at the fork stays in
- * use in the child: it is lost, and nothing else is.
+ * Lies in ordinary memory, so a child knows which slots are in use. Every change is one atomic operation and needs no
+ * lock, so the data is consistent at whatever instruction the process forks: also where the signal handler that forked
+ * takes slots in the child, before the interrupted call goes on there. A slot that another thread was allocating at the
+ * fork stays in use in the child: it is lost, and nothing else is.
  */
 struct chunk {
-    _Atomic(struct chunk *) next;
+    struct chunk *next;
     uint8_t *slots;
-    size_t size;   /* bytes */
-    unsigned hint; /* every word of `used` below this index is full */
+    size_t size; /* bytes */
     _Atomic uint64_t used[MOST_WORDS];
+    struct {
+        _Atomic uint64_t process, number;
+    } objects[]; /* struct drng_object of each slot */
 };
 
 /* Guarded by DRNG_LOCK_LOAD. */
 static unsigned openings;
 
-/* The first chunk stays mapped from the first open to the last close. */
+/* The newest, which is the largest, comes first. All of them stay mapped until the last close. */
 static _Atomic(struct chunk *) chunks;
 
 static atomic_uint_least64_t not_told;
@@ -59,69 +63,90 @@ static void note_lock(enum drng_memory_lock state)
 
 /* ---- Chunks ---- */
 
-static bool map_at(uint8_t *start, size_t size, int lock)
-{
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | lock;
-    return mmap(start, size, PROT_READ | PROT_WRITE, flags, -1, 0) != MAP_FAILED;
-}
-
-/* Maps the chunk inside a larger reservation, so that one inaccessible page lies before it and one behind it. */
-static bool map_between_fences(struct chunk *chunk)
+/*
+ * The slots lie inside a larger reservation, so that one inaccessible page is before them and one behind. Nothing is
+ * ever mapped over it: where that fails for want of memory, older kernels leave a hole that anything may then fill.
+ * What is reserved locked is locked when it becomes accessible, without a call that a filter might kill for.
+ */
+static bool map_slots(struct chunk *chunk)
 {
     const size_t page = drng_page_size();
-    uint8_t *fence = mmap(NULL, chunk->size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const size_t whole = chunk->size + 2 * page;
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+    uint8_t *fence = mmap(NULL, whole, PROT_NONE, flags | MAP_LOCKED, -1, 0);
+    if (fence == MAP_FAILED) {
+        note_lock(DRNG_MEMORY_LIMITED);
+        fence = mmap(NULL, whole, PROT_NONE, flags, -1, 0);
+    }
     if (fence == MAP_FAILED) {
         return false;
     }
     chunk->slots = fence + page;
-    if (map_at(chunk->slots, chunk->size, MAP_LOCKED)) {
-        return true;
+    if (mprotect(chunk->slots, chunk->size, PROT_READ | PROT_WRITE) != 0 ||
+        !drng_fork_wipes(chunk->slots, chunk->size)) {
+        (void)munmap(fence, whole);
+        return false;
     }
-    note_lock(DRNG_MEMORY_LIMITED);
-    if (map_at(chunk->slots, chunk->size, 0)) {
-        return true;
-    }
-    (void)munmap(fence, chunk->size + 2 * page);
-    return false;
+    (void)madvise(chunk->slots, chunk->size, MADV_DONTDUMP);
+    return true;
 }
 
-static void unmap_chunk(struct chunk *chunk)
+/* Two threads that find no slot at once add a chunk each. */
+static struct chunk *add_chunk(size_t slots)
 {
-    const size_t page = drng_page_size();
-    drng_wipe(chunk->slots, chunk->size);
-    (void)munmap(chunk->slots - page, chunk->size + 2 * page);
-    free(chunk);
-}
-
-static void unlink_chunk(struct chunk *before, struct chunk *chunk)
-{
-    atomic_store(&before->next, atomic_load(&chunk->next));
-    unmap_chunk(chunk);
-}
-
-static struct chunk *map_chunk(size_t slots)
-{
-    struct chunk *chunk = calloc(1, sizeof(*chunk));
+    const size_t size = drng_whole_pages(slots * DRNG_SLOT_SIZE);
+    struct chunk *chunk = calloc(1, sizeof(*chunk) + size / DRNG_SLOT_SIZE * sizeof(chunk->objects[0]));
     if (chunk == NULL) {
         return NULL;
     }
-    chunk->size = drng_whole_pages(slots * DRNG_SLOT_SIZE);
-    if (!map_between_fences(chunk)) {
+    chunk->size = size;
+    if (!map_slots(chunk)) {
         free(chunk);
         return NULL;
     }
-    if (!drng_fork_wipes(chunk->slots, chunk->size)) {
-        unmap_chunk(chunk);
-        return NULL;
+    chunk->next = atomic_load(&chunks);
+    while (!atomic_compare_exchange_weak(&chunks, &chunk->next, chunk)) {
     }
-    (void)madvise(chunk->slots, chunk->size, MADV_DONTDUMP);
     return chunk;
 }
 
 static void wipe_all(void)
 {
-    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
+    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
         drng_wipe(chunk->slots, chunk->size);
+    }
+}
+
+/* ---- Children ---- */
+
+enum { LOCK_ON_FAULT = 1 }; /* MLOCK_ONFAULT, of which older C libraries know nothing */
+
+static bool (*may_lock)(void);
+
+/*
+ * The kernel locks nothing in a child. Pages are locked as they are touched, so that a child which never draws pays for
+ * one call. The system call, since sanitizers turn mlock() into nothing.
+ */
+static void in_child(void)
+{
+    const int errno_before = errno;
+    enum drng_memory_lock state = DRNG_MEMORY_LOCKED;
+    if (atomic_load(&chunks) != NULL && may_lock()) {
+        for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
+            if (syscall(SYS_mlock2, chunk->slots, chunk->size, LOCK_ON_FAULT) != 0) {
+                state = DRNG_MEMORY_LIMITED;
+            }
+        }
+        note_lock(state);
+    }
+    errno = errno_before;
+}
+
+void drng_secmem_lock_in_children(bool (*may_call)(void))
+{
+    if (may_lock == NULL) {
+        may_lock = may_call;
+        (void)pthread_atfork(NULL, NULL, in_child);
     }
 }
 
@@ -134,219 +159,134 @@ static size_t words_of(const struct chunk *chunk)
     return (slots < MOST_SLOTS ? slots : MOST_SLOTS) / WORD_BITS;
 }
 
-static uint64_t bits_of(unsigned count)
-{
-    return (UINT64_C(1) << count) - 1;
-}
-
-/* The bits of a word of `used` at which `count` free slots begin; a wide slot begins at every fourth only. */
-static uint64_t free_in(uint64_t used, unsigned count)
-{
-    const uint64_t pairs = ~used & ~used >> 1;
-    return count == WIDE ? pairs & pairs >> 2 & UINT64_C(0x1111111111111111) : ~used;
-}
-
+/* `count` slots in a row; WIDE of them begin at every fourth only. NULL: there are none in this chunk. */
 static void *acquire_in(struct chunk *chunk, unsigned count)
 {
-    const size_t words = words_of(chunk);
-    while (chunk->hint < words && atomic_load(&chunk->used[chunk->hint]) == UINT64_MAX) {
-        chunk->hint++;
-    }
-    for (size_t word = chunk->hint; word < words; word++) {
-        const uint64_t used = atomic_load(&chunk->used[word]);
-        const uint64_t places = free_in(used, count);
-        if (places != 0) {
+    const uint64_t ones = (UINT64_C(1) << count) - 1;
+    for (size_t word = 0; word < words_of(chunk); word++) {
+        uint64_t used = atomic_load(&chunk->used[word]);
+        for (;;) {
+            const uint64_t pairs = ~used & ~used >> 1;
+            const uint64_t places = count == WIDE ? pairs & pairs >> 2 & UINT64_C(0x1111111111111111) : ~used;
+            if (places == 0) {
+                break;
+            }
             const unsigned bit = (unsigned)__builtin_ctzll(places);
-            atomic_store(&chunk->used[word], used | bits_of(count) << bit);
-            return chunk->slots + (word * WORD_BITS + bit) * DRNG_SLOT_SIZE;
+            if (atomic_compare_exchange_weak(&chunk->used[word], &used, used | ones << bit)) {
+                return chunk->slots + (word * WORD_BITS + bit) * DRNG_SLOT_SIZE;
+            }
         }
     }
     return NULL;
 }
 
-static void *acquire_in_any(unsigned count)
+void *drng_secmem_alloc(size_t size)
 {
-    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        void *slot = acquire_in(chunk, count);
-        if (slot != NULL) {
-            return slot;
-        }
-    }
-    return NULL;
-}
-
-/* New chunks are inserted behind the first one, so the second is the newest and the largest. */
-static bool add_chunk(void)
-{
-    struct chunk *first = atomic_load(&chunks);
-    const struct chunk *largest = atomic_load(&first->next) != NULL ? atomic_load(&first->next) : first;
-    const size_t slots = 2 * words_of(largest) * WORD_BITS;
-    struct chunk *chunk = map_chunk(slots < MOST_SLOTS ? slots : MOST_SLOTS);
-    if (chunk == NULL) {
-        return false;
-    }
-    atomic_store(&chunk->next, atomic_load(&first->next));
-    atomic_store(&first->next, chunk);
-    return true;
-}
-
-static void *acquire(unsigned count)
-{
-    if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
-        return NULL;
-    }
-    void *slot = acquire_in_any(count);
-    if (slot == NULL && add_chunk()) {
-        slot = acquire_in_any(count);
-    }
-    drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
-    return slot;
-}
-
-/* If a signal handler forked in acquire(), its child may have allocated the same slot: the child tries again. */
-static void *alloc(unsigned count)
-{
+    const unsigned count = (unsigned)(size / DRNG_SLOT_SIZE);
     void *slot = NULL;
-    uint64_t generation = 0;
-    if (atomic_load(&chunks) == NULL) {
-        return NULL;
+    struct chunk *newest = atomic_load(&chunks);
+    for (struct chunk *chunk = newest; chunk != NULL && slot == NULL; chunk = chunk->next) {
+        slot = acquire_in(chunk, count);
     }
-    do {
-        generation = drng_fork_generation();
-        slot = acquire(count);
-    } while (!drng_fork_is_still(generation));
+    while (newest != NULL && slot == NULL) {
+        const size_t twice = 2 * words_of(newest) * WORD_BITS;
+        newest = add_chunk(twice < MOST_SLOTS ? twice : MOST_SLOTS);
+        slot = newest != NULL ? acquire_in(newest, count) : NULL;
+    }
     return slot;
 }
 
-void *drng_secmem_alloc(void)
+/* The chunk of a slot, or NULL; *index is the slot's there. */
+static struct chunk *chunk_of(const void *slot, size_t *index)
 {
-    return alloc(1);
-}
-
-void *drng_secmem_alloc_wide(void)
-{
-    return alloc(WIDE);
-}
-
-static bool is_empty(const struct chunk *chunk)
-{
-    uint64_t used = 0;
-    for (size_t i = 0; i < words_of(chunk); i++) {
-        used |= atomic_load(&chunk->used[i]);
+    struct chunk *chunk = atomic_load(&chunks);
+    while (chunk != NULL && (uintptr_t)slot - (uintptr_t)chunk->slots >= chunk->size) {
+        chunk = chunk->next;
     }
-    return used == 0;
+    *index = chunk != NULL ? ((uintptr_t)slot - (uintptr_t)chunk->slots) / DRNG_SLOT_SIZE : 0;
+    return chunk;
 }
 
-/*
- * One empty chunk stays mapped, so that a program that makes and frees one generator at a time does not map and unmap a
- * chunk each time.
- */
-static bool another_is_empty(const struct chunk *chunk)
+/* At whatever instruction the process forks, the child finds the old name, the new one, or none. */
+void drng_secmem_name(void *slot, struct drng_object object)
 {
-    struct chunk *first = atomic_load(&chunks);
-    const struct chunk *other = atomic_load(&first->next);
-    while (other != NULL && (other == chunk || !is_empty(other))) {
-        other = atomic_load(&other->next);
-    }
-    return other != NULL;
-}
-
-static void release(struct chunk *before, struct chunk *chunk, size_t index, unsigned count)
-{
-    const size_t word = index / WORD_BITS;
-    atomic_store(&chunk->used[word], atomic_load(&chunk->used[word]) & ~(bits_of(count) << index % WORD_BITS));
-    chunk->hint = word < chunk->hint ? (unsigned)word : chunk->hint;
-    if (before != NULL && is_empty(chunk) && another_is_empty(chunk)) {
-        unlink_chunk(before, chunk);
+    size_t index = 0;
+    struct chunk *chunk = chunk_of(slot, &index);
+    if (chunk != NULL) {
+        atomic_store(&chunk->objects[index].number, 0);
+        atomic_store(&chunk->objects[index].process, object.process);
+        atomic_store(&chunk->objects[index].number, object.number);
     }
 }
 
-/*
- * In a signal handler that interrupted a holder of DRNG_LOCK_SLOTS the slot is wiped and lost: it is never allocated
- * again.
- */
-static void wipe_and_release(void *slot, unsigned count)
+/* The number is read again behind the process: another thread may name the slot anew between the two. */
+void *drng_secmem_find(struct drng_object object)
 {
+    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
+        for (size_t i = 0; i < words_of(chunk) * WORD_BITS; i++) {
+            if (atomic_load(&chunk->objects[i].number) == object.number &&
+                atomic_load(&chunk->objects[i].process) == object.process &&
+                atomic_load(&chunk->objects[i].number) == object.number) {
+                return chunk->slots + i * DRNG_SLOT_SIZE;
+            }
+        }
+    }
+    return NULL;
+}
+
+void drng_secmem_free(void *slot, size_t size)
+{
+    size_t index = 0;
     if (slot == NULL) {
         return;
     }
-    drng_wipe(slot, (size_t)count * DRNG_SLOT_SIZE);
-    if (!drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
-        return;
+    drng_wipe(slot, size);
+    drng_secmem_name(slot, (struct drng_object){0, 0});
+    struct chunk *chunk = chunk_of(slot, &index);
+    if (chunk != NULL) {
+        const uint64_t ones = (UINT64_C(1) << size / DRNG_SLOT_SIZE) - 1;
+        (void)atomic_fetch_and(&chunk->used[index / WORD_BITS], ~(ones << index % WORD_BITS));
     }
-    struct chunk *before = NULL;
-    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = atomic_load(&chunk->next)) {
-        const uintptr_t offset = (uintptr_t)slot - (uintptr_t)chunk->slots;
-        if (offset < chunk->size) {
-            release(before, chunk, offset / DRNG_SLOT_SIZE, count);
-            break;
-        }
-        before = chunk;
-    }
-    drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
-}
-
-void drng_secmem_free(void *slot)
-{
-    wipe_and_release(slot, 1);
-}
-
-void drng_secmem_free_wide(void *slot)
-{
-    wipe_and_release(slot, WIDE);
 }
 
 /* ---- Opening and closing ---- */
 
-static bool open_first(void)
-{
-    static struct drng_fork_watcher watcher = {.wipe = wipe_all};
-    drng_fork_watch(&watcher);
-    note_lock(DRNG_MEMORY_LOCKED);
-    struct chunk *first = map_chunk(FIRST_SLOTS);
-    atomic_store(&chunks, first);
-    return first != NULL;
-}
-
 bool drng_secmem_open(void)
 {
+    static struct drng_fork_watcher watcher = {.wipe = wipe_all};
     drng_fork_open();
-    const bool opened = openings > 0 || open_first();
+    if (openings == 0) {
+        drng_fork_watch(&watcher);
+        note_lock(DRNG_MEMORY_LOCKED);
+        (void)add_chunk(FIRST_SLOTS);
+    }
+    const bool opened = atomic_load(&chunks) != NULL;
     openings += opened;
     return opened;
 }
 
-static void unmap_empty_chunks(struct chunk *first)
-{
-    struct chunk *before = first;
-    for (struct chunk *chunk = atomic_load(&first->next); chunk != NULL; chunk = atomic_load(&before->next)) {
-        if (is_empty(chunk)) {
-            unlink_chunk(before, chunk);
-        } else {
-            before = chunk;
-        }
-    }
-}
-
-/*
- * If a caller still holds a slot, its chunk and the first one stay mapped: a leak is better than a pointer to unmapped
- * memory.
- */
-static bool close_last(void)
-{
-    struct chunk *first = atomic_load(&chunks);
-    unmap_empty_chunks(first);
-    if (atomic_load(&first->next) != NULL || !is_empty(first)) {
-        return false;
-    }
-    atomic_store(&chunks, NULL);
-    unmap_chunk(first);
-    return true;
-}
-
+/* A slot that a caller still holds keeps all chunks: a leak is better than a pointer to unmapped memory. */
 void drng_secmem_close(void)
 {
-    if (openings > 1 || (openings == 1 && close_last())) {
-        openings--;
+    if (openings != 1) {
+        openings -= openings > 0;
+        return;
     }
+    uint64_t used = 0;
+    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
+        for (size_t word = 0; word < words_of(chunk); word++) {
+            used |= atomic_load(&chunk->used[word]);
+        }
+    }
+    if (used != 0) {
+        return;
+    }
+    const size_t page = drng_page_size();
+    struct chunk *next = NULL;
+    for (struct chunk *chunk = atomic_exchange(&chunks, NULL); chunk != NULL; chunk = next) {
+        next = chunk->next;
+        (void)munmap(chunk->slots - page, chunk->size + 2 * page);
+        free(chunk);
+    }
+    openings = 0;
 }

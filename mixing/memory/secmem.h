@@ -5,9 +5,9 @@
  * pages, which are wiped in a forked child (fork.h), left out of core dumps, locked in memory as far as RLIMIT_MEMLOCK
  * allows, and fenced by inaccessible pages.
  *
- * The mmap() that makes a chunk also locks it (MAP_LOCKED), so locking takes no system call of its own. A child of
- * fork() does not inherit locked memory, and does not lock its chunks again, since a filter of system calls might kill
- * it for the call; the chunks that it maps itself are locked.
+ * The mmap() that reserves a chunk also locks it (MAP_LOCKED), so locking takes no system call of its own. A child does
+ * not inherit the lock: fork() locks again in the child, before that can have put a filter of system calls around
+ * itself.
  */
 
 #ifndef DRNG_SECMEM_H
@@ -16,12 +16,13 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { DRNG_SLOT_SIZE = 256, DRNG_WIDE_SLOT_SIZE = 1024 }; /* bytes */
 
 /* Whether the memory for secrets is locked. The values are part of the layout in provider/observe/stats.h. */
 enum drng_memory_lock {
-    DRNG_MEMORY_NOT_INHERITED = 0, /* not locked: this process is a child of the one that loaded the module */
+    DRNG_MEMORY_NOT_INHERITED = 0, /* not locked: a child that clone() has made, or fork() under a filter */
     DRNG_MEMORY_LOCKED,
     DRNG_MEMORY_LIMITED, /* not locked, or not all of it: RLIMIT_MEMLOCK is too low */
 };
@@ -39,14 +40,27 @@ void drng_secmem_close(void);
  */
 void drng_secmem_note_lock_in(atomic_uint_least64_t *state);
 
-/* Allocates a slot of DRNG_SLOT_SIZE bytes, all zero and aligned to its size. NULL: no memory, or not open. */
-void *drng_secmem_alloc(void);
+/*
+ * From now on a child of fork() locks the memory again where may_call(), in the child, says that a system call may be
+ * made. To be called once it is open, under DRNG_LOCK_LOAD.
+ */
+void drng_secmem_lock_in_children(bool (*may_call)(void));
 
-/* Wipes and frees the slot; NULL is allowed. */
-void drng_secmem_free(void *slot);
+/* The object that a slot is for: the token of the process that made the object (fork.h), and a number of its own. */
+struct drng_object {
+    uint64_t process, number; /* neither is 0 */
+};
 
-/* The same for a wide slot, of DRNG_WIDE_SLOT_SIZE bytes. */
-void *drng_secmem_alloc_wide(void);
-void drng_secmem_free_wide(void *slot);
+/* Notes whose this slot is, until it is freed; a number of 0: nobody's. A child inherits what was noted. */
+void drng_secmem_name(void *slot, struct drng_object object);
+
+/* The slot of this object in this process, or NULL. */
+void *drng_secmem_find(struct drng_object object);
+
+/* Allocates a slot of one of the two sizes, all zero and aligned to its size. NULL: no memory, or not open. */
+void *drng_secmem_alloc(size_t size);
+
+/* Wipes and frees a slot of that size; NULL is allowed. */
+void drng_secmem_free(void *slot, size_t size);
 
 #endif

@@ -11,21 +11,13 @@
 enum { GAP = 1024 };
 
 /* Not inlined: in the caller's frame the array would not lie where the frames of the kernels were. */
+#define WIPE_STACK(bytes)                                                                                              \
+    DRNG_OWN_FRAME void drng_wipe_stack_##bytes(void)                                                                  \
+    {                                                                                                                  \
+        uint8_t frame[(bytes) + GAP];                                                                                  \
+        drng_wipe(frame, sizeof(frame));                                                                               \
+    }
 
-DRNG_OWN_FRAME void drng_wipe_stack_512(void)
-{
-    uint8_t frame[512 + GAP];
-    drng_wipe(frame, sizeof(frame));
-}
-
-DRNG_OWN_FRAME void drng_wipe_stack_1024(void)
-{
-    uint8_t frame[1024 + GAP];
-    drng_wipe(frame, sizeof(frame));
-}
-
-DRNG_OWN_FRAME void drng_wipe_stack_2048(void)
-{
-    uint8_t frame[2048 + GAP];
-    drng_wipe(frame, sizeof(frame));
-}
+WIPE_STACK(512)
+WIPE_STACK(1024)
+WIPE_STACK(2048)

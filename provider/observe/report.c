@@ -1,127 +1,212 @@
 #include "provider/observe/report.h"
 
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "provider/observe/claims.h"
-#include "provider/observe/clones.h"
-#include "provider/observe/messages.h"
-#include "provider/observe/reasons.h"
-#include "provider/observe/stats.h"
+#include "mixing/machine/clone.h"
+#include "mixing/memory/lock.h"
+#include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
 
-static bool may_serve(const struct drng_instruction *in)
+/* The instructions that are disabled in this process, a bit each. */
+static unsigned disabled_now(void)
 {
-    return in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
+    unsigned disabled = 0;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const bool is = atomic_load_explicit(&drng_process.instructions[i].disabled, memory_order_relaxed);
+        disabled |= is ? 1U << i : 0;
+    }
+    return disabled;
 }
+
+/* ---- Why an instruction does not serve ---- */
+
+/* Appends to a list in `text`, which always ends with NUL. */
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    const char *separator = used > 0 ? "; " : "";
+    const int len = snprintf(text + used, size - used, "%s", separator);
+    va_list args;
+    va_start(args, format);
+    if (len >= 0 && (size_t)len < size - used) {
+        (void)vsnprintf(text + used + len, size - used - (size_t)len, format, args);
+    }
+    va_end(args);
+}
+
+/* `disabled` has a bit for each instruction. */
+static void describe(const struct drng_eligibility *eligibility, unsigned disabled, char text[DRNG_TEXT_SIZE])
+{
+    text[0] = '\0';
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const struct drng_instruction *in = &drng_process.instructions[i];
+        const enum drng_denial denial = eligibility->seeds[i];
+        if (denial != DRNG_ALLOWED) {
+            /* "not in this CPU" suggests another CPU; of some architectures there is none. */
+            const bool nowhere = denial == DRNG_ABSENT && in->row->lack != NULL;
+            append(text, DRNG_TEXT_SIZE, "%s: %s", in->row->name, nowhere ? in->row->lack : drng_denial_text(denial));
+        } else if ((disabled >> i & 1) != 0) {
+            const unsigned test = atomic_load_explicit(&in->failed_test, memory_order_relaxed);
+            append(text, DRNG_TEXT_SIZE, "%s: disabled after two failed health tests, the last the %s", in->row->name,
+                   drng_health_test_name((enum drng_health_test)test));
+        }
+    }
+}
+
+void drng_report_unserved(struct drng_provctx *provctx, char why[DRNG_WHY_SIZE])
+{
+    const unsigned disabled = disabled_now();
+    (void)snprintf(why, DRNG_WHY_SIZE, "%s", drng_report_disabled_reason(provctx));
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        if (provctx->eligibility.seeds[i] == DRNG_ALLOWED && (disabled >> i & 1) == 0) {
+            append(why, DRNG_WHY_SIZE, "%s: too few words in its time, the next request tries again",
+                   drng_instruction_rows[i].name);
+        }
+    }
+}
+
+/* ---- Who serves, and what keeps copies apart ---- */
 
 enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx)
 {
     const struct drng_seed_policy *policy = &provctx->policy;
+    const unsigned disabled = disabled_now();
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        if (may_serve(policy->instructions[i])) {
+        if (policy->instructions[i] != NULL && (disabled >> i & 1) == 0) {
             return DRNG_SOURCE_INSTRUCTION + i;
         }
     }
     return policy->fallback != NULL ? DRNG_SOURCE_FALLBACK : DRNG_SOURCE_NONE;
 }
 
-/* Takes the lock of the root, since two threads may ask at once. Writes the text only if it has changed. */
-const char *drng_report_disabled_reason(struct drng_provctx *provctx)
+const char *const drng_clone_protections[] = {
+    [DRNG_CLONES_NONE] = "none",
+    [DRNG_CLONES_KERNEL] = "kernel",
+    [DRNG_CLONES_INSTRUCTION] = "instruction",
+    [DRNG_CLONES_COUNTER] = "counter",
+};
+
+enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx, const char **reason)
 {
-    char text[DRNG_TEXT_SIZE];
-    drng_reasons_disabled(&provctx->eligibility, text);
-    if (drng_lock(&provctx->root.slot->lock)) {
-        if (strcmp(text, provctx->disabled_reason) != 0) {
-            memcpy(provctx->disabled_reason, text, sizeof(text));
-        }
-        drng_unlock(&provctx->root.slot->lock);
+    /* A foreign parent gives the same seed in each copy: there a counter does not help either. */
+    if (atomic_load_explicit(&provctx->foreign, memory_order_relaxed) > 0) {
+        *reason = "a generator takes its seeds from another provider, and mixes in no words";
+        return DRNG_CLONES_NONE;
     }
-    return provctx->disabled_reason;
+    if (drng_clone_is_watched()) {
+        *reason = "vmclock tells of each copy of this machine, and generators reseed";
+        return DRNG_CLONES_COUNTER;
+    }
+    if (provctx->mixing == DRNG_MIX_NEVER) {
+        *reason = drng_process.evidence.cpu.hypervisor ? "request_mixing = no, and no vmclock can be read"
+                                                       : "this is no virtual machine";
+        return DRNG_CLONES_NONE;
+    }
+    if (drng_request_words_usable(&provctx->words)) {
+        *reason = "every request takes in a fresh word of the CPU";
+        return DRNG_CLONES_INSTRUCTION;
+    }
+    *reason =
+        "no instruction gives words: requests take in bytes of the kernel, which may repeat in copies, and the time";
+    return DRNG_CLONES_KERNEL;
 }
 
+/* ---- What is recorded ---- */
+
+/*
+ * Records what is true now, for the parameters and for the counters. What is disabled stays so: each text is written
+ * once, before it is shown.
+ */
 static void explain(struct drng_provctx *provctx)
 {
-    const enum drng_clone_protection protection = drng_clones_protection(provctx);
-    const enum drng_source first = drng_report_first_in_line(provctx);
-    char claim_source[DRNG_CLAIM_TEXT_SIZE];
-    drng_claims_source(provctx, first, claim_source);
-    const struct drng_stats_account account = {
-        .disabled_reason = drng_report_disabled_reason(provctx),
-        .first_source = first,
-        .virtual_machine = drng_process.evidence.cpu.hypervisor,
-        .clone_protection = protection,
-        .clone_reason = drng_clones_reason(protection),
-        .certified = provctx->config.certified,
-        .claim_source = claim_source,
-    };
-    drng_stats_explain(&account);
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_TEXT))) {
+        return;
+    }
+    const unsigned disabled = disabled_now();
+    char *reason = provctx->disabled_reasons[__builtin_popcount(disabled)];
+    if (atomic_load(&provctx->disabled_reason) != reason) {
+        describe(&provctx->eligibility, disabled, reason);
+        atomic_store(&provctx->disabled_reason, reason);
+    }
+    const char *clone_reason = NULL;
+    const enum drng_clone_protection protection = drng_report_clones(provctx, &clone_reason);
+    struct drng_stats_head *head = drng_stats.head;
+    head->first_source = drng_report_first_in_line(provctx);
+    head->virtual_machine = drng_process.evidence.cpu.hypervisor;
+    drng_stats_text(head->disabled_reason, sizeof(head->disabled_reason), reason);
+    drng_stats_text(head->clone_reason, sizeof(head->clone_reason), clone_reason);
+    atomic_store_explicit(&head->clone_protection, protection, memory_order_relaxed);
+    drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
 }
 
-/* Whether the instruction has been disabled since the last call. */
-static bool newly_disabled(unsigned instruction)
+void drng_report_foreign(struct drng_provctx *provctx, int change)
 {
-    static atomic_uint known[DRNG_INSTRUCTIONS]; /* no bool: not every RISC-V can exchange a byte */
-    return atomic_load_explicit(&drng_process.instructions[instruction].disabled, memory_order_relaxed) &&
-           !atomic_exchange_explicit(&known[instruction], true, memory_order_relaxed);
+    const unsigned before = atomic_fetch_add(&provctx->foreign, (unsigned)change);
+    if (before == 0 || before + (unsigned)change == 0) {
+        explain(provctx);
+    }
 }
 
-static void say_disabled(struct drng_provctx *provctx, unsigned instruction)
+/* Also if it was disabled by another instance. */
+const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 {
-    char text[DRNG_MESSAGE_SIZE];
-    (void)snprintf(text, sizeof(text), "%s is not used any more in this process: %s",
-                   drng_instruction_rows[instruction].name, drng_report_disabled_reason(provctx));
-    drng_message_once(DRNG_SAYS_DISABLED + instruction, text);
+    if (atomic_load(&provctx->disabled_reason) != provctx->disabled_reasons[__builtin_popcount(disabled_now())]) {
+        explain(provctx);
+    }
+    const char *reason = atomic_load(&provctx->disabled_reason);
+    return reason != NULL ? reason : "";
 }
 
-static void say_fallback(const struct drng_provctx *provctx)
-{
-    char why[DRNG_WHY_SIZE];
-    char text[DRNG_MESSAGE_SIZE];
-    drng_reasons_unserved(&provctx->eligibility, why);
-    (void)snprintf(text, sizeof(text), "OpenSSL's default seed source serves in place of the CPU: %s", why);
-    drng_message_once(DRNG_SAYS_FALLBACK_SERVES, text);
-}
-
-/* True once for each instance, and only in the process that loaded it. */
-static bool is_first_seed_here(struct drng_provctx *provctx)
-{
-    return !atomic_exchange_explicit(&provctx->has_asked, true, memory_order_relaxed) &&
-           atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed) == provctx->forks_before;
-}
+/* ---- When ---- */
 
 void drng_report_loaded(struct drng_provctx *provctx)
 {
     provctx->forks_before = atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed);
+    provctx->disabled_before = disabled_now();
     explain(provctx);
-    drng_clones_warn(provctx);
-}
-
-/* A clock device that has stopped answering, or an instruction that was disabled, changes it. */
-static bool clone_protection_has_changed(const struct drng_provctx *provctx)
-{
-    return atomic_load_explicit(&drng_stats.head->clone_protection, memory_order_relaxed) !=
-           drng_clones_protection(provctx);
-}
-
-void drng_report_seed(struct drng_provctx *provctx)
-{
-    const bool may_say = is_first_seed_here(provctx);
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        if (newly_disabled(i)) {
-            explain(provctx);
-            if (may_say) {
-                say_disabled(provctx, i);
-            }
-        }
+    /* The head has its account: it can be read from outside. */
+    atomic_store_explicit(&drng_stats.head->layout, DRNG_STATS_LAYOUT, memory_order_release);
+    const char *reason = NULL;
+    const enum drng_clone_protection protection = drng_report_clones(provctx, &reason);
+    if (drng_process.evidence.cpu.hypervisor && protection <= DRNG_CLONES_KERNEL) {
+        drng_message_once(DRNG_SAYS_CLONES,
+                          "copies of this machine may draw the same bytes: %s; let this process read /dev/vmclock0, or "
+                          "set request_mixing = auto on a CPU with RDRAND",
+                          reason);
     }
-    if (clone_protection_has_changed(provctx)) {
+}
+
+void drng_report_seed(struct drng_provctx *provctx, enum drng_source served)
+{
+    /* A clock device that has stopped answering, or an instruction that was disabled, changes the protection. */
+    const char *clone_reason = NULL;
+    const char *reason = drng_report_disabled_reason(provctx);
+    const enum drng_clone_protection protection = drng_report_clones(provctx, &clone_reason);
+    if (atomic_load_explicit(&drng_stats.head->clone_protection, memory_order_relaxed) != protection) {
         explain(provctx);
     }
-    if (may_say &&
-        atomic_load_explicit(&drng_stats.live->counters.source, memory_order_relaxed) == DRNG_SOURCE_FALLBACK) {
-        say_fallback(provctx);
+    /* The first seed of this instance, in the process that loaded it. */
+    if (atomic_exchange_explicit(&provctx->has_asked, true, memory_order_relaxed) ||
+        atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed) != provctx->forks_before) {
+        return;
+    }
+    const unsigned newly_disabled = disabled_now() & ~provctx->disabled_before;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        if ((newly_disabled >> i & 1) != 0) {
+            drng_message_once(DRNG_SAYS_DISABLED + i, "%s is not used any more in this process: %s",
+                              drng_instruction_rows[i].name, reason);
+        }
+    }
+    if (served == DRNG_SOURCE_FALLBACK) {
+        char why[DRNG_WHY_SIZE];
+        drng_report_unserved(provctx, why);
+        drng_message_once(DRNG_SAYS_FALLBACK_SERVES, "OpenSSL's default seed source serves in place of the CPU: %s",
+                          why);
     }
 }

@@ -1,12 +1,12 @@
 /*
- * report.h - reports to the operator: the provider does not load, an instruction was disabled, the fallback served for
- * the first time.
+ * report.h - what the operator is told, and when: why an instruction does not serve, what keeps copies of this machine
+ * apart, that the fallback served for the first time.
  *
- * Each goes to the system log once in a process, at one of two moments: when the provider loads, and at the first seed
+ * The counters (stats.h) and the parameters show it at any time, and drng-status --check logs from outside. To the
+ * system log goes each message once in a process, at one of two moments: when the provider loads, and at the first seed
  * that an instance takes in the process that loaded it. The program is probably not in its sandbox then, since these
  * steps map memory and read files anyway. Later, and in forked children, a message would be a system call that no
- * sandbox expects. The counters (stats.h), the parameters and the probes show these events at any time, and drng-status
- * --check logs from outside.
+ * sandbox expects.
  *
  * Errors go to the error queue only if a request fails: SSL_get_error(3) takes any error in the queue for a failure of
  * the connection.
@@ -15,24 +15,50 @@
 #ifndef DRNG_REPORT_H
 #define DRNG_REPORT_H
 
-#include <stdbool.h>
-
 #include "mixing/machine/counters.h"
+#include "provider/observe/stats.h"
 
 struct drng_provctx;
 
+/* To be called when an instance has loaded: from now on the counters can be read from outside. */
+void drng_report_loaded(struct drng_provctx *provctx);
+
 /*
- * Why instructions do not serve; "" if all do. The text is in the provctx, and changes when an instruction is disabled.
+ * To be called after each request for a seed, with who served it, and after each for words. Records and reports what
+ * has changed.
+ */
+void drng_report_seed(struct drng_provctx *provctx, enum drng_source served);
+
+/*
+ * Lists each instruction that does not serve, and why: not allowed, or disabled; "" if all serve. The text never
+ * changes, and is valid as long as the instance; there is another one when an instruction is disabled.
  */
 const char *drng_report_disabled_reason(struct drng_provctx *provctx);
+
+/* Why no instruction served: the same, and the instructions that returned no words. */
+enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
+void drng_report_unserved(struct drng_provctx *provctx, char why[DRNG_WHY_SIZE]);
 
 /* The source that is asked first for a seed. */
 enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx);
 
-/* To be called when an instance has loaded. Records and reports which sources will serve. */
-void drng_report_loaded(struct drng_provctx *provctx);
+/*
+ * What keeps copies of this machine from drawing the same, from the weakest to the strongest. The values are part of
+ * the layout in stats.h.
+ */
+enum drng_clone_protection {
+    DRNG_CLONES_NONE,        /* copies draw the same until each has reseeded */
+    DRNG_CLONES_KERNEL,      /* each request takes in bytes of the kernel, which may repeat, and the time */
+    DRNG_CLONES_INSTRUCTION, /* each request takes in a word of an instruction */
+    DRNG_CLONES_COUNTER,     /* the machine tells of copies, and they reseed (clone.h) */
+};
 
-/* To be called after each request for a seed. Records and reports what has changed. */
-void drng_report_seed(struct drng_provctx *provctx);
+extern const char *const drng_clone_protections[]; /* their names: "counter" */
+
+/* What is in force now for every generator that serves; *reason becomes why. */
+enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx, const char **reason);
+
+/* One more generator whose parent is another provider's (1), or one less (-1): its requests take in no words. */
+void drng_report_foreign(struct drng_provctx *provctx, int change);
 
 #endif

@@ -10,7 +10,7 @@
  *
  * They hold no secrets, no output of generators and no addresses. Numbers are in the byte order of the machine; texts
  * are ASCII and end with NUL. A change of the layout needs a new DRNG_STATS_LAYOUT, and a change of
- * scripts/drng_status/stats.py, which reads it.
+ * scripts/drng/status/stats.py, which reads it.
  */
 
 #ifndef DRNG_STATS_H
@@ -26,11 +26,10 @@
 #define DRNG_STATS_MAGIC "drngcnt" /* eight bytes, with the NUL */
 
 enum {
-    DRNG_STATS_LAYOUT = 5,
+    DRNG_STATS_LAYOUT = 6,
     DRNG_REQUEST_COUNTS = 1024, /* counts of requests; the first are shared by all generators that find no other free */
     DRNG_TEXT_SIZE = 256,       /* bytes of a reason */
     DRNG_CLONE_TEXT_SIZE = 128, /* bytes of the reason for the protection from clones */
-    DRNG_CLAIM_TEXT_SIZE = 252, /* bytes of the source of the claim */
     DRNG_FLAG_SIZE = 16,        /* bytes of an instruction's name */
     DRNG_STATS_REQUEST_COUNTS = 128, /* offset of the counts of requests in the live part */
 };
@@ -38,7 +37,7 @@ enum {
 /* Written when the provider loads, and updated when an instruction is disabled or a self-test fails. */
 struct drng_stats_head {
     char magic[8];
-    atomic_uint_least32_t layout;   /* DRNG_STATS_LAYOUT; 0: not filled yet */
+    atomic_uint_least32_t layout;   /* DRNG_STATS_LAYOUT; 0: not filled yet; written last */
     uint32_t live_offset;           /* in bytes, from the head to the live part */
     uint32_t request_counts_offset; /* in bytes, from the live part to the counts of requests */
     uint32_t request_counts_number;
@@ -54,21 +53,10 @@ struct drng_stats_head {
     char aes[32];       /* the name of the implementation in use */
     char disabled_reason[DRNG_TEXT_SIZE];
     uint32_t virtual_machine;               /* 1: the CPU says that it is a hypervisor's, or cannot say */
-    atomic_uint_least32_t clone_protection; /* enum drng_clone_protection (clones.h) */
+    atomic_uint_least32_t clone_protection; /* enum drng_clone_protection (report.h) */
     char clone_reason[DRNG_CLONE_TEXT_SIZE];
-    uint32_t certified; /* 1: words are counted by certificate; 0: by design */
-    char claim_source[DRNG_CLAIM_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS]
                      [DRNG_FLAG_SIZE]; /* "rdseed": which instruction each set of counters belongs to */
-};
-
-/*
- * The requests that one generator has served. Only the generator's thread writes, so a request costs two plain
- * additions and no shared cache line. When the generator is freed its counts stay, and the next owner adds to them.
- */
-struct drng_request_counts {
-    _Alignas(64) atomic_uint_least64_t requests;
-    atomic_uint_least64_t bytes;
 };
 
 /* All zero in a child that has not drawn yet. */
@@ -80,10 +68,10 @@ struct drng_stats_live {
 };
 
 _Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
-                   sizeof(struct drng_stats_head) == 840 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
+                   sizeof(struct drng_stats_head) == 584 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
-                   sizeof(struct drng_counters) == 64 + 24 * DRNG_INSTRUCTIONS &&
+                   sizeof(struct drng_counters) == 56 + 24 * DRNG_INSTRUCTIONS &&
                    offsetof(struct drng_stats_live, request_counts) == DRNG_STATS_REQUEST_COUNTS &&
                    sizeof(struct drng_request_counts) == 64,
                "the layout of the live part has changed");
@@ -97,8 +85,8 @@ struct drng_stats {
 extern struct drng_stats drng_stats;
 
 /*
- * Fills the head. The memory for secrets must be open. aes is the implementation's name, NULL for none.
- * libcrypto_version is that of the libcrypto that loads the provider, NULL if it does not say.
+ * Fills the head, but for the account and the layout. The memory for secrets must be open. aes is the implementation's
+ * name, NULL for none. libcrypto_version is that of the libcrypto that loads the provider, NULL if it does not say.
  */
 void drng_stats_open(const char *aes, const char *libcrypto_version);
 /* Another libcrypto of this process has loaded the provider, too. Left out where there is no room, or no version. */
@@ -106,47 +94,18 @@ void drng_stats_add_libcrypto(const char *version);
 
 void drng_stats_close(void);
 
-/* What drng_stats_explain() records. */
-struct drng_stats_account {
-    const char *disabled_reason; /* why instructions do not serve */
-    enum drng_source first_source;
-    bool virtual_machine;
-    unsigned clone_protection;
-    const char *clone_reason;
-    bool certified;
-    const char *claim_source;
-};
-
-void drng_stats_explain(const struct drng_stats_account *account);
+/* Copies a text into the head: cut where there is no room, ends with NUL, zeros behind that. */
+void drng_stats_text(char *out, size_t size, const char *text);
 
 /* Counts for one generator, to be released; the shared ones if no others are free. */
 struct drng_request_counts *drng_request_counts_acquire(void);
-void drng_request_counts_release(const struct drng_request_counts *counts);
-
-/* ---- Counting ---- */
-
-static inline void drng_add_single_writer(atomic_uint_least64_t *counter, uint64_t add)
-{
-    const uint64_t now = atomic_load_explicit(counter, memory_order_relaxed);
-    atomic_store_explicit(counter, now + add, memory_order_relaxed);
-}
 
 static inline struct drng_request_counts *drng_request_counts_shared(void)
 {
     return &drng_stats.live->request_counts[0];
 }
 
-/* Counts one request of len bytes. */
-static inline void drng_request_counts_add(struct drng_request_counts *counts, size_t len)
-{
-    if (__builtin_expect(counts == drng_request_counts_shared(), 0)) {
-        atomic_fetch_add_explicit(&counts->requests, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&counts->bytes, len, memory_order_relaxed);
-    } else {
-        drng_add_single_writer(&counts->requests, 1);
-        drng_add_single_writer(&counts->bytes, len);
-    }
-}
+void drng_request_counts_release(const struct drng_request_counts *counts);
 
 /* The sum over all generators. */
 struct drng_requests {

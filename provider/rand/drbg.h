@@ -1,22 +1,35 @@
 /*
  * drbg.h - CTR-DRBG as an EVP_RAND, a replacement for libcrypto's CTR-DRBG (EVP_RAND-CTR-DRBG(7)).
  *
- * The functions are those of provider-rand(7); void * is a struct drng_drbg.
+ * An adapter: mixing/drbg/generator.h does the work. random_bytes.c makes its generators here, too.
  */
 
 #ifndef DRNG_DRBG_H
 #define DRNG_DRBG_H
 
+#include <stdbool.h>
+
 #include <openssl/core_dispatch.h>
 
-#include "provider/rand/drbg_object.h"
+#include "mixing/drbg/generator.h"
+#include "provider/provctx.h"
+#include "provider/rand/parent.h"
+
+/* The context of the functions: those of provider-rand(7). */
+struct drng_drbg {
+    struct drng_provctx *provctx;
+    struct drng_parent parent;
+    bool is_foreign; /* the chain of parents ends in another provider's */
+    struct drng_generator generator;
+};
 
 extern const OSSL_DISPATCH drng_drbg_functions[];
 
-OSSL_FUNC_rand_newctx_fn drng_drbg_newctx;
-OSSL_FUNC_rand_freectx_fn drng_drbg_freectx;
-OSSL_FUNC_rand_instantiate_fn drng_drbg_instantiate;
-OSSL_FUNC_rand_generate_fn drng_drbg_generate;
-OSSL_FUNC_rand_enable_locking_fn drng_drbg_enable_locking;
+/*
+ * Prepares a generator of this instance, all zero but for its parent, its source and whether requests are mixed
+ * (`is_own`: its seeds are drng's). False: no memory; no error is raised.
+ */
+bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *generator, bool is_own);
+void drng_drbg_discard(struct drng_generator *generator);
 
 #endif

@@ -1,39 +1,139 @@
 #include "provider/rand/instruction_rand.h"
 
+#include <pthread.h>
+#include <time.h>
+
 #include <openssl/core_names.h>
+#include <openssl/e_os2.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
+#include "provider/observe/report.h"
 #include "provider/params.h"
 #include "provider/process.h"
-#include "provider/rand/seed_buffer.h"
-#include "provider/rand/seeding.h"
 
-/* ---- Life ---- */
+/* ---- Seeds ---- */
 
-struct drng_instruction_rand *drng_instruction_rand_new(struct drng_provctx *provctx)
+/*
+ * Fills out[0..len) with conditioned seed, counts it, and reports what has changed: after the reader was given back,
+ * since the report may write to the system log. On failure out is all zero, and an error is in the queue, unless it is
+ * DRNG_BUSY. Not cancelled meanwhile.
+ */
+static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_root *root,
+                                  const struct drng_seed_policy *policy, const struct drng_guard *guard, uint8_t *out,
+                                  size_t len)
 {
-    struct drng_instruction_rand *ctx = drng_zalloc(&provctx->core, sizeof(*ctx));
-    struct drng_reader_slot *slot = drng_secmem_alloc();
-    if (ctx == NULL || slot == NULL) {
+    char why[DRNG_WHY_SIZE];
+    enum drng_source served = DRNG_SOURCE_NONE;
+    const enum drng_result result = drng_root_seed(root, guard, policy, out, len, &served);
+    if (result == DRNG_BUSY) {
+        return result;
+    }
+    if (result == DRNG_OK) {
+        drng_note(&drng_stats.live->counters.last_seed, (uint64_t)time(NULL));
+    }
+    drng_report_seed(provctx, served);
+    if (result != DRNG_OK) {
+        drng_report_unserved(provctx, why);
+        if (result == DRNG_FALLBACK_FAILED) {
+            drng_raise(&provctx->core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()", why);
+        } else {
+            drng_raise(&provctx->core, DRNG_R_NO_SEED_SOURCE,
+                       "%s; allow the default seed source with fallback = yes, or use a CPU that can", why);
+        }
+    }
+    return result;
+}
+
+static enum drng_result get_from_root(void *vprovctx, const struct drng_guard *guard, struct drng_entropy *entropy)
+{
+    struct drng_provctx *provctx = vprovctx;
+    entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+    return take_seed(provctx, &provctx->root, &provctx->policy, guard, entropy->slot, entropy->input.len);
+}
+
+const struct drng_entropy_source drng_root_source = {.get = get_from_root};
+
+unsigned char *drng_seed_buffer(const struct drng_core *core, int entropy, size_t min_len, size_t max_len, size_t *len)
+{
+    const size_t wanted = entropy > 0 ? ((size_t)entropy + 7) / 8 : 0;
+    *len = wanted > min_len ? wanted : min_len;
+    if (*len == 0 || *len > max_len) {
+        drng_raise(core, DRNG_R_SEED_LENGTH, "%d bits in %zu to %zu bytes", entropy, min_len, max_len);
+        return NULL;
+    }
+    unsigned char *buffer = drng_secure_malloc(core, *len);
+    if (buffer == NULL) {
+        drng_raise(core, DRNG_R_OUT_OF_MEMORY, NULL);
+    }
+    return buffer;
+}
+
+/* ---- Contexts ---- */
+
+enum kind { SEED_SOURCE, WORDS };
+
+struct context {
+    struct drng_provctx *provctx;
+    enum kind kind;
+    struct drng_root root;
+    const struct drng_seed_policy *policy; /* of the seeds that it gives */
+    atomic_int state;                      /* EVP_RAND_STATE_* */
+};
+
+/* What libcrypto is told of each kind. */
+static const struct {
+    unsigned strength;  /* bits */
+    size_t max_request; /* bytes */
+} limits[] = {
+    /* As libcrypto's SEED-SRC, so that it can seed a generator of any strength. */
+    [SEED_SOURCE] = {1024, DRNG_SEED_PIECE},
+    /*
+     * The generator behind RDRAND is as strong as its AES: 128 bits on older CPUs. RSA keys of more than 3072 bits ask
+     * for a higher strength, and RDRAND could not be the only generator if it refused them. 512 words are within the
+     * time of one attempt.
+     */
+    [WORDS] = {256, 4096},
+};
+
+static struct context *new_context(struct drng_provctx *provctx, enum kind kind)
+{
+    struct context *ctx = drng_zalloc(&provctx->core, sizeof(*ctx));
+    if (ctx == NULL || !drng_place_make(&ctx->root.place, DRNG_WIDE_SLOT_SIZE)) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
-        drng_secmem_free(slot);
         drng_free(&provctx->core, ctx);
         return NULL;
     }
     ctx->provctx = provctx;
-    ctx->shared.slot = slot;
-    ctx->state = EVP_RAND_STATE_UNINITIALISED;
+    ctx->kind = kind;
+    ctx->policy = kind == WORDS ? &provctx->words_policy : &provctx->policy;
+    atomic_init(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
     return ctx;
 }
 
-void drng_instruction_rand_freectx(void *vctx)
+static void *new_seed_source(void *vprovctx, void *parent, ossl_unused const OSSL_DISPATCH *parent_functions)
 {
-    struct drng_instruction_rand *ctx = vctx;
+    struct drng_provctx *provctx = vprovctx;
+    if (parent != NULL) {
+        drng_raise(&provctx->core, DRNG_R_SEED_SOURCE_WITH_PARENT, NULL);
+        return NULL;
+    }
+    return new_context(provctx, SEED_SOURCE);
+}
+
+/* The parent is ignored: libcrypto gives one to each of its generators, wanted or not. */
+static void *new_rdrand(void *vprovctx, ossl_unused void *parent, ossl_unused const OSSL_DISPATCH *parent_functions)
+{
+    return new_context(vprovctx, WORDS);
+}
+
+static void freectx(void *vctx)
+{
+    struct context *ctx = vctx;
     if (ctx != NULL) {
-        drng_secmem_free(ctx->shared.slot);
+        drng_place_free(&ctx->root.place);
         drng_free(&ctx->provctx->core, ctx);
     }
 }
@@ -42,125 +142,228 @@ void drng_instruction_rand_freectx(void *vctx)
  * Always succeeds: if a seed source does not instantiate, libcrypto silently seeds from the operating system. An error
  * is raised when a seed is asked for.
  */
-int drng_instruction_rand_instantiate(void *vctx, unsigned strength, int prediction_resistance,
-                                      const unsigned char *personalization, size_t personalization_len,
-                                      const OSSL_PARAM params[])
+static int instantiate(void *vctx, ossl_unused unsigned strength, ossl_unused int prediction_resistance,
+                       ossl_unused const unsigned char *personalization, ossl_unused size_t personalization_len,
+                       ossl_unused const OSSL_PARAM params[])
 {
-    struct drng_instruction_rand *ctx = vctx;
-    (void)strength;
-    (void)prediction_resistance;
-    (void)personalization;
-    (void)personalization_len;
-    (void)params;
-    ctx->state = EVP_RAND_STATE_READY;
+    struct context *ctx = vctx;
+    atomic_store(&ctx->state, EVP_RAND_STATE_READY);
     return 1;
 }
 
-int drng_instruction_rand_uninstantiate(void *vctx)
+/* There are no lock() and unlock(): each call takes the lock of the reader itself (guard.h). */
+static int enable_locking(void *vctx)
 {
-    struct drng_instruction_rand *ctx = vctx;
-    drng_wipe(&ctx->shared.slot->reader, sizeof(ctx->shared.slot->reader));
-    ctx->state = EVP_RAND_STATE_UNINITIALISED;
+    struct context *ctx = vctx;
+    ctx->root.locking = true;
     return 1;
 }
 
-int drng_instruction_rand_verify_zeroization(void *vctx)
+#define GETTABLE(NUMBER)                                                                                               \
+    NUMBER(OSSL_PARAM_int(OSSL_RAND_PARAM_STATE, NULL), atomic_load(&ctx->state))                                      \
+    NUMBER(OSSL_PARAM_uint(OSSL_RAND_PARAM_STRENGTH, NULL), limits[ctx->kind].strength)                                \
+    NUMBER(OSSL_PARAM_size_t(OSSL_RAND_PARAM_MAX_REQUEST, NULL), limits[ctx->kind].max_request)
+
+static const OSSL_PARAM *gettable_ctx_params(ossl_unused void *vctx, ossl_unused void *provctx)
 {
-    const struct drng_instruction_rand *ctx = vctx;
-    return drng_is_wiped(&ctx->shared.slot->reader, sizeof(ctx->shared.slot->reader));
+    static const OSSL_PARAM known[] = {GETTABLE(DRNG_KNOWN) OSSL_PARAM_END};
+    return known;
 }
 
-bool drng_instruction_rand_ready(const struct drng_instruction_rand *ctx)
+static int get_ctx_params(void *vctx, OSSL_PARAM params[])
 {
-    if (!drng_process_healthy()) {
+    struct context *ctx = vctx;
+    const struct drng_answer answers[] = {GETTABLE(DRNG_NUMBER)};
+    return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
+}
+
+/* ---- Seeds and words of a context ---- */
+
+static bool ready(const struct context *ctx)
+{
+    if (atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL) {
         drng_raise(&ctx->provctx->core, DRNG_R_SELF_TEST_FAILED, NULL);
         return false;
     }
-    if (ctx->state != EVP_RAND_STATE_READY) {
+    if (atomic_load_explicit(&ctx->state, memory_order_relaxed) != EVP_RAND_STATE_READY) {
         drng_raise(&ctx->provctx->core, DRNG_R_NOT_INSTANTIATED, NULL);
         return false;
     }
     return true;
 }
 
-/* Nothing to do: every word is new. */
-int drng_instruction_rand_reseed(void *vctx, int prediction_resistance, const unsigned char *entropy,
-                                 size_t entropy_len, const unsigned char *additional, size_t additional_len)
+/*
+ * RDRAND's words are those of a DRBG inside the CPU, which nobody can tell to reseed: they cannot give prediction
+ * resistance. Its seeds can as far as the makers' word goes: a window spans two reseeds of that DRBG.
+ */
+static bool may_serve(const struct context *ctx, bool prediction_resistance)
 {
-    (void)prediction_resistance;
-    (void)entropy;
-    (void)entropy_len;
-    (void)additional;
-    (void)additional_len;
-    return drng_instruction_rand_ready(vctx);
+    const struct drng_core *core = &ctx->provctx->core;
+    const enum drng_denial denial = ctx->provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
+    if (!ready(ctx)) {
+        return false;
+    }
+    if (ctx->kind == WORDS && denial != DRNG_ALLOWED) {
+        drng_raise(core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG", drng_denial_text(denial));
+        return false;
+    }
+    if (ctx->kind == WORDS && prediction_resistance) {
+        drng_raise(core, DRNG_R_RDRAND_UNAVAILABLE, "it cannot give prediction resistance; use DRNG-SEED or CTR-DRBG");
+        return false;
+    }
+    return true;
 }
 
-/* ---- Locking ---- */
-
-int drng_instruction_rand_enable_locking(void *vctx)
+static enum drng_result fill_with_seed(struct context *ctx, const struct drng_guard *guard, uint8_t *out, size_t len)
 {
-    struct drng_instruction_rand *ctx = vctx;
-    ctx->locking = true;
+    if (!may_serve(ctx, false)) {
+        drng_wipe(out, len);
+        return DRNG_NO_SEED;
+    }
+    return take_seed(ctx->provctx, &ctx->root, ctx->policy, guard, out, len);
+}
+
+static enum drng_result get_from_context(void *vctx, const struct drng_guard *guard, struct drng_entropy *entropy)
+{
+    entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+    return fill_with_seed(vctx, guard, entropy->slot, entropy->input.len);
+}
+
+const struct drng_entropy_source drng_context_source = {.get = get_from_context};
+
+static enum drng_result fill_with_words(struct context *ctx, const struct drng_guard *guard, uint8_t *out, size_t len)
+{
+    struct drng_root_slot *slot = drng_root_take(&ctx->root, guard);
+    if (slot == NULL) {
+        return DRNG_BUSY;
+    }
+    const enum drng_result result = drng_noise_fill(&drng_process.instructions[DRNG_WORDS_INSTRUCTION],
+                                                    &slot->reader.noise[DRNG_WORDS_INSTRUCTION], out, len);
+    drng_guard_give_back(&slot->guarded, ctx->root.locking);
+    drng_report_seed(ctx->provctx, DRNG_SOURCE_NONE);
+    return result;
+}
+
+/* One call of libcrypto's: seed, or words, under the guard. False: out is wiped, and an error is in the queue. */
+static bool fill(struct context *ctx, uint8_t *out, size_t len, bool words)
+{
+    const struct drng_core *core = &ctx->provctx->core;
+    struct drng_guard guard;
+    enum drng_result result = DRNG_BUSY;
+    if (drng_guard_enter(&guard)) {
+        int cancel = PTHREAD_CANCEL_ENABLE;
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        do {
+            drng_guard_allocates(true);
+            result = words ? fill_with_words(ctx, &guard, out, len) : fill_with_seed(ctx, &guard, out, len);
+        } while (!drng_guard_leave(&guard));
+        (void)pthread_setcancelstate(cancel, &cancel);
+    }
+    if (result == DRNG_BUSY) {
+        (void)drng_raise_result(core, result, true);
+    } else if (result != DRNG_OK && words) {
+        drng_raise(core, DRNG_R_RDRAND_FAILED, "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG");
+    }
+    if (result != DRNG_OK) {
+        drng_wipe(out, len);
+    }
+    return result == DRNG_OK;
+}
+
+static int generate(void *vctx, unsigned char *out, size_t len, ossl_unused unsigned strength,
+                    int prediction_resistance, ossl_unused const unsigned char *additional,
+                    ossl_unused size_t additional_len)
+{
+    struct context *ctx = vctx;
+    if (!may_serve(ctx, prediction_resistance != 0)) {
+        drng_wipe(out, len);
+        return 0;
+    }
+    if (!fill(ctx, out, len, ctx->kind == WORDS)) {
+        return 0;
+    }
+    drng_request_counts_add(drng_request_counts_shared(), true, len);
     return 1;
 }
 
-int drng_instruction_rand_lock(void *vctx)
+static size_t get_seed(void *vctx, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
+                       ossl_unused int prediction_resistance, ossl_unused const unsigned char *additional,
+                       ossl_unused size_t additional_len)
 {
-    struct drng_instruction_rand *ctx = vctx;
-    return ctx == NULL || !ctx->locking || drng_lock_or_share(&ctx->shared.slot->lock);
-}
-
-void drng_instruction_rand_unlock(void *vctx)
-{
-    struct drng_instruction_rand *ctx = vctx;
-    if (ctx != NULL && ctx->locking) {
-        drng_unlock(&ctx->shared.slot->lock);
-    }
-}
-
-/* ---- Parameters ---- */
-
-const OSSL_PARAM *drng_instruction_rand_gettable_ctx_params(void *vctx, void *provctx)
-{
-    static const OSSL_PARAM known[] = {
-        OSSL_PARAM_int(OSSL_RAND_PARAM_STATE, NULL),
-        OSSL_PARAM_uint(OSSL_RAND_PARAM_STRENGTH, NULL),
-        OSSL_PARAM_size_t(OSSL_RAND_PARAM_MAX_REQUEST, NULL),
-        OSSL_PARAM_END,
-    };
-    (void)vctx;
-    (void)provctx;
-    return known;
-}
-
-int drng_instruction_rand_get_params(const struct drng_instruction_rand *ctx, OSSL_PARAM params[], unsigned strength,
-                                     size_t max_request)
-{
-    return drng_params_set_int(params, OSSL_RAND_PARAM_STATE, ctx->state) &&
-           drng_params_set_uint(params, OSSL_RAND_PARAM_STRENGTH, strength) &&
-           drng_params_set_size(params, OSSL_RAND_PARAM_MAX_REQUEST, max_request);
-}
-
-/* ---- Seeds ---- */
-
-size_t drng_instruction_rand_get_seed(struct drng_instruction_rand *ctx, const struct drng_seed_policy *policy,
-                                      unsigned char **seed, int entropy, size_t min_len, size_t max_len)
-{
+    struct context *ctx = vctx;
     size_t len = 0;
-    unsigned char *buffer = drng_seed_buffer_for(&ctx->provctx->core, entropy, min_len, max_len, &len);
+    unsigned char *buffer = drng_seed_buffer(&ctx->provctx->core, entropy, min_len, max_len, &len);
     if (buffer == NULL) {
         return 0;
     }
-    if (!drng_instruction_rand_ready(ctx) || !drng_seeding_fill(ctx->provctx, policy, &ctx->shared, buffer, len)) {
-        drng_seed_buffer_free(&ctx->provctx->core, buffer, len);
+    if (!fill(ctx, buffer, len, false)) {
+        drng_secure_clear_free(&ctx->provctx->core, buffer, len);
         return 0;
     }
     *seed = buffer;
     return len;
 }
 
-void drng_instruction_rand_clear_seed(void *vctx, unsigned char *seed, size_t len)
+static void clear_seed(void *vctx, unsigned char *seed, size_t len)
 {
-    const struct drng_instruction_rand *ctx = vctx;
-    drng_seed_buffer_free(&ctx->provctx->core, seed, len);
+    const struct context *ctx = vctx;
+    drng_secure_clear_free(&ctx->provctx->core, seed, len);
 }
+
+/* Nothing to do: every word is new. */
+static int reseed(void *vctx, ossl_unused int prediction_resistance, ossl_unused const unsigned char *entropy,
+                  ossl_unused size_t entropy_len, ossl_unused const unsigned char *additional,
+                  ossl_unused size_t additional_len)
+{
+    return ready(vctx);
+}
+
+/* ---- The end ---- */
+
+static int uninstantiate(void *vctx)
+{
+    struct context *ctx = vctx;
+    struct drng_guard guard;
+    if (!drng_guard_enter(&guard)) {
+        return drng_raise_result(&ctx->provctx->core, DRNG_BUSY, true);
+    }
+    struct drng_root_slot *slot = drng_root_take(&ctx->root, &guard);
+    if (slot != NULL) {
+        drng_wipe(&slot->reader, sizeof(slot->reader));
+        drng_guard_give_back(&slot->guarded, ctx->root.locking);
+    }
+    drng_guard_quit(&guard);
+    atomic_store(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
+    return 1;
+}
+
+static int verify_zeroization(void *vctx)
+{
+    struct context *ctx = vctx;
+    const struct drng_root_slot *slot = (const void *)drng_place_slot(&ctx->root.place, drng_fork_token());
+    return slot == NULL || drng_is_wiped(&slot->reader, sizeof(slot->reader));
+}
+
+/* All but newctx. */
+#define SHARED_FUNCTIONS                                                                                               \
+    {OSSL_FUNC_RAND_FREECTX, (void (*)(void))freectx}, {OSSL_FUNC_RAND_INSTANTIATE, (void (*)(void))instantiate},      \
+        {OSSL_FUNC_RAND_UNINSTANTIATE, (void (*)(void))uninstantiate},                                                 \
+        {OSSL_FUNC_RAND_GENERATE, (void (*)(void))generate}, {OSSL_FUNC_RAND_RESEED, (void (*)(void))reseed},          \
+        {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))enable_locking},                                               \
+        {OSSL_FUNC_RAND_GETTABLE_CTX_PARAMS, (void (*)(void))gettable_ctx_params},                                     \
+        {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))get_ctx_params},                                               \
+        {OSSL_FUNC_RAND_VERIFY_ZEROIZATION, (void (*)(void))verify_zeroization},                                       \
+        {OSSL_FUNC_RAND_GET_SEED, (void (*)(void))get_seed}, {OSSL_FUNC_RAND_CLEAR_SEED, (void (*)(void))clear_seed},  \
+    {                                                                                                                  \
+        0, NULL                                                                                                        \
+    }
+
+const OSSL_DISPATCH drng_seed_src_functions[] = {
+    {OSSL_FUNC_RAND_NEWCTX, (void (*)(void))new_seed_source},
+    SHARED_FUNCTIONS,
+};
+
+const OSSL_DISPATCH drng_rdrand_functions[] = {
+    {OSSL_FUNC_RAND_NEWCTX, (void (*)(void))new_rdrand},
+    SHARED_FUNCTIONS,
+};

@@ -1,50 +1,38 @@
 /*
- * instruction_rand.h - the parts that DRNG-SEED and RDRAND share: context, life, locking, and get_seed. void * is a
- * struct drng_instruction_rand.
+ * instruction_rand.h - seeds from a source of drng's own, and the two algorithms that have no DRBG, as EVP_RANDs:
+ *
+ *   - DRNG-SEED, alias SEED-SRC: a seed source. The conditioned instructions, or the fallback (provider-rand(7)).
+ *   - RDRAND, or RNDR on 64-bit Arm: unconditioned words, for users who want the CPU's generator as the only one. Where
+ *     the CPU has none (DRNG_HAS_GENERATOR) libcrypto is not offered it.
  */
 
 #ifndef DRNG_INSTRUCTION_RAND_H
 #define DRNG_INSTRUCTION_RAND_H
 
-#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <openssl/core_dispatch.h>
 
+#include "mixing/drbg/generator.h"
 #include "provider/provctx.h"
 
-struct drng_instruction_rand {
-    struct drng_provctx *provctx;
-    struct drng_shared_reader shared;
-    bool locking;
-    int state; /* EVP_RAND_STATE_* */
-};
-
-/* NULL, with an error in the queue: no memory. */
-struct drng_instruction_rand *drng_instruction_rand_new(struct drng_provctx *provctx);
-
-/* Whether it is instantiated, and no self-test has failed. False: an error is in the queue. */
-bool drng_instruction_rand_ready(const struct drng_instruction_rand *ctx);
-
-OSSL_FUNC_rand_freectx_fn drng_instruction_rand_freectx;
-OSSL_FUNC_rand_instantiate_fn drng_instruction_rand_instantiate;
-OSSL_FUNC_rand_uninstantiate_fn drng_instruction_rand_uninstantiate;
-OSSL_FUNC_rand_reseed_fn drng_instruction_rand_reseed;
-OSSL_FUNC_rand_enable_locking_fn drng_instruction_rand_enable_locking;
-OSSL_FUNC_rand_lock_fn drng_instruction_rand_lock;
-OSSL_FUNC_rand_unlock_fn drng_instruction_rand_unlock;
-OSSL_FUNC_rand_verify_zeroization_fn drng_instruction_rand_verify_zeroization;
-OSSL_FUNC_rand_clear_seed_fn drng_instruction_rand_clear_seed;
-OSSL_FUNC_rand_gettable_ctx_params_fn drng_instruction_rand_gettable_ctx_params;
-
-/* For get_ctx_params: sets the state, and the two parameters that differ between the algorithms. */
-int drng_instruction_rand_get_params(const struct drng_instruction_rand *ctx, OSSL_PARAM params[], unsigned strength,
-                                     size_t max_request);
+extern const OSSL_DISPATCH drng_seed_src_functions[];
+extern const OSSL_DISPATCH drng_rdrand_functions[];
 
 /*
- * For get_seed: allocates a buffer and fills it with conditioned seed under `policy`. Returns its length, or 0 with an
- * error in the queue.
+ * Conditioned seeds for generators of drng's. On failure an error is in the queue, unless it is DRNG_BUSY. The argument
+ * of the first is a struct drng_provctx, whose own source serves a generator without a parent; that of the second a
+ * context of DRNG-SEED or RDRAND, the generator's parent.
  */
-size_t drng_instruction_rand_get_seed(struct drng_instruction_rand *ctx, const struct drng_seed_policy *policy,
-                                      unsigned char **seed, int entropy, size_t min_len, size_t max_len);
+extern const struct drng_entropy_source drng_root_source;
+extern const struct drng_entropy_source drng_context_source;
+
+/*
+ * The memory of a seed for a generator that is not drng's, from get_seed to clear_seed: `entropy` bits, but at least
+ * min_len bytes; *len is its length. To be freed by drng_secure_clear_free(). NULL, with an error in the queue: max_len
+ * is too small, or there is no memory.
+ */
+unsigned char *drng_seed_buffer(const struct drng_core *core, int entropy, size_t min_len, size_t max_len, size_t *len);
 
 #endif

@@ -1,38 +1,26 @@
 #include "provider/rand/parent.h"
 
+#include <pthread.h>
+
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
-void drng_parent_init(struct drng_parent *parent, void *ctx, const OSSL_DISPATCH *functions)
+#include "provider/errors.h"
+#include "provider/rand/instruction_rand.h"
+
+/* Around each call: the parent may draw in its turn, and a thread that ended in it would leave locks held. */
+static int call_out(void)
 {
-    *parent = (struct drng_parent){.ctx = ctx};
-    for (; functions != NULL && functions->function_id != 0; functions++) {
-        switch (functions->function_id) {
-        case OSSL_FUNC_RAND_ENABLE_LOCKING:
-            parent->enable_locking = OSSL_FUNC_rand_enable_locking(functions);
-            break;
-        case OSSL_FUNC_RAND_LOCK:
-            parent->lock = OSSL_FUNC_rand_lock(functions);
-            break;
-        case OSSL_FUNC_RAND_UNLOCK:
-            parent->unlock = OSSL_FUNC_rand_unlock(functions);
-            break;
-        case OSSL_FUNC_RAND_GET_CTX_PARAMS:
-            parent->get_ctx_params = OSSL_FUNC_rand_get_ctx_params(functions);
-            break;
-        case OSSL_FUNC_RAND_NONCE:
-            parent->nonce = OSSL_FUNC_rand_nonce(functions);
-            break;
-        case OSSL_FUNC_RAND_GET_SEED:
-            parent->get_seed = OSSL_FUNC_rand_get_seed(functions);
-            break;
-        case OSSL_FUNC_RAND_CLEAR_SEED:
-            parent->clear_seed = OSSL_FUNC_rand_clear_seed(functions);
-            break;
-        default:
-            break;
-        }
-    }
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    drng_guard_calls_out(true);
+    return cancel;
+}
+
+static void come_back(int cancel)
+{
+    drng_guard_calls_out(false);
+    (void)pthread_setcancelstate(cancel, &cancel);
 }
 
 static bool lock(const struct drng_parent *parent)
@@ -60,50 +48,161 @@ static unsigned ask(const struct drng_parent *parent, const char *name)
     return answered == 1 ? value : 0;
 }
 
-unsigned drng_parent_strength(const struct drng_parent *parent)
+/* SP 800-90C permits a weaker parent under conditions that are not implemented here: refuse. */
+static bool can_seed(const struct drng_parent *parent, unsigned strength)
 {
-    return ask(parent, OSSL_RAND_PARAM_STRENGTH);
+    const struct drng_core *core = &parent->provctx->core;
+    if (parent->get_seed == NULL) {
+        drng_raise(core, DRNG_R_PARENT_CANNOT_SEED, "it has no get_seed function");
+        return false;
+    }
+    const unsigned has = ask(parent, OSSL_RAND_PARAM_STRENGTH);
+    if (has < strength) {
+        drng_raise(core, DRNG_R_PARENT_TOO_WEAK, "%u bits where this generator needs %u", has, strength);
+        return false;
+    }
+    return true;
 }
 
-bool drng_parent_is_openssls_seed_source(const struct drng_parent *parent)
+/* The parent is asked for the length of its nonce first: provider-rand(7). False if it then returns another length. */
+static bool get_nonce(const struct drng_parent *parent, struct drng_entropy *entropy)
+{
+    const struct drng_core *core = &parent->provctx->core;
+    const size_t len = parent->nonce(parent->ctx, NULL, entropy->strength, entropy->nonce_len, entropy->max_len);
+    unsigned char *nonce = len > 0 ? drng_zalloc(core, len) : NULL;
+    if (nonce != NULL &&
+        parent->nonce(parent->ctx, nonce, entropy->strength, entropy->nonce_len, entropy->max_len) == len) {
+        entropy->held[1] = nonce;
+        entropy->nonce = (struct drng_bytes){nonce, len};
+        return true;
+    }
+    drng_free(core, nonce);
+    drng_raise(core, DRNG_R_PARENT_GAVE_NO_SEED, "it offers a nonce and gave none");
+    return false;
+}
+
+static void release(void *vparent, struct drng_entropy *entropy)
+{
+    const struct drng_parent *parent = vparent;
+    unsigned char *seed = entropy->held[0];
+    drng_clear_free(&parent->provctx->core, entropy->held[1], entropy->nonce.len);
+    if (seed != NULL && parent->clear_seed != NULL) {
+        const int cancel = call_out();
+        if (lock(parent)) {
+            parent->clear_seed(parent->ctx, seed, entropy->input.len);
+            unlock(parent);
+        }
+        come_back(cancel);
+    }
+}
+
+/* The address of the parent's own record gives siblings different seeds, as the child's does in OpenSSL. */
+static bool get_seed(const struct drng_parent *parent, struct drng_entropy *entropy)
+{
+    const bool combined = entropy->nonce_len > 0 && entropy->nonce.data == NULL;
+    const size_t min_len = entropy->min_len + (combined ? entropy->nonce_len : 0);
+    const unsigned bits = entropy->strength + (combined ? entropy->strength / 2 : 0);
+    const void *address = parent;
+    unsigned char *seed = NULL;
+    size_t len = 0;
+    if (lock(parent)) {
+        len = parent->get_seed(parent->ctx, &seed, (int)bits, min_len, entropy->max_len, entropy->prediction_resistance,
+                               (const unsigned char *)&address, sizeof(address));
+        unlock(parent);
+    }
+    entropy->held[0] = len > 0 ? seed : NULL;
+    entropy->input = (struct drng_bytes){entropy->held[0], len};
+    if (len < min_len || len > entropy->max_len) {
+        drng_raise(&parent->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED, "%zu bytes where at least %zu were asked for",
+                   len, min_len);
+        return false;
+    }
+    return true;
+}
+
+static enum drng_result get_from_foreign(struct drng_parent *parent, struct drng_entropy *entropy)
+{
+    const int cancel = call_out();
+    const bool got = can_seed(parent, entropy->strength) &&
+                     (entropy->nonce_len == 0 || parent->nonce == NULL || get_nonce(parent, entropy)) &&
+                     get_seed(parent, entropy);
+    come_back(cancel);
+    if (!got) {
+        release(parent, entropy);
+    }
+    return got ? DRNG_OK : DRNG_NO_SEED;
+}
+
+/*
+ * libcrypto makes its own seed source the parent if it is asked for a generator before it has read openssl.cnf, so this
+ * parent may be nobody's choice, and the root must seed. Or somebody has chosen it, so its bytes must go in, too. They
+ * are XORed, all of them, into those of the root, on which the claim of entropy rests alone: with `fallback = no` there
+ * is no seed without an instruction.
+ */
+static enum drng_result get_from_root_and_parent(struct drng_parent *parent, const struct drng_guard *guard,
+                                                 struct drng_entropy *entropy)
+{
+    struct drng_entropy theirs = *entropy;
+    enum drng_result result = get_from_foreign(parent, &theirs);
+    if (result == DRNG_OK) {
+        result = drng_root_source.get(parent->provctx, guard, entropy);
+        if (result == DRNG_OK) {
+            drng_seed_add(entropy->slot, entropy->input.len, theirs.input.data, theirs.input.len);
+        }
+        release(parent, &theirs);
+    }
+    return result;
+}
+
+static enum drng_result get(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)
+{
+    struct drng_parent *parent = vparent;
+    return parent->kind == DRNG_PARENT_OPENSSL ? get_from_root_and_parent(parent, guard, entropy)
+                                               : get_from_foreign(parent, entropy);
+}
+
+/* How often the parent was seeded; 0: it does not say. Sources are not seeded. */
+static unsigned seedings(void *vparent)
+{
+    const struct drng_parent *parent = vparent;
+    unsigned count = 0;
+    if (parent->kind == DRNG_PARENT_FOREIGN) {
+        const int cancel = call_out();
+        count = ask(parent, OSSL_DRBG_PARAM_RESEED_COUNTER);
+        come_back(cancel);
+    }
+    return count;
+}
+
+const struct drng_entropy_source drng_parent_source = {.get = get, .release = release, .seedings = seedings};
+
+/* ---- Which kind it is ---- */
+
+/* It states a strength and a length of requests that no DRBG has, and gives no nonces. So does JITTER, also OpenSSL's.
+ */
+static bool is_openssls_seed_source(const struct drng_parent *parent)
 {
     enum { STRENGTH = 1024, MAX_REQUEST = 128 };
     return parent->nonce == NULL && ask(parent, OSSL_RAND_PARAM_STRENGTH) == STRENGTH &&
            ask(parent, OSSL_RAND_PARAM_MAX_REQUEST) == MAX_REQUEST;
 }
 
-unsigned drng_parent_reseed_counter(const struct drng_parent *parent)
+void drng_parent_init(struct drng_parent *parent, struct drng_provctx *provctx, enum drng_parent_kind kind, void *ctx,
+                      const OSSL_DISPATCH *functions)
 {
-    return ask(parent, OSSL_DRBG_PARAM_RESEED_COUNTER);
-}
-
-size_t drng_parent_get_seed(const struct drng_parent *parent, unsigned char **seed, unsigned entropy, size_t min_len,
-                            size_t max_len, bool prediction_resistance, const void *child)
-{
-    if (!lock(parent)) {
-        return 0;
+    *parent = (struct drng_parent){
+        .provctx = provctx,
+        .kind = kind,
+        .ctx = ctx,
+        .enable_locking = OSSL_FUNC_rand_enable_locking(drng_dispatch_find(functions, OSSL_FUNC_RAND_ENABLE_LOCKING)),
+        .lock = OSSL_FUNC_rand_lock(drng_dispatch_find(functions, OSSL_FUNC_RAND_LOCK)),
+        .unlock = OSSL_FUNC_rand_unlock(drng_dispatch_find(functions, OSSL_FUNC_RAND_UNLOCK)),
+        .get_ctx_params = OSSL_FUNC_rand_get_ctx_params(drng_dispatch_find(functions, OSSL_FUNC_RAND_GET_CTX_PARAMS)),
+        .nonce = OSSL_FUNC_rand_nonce(drng_dispatch_find(functions, OSSL_FUNC_RAND_NONCE)),
+        .get_seed = OSSL_FUNC_rand_get_seed(drng_dispatch_find(functions, OSSL_FUNC_RAND_GET_SEED)),
+        .clear_seed = OSSL_FUNC_rand_clear_seed(drng_dispatch_find(functions, OSSL_FUNC_RAND_CLEAR_SEED)),
+    };
+    if (kind == DRNG_PARENT_FOREIGN && is_openssls_seed_source(parent)) {
+        parent->kind = DRNG_PARENT_OPENSSL;
     }
-    const size_t len = parent->get_seed(parent->ctx, seed, (int)entropy, min_len, max_len, prediction_resistance,
-                                        (const unsigned char *)&child, sizeof(child));
-    unlock(parent);
-    return len;
-}
-
-void drng_parent_clear_seed(const struct drng_parent *parent, unsigned char *seed, size_t len)
-{
-    if (parent->clear_seed != NULL && lock(parent)) {
-        parent->clear_seed(parent->ctx, seed, len);
-        unlock(parent);
-    }
-}
-
-bool drng_parent_fill(const struct drng_parent *parent, const void *child, unsigned char *out, size_t len,
-                      bool prediction_resistance)
-{
-    if (!lock(parent)) {
-        return false;
-    }
-    const bool filled = parent->fill(parent->ctx, child, out, len, prediction_resistance);
-    unlock(parent);
-    return filled;
 }

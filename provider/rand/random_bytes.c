@@ -1,340 +1,284 @@
+/*
+ * A thread has a table, to which one thread-local pointer leads: at each instance's index its generators under that
+ * instance. Only the thread itself puts generators there. They are freed when the thread ends, by a destructor of
+ * drng's own, or when the instance does, whichever is first; both happen under one lock of the process. So neither
+ * depends on libcrypto's reports of ended threads, which it takes back before or after it frees an instance, as it
+ * likes. The module stays loaded, so the destructor is always there.
+ */
 #include "provider/rand/random_bytes.h"
 
-#include <stdatomic.h>
-#include <stdint.h>
-
-#include <openssl/evp.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "mixing/memory/wipe.h"
 #include "provider/errors.h"
+#include "provider/provctx.h"
 #include "provider/rand/drbg.h"
-#include "provider/rand/thread_table.h"
+#include "provider/rand/instruction_rand.h"
 
 enum {
     CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's, for its public and private generators */
     CHILD_RESEED_INTERVAL = 7 * 60,  /* seconds */
 };
 
+struct table;
+
+/* The generators of all threads of one instance, in memory of its core. */
 struct drng_threads {
-    const struct drng_core *core; /* all memory here is this core's */
-    uint64_t id;                  /* never used twice in a process, so an outdated place matches nothing */
-    struct drng_lock *lock;       /* of the table and the primary; in a slot */
-    struct drng_drbg *primary;
-    struct drng_thread_table *table; /* NULL: no thread has drawn yet */
+    size_t index;                /* its place in each thread's table; no other living instance has it */
+    struct drng_threads *next;   /* instances, by their index */
+    struct drng_thread *threads; /* those that have drawn */
+    struct drng_generator primary;
 };
 
+/* The generators of one thread under one instance, in memory of the core. */
+struct drng_thread {
+    struct drng_provctx *provctx;
+    struct table *table;              /* of the thread */
+    struct drng_thread *next, **link; /* of the instance; *link is this one */
+    struct drng_generator generator[2];
+};
+
+/* In memory of the C library, since it belongs to no instance. */
+struct table {
+    size_t size;
+    struct drng_thread *entry[]; /* NULL: none yet, or no more */
+};
+
+/* Its own, for the hot path, beside the pthread key that frees it. */
+static _Thread_local struct table *mine;
+static pthread_key_t key;
+static int key_error;
+
+/* Guarded by DRNG_LOCK_THREADS. */
+static struct drng_threads *instances;
+
 /*
- * Where this thread finds its generators without the lock, for a few library contexts: by the id, which stands on both
- * sides of them. A signal handler that draws under another context may put that one's in the same place while this
- * context's are read or written; the two ids then differ.
- *
- * Two places, since hardly a program has more contexts, and this memory is scarce: the C library sets some 1,600 bytes
- * aside for all modules that are loaded late and have it, and loads no more of them once it is used up.
+ * Under DRNG_LOCK_THREADS. Another thread may fork at any moment; the child then has a list that loses a thread at
+ * most: no link leads to memory that has been freed.
  */
-enum { PLACES = 2 };
-static _Thread_local struct place {
-    volatile uint64_t id;
-    struct drng_drbg *volatile drbg[2];
-    volatile uint64_t same_id;
-} places[PLACES];
-
-/* ---- Which threads have generators ---- */
-
-static bool link_thread(struct drng_threads *threads, struct drng_thread *thread)
-{
-    if (!drng_lock(threads->lock)) {
-        return false;
-    }
-    const bool linked = drng_thread_table_insert(threads->core, &threads->table, thread);
-    drng_unlock(threads->lock);
-    return linked;
-}
-
-/* False: this is a signal handler that interrupted the holder of the lock. The entry stays until the process ends. */
-static bool unlink_thread(struct drng_threads *threads, const struct drng_thread *thread)
-{
-    if (!drng_lock(threads->lock)) {
-        return false;
-    }
-    drng_thread_table_delete(threads->core, &threads->table, thread);
-    drng_unlock(threads->lock);
-    return true;
-}
-
-/* ---- Threads ---- */
-
-struct drng_threads *drng_threads_new(const struct drng_core *core)
-{
-    static atomic_uint_least64_t last_id;
-    struct drng_threads *threads = drng_zalloc(core, sizeof(*threads));
-    struct drng_lock *lock = drng_secmem_alloc();
-    if (threads == NULL || lock == NULL) {
-        drng_secmem_free(lock);
-        drng_free(core, threads);
-        return NULL;
-    }
-    threads->core = core;
-    threads->id = atomic_fetch_add(&last_id, 1) + 1;
-    threads->lock = lock;
-    return threads;
-}
-
-uint64_t drng_threads_id(const struct drng_threads *threads)
-{
-    return threads->id;
-}
-
 static void free_thread(struct drng_thread *thread)
 {
-    drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PUBLIC]);
-    drng_drbg_freectx(thread->drbg[OSSL_PROV_RANDOM_PRIVATE]);
-    drng_free(thread->threads->core, thread);
+    thread->table->entry[thread->provctx->threads->index] = NULL;
+    if (thread->next != NULL) {
+        thread->next->link = thread->link;
+    }
+    atomic_signal_fence(memory_order_seq_cst);
+    *thread->link = thread->next;
+    drng_drbg_discard(&thread->generator[OSSL_PROV_RANDOM_PUBLIC]);
+    drng_drbg_discard(&thread->generator[OSSL_PROV_RANDOM_PRIVATE]);
+    drng_free(&thread->provctx->core, thread);
 }
 
-void drng_threads_free(struct drng_threads *threads)
+/*
+ * Takes DRNG_LOCK_THREADS under the guard: a signal handler that draws meanwhile is refused, and does not wait for its
+ * own thread. False: this is such a handler.
+ */
+static bool begin(struct drng_guard *guard)
 {
-    if (threads == NULL) {
+    if (!drng_guard_enter(guard)) {
+        return false;
+    }
+    drng_guard_allocates(true);
+    const bool locked = drng_lock(drng_process_lock(DRNG_LOCK_THREADS));
+    if (!locked) {
+        drng_guard_quit(guard);
+    }
+    return locked;
+}
+
+static void end(const struct drng_guard *guard)
+{
+    drng_unlock(drng_process_lock(DRNG_LOCK_THREADS));
+    drng_guard_quit(guard);
+}
+
+/* A destructor of the program's that draws after this one gets new generators, and this one is called again. */
+static void thread_ends(void *vtable)
+{
+    struct table *table = vtable;
+    struct drng_guard guard;
+    mine = NULL;
+    if (!begin(&guard)) {
         return;
     }
-    drng_thread_table_free(threads->core, threads->table, free_thread);
-    drng_drbg_freectx(threads->primary);
-    drng_secmem_free(threads->lock);
-    drng_free(threads->core, threads);
-}
-
-static struct place *place_for(uint64_t id)
-{
-    return &places[id % PLACES];
-}
-
-static void remember(const struct drng_thread *thread)
-{
-    const uint64_t id = thread->threads->id;
-    struct place *place = place_for(id);
-    place->id = id;
-    place->drbg[OSSL_PROV_RANDOM_PUBLIC] = thread->drbg[OSSL_PROV_RANDOM_PUBLIC];
-    place->drbg[OSSL_PROV_RANDOM_PRIVATE] = thread->drbg[OSSL_PROV_RANDOM_PRIVATE];
-    place->same_id = id;
-}
-
-/*
- * NULL: this thread has none under this context, or does not remember them. The ids are right while a signal handler
- * has interrupted remember() for another context, though not all is back in its place: so the generator is asked, too.
- * It is not freed: its context is in remember(), or it is the one that was asked for.
- */
-static inline struct drng_drbg *remembered(const struct drng_provctx *provctx, int which)
-{
-    const struct place *place = place_for(provctx->threads_id);
-    const bool before = place->id == provctx->threads_id;
-    struct drng_drbg *drbg = place->drbg[which];
-    const bool after = place->same_id == provctx->threads_id;
-    return __builtin_expect(before && after && drbg != NULL && drbg->provctx == provctx, 1) ? drbg : NULL;
-}
-
-static void forget(const struct drng_thread *thread)
-{
-    struct place *place = place_for(thread->threads->id);
-    if (place->id == thread->threads->id) {
-        place->id = 0;
-    }
-}
-
-/* libcrypto calls this in a thread that ends. */
-static void thread_ends(void *vthread)
-{
-    struct drng_thread *thread = vthread;
-    forget(thread);
-    if (unlink_thread(thread->threads, thread)) {
-        free_thread(thread);
-    }
-}
-
-/* ---- Generators ---- */
-
-static struct drng_drbg *new_drbg(struct drng_provctx *provctx, struct drng_drbg *parent)
-{
-    struct drng_drbg *drbg = drng_drbg_newctx(provctx, parent, parent != NULL ? drng_drbg_functions : NULL);
-    if (drbg == NULL) {
-        return NULL;
-    }
-    if (parent != NULL) {
-        drbg->limits = (struct drng_reseed_limits){CHILD_RESEED_REQUESTS, CHILD_RESEED_INTERVAL};
-    }
-    return drbg;
-}
-
-/*
- * Lock order: no generator is made under threads->lock. libcrypto holds a lock of its own when it calls thread_ends(),
- * which takes threads->lock, and making a generator may take that lock of libcrypto's.
- */
-
-/* NULL: no thread has drawn yet, or this is a signal handler that interrupted the holder of the lock. */
-static struct drng_drbg *current_primary(struct drng_threads *threads)
-{
-    struct drng_drbg *primary = NULL;
-    if (drng_lock(threads->lock)) {
-        primary = threads->primary;
-        drng_unlock(threads->lock);
-    }
-    return primary;
-}
-
-/*
- * Makes `primary` the primary of all threads, and returns it. If another thread was first, frees it, and returns that
- * thread's. NULL in a signal handler that interrupted the holder of the lock.
- */
-static struct drng_drbg *install_primary(struct drng_threads *threads, struct drng_drbg *primary)
-{
-    struct drng_drbg *first = NULL;
-    if (drng_lock(threads->lock)) {
-        if (threads->primary == NULL) {
-            threads->primary = primary;
+    for (size_t i = 0; i < table->size; i++) {
+        if (table->entry[i] != NULL) {
+            free_thread(table->entry[i]);
         }
-        first = threads->primary;
-        drng_unlock(threads->lock);
     }
-    if (first != primary) {
-        drng_drbg_freectx(primary);
-    }
-    return first;
+    end(&guard);
+    free(table);
 }
 
-static struct drng_drbg *primary_of(struct drng_provctx *provctx)
+static void make_key(void)
 {
-    struct drng_drbg *primary = current_primary(provctx->threads);
-    if (primary != NULL) {
-        return primary;
-    }
-    primary = new_drbg(provctx, NULL);
-    if (primary == NULL || !drng_drbg_enable_locking(primary)) {
-        drng_drbg_freectx(primary);
-        return NULL;
-    }
-    return install_primary(provctx->threads, primary);
+    key_error = pthread_key_create(&key, thread_ends);
 }
 
-static bool make_generators(struct drng_provctx *provctx, struct drng_thread *thread)
-{
-    struct drng_drbg *primary = primary_of(provctx);
-    if (primary == NULL) {
-        return false;
-    }
-    thread->drbg[OSSL_PROV_RANDOM_PUBLIC] = new_drbg(provctx, primary);
-    thread->drbg[OSSL_PROV_RANDOM_PRIVATE] = new_drbg(provctx, primary);
-    return thread->drbg[OSSL_PROV_RANDOM_PUBLIC] != NULL && thread->drbg[OSSL_PROV_RANDOM_PRIVATE] != NULL;
-}
+/* ---- Instances ---- */
 
-/* If libcrypto would not report the end of the thread, the thread gets no generators. */
-static bool register_thread(const struct drng_core *core, struct drng_thread *thread)
+bool drng_threads_open(struct drng_provctx *provctx)
 {
-    if (core->thread_start == NULL || !link_thread(thread->threads, thread)) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct drng_guard guard;
+    struct drng_threads *threads = drng_zalloc(&provctx->core, sizeof(*threads));
+    (void)pthread_once(&once, make_key);
+    if (threads == NULL || key_error != 0) {
+        drng_free(&provctx->core, threads);
+        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return false;
     }
-    if (core->thread_start(core->handle, thread_ends, thread) != 1) {
-        (void)unlink_thread(thread->threads, thread);
+    threads->primary.source = &drng_root_source;
+    threads->primary.source_arg = provctx;
+    if (!drng_drbg_prepare(provctx, &threads->primary, true) || !begin(&guard)) {
+        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+        drng_drbg_discard(&threads->primary);
+        drng_free(&provctx->core, threads);
         return false;
     }
+    drng_generator_enable_locking(&threads->primary);
+    struct drng_threads **place = &instances;
+    for (threads->index = 0; *place != NULL && (*place)->index == threads->index; threads->index++) {
+        place = &(*place)->next;
+    }
+    threads->next = *place;
+    *place = threads;
+    provctx->threads = threads;
+    end(&guard);
     return true;
 }
 
-static struct drng_thread *new_thread(struct drng_provctx *provctx)
-{
-    struct drng_thread *thread = drng_zalloc(&provctx->core, sizeof(*thread));
-    if (thread == NULL) {
-        return NULL;
-    }
-    thread->threads = provctx->threads;
-    thread->owner = places;
-    if (!make_generators(provctx, thread) || !register_thread(&provctx->core, thread)) {
-        free_thread(thread);
-        return NULL;
-    }
-    return thread;
-}
-
-/*
- * Finds the calling thread's generators, which no other thread adds or removes; NULL: it has none yet. False: this is a
- * signal handler that interrupted the holder of the lock.
- */
-static bool find_own(struct drng_threads *threads, struct drng_thread **thread)
-{
-    if (!drng_lock(threads->lock)) {
-        return false;
-    }
-    *thread = drng_thread_table_find(threads->table, places);
-    drng_unlock(threads->lock);
-    return true;
-}
-
-static struct drng_thread *find_or_make(struct drng_provctx *provctx)
+void drng_threads_close(struct drng_provctx *provctx)
 {
     struct drng_threads *threads = provctx->threads;
-    struct drng_thread *thread = NULL;
-    if (!find_own(threads, &thread)) {
-        drng_raise(&provctx->core, DRNG_R_BUSY, "a signal handler came while its thread made its generators");
+    struct drng_guard guard;
+    if (!begin(&guard)) {
+        return;
+    }
+    while (threads->threads != NULL) {
+        free_thread(threads->threads);
+    }
+    struct drng_threads **place = &instances;
+    while (*place != threads) {
+        place = &(*place)->next;
+    }
+    *place = threads->next;
+    end(&guard);
+    drng_drbg_discard(&threads->primary);
+    drng_free(&provctx->core, threads);
+}
+
+/* ---- The first draw of a thread under an instance ---- */
+
+/* This thread's table, with a place for the index. NULL: no memory. */
+static struct table *table_for(size_t index)
+{
+    struct table *old = mine;
+    const size_t size = index + 1;
+    if (old != NULL && index < old->size) {
+        return old;
+    }
+    struct table *table = calloc(1, sizeof(*table) + size * sizeof(struct drng_thread *));
+    if (table == NULL || pthread_setspecific(key, table) != 0) {
+        free(table);
         return NULL;
     }
-    if (thread == NULL) {
-        thread = new_thread(provctx);
-        if (thread == NULL) {
-            drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
-            return NULL;
+    table->size = size;
+    for (size_t i = 0; old != NULL && i < old->size; i++) {
+        table->entry[i] = old->entry[i];
+        if (table->entry[i] != NULL) {
+            table->entry[i]->table = table;
         }
     }
-    remember(thread);
+    mine = table;
+    free(old);
+    return table;
+}
+
+/* This thread's generators under the instance of that index; NULL: it has none yet. */
+static inline struct drng_thread *thread_at(size_t index)
+{
+    const struct table *table = mine;
+    return table != NULL && index < table->size ? table->entry[index] : NULL;
+}
+
+/* Under DRNG_LOCK_THREADS. NULL: no memory. As to forks by other threads: free_thread(). */
+static struct drng_thread *make_thread(struct drng_provctx *provctx)
+{
+    struct drng_threads *threads = provctx->threads;
+    struct table *table = table_for(threads->index);
+    struct drng_thread *thread = table != NULL ? drng_zalloc(&provctx->core, sizeof(*thread)) : NULL;
+    bool made = thread != NULL;
+    for (unsigned which = 0; which < 2 && made; which++) {
+        struct drng_generator *g = &thread->generator[which];
+        g->parent = &threads->primary;
+        made = drng_drbg_prepare(provctx, g, true);
+        g->config.limits = (struct drng_reseed_limits){CHILD_RESEED_REQUESTS, CHILD_RESEED_INTERVAL};
+    }
+    if (!made) {
+        if (thread != NULL) {
+            drng_drbg_discard(&thread->generator[0]);
+            drng_drbg_discard(&thread->generator[1]);
+        }
+        drng_free(&provctx->core, thread);
+        return NULL;
+    }
+    thread->provctx = provctx;
+    thread->table = table;
+    thread->next = threads->threads;
+    thread->link = &threads->threads;
+    atomic_signal_fence(memory_order_seq_cst);
+    threads->threads = thread;
+    atomic_signal_fence(memory_order_seq_cst);
+    if (thread->next != NULL) {
+        thread->next->link = &thread->next;
+    }
+    table->entry[threads->index] = thread;
     return thread;
 }
 
-/* Not inlined: a request is not to wait for what its slow path saves. NULL: an error is in the queue. */
-static __attribute__((noinline)) struct drng_drbg *look_further(struct drng_provctx *provctx, int which)
+/* NULL, with an error in the queue. A handler that came before this call has made the generators already. */
+static __attribute__((noinline)) struct drng_thread *new_thread(struct drng_provctx *provctx)
 {
-    const struct drng_thread *thread = find_or_make(provctx);
-    return thread != NULL ? thread->drbg[which] : NULL;
+    struct drng_guard guard;
+    if (!begin(&guard)) {
+        (void)drng_raise_result(&provctx->core, DRNG_BUSY, true);
+        return NULL;
+    }
+    struct drng_thread *thread = thread_at(provctx->threads->index);
+    if (thread == NULL) {
+        thread = make_thread(provctx);
+    }
+    end(&guard);
+    if (thread == NULL) {
+        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+    }
+    return thread;
 }
 
-static bool try_parts(struct drng_drbg *drbg, unsigned char *out, size_t len, unsigned strength)
-{
-    bool served = true;
-    for (size_t done = 0; served && done < len;) {
-        const size_t part = len - done < DRNG_DRBG_MAX_REQUEST ? len - done : DRNG_DRBG_MAX_REQUEST;
-        served = drng_drbg_generate(drbg, out + done, part, strength, 0, NULL, 0) == 1;
-        done += part;
-    }
-    return served;
-}
-
-/* A child that is forked between two parts, or a copy of the machine, begins anew: it has its original's first parts.
- */
-static __attribute__((noinline)) bool generate_parts(struct drng_drbg *drbg, unsigned char *out, size_t len,
-                                                     unsigned strength)
-{
-    uint64_t epoch = 0;
-    bool served = false;
-    do {
-        epoch = drng_epoch();
-        served = try_parts(drbg, out, len, strength);
-    } while (!drng_epoch_is_still(epoch));
-    if (!served) {
-        drng_wipe(out, len);
-    }
-    return served;
-}
+/* ---- Draws ---- */
 
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
     struct drng_provctx *provctx = vprovctx;
-    const int kind = which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC;
-    struct drng_drbg *drbg = remembered(provctx, kind);
-
-    if (drbg == NULL) {
-        drbg = look_further(provctx, kind);
+    struct drng_thread *thread = thread_at(provctx->threads->index);
+    if (__builtin_expect(thread == NULL, 0)) {
+        thread = new_thread(provctx);
     }
-    if (drbg == NULL) {
+    if (thread == NULL) {
         drng_wipe(buffer, len);
         return 0;
     }
-    if (len - 1 < DRNG_DRBG_MAX_REQUEST) {
-        return drng_drbg_generate(drbg, buffer, len, strength, 0, NULL, 0);
+    struct drng_generator *g =
+        &thread->generator[which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
+    if (__builtin_expect(strength > DRNG_DRBG_STRENGTH(g->config.key_len), 0)) {
+        drng_wipe(buffer, len);
+        drng_raise(&provctx->core, DRNG_R_STRENGTH_TOO_HIGH, "%u bits where this generator has %u", strength,
+                   DRNG_DRBG_STRENGTH(g->config.key_len));
+        return 0;
     }
-    return generate_parts(drbg, buffer, len, strength);
+    const enum drng_result result = drng_generator_generate(g, buffer, len, false, (struct drng_bytes){NULL, 0});
+    return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&provctx->core, result, true);
 }

@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* OpenSSL 3.5's, for older headers. */
 #ifndef OSSL_FUNC_PROVIDER_RANDOM_BYTES
@@ -21,21 +20,13 @@
 #define OSSL_PROV_RANDOM_PRIVATE 1
 #endif
 
-struct drng_core;
 struct drng_provctx;
-struct drng_threads;
 
-/*
- * The generators of all threads of one instance of the provider. In memory of the core, which must outlive them. NULL:
- * no memory.
- */
-struct drng_threads *drng_threads_new(const struct drng_core *core);
+/* Makes provctx->threads. False, with an error in the queue: no memory. */
+bool drng_threads_open(struct drng_provctx *provctx);
 
-/* By which a thread remembers its generators: never used twice in a process. */
-uint64_t drng_threads_id(const struct drng_threads *threads);
-
-/* Frees the generators of all threads, living and ended. No thread may be in drng_random_bytes(). */
-void drng_threads_free(struct drng_threads *threads);
+/* Frees the generators of all threads, living and ended. No thread may be in drng_random_bytes(); threads may end. */
+void drng_threads_close(struct drng_provctx *provctx);
 
 /* 1; or 0 with an error in the queue and the buffer wiped. strength in bits. */
 int drng_random_bytes(void *provctx, int which, void *buffer, size_t len, unsigned strength);

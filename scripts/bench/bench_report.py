@@ -1,8 +1,7 @@
 #!/usr/bin/python3 -Es
-"""Makes tables and pictures of what the benchmark measured.
+"""Makes tables of what the benchmark measured.
 
-    bench_report.py bench.json                        prints the tables
-    bench_report.py bench.json --pictures PREFIX      also draws PREFIX-requests and PREFIX-ratios, PNG and SVG
+    bench_report.py bench.json    prints the tables
 
 The tables are left beside the JSON, in bench.md, from where scripts/evidence/tables.py takes them.
 A figure is the median of its repetitions. The spread behind a ratio is half of (Q3 / reference Q1) -
@@ -111,11 +110,6 @@ class Report:
 
     def sizes(self) -> list[int]:
         return sorted({int(key.what) for key in self.wall if key.group == "bytes"})
-
-    def drawn(self, *prefixes: str) -> list[str]:
-        """Ways that were measured at every size, with one thread, through RAND_bytes or past libcrypto altogether."""
-        whole = (way for way in self.ways() if all(request_key(way, size) in self.cpu for size in self.sizes()))
-        return [way for way in whole if way.startswith(prefixes or "") and not way.endswith("-evp")]
 
     def thread_counts(self) -> list[int]:
         return sorted({key.threads for key in self.wall if key.group == "bytes"})
@@ -262,79 +256,14 @@ def tables(report: Report) -> str:
     return "\n\n".join(filter(None, [*parts, other_table(report)])) + "\n"
 
 
-# ---- Pictures ----
-
-
-def save(figure_: Any, prefix: str) -> list[Path]:
-    """PNG and SVG; the SVG without a date, so that the same data makes the same file."""
-    paths = [Path(f"{prefix}.png"), Path(f"{prefix}.svg")]
-    figure_.savefig(paths[0], dpi=110)
-    figure_.savefig(paths[1], metadata={"Date": None})
-    return paths
-
-
-def pyplot() -> Any:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "drng", "font.size": 9, "figure.constrained_layout.use": True})
-    from matplotlib import pyplot
-
-    return pyplot
-
-
-def draw_sizes(report: Report, axes: Any) -> None:
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(report.sizes(), [size_text(size) for size in report.sizes()])
-    axes.set_xlabel("size of a request")
-    axes.grid(True, which="major", alpha=0.3)
-    axes.legend(fontsize=8)
-
-
-def draw_requests(report: Report, prefix: str) -> list[Path]:
-    """Time of a request over its size."""
-    plot, axes = pyplot().subplots(figsize=(8, 5))
-    for way in report.drawn():
-        points = [(size, report.cpu[request_key(way, size)]) for size in report.sizes()]
-        width = 2.5 if way.startswith("drng") else 1.2
-        axes.plot([s for s, _ in points], [f.median for _, f in points], marker=".", linewidth=width, label=way)
-    axes.set_yscale("log")
-    axes.set_ylabel("ns a request, median")
-    axes.set_title(f"Time of a request, one thread ({report.context['openssl'].rsplit(' ', 3)[0]})")
-    draw_sizes(report, axes)
-    return save(plot, f"{prefix}-requests")
-
-
-def draw_ratios(report: Report, prefix: str) -> list[Path]:
-    """drng and the bare loop over the built-in generator, with the spread."""
-    plot, axes = pyplot().subplots(figsize=(8, 4))
-    for way in report.drawn("drng", "random_provider", "AES", "floor"):
-        points = [
-            (size, ratio(report.cpu[request_key(way, size)], report.cpu[request_key(BASE, size)]))
-            for size in report.sizes()
-        ]
-        errors = [[r.value - r.low for _, r in points], [r.high - r.value for _, r in points]]
-        axes.errorbar([s for s, _ in points], [r.value for _, r in points], errors, marker=".", capsize=2, label=way)
-    axes.axhline(1, color="grey", linewidth=1)
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel(f"time / {BASE}'s")
-    axes.set_title("Against the built-in CTR-DRBG: below 1 is faster")
-    draw_sizes(report, axes)
-    return save(plot, f"{prefix}-ratios")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("json", type=Path, help="what bench.sh left in build/bench")
-    parser.add_argument("--pictures", metavar="PREFIX", help="draw PREFIX-requests and PREFIX-ratios")
     arguments = parser.parse_args()
     report = report_of(json.loads(arguments.json.read_text()))
     text = tables(report)
     print(text)
     arguments.json.with_suffix(".md").write_text(text, encoding="utf-8")
-    if arguments.pictures and report.drawn("drng"):
-        for path in (*draw_requests(report, arguments.pictures), *draw_ratios(report, arguments.pictures)):
-            print(path)
     return 0
 
 

@@ -16,7 +16,7 @@ cd "$(dirname "$0")/../.."
 describe()
 {
     suite=
-    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev
+    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev systemtap-sdt-dev
         python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 zlib1g"
     case $1 in
     aarch64) debian=arm64 triplet=aarch64-linux-gnu ;;
@@ -27,7 +27,7 @@ describe()
         # Debian 12 does not have it.
         suite=trixie
         libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3t64 libssl-dev openssl openssl-provider-legacy
-            libcunit1 libcunit1-dev libzstd1 zlib1g python3.13-minimal libpython3.13-minimal libpython3.13-stdlib
+            libcunit1 libcunit1-dev systemtap-sdt-dev libzstd1 zlib1g python3.13-minimal libpython3.13-minimal libpython3.13-stdlib
             libexpat1 libffi8"
         ;;
     *)
@@ -70,7 +70,7 @@ wanted_sources()
 fetch_sysroot()
 {
     apt=$build/apt
-    rm -rf "$apt" "$sysroot" "$sysroot.new" || return 1
+    rm -rf "$apt" "$sysroot.new" || return 1
     mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$sysroot.new" || return 1
     : >"$apt/status" || return 1
     wanted_sources >"$apt/sources.list" || return 1
@@ -100,6 +100,7 @@ fetch_sysroot()
         shift
         for link; do ln -sfn "$(realpath -m -s --relative-to="${link%/*}" "$root$(readlink "$link")")" "$link"; done
     ' sh "$sysroot.new" {} + || return 1
+    rm -rf "$sysroot"
     mv "$sysroot.new" "$sysroot"
 }
 
@@ -110,7 +111,8 @@ build()
     build=$PWD/build/cross/$1
     sysroot=$build/sysroot
     need_packages "gcc-$(echo "$triplet" | tr _ -)" cmake ninja-build pkg-config qemu-user || return 1
-    if [ ! -d "$sysroot" ]; then
+    # An earlier version fetched none with the header of the probes.
+    if [ ! -e "$sysroot/usr/include/$triplet/sys/sdt.h" ]; then
         echo "Fetching: libc, libcrypto, openssl, CUnit and python for $1 into $sysroot"
         fetch_sysroot || return 1
     fi

@@ -1,16 +1,53 @@
 # packages.sh - installs Debian packages that are missing; to be sourced.
 
-# need_packages PACKAGE... - says what it installs, asks nothing, and does nothing where all are there.
-need_packages()
+# missing_packages PACKAGE... - prints those that are not installed.
+missing_packages()
 {
-    missing=
     for package; do
         case $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) in
         installed) ;;
-        *) missing="$missing $package" ;;
+        *) printf ' %s' "$package" ;;
         esac
     done
-    [ -z "$missing" ] && return 0
+}
+
+# show_apt - what apt-get says, in short, as it says it: a first time takes minutes.
+show_apt()
+{
+    fetched=0 installed=0
+    while read -r what _ second rest; do
+        case $what in
+        Get:*)
+            fetched=$((fetched + 1))
+            rest=${rest#* } # "amd64 name amd64 version [size]"
+            echo "  fetched $fetched: ${rest%% *}"
+            ;;
+        Setting) # "up name (version) ..."
+            installed=$((installed + 1))
+            echo "  installed $installed: ${second%:*}"
+            ;;
+        esac
+    done
+}
+
+# run_apt COMMAND... - shows what it does. Its exit status is apt-get's, and $apt_log has what that said of errors.
+run_apt()
+{
+    {
+        apt_status=$({
+            { DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@" 2>>"$apt_log" && echo 0 >&3 || echo 1 >&3; } |
+                show_apt >&4
+        } 3>&1)
+    } 4>&1
+    return "$apt_status"
+}
+
+# need_packages PACKAGE... - says what it installs, asks nothing, and does nothing where all are there. False, with what
+# apt said: they could not be had.
+need_packages()
+{
+    missing=$(missing_packages "$@")
+    [ -n "$missing" ] || return 0
     if [ "$(id -u)" != 0 ]; then
         echo "These packages are missing, and installing them takes root:$missing" >&2
         return 1
@@ -24,13 +61,19 @@ need_packages()
         chmod +x $policy
         made_policy=yes
     fi
+    apt_log=$(mktemp)
     status=0
     # shellcheck disable=SC2086 # a list of names
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null 2>&1 || {
-        apt-get update -qq >/dev/null
-        # shellcheck disable=SC2086
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null || status=1
+    run_apt install -y -q --no-install-recommends $missing || {
+        echo "  again, with new lists of packages"
+        : >"$apt_log"
+        run_apt update -q && run_apt install -y -q --no-install-recommends $missing || status=1
     }
     [ -n "$made_policy" ] && rm -f $policy
+    if [ $status != 0 ]; then
+        echo "apt could not install:$(missing_packages "$@")" >&2
+        tail -n 5 "$apt_log" >&2
+    fi
+    rm -f "$apt_log"
     return $status
 }

@@ -1,4 +1,4 @@
-"""The architectures: the table of README.md, from the sources, and the faults on the rows of each, from test_rows.
+"""The architectures: the table of docs/platforms.md, from the sources, and the faults on the rows of each.
 
 test_rows is the dev build's, and those that scripts/ci/cross.sh has built, under QEMU. Its CPU and clock are scripted:
 it gives the same on every machine.
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @dataclass(frozen=True)
 class Architecture:
     title: str
-    rows: str  # of mixing/machine/rows_*.h
+    rows: str  # of mixing/machine/rows.h
     found: str
     kernels: str  # of mixing/aes/
     cross: str | None  # of build/cross/
@@ -45,11 +45,12 @@ KERNELS = {
 
 def names_of(architecture: Architecture) -> tuple[list[str], bool]:
     """The instructions in the order in which they are asked, and whether the last is a generator's."""
-    text = (ROOT / f"mixing/machine/rows_{architecture.rows}.h").read_text(encoding="utf-8")
+    rows = (ROOT / "mixing/machine/rows.h").read_text(encoding="utf-8")
+    text = rows.partition(f"/* ---- {architecture.rows} ---- */")[2].partition("/* ---- ")[0]
     names = re.findall(r'X\(DRNG_\w+, "([\w-]+)"\)', text)
     has_generator = re.search(r"DRNG_HAS_GENERATOR = (\d)", text)
     if not names or has_generator is None:
-        sys.exit(f"mixing/machine/rows_{architecture.rows}.h has no instructions")
+        sys.exit(f"mixing/machine/rows.h has no instructions of {architecture.rows}")
     return [name.upper() for name in names if name != "none"], has_generator[1] == "1"
 
 

@@ -2,12 +2,11 @@
 """Runs statistical batteries on what each stage of drng puts out, and on CPUs that are scripted to be bad.
 
 Called by assess.sh, which installs and builds what this needs. A good source passes where no battery finds
-anything; a bad one must be found, or passing means nothing. Writes a page with pictures and the same as JSON. The exit
-status is 1 where a source is not what it should be.
+anything; a bad one must be found, or passing means nothing. Writes what was found to report.json, and each battery's
+own words to report.txt. The exit status is 1 where a source is not what it should be.
 """
 
 import argparse
-import html
 import json
 import math
 import os
@@ -22,8 +21,7 @@ from pathlib import Path
 # Of the arithmetic under numpy: threads wait for each other on a busy machine. Before it is loaded.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
-from assess_page import embedded, page, picture, table
-from assess_statistics import Statistics, measure, two_sided
+from assess_statistics import measure, two_sided
 
 ROOT = Path(__file__).resolve().parents[2]
 CPU = ROOT / "build" / "dev" / "tests" / "collect_raw"
@@ -81,21 +79,21 @@ SOURCES = (
 
 @dataclass
 class Finding:
-    """What one battery says: what it found fault with, and the p-values that it gave."""
+    """What one battery says: what it found fault with, and its own words."""
 
     battery: str
     faults: list[str]
-    p_values: list[float]
     text: str
 
 
 # ---- Batteries ----
 
 
-def own_statistics(statistics: Statistics) -> Finding:
-    faults = [name for name, p in statistics.p.items() if p < THRESHOLD]
-    text = ", ".join(f"{name} {p:.3g}" for name, p in statistics.p.items())
-    return Finding("statistics", faults, list(statistics.p.values()), text)
+def own_statistics(data: bytes) -> Finding:
+    found = measure(data)
+    faults = [name for name, p in found.items() if p < THRESHOLD]
+    text = ", ".join(f"{name} {p:.3g}" for name, p in found.items())
+    return Finding("statistics", faults, text)
 
 
 def ent(data: bytes) -> Finding:
@@ -108,7 +106,7 @@ def ent(data: bytes) -> Finding:
     z_serial = float(serial) * math.sqrt(int(size))
     values = {"chi-square": p, "mean": two_sided(z_mean), "serial correlation": two_sided(z_serial)}
     text = f"entropy {entropy} bits a byte, chi-square {square}, mean {mean}, pi {pi}, serial correlation {serial}"
-    return Finding("ent", [n for n, v in values.items() if v < THRESHOLD], list(values.values()), text)
+    return Finding("ent", [n for n, v in values.items() if v < THRESHOLD], text)
 
 
 def rngtest(data: bytes) -> Finding:
@@ -122,12 +120,12 @@ def rngtest(data: bytes) -> Finding:
     below = sum(math.exp(-mean + k * math.log(mean) - math.lgamma(k + 1)) for k in range(counts["failures"]))
     p = max(0.0, 1 - below)
     faults = ["FIPS 140-2"] if p < THRESHOLD else []
-    return Finding("rngtest", faults, [], f"{counts['failures']} of {blocks} blocks failed")
+    return Finding("rngtest", faults, f"{counts['failures']} of {blocks} blocks failed")
 
 
 def dieharder(source: Source, tests: Sequence[str]) -> Finding:
     """From a pipe without end, since a file that is read again is no longer random."""
-    faults, p_values, done = [], [], 0
+    faults, done = [], 0
     with subprocess.Popen(
         source.command(0), env=source.environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as feeder:
@@ -138,7 +136,6 @@ def dieharder(source: Source, tests: Sequence[str]) -> Finding:
             )
             for name, p in re.findall(r"^\s*([a-z]\w+)\s+([01]\.\d+)\s*$", result.stdout, re.MULTILINE):
                 done += 1
-                p_values.append(float(p))
                 # The upper end is left alone: of few samples dieharder makes ones where nothing is too good.
                 if float(p) < THRESHOLD:
                     faults.append(name)
@@ -146,7 +143,7 @@ def dieharder(source: Source, tests: Sequence[str]) -> Finding:
         feeder.stdout.close()
         feeder.terminate()
     assert done > 0, "dieharder gave no p-value"
-    return Finding("dieharder", sorted(set(faults)), p_values, f"{done} p-values, {len(faults)} below {THRESHOLD:g}")
+    return Finding("dieharder", sorted(set(faults)), f"{done} p-values, {len(faults)} below {THRESHOLD:g}")
 
 
 SMALL = ("-d 100 -p 4", "-d 101 -p 4")
@@ -164,7 +161,6 @@ class Assessment:
     source: Source
     size: int
     findings: list[Finding]
-    png: bytes
 
     @property
     def found(self) -> bool:
@@ -177,12 +173,11 @@ class Assessment:
 
 def assess(source: Source, quick: bool, batteries: Sequence[str]) -> Assessment:
     data = source.run((1 if quick else source.megabytes) * 1_000_000)
-    statistics = measure(data)
     findings = []
     for battery in batteries:
         began = time.monotonic()
         if battery == "statistics":
-            finding = own_statistics(statistics)
+            finding = own_statistics(data)
         elif battery == "ent":
             finding = ent(data)
         elif battery == "rngtest":
@@ -192,8 +187,7 @@ def assess(source: Source, quick: bool, batteries: Sequence[str]) -> Assessment:
         findings.append(finding)
         seen = f"found {', '.join(finding.faults)}" if finding.faults else "found nothing"
         print(f"    {battery}: {seen} ({time.monotonic() - began:.1f} s)", flush=True)
-    p_values = [p for f in findings for p in f.p_values]
-    return Assessment(source, len(data), findings, picture(statistics, p_values))
+    return Assessment(source, len(data), findings)
 
 
 def verdict(a: Assessment) -> str:
@@ -202,35 +196,17 @@ def verdict(a: Assessment) -> str:
 
 
 def report(assessments: Sequence[Assessment], skipped: Sequence[tuple[Source, str]]) -> str:
-    introduction = [
-        f"Each source was read once. A test finds fault where a random source would give such a result once in "
-        f"{1 / THRESHOLD:,.0f} times or less often; what is scripted to be bad must be found.",
-        "Statistics find faults and prove nothing: any good cipher passes, fed with zeros. What counts is the raw "
-        "words; see docs/entropy.md.",
-        "Neither NIST's STS nor PractRand is packaged by Debian, so they are not among these.",
+    lines = [
+        f"A test finds fault where a random source would give such a result once in {1 / THRESHOLD:,.0f} times or less",
+        "often; what is scripted to be bad must be found. Statistics prove nothing: any good cipher passes, fed with",
+        "zeros. What counts is the raw words; see docs/entropy.md.",
     ]
-    overview = table(
-        ["source", "what it is", "bytes", "is", "was", "by"],
-        [
-            [
-                f'<a href="#{a.source.name}">{a.source.name}</a>',
-                a.source.about,
-                f"{a.size:,}",
-                "good" if a.source.good else "bad",
-                f'<span class="{"found" if a.found else ""} {"" if a.right else "wrong"}">{verdict(a)}</span>',
-                ", ".join(f.battery for f in a.findings if f.faults) or "-",
-            ]
-            for a in assessments
-        ]
-        + [[s.name, s.about, "0", "good" if s.good else "bad", html.escape(why), "-"] for s, why in skipped],
-    )
-    parts = [overview]
     for a in assessments:
-        rows = [[f.battery, html.escape(f.text), ", ".join(sorted(set(f.faults))) or "nothing"] for f in a.findings]
-        parts.append(f'<h2 id="{a.source.name}">{a.source.name}: {a.source.about}</h2>')
-        parts.append(embedded(a.png, f"histograms, correlation, runs and p-values of {a.source.name}"))
-        parts.append(table(["battery", "result", "found"], rows))
-    return page("drng: what statistics say", introduction, parts)
+        lines += ["", f"{a.source.name}: {a.source.about}; {a.size:,} bytes; {verdict(a)}"]
+        for f in a.findings:
+            lines.append(f"    {f.battery}: {', '.join(sorted(set(f.faults))) or 'nothing'}; {f.text}")
+    lines += [f"\n{source.name}: {source.about}; not assessed: {why}" for source, why in skipped]
+    return "\n".join(lines) + "\n"
 
 
 def write_configs() -> None:
@@ -264,7 +240,7 @@ def main() -> int:
         except RuntimeError as problem:
             print(f"    not assessed: {problem}", flush=True)
             skipped.append((source, str(problem)))
-    (args.out / "report.html").write_text(report(assessments, skipped), encoding="utf-8")
+    (args.out / "report.txt").write_text(report(assessments, skipped), encoding="utf-8")
     results = {
         a.source.name: {
             "good": a.source.good,
@@ -276,9 +252,7 @@ def main() -> int:
     }
     (args.out / "report.json").write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     wrong = [a.source.name for a in assessments if not a.right]
-    print(
-        f"{len(assessments)} assessed, {len(skipped)} not, {len(wrong)} not as they should be: {args.out}/report.html"
-    )
+    print(f"{len(assessments)} assessed, {len(skipped)} not, {len(wrong)} not as they should be: {args.out}/report.txt")
     return 1 if wrong or not assessments else 0
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # assess.sh - statistical batteries on raw words, seeds and output, and on CPUs that are scripted to be bad; arguments go
-# to scripts/evidence/assess.py: --quick takes some minutes, without it hours. Ends with a page, build/assess/report.html.
+# to scripts/evidence/assess.py: --quick takes some minutes, without it hours. Ends with build/assess/report.txt.
 
 set -eu
 cd "$(dirname "$0")/../.."
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.."
 . scripts/ci/packages.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev rng-tools5 dieharder ent \
-    python3 python3-matplotlib python3-numpy
+    python3 python3-numpy
 
 for preset in release dev; do
     cmake --preset $preset >/dev/null

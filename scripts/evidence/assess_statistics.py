@@ -1,10 +1,9 @@
 """Statistics of scripts/evidence/assess.py: how likely a random source is to look like these bytes, or worse.
 
-Each gives a p-value; what it looked at is kept for the pictures.
+Each gives a p-value.
 """
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -12,18 +11,6 @@ BIT_LAGS = 256
 LONGEST_RUN = 16
 BLOCK_BYTES = 1000
 WORD_BITS = 64
-
-
-@dataclass
-class Statistics:
-    p: dict[str, float] = field(default_factory=dict)
-    byte_counts: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    ones_by_position: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    correlation: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    runs: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    expected_runs: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    block_p: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    bits: int = 0
 
 
 def two_sided(z: float) -> float:
@@ -78,42 +65,42 @@ def uniformity(p_values: np.ndarray) -> float:
     return min(1.0, max(0.0, 2 * sum((-1) ** (k - 1) * math.exp(-2 * k * k * x * x) for k in range(1, 101))))
 
 
-def measure(data: bytes) -> Statistics:
-    s = Statistics(bits=8 * len(data))
+def measure(data: bytes) -> dict[str, float]:
+    p = {}
     raw = np.frombuffer(data, dtype=np.uint8)
     bits = np.unpackbits(raw, bitorder="little")
     signs = 2.0 * bits - 1
 
-    s.p["ones"] = two_sided(float(signs.sum()) / math.sqrt(len(signs)))
+    p["ones"] = two_sided(float(signs.sum()) / math.sqrt(len(signs)))
 
-    s.byte_counts = np.bincount(raw, minlength=256)
-    s.p["bytes"] = chi_square(s.byte_counts, np.full(256, len(raw) / 256))
+    byte_counts = np.bincount(raw, minlength=256)
+    p["bytes"] = chi_square(byte_counts, np.full(256, len(raw) / 256))
 
     rows = bits[: len(bits) // WORD_BITS * WORD_BITS].reshape(-1, WORD_BITS)
-    s.ones_by_position = rows.mean(axis=0)
-    s.p["bit positions"] = worst_of((s.ones_by_position - 0.5) * 2 * math.sqrt(len(rows)))
+    ones_by_position = rows.mean(axis=0)
+    p["bit positions"] = worst_of((ones_by_position - 0.5) * 2 * math.sqrt(len(rows)))
 
     # Bits at short distances, bytes at long ones: a period shows in the latter.
     some = signs[: 1 << 20]
-    s.correlation = np.array(
+    correlation = np.array(
         [float(some[:-lag] @ some[lag:]) / math.sqrt(len(some) - lag) for lag in range(1, BIT_LAGS + 1)]
     )
-    s.p["correlation of bits"] = worst_of(s.correlation)
+    p["correlation of bits"] = worst_of(correlation)
     centred = (raw[: 1 << 20] - 127.5) / math.sqrt((256**2 - 1) / 12)
-    s.p["correlation of bytes"] = worst_of(autocorrelation(centred))
+    p["correlation of bytes"] = worst_of(autocorrelation(centred))
 
-    s.runs = run_lengths(bits)
+    runs = run_lengths(bits)
     chances = np.array([0.5**k for k in range(1, LONGEST_RUN)] + [0.5 ** (LONGEST_RUN - 1)])
-    s.expected_runs = s.runs.sum() * chances
-    s.p["runs"] = chi_square(s.runs, s.expected_runs)
+    expected_runs = runs.sum() * chances
+    p["runs"] = chi_square(runs, expected_runs)
     # Each bit but the first begins a run with a chance of a half.
-    s.p["number of runs"] = two_sided((int(s.runs.sum()) - 1 - (len(bits) - 1) / 2) / (math.sqrt(len(bits) - 1) / 2))
+    p["number of runs"] = two_sided((int(runs.sum()) - 1 - (len(bits) - 1) / 2) / (math.sqrt(len(bits) - 1) / 2))
 
     blocks = signs[: len(signs) // (8 * BLOCK_BYTES) * 8 * BLOCK_BYTES].reshape(-1, 8 * BLOCK_BYTES).sum(axis=1)
     # The sums are whole and even: spread over their step, or their p-values would come in lumps.
     spread = blocks + np.random.default_rng(1).uniform(-1, 1, len(blocks))
-    s.block_p = np.array([math.erfc(z / math.sqrt(2)) / 2 for z in spread / math.sqrt(8 * BLOCK_BYTES)])
-    s.p["spread of blocks"] = uniformity(s.block_p)
+    block_p = np.array([math.erfc(z / math.sqrt(2)) / 2 for z in spread / math.sqrt(8 * BLOCK_BYTES)])
+    p["spread of blocks"] = uniformity(block_p)
 
-    s.p["repeated words"] = repeated_words(data)
-    return s
+    p["repeated words"] = repeated_words(data)
+    return p

@@ -59,39 +59,14 @@ def describe_output(n_in: int, width: int, h_in: int) -> str:
 
 # ---- The sources ----
 
-CLAIMS = {"x86-64": "x86", "64-bit Arm": "arm", "POWER": "power", "IBM Z": "z"}
-
-
-def claims_of(machine: str) -> list[dict[str, str]]:
-    """The members of each claim in a table drng_claims, as text."""
-    source = (ROOT / "mixing" / "machine" / f"words_{machine}.c").read_text(encoding="utf-8")
-    table = source[source.index("const struct drng_claim drng_claims[]") :]
-    claims = []
-    for members in re.findall(r"\{(\.instruction = .*?)\}", table, re.DOTALL):
-        pairs = re.findall(r"\.(\w+) =\s+((?:\"[^\"]*\"\s*)+|[^,\s]+)", members)
-        claims.append({name: "".join(re.findall(r'"([^"]*)"', text)) or text for name, text in pairs})
-    if not claims:
-        raise RuntimeError(f"words_{machine}.c has no claims that can be read")
-    return claims
-
-
-def millibits(claim: dict[str, str]) -> int:
-    return int(claim.get("certified_millibits", "0"))
-
-
-def certified_words(rate: int) -> int:
-    """As drng_claim_window_words() in mixing/machine/claim.c has it; the rate is in 1/1000 bit a word."""
-    known = constants()
-    unit = known["DRNG_WINDOW_UNIT"]
-    needed = math.ceil((BLOCK_BITS + FULL_MARGIN_BITS) * 1000 / rate)
-    return max(known["DRNG_RDSEED_WORDS"], math.ceil(needed / unit) * unit)
-
 
 def constants() -> dict[str, int]:
     """The constants of the enums, those that are products of two numbers or shifts too."""
     found: dict[str, int] = {}
     for path in SOURCES:
-        for name, text in re.findall(r"\b([A-Z][A-Z0-9_]+) = ([0-9][0-9 *<]*),? ", path.read_text(encoding="utf-8")):
+        for name, text in re.findall(
+            r"\b([A-Z][A-Z0-9_]+) = ([0-9]+(?: (?:\*|<<) [0-9]+)*)(?=,| }|\n)", path.read_text(encoding="utf-8")
+        ):
             factors = [int(f) for f in re.split(r"\*|<<", text)]
             found[name] = factors[0] << factors[1] if "<<" in text else math.prod(factors)
     return found
@@ -106,10 +81,6 @@ def conditioning_table() -> str:
     claimed = next(s.entropy for s in cutoffs.SAMPLES if s.name == "WORD")
     rdseed, rdrand = known["DRNG_RDSEED_WORDS"], known["DRNG_RDRAND_WORDS"]
     windows = [("RDSEED", rdseed, claimed * rdseed), ("RDRAND", rdrand, rdrand_entropy(rdrand))]
-    rates = {claim["maker"]: millibits(claim) for claim in claims_of("x86") if millibits(claim) > 0}
-    for maker, rate in rates.items():
-        words = certified_words(rate)
-        windows.append((f"RDSEED, {maker}, certified", words, words * rate // 1000))
     rows = []
     for name, words, h_in in windows:
         n_in = 64 * words
@@ -152,48 +123,91 @@ def tests_table() -> str:
     return head + "| --- " * 5 + "|\n" + "\n".join(rows) + "\n"
 
 
-def parts_of(claim: dict[str, str], machine: str) -> str:
-    """The processors on a certificate's list, as Intel writes family and model: 06_55 and its steppings."""
-    if "parts" not in claim:
-        return "all others" if claim.get("vendor") else "all"
-    source = (ROOT / "mixing" / "machine" / f"words_{machine}.c").read_text(encoding="utf-8")
-    table = re.search(rf"drng_listed_part {claim['parts']}\[\] = \{{(.*?)\}};", source, re.DOTALL)
-    if table is None:
-        raise RuntimeError(f"words_{machine}.c has no list {claim['parts']}")
-    names = []
-    for family, model, steppings in re.findall(r"\{0x(\w+), (?:0x)?(\w+), ([^}]*)\}", table[1]):
-        bits = re.findall(r"1 << (\d+)", steppings)
-        name = f"{family}_{model}".upper() if model != "DRNG_EVERY_MODEL" else f"family {family}h"
-        names.append(name + (f" stepping {'/'.join(bits)}" if bits else ""))
-    return ", ".join(names)
+WOLFSSL = "second-hand, from wolfSSL's random.h"
+PUBLIC_USE = f"public use document of the certificate; {WOLFSSL} (the rate, for no certificate by name)"
+PULL_REQUEST = "OpenSSL pull request 32112 (processors, reuse)"
+AMD_DOCUMENT = f"AMD RNG ESV Public Use Document, version 0.7, 24 October 2024; {WOLFSSL} (rate, document)"
+ARM_MANUAL = "Arm Architecture Reference Manual, DDI 0487, D24.2"
+ISA = "Power ISA 3.0B, Book I, 3.3.9"
+HALF = "about 0.5 bit a bit at the least"
 
 
-def claims_table() -> str:
-    """What the makers claim of a word, and where that stands: the tables drng_claims of mixing/machine/words_*.c."""
-    rows = []
-    for architecture, machine in CLAIMS.items():
-        for claim in claims_of(machine):
-            name = claim["instruction"].removeprefix("DRNG_").replace("_", "-")
-            rate = millibits(claim)
-            certified = f"{rate / 1000:g}: {claim['certificate']}" if rate else "none known"
-            says = claim.get("says")
-            document = claim.get("document", "")
-            if claim.get("read_in"):
-                document = "; ".join(filter(None, (document, f"second-hand, from {claim['read_in']}")))
-            rows.append(
-                f"| {name}, {architecture} | {claim['maker']} | {parts_of(claim, machine)} | {says or 'nothing known'} "
-                f"| {document} | {certified} | {claim.get('reuse', '')} |"
-            )
+def makers_table() -> str:
+    """What the makers say of a word, and where that was read."""
+    rows = [
+        (
+            "RDSEED, x86-64",
+            "Intel: 06_55 stepping 4/7, 06_56 stepping 2 to 5",
+            HALF,
+            f"{PUBLIC_USE}; {PULL_REQUEST}",
+            "E164, open to others",
+        ),
+        (
+            "RDSEED, x86-64",
+            "Intel: 06_6A, 06_6C, 06_8F, 06_CF",
+            HALF,
+            f"{PUBLIC_USE}; {PULL_REQUEST}",
+            "E293, for Intel alone",
+        ),
+        (
+            "RDSEED, x86-64",
+            "Intel: all others",
+            HALF,
+            f"{WOLFSSL} (the rate); other projects' documentation (the certificate)",
+            "E57, for processors that are not known here",
+        ),
+        (
+            "RDSEED, x86-64",
+            "AMD: Zen 1 to 4, by steppings",
+            "0.656 to 1.312 bits a block of 128 bits, by family",
+            f"{AMD_DOCUMENT}; OpenSSL pull request 32112 (processors)",
+            "E27",
+        ),
+        (
+            "RDSEED, x86-64",
+            "AMD: family 1Ah, which is a presumption",
+            "the same",
+            f"{AMD_DOCUMENT}; other projects' documentation (the certificate)",
+            "E183",
+        ),
+        (
+            "RDRAND, x86-64",
+            "Intel",
+            "a DRBG, reseeded after 511 blocks of 128 bits at most",
+            "Digital Random Number Generator Software Implementation Guide, revision 2.1, 17 October 2018, 3.2.3",
+            "",
+        ),
+        (
+            "RDRAND, x86-64",
+            "AMD",
+            "a DRBG, reseeded after 2,048 words of 32 bits at most",
+            "second-hand, from other projects' documentation",
+            "",
+        ),
+        ("RDSEED and RDRAND, x86-64", "others", "nothing known", "", ""),
+        (
+            "RNDRRS, 64-bit Arm",
+            "every maker",
+            "fresh full entropy: a DRBG, reseeded before each word, that should conform to SP 800-90A and 90B",
+            ARM_MANUAL,
+            "",
+        ),
+        ("RNDR, 64-bit Arm", "every maker", "the same DRBG, reseeded at a rate that is not published", ARM_MANUAL, ""),
+        ("DARN and DARN-RAW, POWER", "IBM", "0.5 bit a bit at the least", ISA, ""),
+        (
+            "TRNG, IBM Z",
+            "IBM",
+            "full entropy in 32 bytes, as its Linux driver counts",
+            "arch/s390/crypto/prng.c of Linux",
+            "",
+        ),
+    ]
     head = (
-        "| instruction | maker | processors, by CPUID | what the maker says of a word | where it stands "
-        "| bits a word by certificate | reuse by others |\n"
+        "| instruction | maker | what the maker says of a word | where it stands | certificate |\n"
+        + "| --- " * 5
+        + "|\n"
     )
-    return head + "| --- " * 7 + "|\n" + "\n".join(rows) + "\n"
-
-
-def certified_time_ms() -> float:
-    amd = next(claim for claim in claims_of("x86") if claim["maker"] == "AMD")
-    return 3 * certified_words(millibits(amd)) * constants()["DRNG_CERTIFIED_WORD_NS"] / 1e6
+    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def limits_table() -> str:
@@ -213,14 +227,6 @@ def limits_table() -> str:
         ),
         ("start-up of an instruction", f"{known['DRNG_STARTUP_WORDS']} words"),
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
-        ("time of an instruction for a seed", milliseconds("DRNG_SEED_BUDGET_NS")),
-        ("the same, the last source in line", milliseconds("DRNG_LAST_BUDGET_NS")),
-        ("the same, RDRAND where it is all there is", milliseconds("DRNG_SOLE_BUDGET_NS")),
-        ("on top, until RDSEED has started", milliseconds("DRNG_STARTUP_BUDGET_NS")),
-        (
-            "by certificate: time of an instruction for a seed of 384 bits on AMD's CPUs",
-            f"{certified_time_ms():.0f} ms",
-        ),
         ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),
         ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),
         (
@@ -279,7 +285,7 @@ def rbg_table() -> str:
 
 
 TABLES = {
-    "claims": claims_table,
+    "makers": makers_table,
     "health-tests": tests_table,
     "conditioning": conditioning_table,
     "bounds": limits_table,

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import SkipTest
 
-import cutoffs
-
 SKIPPED = 77
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -148,17 +146,20 @@ def matrix() -> str:
 
 
 def report() -> str:
-    lines: list[str] = []
+    """A row for each scene: what the parameters say, and the errors, as `reason: data`."""
+    rows = []
     for scene in re.split(r"\n(?=\S)", run("fault_report").rstrip("\n")):
         title, _, seen = scene.partition("\n")
-        lines += [f"**{title[0].upper()}{title[1:]}**", "", "```", *seen.splitlines(), "```", ""]
-    return "\n".join(line.removeprefix("    ").rstrip() for line in lines).rstrip("\n")
+        what, _, result = title.partition(": ")
+        said = "<br>".join(f"`{line.strip()}`" for line in seen.splitlines() if not line.endswith(": "))
+        rows.append(f"| {what[0].upper()}{what[1:]} | {result.removeprefix('RAND_bytes() ')} | {said} |")
+    return "\n".join(["| what is wrong | RAND_bytes() | what is seen |", "| --- | --- | --- |", *rows])
 
 
 # ---- The others ----
 
 
-# The constants of mixing/entropy/budget.h, and what they are.
+# The constants of mixing/entropy/noise.h, and what they are.
 BUDGETS = {
     "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
     "DRNG_PLAIN_BUDGET_NS": "the same for RDRAND where AES is in plain C",
@@ -169,12 +170,12 @@ BUDGETS = {
 
 
 def budgets() -> str:
-    header = (ROOT / "mixing" / "entropy" / "budget.h").read_text(encoding="utf-8")
+    header = (ROOT / "mixing" / "entropy" / "noise.h").read_text(encoding="utf-8")
     lines = ["| what may take | ms |", "| --- | --- |"]
     for name, what in BUDGETS.items():
         match = re.search(rf"\b{name} = (\d+)\b", header)
         if match is None:
-            sys.exit(f"mixing/entropy/budget.h has no {name}")
+            sys.exit(f"mixing/entropy/noise.h has no {name}")
         lines.append(f"| {what} | {int(match[1]) / 1e6:g} |")
     return "\n".join(lines)
 
@@ -184,7 +185,6 @@ def threads() -> str:
 
 
 TABLES = {
-    "cutoffs": cutoffs.table,
     "budgets": budgets,
     "matrix": matrix,
     "report": report,

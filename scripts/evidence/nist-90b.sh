@@ -8,8 +8,8 @@
 # /var/cache/drng-evidence). All that is made stays in DIRECTORY (default build/nist-90b), and what is there is not made
 # again: a run that was ended goes on where it was. The samples are owner-only; they are never to be used as random bytes.
 #
-# Ends with DIRECTORY/nist-90b.md and pictures; scripts/evidence/tables.py --write nist-90b puts the table into
-# docs/entropy-assessment.md, and the pictures go to docs/pictures by hand. Takes root, and half an hour of a core.
+# Ends with DIRECTORY/nist-90b.md; scripts/evidence/tables.py --write nist-90b puts the table into
+# docs/entropy-assessment.md. Takes root, and half an hour of a core.
 # Status 77: the chroot cannot be made here.
 
 set -eu
@@ -33,8 +33,7 @@ hardware=build/dev/tests/collect_raw
 scripted=build/dev/tests/collect_raw_scripted
 
 scripts/ci/chroot.sh make trixie "$chroot" sp800-90b-entropy-assessment
-need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev python3 python3-matplotlib \
-    python3-numpy
+need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev python3
 cmake --preset dev >/dev/null
 cmake --build --preset dev --target collect_raw collect_raw_scripted | tail -n 1
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -Es
-"""What NIST's SP 800-90B tool said, as a table and as pictures; scripts/evidence/nist-90b.sh runs the tool.
+"""What NIST's SP 800-90B tool said, as a table; scripts/evidence/nist-90b.sh runs the tool.
 
-    nist_90b.py DIRECTORY         writes DIRECTORY/nist-90b.md and three pictures beside it
+    nist_90b.py DIRECTORY         writes DIRECTORY/nist-90b.md
     nist_90b.py --initial FILE    prints the initial entropy estimate in what ea_non_iid said: ea_restart wants it
 
 Of ea_non_iid, ea_iid and ea_restart 1.1.8 in their short form. What they said is read strictly: a line that is missing
@@ -128,7 +128,7 @@ def table(directory: Path) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="What NIST's SP 800-90B tool said, as a table and as pictures.")
+    parser = argparse.ArgumentParser(description="What NIST's SP 800-90B tool said, as a table.")
     parser.add_argument("path", type=Path, help="the directory that nist-90b.sh filled, or a file with --initial")
     parser.add_argument("--initial", action="store_true", help="print the initial estimate that ea_non_iid gave")
     args = parser.parse_args()
@@ -136,11 +136,7 @@ def main() -> int:
         print(estimate(args.path.read_text(encoding="utf-8")).initial)
         return 0
     (args.path / "nist-90b.md").write_text(table(args.path), encoding="utf-8")
-    # Here, since the table is made, and read in the tests, where there is no matplotlib.
-    from nist_90b_pictures import draw
-
-    made = draw(args.path, [s for s in SOURCES if (args.path / f"{s}.bin").exists()])
-    print("\n".join(str(path) for path in (args.path / "nist-90b.md", *made)))
+    print(args.path / "nist-90b.md")
     return 0
 
 

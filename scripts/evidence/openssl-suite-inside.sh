@@ -93,7 +93,7 @@ part_evp()
 {
     cd "$suite/src"
     configure
-    printf '%s\n' "set breakpoint pending on" "break drng_drbg_generate" "ignore 1 100000000" run "info breakpoints" \
+    printf '%s\n' "set breakpoint pending on" "break drng_generator_generate" "ignore 1 100000000" run "info breakpoints" \
         >"$suite/gdb"
     LD_LIBRARY_PATH=$PWD OPENSSL_MODULES=$PWD/providers gdb -batch -x "$suite/gdb" --args \
         test/evp_test -config /drng/evp.cnf test/recipes/30-test_evp_data/evprand.txt >"$results/evp.log" 2>&1 || true

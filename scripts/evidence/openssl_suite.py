@@ -17,7 +17,7 @@ from pathlib import Path
 PROFILE = Path(__file__).resolve().parents[2] / "conf" / "drng.cnf"
 RELEASES = ("bookworm", "trixie", "sid", "experimental")
 
-# docs/openssl-suites.md says more of each.
+# docs/develop/openssl-suites.md says more of each.
 FAKE = "a generator of the test's own"
 CHOSEN = "a generator that the test chooses"
 ACTIVE = "the default provider is active"

@@ -36,7 +36,6 @@ HARDENED = (
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
 KERNELS = (
     "aes_ni.c",
-    "aes_ni_cbc.c",
     "aes_ni_short.c",
     "aes_portable.c",
     "aes_sbox.c",
@@ -44,7 +43,7 @@ KERNELS = (
     "aes_vaes512.c",
     "aes_vaes_short.c",
 )
-OTHERS = re.compile(r".*_(none|arm|power|z)")  # other processors' files
+OTHERS = re.compile(r"(.*_)?(none|arm|power|z)")  # other processors' files
 TEST = (
     "tests/process/below.c",
     "tests/process/below_x86.c",

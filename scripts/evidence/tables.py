@@ -1,17 +1,18 @@
 #!/usr/bin/python3 -Es
-"""Every table in docs/ and README.md that is made by a script: written by this one, and compared.
+"""Every table in docs/ that is made by a script: written by this one, and compared.
 
     tables.py --check [NAME...]    says which are not what their makers give now, and changes nothing
     tables.py --write [NAME...]    writes them anew
 
 Each has a name and stands between two comments, like BEGIN and END below. What can be made anew at any time is, by the
 functions of the modules beside this one, some of which run programs of the dev build. What was measured holds for one
-machine and one day: --check asks only that it is there, and --write puts in what the benchmark has left in build/,
-where that NAME is given. Exit status 77: something could not be made here.
+machine and one day: nothing is compared, and --write puts in what the benchmark has left in build/, where that NAME is
+given and a page has its two comments. Exit status 77: something could not be made here.
 """
 
 import argparse
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +23,6 @@ import detection
 import entropy
 import faults
 import health_lab
-import seeds
 import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,34 +32,24 @@ BEGIN = "<!-- {}: made by scripts/evidence/tables.py -->\n\n"
 END = "\n\n<!-- end of {} -->\n"
 SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
+
+def proofs() -> str:
+    command = [sys.executable, "-Es", str(ROOT / "tests" / "proofs" / "prove.py"), "--table"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 MADE: dict[str, Callable[[], str]] = {
     **architectures.TABLES,
     **entropy.TABLES,
     **detection.TABLES,
     **faults.TABLES,
     **health_lab.TABLES,
-    **seeds.TABLES,
     **sweep.TABLES,
+    "proofs": proofs,
 }
-# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and prove.sh.
-BENCHMARKS = (
-    "bench",
-    "bench-aes-ni",
-    "bench-avx2",
-    "bench-claims",
-    "bench-clones",
-    "bench-compare",
-    "bench-trixie",
-    "bench-words",
-    "contexts",
-    "first-byte",
-    "profile",
-    "scaling",
-    "scaling-guests",
-    "startup",
-    "threads",
-    "versions",
-)
+# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and entered.py. A page need not have them all: what a
+# busy machine has measured is not shown.
+BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "first-byte", "startup", "versions")
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "clones": ROOT / "build/clones/clones.md",
@@ -69,7 +59,7 @@ MEASURED = {
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
-    "proofs": ROOT / "build/proofs/proofs.md",
+    "entered": ROOT / "build/entered/entered.md",
 }
 
 
@@ -84,7 +74,7 @@ def make(name: str) -> str:
 def sections(folder: Path) -> dict[str, tuple[Path, str]]:
     """Where each of them stands, and its text."""
     found: dict[str, tuple[Path, str]] = {}
-    for page in (*sorted(folder.glob("*.md")), folder.parent / "README.md"):
+    for page in sorted(folder.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         for name, body in SECTION.findall(text):
             if name in found:
@@ -93,9 +83,9 @@ def sections(folder: Path) -> dict[str, tuple[Path, str]]:
         strange = re.search(r"^<!--.*", SECTION.sub("", text), re.MULTILINE)
         if strange:
             sys.exit(f"{page}: neither the begin nor the end of a table: {strange[0]}")
-    known = {*MADE, *MEASURED}
-    if found.keys() != known:
-        sys.exit(f"{folder}: tables that nobody makes, or that no page has: {', '.join(sorted(found.keys() ^ known))}")
+    strangers = {*(found.keys() - MEASURED.keys() - MADE.keys()), *(MADE.keys() - found.keys())}
+    if strangers:
+        sys.exit(f"{folder}: tables that nobody makes, or that no page has: {', '.join(sorted(strangers))}")
     return found
 
 
@@ -126,7 +116,7 @@ def main() -> int:
     mode.add_argument("--check", action="store_true", help="change nothing, and say what is out of date")
     mode.add_argument("--write", action="store_true", help="write the tables anew")
     parser.add_argument("names", nargs="*", metavar="NAME", help="these, and not all that can be made anew")
-    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages, beside README.md")
+    parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages")
     args = parser.parse_args()
     found = sections(args.docs)
     status = max(check_numbers(args.docs / page) for page in NUMBERED) if args.check else 0

@@ -11,7 +11,7 @@ step()
 
 fail()
 {
-    echo "${0##*/}: $*" >&2
+    printf '%s\n' "${0##*/}: $*" >&2
     exit 1
 }
 
@@ -38,7 +38,7 @@ print(crypto.OSSL_PROVIDER_get0_name(ctypes.c_void_p(provider)).decode())
 END
     )
     [ "$served" = "$1" ] || fail "random numbers come from $served, not from $1"
-    echo "served by $served"
+    printf '%s\n' "served by $served"
 }
 
 # wait_until COMMAND... - what does not come about within a minute never does.
@@ -82,7 +82,7 @@ mapping()
     for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
         ! grep -q "$1" "/proc/$process/maps" || mapped=$((mapped + 1))
     done
-    echo "$mapped"
+    printf '%s\n' "$mapped"
 }
 
 gone()
@@ -103,6 +103,6 @@ serve()
     fetch_page
     mapped=$(mapping 'ossl-modules/drng\.so')
     stop_nginx
-    echo "$mapped processes of nginx map drng.so"
+    printf '%s\n' "$mapped processes of nginx map drng.so"
     [ "$mapped" = "$1" ] || fail "not $1"
 }

@@ -18,14 +18,17 @@ caller=$(pwd)
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 umask 022
 # Whoever builds, and wherever: the order of names and the words of dates are these.
 LC_ALL=C.UTF-8 TZ=UTC
 export LC_ALL TZ
 
-need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev binutils dpkg-dev file python3 rpm
+need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev systemtap-sdt-dev binutils dpkg-dev file python3 rpm
 
-build=build/release
+# A folder of its own: what else was built here, and when, makes no difference.
+build=build/package
 debian=$(dpkg --print-architecture)
 if [ "${1:-}" = --arch ]; then
     case ${2:-} in
@@ -33,7 +36,7 @@ if [ "${1:-}" = --arch ]; then
     ppc64le) debian=ppc64el ;;
     s390x) debian=s390x ;;
     *)
-        echo "package.sh: no package for \"${2:-}\": write --arch aarch64, ppc64le or s390x" >&2
+        printf '%s\n' "package.sh: no package for \"${2:-}\": write --arch aarch64, ppc64le or s390x" >&2
         exit 64
         ;;
     esac
@@ -54,14 +57,17 @@ case ${1:-} in
 esac
 [ $# = 0 ] || shift
 
-if [ "$build" = build/release ]; then
-    cmake --preset release >/dev/null
+# Of two at a time, the second one waits.
+mkdir -p "$build"
+exec 9>"$build/lock"
+flock 9
+if [ "$build" = build/package ]; then
+    build_preset package
 else
     scripts/ci/cross.sh "$arch"
-    cmake -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$arch.cmake" \
-        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON >/dev/null
+    configure_and_build "$build" -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$arch.cmake" \
+        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_PROBES=ON
 fi
-cmake --build "$build" | tail -n 1
 
 # When the sources were last changed: by the commit or, where they are no checkout, by the version's date.
 source_date()
@@ -86,7 +92,7 @@ libc6_for()
 
 mkdir -p "$packages"
 packages=$(cd "$packages" && pwd)
-if [ "$build" = build/release ]; then
+if [ "$build" = build/package ]; then
     rm -f "$packages"/drng[-_]*."$(uname -m)".rpm "$packages"/drng[-_]*.tar.gz
 else
     set -- -G DEB -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF \
@@ -98,12 +104,12 @@ cpack --config "$build"/CPackConfig.cmake -B "$packages" "$@" >"$packages/cpack.
     exit 1
 }
 # The library's; its libdrng-dev depends on libdrng0, and on nothing of libc's.
-if [ "$build" != build/release ]; then
+if [ "$build" != build/package ]; then
     set -- -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF
 fi
 for name in libdrng0 libdrng-dev; do
     depends=
-    [ "$build" = build/release ] || [ $name = libdrng-dev ] || depends=$(libc6_for "$build/libdrng.so")
+    [ "$build" = build/package ] || [ $name = libdrng-dev ] || depends=$(libc6_for "$build/libdrng.so")
     cpack --config "$build/packaging/$name.cmake" -B "$packages" "$@" -G DEB \
         ${depends:+-D "CPACK_DEBIAN_PACKAGE_DEPENDS=$depends"} >>"$packages/cpack.log" 2>&1 || {
         cat "$packages/cpack.log" >&2

@@ -14,7 +14,7 @@ has_policy()
 policy_holds()
 {
     has_policy env "$@" || fail "the crypto policy is not in force: $*"
-    echo "the crypto policy is in force${*:+ under $*}"
+    printf '%s\n' "the crypto policy is in force${*:+ under $*}"
 }
 
 case $1 in
@@ -31,7 +31,7 @@ on)
     policy_holds OPENSSL_CONF=/etc/ssl/drng/service/nginx.cnf
     # By the profile alone there is no policy, since it takes the place of the system's openssl.cnf.
     ! has_policy env OPENSSL_CONF=/etc/ssl/drng/drng.cnf ||
-        fail "a profile alone has the policy, too: docs/servers.md says that it does not"
+        fail "a profile alone has the policy, too: docs/platforms.md says that it does not"
     ;;
 still-on)
     served_by drng

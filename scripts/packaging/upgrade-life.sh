@@ -49,7 +49,7 @@ says()
     # It exits with 3 where it cannot read a process; what it says counts.
     drng-status --pid "$pid" --json >"$work/status" || true
     grep -q "$1" "$work/status" || fail "drng-status does not say \"$1\": $(cat "$work/status")"
-    echo "drng-status says: $1"
+    printf '%s\n' "drng-status says: $1"
 }
 
 files >"$work/before"
@@ -105,7 +105,7 @@ says '"uses": "drng"'
 touch "$work/enough"
 wait $visitor
 [ ! -s "$work/failed" ] || fail "a page has failed: $(cat "$work/failed")"
-echo "$(visits) pages, and none has failed"
+printf '%s\n' "$(visits) pages, and none has failed"
 stop_nginx
 
 step "What was switched on by 0.1.0 is switched off, and nothing is left"

@@ -66,17 +66,6 @@ static int enable_locking(void *ctx)
     return 1;
 }
 
-static int lock(void *ctx)
-{
-    (void)ctx;
-    return 1;
-}
-
-static void unlock(void *ctx)
-{
-    (void)ctx;
-}
-
 /*
  * Before each request libcrypto asks for max_request, and for nothing else. Its first letter tells it from the others
  * that libcrypto asks for: the time to compare names would be the provider's, and not libcrypto's.
@@ -90,8 +79,9 @@ static int get_ctx_params(void *ctx, OSSL_PARAM params[])
         params[0].return_size = sizeof(max_request);
         return 1;
     }
-    return drng_params_set_int(params, OSSL_RAND_PARAM_STATE, EVP_RAND_STATE_READY) &&
-           drng_params_set_uint(params, OSSL_RAND_PARAM_STRENGTH, STRENGTH);
+    const struct drng_answer answers[] = {DRNG_NUMBER(OSSL_PARAM_int(OSSL_RAND_PARAM_STATE, NULL), EVP_RAND_STATE_READY)
+                                              DRNG_NUMBER(OSSL_PARAM_uint(OSSL_RAND_PARAM_STRENGTH, NULL), STRENGTH)};
+    return drng_params_answer(params, answers, 2);
 }
 
 static const OSSL_DISPATCH functions[] = {
@@ -101,8 +91,6 @@ static const OSSL_DISPATCH functions[] = {
     {OSSL_FUNC_RAND_UNINSTANTIATE, (void (*)(void))uninstantiate},
     {OSSL_FUNC_RAND_GENERATE, (void (*)(void))generate},
     {OSSL_FUNC_RAND_ENABLE_LOCKING, (void (*)(void))enable_locking},
-    {OSSL_FUNC_RAND_LOCK, (void (*)(void))lock},
-    {OSSL_FUNC_RAND_UNLOCK, (void (*)(void))unlock},
     {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))get_ctx_params},
     {0, NULL},
 };

@@ -24,10 +24,12 @@ static struct drng_seed_reader reader;
 static bool seed_from(unsigned instruction)
 {
     uint8_t seed[SEED_LEN];
+    enum drng_source served = DRNG_SOURCE_NONE;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         policy.instructions[i] = i == instruction ? &instructions[i] : NULL;
     }
-    const bool got = drng_seed_get(&policy, &reader, seed, sizeof(seed)) == DRNG_OK;
+    drng_seed_settle_budgets(&policy);
+    const bool got = drng_seed_get(&policy, &reader, seed, sizeof(seed), &served) == DRNG_OK;
     drng_wipe(seed, sizeof(seed));
     return got;
 }

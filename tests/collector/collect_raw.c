@@ -81,7 +81,8 @@ static bool count_rdrand_retries(uint8_t *out)
 static bool get_seed(uint8_t *out, size_t len)
 {
     int tries = 0;
-    while (drng_seed_get(&policy, &reader, out, len) != DRNG_OK) {
+    enum drng_source served = DRNG_SOURCE_NONE;
+    while (drng_seed_get(&policy, &reader, out, len, &served) != DRNG_OK) {
         const bool serves = (policy.instructions[DRNG_RDSEED] != NULL && !atomic_load(&rdseed.disabled)) ||
                             (policy.instructions[DRNG_RDRAND] != NULL && !atomic_load(&rdrand.disabled));
         if (!serves || ++tries == SEED_TRIES) {
@@ -164,6 +165,7 @@ static bool set_up(const struct stage *stage)
         (void)fprintf(stderr, "collect_raw: this CPU has no instruction for %s\n", stage->name);
         return false;
     }
+    drng_seed_settle_budgets(&policy);
     return true;
 }
 

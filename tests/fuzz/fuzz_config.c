@@ -18,13 +18,12 @@
 
 extern OSSL_provider_init_fn OSSL_provider_init;
 
-enum { KEYS = 7, MAX_FUNCTIONS = 16 };
+enum { KEYS = 6, MAX_FUNCTIONS = 16 };
 
-static const char *const names[KEYS] = {"source",      "fallback", "os_mixing", "request_mixing",
-                                        "conditioner", "claim",    "batch"};
+static const char *const names[KEYS] = {"source", "fallback", "os_mixing", "request_mixing", "conditioner", "batch"};
 static const char *const allowed[KEYS][4] = {
-    {"auto", "rdseed", "rdrand"}, {"yes", "no"},           {"yes", "no"}, {"auto", "yes", "no"},
-    {"cbc-mac", "hmac-sha256"},   {"design", "certified"}, {"no", "yes"}};
+    {"auto", "rdseed", "rdrand"}, {"yes", "no"}, {"yes", "no"}, {"auto", "yes", "no"},
+    {"cbc-mac", "hmac-sha256"},   {"no", "yes"}};
 
 static const char *values[KEYS]; /* NULL: not set */
 
@@ -103,8 +102,7 @@ static void check_meaning(const struct drng_config *config)
     FUZZ_CHECK(config->os_mixing == (expected_place(2) == 0));
     FUZZ_CHECK(config->request_mixing == tristates[expected_place(3)]);
     FUZZ_CHECK(config->conditioner == conditioners[expected_place(4)]);
-    FUZZ_CHECK(config->certified == (expected_place(5) == 1));
-    FUZZ_CHECK(config->batch == (expected_place(6) == 1));
+    FUZZ_CHECK(config->batch == (expected_place(5) == 1));
 }
 
 static void check_error(unsigned key)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/machine/cpuinfo.h"
+#include "mixing/machine/os.h"
 #include "tests/fuzz/fuzz.h"
 
 /* A word is between blanks; only a colon may stand right before it. */
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     struct drng_kernel_flags expected = before;
     struct drng_kernel_flags flags = before;
     char *text = fuzz_text(data, len);
-    FUZZ_CHECK(drng_cpuinfo_parse(text, &flags) == reference(text, &expected));
+    FUZZ_CHECK(drng_os_parse_flags(text, &flags) == reference(text, &expected));
     FUZZ_CHECK(flags.known == expected.known);
     FUZZ_CHECK(flags.has[DRNG_RDRAND] == expected.has[DRNG_RDRAND]);
     FUZZ_CHECK(flags.has[DRNG_RDSEED] == expected.has[DRNG_RDSEED]);

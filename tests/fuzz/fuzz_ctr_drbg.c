@@ -38,7 +38,7 @@ static void give_back(struct drng_bytes bytes)
 
 static size_t seedlen(const struct pair *pair)
 {
-    return drng_ctr_drbg_seedlen(pair->key_len);
+    return DRNG_DRBG_SEEDLEN(pair->key_len);
 }
 
 static bool entropy_fits(const struct pair *pair, struct drng_bytes entropy)

@@ -15,8 +15,6 @@
 #include "provider/rand/drbg.h"
 #include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"
-#include "provider/rand/rdrand.h"
-#include "provider/rand/seed_src.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/machine.h"
 #include "tests/provider/fake_core.h"
@@ -35,8 +33,6 @@ struct functions {
     OSSL_FUNC_rand_generate_fn *generate;
     OSSL_FUNC_rand_reseed_fn *reseed;
     OSSL_FUNC_rand_enable_locking_fn *enable_locking;
-    OSSL_FUNC_rand_lock_fn *lock;
-    OSSL_FUNC_rand_unlock_fn *unlock;
     OSSL_FUNC_rand_get_ctx_params_fn *get_ctx_params;
     OSSL_FUNC_rand_verify_zeroization_fn *verify_zeroization;
     OSSL_FUNC_rand_get_seed_fn *get_seed;
@@ -63,8 +59,6 @@ static struct functions functions_of(const OSSL_DISPATCH *table)
         .generate = (OSSL_FUNC_rand_generate_fn *)find(table, OSSL_FUNC_RAND_GENERATE),
         .reseed = (OSSL_FUNC_rand_reseed_fn *)find(table, OSSL_FUNC_RAND_RESEED),
         .enable_locking = (OSSL_FUNC_rand_enable_locking_fn *)find(table, OSSL_FUNC_RAND_ENABLE_LOCKING),
-        .lock = (OSSL_FUNC_rand_lock_fn *)find(table, OSSL_FUNC_RAND_LOCK),
-        .unlock = (OSSL_FUNC_rand_unlock_fn *)find(table, OSSL_FUNC_RAND_UNLOCK),
         .get_ctx_params = (OSSL_FUNC_rand_get_ctx_params_fn *)find(table, OSSL_FUNC_RAND_GET_CTX_PARAMS),
         .verify_zeroization = (OSSL_FUNC_rand_verify_zeroization_fn *)find(table, OSSL_FUNC_RAND_VERIFY_ZEROIZATION),
         .get_seed = (OSSL_FUNC_rand_get_seed_fn *)find(table, OSSL_FUNC_RAND_GET_SEED),
@@ -127,17 +121,6 @@ static void make(struct slot *slot, struct fuzz_input *input)
     }
 }
 
-/* As libcrypto has it, around each call. */
-static void lock(const struct slot *slot)
-{
-    FUZZ_CHECK(slot->functions->lock(slot->ctx) == 1);
-}
-
-static void unlock(const struct slot *slot)
-{
-    slot->functions->unlock(slot->ctx);
-}
-
 /* ---- Steps ---- */
 
 static void check_output(bool done, const unsigned char *out, size_t len)
@@ -147,10 +130,12 @@ static void check_output(bool done, const unsigned char *out, size_t len)
     FUZZ_CHECK(!done || len < 16 || (!fuzz_is_filled(out, len, 0) && !fuzz_is_filled(out, len, FUZZ_PREFILL)));
 }
 
+/* It has a seed, and that is of an ancestor of this process. */
 static bool wiped(const struct slot *slot)
 {
     const struct drng_drbg *drbg = slot->ctx;
-    return is_drbg(slot) && drbg->state == EVP_RAND_STATE_READY && drbg->secrets->drbg.reseed_counter == 0;
+    return is_drbg(slot) && atomic_load(&drbg->generator.status) == DRNG_GENERATOR_READY &&
+           drng_fork_generation() != drbg->generator.generation;
 }
 
 static void generate(const struct slot *slot, struct fuzz_input *input)
@@ -163,10 +148,8 @@ static void generate(const struct slot *slot, struct fuzz_input *input)
     unsigned char *out = fuzz_output(len);
     const unsigned strength = 64U * (fuzz_byte(input) % 6);
     const bool resistance = fuzz_byte(input) % 4 == 0;
-    lock(slot);
     const bool done =
         slot->functions->generate(slot->ctx, out, len, strength, resistance, additional, additional_len) == 1;
-    unlock(slot);
     check_output(done, out, len);
     FUZZ_CHECK(!done || state_of(slot) == EVP_RAND_STATE_READY);
     FUZZ_CHECK(!done || !is_drbg(slot) || (machine_seeds() > 0 && len <= DRNG_DRBG_MAX_REQUEST));
@@ -184,10 +167,8 @@ static void get_seed(const struct slot *slot, struct fuzz_input *input)
     /* INT32_MAX bits are 256 MiB, for which there is never room here. */
     const size_t max_len = entropy == INT32_MAX || fuzz_byte(input) % 4 == 0 ? fuzz_length(input, 70000) : 1 << 20;
     unsigned char *seed = NULL;
-    lock(slot);
     const size_t len =
         slot->functions->get_seed(slot->ctx, &seed, entropy, min_len, max_len, fuzz_byte(input) % 4 == 0, NULL, 0);
-    unlock(slot);
     if (len == 0) {
         FUZZ_CHECK(seed == NULL);
         return;
@@ -212,10 +193,8 @@ static void instantiate(const struct slot *slot, struct fuzz_input *input)
     const size_t len = fuzz_length(input, 70000);
     unsigned char *personalization = fuzz_buffer(input, len);
     const bool by_params = fuzz_byte(input) % 4 == 0;
-    lock(slot);
     const bool done = slot->functions->instantiate(slot->ctx, by_params ? 128 : 0, fuzz_byte(input) % 2,
                                                    personalization, len, by_params ? params : NULL) == 1;
-    unlock(slot);
     FUZZ_CHECK(!done || state_of(slot) == EVP_RAND_STATE_READY);
     FUZZ_CHECK(!done || !is_drbg(slot) || (drng_process_healthy() && machine_seeds() > 0));
     free(personalization);
@@ -225,9 +204,7 @@ static void reseed(const struct slot *slot, struct fuzz_input *input)
 {
     const size_t len = fuzz_length(input, 70000);
     unsigned char *entropy = fuzz_buffer(input, len);
-    lock(slot);
     const bool done = slot->functions->reseed(slot->ctx, fuzz_byte(input) % 2, entropy, len, NULL, 0) == 1;
-    unlock(slot);
     FUZZ_CHECK(!done || drng_process_healthy());
     FUZZ_CHECK(!done || !is_drbg(slot) || (machine_seeds() > 0 && !wiped(slot)));
     free(entropy);
@@ -244,25 +221,16 @@ static void random_bytes(struct fuzz_input *input)
     free(out);
 }
 
-/* A child of this process, as the kernel leaves it: every slot is zero, its lock too. */
+/* From now on this is a child of what it was. What the kernel would have wiped still stands: drng must not use it. */
 static void fork_all(void)
 {
-    for (unsigned i = 0; i < SLOTS; i++) {
-        if (slots[i].ctx != NULL && is_drbg(&slots[i])) {
-            memset(((struct drng_drbg *)slots[i].ctx)->secrets, 0, DRNG_SLOT_SIZE);
-        } else if (slots[i].ctx != NULL) {
-            memset(((struct drng_instruction_rand *)slots[i].ctx)->shared.slot, 0, DRNG_SLOT_SIZE);
-        }
-    }
-    memset(provctx->root.slot, 0, DRNG_SLOT_SIZE);
+    atomic_store(&drng_fork_page->generation, 0);
 }
 
 static void uninstantiate(const struct slot *slot)
 {
-    lock(slot);
     FUZZ_CHECK(slot->functions->uninstantiate(slot->ctx) == 1);
     FUZZ_CHECK(slot->functions->verify_zeroization(slot->ctx) == 1);
-    unlock(slot);
     FUZZ_CHECK(state_of(slot) == EVP_RAND_STATE_UNINITIALISED);
 }
 
@@ -279,7 +247,9 @@ static void step_of_process(uint8_t choice, struct fuzz_input *input)
         random_bytes(input);
         break;
     default:
-        drng_process.healthy = drng_process_healthy() && fuzz_byte(input) % 4 != 0;
+        if (fuzz_byte(input) % 4 == 0) {
+            atomic_store(&drng_failed_algorithm, "AES");
+        }
         break;
     }
 }
@@ -334,8 +304,7 @@ static void open_provider(struct fuzz_input *input)
     fake_core_set(key[0], key[1]);
     provctx = drng_provctx_new(fake_handle, fake_core);
     FUZZ_CHECK(provctx != NULL);
-    provctx->threads = drng_threads_new(&provctx->core);
-    FUZZ_CHECK(provctx->threads != NULL);
+    FUZZ_CHECK(drng_threads_open(provctx));
 }
 
 static void close_provider(void)
@@ -349,8 +318,7 @@ static void close_provider(void)
             }
         }
     }
-    (void)fake_thread_stop();
-    drng_threads_free(provctx->threads);
+    drng_threads_close(provctx);
     drng_provctx_free(provctx);
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "provider/ia32cap.h"
+#include "provider/masks.h"
 #include "tests/fuzz/fuzz.h"
 
 static struct drng_evidence evidence_of(uint8_t bits)
@@ -36,9 +36,9 @@ static void check_nothing_was_added(const struct drng_evidence *before, const st
 static void try_text(const char *text, struct drng_evidence *evidence)
 {
     const struct drng_evidence before = *evidence;
-    const struct drng_ia32cap left = drng_ia32cap_read(text, true);
-    const struct drng_ia32cap older = drng_ia32cap_read(text, false);
-    drng_ia32cap_mask(evidence, &left);
+    const struct drng_masks left = drng_masks_read(text, true);
+    const struct drng_masks older = drng_masks_read(text, false);
+    drng_masks_mask(evidence, &left);
     check_nothing_was_added(&before, evidence);
     FUZZ_CHECK(older.word[0] == left.word[0] && (older.word[1] & ~left.word[1]) == 0);
 }

@@ -59,7 +59,7 @@ void machine_start(struct fuzz_input *input)
         .row = &drng_instruction_rows[DRNG_RDSEED], .counters = &counters->instructions[DRNG_RDSEED]};
     drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){
         .row = &drng_instruction_rows[DRNG_RDRAND], .counters = &counters->instructions[DRNG_RDRAND]};
-    drng_process.healthy = true;
+    atomic_store(&drng_failed_algorithm, NULL);
 }
 
 void machine_open(void)

@@ -19,7 +19,8 @@ import hypothesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scripts.drng_status import answers, inspection, ledger, memory, metrics, output, plugin, procfs
+from scripts.drng import procfs
+from scripts.drng.status import answers, inspection, ledger, memory, metrics, output, plugin
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support import stats
 
@@ -42,13 +43,10 @@ COUNTERS = st.fixed_dictionaries(
     optional={
         "magic": st.binary(min_size=8, max_size=8),
         **{key: SMALL for key in ("layout", "live_offset", *REQUEST_COUNTS, "first_source")},
-        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection", "certified")},
+        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection")},
         **{key: NUMBERS for key in ("loaded", "forks", "healthy", "requests", "served")},
         **{key: NUMBERS for key in stats.LIVE},
-        **{
-            key: TEXT.map(lambda text: text[:32])
-            for key in ("version", "libcrypto", "aes", "reason", "clone_reason", "claim_source")
-        },
+        **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason", "clone_reason")},
     },
 )
 
@@ -96,7 +94,7 @@ def fake_processes(draw: st.DrawFn) -> FakeProcess:
     )
 
 
-class Counting(memory.Memory):
+class Counting(memory.OwnMemory):
     """Counts what is read, which is to be little, whatever is asked for."""
 
     total = 0
@@ -112,7 +110,7 @@ def everything(found: list[answers.Process]) -> str:
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
         output.print_processes(found)
-        output.print_table(found)
+        output.show_table(found)
         print(json.dumps([output.process_json(process) for process in found]))
         print(metrics.per_process(found), end="")
         kept = ledger.Ledger(metrics.counted_keys())
@@ -132,7 +130,7 @@ def look(proc: Path, process: FakeProcess) -> str:
     Counting.total = 0
     try:
         found = inspection.inspect(PID)
-    except answers.TargetError as error:
+    except procfs.TargetError as error:
         return str(error)
     assert Counting.total < 8 << 20
     assert answers.Process(**json.loads(json.dumps(asdict(found)))) == found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import resource
@@ -13,13 +14,15 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from scripts.drng_status import (
+from scripts.drng import aside, procfs, text
+from scripts.drng.conf import reading
+from scripts.drng.status import (
     answers,
-    aside,
     clones,
     config_file,
     environment,
@@ -27,14 +30,12 @@ from scripts.drng_status import (
     memory,
     output,
     processes,
-    procfs,
     services,
     sound,
-    text,
 )
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
-from tests.support.builds import CONF, RELEASE, ROOT
+from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED
 from tests.support.stats import forged
 
 STATUS = ROOT / "scripts" / "drng-status"
@@ -57,6 +58,8 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "proc"
     folder.mkdir()
     monkeypatch.setattr(procfs, "PROC", folder)
+    # Which reads the file that is there.
+    monkeypatch.setattr(inspection, "Memory", memory.OwnMemory)
     return folder
 
 
@@ -65,7 +68,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 INTRUDER = "import os\nopen(os.environ['DRNG_TRACE'], 'a').write(__name__ + '\\n')\nraise SystemExit(77)\n"
 NAMES = """
 argparse ast contextlib ctypes dataclasses functools importlib json os pwd re select shlex shutil signal stat struct
-subprocess sys time typing pathlib sitecustomize usercustomize drng_status drng_conf difflib environment
+subprocess sys time typing pathlib sitecustomize usercustomize drng difflib environment
 """
 
 
@@ -119,9 +122,8 @@ def copy(tmp_path: Path) -> Path:
     """drng-status and what it is made of, in a directory of the test's."""
     folder = tmp_path / "copy"
     folder.mkdir()
-    for name in ("drng-status", "drng-conf"):
-        shutil.copy(ROOT / "scripts" / name, folder)
-    shutil.copytree(ROOT / "scripts" / "drng_status", folder / "drng_status", ignore=shutil.ignore_patterns("*.pyc"))
+    shutil.copy(STATUS, folder)
+    shutil.copytree(ROOT / "scripts" / "drng", folder / "drng", ignore=shutil.ignore_patterns("*.pyc"))
     for path in (folder, *folder.rglob("*")):
         path.chmod(0o755 if path.is_dir() or path.name == "drng-status" else 0o644)
     return folder
@@ -148,14 +150,13 @@ def link_elsewhere(path: Path) -> None:
 
 
 CHANGES: dict[str, tuple[str, Callable[[Path], None]]] = {
-    "a package that all may write to": ("drng_status", lambda path: path.chmod(0o777)),
-    "a package that a group may write to": ("drng_status", lambda path: path.chmod(0o775)),
-    "a sticky directory of somebody else's": ("drng_status", give_away),
-    "a module that all may write to": ("drng_status/output.py", lambda path: path.chmod(0o666)),
-    "a module of somebody else's": ("drng_status/output.py", give_away),
-    "a link to a package": ("drng_status", link_elsewhere),
+    "a package that all may write to": ("drng", lambda path: path.chmod(0o777)),
+    "a package that a group may write to": ("drng", lambda path: path.chmod(0o775)),
+    "a sticky directory of somebody else's": ("drng", give_away),
+    "a module that all may write to": ("drng/status/output.py", lambda path: path.chmod(0o666)),
+    "a module of somebody else's": ("drng/status/output.py", give_away),
+    "a link to a package": ("drng", link_elsewhere),
     "a directory that all may write to": (".", lambda path: path.chmod(0o777)),
-    "a drng-conf that all may write to": ("drng-conf", lambda path: path.chmod(0o666)),
 }
 
 
@@ -177,7 +178,7 @@ def test_in_a_sticky_directory_nobody_else_provides_the_package(copy: Path) -> N
     """As root in /tmp: the script is root's, the package beside it is not."""
     copy.chmod(0o1777)
     assert run_copy(copy).returncode == 0
-    give_away(copy / "drng_status")
+    give_away(copy / "drng")
     assert run_copy(copy).returncode == 3
 
 
@@ -215,7 +216,7 @@ def test_an_error_without_a_place_to_say_it() -> None:
     for redirection in ("2>&-", "2>/dev/full", "2>&- <&-"):
         result = shell(f'"$1" --pid 0 {redirection}')
         assert (result.returncode, result.stdout, result.stderr) == (3, "", "")
-    assert shell('"$1" --bogus 2>/dev/full').returncode == 3
+    assert shell('"$1" --bogus 2>/dev/full').returncode == 64
 
 
 def test_the_end_of_a_pipe_is_quiet() -> None:
@@ -231,14 +232,14 @@ def test_the_end_of_a_pipe_is_quiet() -> None:
 @pytest.mark.parametrize("seconds", ("nan", "inf", "-inf", "-1", "0", "1e300", "86401", "x\x1b[2J"))
 def test_times_between_two_looks(seconds: str) -> None:
     result = status(f"--watch={seconds}")
-    assert result.returncode == 3
+    assert result.returncode == 64
     assert result.stdout == ""
     assert "\x1b" not in result.stderr
     assert result.stderr.count("\n") == 1
 
 
 def test_an_error_of_its_own_is_one_line_and_3(copy: Path) -> None:
-    (copy / "drng_status" / "output.py").write_text("raise RuntimeError('first\\n\\x1bsecond')\n")
+    (copy / "drng" / "status" / "output.py").write_text("raise RuntimeError('first\\n\\x1bsecond')\n")
     result = run_copy(copy)
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (3, "", 1)
     assert "an error of drng-status itself, please report it: RuntimeError: first\\n\\x1bsecond" in result.stderr
@@ -258,17 +259,11 @@ runpy.run_path(path, run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("module", ("argparse", "pathlib"))
+@pytest.mark.parametrize("module", ("pathlib", "argparse"))
 def test_an_interruption_before_there_are_words_for_it_is_quiet(module: str) -> None:
     command = ["/usr/bin/python3", "-I", "-c", INTERRUPT, module, str(STATUS)]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert (result.returncode, result.stdout, result.stderr) == (-signal.SIGINT, "", "")
-
-
-def test_an_interruption_while_the_package_is_loaded_is_one_line() -> None:
-    command = ["/usr/bin/python3", "-I", "-c", INTERRUPT, "drng_status", str(STATUS)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert (result.returncode, result.stdout, result.stderr) == (3, "", "drng-status: interrupted\n")
 
 
 # ---- Names ----
@@ -280,7 +275,8 @@ UGLY = "\x1b]0;owned\x07\x9b31m\u202e\u2066\xff\x7f\r\n\t"
 def test_arguments_come_back_escaped(arguments: tuple[str, ...]) -> None:
     for form in ((), ("--check",)):
         result = status(*arguments, *form)
-        assert result.returncode == 3
+        # What is no name of a service is a service that is not there.
+        assert result.returncode == (3 if "--service" in arguments else 64)
         said = result.stdout + result.stderr
         assert all(letter == "\n" or " " <= letter <= "~" for letter in said), ascii(said)
 
@@ -323,7 +319,9 @@ def test_printable() -> None:
         shown = text.printable(f"a{chr(code)}b")
         assert shown.isascii()
         assert shown.isprintable()
-        assert (shown == f"a{chr(code)}b") == (32 <= code < 127)
+        assert (shown == f"a{chr(code)}b") == (32 <= code < 127 and chr(code) != "\\")
+    # What stands for another character, to a shell's echo, say, stands for itself.
+    assert text.printable("\\0033[2J") == text.printable(b"\\0033[2J") == "\\x5c0033[2J"
     assert text.printable(b"\xff\x1b") == "\\xff\\x1b"
     assert text.printable(os.fsdecode(b"\xff")) == "\\xff"
     assert len(text.printable("x" * 100000)) < 2000
@@ -506,7 +504,7 @@ def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytes
     image = bytearray(module(forged()))
     looks = []
 
-    class Changing(memory.Memory):
+    class Changing(memory.OwnMemory):
         def read(self, address: int, length: int) -> bytes:
             looks.append(address)
             image[0x400 + 40] = len(looks) & 0xFF
@@ -520,16 +518,16 @@ def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytes
 
 def test_ones_own_counters_where_proc_does_not_tell(proc: Path) -> None:
     """drng-status without a target says less then, and takes the machine for a virtual one."""
-    unknown = {"virtual-machine": None, "clone-reason": "", "claim-source": ""}
+    unknown = {"virtual-machine": None, "clone-reason": ""}
     assert inspection.own_counters() == {}
     assert environment.what_the_counters_add() == unknown
     write(proc, PID, FakeProcess(maps=b"not maps"))
     (proc / "self").rmdir()
     (proc / "self").symlink_to(str(PID))
     assert inspection.own_counters() == {}
-    image = module(forged(virtual_machine=1, clone_reason=b"because", claim_source=b"whose"))
+    image = module(forged(virtual_machine=1, clone_reason=b"because"))
     write(proc, PID, FakeProcess(maps=module_maps(len(image)), image=image))
-    known = {"virtual-machine": True, "clone-reason": "because", "claim-source": "whose"}
+    known = {"virtual-machine": True, "clone-reason": "because"}
     assert environment.what_the_counters_add() == known
     write(proc, PID, FakeProcess(stat=b"7 (server) Z 1 7 7 0"))
     assert inspection.own_counters() == {}
@@ -612,6 +610,100 @@ def test_a_process_whose_main_thread_has_ended_is_seen() -> None:
             time.sleep(0.001)
         found = json.loads(status("--json", "--pid", str(process.pid)).stdout)["processes"][0]
     assert found["uses"] == "drng"
+
+
+@contextlib.contextmanager
+def unanswering(folder: Path, *arguments: str) -> Iterator[int]:
+    """A process whose memory is a file that nobody serves."""
+    script = str(ROOT / "tests" / "hostile" / "unanswering.py")
+    folder.mkdir()
+    command = ["/usr/bin/python3", "-I", script, str(folder), *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline().strip()
+        if not said.isdigit():
+            assert process.wait(10) == SKIPPED, said
+            pytest.skip(said)
+        try:
+            yield int(said)
+        finally:
+            # A child that cannot be ended has a copy of its standard input.
+            process.kill()
+
+
+def looking() -> list[str]:
+    """Children of drng-status that have been killed and have not ended."""
+    return procfs.unended(processes.LOOKS)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every drng-status on this machine waits for such a process while it lives: not for long, then."""
+    monkeypatch.setattr(aside, "each", partial(aside.each, seconds=2.0))
+
+
+@pytest.mark.alone
+def test_memory_that_nobody_serves_holds_up_nobody(tmp_path: Path, impatient: None) -> None:
+    """Whoever looks is killed and gone; and who wants to see the process still can."""
+    with unanswering(tmp_path / "fuse") as victim:
+        (found, *_) = processes.inspect_family(victim)
+        assert found.message == "it cannot be looked at: no answer within 2 seconds"
+        assert looking() == []
+        command = ["cat", f"/proc/{victim}/cmdline"]
+        shown = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout
+        assert b"unanswering.py" in shown
+
+
+@pytest.mark.alone
+def test_who_cannot_be_ended_is_counted_over_all_runs(tmp_path: Path, impatient: None) -> None:
+    """On such a file system even who is killed waits for an answer: there are two at the most, and they are named."""
+    with contextlib.ExitStack() as stack:
+        folders = (tmp_path / name for name in ("one", "two", "three"))
+        victims = [stack.enter_context(unanswering(folder, "--one-by-one")) for folder in folders]
+        for victim in victims[:2]:
+            (found, *_) = processes.inspect_family(victim)
+            assert found.message == "it cannot be looked at: no answer within 2 seconds"
+        left = sorted(map(str, victims[:2]))
+        assert sorted(looking()) == left
+        for arguments in (("--pid", str(victims[2])), ("--all", "--check"), ("--prometheus",)):
+            result = status(*arguments)
+            assert result.returncode == 3
+            said = result.stdout if "--check" in arguments else result.stderr
+            assert all(pid in said for pid in left) and "cannot be ended, since memory of theirs lies in" in said
+        assert sorted(looking()) == left
+    # The kernel answers in the place of a file system that is gone.
+    end = time.monotonic() + 60
+    while looking() and time.monotonic() < end:
+        select.select([], [], [], 0.01)
+    assert looking() == []
+
+
+def test_after_two_that_cannot_be_ended_the_run_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside._Child, "line", lambda *_: None)
+    end = aside._Child.end
+
+    def endless(child: aside._Child) -> None:
+        end(child)
+
+    monkeypatch.setattr(aside._Child, "end", endless)
+    seen = []
+    with pytest.raises(aside.UnendedError) as error:
+        for item, _ in aside.each(list("abcde"), lambda item: item, seconds=60):
+            seen.append(item)
+    assert (seen, error.value.items) == (["a", "b"], ["a", "b"])
+    with pytest.raises(procfs.TargetError, match="looking at 5, 6 cannot be ended"):
+        processes.inspect_all([5, 6, 7])
+
+
+def test_numbers_of_another_namespace_are_not_taken_for_ours(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host's /proc in a container: the process that has this number here is another one."""
+    image = module(forged())
+    process = FakeProcess(maps=module_maps(len(image)), image=image)
+    assert seen(proc, process).uses == answers.USES_DRNG
+    (proc / "self" / "status").write_text("Name:\tx\nNSpid:\t4711\t12\n")
+    found = seen(proc, process)
+    assert (found.uses, found.counters) == (answers.UNKNOWN, {})
+    assert "another PID namespace; run drng-status there" in found.message
 
 
 def test_who_hangs_or_crashes_is_a_row() -> None:
@@ -714,7 +806,7 @@ def test_a_child_that_ends_between_two_items_ends_nothing_else() -> None:
     """With SIGPIPE as it is in drng-status."""
     code = """
 import os, signal, time
-from scripts.drng_status import aside
+from scripts.drng import aside
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 for item, answer in aside.each([0, 1, 2], lambda item: os.getpid()):
     if item == 0:
@@ -748,7 +840,7 @@ def test_who_has_started_it_pays_for_it() -> None:
 def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> None:
     """The child has none of the streams of the command."""
     code = (
-        "from scripts.drng_status import aside; import os, signal;"
+        "from scripts.drng import aside; import os, signal;"
         "show = lambda _: [os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)];"
         "print(dict(aside.each([1], show))[1])"
     )
@@ -759,9 +851,9 @@ def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> 
 def test_a_configuration_that_hangs_ends(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "openssl.cnf")
     code = (
-        "from scripts.drng_status import environment\n"
+        "from scripts.drng.status import environment\n"
         "environment.SECONDS = 1.0\n"
-        "try:\n    environment.collect(None)\nexcept environment.EnvironmentUnknownError as error:\n    print(error)"
+        "try:\n    environment.collect()\nexcept environment.EnvironmentUnknownError as error:\n    print(error)"
     )
     environment = RELEASE.environment({"OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
     command = ["/usr/bin/python3", "-c", code]
@@ -775,7 +867,7 @@ def test_a_configuration_that_hangs_ends(tmp_path: Path) -> None:
 def test_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(procfs, "PROC", tmp_path / "proc")
     for look in (lambda: inspection.inspect(1), processes.everybody, lambda: processes.inspect_family(1)):
-        with pytest.raises(answers.TargetError, match="is not mounted here"):
+        with pytest.raises(procfs.TargetError, match="is not mounted here"):
             look()
 
 
@@ -784,7 +876,7 @@ def test_hidden_processes_are_not_said_to_be_absent(proc: Path) -> None:
     found = inspection.inspect(1)
     assert (found.uses, found.hidden) == (answers.UNKNOWN, True)
     assert "hidepid" in found.message
-    with pytest.raises(answers.TargetError, match="there is no process"):
+    with pytest.raises(procfs.TargetError, match="there is no process"):
         inspection.inspect(1 << 40)
     write(proc, PID, FakeProcess())
     assert [(p.pid, p.hidden) for p in processes.everybody()] == [(1, True)]
@@ -924,6 +1016,51 @@ def test_files_that_cannot_be_read(view: config_file.View, tmp_path: Path) -> No
     assert config_file.problem(view, "/") == "/: it is a directory"
 
 
+def test_includes_have_a_budget_together(view: config_file.View, tmp_path: Path) -> None:
+    """Beyond it nothing is said: that is no openssl.cnf, and it is not gone through to its end."""
+    line = "# " + "x" * 998 + "\n"
+    for number in range(60):
+        (tmp_path / f"{number}.cnf").write_text(line * 1000)
+    many = "".join(f".include /{number}.cnf\n" for number in range(60))
+    assert problem_of(view, tmp_path, many + ".include /none.cnf\n") == ""
+    assert problem_of(view, tmp_path, ".include /none.cnf\n" + many).endswith("/none.cnf: there is no such file")
+    assert problem_of(view, tmp_path, ".include /0.cnf\n.include /none.cnf\n").endswith(
+        "/none.cnf: there is no such file"
+    )
+    tracemalloc.start()
+    try:
+        (tmp_path / "openssl.cnf").write_text(".include /none.cnf\n" + many)
+        assert config_file.drng_since(view, "/openssl.cnf") == 0
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_names_in_a_folder_have_a_budget(
+    view: config_file.View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "d"
+    folder.mkdir()
+    for number in range(100):
+        (folder / f"{number}.txt").write_text("")
+    assert problem_of(view, tmp_path, ".include /d\n.include /none.cnf\n").endswith("there is no such file")
+    monkeypatch.setattr(config_file.ViewOpener, "names", 99)
+    assert problem_of(view, tmp_path, ".include /d\n.include /none.cnf\n") == ""
+    # Over all folders together.
+    monkeypatch.setattr(config_file.ViewOpener, "names", 150)
+    assert problem_of(view, tmp_path, ".include /d\n.include /d\n.include /none.cnf\n") == ""
+
+
+def test_a_child_takes_no_more_memory_than_it_may() -> None:
+    """What a process has made to be looked at costs that process's row, and not the machine's memory."""
+
+    def work(item: int) -> int:
+        return len(bytes(item))
+
+    found = dict(aside.each([1 << 20, 512 << 20, 2 << 20], work, room=128 << 20))
+    assert found == {1 << 20: 1 << 20, 2 << 20: 2 << 20, 512 << 20: aside.Failure("MemoryError: ")}
+
+
 LONG_LINES = {
     "spaces behind an include": b".include x" + b" " * (1 << 19) + b"y",
     "spaces behind an equals sign": b".include" + b" " * (1 << 19) + b"= " + b" " * (1 << 18) + b"x",
@@ -949,11 +1086,11 @@ def test_no_line_takes_longer_than_it_is_long(tmp_path: Path, content: bytes) ->
 
 def test_the_forms_of_a_directive() -> None:
     forms = (b".include a", b" .include  a ", b".include=a", b".include = a", b"\t.include\t=a\r")
-    assert [config_file._directive(line, b".include") for line in forms] == [b"a"] * len(forms)
-    others = (b".includes a", b".include", b"x .include a", b".include " + b"a" * config_file.MOST_LINE)
-    assert [config_file._directive(line, b".include") for line in others] == [b""] * len(others)
-    assert config_file._include_directory(b".pragma = includedir : /a ") == b"/a"
-    assert config_file._include_directory(b".pragma dollarid:on") is None
+    assert [reading.directive(line, b".include") for line in forms] == [b"a"] * len(forms)
+    others = (b".includes a", b".include", b"x .include a")
+    assert [reading.directive(line, b".include") for line in others] == [b""] * len(others)
+    assert reading.include_directory(b".pragma = includedir : /a ") == b"/a"
+    assert reading.include_directory(b".pragma dollarid:on") is None
 
 
 def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path) -> None:
@@ -962,10 +1099,10 @@ def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path)
     (tmp_path / "b.cnf").write_text("")
     (tmp_path / "b.cnf").chmod(0o640)
     tmp_path.chmod(0o755)
-    nobody = config_file.View(view.root, view.cwd, config_file.User(65534, frozenset([65534])))
+    nobody = config_file.View(view.root, view.cwd, procfs.User(65534, frozenset([65534])))
     assert config_file.problem(nobody, "/b.cnf") == "/b.cnf: its user, as it is now, may not read it"
     assert config_file.problem(nobody, "/shut/a.cnf") == "/shut/a.cnf: its user, as it is now, may not go there"
-    root = config_file.View(view.root, view.cwd, config_file.User(0, frozenset()))
+    root = config_file.View(view.root, view.cwd, procfs.User(0, frozenset()))
     assert config_file.problem(root, "/b.cnf") == config_file.problem(root, "/shut/a.cnf") == ""
 
 

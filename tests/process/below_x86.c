@@ -20,6 +20,8 @@ static inline __attribute__((always_inline)) void take_general_registers(void)
 enum {
     SSE_AVX_AVX512 = 0xe6, /* what of the registers XSAVE takes */
     MXCSR_AT = 24,
+    HEADER_AT = 512,
+    HEADER_LEN = 64,
 };
 
 /* So that what is in them afterwards comes of the work. */
@@ -42,6 +44,8 @@ static inline __attribute__((always_inline)) void take_vector_registers(bool sav
 {
     if (saved) {
         __asm__ volatile("xsave64 %0" : "+m"(below_registers.vectors) : "a"(SSE_AVX_AVX512), "d"(0) : "memory");
+        /* It says which registers are in use, and a switch to another process may change that: on AMD it does. */
+        memset(below_registers.vectors + HEADER_AT, 0, HEADER_LEN);
     }
 }
 

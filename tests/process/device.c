@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "mixing/machine/os.h"
-#include "mixing/memory/pages.h"
+#include "mixing/memory/fork.h"
 
 static struct drng_vmclock *page;
 

@@ -21,6 +21,9 @@ void kernel_born(void);
 /* Whether children stand for copies of the machine. */
 bool kernel_copies(void);
 
+/* Whether the memory of a child is wiped of which the C library learns nothing. */
+bool kernel_wipes_clones(void);
+
 /* Undoes MADV_WIPEONFORK for every page of this process, so that a fork copies the generators as they are. */
 bool kernel_keep_on_fork(void);
 

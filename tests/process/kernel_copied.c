@@ -25,3 +25,8 @@ bool kernel_copies(void)
 {
     return true;
 }
+
+bool kernel_wipes_clones(void)
+{
+    return false;
+}

@@ -220,7 +220,6 @@ static bool load_and_unload(const char *keys, unsigned first, unsigned last)
         }
     }
     first_failure = 0;
-    (void)fake_thread_stop();
     teardown(provctx);
     return all_honest;
 }
@@ -261,7 +260,7 @@ static void with_hmac(void)
     run_with_failures(draw_all, "conditioner = hmac-sha256\nfallback = no\n", true);
 }
 
-static void with_stores(void)
+static void with_batches(void)
 {
     run_with_failures(draw_all, "request_mixing = no\nbatch = yes\n", true);
 }
@@ -276,7 +275,7 @@ static const struct unit_test tests[] = {
     {"every allocation fails once", every_allocation_fails_once},
     {"every allocation is the last", every_allocation_is_the_last},
     {"with HMAC", with_hmac},
-    {"with stores", with_stores},
+    {"with batches", with_batches},
     {"in loading the provider", in_loading_the_provider},
 };
 

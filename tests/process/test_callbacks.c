@@ -183,24 +183,6 @@ static int enable_locking_twice(const struct algorithm *a)
     return CALL(enable_locking, ENABLE_LOCKING, a)(a->ctx) == 1 && CALL(enable_locking, ENABLE_LOCKING, a)(a->ctx);
 }
 
-static int lock_of_null(const struct algorithm *a)
-{
-    return CALL(lock, LOCK, a)(NULL);
-}
-
-static int unlock_of_null(const struct algorithm *a)
-{
-    CALL(unlock, UNLOCK, a)(NULL);
-    return 1;
-}
-
-static int lock_when_not_enabled(const struct algorithm *a)
-{
-    const int locked = CALL(lock, LOCK, a)(a->ctx);
-    CALL(unlock, UNLOCK, a)(a->ctx);
-    return locked;
-}
-
 static int clear_no_seed(const struct algorithm *a)
 {
     CALL(clear_seed, CLEAR_SEED, a)(a->ctx, NULL, 0);
@@ -262,9 +244,6 @@ static const struct {
     {"verify_zeroization() when ready", zeroization_when_ready, false},
     {"verify_zeroization() after uninstantiate()", zeroization_after, false},
     {"enable_locking() twice", enable_locking_twice, false},
-    {"lock(NULL)", lock_of_null, false},
-    {"unlock(NULL)", unlock_of_null, false},
-    {"lock() when not enabled", lock_when_not_enabled, false},
     {"clear_seed(NULL, 0)", clear_no_seed, false},
     {"newctx() without a parent", new_without_parent, false},
     {"the provider's get_params(NULL)", provider_params_of_null, false},

@@ -1,17 +1,13 @@
 /*
  * Threads that are cancelled while they draw, load, seed or unload: the others draw on.
  *
- * Deferred: each operation is begun by a thread with a cancellation pending, which acts at the first cancellation point
- * on the way, so at each that is the first of its operation. Asynchronous: a thread is cancelled at whatever
- * instruction it is at, inside of a request; POSIX lets a program do no more than compute there, and libcrypto's own
- * locks are not made for it, so this is about requests that are served without libcrypto.
+ * Each operation is begun by a thread with a cancellation pending, which acts at the first cancellation point on the
+ * way, so at each that is the first of its operation. Asynchronous cancellation in a draw is not supported.
  */
 
 #define _GNU_SOURCE
 
 #include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -236,106 +232,13 @@ static int play_unload(void)
     return open_generators() ? goes_on() : 2;
 }
 
-/* ---- Asynchronous ---- */
-
-static atomic_bool drawing;
-
-/* Only the requests themselves can be cancelled: what a thread's first draw makes is libcrypto's. */
-static void *draw_for_ever(void *unused)
-{
-    unsigned char out[DRAW];
-    int before = 0;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    EVP_RAND_CTX *rand = RAND_get0_public(libctx);
-    const unsigned never = 0;
-    (void)evp_set_uint(rand, "reseed_requests", never);
-    (void)EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0);
-    (void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
-    atomic_store(&drawing, true);
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
-    while (EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0) == 1) {
-    }
-    return unused;
-}
-
-/* The wait before a cancellation: a linear congruential generator's, so that every run tries the same. */
-static unsigned next_wait(void)
-{
-    static unsigned state = 12;
-    state = state * 1103515245 + 12345;
-    return state >> 16 & 0x3fff;
-}
-
-/* Begins `work` in a thread, and cancels it when it draws. */
-static bool cancel_at_some_instruction(void *(*work)(void *), void *arg, void **result)
-{
-    pthread_t id;
-    atomic_store(&drawing, false);
-    if (pthread_create(&id, NULL, work, arg) != 0) {
-        return false;
-    }
-    while (!atomic_load(&drawing)) {
-        (void)sched_yield();
-    }
-    for (volatile unsigned spin = next_wait(); spin > 0; spin--) {
-    }
-    return pthread_cancel(id) == 0 && pthread_join(id, result) == 0;
-}
-
-static int play_asynchronous(void)
-{
-    enum { THREADS = 400 };
-    if (!open_generators()) {
-        return 1;
-    }
-    for (unsigned i = 0; i < THREADS; i++) {
-        void *result = NULL;
-        if (!cancel_at_some_instruction(draw_for_ever, NULL, &result) || result != PTHREAD_CANCELED) {
-            return 3;
-        }
-    }
-    return goes_on();
-}
-
-/* Requests that take and give back the lock of the root: glibc has let a cancellation through that had been sent. */
-static void *seed_for_ever(void *rand)
-{
-    unsigned char out[DRAW];
-    int before = 0;
-    (void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
-    atomic_store(&drawing, true);
-    while (EVP_RAND_generate(rand, out, sizeof(out), 0, 1, NULL, 0) == 1) {
-    }
-    return &libctx;
-}
-
-static int play_asynchronous_seeds(void)
-{
-    enum { THREADS = 300 };
-    unsigned char out[DRAW];
-    if (!open_generators()) {
-        return 1;
-    }
-    for (unsigned i = 0; i < THREADS; i++) {
-        EVP_RAND_CTX *rand = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
-        void *failed = NULL; /* glibc 2.36 forgets PTHREAD_CANCELED where the thread ends in pthread_setcancelstate() */
-        if (rand == NULL || !cancel_at_some_instruction(seed_for_ever, rand, &failed) || failed == &libctx) {
-            return 3;
-        }
-        if (EVP_RAND_generate(rand, out, sizeof(out), 0, 1, NULL, 0) != 1) {
-            ERR_print_errors_fp(stderr);
-            return 4;
-        }
-        EVP_RAND_CTX_free(rand);
-    }
-    return goes_on();
-}
-
 /* ---- The tests ---- */
 
 static const struct scene scenes[] = {
-    {"deferred", play_deferred}, {"many-threads", play_many_threads}, {"load", play_load},
-    {"unload", play_unload},     {"asynchronous", play_asynchronous}, {"asynchronous-seeds", play_asynchronous_seeds},
+    {"deferred", play_deferred},
+    {"many-threads", play_many_threads},
+    {"load", play_load},
+    {"unload", play_unload},
 };
 
 /* Every way to a seed: an instruction, the default seed source, HMAC; and requests that ask for words. */
@@ -345,7 +248,7 @@ static void plays_with_every_source(const char *scene)
                                        "conditioner = hmac-sha256\n", "os_mixing = no\n"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
         CU_ASSERT_EQUAL(scene_play(scene, keys[i], SCENE_AS_IT_IS), 0);
-        /* A store is the same wherever the seed is from. */
+        /* A batch is the same wherever the seed is from. */
         if (strstr(keys[i], "batch") == NULL) {
             CU_ASSERT_EQUAL(scene_play(scene, keys[i], SCENE_MASKED), 0);
         }
@@ -372,25 +275,11 @@ static void the_last_unload(void)
     plays_with_every_source("unload");
 }
 
-static void any_instruction_of_a_request(void)
-{
-    plays_with_every_source("asynchronous");
-}
-
-/* From an instruction: the default seed source calls libcrypto, whose locks are not made for this. */
-static void any_instruction_of_a_seed(void)
-{
-    CU_ASSERT_EQUAL(scene_play("asynchronous-seeds", "", SCENE_AS_IT_IS), 0);
-    CU_ASSERT_EQUAL(scene_play("asynchronous-seeds", "conditioner = hmac-sha256\n", SCENE_AS_IT_IS), 0);
-}
-
 static const struct unit_test tests[] = {
     {"threads that cancel themselves", threads_that_cancel_themselves},
     {"every operation", every_operation},
     {"the first load", the_first_load},
     {"the last unload", the_last_unload},
-    {"any instruction of a request", any_instruction_of_a_request},
-    {"any instruction of a seed", any_instruction_of_a_seed},
 };
 
 int main(int argc, char **argv)

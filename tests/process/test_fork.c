@@ -1,9 +1,9 @@
 /*
  * No byte is drawn twice, however the process was copied.
  *
- * Built three times: on the module as it is shipped; as fork_no_wipe, on a kernel that does not wipe memory in a child;
- * and as fork_batch, with stores. The control is libcrypto's own generator, which draws the same bytes in two processes
- * of the same id.
+ * Built three times: on the module as it is shipped; as fork_no_wipe, on a kernel that does not wipe memory in a child,
+ * where a word in each request parts what the C library does not tell of; and as fork_batch, with batches. The control
+ * is libcrypto's own generator, which draws the same bytes in two processes of the same id.
  */
 
 #define _GNU_SOURCE
@@ -204,10 +204,7 @@ static void the_built_in_generator_repeats_itself_there(void)
 
 /* ---- What is counted ---- */
 
-/*
- * The first thing that happens in the child is the draw: to look at a counter would take a lock, which looks for forks.
- * A child's counts begin at zero.
- */
+/* The first thing that happens in the child is the draw. A child's counts begin at zero. */
 static int count_in_child(void *unused)
 {
     (void)unused;
@@ -225,7 +222,7 @@ static void reseeds_of_a_fork_are_counted(void)
 {
     const uint64_t before = evp_counter(libctx, "fork-reseeds");
     CU_ASSERT_TRUE(succeeded(child_forked(count_in_child, NULL)));
-    CU_ASSERT_TRUE(succeeded(child_cloned(count_in_child, NULL)));
+    CU_ASSERT_TRUE(!kernel_wipes_clones() || succeeded(child_cloned(count_in_child, NULL)));
     CU_ASSERT_EQUAL(evp_counter(libctx, "fork-reseeds"), before);
 }
 
@@ -243,7 +240,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    libctx = evp_context(TEST_KEYS);
+    libctx = kernel_before_load() ? evp_context(TEST_KEYS) : NULL;
     if (libctx == NULL || !kernel_prepare() || !pool_open() || !ways_open(libctx)) {
         return 1;
     }

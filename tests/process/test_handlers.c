@@ -5,8 +5,9 @@
  * right after the fork. The second draws when the interrupted request has written its Key and V, which are those of the
  * parent's next request, and has not seen yet that this is another process.
  *
- * Then: one that comes while its thread waits for the lock of a generator, or of a reader of seeds, which another
- * thread is using.
+ * Then: one that comes in the process itself, before and after its thread takes the lock of a generator, and before and
+ * after it gives the lock back, while another thread is in the middle of its request. It is refused, or served with
+ * bytes of its own.
  *
  * AES is the provider's own, with two places at which a handler may come: before and after it writes Key and V.
  */
@@ -21,16 +22,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <openssl/err.h>
 #include <openssl/evp.h>
 
-#include "mixing/entropy/shared_reader.h"
+#include "mixing/entropy/seed.h"
 #include "provider/process.h"
 #include "tests/process/pool.h"
 #include "tests/provider/evp.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
-enum { BLOCK = 16, SHORT = POOL_DRAW, FAILED = 1 };
+enum { BLOCK = 16, SHORT = POOL_DRAW, FAILED = 1, WATCHDOG = 60 /* seconds */ };
 
 static const struct drng_aes *real;
 static OSSL_LIB_CTX *libctx;
@@ -132,6 +135,9 @@ static void two_handlers_in_a_child_of_fork(void)
 
 static void two_handlers_in_a_child_of_clone(void)
 {
+    if (!drng_fork_kernel_wipes) {
+        return; /* a child of clone() is not noticed there */
+    }
     assert_all_differ(true, false);
 }
 
@@ -140,122 +146,221 @@ static void two_handlers_in_a_child_of_a_locked_generator(void)
     assert_all_differ(false, true);
 }
 
-/* ---- While a thread waits for the lock ---- */
+/* ---- In the process itself ---- */
 
-static void (*handler)(void);
+/* Where the handler comes. */
+enum moment { BEFORE_LOCK, AFTER_LOCK, BEFORE_UNLOCK, AFTER_UNLOCK, MOMENTS };
 
-int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+static _Thread_local void (*handlers[MOMENTS])(void); /* of the thread that they are to interrupt */
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+static void let_come(enum moment moment)
 {
-    void (*const comes)(void) = handler;
-    handler = NULL;
+    void (*const comes)(void) = handlers[moment];
+    handlers[moment] = NULL;
     if (comes != NULL) {
         comes();
     }
-    return __real_pthread_mutex_lock(mutex);
 }
 
-static bool handler_drew;
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 
-static void draw_and_let_go_on(void)
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    handler_drew = draw();
+    let_come(BEFORE_LOCK);
+    const int result = __real_pthread_mutex_lock(mutex);
+    let_come(AFTER_LOCK);
+    return result;
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    let_come(BEFORE_UNLOCK);
+    const int result = __real_pthread_mutex_unlock(mutex);
+    let_come(AFTER_UNLOCK);
+    return result;
+}
+
+static bool handler_came;
+static bool handler_served;
+
+static bool gives_reason = true;
+
+/* Refused: with zeros, and a reason. */
+static void draw_in_process(void)
+{
+    unsigned char out[POOL_DRAW];
+    memset(out, 0xaa, sizeof(out));
+    handler_came = true;
+    handler_served = EVP_RAND_generate(rand_ctx, out, sizeof(out), 0, 0, NULL, 0) == 1;
+    if (handler_served) {
+        CU_ASSERT_FALSE(bytes_are(out, sizeof(out), 0));
+        CU_ASSERT_TRUE(pool_add(out));
+    } else {
+        CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+        CU_ASSERT_EQUAL(evp_error("a signal handler may not draw while its thread draws", NULL), gives_reason);
+        CU_ASSERT_EQUAL(ERR_peek_error(), 0);
+    }
+}
+
+static pthread_t other;
+static bool other_drew;
+
+static void *draw_in_thread(void *unused)
+{
+    other_drew = draw();
+    return unused;
+}
+
+static void start_other_thread(void)
+{
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, draw_in_thread, NULL), 0);
+}
+
+/* It has the lock then. */
+static void let_other_thread_get_to_the_middle(void)
+{
+    other_thread_stops = true;
+    start_other_thread();
+    (void)sem_wait(&in_the_middle);
+}
+
+static void draw_and_let_the_other_go_on(void)
+{
+    draw_in_process();
     (void)sem_post(&goes_on);
 }
 
-static void *draw_in_thread(void *drew)
+static void draw_beside_the_next_holder(void)
 {
-    *(bool *)drew = draw();
-    return NULL;
+    let_other_thread_get_to_the_middle();
+    draw_and_let_the_other_go_on();
 }
 
-static void a_handler_while_its_thread_waits_for_the_lock(void)
+/* Another thread waits for the lock, or is about to. */
+static void draw_before_the_next_holder(void)
 {
-    pthread_t other;
-    bool drew = false;
-    rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+    start_other_thread();
+    draw_in_process();
+}
+
+/* One request with a handler in it and one of another thread, and one after them. */
+static void play_moment(const char *name, enum moment moment, void (*handler)(void), bool other_is_first)
+{
+    rand_ctx = evp_rand_ready(libctx, name, "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
     CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(rand_ctx), 1);
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_TRUE(sem_init(&in_the_middle, 0, 0) == 0 && sem_init(&goes_on, 0, 0) == 0);
-    other_thread_stops = true;
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, draw_in_thread, &drew), 0);
-    (void)sem_wait(&in_the_middle);
-    handler = draw_and_let_go_on;
+    handler_came = handler_served = other_drew = false;
+    if (other_is_first) {
+        let_other_thread_get_to_the_middle();
+    }
+    handlers[moment] = handler;
     CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
-    CU_ASSERT_TRUE(drew && handler_drew && draw());
-    CU_ASSERT_EQUAL(pool_size(), 4);
+    CU_ASSERT_TRUE(handler_came && other_drew && draw());
+    CU_ASSERT_EQUAL(pool_size(), 4U + handler_served);
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
     EVP_RAND_CTX_free(rand_ctx);
 }
 
-static struct drng_shared_reader shared;
-static const struct drng_seed_reader *used;
-
-static enum drng_result note_reader(void *unused, struct drng_seed_reader *reader)
+static void a_handler_while_its_thread_waits_for_the_lock(void)
 {
-    (void)unused;
-    used = reader;
-    return DRNG_OK;
+    play_moment("CTR-DRBG", BEFORE_LOCK, draw_and_let_the_other_go_on, true);
 }
 
-static void use_reader(void)
+static void a_handler_when_its_thread_has_just_taken_the_lock(void)
 {
-    CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, note_reader, NULL), DRNG_OK);
+    play_moment("CTR-DRBG", AFTER_LOCK, draw_before_the_next_holder, false);
 }
 
-static void a_handler_while_its_thread_waits_for_a_reader(void)
+static void a_handler_when_its_thread_is_about_to_give_it_back(void)
 {
-    struct drng_reader_slot *slot = drng_secmem_alloc();
-    CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
-    shared.slot = slot;
-    handler = use_reader;
-    CU_ASSERT_TRUE(drng_lock(&slot->lock));
-    CU_ASSERT_PTR_NOT_NULL(used);
-    CU_ASSERT_PTR_NOT_EQUAL(used, &slot->reader);
-    use_reader();
-    CU_ASSERT_PTR_EQUAL(used, &slot->reader);
-    drng_unlock(&slot->lock);
-    drng_secmem_free(slot);
+    play_moment("CTR-DRBG", BEFORE_UNLOCK, draw_before_the_next_holder, false);
 }
 
-/* In the child that a signal handler forks, another one comes before this goes on. */
-static enum drng_result fork_and_use_reader(void *child_used, struct drng_seed_reader *reader)
+static void a_handler_when_its_thread_has_given_the_lock_back(void)
 {
-    if (child == 0) {
-        used = reader;
-        return DRNG_OK;
+    play_moment("CTR-DRBG", AFTER_UNLOCK, draw_beside_the_next_holder, false);
+}
+
+/* The same for the reader of a seed source. An error is not raised: that would allocate memory, and so may its thread.
+ */
+static void a_handler_in_a_request_for_a_seed(void)
+{
+    gives_reason = false;
+    for (enum moment moment = BEFORE_LOCK; moment < MOMENTS; moment++) {
+        play_moment("DRNG-SEED", moment, draw_before_the_next_holder, false);
     }
-    child = fork();
-    if (child == 0) {
-        use_reader();
-        *(bool *)child_used = used == &shared.slot->reader;
-    }
-    return DRNG_OK;
+    gives_reason = true;
 }
 
-static void two_handlers_in_the_middle_of_a_use(void)
+static void (*while_seeding)(void);
+
+/* Linked with --wrap. */
+enum drng_result __real_drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+                                       const struct drng_seed_policy *policy, uint8_t *out, size_t len,
+                                       enum drng_source *served);
+enum drng_result __wrap_drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+                                       const struct drng_seed_policy *policy, uint8_t *out, size_t len,
+                                       enum drng_source *served);
+
+enum drng_result __wrap_drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+                                       const struct drng_seed_policy *policy, uint8_t *out, size_t len,
+                                       enum drng_source *served)
 {
-    int status = -1;
-    bool used_in_handler = false;
-    shared = (struct drng_shared_reader){.slot = drng_secmem_alloc()};
-    CU_ASSERT_PTR_NOT_NULL_FATAL(shared.slot);
-    child = -1;
-    CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, fork_and_use_reader, &used_in_handler), DRNG_OK);
-    if (child == 0) {
-        _exit(!used_in_handler && used == &shared.slot->reader ? 0 : FAILED);
+    if (while_seeding != NULL) {
+        void (*const comes)(void) = while_seeding;
+        while_seeding = NULL;
+        comes();
     }
-    CU_ASSERT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
-    CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    drng_secmem_free(shared.slot);
+    return __real_drng_root_seed(root, guard, policy, out, len, served);
+}
+
+/* The default seed source allocates memory. */
+static void a_handler_while_its_thread_takes_a_seed_raises_no_error(void)
+{
+    rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
+    handler_came = handler_served = gives_reason = false;
+    while_seeding = draw_in_process;
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(rand_ctx, 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_TRUE(handler_came && !handler_served && draw());
+    gives_reason = true;
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+    EVP_RAND_CTX_free(rand_ctx);
+}
+
+/* ---- While a generator's parameters are looked at ---- */
+
+static void a_handler_while_its_thread_looks_at_parameters(void)
+{
+    rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
+    CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(rand_ctx), 1);
+    for (enum moment moment = BEFORE_LOCK; moment < MOMENTS; moment++) {
+        handler_came = false;
+        handlers[moment] = draw_in_process;
+        CU_ASSERT_EQUAL(EVP_RAND_get_strength(rand_ctx), 256);
+        CU_ASSERT_TRUE(handler_came);
+        CU_ASSERT_TRUE(draw());
+    }
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+    EVP_RAND_CTX_free(rand_ctx);
 }
 
 static const struct unit_test tests[] = {
     {"a handler while its thread waits for the lock", a_handler_while_its_thread_waits_for_the_lock},
-    {"a handler while its thread waits for a reader", a_handler_while_its_thread_waits_for_a_reader},
-    {"two handlers in the middle of a reader's use", two_handlers_in_the_middle_of_a_use},
+    {"a handler when its thread has just taken the lock", a_handler_when_its_thread_has_just_taken_the_lock},
+    {"a handler when its thread is about to give it back", a_handler_when_its_thread_is_about_to_give_it_back},
+    {"a handler when its thread has given the lock back", a_handler_when_its_thread_has_given_the_lock_back},
+    {"a handler in a request for a seed", a_handler_in_a_request_for_a_seed},
+    {"a handler while its thread takes a seed raises no error",
+     a_handler_while_its_thread_takes_a_seed_raises_no_error},
+    {"a handler while its thread looks at parameters", a_handler_while_its_thread_looks_at_parameters},
     {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
     {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
     {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},
@@ -263,6 +368,8 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
+    (void)alarm(WATCHDOG); /* a handler that waits for its own thread ends here */
+    evp_be_quiet();
     libctx = evp_context("request_mixing = no\n"); /* fresh words would part them, too */
     if (libctx == NULL || !pool_open()) {
         return 1;

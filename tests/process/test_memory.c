@@ -19,8 +19,7 @@
 #include "mixing/memory/secmem.h"
 #include "mixing/memory/wipe.h"
 #include "provider/rand/drbg.h"
-#include "provider/rand/drbg_seed.h"
-#include "provider/rand/store.h"
+#include "tests/process/inside.h"
 #include "tests/process/kernel.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
@@ -29,193 +28,12 @@
 #include "tests/unit/maps.h"
 #include "tests/unit/unit.h"
 
+static const struct drng_bytes nothing = {NULL, 0};
+
 static struct drng_provctx *provctx;
-
-/* A generator of the provider's, and so its secrets within reach. */
-static struct drng_drbg *ready_drbg(void)
-{
-    struct drng_drbg *drbg = drng_drbg_newctx(provctx, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
-    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
-    return drbg;
-}
-
-static void secrets_lie_in_guarded_pages(void)
-{
-    if (unit_emulated("it drops advice on memory")) {
-        return;
-    }
-    struct drng_drbg *drbg = ready_drbg();
-    CU_ASSERT_TRUE(maps_has_flag(drbg->secrets, "dd"));
-    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || maps_has_flag(drbg->secrets, "wf"));
-    struct rlimit limit;
-    CU_ASSERT_EQUAL(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
-    if (limit.rlim_cur >= 1 << 20 && !kernel_is_instrumented()) { /* sanitizers lock nothing */
-        CU_ASSERT_TRUE(maps_has_flag(drbg->secrets, "lo"));
-    }
-    /* The context itself, in ordinary memory, holds no byte of Key. */
-    for (size_t i = 0; i + 16 <= sizeof(*drbg); i++) {
-        CU_ASSERT_NOT_EQUAL(memcmp((unsigned char *)drbg + i, drbg->secrets->drbg.key, 16), 0);
-    }
-    drng_drbg_freectx(drbg);
-}
-
-/* A seed on its way in lies beside Key and V, and is gone when it has been used. */
-static void seeds_lie_in_guarded_pages(void)
-{
-    if (unit_emulated("it drops advice on memory")) {
-        return;
-    }
-    struct drng_drbg *drbg = ready_drbg();
-    CU_ASSERT_TRUE(maps_has_flag(drbg->secrets->entropy, "dd"));
-    CU_ASSERT_TRUE(bytes_are(drbg->secrets->entropy, sizeof(drbg->secrets->entropy), 0));
-    drng_drbg_freectx(drbg);
-}
-
-static void a_freed_generator_leaves_zeros(void)
-{
-    struct drng_drbg *drbg = ready_drbg();
-    const unsigned char *secrets = (const unsigned char *)drbg->secrets;
-    CU_ASSERT_FALSE(bytes_are(secrets, DRNG_SLOT_SIZE, 0));
-    drng_drbg_freectx(drbg);
-    CU_ASSERT_TRUE(bytes_are(secrets, DRNG_SLOT_SIZE, 0));
-}
-
-/* ---- The store of a generator ---- */
 
 /* A provider with `batch = yes`. */
 static struct drng_provctx *batching;
-
-static struct drng_drbg *ready_batch(void)
-{
-    struct drng_drbg *drbg = drng_drbg_newctx(batching, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
-    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg->store);
-    CU_ASSERT_TRUE(drng_is_wiped(drbg->store, DRNG_STORE_SIZE));
-    return drbg;
-}
-
-/* Where the kernel does not wipe, every request takes in a word, so there is nothing to store. */
-static bool has_no_stores(void)
-{
-    if (drng_fork_kernel_wipes) {
-        return false;
-    }
-    struct drng_drbg *drbg = drng_drbg_newctx(batching, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
-    CU_ASSERT_PTR_NULL(drbg->store);
-    drng_drbg_freectx(drbg);
-    return true;
-}
-
-static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
-{
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, len, 0, 0, NULL, 0), 1);
-}
-
-static void a_store_lies_in_guarded_pages(void)
-{
-    if (has_no_stores()) {
-        return;
-    }
-    struct drng_drbg *drbg = ready_batch();
-    CU_ASSERT_TRUE(maps_has_flag(drbg->store, "dd"));
-    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || maps_has_flag(drbg->store, "wf"));
-    CU_ASSERT_EQUAL(maps_has_flag(drbg->store, "lo"), maps_has_flag(drbg->secrets, "lo"));
-    drng_drbg_freectx(drbg);
-    drbg = ready_drbg();
-    CU_ASSERT_PTR_NULL(drbg->store);
-    drng_drbg_freectx(drbg);
-}
-
-/* Whatever the length is: blocks, and less. */
-static void what_was_handed_out_is_erased_and_nothing_else(void)
-{
-    if (has_no_stores()) {
-        return;
-    }
-    unsigned char out[64];
-    struct drng_drbg *drbg = ready_batch();
-    size_t gone = 0;
-    for (size_t len = 1; len <= sizeof(out) && gone + len <= DRNG_STORE_SIZE; len++) {
-        take(drbg, out, len);
-        gone += len;
-        CU_ASSERT_TRUE(drng_is_wiped(drbg->store, gone));
-        CU_ASSERT_FALSE(drng_is_wiped(drbg->store + gone, 16));
-        CU_ASSERT_EQUAL(drbg->secrets->stored, DRNG_STORE_SIZE - gone);
-    }
-    drng_drbg_freectx(drbg);
-}
-
-static uint64_t generate_requests_of(struct drng_drbg *drbg, unsigned draws)
-{
-    unsigned char out[16];
-    take(drbg, out, sizeof(out));
-    const uint64_t before = drbg->secrets->drbg.reseed_counter;
-    for (unsigned i = 0; i < draws; i++) {
-        take(drbg, out, sizeof(out));
-    }
-    return drbg->secrets->drbg.reseed_counter - before;
-}
-
-/* As if there had been no memory for it. */
-static void without_a_store_every_request_is_a_generate_request(void)
-{
-    if (has_no_stores()) {
-        return;
-    }
-    struct drng_drbg *drbg = ready_batch();
-    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 0);
-    drng_secmem_free_wide(drbg->store);
-    drbg->store = NULL;
-    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 10);
-    drng_drbg_freectx(drbg);
-}
-
-static void reseed_store(struct drng_drbg *drbg)
-{
-    CU_ASSERT_TRUE(drng_drbg_seed_again(drbg, false, (struct drng_bytes){NULL, 0}, (struct drng_bytes){NULL, 0}));
-}
-
-/* Also where the seed does not come, the store is empty. */
-static void fail_to_reseed_store(struct drng_drbg *drbg)
-{
-    const unsigned char short_entropy[1] = {0};
-    const struct drng_bytes entropy = {short_entropy, sizeof(short_entropy)};
-    CU_ASSERT_FALSE(drng_drbg_seed_again(drbg, false, entropy, (struct drng_bytes){NULL, 0}));
-}
-
-static void draw_with_additional_input(struct drng_drbg *drbg)
-{
-    static const unsigned char additional[1];
-    unsigned char out[16];
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 0, 0, additional, sizeof(additional)), 1);
-}
-
-static void a_store_is_erased_when_its_bytes_are_outdated(void)
-{
-    if (has_no_stores()) {
-        return;
-    }
-    static void (*const events[])(struct drng_drbg *) = {drng_drbg_forget, reseed_store, fail_to_reseed_store,
-                                                         draw_with_additional_input};
-    unsigned char out[16];
-    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
-        struct drng_drbg *drbg = ready_batch();
-        take(drbg, out, sizeof(out));
-        CU_ASSERT_FALSE(drng_is_wiped(drbg->store, DRNG_STORE_SIZE));
-        events[i](drbg);
-        CU_ASSERT_EQUAL(drbg->secrets->stored, 0);
-        CU_ASSERT_TRUE(drng_is_wiped(drbg->store, DRNG_STORE_SIZE));
-        drng_drbg_freectx(drbg);
-    }
-}
-
-typedef int verify_fn(void *drbg);
-typedef size_t get_seed_fn(void *drbg, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
-                           int prediction_resistance, const unsigned char *additional, size_t additional_len);
-typedef void clear_seed_fn(void *drbg, unsigned char *seed, size_t len);
 
 static void (*function_of(int id))(void)
 {
@@ -226,54 +44,282 @@ static void (*function_of(int id))(void)
     return at->function;
 }
 
-static void zeroization_includes_the_store(void)
+static struct drng_drbg *new_drbg(struct drng_provctx *of)
 {
-    if (has_no_stores()) {
-        return;
-    }
-    verify_fn *verify = (verify_fn *)function_of(OSSL_FUNC_RAND_VERIFY_ZEROIZATION);
-    struct drng_drbg *drbg = ready_batch();
-    drng_drbg_forget(drbg);
-    CU_ASSERT_EQUAL(verify(drbg), 1);
-    drbg->store[DRNG_STORE_SIZE - 1] = 1;
-    CU_ASSERT_EQUAL(verify(drbg), 0);
-    drng_drbg_freectx(drbg);
+    struct drng_drbg *drbg = ((OSSL_FUNC_rand_newctx_fn *)function_of(OSSL_FUNC_RAND_NEWCTX))(of, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    return drbg;
 }
 
-/* It would be short enough for a piece. */
-static void a_seed_for_a_child_is_no_piece(void)
+static void free_drbg(struct drng_drbg *drbg)
 {
-    if (has_no_stores()) {
+    ((OSSL_FUNC_rand_freectx_fn *)function_of(OSSL_FUNC_RAND_FREECTX))(drbg);
+}
+
+static struct drng_drbg *ready(struct drng_provctx *of)
+{
+    struct drng_drbg *drbg = new_drbg(of);
+    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&drbg->generator, false, nothing), DRNG_OK);
+    return drbg;
+}
+
+/* A generator of the provider's, and so its secrets within reach. */
+static struct drng_drbg *ready_drbg(void)
+{
+    return ready(provctx);
+}
+
+static void secrets_lie_in_guarded_pages(void)
+{
+    if (unit_emulated("it drops advice on memory")) {
         return;
     }
-    get_seed_fn *get_seed = (get_seed_fn *)function_of(OSSL_FUNC_RAND_GET_SEED);
-    clear_seed_fn *clear_seed = (clear_seed_fn *)function_of(OSSL_FUNC_RAND_CLEAR_SEED);
+    struct drng_drbg *drbg = ready_drbg();
+    const struct drng_ctr_drbg *secrets = inside_drbg(&drbg->generator);
+    CU_ASSERT_TRUE(maps_has_flag(secrets, "dd"));
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || maps_has_flag(secrets, "wf"));
+    struct rlimit limit;
+    CU_ASSERT_EQUAL(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+    if (limit.rlim_cur >= 1 << 20 && !kernel_is_instrumented()) { /* sanitizers lock nothing */
+        CU_ASSERT_TRUE(maps_has_flag(secrets, "lo"));
+    }
+    /* The context itself, in ordinary memory, holds no byte of Key. */
+    for (size_t i = 0; i + 16 <= sizeof(*drbg); i++) {
+        CU_ASSERT_NOT_EQUAL(memcmp((unsigned char *)drbg + i, secrets->key, 16), 0);
+    }
+    free_drbg(drbg);
+}
+
+/* A seed on its way in lies beside Key and V, and is gone when it has been used. */
+static void seeds_lie_in_guarded_pages(void)
+{
+    if (unit_emulated("it drops advice on memory")) {
+        return;
+    }
+    struct drng_drbg *drbg = ready_drbg();
+    const uint8_t *entropy = inside_entropy(&drbg->generator);
+    CU_ASSERT_TRUE(maps_has_flag(entropy, "dd"));
+    CU_ASSERT_TRUE(bytes_are(entropy, DRNG_DRBG_MAX_SEEDLEN, 0));
+    free_drbg(drbg);
+}
+
+static void a_freed_generator_leaves_zeros(void)
+{
+    struct drng_drbg *drbg = ready_drbg();
+    const void *slot = drbg->generator.place.slot;
+    CU_ASSERT_FALSE(bytes_are(slot, DRNG_SLOT_SIZE, 0));
+    free_drbg(drbg);
+    CU_ASSERT_TRUE(bytes_are(slot, DRNG_SLOT_SIZE, 0));
+}
+
+/* ---- Batches ---- */
+
+static struct drng_drbg *ready_batch(void)
+{
+    struct drng_drbg *drbg = ready(batching);
+    const uint8_t *batch = inside_batch(&drbg->generator);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(batch);
+    CU_ASSERT_TRUE(drng_is_wiped(batch, inside_batch_len));
+    return drbg;
+}
+
+/* Where the kernel does not wipe, every request takes in a word, so there is nothing to make in advance. */
+static bool has_no_batches(void)
+{
+    if (drng_fork_kernel_wipes) {
+        return false;
+    }
+    struct drng_drbg *drbg = new_drbg(batching);
+    CU_ASSERT_PTR_NULL(inside_batch(&drbg->generator));
+    free_drbg(drbg);
+    return true;
+}
+
+static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
+{
+    CU_ASSERT_EQUAL(drng_generator_generate(&drbg->generator, out, len, false, nothing), DRNG_OK);
+}
+
+static void a_batch_lies_in_guarded_pages(void)
+{
+    if (has_no_batches()) {
+        return;
+    }
+    struct drng_drbg *drbg = ready_batch();
+    const uint8_t *last = inside_batch(&drbg->generator) + inside_batch_len - 1;
+    CU_ASSERT_TRUE(maps_has_flag(last, "dd"));
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || maps_has_flag(last, "wf"));
+    CU_ASSERT_EQUAL(maps_has_flag(last, "lo"), maps_has_flag(inside_drbg(&drbg->generator), "lo"));
+    free_drbg(drbg);
+    drbg = ready_drbg();
+    CU_ASSERT_PTR_NULL(inside_batch(&drbg->generator));
+    free_drbg(drbg);
+}
+
+/* Whatever the length is: blocks, and less. */
+static void what_was_handed_out_is_erased_and_nothing_else(void)
+{
+    if (has_no_batches()) {
+        return;
+    }
+    unsigned char out[64];
+    struct drng_drbg *drbg = ready_batch();
+    const uint8_t *batch = inside_batch(&drbg->generator);
+    size_t gone = 0;
+    for (size_t len = 1; len <= sizeof(out) && gone + len + 16 <= inside_batch_len; len++) {
+        take(drbg, out, len);
+        gone += len;
+        CU_ASSERT_TRUE(drng_is_wiped(batch, gone));
+        CU_ASSERT_FALSE(drng_is_wiped(batch + gone, 16));
+        CU_ASSERT_EQUAL(inside_batched(&drbg->generator), inside_batch_len - gone);
+    }
+    CU_ASSERT_TRUE(gone > inside_batch_len / 2);
+    free_drbg(drbg);
+}
+
+static uint64_t generate_requests_of(struct drng_drbg *drbg, unsigned draws)
+{
     unsigned char out[16];
+    take(drbg, out, sizeof(out));
+    const uint64_t before = inside_drbg(&drbg->generator)->reseed_counter;
+    for (unsigned i = 0; i < draws; i++) {
+        take(drbg, out, sizeof(out));
+    }
+    return inside_drbg(&drbg->generator)->reseed_counter - before;
+}
+
+static void without_a_batch_every_request_is_a_generate_request(void)
+{
+    if (has_no_batches()) {
+        return;
+    }
+    struct drng_drbg *drbg = ready_batch();
+    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 0);
+    free_drbg(drbg);
+    drbg = ready_drbg();
+    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 10);
+    free_drbg(drbg);
+}
+
+static void forget(struct drng_generator *generator)
+{
+    CU_ASSERT_EQUAL(drng_generator_uninstantiate(generator), DRNG_OK);
+}
+
+static void reseed(struct drng_generator *generator)
+{
+    CU_ASSERT_EQUAL(drng_generator_reseed(generator, false, nothing, nothing), DRNG_OK);
+}
+
+/* Also where the seed does not come, the batch is empty. */
+static void fail_to_reseed(struct drng_generator *generator)
+{
+    const unsigned char short_entropy[1] = {0};
+    const struct drng_bytes entropy = {short_entropy, sizeof(short_entropy)};
+    CU_ASSERT_NOT_EQUAL(drng_generator_reseed(generator, false, entropy, nothing), DRNG_OK);
+}
+
+static void draw_with_additional_input(struct drng_generator *generator)
+{
+    static const unsigned char additional[1];
+    unsigned char out[16];
+    const struct drng_bytes bytes = {additional, sizeof(additional)};
+    CU_ASSERT_EQUAL(drng_generator_generate(generator, out, sizeof(out), false, bytes), DRNG_OK);
+}
+
+static void a_batch_is_erased_when_its_bytes_are_outdated(void)
+{
+    if (has_no_batches()) {
+        return;
+    }
+    static void (*const events[])(struct drng_generator *) = {forget, reseed, fail_to_reseed,
+                                                              draw_with_additional_input};
+    unsigned char out[16];
+    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
+        struct drng_drbg *drbg = ready_batch();
+        take(drbg, out, sizeof(out));
+        CU_ASSERT_FALSE(drng_is_wiped(inside_batch(&drbg->generator), inside_batch_len));
+        events[i](&drbg->generator);
+        CU_ASSERT_EQUAL(inside_batched(&drbg->generator), 0);
+        CU_ASSERT_TRUE(drng_is_wiped(inside_batch(&drbg->generator), inside_batch_len));
+        free_drbg(drbg);
+    }
+}
+
+static void zeroization_includes_the_batch(void)
+{
+    if (has_no_batches()) {
+        return;
+    }
+    OSSL_FUNC_rand_verify_zeroization_fn *verify =
+        (OSSL_FUNC_rand_verify_zeroization_fn *)function_of(OSSL_FUNC_RAND_VERIFY_ZEROIZATION);
+    struct drng_drbg *drbg = ready_batch();
+    forget(&drbg->generator);
+    CU_ASSERT_EQUAL(verify(drbg), 1);
+    inside_batch(&drbg->generator)[inside_batch_len - 1] = 1;
+    CU_ASSERT_EQUAL(verify(drbg), 0);
+    free_drbg(drbg);
+}
+
+/* It would be short enough. */
+static void a_seed_for_another_is_not_of_the_batch(void)
+{
+    if (has_no_batches()) {
+        return;
+    }
+    enum { SEED = 32 };
+    OSSL_FUNC_rand_get_seed_fn *get_seed = (OSSL_FUNC_rand_get_seed_fn *)function_of(OSSL_FUNC_RAND_GET_SEED);
+    OSSL_FUNC_rand_clear_seed_fn *clear_seed = (OSSL_FUNC_rand_clear_seed_fn *)function_of(OSSL_FUNC_RAND_CLEAR_SEED);
+    unsigned char out[16];
+    unsigned char waiting[DRNG_WIDE_SLOT_SIZE];
     unsigned char *seed = NULL;
     struct drng_drbg *drbg = ready_batch();
     take(drbg, out, sizeof(out));
-    CU_ASSERT_EQUAL_FATAL(get_seed(drbg, &seed, 256, 32, 64, 0, NULL, 0), 32);
-    CU_ASSERT_EQUAL(drbg->secrets->stored, DRNG_STORE_SIZE - sizeof(out));
-    clear_seed(drbg, seed, 32);
-    drng_drbg_freectx(drbg);
+    memcpy(waiting, inside_batch(&drbg->generator), inside_batch_len);
+    const uint64_t requests = inside_drbg(&drbg->generator)->reseed_counter;
+    CU_ASSERT_EQUAL_FATAL(get_seed(drbg, &seed, 8 * SEED, SEED, 64, 0, NULL, 0), SEED);
+    CU_ASSERT_PTR_NULL(memmem(waiting, inside_batch_len, seed, 16));
+    CU_ASSERT_EQUAL(inside_drbg(&drbg->generator)->reseed_counter, requests + 1);
+    clear_seed(drbg, seed, SEED);
+    free_drbg(drbg);
 }
 
-static void a_freed_store_leaves_zeros(void)
+/* Also where the other is drng's own, and is seeded past get_seed. */
+static void a_seed_for_a_child_is_not_of_the_batch(void)
 {
-    if (has_no_stores()) {
+    if (has_no_batches()) {
         return;
     }
     unsigned char out[16];
     struct drng_drbg *drbg = ready_batch();
-    const uint8_t *store = drbg->store;
     take(drbg, out, sizeof(out));
-    drng_drbg_freectx(drbg);
-    CU_ASSERT_TRUE(drng_is_wiped(store, DRNG_STORE_SIZE));
+    const uint64_t requests = inside_drbg(&drbg->generator)->reseed_counter;
+    struct drng_drbg *child =
+        ((OSSL_FUNC_rand_newctx_fn *)function_of(OSSL_FUNC_RAND_NEWCTX))(batching, drbg, drng_drbg_functions);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(child);
+    CU_ASSERT_EQUAL(drng_generator_instantiate(&child->generator, false, nothing), DRNG_OK);
+    CU_ASSERT_EQUAL(inside_drbg(&drbg->generator)->reseed_counter, requests + 1);
+    CU_ASSERT_EQUAL(inside_batched(&drbg->generator), 0); /* the child's address was additional input */
+    free_drbg(child);
+    free_drbg(drbg);
+}
+
+static void a_freed_batch_leaves_zeros(void)
+{
+    if (has_no_batches()) {
+        return;
+    }
+    unsigned char out[16];
+    struct drng_drbg *drbg = ready_batch();
+    const uint8_t *batch = inside_batch(&drbg->generator);
+    take(drbg, out, sizeof(out));
+    free_drbg(drbg);
+    CU_ASSERT_TRUE(drng_is_wiped(batch, inside_batch_len));
 }
 
 /* ---- Core dumps ---- */
 
-/* Key and V, and the first bytes that wait in a store; told in blocks of 16 bytes. */
+/* Key and V, and the first bytes that wait in a batch; told in blocks of 16 bytes. */
 enum { SECRETS_LEN = DRNG_AES_MAX_KEY + 2 * DRNG_AES_BLOCK, MARKER_LEN = 32 };
 
 struct crash {
@@ -311,16 +357,17 @@ static int crash_with_secrets(const struct crash *crash)
 {
     struct rlimit core;
     struct drng_drbg *drbg = ready_batch();
-    const struct drng_ctr_drbg *secret = &drbg->secrets->drbg;
-    (void)drng_drbg_generate(drbg, marker, sizeof(marker), 0, 0, NULL, 0);
-    if (crash->dump_secrets && (!allow_dump(secret) || !allow_dump(drbg->store))) {
+    const struct drng_ctr_drbg *secret = inside_drbg(&drbg->generator);
+    const uint8_t *batch = inside_batch(&drbg->generator);
+    take(drbg, marker, sizeof(marker));
+    if (crash->dump_secrets && (!allow_dump(secret) || !allow_dump(batch))) {
         return 1;
     }
     if (write(crash->tell, marker, sizeof(marker)) != sizeof(marker) ||
         write(crash->tell, secret->key, sizeof(secret->key)) != sizeof(secret->key) ||
         write(crash->tell, secret->v, sizeof(secret->v)) != sizeof(secret->v) ||
-        write(crash->tell, drbg->store + sizeof(marker), DRNG_AES_BLOCK) != DRNG_AES_BLOCK ||
-        chdir(crash->directory) != 0 || getrlimit(RLIMIT_CORE, &core) != 0) {
+        write(crash->tell, batch + sizeof(marker), DRNG_AES_BLOCK) != DRNG_AES_BLOCK || chdir(crash->directory) != 0 ||
+        getrlimit(RLIMIT_CORE, &core) != 0) {
         return 2;
     }
     core.rlim_cur = core.rlim_max;
@@ -365,7 +412,7 @@ static unsigned occurrences(const char *path, const unsigned char *what, size_t 
     return found;
 }
 
-/* How many of Key's halves, V and a block of the store are in the core of a process that dies with them in use. */
+/* How many of Key's halves, V and a block of the batch are in the core of a process that dies with them in use. */
 static unsigned secrets_in_core(bool dump_secrets, bool at_its_exit)
 {
     char directory[] = "/tmp/drng-core-XXXXXX";
@@ -488,13 +535,14 @@ static const struct unit_test tests[] = {
     {"secrets lie in guarded pages", secrets_lie_in_guarded_pages},
     {"seeds lie in guarded pages", seeds_lie_in_guarded_pages},
     {"a freed generator leaves zeros", a_freed_generator_leaves_zeros},
-    {"a store lies in guarded pages", a_store_lies_in_guarded_pages},
+    {"a batch lies in guarded pages", a_batch_lies_in_guarded_pages},
     {"what was handed out is erased and nothing else", what_was_handed_out_is_erased_and_nothing_else},
-    {"without a store every request is a Generate request", without_a_store_every_request_is_a_generate_request},
-    {"a store is erased when its bytes are outdated", a_store_is_erased_when_its_bytes_are_outdated},
-    {"zeroization includes the store", zeroization_includes_the_store},
-    {"a seed for a child is no piece", a_seed_for_a_child_is_no_piece},
-    {"a freed store leaves zeros", a_freed_store_leaves_zeros},
+    {"without a batch every request is a Generate request", without_a_batch_every_request_is_a_generate_request},
+    {"a batch is erased when its bytes are outdated", a_batch_is_erased_when_its_bytes_are_outdated},
+    {"zeroization includes the batch", zeroization_includes_the_batch},
+    {"a seed for another is not of the batch", a_seed_for_another_is_not_of_the_batch},
+    {"a seed for a child is not of the batch", a_seed_for_a_child_is_not_of_the_batch},
+    {"a freed batch leaves zeros", a_freed_batch_leaves_zeros},
     {"a core dump holds no secrets", a_core_dump_holds_no_secrets},
     {"a normal exit leaves nothing", a_normal_exit_leaves_nothing},
     {"nothing lies in shared memory", nothing_lies_in_shared_memory},

@@ -1,78 +1,64 @@
 /*
  * A thread's generators are those of the library context that it draws under, also if a signal handler draws under
- * another one at any instruction: the two contexts share the place where the thread remembers its generators.
+ * another one at any instruction, or is refused there.
  */
 
 #include <stdio.h>
+#include <string.h>
 
-#include "provider/rand/drbg.h"
+#include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/process/init.h"
 #include "tests/process/kernel.h"
 #include "tests/process/step.h"
 #include "tests/provider/fake_core.h"
+#include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
-/* The first and the last share a place: a thread remembers two. */
 enum { CONTEXTS = 3, OWN = 0, OTHERS = CONTEXTS - 1, LEN = 16 };
 
 static struct drng_provctx *provctx[CONTEXTS];
 static const struct drng_provctx *drawn_from; /* whose generator has to serve now */
 static unsigned wrong;
-static size_t steps;
+static size_t served; /* of the handlers' draws */
+static size_t refused;
 
-OSSL_FUNC_rand_generate_fn __real_drng_drbg_generate;
-OSSL_FUNC_rand_generate_fn __wrap_drng_drbg_generate;
+enum drng_result __real_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len,
+                                                bool prediction_resistance, struct drng_bytes additional);
+enum drng_result __wrap_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len,
+                                                bool prediction_resistance, struct drng_bytes additional);
 
-int __wrap_drng_drbg_generate(void *vdrbg, unsigned char *out, size_t out_len, unsigned strength,
-                              int prediction_resistance, const unsigned char *additional, size_t additional_len)
+enum drng_result __wrap_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len,
+                                                bool prediction_resistance, struct drng_bytes additional)
 {
-    const struct drng_drbg *drbg = vdrbg;
-    wrong += drbg->provctx != drawn_from;
-    return __real_drng_drbg_generate(vdrbg, out, out_len, strength, prediction_resistance, additional, additional_len);
+    wrong += g->parent == NULL || g->parent->source_arg != drawn_from; /* the primary's source is its instance */
+    return __real_drng_generator_generate(g, out, len, prediction_resistance, additional);
 }
 
-static void draw(size_t context)
+static bool draw(size_t context)
 {
     unsigned char out[LEN];
+    memset(out, 0xaa, sizeof(out));
     drawn_from = provctx[context];
-    CU_ASSERT_EQUAL(drng_random_bytes(provctx[context], OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 256), 1);
+    const bool drew = drng_random_bytes(provctx[context], OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 256) == 1;
+    wrong += drew == bytes_are(out, sizeof(out), 0);
+    return drew;
 }
 
 static void draw_own(void)
 {
-    draw(OWN);
+    CU_ASSERT_TRUE(draw(OWN));
 }
 
 static void draw_others(const struct step *step)
 {
     if (step->inside) {
         const struct drng_provctx *before = drawn_from;
-        draw(OTHERS);
+        const bool drew = draw(OTHERS);
         drawn_from = before;
-        steps++;
+        served += drew;
+        refused += !drew;
     }
-}
-
-static int thread_start(const OSSL_CORE_HANDLE *handle, OSSL_thread_stop_handler_fn stop, void *arg)
-{
-    (void)handle;
-    (void)stop;
-    (void)arg;
-    return 1;
-}
-
-/* fake_core, where the end of a thread is reported to one instance alone. */
-static const OSSL_DISPATCH *core_for_many(void)
-{
-    static OSSL_DISPATCH core[32];
-    for (size_t i = 0; fake_core[i].function_id != 0; i++) {
-        core[i] = fake_core[i];
-        if (core[i].function_id == OSSL_FUNC_CORE_THREAD_START) {
-            core[i].function = (void (*)(void))thread_start;
-        }
-    }
-    return core;
 }
 
 static void load_all(void)
@@ -81,26 +67,27 @@ static void load_all(void)
     fake_core_set("request_mixing", "no");
     for (size_t i = 0; i < CONTEXTS; i++) {
         void *loaded = NULL;
-        CU_ASSERT_EQUAL_FATAL(init_function()(fake_handle, core_for_many(), &functions, &loaded), 1);
+        CU_ASSERT_EQUAL_FATAL(init_function()(fake_handle, fake_core, &functions, &loaded), 1);
         provctx[i] = loaded;
-        draw(i);
+        CU_ASSERT_TRUE(draw(i));
     }
     CU_ASSERT_TRUE_FATAL(step_open((const void *)(uintptr_t)drng_random_bytes));
 }
 
-/* With its own place remembered before, and with the other's there. */
 static void a_handler_under_another_context_changes_nothing(void)
 {
     load_all();
-    draw(OWN);
+    draw_own();
     step_run(draw_own, draw_others);
-    draw(OWN);
-    draw(OTHERS);
+    draw_own();
+    CU_ASSERT_TRUE(draw(OTHERS));
     step_run(draw_own, draw_others);
-    draw(OTHERS);
-    draw(OWN);
+    CU_ASSERT_TRUE(draw(OTHERS));
+    draw_own();
     CU_ASSERT_EQUAL(wrong, 0);
-    CU_ASSERT_TRUE(steps > 100);
+    /* Before its thread's call has begun, and in it. */
+    CU_ASSERT_TRUE(served > 10);
+    CU_ASSERT_TRUE(refused > 100);
 }
 
 static const struct unit_test tests[] = {

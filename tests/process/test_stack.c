@@ -142,7 +142,7 @@ static void generate(void)
 
 static struct drng_bytes entropy(void)
 {
-    return (struct drng_bytes){now.entropy, use_df ? length : drng_ctr_drbg_seedlen(key_len)};
+    return (struct drng_bytes){now.entropy, use_df ? length : DRNG_DRBG_SEEDLEN(key_len)};
 }
 
 static void instantiate(void)
@@ -180,6 +180,7 @@ static void prepare_seed(void)
     instruction = (struct drng_instruction){.row = &row, .counters = &counters.instructions[FIRST]};
     policy = (struct drng_seed_policy){
         .instructions = {[FIRST] = &instruction}, .aes = aes, .conditioner = conditioner, .counters = &counters};
+    drng_seed_settle_budgets(&policy);
 }
 
 static void prepare(const struct secrets *with)
@@ -261,7 +262,7 @@ static void add_keystream(const struct drng_ctr_drbg *model, size_t blocks)
 static void take(struct drng_ctr_drbg *model, const uint8_t *temp, const uint8_t *provided)
 {
     uint8_t state[DRNG_DRBG_MAX_SEEDLEN];
-    for (size_t i = 0; i < drng_ctr_drbg_seedlen(key_len); i++) {
+    for (size_t i = 0; i < DRNG_DRBG_SEEDLEN(key_len); i++) {
         state[i] = temp[i] ^ provided[i];
     }
     memcpy(model->key, state, key_len);
@@ -282,7 +283,7 @@ static void add_df(uint8_t *provided, const uint8_t *input, size_t len)
     enum { LONGEST = 8 + ALL_TO + 2 * BLOCK, CHAINS = 3 };
     static const uint8_t fixed_key[DRNG_AES_MAX_KEY] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
                                                         16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-    uint8_t s[LONGEST] = {0, 0, (uint8_t)(len >> 8), (uint8_t)len, 0, 0, 0, (uint8_t)drng_ctr_drbg_seedlen(key_len)};
+    uint8_t s[LONGEST] = {0, 0, (uint8_t)(len >> 8), (uint8_t)len, 0, 0, 0, (uint8_t)DRNG_DRBG_SEEDLEN(key_len)};
     uint8_t chains[CHAINS][BLOCK] = {{0}};
     uint8_t result[CHAINS * BLOCK];
     memcpy(s + 8, input, len);
@@ -292,13 +293,13 @@ static void add_df(uint8_t *provided, const uint8_t *input, size_t len)
         drng_aes_portable.cbc(fixed_key, key_len, chains[i], NULL, iv, 1);
         drng_aes_portable.cbc(fixed_key, key_len, chains[i], NULL, s, (8 + len + 1 + BLOCK - 1) / BLOCK);
     }
-    secrets_add("a chain of df", chains, drng_ctr_drbg_seedlen(key_len));
+    secrets_add("a chain of df", chains, DRNG_DRBG_SEEDLEN(key_len));
     add_schedule("a round key of df", chains[0]);
     uint8_t x[BLOCK];
     memcpy(x, (uint8_t *)chains + key_len, BLOCK);
     drng_aes_portable.cbc(chains[0], key_len, x, result, NULL, CHAINS);
-    memcpy(provided, result, drng_ctr_drbg_seedlen(key_len));
-    secrets_add("provided_data", provided, drng_ctr_drbg_seedlen(key_len));
+    memcpy(provided, result, DRNG_DRBG_SEEDLEN(key_len));
+    secrets_add("provided_data", provided, DRNG_DRBG_SEEDLEN(key_len));
 }
 
 static void take_in(struct drng_ctr_drbg *model, uint8_t *provided)
@@ -529,7 +530,8 @@ static void a_wipe_has_no_gap(void)
 
 static void get_seed(void)
 {
-    status = drng_seed_get(&policy, &reader, out, SEED_LEN);
+    enum drng_source served;
+    status = drng_seed_get(&policy, &reader, out, SEED_LEN, &served);
 }
 
 static void add_seed_and_key(struct drng_ctr_drbg *model)

@@ -31,6 +31,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
+#include "mixing/memory/wipe.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/process/init.h"
 #include "tests/process/kernel.h"
@@ -145,13 +146,13 @@ static bool open_own(void)
     return rand_ctx != NULL;
 }
 
-/* With a store that the two draws of prepare() use up. */
+/* With a batch that the two draws of prepare() use up. */
 static bool open_before_a_refill(void)
 {
-    enum { STORE = 1024, LATER = 2 };
+    enum { BATCHED = 768, LATER = 2 };
     unsigned char piece[DRAW];
     bool drawn = open_own();
-    for (size_t i = 0; i < STORE / DRAW - LATER && drawn; i++) {
+    for (size_t i = 0; i < BATCHED / DRAW - LATER && drawn; i++) {
         drawn = draw_generate(piece);
     }
     return drawn;
@@ -343,15 +344,16 @@ static void make_child(const struct step *step, bool bare)
 
 /*
  * By clone() and by fork(), of a seed by both in turns; a copy of the machine runs no handlers of fork(), so by
- * clone(). The handlers that fork() runs are not made for every moment of libcrypto's and of libc's: malloc()'s locks.
+ * clone(). Where the kernel does not wipe, the handler of fork() does. The handlers that fork() runs are not made for
+ * every moment of libcrypto's and of libc's: malloc()'s locks.
  */
 static void fork_here(const struct step *step)
 {
     if (!is_taken(step)) {
         return;
     }
-    const bool forks = step->inside && !kernel_copies() && (way->draws || count % 2 == 0);
-    const bool clones = way->draws || !forks;
+    const bool forks = step->inside && !kernel_copies() && (way->draws || count % 2 == 0 || !kernel_wipes_clones());
+    const bool clones = (way->draws || !forks) && (kernel_wipes_clones() || kernel_copies());
     if (forks) {
         make_child(step, false);
     }
@@ -442,19 +444,6 @@ static bool all_are_served(void)
 }
 
 /*
- * Where the kernel wipes, a request looks last at memory that is wiped, and in a copy of the machine at the clock
- * device. Where it does not, it asks for the process id;
- * and what it compares that with is ordinary memory, which fork()'s handlers change a little longer.
- */
-static bool has_looked(const struct record *last)
-{
-    if (kernel_wiped_mappings() > 0 || kernel_copies()) {
-        return last->inside && last->touched != 0;
-    }
-    return !last->bare || last->system_call == SYS_getpid;
-}
-
-/*
  * The children by fork(), or those by clone(), that hold their parent's output: the last ones, from the last look on.
  */
 static bool only_the_last_hold_the_same(const unsigned char parents[DRAW], bool bare)
@@ -479,7 +468,7 @@ static bool only_the_last_hold_the_same(const unsigned char parents[DRAW], bool 
     if (first == NULL) {
         return scene_says("no child after the request's end holds what its parent holds");
     }
-    if (!has_looked(first)) {
+    if (!first->inside || first->touched == 0) {
         return scene_says("%s is the first to hold its parent's output, and nothing was looked at",
                           child_text((size_t)(first - records)));
     }
@@ -495,7 +484,8 @@ static int judge(const struct record *parent)
     bool good = atomic_load(&parent->outcome) == SERVED || scene_says("the parent was not served");
     good = all_are_served() && good;
     if (way->draws) {
-        good = only_the_last_hold_the_same(parent->first, true) && good;
+        good =
+            ((!kernel_wipes_clones() && !kernel_copies()) || only_the_last_hold_the_same(parent->first, true)) && good;
         good = (kernel_copies() || only_the_last_hold_the_same(parent->first, false)) && good;
     }
     blocks = calloc((count + 1) * 2 * DRAW / BLOCK, sizeof(*blocks));
@@ -549,6 +539,7 @@ static int play_forks(void)
 
 static size_t round_number;
 static size_t refused;
+static size_t not_zeros; /* of those that were refused */
 
 /* While a generator gets its first seed the handler draws from public, which is there: it has none to give before. */
 static bool draw_in_handler(unsigned char bytes[DRAW])
@@ -556,7 +547,7 @@ static bool draw_in_handler(unsigned char bytes[DRAW])
     return way->warm ? draw(bytes) : draw_rand_bytes(bytes);
 }
 
-/* A draw may be refused in the middle of another: better than to wait for itself, or to put out the same. */
+/* In the middle of another a draw is refused: better than to wait for itself, or to put out the same. */
 static void draw_here(const struct step *step)
 {
     if (!step->inside || !is_taken(step) || step->index % ROUNDS != round_number) {
@@ -566,8 +557,10 @@ static void draw_here(const struct step *step)
     record->index = step->index;
     record->at = step->at;
     record->inside = true;
+    memset(record->first, 0xaa, DRAW);
     const bool served = draw_in_handler(record->first);
     refused += !served;
+    not_zeros += !served && !drng_is_wiped(record->first, DRAW);
     atomic_store(&record->outcome, served ? SERVED : REFUSED);
 }
 
@@ -604,6 +597,9 @@ static int play_signals(void)
     if (wrong > 0) {
         good = scene_says("%zu blocks of %zu are another's, or of a known key", wrong, block_count);
     }
+    if (refused == 0 || not_zeros > 0) {
+        good = scene_says("%zu of %zu refused draws have put out something", not_zeros, refused);
+    }
     (void)printf("  %s: %zu draws in a signal handler, %zu of them refused\n", way->name, count, refused);
     return good ? 0 : 3;
 }
@@ -628,19 +624,19 @@ static bool is_one_of(const char *name, const char *const *names)
 }
 
 /*
- * With a store what hands out and what fills it, wherever the seed is from; without one all but the filling. With
+ * With batches what hands out and what fills one, wherever the seed is from; without one all but the filling. With
  * request mixing all that serves requests: the others execute the same instructions again, and what is drawn after them
  * differs all the more.
  */
 static bool is_of(const char *name, const char *line, enum scene_cpu cpu)
 {
-    static const char *const with_store[] = {"generate", "refill", "random-bytes", NULL};
-    static const char *const only_with_store[] = {"refill", NULL};
+    static const char *const with_batch[] = {"generate", "refill", "random-bytes", NULL};
+    static const char *const only_with_batch[] = {"refill", NULL};
     static const char *const without_requests[] = {"seed-source", "reseed", "first-seed", NULL};
     if (strcmp(line, BATCH) == 0) {
-        return cpu == SCENE_AS_IT_IS && is_one_of(name, with_store);
+        return cpu == SCENE_AS_IT_IS && is_one_of(name, with_batch);
     }
-    return !is_one_of(name, only_with_store) && (strcmp(line, MIXING) != 0 || !is_one_of(name, without_requests));
+    return !is_one_of(name, only_with_batch) && (strcmp(line, MIXING) != 0 || !is_one_of(name, without_requests));
 }
 
 /* Each line on one CPU: where the words of the requests tell nobody apart, on the one whose seeds take more steps. */

@@ -1,4 +1,6 @@
-/* Threads: generators of their own, nothing left behind, and forks out of the middle of it all; built also with stores.
+/*
+ * Threads: generators of their own, nothing left behind, and forks out of the middle of it all; built also with
+ * batches.
  */
 
 #define _GNU_SOURCE

@@ -18,7 +18,7 @@
 #include "mixing/aes/aes.h"
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/df.h"
-#include "mixing/entropy/cbc_mac.h"
+#include "mixing/entropy/conditioner.h"
 #include "mixing/entropy/fused_mac.h"
 #include "mixing/entropy/hmac.h"
 #include "mixing/machine/cpu.h"
@@ -152,21 +152,21 @@ static void cbc(void)
 
 static void cbc_mac(void)
 {
-    struct drng_cbc_mac mac;
+    struct drng_conditioner conditioner;
     uint8_t key[DRNG_MAC_KEY_LEN];
     uint8_t data[8 * BLOCK];
     fill_with_secret(key, sizeof(key));
     fill_with_secret(data, sizeof(data));
-    drng_cbc_mac_begin(&mac, aes, key);
-    drng_cbc_mac_update(&mac, data, sizeof(data) / BLOCK);
-    must_be_secret(mac.state, sizeof(mac.state));
+    drng_conditioner_begin(&conditioner, DRNG_CBC_MAC, aes, key);
+    drng_conditioner_update(&conditioner, data, sizeof(data));
+    must_be_secret(conditioner.cbc_mac.state, sizeof(conditioner.cbc_mac.state));
 }
 
 /* The words are tested, and tests branch: the key is the secret here. */
 static void rdrand_mac(void)
 {
     struct drng_health health = {0};
-    struct drng_cbc_mac mac;
+    struct drng_conditioner conditioner;
     struct drng_cpu cpu;
     uint8_t key[DRNG_MAC_KEY_LEN];
     uint64_t retries = 0;
@@ -175,9 +175,9 @@ static void rdrand_mac(void)
         return;
     }
     fill_with_secret(key, sizeof(key));
-    drng_cbc_mac_begin(&mac, aes, key);
-    must_work(drng_fused_mac(&mac, &health, 16, &retries));
-    must_be_secret(mac.state, sizeof(mac.state));
+    drng_conditioner_begin(&conditioner, DRNG_CBC_MAC, aes, key);
+    must_work(drng_fused_mac(&conditioner.cbc_mac, &health, 16, &retries));
+    must_be_secret(conditioner.cbc_mac.state, sizeof(conditioner.cbc_mac.state));
 }
 
 static void hmac(void)
@@ -202,7 +202,7 @@ static void df(void)
     const struct drng_bytes inputs[] = {{input, 48}, {input, 7}, {input, sizeof(input)}};
     for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
         drng_block_cipher_df(aes, key_lens[k], out, inputs, 3);
-        must_be_secret(out, drng_ctr_drbg_seedlen(key_lens[k]));
+        must_be_secret(out, DRNG_DRBG_SEEDLEN(key_lens[k]));
     }
 }
 
@@ -247,7 +247,7 @@ static void ctr_drbg(void)
     struct drng_ctr_drbg drbg;
     fill_with_secret(secret, sizeof(secret));
     for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
-        const struct drng_bytes seed = {secret, drng_ctr_drbg_seedlen(key_lens[k])};
+        const struct drng_bytes seed = {secret, DRNG_DRBG_SEEDLEN(key_lens[k])};
         must_work(drng_ctr_drbg_instantiate(&drbg, aes, key_lens[k], true, seed, seed, nothing, 0));
         use_drbg(&drbg, seed, seed);
         must_work(drng_ctr_drbg_instantiate(&drbg, aes, key_lens[k], false, seed, nothing, nothing, 0));

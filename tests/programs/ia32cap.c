@@ -7,13 +7,13 @@
 
 #include <openssl/crypto.h>
 
-#include "provider/ia32cap.h"
+#include "provider/masks.h"
 
 /* A CPU with everything, from which the variable of this environment takes. */
 static struct drng_evidence masked_from_everything(void)
 {
     struct drng_evidence evidence = {.cpu = {.has = {true, true}, .aes = true, .vaes256 = true, .vaes512 = true}};
-    drng_ia32cap_apply(&evidence, OpenSSL_version(OPENSSL_VERSION_STRING));
+    drng_masks_apply(&evidence, OpenSSL_version(OPENSSL_VERSION_STRING));
     return evidence;
 }
 

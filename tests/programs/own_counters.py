@@ -10,7 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from scripts.drng_status import elf, stats
+from scripts.drng.status import elf, stats
 
 
 class OwnMemory:

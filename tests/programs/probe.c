@@ -2,12 +2,15 @@
  * probe.c - draws bytes as any program does and says, as JSON, who served: for the tests that start processes.
  *
  * The bytes themselves are not printed. openssl.cnf is read first, as the openssl command and everything with TLS do;
- * with an argument it is not, and the first call is RAND_bytes() or RAND_get0_primary(): "bytes" or "primary".
+ * with "bytes" or "primary" it is not, and the first call is RAND_bytes() or RAND_get0_primary(). With "again" it is
+ * read, a byte is drawn, and it is read once more, as by a program that calls CONF_modules_load_file() itself; with
+ * "twice" it is read twice before the first byte.
  */
 
 #include <stdio.h>
 #include <string.h>
 
+#include <openssl/conf.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -99,6 +102,12 @@ int main(int argc, char **argv)
         (void)RAND_get0_primary(NULL);
     } else if (argc < 2 || strcmp(argv[1], "bytes") != 0) {
         (void)OPENSSL_init_crypto(OPENSSL_INIT_LOAD_CONFIG, NULL);
+        if (argc > 1 && strcmp(argv[1], "again") == 0) {
+            (void)RAND_bytes(bytes, sizeof(bytes));
+        }
+        if (argc > 1) {
+            (void)CONF_modules_load_file(NULL, NULL, 0);
+        }
         ERR_clear_error(); /* what failed there is seen in who serves */
     }
     const int drawn = RAND_bytes(bytes, sizeof(bytes));

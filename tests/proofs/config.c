@@ -12,12 +12,11 @@
 #include <openssl/params.h>
 
 #include "proof.h"
-#include "provider/observe/messages.h"
+#include "provider/errors.h"
 
-enum { MOST = 12, VALUES = 7, ALLOWED_SIZE = 64 }; /* no allowed value is as long as MOST */
+enum { MOST = 12, VALUES = 6, ALLOWED_SIZE = 64 }; /* no allowed value is as long as MOST */
 
-static const char *const names[VALUES] = {"source",      "fallback", "os_mixing", "request_mixing",
-                                          "conditioner", "claim",    "batch"};
+static const char *const names[VALUES] = {"source", "fallback", "os_mixing", "request_mixing", "conditioner", "batch"};
 
 static char value[VALUES][MOST + 1];
 static bool is_set[VALUES];
@@ -69,14 +68,15 @@ int snprintf(char *text, size_t room, const char *format, ...)
     return (int)len;
 }
 
-void drng_raise_and_log_at(const struct drng_core *core, const char *file, int line, const char *function,
-                           enum drng_reason reason, const char *format, ...)
+void drng_raise_at(const struct drng_core *core, bool loads_not, const char *file, int line, const char *function,
+                   enum drng_reason reason, const char *format, ...)
 {
     va_list arguments;
     (void)core;
     (void)file;
     (void)line;
     (void)function;
+    CLAIM(loads_not, "it goes to the system log, too");
     (void)format;
     CLAIM(reason == DRNG_R_CONFIG_VALUE, "the reason is named");
     va_start(arguments, format);
@@ -127,8 +127,7 @@ static bool all_are_allowed(void)
     return (has_default(0, "auto") || has(0, "rdseed") || has(0, "rdrand")) &&
            (has_default(1, "yes") || has(1, "no")) && (has_default(2, "yes") || has(2, "no")) &&
            (has_default(3, "auto") || has(3, "yes") || has(3, "no")) &&
-           (has_default(4, "cbc-mac") || has(4, "hmac-sha256")) && (has_default(5, "design") || has(5, "certified")) &&
-           (has_default(6, "no") || has(6, "yes"));
+           (has_default(4, "cbc-mac") || has(4, "hmac-sha256")) && (has_default(5, "no") || has(5, "yes"));
 }
 
 void prove_config(void)
@@ -155,7 +154,6 @@ void prove_config(void)
     CLAIM(is_choice(2, "yes", "no", config.os_mixing), "os_mixing");
     CLAIM(is_mixing(&config), "request_mixing");
     CLAIM(is_choice(4, "cbc-mac", "hmac-sha256", config.conditioner == DRNG_CBC_MAC), "conditioner");
-    CLAIM(is_choice(5, "design", "certified", !config.certified), "claim");
-    CLAIM(is_choice(6, "no", "yes", !config.batch), "batch");
+    CLAIM(is_choice(5, "no", "yes", !config.batch), "batch");
     REACHED("a section");
 }

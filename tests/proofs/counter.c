@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-#include "mixing/aes/aes_vaes512.c"
+#ifndef LANE_BLOCKS
+#define LANE_BLOCKS 1
+#endif
+#include "mixing/aes/lanes_x86.h"
 #include "proof.h"
 
 static u128 v_of(struct drng_counter counter)
@@ -37,14 +40,6 @@ static u128 number_of_vector(__m128i block)
     return number_of(bytes);
 }
 
-/* V as the kernels read it. */
-static __m128i vector_of(struct drng_counter counter)
-{
-    uint8_t bytes[16];
-    drng_counter_store(bytes, counter);
-    return drng_counter_loaded(bytes);
-}
-
 void prove_scalar(void)
 {
     struct drng_counter counter = any_counter();
@@ -61,50 +56,20 @@ void prove_scalar(void)
     REACHED("a counter");
 }
 
-/* Less than 2^63 is added: 65,536 bytes are 4,096 blocks. */
-static long long any_few(void)
+/* Any block of the most lanes that a kernel has, at any distance that a request has: 65,536 bytes are 4,096 blocks. */
+void prove_lanes(void)
 {
-    const long long n = nondet_long();
-    ASSUME(n >= 1 && n <= 5000);
-    return n;
-}
-
-void prove_128_bits(void)
-{
+    enum { LANES = 10 };
     const struct drng_counter counter = any_counter();
-    const u128 v = v_of(counter);
-    const long long at = any_few();
-    const int n = (int)any_few();
-    const __m128i from = drng_counter_plus(vector_of(counter), _mm_set_epi64x(0, at));
-    CLAIM(number_of_vector(drng_counter_block(from, n)) == v + (u128)at + (u128)n, "the block V + at + n");
-    REACHED("blocks");
-}
-
-/* Two counters of which each has any distance from V. */
-void prove_256_bits(void)
-{
-    const struct drng_counter counter = any_counter();
-    const u128 v = v_of(counter);
-    const long long n[2] = {any_few(), any_few()};
-    const __m256i wide = _mm256_broadcastsi128_si256(vector_of(counter));
-    const __m256i distance = {{_mm_set_epi64x(0, n[0]), _mm_set_epi64x(0, n[1])}};
-    const __m256i blocks = drng_counter_blocks(wide, _mm256_add_epi64(wide, distance));
+    const size_t at = nondet_size();
     const unsigned i = nondet_unsigned();
-    ASSUME(i < 2);
-    CLAIM(number_of_vector(blocks.lane[i]) == v + (u128)n[i], "two blocks at once");
-    REACHED("blocks");
-}
-
-void prove_512_bits(void)
-{
-    const struct drng_counter counter = any_counter();
-    const u128 v = v_of(counter);
-    const long long n[4] = {any_few(), any_few(), any_few(), any_few()};
-    const __m512i wide = _mm512_broadcast_i32x4(vector_of(counter));
-    const __m512i blocks =
-        counter_blocks(wide, _mm512_add_epi64(wide, _mm512_set_epi64(0, n[3], 0, n[2], 0, n[1], 0, n[0])));
-    const unsigned i = nondet_unsigned();
-    ASSUME(i < 4);
-    CLAIM(number_of_vector(blocks.lane[i]) == v + (u128)n[i], "four blocks at once");
+    const unsigned place = nondet_unsigned();
+    uint8_t bytes[16];
+    lane block[LANES];
+    ASSUME(at <= 5000 && i < LANES && place < LANE_BLOCKS);
+    drng_counter_store(bytes, counter);
+    count(bytes, at, block, LANES);
+    CLAIM(number_of_vector(lane_block(block[i], place)) == v_of(counter) + at + LANE_BLOCKS * i + place + 1,
+          "each block is that of its own counter");
     REACHED("blocks");
 }

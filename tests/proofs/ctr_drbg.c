@@ -40,7 +40,7 @@ void drng_block_cipher_df(const struct drng_aes *aes, size_t key_len, uint8_t ou
     CLAIM(len <= UINT32_MAX, "L has 32 bits");
     df_count = count;
     df_calls++;
-    memcpy(out, derived, drng_ctr_drbg_seedlen(key_len));
+    memcpy(out, derived, DRNG_DRBG_SEEDLEN(key_len));
 }
 
 static bool is_same(struct drng_bytes a, struct drng_bytes b)

@@ -1,26 +1,27 @@
 /*
  * fork.pml - requests of one generator in processes that fork at any step: no two processes put out a block under the
- * same Key and V, and nobody waits for ever.
+ * same Key and V, no two threads use one state at once, and nobody waits for ever.
  *
  * A process is its memory. A frame is what a thread, or a signal handler on top of it, is doing: each step below is one
  * access to memory that others may come between. The code that a step stands for is named beside it, and
  * tests/system/test_proofs.py compares these names with the code: "function: text".
  *
  * Key and V are a pair of numbers: which seed, and how many requests since. Seed 0 is memory that was wiped. A seed is
- * another number whenever one is taken. What a frame has put out stays, so a block under the same pair is seen.
+ * another number whenever one is taken. What a frame has put out stays, so a block under the same pair is seen. A
+ * generator has a slot; a handler in a child may give it another one.
  *
  * What may happen between any two steps, as often as FORKS, SIGNALS and CANCELS say:
  * - a signal handler forks; its child goes on in the interrupted code, and so does the parent;
  * - a signal handler draws from the same generator;
- * - a thread that may be cancelled ends.
+ * - a thread is cancelled while its source of seeds is at work.
  *
- * KERNEL_WIPES    the kernel wipes pages in a child (MADV_WIPEONFORK); otherwise ids of processes tell them apart
+ * KERNEL_WIPES    the kernel wipes pages in a child (MADV_WIPEONFORK); otherwise the handler of pthread_atfork() does
  * RAW_CLONE       clone() makes the children, so that no handler of pthread_atfork() runs in them
- * SAME_ID         a child may have the id of the process that forked it: both are the first of a PID namespace
  * THREADS         1 or 2 threads share the generator, under its lock
  *
- * Protections that can be taken out, and then an error must be found: NO_LOOK_AFTER, NO_EPOCH_OF_SEED, NO_BUSY,
- * MARK_IS_WIPED, FORGET_AFTER_MARK, CANCELLABLE, SIGNALS_WHILE_WIPING, ID_IS_ENOUGH, NO_WIPE.
+ * Protections that can be taken out, and then an error must be found: NO_LOOK_AFTER, NO_START_OVER, NO_REFUSAL,
+ * SAME_SLOT, CANCELLABLE, NO_WIPE; and SHARES, the defect of 0.2.0: a handler shared a lock that its thread held, and the
+ * mutex was given back before the note of who holds it went.
  */
 
 #ifndef FORKS
@@ -38,34 +39,37 @@
 
 #define PROCESSES (1 + FORKS)
 #define FRAMES    (THREADS + SIGNALS + 3 * FORKS)
+#define SLOTS     (1 + SIGNALS)
 #define SEEDS     16
 #define NOBODY    255
 #define MOST_COUNT (3 + THREADS + SIGNALS)
 
 mtype = {
-    lock, ask, enter, claim_owner, wipe, own, busy, take, has_seed, forget, fill, instantiate, ready, note_epoch,
-    counter, generate, update, leave, still, forget_state, clear, clear_again, unlock, apart_ask, apart_seed,
-    apart_still, in_child, finished
+    enter, note, begin, again, replace, pick, take, hold, fresh, wipe, stamp, has_seed, fill, instantiate, counter,
+    generate, update, release, give, leave, in_child
+};
+
+typedef place_of {
+    /* wiped in a child */
+    byte mutex;  /* the thread that has it; 0: nobody */
+    byte holder; /* the thread that has noted that it has it */
+    byte epoch;
+    byte generation;
+    byte seed;
+    byte count;
+    byte entropy;
 };
 
 typedef memory {
     /* wiped in a child */
     byte generation;
-    byte seed;
-    byte count;
-    byte entropy;
-    byte holder; /* the thread that holds it; 0: nobody */
+    place_of slot[SLOTS];
     /* kept */
-    bool is_ready;
-    byte under_way; /* the thread that is in the middle of a request; 0: nobody */
-    byte epoch;
+    byte inside[THREADS + 1]; /* by thread: the generation in which it entered; 0: it is in no call */
+    byte place;               /* the generator's slot */
+    byte slots;               /* how many are in use */
     byte last_generation;
     byte forking_generation;
-    byte owner;
-    bool wiping;
-    byte owners_generation;
-    /* the kernel's */
-    byte id;
 };
 
 typedef activity {
@@ -73,16 +77,15 @@ typedef activity {
     bool waits; /* a frame on top of it runs */
     byte below;
     mtype at;
-    mtype back; /* where a call of drng_epoch() returns to */
     byte process;
     byte thread;
-    byte got;
-    byte next;
+    byte before; /* what the thread had noted */
+    byte mine;   /* the generation of this attempt */
     byte epoch;
+    byte at_slot;
     byte key;
     byte v;
-    bool holds;
-    bool masked; /* signals are blocked, and cancellation is disabled */
+    bool shares;
 };
 
 memory mem[PROCESSES];
@@ -101,89 +104,48 @@ hidden byte top;
 hidden byte child;
 
 #define M mem[f[t].process]
+#define S M.slot[f[t].at_slot]
+#define NOTED M.inside[f[t].thread]
 
-inline put(key_, v_)
+inline wipe_slot(p_, s_)
 {
-    assert(key_ != 0); /* no block under memory that was wiped, and no request that fails */
-    assert(!put_out[key_ * MOST_COUNT + v_]);
-    put_out[key_ * MOST_COUNT + v_] = true;
+    mem[p_].slot[s_].mutex = 0;
+    mem[p_].slot[s_].holder = 0;
+    mem[p_].slot[s_].epoch = 0;
+    mem[p_].slot[s_].generation = 0;
+    mem[p_].slot[s_].seed = 0;
+    mem[p_].slot[s_].count = 0;
+    mem[p_].slot[s_].entropy = 0
 }
 
 inline wipe_all(p_)
 {
     mem[p_].generation = 0;
-#ifdef MARK_IS_WIPED
-    mem[p_].under_way = 0;
-#endif
-    mem[p_].seed = 0;
-    mem[p_].count = 0;
-    mem[p_].entropy = 0;
-    mem[p_].holder = 0;
+    for (i : 0 .. SLOTS - 1) {
+        wipe_slot(p_, i)
+    }
+}
+
+/* drng_fork_enter: atomic_fetch_add(&last_generation, 1) + 1 */
+/* drng_fork_enter: atomic_compare_exchange_strong(&drng_fork_page->generation, &generation, next) */
+inline ask()
+{
+    if
+    :: M.generation == 0 -> M.last_generation++; M.generation = M.last_generation
+    :: else -> skip
+    fi
 }
 
 inline end_process(p_)
 {
     wipe_all(p_);
-    mem[p_].is_ready = false;
-    mem[p_].under_way = 0;
-    mem[p_].epoch = 0;
+    for (i : 0 .. THREADS) {
+        mem[p_].inside[i] = 0
+    }
+    mem[p_].place = 0;
+    mem[p_].slots = 0;
     mem[p_].last_generation = 0;
-    mem[p_].forking_generation = 0;
-    mem[p_].owner = 0;
-    mem[p_].wiping = false;
-    mem[p_].owners_generation = 0;
-    mem[p_].id = 0;
-}
-
-inline call_epoch(back_)
-{
-    f[t].back = back_;
-    f[t].at = ask;
-}
-
-/*
- * The last look: the block is put out, or the request starts over. The look and what follows from it are one step: a
- * child that is forked behind the look holds what its parent holds, since the request has been served.
- */
-inline decide()
-{
-    if
-#ifdef NO_LOOK_AFTER
-    :: f[t].at == still ->
-#else
-    :: f[t].at == still && f[t].got == f[t].epoch ->
-#endif
-        put(f[t].key, f[t].v);
-        f[t].at = clear
-    :: f[t].at == apart_still && f[t].got == f[t].epoch ->
-        put(f[t].key, f[t].v);
-        f[t].at = unlock
-#ifndef NO_LOOK_AFTER
-    :: f[t].at == still && f[t].got != f[t].epoch ->
-#ifdef FORGET_AFTER_MARK
-        M.under_way = 0;
-#endif
-        M.seed = 0;
-        M.count = 0;
-        f[t].at = forget_state
-#endif
-    :: f[t].at == apart_still && f[t].got != f[t].epoch -> call_epoch(apart_seed)
-    fi;
-    f[t].got = 0;
-    f[t].epoch = 0;
-    f[t].key = 0;
-    f[t].v = 0
-}
-
-inline answer(generation_)
-{
-    f[t].got = generation_;
-    f[t].at = f[t].back;
-    f[t].back = 0;
-    if
-    :: f[t].at == still || f[t].at == apart_still -> decide()
-    :: else -> skip
-    fi
+    mem[p_].forking_generation = 0
 }
 
 /* What nobody looks at any more is zero, so that states which differ in nothing else are one. */
@@ -197,14 +159,13 @@ inline end_frame()
     f[t].lives = false;
     f[t].below = NOBODY;
     f[t].at = 0;
-    f[t].back = 0;
-    f[t].got = 0;
-    f[t].next = 0;
+    f[t].before = 0;
+    f[t].mine = 0;
     f[t].epoch = 0;
+    f[t].at_slot = 0;
     f[t].key = 0;
     f[t].v = 0;
-    f[t].holds = false;
-    f[t].masked = false;
+    f[t].shares = false;
     f[t].thread = 0;
     i = 0;
     do
@@ -224,16 +185,15 @@ inline copy_frame(to_, from_)
     f[to_].waits = f[from_].waits;
     f[to_].below = NOBODY;
     f[to_].at = f[from_].at;
-    f[to_].back = f[from_].back;
     f[to_].process = child;
     f[to_].thread = f[from_].thread;
-    f[to_].got = f[from_].got;
-    f[to_].next = f[from_].next;
+    f[to_].before = f[from_].before;
+    f[to_].mine = f[from_].mine;
     f[to_].epoch = f[from_].epoch;
+    f[to_].at_slot = f[from_].at_slot;
     f[to_].key = f[from_].key;
     f[to_].v = f[from_].v;
-    f[to_].holds = f[from_].holds;
-    f[to_].masked = f[from_].masked;
+    f[to_].shares = f[from_].shares;
     living++;
 }
 
@@ -267,25 +227,22 @@ inline fork_here()
     processes++;
     mem[f[t].process].forking_generation = mem[f[t].process].generation; /* before_fork: atomic_store(&forking_generation, */
     mem[child].generation = M.generation;
-    mem[child].seed = M.seed;
-    mem[child].count = M.count;
-    mem[child].entropy = M.entropy;
-    mem[child].holder = M.holder;
-    mem[child].is_ready = M.is_ready;
-    mem[child].under_way = M.under_way;
-    mem[child].epoch = M.epoch;
+    for (i : 0 .. SLOTS - 1) {
+        mem[child].slot[i].mutex = M.slot[i].mutex;
+        mem[child].slot[i].holder = M.slot[i].holder;
+        mem[child].slot[i].epoch = M.slot[i].epoch;
+        mem[child].slot[i].generation = M.slot[i].generation;
+        mem[child].slot[i].seed = M.slot[i].seed;
+        mem[child].slot[i].count = M.slot[i].count;
+        mem[child].slot[i].entropy = M.slot[i].entropy
+    }
+    for (i : 0 .. THREADS) {
+        mem[child].inside[i] = M.inside[i]
+    }
+    mem[child].place = M.place;
+    mem[child].slots = M.slots;
     mem[child].last_generation = M.last_generation;
     mem[child].forking_generation = M.forking_generation;
-    mem[child].owner = M.owner;
-    mem[child].wiping = M.wiping;
-    mem[child].owners_generation = M.owners_generation;
-    mem[child].id = child + 1;
-#ifdef SAME_ID
-    if
-    :: mem[child].id = M.id
-    :: skip
-    fi;
-#endif
 #if defined(KERNEL_WIPES) && !defined(NO_WIPE)
     wipe_all(child); /* kernel_wipes: madvise(memory, size, MADV_WIPEONFORK) == 0 */
 #endif
@@ -314,176 +271,218 @@ inline fork_here()
 }
 
 #define RUNS(pc_) (f[t].lives && !f[t].waits && f[t].at == pc_)
-#define INTERRUPTIBLE (f[t].lives && !f[t].waits && f[t].at != in_child && !f[t].masked)
-
-#ifdef CANCELLABLE
-#define MAY_END true
-#else
-#define MAY_END (M.holder != f[t].thread)
-#endif
+#define INTERRUPTIBLE (f[t].lives && !f[t].waits && f[t].at != in_child)
 
 proctype frame(byte t)
 {
     do
-    /* ---- A request ---- */
-    /* drng_lock_or_share: is_mine(lock) */
-    /* take: pthread_mutex_lock(&lock->mutex) */
+    /* ---- Entering ---- */
+    /* drng_guard_enter: guard->before = drng_inside */
+    /* drng_guard_enter: guard->before.generation == drng_fork_generation() */
     :: atomic {
-        RUNS(lock) && (THREADS == 1 || M.holder == 0 || M.holder == f[t].thread) ->
-        f[t].holds = (M.holder != f[t].thread);
-        M.holder = f[t].thread;
-        call_epoch(busy)
+        RUNS(enter) ->
+        f[t].before = NOTED;
+        ask();
+        if
+#if !defined(NO_REFUSAL) && !defined(SHARES)
+        :: f[t].before == M.generation -> end_frame() /* refused, and nothing is put out */
+        :: else -> f[t].at = note
+#else
+        :: f[t].at = note
+#endif
+        fi
     }
 
-    /* enter: *epoch = drng_epoch() */
-    /* enter: atomic_load_explicit(&d->under_way, memory_order_relaxed) == self */
+    /* drng_guard_begin: guard->generation = drng_fork_generation() */
+    :: atomic { RUNS(note) -> ask(); f[t].mine = M.generation; f[t].at = begin }
+
+    /* drng_guard_begin: drng_inside = (struct drng_inside){.generation = guard->generation} */
+    :: atomic { RUNS(begin) -> NOTED = f[t].mine; f[t].at = again }
+
+    /* drng_guard_begin: guard->epoch = drng_epoch() */
+    /* drng_guard_begin: drng_fork_generation() != guard->generation */
     :: atomic {
-        RUNS(busy) ->
-        f[t].epoch = f[t].got;
-        f[t].got = 0;
+        RUNS(again) ->
+        ask();
+        f[t].epoch = M.generation;
         if
-#ifndef NO_BUSY
-        :: M.under_way == f[t].thread -> call_epoch(apart_seed)
+        :: M.generation != f[t].mine -> f[t].at = note
+        :: else -> f[t].at = replace
+        fi
+    }
+
+    /* ---- Taking the slot ---- */
+    /* drng_guard_take: below != 0 && below != guard->generation */
+    /* drng_guard_replace: old->generation == guard->generation */
+    /* drng_guard_replace: point_to(place, slot) */
+    :: atomic {
+        RUNS(replace) ->
+#if !defined(SAME_SLOT)
+        if
+        :: f[t].before != 0 && f[t].before != f[t].mine && M.slot[M.place].generation != f[t].mine ->
+            assert(M.slots < SLOTS);
+            M.place = M.slots;
+            M.slots++;
+            M.slot[M.place].generation = f[t].mine
+        :: else -> skip
+        fi;
 #endif
+        f[t].at = pick
+    }
+
+    /* drng_guard_take: struct drng_guarded *slot = drng_place_slot(place, guard->token) */
+    /* drng_guard_take: drng_fork_generation() != guard->generation */
+    :: atomic {
+        RUNS(pick) ->
+        f[t].at_slot = M.place;
+        ask();
+        if
+        :: M.generation != f[t].mine -> f[t].at = leave
         :: else -> f[t].at = take
         fi
     }
 
-    /* enter: atomic_store_explicit(&d->under_way, self, memory_order_relaxed) */
-    :: atomic { RUNS(take) -> M.under_way = f[t].thread; f[t].at = has_seed }
-
-    /* has_seed: d->state == EVP_RAND_STATE_READY && d->epoch == epoch */
+    /* drng_lock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == self */
+    /* drng_lock: pthread_mutex_lock(&lock->mutex) */
     :: atomic {
-        RUNS(has_seed) ->
+        RUNS(take) && (THREADS == 1 || S.mutex == 0 || S.holder == f[t].thread) ->
         if
-#ifdef NO_EPOCH_OF_SEED
-        :: M.is_ready -> f[t].at = counter
+#ifdef SHARES
+        :: THREADS > 1 && S.holder == f[t].thread -> f[t].shares = true; f[t].at = fresh
 #else
-        :: M.is_ready && M.epoch == f[t].epoch -> f[t].at = counter
+        :: THREADS > 1 && S.holder == f[t].thread -> f[t].at = leave
 #endif
-        :: else -> f[t].at = forget
+        :: else -> S.mutex = f[t].thread; f[t].at = hold
         fi
     }
 
-    /* restart: drng_drbg_forget(d) */
+    /* drng_lock: atomic_store_explicit(&lock->holder, self, memory_order_relaxed) */
+    :: atomic { RUNS(hold) -> S.holder = f[t].thread; f[t].at = fresh }
+
+    /* drng_guard_take: slot->epoch == guard->epoch */
+    /* drng_guard_start_over: drng_epoch() != guard->epoch */
     :: atomic {
-        RUNS(forget) ->
-        M.seed = 0;
-        M.count = 0;
-        M.is_ready = false;
-        call_epoch(note_epoch)
+        RUNS(fresh) ->
+        ask();
+        if
+#ifdef NO_START_OVER
+        :: f[t].at = has_seed
+#else
+        :: S.epoch == f[t].epoch -> f[t].at = has_seed
+        :: S.epoch != f[t].epoch && M.generation == f[t].epoch -> f[t].at = wipe
+        :: S.epoch != f[t].epoch && M.generation != f[t].epoch -> f[t].key = 0; f[t].at = release
+#endif
+        fi
     }
 
-    /* drng_drbg_seed_first: d->epoch = drng_epoch() */
+    /* drng_guard_start_over: drng_wipe((uint8_t *)slot + sizeof(*slot), size - sizeof(*slot)) */
+    :: atomic { RUNS(wipe) -> S.seed = 0; S.count = 0; S.entropy = 0; f[t].at = stamp }
+
+    /* drng_guard_start_over: slot->generation = guard->generation */
+    /* drng_guard_start_over: slot->epoch = guard->epoch */
+    :: atomic { RUNS(stamp) -> S.generation = f[t].mine; S.epoch = f[t].epoch; f[t].at = has_seed }
+
+    /* ---- The request ---- */
+    /* has_seed: s->drbg.reseed_counter != 0 */
     :: atomic {
-        RUNS(note_epoch) ->
-        M.epoch = f[t].got;
-        f[t].got = 0;
-        f[t].at = fill
+        RUNS(has_seed) ->
+        if
+        :: S.count != 0 -> f[t].at = counter
+        :: else -> f[t].at = fill
+        fi
     }
 
-    /* seed_from_own: *seed = (struct seed){d->secrets->entropy, len} */
-    :: atomic { RUNS(fill) -> seeds++; assert(seeds < SEEDS); M.entropy = seeds; f[t].at = instantiate }
+    /* get_entropy: .slot = s->entropy */
+    /* get_entropy: g->source->get(g->source_arg, guard, entropy) */
+    :: atomic { RUNS(fill) -> seeds++; assert(seeds < SEEDS); S.entropy = seeds; f[t].at = instantiate }
 
-    /* instantiate_from: drng_ctr_drbg_instantiate( */
-    /* instantiate_from: free_seed(d, &seed) */
-    :: atomic { RUNS(instantiate) -> M.seed = M.entropy; M.entropy = 0; M.count = 1; f[t].at = ready }
+    /* instantiate: drng_ctr_drbg_instantiate( */
+    /* instantiate: end_seeding(g, s, guard, &entropy, result) */
+    :: atomic { RUNS(instantiate) -> S.seed = S.entropy; S.entropy = 0; S.count = 1; f[t].at = counter }
 
-    /* note_seeded: d->state = EVP_RAND_STATE_READY */
-    :: atomic {
-        RUNS(ready) ->
-        M.is_ready = true;
-        f[t].at = counter
-    }
-
-    /* counter_of: *(const volatile uint64_t *)&drbg->reseed_counter */
+    /* read_constants: *(const volatile uint64_t *)&drbg->reseed_counter */
     :: atomic {
         RUNS(counter) ->
         f[t].key = 0;
         f[t].v = 0;
         if
-        :: M.count == 0 -> f[t].at = leave
+        :: S.count == 0 -> f[t].at = release
         :: else -> f[t].at = generate
         fi
     }
 
     /* output_and_update: m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, */
-    :: atomic { RUNS(generate) -> f[t].key = M.seed; f[t].v = M.count; f[t].at = update }
+    :: atomic { RUNS(generate) -> f[t].key = S.seed; f[t].v = S.count; f[t].at = update }
 
     /* output_and_update: set_key_and_v(drbg, m, */
     :: atomic {
         RUNS(update) ->
-        M.seed = f[t].key;
-        M.count = f[t].v + 1;
-        assert(M.count < MOST_COUNT);
-        f[t].at = leave
+        S.seed = f[t].key;
+        S.count = f[t].v + 1;
+        assert(S.count < MOST_COUNT);
+        f[t].at = release
     }
 
-    /* leave: drng_epoch_is_still(epoch) */
-    :: atomic { RUNS(leave) -> call_epoch(still) }
-    :: atomic { RUNS(still) -> decide() }
-
-    /* leave: drng_drbg_forget(d) */
-    :: atomic { RUNS(forget_state) -> M.is_ready = false; f[t].at = clear_again }
-
-    /* leave: atomic_store_explicit(&d->under_way, 0, memory_order_relaxed) */
-    :: atomic { RUNS(clear) -> M.under_way = 0; f[t].at = unlock }
-    :: atomic { RUNS(clear_again) -> M.under_way = 0; call_epoch(busy) }
-
-    /* drng_unlock: is_held(&mine.held[i], lock) */
+    /* ---- Giving it back ---- */
+    /* drng_unlock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == (uintptr_t)pthread_self() */
+    /* drng_unlock: atomic_store_explicit(&lock->holder, 0, memory_order_relaxed) */
     :: atomic {
-        RUNS(unlock) ->
+        RUNS(release) ->
         if
-        :: f[t].holds && M.holder == f[t].thread -> M.holder = 0
-        :: else -> skip
-        fi;
-        f[t].holds = false;
-        end_frame()
-    }
-
-    /* ---- A request in the middle of another ---- */
-
-    /* drng_drbg_generate_apart: epoch = drng_epoch() */
-    /* serve: drng_seeding_fill_apart(d->provctx, apart->entropy, entropy_len) */
-    :: atomic {
-        RUNS(apart_seed) ->
-        f[t].epoch = f[t].got;
-        f[t].got = 0;
-        seeds++;
-        assert(seeds < SEEDS);
-        f[t].key = seeds;
-        f[t].v = 1;
-        call_epoch(apart_still)
-    }
-
-    /* drng_drbg_generate_apart: drng_epoch_is_still(epoch) */
-    :: atomic { RUNS(apart_still) -> decide() }
-
-    /* ---- Which process is this ---- */
-
-#ifdef KERNEL_WIPES
-    /* drng_epoch: atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed) */
-    /* enter_wiped: atomic_fetch_add(&last_generation, 1) + 1 */
-    :: atomic {
-        RUNS(ask) ->
-        if
-        :: M.generation != 0 -> answer(M.generation)
-        :: else -> M.last_generation++; f[t].next = M.last_generation; f[t].at = enter
+        :: f[t].shares || S.holder != f[t].thread -> f[t].shares = false; f[t].at = leave
+        :: else ->
+#ifdef SHARES
+            S.mutex = 0; /* before the note goes */
+#else
+            S.holder = 0;
+#endif
+            f[t].at = give
         fi
     }
 
-    /* enter_wiped: atomic_compare_exchange_strong(&drng_fork_page->generation, &generation, next) */
+    /* drng_unlock: pthread_mutex_unlock(&lock->mutex) */
     :: atomic {
-        RUNS(enter) ->
+        RUNS(give) ->
+#ifdef SHARES
         if
-        :: M.generation == 0 -> M.generation = f[t].next
+        :: S.holder == f[t].thread -> S.holder = 0
         :: else -> skip
         fi;
-        f[t].next = 0;
-        answer(M.generation)
+#else
+        S.mutex = 0;
+#endif
+        f[t].at = leave
     }
 
-    /* in_forked_child: is_still_the_parents() */
+    /*
+     * The last look: the block is put out, or the request starts over. The look and what follows from it are one step: a
+     * child that is forked behind the look holds what its parent holds, since the request has been served.
+     */
+    /* drng_guard_leave: drng_epoch() == guard->epoch */
+    :: atomic {
+        RUNS(leave) ->
+        ask();
+        if
+#ifdef NO_LOOK_AFTER
+        :: true ->
+#else
+        :: M.generation == f[t].epoch && f[t].mine == M.generation ->
+#endif
+            if
+            :: f[t].key != 0 ->
+                assert(!put_out[f[t].key * MOST_COUNT + f[t].v]);
+                put_out[f[t].key * MOST_COUNT + f[t].v] = true
+            :: else -> assert(f[t].below != NOBODY) /* only a handler's request may fail */
+            fi;
+            NOTED = f[t].before;
+            end_frame()
+#ifndef NO_LOOK_AFTER
+        :: else -> f[t].key = 0; f[t].v = 0; f[t].epoch = 0; f[t].mine = 0; f[t].at = note
+#endif
+        fi
+    }
+
+    /* in_forked_child: generation == 0 || generation != atomic_load(&forking_generation) */
     :: atomic {
         RUNS(in_child) ->
         if
@@ -492,66 +491,14 @@ proctype frame(byte t)
         fi;
         end_frame()
     }
-#else
-    /* enter_by_process_id: (int)getpid() */
-    /* enter_by_process_id: atomic_load(&owner) != self */
-    :: atomic {
-        RUNS(ask) ->
-        if
-        :: M.owner == M.id && !M.wiping -> answer(M.owners_generation)
-        :: else ->
-#ifndef SIGNALS_WHILE_WIPING
-            f[t].masked = true; /* become_owner: block_signals(&before) */
-#endif
-            f[t].at = claim_owner
-        fi
-    }
-
-    /* become_owner: atomic_compare_exchange_weak(&owner, &seen, -self) */
-    /* become_owner: sched_yield() */
-    :: atomic {
-        RUNS(claim_owner) && !(M.owner == M.id && M.wiping) ->
-        if
-        :: M.owner == M.id -> f[t].masked = false; f[t].at = ask
-        :: else -> M.owner = M.id; M.wiping = true; f[t].at = wipe
-        fi
-    }
-
-    /* become_owner: wipe_all() */
-    :: atomic { RUNS(wipe) -> wipe_all(f[t].process); f[t].at = own }
-
-    /* become_owner: atomic_store(&owners_generation, atomic_fetch_add(&last_generation, 1) + 1) */
-    /* become_owner: atomic_store(&owner, self) */
-    :: atomic {
-        RUNS(own) ->
-        M.last_generation++;
-        M.owners_generation = M.last_generation;
-        M.wiping = false;
-        f[t].masked = false;
-        f[t].at = ask
-    }
-
-    /* in_forked_child: atomic_store(&owner, 0) */
-    :: atomic {
-        RUNS(in_child) ->
-#ifndef ID_IS_ENOUGH
-        M.owner = 0;
-        M.wiping = false;
-#endif
-        call_epoch(finished)
-    }
-    :: atomic { RUNS(finished) -> end_frame() }
-#endif
 
     /* ---- What comes between ---- */
     :: atomic { INTERRUPTIBLE && forks_left > 0 -> forks_left--; fork_here() }
-    :: atomic { INTERRUPTIBLE && f[t].below == NOBODY && signals_left > 0 -> signals_left--; push_frame(lock) }
-    /* note: drng_cancel_disable() */
-    :: atomic {
-        INTERRUPTIBLE && f[t].below == NOBODY && cancels_left > 0 && MAY_END ->
-        cancels_left--;
-        end_frame()
-    }
+    :: atomic { INTERRUPTIBLE && f[t].below == NOBODY && signals_left > 0 -> signals_left--; push_frame(enter) }
+#ifdef CANCELLABLE
+    /* get_entropy: pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel) */
+    :: atomic { RUNS(fill) && f[t].below == NOBODY && cancels_left > 0 -> cancels_left--; end_frame() }
+#endif
     :: atomic { living == 0 -> break }
     od
 }
@@ -561,15 +508,13 @@ init
     atomic {
         mem[0].generation = 1; /* open_once: atomic_store(&drng_fork_page->generation, 1) */
         mem[0].last_generation = 1;
-        mem[0].owners_generation = 1;
-        mem[0].id = 1;
-        mem[0].owner = 1;
+        mem[0].slots = 1;
         for (i : 0 .. FRAMES - 1) {
             f[i].below = NOBODY;
         }
         for (i : 0 .. THREADS - 1) {
             f[i].lives = true;
-            f[i].at = lock;
+            f[i].at = enter;
             f[i].thread = i + 1;
         }
         living = THREADS;

@@ -44,6 +44,14 @@ struct sixteen {
     uint8_t bytes[16];
 };
 
+struct twenty_four {
+    uint8_t bytes[24];
+};
+
+struct thirty_two {
+    uint8_t bytes[32];
+};
+
 void *memcpy(void *to, const void *from, size_t len)
 {
     if (__CPROVER_same_object(to, output)) {
@@ -52,9 +60,13 @@ void *memcpy(void *to, const void *from, size_t len)
         copied = len;
     } else if (len == sizeof(struct eight)) {
         *(struct eight *)to = *(const struct eight *)from;
-    } else {
-        CLAIM(len == sizeof(struct sixteen), "half a block or a block");
+    } else if (len == sizeof(struct sixteen)) {
         *(struct sixteen *)to = *(const struct sixteen *)from;
+    } else if (len == sizeof(struct twenty_four)) {
+        *(struct twenty_four *)to = *(const struct twenty_four *)from;
+    } else {
+        CLAIM(len == sizeof(struct thirty_two), "half a block, a block or a key");
+        *(struct thirty_two *)to = *(const struct thirty_two *)from;
     }
     return to;
 }

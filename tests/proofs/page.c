@@ -30,7 +30,7 @@ void prove_copied_text(void)
     text[at_most(MOST_TEXT)] = '\0';
     const char behind = out[size];
 
-    copy_text(out, size, text);
+    drng_stats_text(out, size, text);
 
     bool ended = false;
     bool right = true;

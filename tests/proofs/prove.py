@@ -7,8 +7,7 @@ makes the chroot and starts this.
 
     prove.py --chroot DIR [--quick] [--mutants | --no-mutants] [NAME...]
     prove.py --list           the proofs, a line each
-    prove.py --table          what build/proofs/results.json says, as the table of docs/proofs.md
-    prove.py --check          whether that page has all proofs of proofs.toml, with their words
+    prove.py --table          what proofs.toml has, as the table of docs/proofs.md
 """
 
 import argparse
@@ -31,7 +30,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("proofs.toml")
 RESULTS = ROOT / "build" / "proofs" / "results.json"
-PAGE = ROOT / "docs" / "proofs.md"
 MEMORY = 8 << 30  # bytes of address space for a prover
 SLOWER = 8  # a busy machine, or a slow one
 LEAST_SECONDS = 120
@@ -349,34 +347,13 @@ def try_mutants(tools: Tools, root: Path, proof: Proof, outcome: Outcome) -> Non
 # ---- The document ----
 
 
-def words(proof: Proof) -> str:
-    """The part of a row that is no measurement."""
-    tool = "Spin" if is_model(proof) else "CBMC"
-    return f"| {proof.name} | {proof.claims} | {tool} | {proof.bound} |"
-
-
-def table(proofs: Sequence[Proof], outcomes: dict[str, dict]) -> str:
-    lines = ["| proof | what is proved | tool | bound | properties or states | mutants refused | seconds |"]
-    lines += ["| --- | --- | --- | --- | --- | --- | --- |"]
+def table(proofs: Sequence[Proof]) -> str:
+    lines = ["| proof | what is proved | tool | bound | mutants |", "| --- | --- | --- | --- | --- |"]
     for proof in proofs:
-        result = outcomes.get(proof.name)
-        if result is None:
-            raise Unusable(f"{proof.name} is not in {RESULTS}: scripts/prove.sh runs it")
-        refused = len(result["refused"])
-        lines.append(f"{words(proof)} {result['properties']:,} | {refused} | {max(1, round(result['seconds']))} |")
+        tool = "Spin" if is_model(proof) else "CBMC"
+        mutants = len(proof.mutants) + len(proof.broken)
+        lines.append(f"| {proof.name} | {proof.claims} | {tool} | {proof.bound} | {mutants} |")
     return "\n".join(lines)
-
-
-def check_page(proofs: Sequence[Proof]) -> int:
-    page = PAGE.read_text(encoding="utf-8")
-    missing = [proof.name for proof in proofs if words(proof) not in page]
-    rows = re.findall(r"^\| ([^|]+?) \|.*\| (?:CBMC|Spin) \|", page, re.MULTILINE)
-    strange = [row for row in rows if row not in {proof.name for proof in proofs}]
-    for name in missing:
-        print(f"{PAGE.name} does not have, or has other words for: {name}")
-    for name in strange:
-        print(f"{PAGE.name} has what proofs.toml has not: {name}")
-    return 1 if missing or strange else 0
 
 
 def save(outcomes: Sequence[Outcome]) -> None:
@@ -387,9 +364,6 @@ def save(outcomes: Sequence[Outcome]) -> None:
         refused = sorted({*outcome.refused, *known.get(outcome.name, {}).get("refused", [])})
         known[outcome.name] = {**asdict(outcome), "refused": refused}
     RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-    proofs = read_list()
-    if known.keys() >= {proof.name for proof in proofs}:
-        RESULTS.with_name("proofs.md").write_text(table(proofs, known) + "\n", encoding="utf-8")
 
 
 # ---- A run ----
@@ -432,7 +406,6 @@ def main() -> int:
     parser.add_argument("--no-mutants", action="store_true")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--table", action="store_true")
-    parser.add_argument("--check", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a prover does not outlive this
@@ -442,10 +415,8 @@ def main() -> int:
             print("\n".join(f"{p.name}: {p.claims}" for p in proofs))
             return 0
         if args.table:
-            print(table(proofs, json.loads(RESULTS.read_text(encoding="utf-8"))))
+            print(table(proofs))
             return 0
-        if args.check:
-            return check_page(proofs)
         with_mutants = args.mutants or not (args.quick or args.no_mutants)
         return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), with_mutants, args.quick)
     except Unusable as problem:

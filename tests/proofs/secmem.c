@@ -1,12 +1,14 @@
 /*
- * Slots of memory for secrets: one step under the lock from any state of a chunk, so no order of alloc and free hands a
- * slot out twice. The kernel gives no other chunk.
+ * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out
+ * twice. A word changes in one operation, so steps of several threads come one after another. The kernel gives no other
+ * chunk.
  *
  * The bytes of a slot are not moved: what is wiped is noted.
  */
 
 #define OWN_MEMSET
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -17,15 +19,22 @@
 #undef atomic_store
 #undef atomic_load_explicit
 #undef atomic_store_explicit
+#undef atomic_compare_exchange_weak
+#undef atomic_fetch_and
 static uint64_t load_word(const void *word);
 static void store_word(const void *word, uint64_t value);
+static bool swap_word(const void *word, uint64_t *expected, uint64_t value);
+static uint64_t keep_in_word(const void *word, uint64_t kept);
 
 #define IS_WORD(object)                     __builtin_types_compatible_p(__typeof__(*(object)), _Atomic uint64_t)
 #define atomic_load_explicit(object, order) (*(object))
 #define atomic_load(object)                 __builtin_choose_expr(IS_WORD(object), load_word((const void *)(object)), *(object))
 #define atomic_store(object, value)                                                                                    \
     (IS_WORD(object) ? store_word((object), (uint64_t)(value)) : (void)(*(object) = (value)))
-#define __builtin_ctzll(word) lowest_one(word)
+#define atomic_compare_exchange_weak(object, expected, value)                                                          \
+    swap_word((const void *)(object), (uint64_t *)(void *)(expected), (uint64_t)(value))
+#define atomic_fetch_and(object, bits) keep_in_word((object), (bits))
+#define __builtin_ctzll(word)          lowest_one(word)
 
 #include "proof.h"
 
@@ -52,9 +61,6 @@ static struct drng_fork_page page_of_fork;
 struct drng_fork_page *drng_fork_page = &page_of_fork;
 bool drng_fork_kernel_wipes = true;
 
-static bool locked;
-static bool lock_is_refused; /* in a signal handler that interrupted its holder */
-
 void drng_fork_open(void) {}
 
 void drng_fork_watch(struct drng_fork_watcher *watcher)
@@ -74,24 +80,6 @@ uint64_t drng_fork_enter(void)
     return 1;
 }
 
-bool drng_lock(struct drng_lock *lock)
-{
-    (void)lock;
-    CLAIM(!locked, "the lock is free");
-    if (lock_is_refused) {
-        return false;
-    }
-    locked = true;
-    return true;
-}
-
-void drng_unlock(struct drng_lock *lock)
-{
-    (void)lock;
-    CLAIM(locked, "the lock is held");
-    locked = false;
-}
-
 /* ---- A chunk ---- */
 
 enum { WORDS = 2, SLOTS = WORDS * WORD_BITS };
@@ -101,7 +89,7 @@ static struct chunk only;
 
 struct chunk *any_chunk(size_t slots)
 {
-    CLAIM(locked && slots <= MOST_SLOTS, "chunks are added under the lock, up to the largest");
+    CLAIM(slots <= MOST_SLOTS, "chunks are added up to the largest");
     return NULL;
 }
 
@@ -121,6 +109,21 @@ static void store_word(const void *word, uint64_t value)
     }
 }
 
+/* Nobody comes between, so it is as it was expected. */
+static bool swap_word(const void *word, uint64_t *expected, uint64_t value)
+{
+    CLAIM(load_word(word) == *expected, "the word was read before");
+    store_word(word, value);
+    return true;
+}
+
+static uint64_t keep_in_word(const void *word, uint64_t kept)
+{
+    const uint64_t before = load_word(word);
+    store_word(word, before & kept);
+    return before;
+}
+
 /* Which slots are in use. */
 struct slots {
     uint64_t used[WORDS];
@@ -131,12 +134,6 @@ static struct slots now(void)
     return (struct slots){{only.used[0], only.used[1]}};
 }
 
-static bool hint_is_right(void)
-{
-    return only.hint <= WORDS && (only.hint < 1 || only.used[0] == UINT64_MAX) &&
-           (only.hint < 2 || only.used[1] == UINT64_MAX);
-}
-
 /* Any state between two calls. */
 static struct slots any_state(void)
 {
@@ -145,8 +142,6 @@ static struct slots any_state(void)
     only.size = SLOTS * DRNG_SLOT_SIZE;
     only.used[0] = nondet_u64();
     only.used[1] = nondet_u64();
-    only.hint = nondet_unsigned();
-    ASSUME(hint_is_right());
     chunks = &only;
     page_of_fork.generation = 1;
     return now();
@@ -198,7 +193,7 @@ static uint64_t word_at(const struct slots *slots, size_t word)
     return word == 0 ? slots->used[0] : slots->used[1];
 }
 
-/* One step of drng_secmem_alloc(), under the lock. */
+/* One step of drng_secmem_alloc(). */
 void prove_acquire(void)
 {
     const struct slots before = any_state();
@@ -208,7 +203,6 @@ void prove_acquire(void)
     const uint8_t *slot = acquire_in(&only, wide ? WIDE : 1);
 
     const struct slots after = now();
-    CLAIM(hint_is_right(), "each word below the hint is full");
     if (slot == NULL) {
         CLAIM(wide || (before.used[0] & before.used[1]) == UINT64_MAX, "a slot is refused when none is free");
         CLAIM(before.used[0] == after.used[0] && before.used[1] == after.used[1], "nothing changes then");
@@ -232,25 +226,13 @@ void prove_free(void)
     uint8_t *slot = memory + index * DRNG_SLOT_SIZE;
     const struct place place = place_of(slot);
     ASSUME((word_at(&before, place.word) & ones << place.bit) == ones << place.bit && (!wide || place.bit % 4 == 0));
-    lock_is_refused = nondet_bool();
 
-    if (wide) {
-        drng_secmem_free_wide(slot);
-    } else {
-        drng_secmem_free(slot);
-    }
+    drng_secmem_free(slot, wide ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE);
 
     const struct slots after = now();
     CLAIM(wiped == slot && wiped_len == (wide ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE), "all of a slot is wiped");
     CLAIM(is_same_but(&before, &used_at_wiping, place, 0), "before anybody else can have it");
-    CLAIM(!locked, "the lock is given back");
     CLAIM(is_same_but(&before, &after, place, ones << place.bit), "no other slot changes");
-    CLAIM(hint_is_right(), "each word below the hint is full");
-    if (lock_is_refused) {
-        CLAIM((word_at(&after, place.word) & ones << place.bit) == ones << place.bit, "a slot that is lost stays so");
-        REACHED("a lost slot");
-    } else {
-        CLAIM((word_at(&after, place.word) & ones << place.bit) == 0, "it is free again");
-        REACHED("a free slot");
-    }
+    CLAIM((word_at(&after, place.word) & ones << place.bit) == 0, "it is free again");
+    REACHED("a free slot");
 }

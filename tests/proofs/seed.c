@@ -15,12 +15,8 @@
 #endif
 
 enum {
-    DESIGN_WORDS = 4,
-    CERTIFIED_WORDS = 8,
-    DESIGN_BITS = 256,
-    CERTIFIED_BITS = 192,
+    WINDOW_WORDS = 4,
     FALLBACK_BYTE = 0x77,
-    BLOCKS = (SEED_LEN + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN,
 };
 
 /* ---- Stubs ---- */
@@ -34,8 +30,8 @@ static unsigned kernel_asked;
 static bool was_copied;
 
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
-    {.name = "first", .starves = true, .window_words = DESIGN_WORDS, .window_bits = DESIGN_BITS},
-    {.name = "second", .fused = true, .window_words = DESIGN_WORDS, .window_bits = DESIGN_BITS},
+    {.name = "first", .starves = true, .window_words = WINDOW_WORDS},
+    {.name = "second", .fused = true, .window_words = WINDOW_WORDS},
 };
 
 static unsigned index_of(const struct drng_instruction *instruction)
@@ -47,23 +43,6 @@ static unsigned index_of(const struct drng_instruction *instruction)
 static uint8_t tag_of(unsigned i)
 {
     return (uint8_t)(1 + i);
-}
-
-static size_t window_of(unsigned i)
-{
-    return policy.certified[i] != NULL ? CERTIFIED_WORDS : DESIGN_WORDS;
-}
-
-size_t drng_claim_window_words(const struct drng_claim *claim)
-{
-    CLAIM(claim != NULL, "a claim");
-    return CERTIFIED_WORDS;
-}
-
-unsigned drng_claim_window_bits(const struct drng_claim *claim, size_t words)
-{
-    CLAIM(claim != NULL && words == CERTIFIED_WORDS, "the words of a window by certificate");
-    return CERTIFIED_BITS;
 }
 
 void drng_cpu_clear_vectors(void) {}
@@ -80,8 +59,6 @@ bool drng_os_random(uint8_t *out, size_t len)
     memset(out, 0, len);
     return nondet_bool();
 }
-
-void drng_clone_try_again(void) {}
 
 void drng_clone_let_kernel_hear(void) {}
 
@@ -144,11 +121,8 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
 {
     struct drng_budget budget = {0};
     const unsigned i = index_of(in);
-    const uint64_t most =
-        policy.certified[i] != NULL ? (uint64_t)DRNG_CERTIFIED_WORD_NS * CERTIFIED_WORDS * BLOCKS : DRNG_SOLE_BUDGET_NS;
     CLAIM(i >= asked && fallback_asked == 0, "sources are asked in the order of the policy");
-    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && (budget_ns <= DRNG_SOLE_BUDGET_NS || budget_ns <= most),
-          "a source has one of the budgets");
+    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && budget_ns <= DRNG_SOLE_BUDGET_NS, "a source has one of the budgets");
     asked = i + 1;
     enum drng_result status = nondet_bool() ? work(arg, &budget) : DRNG_EXHAUSTED;
     if (status == DRNG_HEALTH_FAILED) {
@@ -162,7 +136,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
 void drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_kind kind, const struct drng_aes *aes,
                             const uint8_t key[DRNG_CONDITIONER_KEY_LEN])
 {
-    CLAIM(window.conditioner == NULL && kind == policy.conditioner && aes == policy.aes, "one window at a time");
+    CLAIM(kind == policy.conditioner && aes == policy.aes, "the conditioner of the policy");
     window.conditioner = c;
     window.key_of = key[0];
     window.words = 0;
@@ -171,8 +145,10 @@ void drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_ki
     }
 }
 
-void drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, size_t count)
+void drng_conditioner_update(struct drng_conditioner *c, const void *data, size_t len)
 {
+    const uint64_t *words = data;
+    const size_t count = len / sizeof(*words);
     CLAIM(c == window.conditioner, "the conditioner that was begun");
     for (size_t i = 1; i < count; i++) {
         CLAIM(words[i] == words[0], "words of one instruction");
@@ -182,14 +158,9 @@ void drng_conditioner_update(struct drng_conditioner *c, const uint64_t *words, 
 
 void drng_conditioner_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
 {
-    CLAIM(c == window.conditioner && window.words == window_of(window.words_of - 1u), "a block takes a whole window");
-    memset(out, window.words_of, DRNG_CONDITIONED_LEN);
-    window.conditioner = NULL;
-}
-
-void drng_conditioner_drop(struct drng_conditioner *c)
-{
     CLAIM(c == window.conditioner, "the conditioner that was begun");
+    /* A block of less than a window must not be in a seed. */
+    memset(out, window.words == WINDOW_WORDS ? window.words_of : FALLBACK_BYTE + 1, DRNG_CONDITIONED_LEN);
     window.conditioner = NULL;
 }
 
@@ -205,7 +176,6 @@ static bool any_fallback(void *arg, uint8_t *out, size_t len)
 /* ---- A seed ---- */
 
 static struct drng_aes aes;
-static const struct drng_claim certificate = {.maker = "any"};
 static struct drng_counters counters;
 
 static void any_policy(void)
@@ -220,10 +190,10 @@ static void any_policy(void)
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         instructions[i].row = &drng_instruction_rows[i];
         policy.instructions[i] = nondet_bool() ? &instructions[i] : NULL;
-        policy.certified[i] = nondet_bool() ? &certificate : NULL;
         reader.noise[i].keyed = nondet_bool();
         memset(reader.noise[i].key, reader.noise[i].keyed ? tag_of(i) : 0, sizeof(reader.noise[i].key));
     }
+    drng_seed_settle_budgets(&policy);
 }
 
 static bool all_are(const uint8_t out[SEED_LEN], uint8_t byte)
@@ -238,24 +208,25 @@ static bool all_are(const uint8_t out[SEED_LEN], uint8_t byte)
 void prove_seed(void)
 {
     uint8_t out[SEED_LEN + 1];
+    enum drng_source served;
     any_policy();
     ANY(out);
     const uint8_t behind = out[SEED_LEN];
 
-    const enum drng_result result = drng_seed_get(&policy, &reader, out, SEED_LEN);
+    const enum drng_result result = drng_seed_get(&policy, &reader, out, SEED_LEN, &served);
 
     CLAIM(out[SEED_LEN] == behind, "nothing is written behind the seed");
+    CLAIM(served == counters.source, "who served is told as it is counted");
     CLAIM(window.conditioner == NULL, "no window is left open");
     CLAIM(policy.os_mixing || kernel_asked == 0, "bytes of the kernel are added where the policy says so");
     if (result != DRNG_OK) {
         CLAIM(all_are(out, 0), "a failed seed is zero");
         CLAIM(result == (policy.fallback == NULL ? DRNG_NO_FALLBACK : DRNG_FALLBACK_FAILED), "the failure is named");
-        CLAIM(counters.source == DRNG_SOURCE_NONE && counters.seed_failures == 1 && counters.claimed == 0,
-              "and counted");
+        CLAIM(counters.source == DRNG_SOURCE_NONE && counters.seed_failures == 1, "and counted");
         REACHED("no seed");
     } else if (counters.source == DRNG_SOURCE_FALLBACK) {
         CLAIM(all_are(out, FALLBACK_BYTE) && fallback_asked == 1, "all of the seed is from the fallback");
-        CLAIM(kernel_asked == 0 && counters.claimed == 0, "nothing is added to it, and nothing claimed for it");
+        CLAIM(kernel_asked == 0, "and nothing is added to it");
         REACHED("a seed of the fallback");
     } else {
         const unsigned i = (unsigned)(counters.source - DRNG_SOURCE_INSTRUCTION);
@@ -263,8 +234,6 @@ void prove_seed(void)
         CLAIM(all_are(out, tag_of(i)), "all of the seed is from one source");
         CLAIM(fallback_asked == 0 && counters.seeds[i] == 1, "and the source is the one that is counted");
         CLAIM(!policy.os_mixing || kernel_asked > 0, "the kernel was asked for its bytes");
-        CLAIM(counters.claimed == (policy.certified[i] != NULL ? CERTIFIED_BITS : DESIGN_BITS) * (uint64_t)BLOCKS,
-              "what is claimed is what its windows hold");
         REACHED("a seed of an instruction");
     }
 }

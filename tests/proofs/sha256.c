@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "mixing/entropy/sha256.c"
+#include "mixing/entropy/hmac.c"
 #include "proof.h"
 
 /* ---- FIPS 180-4, 4.1.2 and 6.2.2, as printed ---- */

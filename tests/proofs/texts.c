@@ -3,14 +3,14 @@
  * What is longer goes through the same loops again.
  */
 
+#include <limits.h>
 #include <string.h>
 
 #include <openssl/params.h>
 
-#include "mixing/machine/cpuinfo.h"
 #include "mixing/machine/filter.h"
 #include "proof.h"
-#include "provider/ia32cap.h"
+#include "provider/masks.h"
 #include "provider/params.h"
 
 #ifndef MOST
@@ -39,14 +39,17 @@ size_t strnlen(const char *s, size_t most)
 
 /* ---- OPENSSL_ia32cap ---- */
 
+const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
+    [DRNG_RDSEED] = {.mask_bit = 64 + 18}, [DRNG_RDRAND] = {.mask_bit = 62}};
+
 void prove_ia32cap(void)
 {
     struct drng_evidence evidence;
     ANY(evidence);
     const struct drng_cpu before = evidence.cpu;
     any_text();
-    const struct drng_ia32cap left = drng_ia32cap_read(nondet_bool() ? text : NULL, nondet_bool());
-    drng_ia32cap_mask(&evidence, &left);
+    const struct drng_masks left = drng_masks_read(nondet_bool() ? text : NULL, nondet_bool());
+    drng_masks_mask(&evidence, &left);
     CLAIM((before.aes || !evidence.cpu.aes) && (before.vaes256 || !evidence.cpu.vaes256) &&
               (before.vaes512 || !evidence.cpu.vaes512),
           "the variable adds nothing to what the CPU has");
@@ -112,13 +115,13 @@ static bool is_there(void)
 void prove_set_and_get(void)
 {
     any_param();
-    ASSUME(p.param[0].data_type != OSSL_PARAM_REAL);
     const uint8_t behind = p.data[p.room];
-    const int value = nondet_int();
-    int back = 0;
-    const bool set = drng_params_set_int(p.param, "k", value);
+    const struct drng_answer answer = {.known = OSSL_PARAM_int("k", NULL), .number = nondet_u64()};
+    const int64_t value = answer.number < INT64_MAX ? (int64_t)answer.number : INT64_MAX;
+    int64_t back = 0;
+    const bool set = drng_params_answer(p.param, &answer, 1);
     CLAIM(p.data[p.room] == behind, "nothing is written behind the data");
-    const bool got = drng_params_get_int(p.param, "k", &back);
+    const bool got = drng_params_get_number(p.param, "k", 0, INT64_MAX, &back);
     if (is_there() && set && p.param[0].data != NULL) {
         CLAIM(got && back == value, "a number comes back as it was");
         REACHED("a number");
@@ -134,11 +137,10 @@ void prove_set_and_get(void)
 void prove_get(void)
 {
     any_param();
-    ASSUME(p.param[0].data_type != OSSL_PARAM_REAL);
-    unsigned number = 7;
+    int64_t number = 7;
     const char *read = NULL;
     size_t len = 0;
-    const bool got = drng_params_get_uint(p.param, "k", &number);
+    const bool got = drng_params_get_number(p.param, "k", 0, UINT_MAX, &number);
     CLAIM(got || number == 7, "a failure leaves the value as it was");
     if (drng_params_get_utf8_string(p.param, "k", &read, &len) && read != NULL) {
         CLAIM(read == (const char *)p.data && len <= p.room, "a text ends within its data");
@@ -155,7 +157,8 @@ void prove_set_text(void)
     any_text();
     const uint8_t behind = p.data[p.room];
     ASSUME(p.param[0].data_type != OSSL_PARAM_UTF8_PTR || p.param[0].data == NULL);
-    const bool set = drng_params_set_text(p.param, "k", text);
+    const struct drng_answer answer = {.known = OSSL_PARAM_utf8_string("k", NULL, 0), .text = text};
+    const bool set = drng_params_answer(p.param, &answer, 1);
     CLAIM(p.data[p.room] == behind, "nothing is written behind the data");
     if (set && is_there() && p.param[0].data != NULL) {
         CLAIM(strlen(text) <= p.room, "a text that is longer than its data is refused");

@@ -18,8 +18,6 @@ char fake_error_text[512];
 
 const char *fake_version = FAKE_VERSION;
 bool fake_entropy_short;
-bool fake_thread_start_fails;
-void (*fake_in_thread_start)(void);
 
 enum { MOST_KEYS = 2 };
 
@@ -75,38 +73,6 @@ static void vset_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char
     }
 }
 
-enum { HANDLERS = 8 };
-
-static _Thread_local struct {
-    OSSL_thread_stop_handler_fn function;
-    void *arg;
-} handlers[HANDLERS];
-static _Thread_local unsigned handler_count;
-
-static int thread_start(const OSSL_CORE_HANDLE *core, OSSL_thread_stop_handler_fn function, void *arg)
-{
-    (void)core;
-    if (fake_in_thread_start != NULL) {
-        fake_in_thread_start();
-    }
-    if (fake_thread_start_fails || handler_count == HANDLERS) {
-        return 0;
-    }
-    handlers[handler_count].function = function;
-    handlers[handler_count++].arg = arg;
-    return 1;
-}
-
-unsigned fake_thread_stop(void)
-{
-    const unsigned count = handler_count;
-    while (handler_count > 0) {
-        handler_count--;
-        handlers[handler_count].function(handlers[handler_count].arg);
-    }
-    return count;
-}
-
 /* A default seed source that gives other bytes each time. */
 static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int entropy, size_t min_len,
                           size_t max_len)
@@ -137,7 +103,6 @@ const OSSL_DISPATCH fake_core[] = {
     {OSSL_FUNC_CORE_GET_PARAMS, (void (*)(void))get_params},
     {OSSL_FUNC_CORE_NEW_ERROR, (void (*)(void))new_error},
     {OSSL_FUNC_CORE_VSET_ERROR, (void (*)(void))vset_error},
-    {OSSL_FUNC_CORE_THREAD_START, (void (*)(void))thread_start},
     {OSSL_FUNC_GET_ENTROPY, (void (*)(void))get_entropy},
     {OSSL_FUNC_CLEANUP_ENTROPY, (void (*)(void))cleanup_entropy},
     {OSSL_FUNC_CRYPTO_ZALLOC, (void (*)(void))CRYPTO_zalloc},

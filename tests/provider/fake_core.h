@@ -26,14 +26,7 @@ extern const char *fake_version;
 extern unsigned fake_error_reason;
 extern char fake_error_text[512];
 
-/* Faults of the core: it returns a byte less than asked for; it cannot report the end of a thread. */
+/* A fault of the core: it returns a byte less than asked for. */
 extern bool fake_entropy_short;
-extern bool fake_thread_start_fails;
-
-/* Called at the beginning of thread_start; NULL: nothing is. */
-extern void (*fake_in_thread_start)(void);
-
-/* Ends the calling thread as libcrypto does, by running the handlers that it registered. Returns their number. */
-unsigned fake_thread_stop(void);
 
 #endif

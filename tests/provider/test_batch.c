@@ -19,7 +19,7 @@
 #include "tests/scripted/os.h"
 #include "tests/unit/unit.h"
 
-enum { STORE = 1024, LONGEST = 64, INTERVAL = 3600 /* seconds that a seed serves */ };
+enum { STORE = 768, LONGEST = 64, INTERVAL = 3600 /* seconds that a seed serves */ };
 
 /* ---- The clock, by -Wl,--wrap=time ---- */
 

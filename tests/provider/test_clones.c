@@ -7,10 +7,9 @@
 
 #include <openssl/rand.h>
 
-#include "mixing/entropy/shared_reader.h"
+#include "mixing/entropy/conditioner.h"
 #include "mixing/machine/clone.h"
-#include "mixing/memory/wipe.h"
-#include "provider/observe/clones.h"
+#include "provider/observe/report.h"
 #include "provider/observe/stats.h"
 #include "provider/process.h"
 #include "tests/provider/evp.h"
@@ -47,7 +46,7 @@ static OSSL_LIB_CTX *on_machine(scripted_behaviour *rdseed, scripted_behaviour *
 static bool protection_is(OSSL_LIB_CTX *libctx, const char *name, const char *reason)
 {
     return strcmp(evp_text(libctx, "clone-protection"), name) == 0 &&
-           strcmp(drng_clones_name((enum drng_clone_protection)drng_stats.head->clone_protection), name) == 0 &&
+           strcmp(drng_clone_protections[drng_stats.head->clone_protection], name) == 0 &&
            strstr(drng_stats.head->clone_reason, reason) != NULL;
 }
 
@@ -168,41 +167,39 @@ static void a_copy_draws_a_key_of_its_own(void)
     close_machine(libctx);
 }
 
-/* ---- A reader that a fork came upon ---- */
-
-static struct drng_shared_reader shared;
-static unsigned runs;
-
-static enum drng_result touch(void *unused, struct drng_seed_reader *reader)
+/* RDRAND is drng's own: two copies of a child of its must not draw the same. */
+static void children_of_rdrand_take_words(void)
 {
-    (void)unused;
-    (void)reader;
-    return DRNG_OK;
+    unsigned char out[16];
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, false);
+    EVP_RAND_CTX *parent = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
+    EVP_RAND_CTX *child = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", parent);
+    CU_ASSERT_TRUE_FATAL(parent != NULL && child != NULL);
+    CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 1);
+    const uint64_t before = scripted_rdrand.executions;
+    CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions - before, 1);
+    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
+    EVP_RAND_CTX_free(child);
+    EVP_RAND_CTX_free(parent);
+    close_machine(libctx);
 }
 
-/* Its first run becomes a child's, whose signal handler uses the reader before the interrupted code goes on. */
-static enum drng_result run_in_two_processes(void *vclean, struct drng_seed_reader *reader)
+/* What is reported holds for every generator that lives. */
+static void a_foreign_parent_protects_from_nothing(void)
 {
-    bool *clean = vclean;
-    *clean = drng_is_wiped(reader, sizeof(*reader));
-    if (runs++ == 0) {
-        atomic_store(&drng_fork_page->generation, 0);
-        CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, touch, NULL), DRNG_OK);
-        memset(reader, 0xaa, sizeof(*reader));
-    }
-    return DRNG_OK;
-}
-
-static void a_reader_of_two_processes_starts_over(void)
-{
-    bool clean = false;
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
-    shared = (struct drng_shared_reader){.slot = drng_secmem_alloc()};
-    CU_ASSERT_PTR_NOT_NULL_FATAL(shared.slot);
-    CU_ASSERT_EQUAL(drng_shared_reader_run(&shared, run_in_two_processes, &clean), DRNG_OK);
-    CU_ASSERT_EQUAL(runs, 2);
-    CU_ASSERT_TRUE(clean);
-    drng_secmem_free(shared.slot);
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    EVP_RAND_CTX *parent = evp_rand(libctx, "TEST-RAND", "provider=default", NULL);
+    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", parent);
+    EVP_RAND_CTX *grandchild = evp_rand(libctx, "CTR-DRBG", "provider=drng", child);
+    CU_ASSERT_TRUE_FATAL(parent != NULL && child != NULL && grandchild != NULL);
+    CU_ASSERT_TRUE(protection_is(libctx, "none", "another provider"));
+    EVP_RAND_CTX_free(grandchild);
+    CU_ASSERT_TRUE(protection_is(libctx, "none", "another provider"));
+    EVP_RAND_CTX_free(child);
+    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    EVP_RAND_CTX_free(parent);
     close_machine(libctx);
 }
 
@@ -346,11 +343,12 @@ static void nothing_repeats_in_silence(void)
 }
 
 static const struct unit_test tests[] = {
+    {"children of RDRAND take words", children_of_rdrand_take_words},
+    {"a foreign parent protects from nothing", a_foreign_parent_protects_from_nothing},
     {"where the machine tells requests take no words", where_the_machine_tells_requests_take_no_words},
     {"a confidential guest takes words all the same", a_confidential_guest_takes_words_all_the_same},
     {"a copy seeds before its next byte", a_copy_seeds_before_its_next_byte},
     {"a copy draws a key of its own", a_copy_draws_a_key_of_its_own},
-    {"a reader of two processes starts over", a_reader_of_two_processes_starts_over},
     {"if the device stops requests take words again", if_the_device_stops_requests_take_words_again},
     {"without instructions a copy waits for the kernel", without_instructions_a_copy_waits_for_the_kernel},
     {"without a device a word of any instruction protects", without_a_device_a_word_of_any_instruction_protects},

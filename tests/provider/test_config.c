@@ -6,7 +6,7 @@
 
 #include "provider/config.h"
 #include "provider/errors.h"
-#include "provider/ia32cap.h"
+#include "provider/masks.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/unit.h"
 
@@ -27,7 +27,6 @@ static void defaults_are_the_first_values(void)
     CU_ASSERT_TRUE(config.os_mixing);
     CU_ASSERT_EQUAL(config.request_mixing, DRNG_AUTO);
     CU_ASSERT_EQUAL(config.conditioner, DRNG_CBC_MAC);
-    CU_ASSERT_FALSE(config.certified);
     CU_ASSERT_FALSE(config.batch);
 }
 
@@ -46,8 +45,6 @@ static void every_value_is_understood(void)
     CU_ASSERT_TRUE(read_with(&c, "request_mixing", "no") && c.request_mixing == DRNG_NO);
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "cbc-mac") && c.conditioner == DRNG_CBC_MAC);
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "hmac-sha256") && c.conditioner == DRNG_HMAC_SHA256);
-    CU_ASSERT_TRUE(read_with(&c, "claim", "design") && !c.certified);
-    CU_ASSERT_TRUE(read_with(&c, "claim", "certified") && c.certified);
     CU_ASSERT_TRUE(read_with(&c, "batch", "no") && !c.batch);
     CU_ASSERT_TRUE(read_with(&c, "batch", "yes") && c.batch);
 }
@@ -67,7 +64,6 @@ static void any_other_value_is_named_with_what_is_allowed(void)
         {"os_mixing", "1", "yes or no"},
         {"request_mixing", "on", "auto, yes or no"},
         {"conditioner", "sha1", "cbc-mac or hmac-sha256"},
-        {"claim", "certificate", "design or certified"},
         {"batch", "auto", "no or yes"},
         {"fallback", "yes ", "yes or no"},
         {"fallback", "noo", "yes or no"},
@@ -88,6 +84,7 @@ static void a_key_of_openssls_own_is_ignored(void)
     struct drng_config config;
     CU_ASSERT_TRUE(read_with(&config, "activate", "1"));
     CU_ASSERT_TRUE(read_with(&config, "module", "drng.so"));
+    CU_ASSERT_TRUE(read_with(&config, "claim", "certified")); /* one of 0.2.0's, which is gone */
 }
 
 /* ---- OPENSSL_ia32cap ---- */
@@ -99,8 +96,8 @@ static struct drng_evidence everything(void)
 
 static void mask(struct drng_evidence *evidence, const char *value)
 {
-    const struct drng_ia32cap left = drng_ia32cap_read(value, true);
-    drng_ia32cap_mask(evidence, &left);
+    const struct drng_masks left = drng_masks_read(value, true);
+    drng_masks_mask(evidence, &left);
 }
 
 static void a_full_vector_masks_nothing(void)
@@ -164,7 +161,7 @@ static void an_empty_second_word_is_skipped_since_3_5(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         struct drng_evidence e = everything();
         CU_ASSERT_EQUAL_FATAL(setenv("OPENSSL_ia32cap", "::0", 1), 0);
-        drng_ia32cap_apply(&e, cases[i].libcrypto);
+        drng_masks_apply(&e, cases[i].libcrypto);
         CU_ASSERT_EQUAL(e.masked[DRNG_RDSEED], cases[i].masked);
         CU_ASSERT_FALSE(e.masked[DRNG_RDRAND]);
     }
@@ -188,6 +185,16 @@ static void what_the_cpu_lacks_is_not_masked(void)
     CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
 }
 
+static void what_the_cpu_lacks_is_not_added(void)
+{
+    struct drng_evidence e = {.cpu = {.aes = true}};
+    mask(&e, "0xffffffffffffffff:0xffffffffffffffff");
+    CU_ASSERT_TRUE(e.cpu.aes && !e.cpu.vaes256 && !e.cpu.vaes512);
+    e.cpu.aes = false;
+    mask(&e, NULL);
+    CU_ASSERT_FALSE(e.cpu.aes);
+}
+
 static const struct unit_test tests[] = {
     {"defaults are the first values", defaults_are_the_first_values},
     {"every value is understood", every_value_is_understood},
@@ -201,6 +208,7 @@ static const struct unit_test tests[] = {
     {"an empty second word is skipped since 3.5", an_empty_second_word_is_skipped_since_3_5},
     {"without FXSR there is no AES-NI", without_fxsr_there_is_no_aes_ni},
     {"what the CPU lacks is not masked", what_the_cpu_lacks_is_not_masked},
+    {"what the CPU lacks is not added", what_the_cpu_lacks_is_not_added},
 };
 
 UNIT_MAIN("configuration", tests)

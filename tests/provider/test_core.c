@@ -11,10 +11,9 @@
 #include "provider/errors.h"
 #include "provider/observe/stats.h"
 #include "provider/provctx.h"
-#include "provider/rand/drbg.h"
 #include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"
-#include "provider/rand/seed_src.h"
+#include "tests/provider/drbg_functions.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/unit.h"
 
@@ -229,23 +228,26 @@ static void memory_goes_back_to_where_it_came_from(void)
     struct drng_provctx *provctx = load();
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
     CU_ASSERT_EQUAL(held_now(false), 1);
-    provctx->threads = drng_threads_new(&provctx->core);
+    CU_ASSERT_TRUE_FATAL(drng_threads_open(provctx));
     CU_ASSERT_EQUAL(drng_random_bytes(provctx, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 0), 1);
 
-    struct drng_drbg *drbg = drng_drbg_newctx(provctx, &parent, parent_functions);
-    CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
-    drng_drbg_freectx(drbg);
-
-    struct drng_instruction_rand *source = drng_instruction_rand_new(provctx);
-    CU_ASSERT_EQUAL(drng_instruction_rand_instantiate(source, 0, 0, NULL, 0, NULL), 1);
-    CU_ASSERT_EQUAL(drng_instruction_rand_get_seed(source, &provctx->policy, &seed, 256, 48, 64), 48);
+    struct drng_drbg *drbg = drbg_newctx(provctx, &parent, parent_functions);
+    CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(drbg_get_seed(drbg, &seed, 256, 32, 64, 0, NULL, 0), 32);
     CU_ASSERT_EQUAL(held_now(true), 1);
-    drng_instruction_rand_clear_seed(source, seed, 48);
+    drbg_clear_seed(drbg, seed, 32);
     CU_ASSERT_EQUAL(held_now(true), 0);
-    drng_instruction_rand_freectx(source);
+    drbg_freectx(drbg);
 
-    CU_ASSERT_EQUAL(fake_thread_stop(), 1);
-    drng_threads_free(provctx->threads);
+    void *source = seedsrc_newctx(provctx, NULL, NULL);
+    CU_ASSERT_EQUAL(seedsrc_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(seedsrc_get_seed(source, &seed, 256, 48, 64, 0, NULL, 0), 48);
+    CU_ASSERT_EQUAL(held_now(true), 1);
+    seedsrc_clear_seed(source, seed, 48);
+    CU_ASSERT_EQUAL(held_now(true), 0);
+    seedsrc_freectx(source);
+
+    drng_threads_close(provctx);
     drng_provctx_free(provctx);
     CU_ASSERT_EQUAL(held_now(false), 0);
     CU_ASSERT_EQUAL(strangers, 0);

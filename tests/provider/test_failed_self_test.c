@@ -41,7 +41,7 @@ static void close_all(void)
 {
     OSSL_PROVIDER_unload(provider);
     OSSL_LIB_CTX_free(libctx);
-    atomic_store(&drng_process.healthy, true); /* for the next test */
+    atomic_store(&drng_failed_algorithm, NULL); /* for the next test */
     drng_process_close();
 }
 

@@ -76,6 +76,25 @@ static void a_lying_rdseed_is_disabled_and_said_to_be(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
+/* libcrypto hands out the pointer: whoever asked before still reads what it was told, and another instance the new. */
+static void a_reason_that_was_told_does_not_change(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good, "");
+    OSSL_LIB_CTX *other = evp_context("");
+    const char *before = evp_text(libctx, "disabled-reason");
+    CU_ASSERT_STRING_EQUAL(before, "");
+    CU_ASSERT_STRING_EQUAL(evp_text(other, "disabled-reason"), "");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    const char *after = evp_text(libctx, "disabled-reason");
+    CU_ASSERT_STRING_EQUAL(before, "");
+    CU_ASSERT_PTR_NOT_NULL(strstr(after, "RDSEED: disabled"));
+    CU_ASSERT_PTR_EQUAL(evp_text(libctx, "disabled-reason"), after);
+    CU_ASSERT_STRING_EQUAL(evp_text(other, "disabled-reason"), after);
+    OSSL_LIB_CTX_free(other);
+    OSSL_LIB_CTX_free(libctx);
+}
+
 static void the_fallback_serves_where_both_fail(void)
 {
     unsigned char out[32];
@@ -303,6 +322,7 @@ static const struct unit_test tests[] = {
     {"RDSEED serves first", rdseed_serves_first},
     {"RDRAND serves where RDSEED starves", rdrand_serves_where_rdseed_starves},
     {"a lying RDSEED is disabled and said to be", a_lying_rdseed_is_disabled_and_said_to_be},
+    {"a reason that was told does not change", a_reason_that_was_told_does_not_change},
     {"the fallback serves where both fail", the_fallback_serves_where_both_fail},
     {"without a fallback nothing serves", without_a_fallback_nothing_serves},
     {"a seed that is due and does not come ends the output", a_seed_that_is_due_and_does_not_come_ends_the_output},

@@ -1,10 +1,11 @@
 /*
- * OSSL_PARAM: every getter and setter beside libcrypto's own, on random values in data of every type and size.
+ * OSSL_PARAM: every getter and setter beside libcrypto's own, on random values in data of the types and sizes that
+ * libcrypto and its callers send. Every other entry is refused.
  *
- * Left out is what libcrypto's own do not survive or define: a signed integer of no bytes, NULL as a getter's data, and
- * NULL as a double for OSSL_PARAM_set_uint64().
+ * Left out is what libcrypto's own do not survive or define: NULL as a getter's data.
  */
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,8 +23,8 @@ enum {
     VALUES = 4000, /* random ones for each type, size and function */
 };
 
-static const unsigned number_types[] = {OSSL_PARAM_INTEGER, OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_REAL,
-                                        OSSL_PARAM_UTF8_STRING, OSSL_PARAM_OCTET_STRING};
+static const unsigned number_types[] = {OSSL_PARAM_INTEGER, OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_UTF8_STRING,
+                                        OSSL_PARAM_OCTET_STRING};
 
 enum { NUMBER_TYPES = sizeof(number_types) / sizeof(*number_types) };
 
@@ -67,30 +68,6 @@ static void random_data(unsigned char *data, size_t size)
 #endif
 }
 
-/* Whole numbers, halves, too large ones, infinity and what is no number. */
-static void random_double(unsigned char *data)
-{
-    static const double odd[] = {0.5,
-                                 -0.5,
-                                 -0.0,
-                                 1e18,
-                                 1e19,
-                                 1e300,
-                                 -1e300,
-                                 9223372036854775808.0,
-                                 18446744073709551616.0,
-                                 -9223372036854775808.0};
-    double value = random_word() & 1 ? (double)(int64_t)random_value() : (double)random_value();
-    if (random_word() % 4 == 0) {
-        value = odd[random_word() % (sizeof(odd) / sizeof(*odd))];
-    }
-    memcpy(data, &value, sizeof(value));
-    if (random_word() % 16 == 0) {
-        const uint64_t bits = random_word() | UINT64_C(0x7ff) << 52;
-        memcpy(data, &bits, sizeof(bits));
-    }
-}
-
 /* ---- The functions, side by side ---- */
 
 typedef int theirs_set(OSSL_PARAM *p, uint64_t value);
@@ -98,17 +75,18 @@ typedef bool ours_set(OSSL_PARAM params[], uint64_t value);
 typedef int theirs_get(const OSSL_PARAM *p, uint64_t *value);
 typedef bool ours_get(const OSSL_PARAM params[], uint64_t *value);
 
-#define SETTERS(name, type, own)                                                                                       \
+#define SETTERS(name, type, known, own)                                                                                \
     static int theirs_set_##name(OSSL_PARAM *p, uint64_t value)                                                        \
     {                                                                                                                  \
         return own(p, (type)value);                                                                                    \
     }                                                                                                                  \
     static bool ours_set_##name(OSSL_PARAM params[], uint64_t value)                                                   \
     {                                                                                                                  \
-        return drng_params_set_##name(params, KEY, (type)value);                                                       \
+        const struct drng_answer answers[] = {DRNG_NUMBER(known(KEY, NULL), value)};                                   \
+        return drng_params_answer(params, answers, 1);                                                                 \
     }
 
-#define GETTERS(name, type, own)                                                                                       \
+#define GETTERS(name, type, least, most, own)                                                                          \
     static int theirs_get_##name(const OSSL_PARAM *p, uint64_t *value)                                                 \
     {                                                                                                                  \
         type typed = (type)*value;                                                                                     \
@@ -118,29 +96,32 @@ typedef bool ours_get(const OSSL_PARAM params[], uint64_t *value);
     }                                                                                                                  \
     static bool ours_get_##name(const OSSL_PARAM params[], uint64_t *value)                                            \
     {                                                                                                                  \
-        type typed = (type)*value;                                                                                     \
-        const bool got = drng_params_get_##name(params, KEY, &typed);                                                  \
-        *value = (uint64_t)typed;                                                                                      \
+        int64_t number = (int64_t)*value;                                                                              \
+        const bool got = drng_params_get_number(params, KEY, least, most, &number);                                    \
+        *value = (uint64_t)number;                                                                                     \
         return got;                                                                                                    \
     }
 
-SETTERS(int, int, OSSL_PARAM_set_int)
-SETTERS(uint, unsigned, OSSL_PARAM_set_uint)
-SETTERS(uint64, uint64_t, OSSL_PARAM_set_uint64)
-SETTERS(size, size_t, OSSL_PARAM_set_size_t)
-SETTERS(time, time_t, OSSL_PARAM_set_time_t)
-GETTERS(int, int, OSSL_PARAM_get_int)
-GETTERS(uint, unsigned, OSSL_PARAM_get_uint)
-GETTERS(time, time_t, OSSL_PARAM_get_time_t)
+SETTERS(int, int, OSSL_PARAM_int, OSSL_PARAM_set_int)
+SETTERS(uint, unsigned, OSSL_PARAM_uint, OSSL_PARAM_set_uint)
+SETTERS(uint64, uint64_t, OSSL_PARAM_uint64, OSSL_PARAM_set_uint64)
+SETTERS(size, size_t, OSSL_PARAM_size_t, OSSL_PARAM_set_size_t)
+SETTERS(time, time_t, OSSL_PARAM_time_t, OSSL_PARAM_set_time_t)
+GETTERS(int, int, INT_MIN, INT_MAX, OSSL_PARAM_get_int)
+GETTERS(uint, unsigned, 0, UINT_MAX, OSSL_PARAM_get_uint)
+GETTERS(time, time_t, INT64_MIN, INT64_MAX, OSSL_PARAM_get_time_t)
 
 static const struct setter {
     const char *name;
     theirs_set *theirs;
     ours_set *ours;
+    uint64_t most; /* none of drng's numbers is negative */
 } setters[] = {
-    {"int", theirs_set_int, ours_set_int},          {"uint", theirs_set_uint, ours_set_uint},
-    {"uint64", theirs_set_uint64, ours_set_uint64}, {"size", theirs_set_size, ours_set_size},
-    {"time", theirs_set_time, ours_set_time},
+    {"int", theirs_set_int, ours_set_int, INT_MAX},
+    {"uint", theirs_set_uint, ours_set_uint, UINT_MAX},
+    {"uint64", theirs_set_uint64, ours_set_uint64, INT64_MAX},
+    {"size", theirs_set_size, ours_set_size, INT64_MAX},
+    {"time", theirs_set_time, ours_set_time, INT64_MAX},
 };
 
 static const struct getter {
@@ -168,9 +149,10 @@ static void fill(struct array *array, unsigned type, const unsigned char *data, 
     array->params[3] = (OSSL_PARAM)OSSL_PARAM_END;
 }
 
+/* Integers of other sizes, which nobody sends. */
 static bool is_left_out(unsigned type, size_t size)
 {
-    return type == OSSL_PARAM_INTEGER && size == 0;
+    return (type == OSSL_PARAM_INTEGER || type == OSSL_PARAM_UNSIGNED_INTEGER) && size != 4 && size != 8;
 }
 
 /* OpenSSL 3.0's answers are drng's. Those of 3.5 are others where they fail, and nowhere else. */
@@ -194,7 +176,7 @@ static unsigned set_differs(const struct setter *setter, unsigned type, size_t s
     unsigned char before[MAX_SIZE + 1];
     struct array theirs;
     struct array ours;
-    const uint64_t value = random_value();
+    const uint64_t value = random_value() & setter->most;
     memset(before, 0x5a, sizeof(before));
     fill(&theirs, type, before, size);
     fill(&ours, type, before, size);
@@ -235,25 +217,43 @@ static void without_data_only_the_size_is_asked(void)
     unsigned differing = 0;
     for (size_t s = 0; s < sizeof(setters) / sizeof(*setters); s++) {
         for (size_t t = 0; t < NUMBER_TYPES; t++) {
-            for (unsigned i = 0; i < VALUES && number_types[t] != OSSL_PARAM_REAL; i++) {
+            for (unsigned i = 0; i < VALUES && true; i++) {
                 differing += set_differs(&setters[s], number_types[t], i % MAX_SIZE, false);
             }
         }
         ERR_clear_error();
     }
     CU_ASSERT_EQUAL(differing, 0);
-    OSSL_PARAM real[] = {{KEY, OSSL_PARAM_REAL, NULL, 0, OSSL_PARAM_UNMODIFIED}, OSSL_PARAM_END};
-    CU_ASSERT_TRUE(drng_params_set_uint64(real, KEY, UINT64_MAX));
-    CU_ASSERT_EQUAL(real[0].return_size, sizeof(double));
 }
 
-static void an_integer_of_no_bytes_holds_none(void)
+static void what_nobody_sends_is_refused(void)
 {
-    int byte = 0;
-    OSSL_PARAM none[] = {{KEY, OSSL_PARAM_INTEGER, &byte, 0, OSSL_PARAM_UNMODIFIED}, OSSL_PARAM_END};
-    CU_ASSERT_FALSE(drng_params_set_int(none, KEY, 0));
-    CU_ASSERT_EQUAL(none[0].return_size, sizeof(int));
-    CU_ASSERT_FALSE(drng_params_get_int(none, KEY, &byte));
+    unsigned char data[MAX_SIZE];
+    for (size_t size = 0; size <= MAX_SIZE; size++) {
+        for (unsigned type = 0; type <= OSSL_PARAM_OCTET_PTR; type++) {
+            OSSL_PARAM params[] = {{KEY, type, data, size, OSSL_PARAM_UNMODIFIED}, OSSL_PARAM_END};
+            const bool is_integer = type == OSSL_PARAM_INTEGER || type == OSSL_PARAM_UNSIGNED_INTEGER;
+            int64_t number = 7;
+            memset(data, 0, sizeof(data));
+            if (!is_integer || is_left_out(type, size)) {
+                CU_ASSERT_FALSE(ours_set_int(params, 1));
+                CU_ASSERT_FALSE(ours_set_uint64(params, 1));
+                CU_ASSERT_EQUAL(params[0].return_size, is_integer ? sizeof(uint64_t) : 0);
+                CU_ASSERT_FALSE(drng_params_get_number(params, KEY, INT_MIN, INT_MAX, &number));
+                CU_ASSERT_TRUE(number == 7 && memchr(data, 1, sizeof(data)) == NULL);
+            }
+        }
+    }
+}
+
+static void no_counter_is_told_negative(void)
+{
+    uint64_t natural = 0;
+    int64_t integer = 0;
+    OSSL_PARAM params[] = {{KEY, OSSL_PARAM_UNSIGNED_INTEGER, &natural, sizeof(natural), 0}, OSSL_PARAM_END};
+    CU_ASSERT_TRUE(ours_set_uint64(params, UINT64_MAX) && natural == INT64_MAX);
+    params[0] = (OSSL_PARAM){KEY, OSSL_PARAM_INTEGER, &integer, sizeof(integer), 0};
+    CU_ASSERT_TRUE(ours_set_uint64(params, UINT64_MAX) && integer == INT64_MAX);
 }
 
 /* ---- Getting ---- */
@@ -265,9 +265,6 @@ static unsigned get_differs(const struct getter *getter, unsigned type, size_t s
     uint64_t theirs = 12345;
     uint64_t ours = 12345;
     random_data(data, size);
-    if (type == OSSL_PARAM_REAL && size >= sizeof(double)) {
-        random_double(data);
-    }
     fill(&array, type, data, size);
     const int got = getter->theirs(&array.params[1], &theirs);
     const bool same =
@@ -300,13 +297,8 @@ static void a_number_without_data_is_none(void)
 {
     for (size_t t = 0; t < NUMBER_TYPES; t++) {
         const OSSL_PARAM params[] = {{KEY, number_types[t], NULL, sizeof(int), 0}, OSSL_PARAM_END};
-        int number = 7;
-        unsigned natural = 7;
-        time_t seconds = 7;
-        CU_ASSERT_FALSE(drng_params_get_int(params, KEY, &number));
-        CU_ASSERT_FALSE(drng_params_get_uint(params, KEY, &natural));
-        CU_ASSERT_FALSE(drng_params_get_time(params, KEY, &seconds));
-        CU_ASSERT_TRUE(number == 7 && natural == 7 && seconds == 7);
+        int64_t number = 7;
+        CU_ASSERT_FALSE(drng_params_get_number(params, KEY, INT64_MIN, INT64_MAX, &number) || number != 7);
     }
 }
 
@@ -343,27 +335,25 @@ static void check_texts(const struct array *ours, const struct array *theirs, bo
     }
 }
 
+static bool ours_set_text(OSSL_PARAM params[], const char *value)
+{
+    const struct drng_answer answers[] = {DRNG_TEXT(OSSL_PARAM_utf8_ptr(KEY, NULL, 0), value)};
+    return drng_params_answer(params, answers, 1);
+}
+
 static void every_text_is_set_as_by_libcrypto(void)
 {
-    static const char *const values[] = {"", "a", "twelve bytes", "more than twenty bytes", NULL};
+    static const char *const values[] = {"", "a", "twelve bytes", "more than twenty bytes"};
     for (size_t i = 0; i < 2 * sizeof(values) / sizeof(*values) * (MAX_SIZE + 1) * 4; i++) {
-        const char *value = values[i / 8 % 5];
+        const char *value = values[i / 8 % 4];
         const unsigned type = text_types[i % 4];
         const bool has_data = i / 4 % 2 != 0;
-        const size_t size = i / 40;
+        const size_t size = i / 32;
         struct array theirs;
         struct array ours;
         fill_for_text(&theirs, type, size, has_data);
         fill_for_text(&ours, type, size, has_data);
-        check_texts(&ours, &theirs, drng_params_set_utf8_string(ours.params, KEY, value),
-                    OSSL_PARAM_set_utf8_string(&theirs.params[1], value));
-        fill_for_text(&theirs, type, size, has_data);
-        fill_for_text(&ours, type, size, has_data);
-        check_texts(&ours, &theirs, drng_params_set_utf8_ptr(ours.params, KEY, value),
-                    OSSL_PARAM_set_utf8_ptr(&theirs.params[1], value));
-        fill_for_text(&theirs, type, size, has_data);
-        fill_for_text(&ours, type, size, has_data);
-        check_texts(&ours, &theirs, drng_params_set_text(ours.params, KEY, value),
+        check_texts(&ours, &theirs, ours_set_text(ours.params, value),
                     type == OSSL_PARAM_UTF8_PTR ? OSSL_PARAM_set_utf8_ptr(&theirs.params[1], value)
                                                 : OSSL_PARAM_set_utf8_string(&theirs.params[1], value));
     }
@@ -393,29 +383,46 @@ static void what_is_not_asked_for_is_left_alone(void)
     OSSL_PARAM other[] = {OSSL_PARAM_int("keys", NULL), OSSL_PARAM_int("ke", NULL), OSSL_PARAM_END};
     OSSL_PARAM *const arrays[] = {NULL, &other[2], other};
     for (size_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
-        int number = 7;
+        int64_t number = 7;
         const char *text = "text";
         size_t len = 4;
-        CU_ASSERT_TRUE(drng_params_set_int(arrays[i], KEY, 1) && drng_params_set_uint(arrays[i], KEY, 1) &&
-                       drng_params_set_uint64(arrays[i], KEY, 1) && drng_params_set_size(arrays[i], KEY, 1) &&
-                       drng_params_set_time(arrays[i], KEY, 1) && drng_params_set_text(arrays[i], KEY, "x") &&
-                       drng_params_set_utf8_string(arrays[i], KEY, "x") &&
-                       drng_params_set_utf8_ptr(arrays[i], KEY, "x"));
-        CU_ASSERT_TRUE(drng_params_get_int(arrays[i], KEY, &number) && number == 7);
+        CU_ASSERT_TRUE(ours_set_int(arrays[i], 1) && ours_set_text(arrays[i], "x"));
+        CU_ASSERT_TRUE(drng_params_get_number(arrays[i], KEY, 0, 1, &number) && number == 7);
         CU_ASSERT_TRUE(drng_params_get_utf8_string(arrays[i], KEY, &text, &len) && strcmp(text, "text") == 0);
     }
     CU_ASSERT_TRUE(other[0].return_size == OSSL_PARAM_UNMODIFIED && other[1].return_size == OSSL_PARAM_UNMODIFIED);
 }
 
+/* Each answer goes into the entry of its name, and one that does not fit ends them. */
+static void answers_go_to_those_who_asked(void)
+{
+    int first = 0;
+    char second[4] = "";
+    unsigned third = 0;
+    OSSL_PARAM params[] = {{"c", OSSL_PARAM_UNSIGNED_INTEGER, &third, sizeof(third), 0},
+                           {"b", OSSL_PARAM_UTF8_STRING, second, sizeof(second), 0},
+                           {"a", OSSL_PARAM_INTEGER, &first, sizeof(first), 0},
+                           OSSL_PARAM_END};
+    const struct drng_answer answers[] = {
+        DRNG_NUMBER(OSSL_PARAM_int("a", NULL), 1) DRNG_TEXT(OSSL_PARAM_utf8_ptr("b", NULL, 0), "two")
+            DRNG_NUMBER(OSSL_PARAM_uint("c", NULL), 3) DRNG_NUMBER(OSSL_PARAM_uint("d", NULL), 4)};
+    CU_ASSERT_TRUE(drng_params_answer(params, answers, 4) && first == 1 && strcmp(second, "two") == 0 && third == 3);
+    params[1].data_size = 2;
+    third = 0;
+    CU_ASSERT_TRUE(!drng_params_answer(params, answers, 4) && third == 0 && strcmp(second, "two") == 0);
+}
+
 static const struct unit_test tests[] = {
     {"every number is set as by libcrypto", every_number_is_set_as_by_libcrypto},
     {"without data only the size is asked", without_data_only_the_size_is_asked},
-    {"an integer of no bytes holds none", an_integer_of_no_bytes_holds_none},
+    {"what nobody sends is refused", what_nobody_sends_is_refused},
+    {"no counter is told negative", no_counter_is_told_negative},
     {"every number is got as by libcrypto", every_number_is_got_as_by_libcrypto},
     {"a number without data is none", a_number_without_data_is_none},
     {"every text is set as by libcrypto", every_text_is_set_as_by_libcrypto},
     {"a text ends at its NUL or with its data", a_text_ends_at_its_nul_or_with_its_data},
     {"what is not asked for is left alone", what_is_not_asked_for_is_left_alone},
+    {"answers go to those who asked", answers_go_to_those_who_asked},
 };
 
 UNIT_MAIN("parameters", tests)

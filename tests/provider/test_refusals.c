@@ -3,6 +3,7 @@
  * Each has its reason, puts out nothing, and leaves a generator that serves the next request.
  */
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,8 @@
 #include <openssl/params.h>
 
 #include "provider/errors.h"
-#include "provider/rand/drbg.h"
 #include "provider/rand/instruction_rand.h"
-#include "provider/rand/seed_src.h"
+#include "tests/provider/drbg_functions.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
@@ -26,7 +26,18 @@ static unsigned parent_strength;
 static bool parent_locks;
 static size_t parent_seed_len;    /* 0: as long as asked for */
 static unsigned parent_cleared;   /* seeds given back */
+static size_t parent_asked_len;   /* bytes that were asked for last */
+static int parent_asked_bits;     /* and the entropy in them */
+static bool parent_cancellable;   /* the thread could have been cancelled then */
 static void (*in_get_seed)(void); /* NULL for nothing */
+static void (*in_parent)(void);   /* in each call of the parent's; NULL for nothing */
+
+static void run_in_parent(void)
+{
+    if (in_parent != NULL) {
+        in_parent();
+    }
+}
 
 static int parent_enable_locking(void *parent)
 {
@@ -37,8 +48,11 @@ static int parent_enable_locking(void *parent)
 static int parent_get_ctx_params(void *parent, OSSL_PARAM params[])
 {
     (void)parent;
-    OSSL_PARAM *p = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STRENGTH);
-    return p == NULL || OSSL_PARAM_set_uint(p, parent_strength);
+    run_in_parent();
+    OSSL_PARAM *strength = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STRENGTH);
+    OSSL_PARAM *max_request = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_MAX_REQUEST);
+    return (strength == NULL || OSSL_PARAM_set_uint(strength, parent_strength)) &&
+           (max_request == NULL || OSSL_PARAM_set_uint(max_request, 128));
 }
 
 static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
@@ -46,11 +60,18 @@ static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, s
 {
     static unsigned char bytes[64];
     (void)parent;
-    (void)entropy;
     (void)max_len;
     (void)prediction_resistance;
     (void)additional;
     (void)additional_len;
+    parent_asked_len = min_len;
+    parent_asked_bits = entropy;
+    int state = PTHREAD_CANCEL_ENABLE;
+    int unused = PTHREAD_CANCEL_ENABLE;
+    CU_ASSERT_EQUAL(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), 0);
+    CU_ASSERT_EQUAL(pthread_setcancelstate(state, &unused), 0);
+    parent_cancellable |= state == PTHREAD_CANCEL_ENABLE;
+    run_in_parent();
     if (in_get_seed != NULL) {
         void (*in_the_middle)(void) = in_get_seed;
         in_get_seed = NULL;
@@ -65,6 +86,7 @@ static void parent_clear_seed(void *parent, unsigned char *seed, size_t len)
 {
     (void)parent;
     (void)len;
+    run_in_parent();
     parent_cleared += seed != NULL;
 }
 
@@ -110,13 +132,14 @@ static OSSL_FUNC_rand_uninstantiate_fn *uninstantiate;
 static OSSL_FUNC_rand_get_seed_fn *get_seed;
 static OSSL_FUNC_rand_clear_seed_fn *clear_seed;
 static OSSL_FUNC_rand_set_ctx_params_fn *set_ctx_params;
+static OSSL_FUNC_rand_get_ctx_params_fn *get_ctx_params;
 
 static struct drng_drbg *new_drbg(void)
 {
     static int parent;
     parent_strength = 256;
     parent_locks = true;
-    struct drng_drbg *drbg = drng_drbg_newctx(provctx, &parent, parent_functions);
+    struct drng_drbg *drbg = drbg_newctx(provctx, &parent, parent_functions);
     CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
     fake_error_reason = 0;
     return drbg;
@@ -125,14 +148,14 @@ static struct drng_drbg *new_drbg(void)
 static struct drng_drbg *ready_drbg(void)
 {
     struct drng_drbg *drbg = new_drbg();
-    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL_FATAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
     return drbg;
 }
 
 static bool serves(struct drng_drbg *drbg)
 {
     unsigned char out[16] = {0};
-    return drng_drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0) == 1 && !bytes_are(out, sizeof(out), 0);
+    return drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0) == 1 && !bytes_are(out, sizeof(out), 0);
 }
 
 /* ---- Parents ---- */
@@ -143,12 +166,12 @@ static void a_parent_weaker_than_the_generator_does_not_seed_it(void)
     for (size_t i = 0; i < sizeof(strengths) / sizeof(*strengths); i++) {
         struct drng_drbg *drbg = new_drbg();
         parent_strength = strengths[i];
-        CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
+        CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
         CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_TOO_WEAK);
-        CU_ASSERT_EQUAL(drbg->state, EVP_RAND_STATE_ERROR);
+        CU_ASSERT_EQUAL(atomic_load(&drbg->generator.status), EVP_RAND_STATE_ERROR);
         parent_strength = 256;
         CU_ASSERT_TRUE(serves(drbg));
-        drng_drbg_freectx(drbg);
+        drbg_freectx(drbg);
     }
 }
 
@@ -158,16 +181,16 @@ static void a_weaker_generator_of_the_same_kind_does_not_seed_it(void)
     static char cipher[] = "AES-128-CTR";
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
                                  OSSL_PARAM_construct_end()};
-    struct drng_drbg *weak = drng_drbg_newctx(provctx, NULL, NULL);
+    struct drng_drbg *weak = drbg_newctx(provctx, NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(weak);
-    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(weak, 128, 0, NULL, 0, params), 1);
-    struct drng_drbg *drbg = drng_drbg_newctx(provctx, weak, drng_drbg_functions);
+    CU_ASSERT_EQUAL_FATAL(drbg_instantiate(weak, 128, 0, NULL, 0, params), 1);
+    struct drng_drbg *drbg = drbg_newctx(provctx, weak, drng_drbg_functions);
     CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
-    CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_TOO_WEAK);
-    CU_ASSERT_EQUAL(drng_drbg_seedings(weak), 2); /* its own seed, and none for the child */
-    drng_drbg_freectx(drbg);
-    drng_drbg_freectx(weak);
+    CU_ASSERT_EQUAL(atomic_load(&weak->generator.seedings), 2); /* its own seed, and none for the child */
+    drbg_freectx(drbg);
+    drbg_freectx(weak);
 }
 
 /* Once it is seeded, too. */
@@ -179,9 +202,9 @@ static void a_parent_that_has_become_weaker_does_not_reseed_it(void)
     CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_TOO_WEAK);
     memset(out, 0xaa, sizeof(out));
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0), 0);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0), 0);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
 }
 
 /* What it gave goes back to it all the same. */
@@ -195,13 +218,13 @@ static void a_seed_that_is_too_short_or_too_long_is_not_taken(void)
         struct drng_drbg *drbg = new_drbg();
         parent_seed_len = lengths[i];
         parent_cleared = 0;
-        CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, params), 0);
+        CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, params), 0);
         CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_GAVE_NO_SEED);
         CU_ASSERT_EQUAL(parent_cleared, 1);
         parent_seed_len = 0;
         CU_ASSERT_TRUE(serves(drbg));
         CU_ASSERT_EQUAL(parent_cleared, 2);
-        drng_drbg_freectx(drbg);
+        drbg_freectx(drbg);
     }
 }
 
@@ -209,12 +232,12 @@ static void a_parent_that_cannot_be_locked_is_not_shared(void)
 {
     struct drng_drbg *drbg = new_drbg();
     parent_locks = false;
-    CU_ASSERT_EQUAL(drng_drbg_enable_locking(drbg), 0);
+    CU_ASSERT_EQUAL(drbg_enable_locking(drbg), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_LOCK);
-    CU_ASSERT_FALSE(drbg->locking);
+    CU_ASSERT_FALSE(drbg->generator.locking);
     parent_locks = true;
-    CU_ASSERT_EQUAL(drng_drbg_enable_locking(drbg), 1);
-    drng_drbg_freectx(drbg);
+    CU_ASSERT_EQUAL(drbg_enable_locking(drbg), 1);
+    drbg_freectx(drbg);
 }
 
 /* What is not locked is not asked, and not unlocked. */
@@ -228,14 +251,10 @@ static void a_parent_whose_lock_fails_is_not_asked(void)
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_TOO_WEAK);
     CU_ASSERT_EQUAL(parent_unlocked, unlocked);
     CU_ASSERT_EQUAL(parent_cleared, cleared);
-    unsigned char *seed = NULL;
-    CU_ASSERT_EQUAL(drng_parent_get_seed(&drbg->parent, &seed, 256, 32, 64, false, drbg), 0);
-    CU_ASSERT_PTR_NULL(seed);
-    CU_ASSERT_EQUAL(parent_unlocked, unlocked);
     parent_can_be_locked = true;
     CU_ASSERT_TRUE(serves(drbg));
     CU_ASSERT_TRUE(parent_unlocked > unlocked);
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
 }
 
 static size_t no_nonce(void *parent, unsigned char *out, unsigned strength, size_t min_len, size_t max_len)
@@ -256,57 +275,111 @@ static void a_nonce_that_does_not_come_is_missed(void)
         {0, NULL},
     };
     int parent = 0;
-    struct drng_drbg *drbg = drng_drbg_newctx(provctx, &parent, functions);
+    struct drng_drbg *drbg = drbg_newctx(provctx, &parent, functions);
     CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
-    CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_GAVE_NO_SEED);
-    CU_ASSERT_EQUAL(drbg->state, EVP_RAND_STATE_ERROR);
-    drng_drbg_freectx(drbg);
+    CU_ASSERT_EQUAL(atomic_load(&drbg->generator.status), EVP_RAND_STATE_ERROR);
+    drbg_freectx(drbg);
+}
+
+/* As much more as SP 800-90A, 8.6.7 and 9.1, wants where there is no nonce: half of the strength. */
+static void a_parent_without_nonces_gives_more(void)
+{
+    struct drng_drbg *drbg = ready_drbg();
+    CU_ASSERT_EQUAL(parent_asked_len, 32 + 16);
+    CU_ASSERT_EQUAL(parent_asked_bits, 256 + 128);
+    CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(parent_asked_len, 32);
+    CU_ASSERT_EQUAL(parent_asked_bits, 256);
+    drbg_freectx(drbg);
+}
+
+/* It may be a cancellation point, and the generator is locked meanwhile. */
+static void a_thread_is_not_cancelled_while_its_parent_works(void)
+{
+    int state = PTHREAD_CANCEL_DISABLE;
+    parent_cancellable = false;
+    struct drng_drbg *drbg = ready_drbg();
+    CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_FALSE(parent_cancellable);
+    CU_ASSERT_EQUAL(pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state), 0);
+    CU_ASSERT_EQUAL(state, PTHREAD_CANCEL_ENABLE);
+    drbg_freectx(drbg);
+}
+
+/* However far away it is: the answers are the standard's. */
+static void a_chain_is_as_foreign_as_its_end(void)
+{
+    const enum drng_request_mixing mixing = provctx->mixing;
+    provctx->mixing = DRNG_MIX_ALWAYS;
+    struct drng_drbg *parent = new_drbg();
+    struct drng_drbg *child = drbg_newctx(provctx, parent, drng_drbg_functions);
+    struct drng_drbg *own = drbg_newctx(provctx, NULL, NULL);
+    CU_ASSERT_TRUE_FATAL(child != NULL && own != NULL);
+    CU_ASSERT_TRUE(parent->is_foreign && child->is_foreign);
+    CU_ASSERT_FALSE(own->is_foreign);
+    CU_ASSERT_EQUAL(parent->generator.mixing, DRNG_MIX_NEVER);
+    CU_ASSERT_EQUAL(child->generator.mixing, DRNG_MIX_NEVER);
+    CU_ASSERT_EQUAL(own->generator.mixing, DRNG_MIX_ALWAYS);
+    drbg_freectx(own);
+    drbg_freectx(child);
+    drbg_freectx(parent);
+    provctx->mixing = mixing;
+}
+
+static void draw_after_reseed(struct drng_drbg *drbg, const unsigned char *entropy, unsigned char out[16])
+{
+    const unsigned cleared = parent_cleared;
+    CU_ASSERT_EQUAL(reseed(drbg, 0, entropy, entropy != NULL ? 32 : 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(parent_cleared, cleared + 1);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, 16, 256, 0, NULL, 0), 1);
+    drbg_freectx(drbg);
+}
+
+/* It goes in, and the parent's is taken all the same, which is always the same here. */
+static void entropy_of_the_callers_is_added_to_the_parents(void)
+{
+    static const unsigned char entropy[2][32] = {{1}, {2}};
+    unsigned char out[4][16];
+    draw_after_reseed(ready_drbg(), NULL, out[0]);
+    draw_after_reseed(ready_drbg(), NULL, out[1]);
+    draw_after_reseed(ready_drbg(), entropy[0], out[2]);
+    draw_after_reseed(ready_drbg(), entropy[1], out[3]);
+    CU_ASSERT_EQUAL(memcmp(out[0], out[1], 16), 0);
+    CU_ASSERT_NOT_EQUAL(memcmp(out[0], out[2], 16), 0);
+    CU_ASSERT_NOT_EQUAL(memcmp(out[2], out[3], 16), 0);
 }
 
 /* ---- The seed source ---- */
 
-static void (*function_of(const OSSL_DISPATCH *functions, int id))(void)
-{
-    while (functions->function_id != id && functions->function_id != 0) {
-        functions++;
-    }
-    return functions->function;
-}
-
 static void a_seed_source_without_a_source_fails(void)
 {
-    OSSL_FUNC_rand_newctx_fn *new =
-        (OSSL_FUNC_rand_newctx_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_NEWCTX);
-    OSSL_FUNC_rand_generate_fn *generate =
-        (OSSL_FUNC_rand_generate_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_GENERATE);
     const struct drng_seed_policy policy = provctx->policy;
-    struct drng_instruction_rand *source = new (provctx, NULL, NULL);
+    void *source = seedsrc_newctx(provctx, NULL, NULL);
     unsigned char out[48];
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
-    CU_ASSERT_EQUAL(drng_instruction_rand_instantiate(source, 0, 0, NULL, 0, NULL), 1);
-    CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(seedsrc_instantiate(source, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(seedsrc_generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
     provctx->policy.instructions[DRNG_RDSEED] = NULL;
     provctx->policy.instructions[DRNG_RDRAND] = NULL;
     provctx->policy.fallback = NULL;
     memset(out, 0xaa, sizeof(out));
-    CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 0);
+    CU_ASSERT_EQUAL(seedsrc_generate(source, out, sizeof(out), 0, 0, NULL, 0), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_NO_SEED_SOURCE);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     provctx->policy = policy;
-    CU_ASSERT_EQUAL(generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
-    drng_instruction_rand_freectx(source);
+    CU_ASSERT_EQUAL(seedsrc_generate(source, out, sizeof(out), 0, 0, NULL, 0), 1);
+    seedsrc_freectx(source);
 }
 
 /* A caller that asks for a number as a text is told so. */
 static void a_parameter_that_cannot_be_given_is_an_error(void)
 {
     static const char *const names[] = {OSSL_RAND_PARAM_STATE, OSSL_RAND_PARAM_STRENGTH, OSSL_RAND_PARAM_MAX_REQUEST};
-    OSSL_FUNC_rand_newctx_fn *new =
-        (OSSL_FUNC_rand_newctx_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_NEWCTX);
     OSSL_FUNC_rand_get_ctx_params_fn *get =
-        (OSSL_FUNC_rand_get_ctx_params_fn *)function_of(drng_seed_src_functions, OSSL_FUNC_RAND_GET_CTX_PARAMS);
-    struct drng_instruction_rand *source = new (provctx, NULL, NULL);
+        (OSSL_FUNC_rand_get_ctx_params_fn *)seedsrc_function(OSSL_FUNC_RAND_GET_CTX_PARAMS);
+    void *source = seedsrc_newctx(provctx, NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(source);
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         char text[16] = "";
@@ -315,7 +388,7 @@ static void a_parameter_that_cannot_be_given_is_an_error(void)
         CU_ASSERT_EQUAL(get(source, params), 0);
     }
     CU_ASSERT_EQUAL(get(source, NULL), 1);
-    drng_instruction_rand_freectx(source);
+    seedsrc_freectx(source);
 }
 
 /* ---- Lengths ---- */
@@ -325,12 +398,12 @@ static void a_request_that_is_too_long_puts_out_nothing(void)
     static unsigned char out[DRNG_DRBG_MAX_REQUEST + 1];
     struct drng_drbg *drbg = ready_drbg();
     memset(out, 0xaa, sizeof(out));
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0), 0);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_REQUEST_TOO_LONG);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    CU_ASSERT_EQUAL(drbg->state, EVP_RAND_STATE_READY);
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out) - 1, 256, 0, NULL, 0), 1);
-    drng_drbg_freectx(drbg);
+    CU_ASSERT_EQUAL(atomic_load(&drbg->generator.status), EVP_RAND_STATE_READY);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out) - 1, 256, 0, NULL, 0), 1);
+    drbg_freectx(drbg);
 }
 
 /* Without a derivation function they are as long as seedlen at the most. */
@@ -341,18 +414,18 @@ static void an_additional_input_that_is_too_long_is_refused(void)
     int use_df = 0;
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_int(OSSL_DRBG_PARAM_USE_DF, &use_df), OSSL_PARAM_construct_end()};
     struct drng_drbg *drbg = new_drbg();
-    CU_ASSERT_EQUAL_FATAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, params), 1);
+    CU_ASSERT_EQUAL_FATAL(drbg_instantiate(drbg, 256, 0, NULL, 0, params), 1);
     memset(out, 0xaa, sizeof(out));
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 256, 0, input, sizeof(input)), 0);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out), 256, 0, input, sizeof(input)), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_INPUT_TOO_LONG);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    CU_ASSERT_EQUAL(drbg->state, EVP_RAND_STATE_READY);
+    CU_ASSERT_EQUAL(atomic_load(&drbg->generator.status), EVP_RAND_STATE_READY);
     fake_error_reason = 0;
     CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, input, sizeof(input)), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_INPUT_TOO_LONG);
-    CU_ASSERT_EQUAL(drbg->state, EVP_RAND_STATE_READY);
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 256, 0, input, sizeof(input) - 1), 1);
-    drng_drbg_freectx(drbg);
+    CU_ASSERT_EQUAL(atomic_load(&drbg->generator.status), EVP_RAND_STATE_READY);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out), 256, 0, input, sizeof(input) - 1), 1);
+    drbg_freectx(drbg);
 }
 
 static void a_seed_of_an_impossible_length_is_refused(void)
@@ -367,7 +440,7 @@ static void a_seed_of_an_impossible_length_is_refused(void)
     CU_ASSERT_PTR_NULL(seed);
     CU_ASSERT_EQUAL(get_seed(drbg, &seed, 256, 16, 32, 0, NULL, 0), 32);
     clear_seed(drbg, seed, 32);
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
 }
 
 /* ---- Parameters ---- */
@@ -378,7 +451,7 @@ static void a_parameter_of_the_wrong_type_changes_nothing(void)
     static const char *const names[] = {OSSL_DRBG_PARAM_USE_DF, OSSL_DRBG_PARAM_RESEED_REQUESTS,
                                         OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL};
     struct drng_drbg *drbg = ready_drbg();
-    const struct drng_reseed_limits limits = drbg->limits;
+    const struct drng_reseed_limits limits = drbg->generator.config.limits;
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
         unsigned requests = 77;
         const OSSL_PARAM params[] = {OSSL_PARAM_construct_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, &requests),
@@ -386,13 +459,13 @@ static void a_parameter_of_the_wrong_type_changes_nothing(void)
         /* The first parameter is good: of the two all or none is taken. */
         const OSSL_PARAM *given = i == 1 ? params + 1 : params;
         CU_ASSERT_EQUAL(set_ctx_params(drbg, given), 0);
-        CU_ASSERT_EQUAL(drbg->limits.requests, limits.requests);
-        CU_ASSERT_EQUAL(drbg->limits.interval, limits.interval);
-        CU_ASSERT_TRUE(drbg->use_df);
-        CU_ASSERT_EQUAL(drbg->state, EVP_RAND_STATE_READY);
+        CU_ASSERT_EQUAL(drbg->generator.config.limits.requests, limits.requests);
+        CU_ASSERT_EQUAL(drbg->generator.config.limits.interval, limits.interval);
+        CU_ASSERT_TRUE(drbg->generator.config.use_df);
+        CU_ASSERT_EQUAL(atomic_load(&drbg->generator.status), EVP_RAND_STATE_READY);
     }
     CU_ASSERT_TRUE(serves(drbg));
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
 }
 
 /* As for libcrypto's own: below 0 is "never". */
@@ -405,12 +478,12 @@ static void a_negative_interval_is_never(void)
         const OSSL_PARAM params[] = {OSSL_PARAM_construct_int64(OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, &interval),
                                      OSSL_PARAM_construct_end()};
         CU_ASSERT_EQUAL(set_ctx_params(drbg, params), 1);
-        CU_ASSERT_EQUAL(drbg->limits.interval, 0);
-        const unsigned seedings = drng_drbg_seedings(drbg);
+        CU_ASSERT_EQUAL(drbg->generator.config.limits.interval, 0);
+        const unsigned seedings = atomic_load(&drbg->generator.seedings);
         CU_ASSERT_TRUE(serves(drbg) && serves(drbg));
-        CU_ASSERT_EQUAL(drng_drbg_seedings(drbg), seedings);
+        CU_ASSERT_EQUAL(atomic_load(&drbg->generator.seedings), seedings);
     }
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
 }
 
 /* ---- In the middle of another request, as a signal handler comes ---- */
@@ -425,6 +498,12 @@ static bool is_busy(int result)
     return busy;
 }
 
+/* Without an error, since raising one allocates memory, and so may the call that this comes into. */
+static bool is_refused_silently(int result)
+{
+    return result == 0 && fake_error_reason == 0;
+}
+
 static void call_everything(void)
 {
     char cipher[] = "AES-128-CTR";
@@ -432,57 +511,129 @@ static void call_everything(void)
                                  OSSL_PARAM_construct_end()};
     unsigned char out[16];
     memset(out, 0xaa, sizeof(out));
-    refused += is_busy(drng_drbg_generate(interrupted, out, sizeof(out), 256, 0, NULL, 0));
+    fake_error_reason = 0;
+    refused += is_refused_silently(drbg_generate(interrupted, out, sizeof(out), 256, 0, NULL, 0));
     refused += bytes_are(out, sizeof(out), 0);
-    refused += is_busy(drng_drbg_instantiate(interrupted, 256, 0, NULL, 0, NULL));
-    refused += is_busy(reseed(interrupted, 0, NULL, 0, NULL, 0));
-    refused += is_busy(uninstantiate(interrupted));
-    refused += is_busy(set_ctx_params(interrupted, params));
+    refused += is_refused_silently(drbg_instantiate(interrupted, 256, 0, NULL, 0, NULL));
+    refused += is_refused_silently(reseed(interrupted, 0, NULL, 0, NULL, 0));
+    refused += is_refused_silently(uninstantiate(interrupted));
+    refused += is_refused_silently(set_ctx_params(interrupted, params));
+    unsigned strength = 0;
+    OSSL_PARAM wanted[] = {OSSL_PARAM_construct_uint(OSSL_RAND_PARAM_STRENGTH, &strength), OSSL_PARAM_construct_end()};
+    refused += is_refused_silently(get_ctx_params(interrupted, wanted));
 }
 
-/* The seeds of a generator under a foreign parent are the parent's: there is nothing to serve a request apart from. */
+static unsigned calls_of_parent;
+
+static void call_everything_each_time(void)
+{
+    calls_of_parent++;
+    call_everything();
+}
+
+/* Whatever the parent does meanwhile, the generator whose seed it makes is in use. */
 static void nothing_comes_between_under_a_foreign_parent(void)
 {
     struct drng_drbg *drbg = new_drbg();
-    CU_ASSERT_FALSE(drbg->own_chain);
     interrupted = drbg;
     refused = 0;
     in_get_seed = call_everything;
-    CU_ASSERT_EQUAL(drng_drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
-    CU_ASSERT_EQUAL(refused, 6);
+    CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_EQUAL(refused, 7);
     in_get_seed = call_everything;
     CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 1);
-    CU_ASSERT_EQUAL(refused, 12);
+    CU_ASSERT_EQUAL(refused, 14);
+    refused = calls_of_parent = 0;
+    in_parent = call_everything_each_time;
+    CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 1);
+    in_parent = NULL;
+    CU_ASSERT_TRUE(calls_of_parent >= 4); /* its strength, its seed, how often it was seeded, and the seed back */
+    CU_ASSERT_EQUAL(refused, 7 * calls_of_parent);
     CU_ASSERT_TRUE(serves(drbg));
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
 }
 
-static unsigned char between[2][32];
-static unsigned drawn;
+static unsigned served_in_parent;
 
-static void draw_twice(void)
+static void draw_from_another(void)
 {
-    for (size_t i = 0; i < 2; i++) {
-        drawn += (unsigned)drng_drbg_generate(interrupted, between[i], sizeof(between[i]), 256, 0, NULL, 0);
-    }
+    calls_of_parent++;
+    served_in_parent += serves(interrupted);
 }
 
-/* In drng's own chain it is served, by a generator of its own: nothing of the interrupted request is touched. */
-static void a_draw_in_between_is_served_apart(void)
+/* It may have a generator of drng's for a parent of its own, in each of its functions. */
+static void a_foreign_parent_may_draw_from_another(void)
 {
-    unsigned char out[32] = {0};
-    struct drng_drbg *drbg = ready_drbg();
-    drbg->own_chain = true;
-    interrupted = drbg;
-    drawn = 0;
-    in_get_seed = draw_twice;
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 256, 1, NULL, 0), 1);
-    CU_ASSERT_EQUAL(drawn, 2);
-    CU_ASSERT_NOT_EQUAL(memcmp(between[0], between[1], sizeof(out)), 0);
-    CU_ASSERT_NOT_EQUAL(memcmp(between[0], out, sizeof(out)), 0);
-    CU_ASSERT_FALSE(bytes_are(between[0], sizeof(between[0]), 0) || bytes_are(between[1], sizeof(between[1]), 0));
+    struct drng_drbg *another = drbg_newctx(provctx, NULL, NULL);
+    struct drng_drbg *drbg = new_drbg();
+    CU_ASSERT_PTR_NOT_NULL_FATAL(another);
+    interrupted = another;
+    calls_of_parent = served_in_parent = 0;
+    in_parent = draw_from_another;
+    CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
     CU_ASSERT_TRUE(serves(drbg));
-    drng_drbg_freectx(drbg);
+    CU_ASSERT_TRUE(calls_of_parent >= 4); /* its strength, its seed, how often it was seeded, and the seed back */
+    CU_ASSERT_EQUAL(served_in_parent, calls_of_parent);
+    in_parent = NULL;
+    drbg_freectx(drbg);
+    drbg_freectx(another);
+}
+
+static const struct drng_aes *real_aes;
+static void *interrupted_source;
+static unsigned draws_in_aes;
+static unsigned refused_in_aes;
+
+static void ctr_with_a_draw(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                            size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    unsigned char bytes[32];
+    memset(bytes, 0xaa, sizeof(bytes));
+    draws_in_aes++;
+    refused_in_aes += is_busy(drbg_generate(interrupted, bytes, 16, 256, 0, NULL, 0)) &&
+                      is_busy(seedsrc_generate(interrupted_source, bytes + 16, 16, 0, 0, NULL, 0)) &&
+                      bytes_are(bytes, sizeof(bytes), 0);
+    real_aes->ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
+}
+
+static void nobody_may_draw_after_the_parent_of(struct drng_drbg *drbg)
+{
+    unsigned char out[16];
+    struct drng_drbg *another = drbg_newctx(provctx, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(another);
+    interrupted = another;
+    interrupted_source = seedsrc_newctx(provctx, NULL, NULL);
+    CU_ASSERT_EQUAL_FATAL(seedsrc_instantiate(interrupted_source, 0, 0, NULL, 0, NULL), 1);
+    draws_in_aes = refused_in_aes = 0;
+    real_aes = drbg->generator.aes;
+    struct drng_aes aes = *real_aes;
+    aes.ctr = ctr_with_a_draw;
+    aes.request = NULL; /* which would do without it */
+    drbg->generator.aes = &aes;
+    CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    const unsigned in_first_seed = draws_in_aes;
+    CU_ASSERT_TRUE(in_first_seed > 0);
+    CU_ASSERT_EQUAL(reseed(drbg, 0, NULL, 0, NULL, 0), 1);
+    const unsigned in_both_seeds = draws_in_aes;
+    CU_ASSERT_TRUE(in_both_seeds > in_first_seed);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out), 256, 1, NULL, 0), 1);
+    CU_ASSERT_TRUE(draws_in_aes > in_both_seeds);
+    CU_ASSERT_EQUAL(refused_in_aes, draws_in_aes);
+    seedsrc_freectx(interrupted_source);
+    drbg_freectx(drbg);
+    drbg_freectx(another);
+}
+
+/* What comes after it is drng's own work again, which no handler may come into. */
+static void when_a_foreign_parent_has_answered_nobody_may_draw(void)
+{
+    nobody_may_draw_after_the_parent_of(new_drbg());
+    static int openssls;
+    parent_strength = 1024;
+    struct drng_drbg *joined = drbg_newctx(provctx, &openssls, parent_functions);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(joined);
+    CU_ASSERT_EQUAL(joined->parent.kind, DRNG_PARENT_OPENSSL);
+    nobody_may_draw_after_the_parent_of(joined);
 }
 
 static const struct unit_test tests[] = {
@@ -500,8 +651,13 @@ static const struct unit_test tests[] = {
     {"a seed of an impossible length is refused", a_seed_of_an_impossible_length_is_refused},
     {"a parameter of the wrong type changes nothing", a_parameter_of_the_wrong_type_changes_nothing},
     {"a negative interval is never", a_negative_interval_is_never},
+    {"a parent without nonces gives more", a_parent_without_nonces_gives_more},
+    {"entropy of the caller's is added to the parent's", entropy_of_the_callers_is_added_to_the_parents},
+    {"a thread is not cancelled while its parent works", a_thread_is_not_cancelled_while_its_parent_works},
+    {"a chain is as foreign as its end", a_chain_is_as_foreign_as_its_end},
     {"nothing comes between under a foreign parent", nothing_comes_between_under_a_foreign_parent},
-    {"a draw in between is served apart", a_draw_in_between_is_served_apart},
+    {"a foreign parent may draw from another", a_foreign_parent_may_draw_from_another},
+    {"when a foreign parent has answered nobody may draw", when_a_foreign_parent_has_answered_nobody_may_draw},
 };
 
 int main(void)
@@ -516,6 +672,7 @@ int main(void)
     get_seed = (OSSL_FUNC_rand_get_seed_fn *)function(OSSL_FUNC_RAND_GET_SEED);
     clear_seed = (OSSL_FUNC_rand_clear_seed_fn *)function(OSSL_FUNC_RAND_CLEAR_SEED);
     set_ctx_params = (OSSL_FUNC_rand_set_ctx_params_fn *)function(OSSL_FUNC_RAND_SET_CTX_PARAMS);
+    get_ctx_params = (OSSL_FUNC_rand_get_ctx_params_fn *)function(OSSL_FUNC_RAND_GET_CTX_PARAMS);
     const int result = unit_run("refusals", tests, sizeof(tests) / sizeof(*tests));
     drng_provctx_free(provctx);
     return result;

@@ -7,6 +7,7 @@
 #include <openssl/rand.h>
 
 #include "mixing/machine/filter.h"
+#include "mixing/memory/fork.h"
 #include "provider/config.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"
@@ -128,7 +129,8 @@ static bool fallback_in_a_child(void)
 {
     inherited = on_cpu(scripted_dry, scripted_dry);
     EVP_RAND_CTX *seed = evp_rand_ready(inherited, "DRNG-SEED", "provider=drng", NULL);
-    const bool silent = child_forked(draw_and_be_silent, NULL) == 0 && child_cloned(draw_and_be_silent, NULL) == 0;
+    const bool silent = child_forked(draw_and_be_silent, NULL) == 0 &&
+                        (!drng_fork_kernel_wipes || child_cloned(draw_and_be_silent, NULL) == 0);
     EVP_RAND_CTX_free(seed);
     return silent && draw(inherited) && noted_lines == 1;
 }

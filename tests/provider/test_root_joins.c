@@ -11,7 +11,7 @@
 
 #include "provider/errors.h"
 #include "provider/process.h"
-#include "provider/rand/drbg.h"
+#include "tests/provider/drbg_functions.h"
 #include "tests/provider/fake_core.h"
 #include "tests/provider/unmask.h"
 #include "tests/scripted/cpu.h"
@@ -108,7 +108,7 @@ static void on_cpu(scripted_behaviour *instruction)
 static struct drng_drbg *under(const OSSL_DISPATCH *source)
 {
     static int parent;
-    struct drng_drbg *drbg = drng_drbg_newctx(provctx, source != NULL ? &parent : NULL, source);
+    struct drng_drbg *drbg = drbg_newctx(provctx, source != NULL ? &parent : NULL, source);
     CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
     return drbg;
 }
@@ -119,7 +119,7 @@ static int instantiate(struct drng_drbg *drbg, int use_df)
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_int(OSSL_DRBG_PARAM_USE_DF, &use_df),
                                  OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
                                  OSSL_PARAM_construct_end()};
-    return drng_drbg_instantiate(drbg, 256, 0, NULL, 0, params);
+    return drbg_instantiate(drbg, 256, 0, NULL, 0, params);
 }
 
 /* The first output of a generator under this source, and one after a reseed. */
@@ -129,10 +129,10 @@ static void draw(const OSSL_DISPATCH *source, int use_df, unsigned char out[BOTH
     on_cpu(scripted_good);
     struct drng_drbg *drbg = under(source);
     CU_ASSERT_EQUAL(instantiate(drbg, use_df), 1);
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, OUT, 256, 0, NULL, 0), 1);
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out + OUT, OUT, 256, 1, NULL, 0), 1);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, OUT, 256, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out + OUT, OUT, 256, 1, NULL, 0), 1);
     CU_ASSERT_FALSE(bytes_are(out, OUT, 0) || bytes_are(out + OUT, OUT, 0));
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
     drng_provctx_free(provctx);
 }
 
@@ -185,7 +185,7 @@ static void a_source_that_gives_nothing_is_missed(void)
     struct drng_drbg *drbg = under(openssls);
     CU_ASSERT_EQUAL(instantiate(drbg, 1), 0);
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_PARENT_GAVE_NO_SEED);
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
     drng_provctx_free(provctx);
 }
 
@@ -201,9 +201,9 @@ static void without_an_instruction_and_a_fallback_there_is_no_seed(void)
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_NO_SEED_SOURCE);
     CU_ASSERT_EQUAL(cleared, 1);
     memset(out, 0xaa, sizeof(out));
-    CU_ASSERT_EQUAL(drng_drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0), 0);
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out), 256, 0, NULL, 0), 0);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
     drng_provctx_free(provctx);
     fake_core_set(NULL, NULL);
 }
@@ -211,12 +211,12 @@ static void without_an_instruction_and_a_fallback_there_is_no_seed(void)
 static bool root_joins_under(const OSSL_DISPATCH *source)
 {
     struct drng_drbg *drbg = under(source);
-    const bool joins = drbg->root_joins;
-    CU_ASSERT_EQUAL(drbg->own_chain, joins);
+    const bool joins = drbg->parent.kind == DRNG_PARENT_OPENSSL;
+    CU_ASSERT_EQUAL(drbg->is_foreign, !joins);
     const uint64_t before = scripted_rdseed.executions;
     CU_ASSERT_EQUAL(instantiate(drbg, 1), 1);
     CU_ASSERT_EQUAL(scripted_rdseed.executions > before, joins);
-    drng_drbg_freectx(drbg);
+    drbg_freectx(drbg);
     return joins;
 }
 

@@ -1,8 +1,8 @@
 /*
  * cpu.h - a CPU that does what a test says, and a clock that advances when its instructions run.
  *
- * Linked in place of cpu_x86.c and its like. words_x86.c and its like are compiled against it, so the tests run the
- * loops of the product.
+ * It answers in place of x86.c and its like. The rows of instructions_x86.c and its like are compiled against it, so
+ * the tests run the loops of the product.
  */
 
 #ifndef SCRIPTED_CPU_H

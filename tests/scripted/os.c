@@ -3,6 +3,7 @@
 #include <string.h>
 
 uint64_t scripted_clock_ns;
+void (*scripted_on_clock)(void);
 bool scripted_os_ready;
 uint8_t scripted_os_byte;
 unsigned scripted_os_calls;
@@ -16,6 +17,7 @@ bool scripted_clock_stands;
 void scripted_os_reset(void)
 {
     scripted_clock_ns = 1000000;
+    scripted_on_clock = NULL;
     scripted_os_ready = true;
     scripted_os_byte = 0;
     scripted_os_calls = 0;
@@ -39,6 +41,9 @@ bool drng_os_random(uint8_t *out, size_t len)
 
 uint64_t drng_os_clock_ns(void)
 {
+    if (scripted_on_clock != NULL) {
+        scripted_on_clock();
+    }
     return scripted_clock_ns;
 }
 

@@ -9,9 +9,10 @@
 #include "mixing/machine/os.h"
 
 extern uint64_t scripted_clock_ns;
-extern bool scripted_os_ready;     /* false: the kernel's generator is not initialised yet */
-extern uint8_t scripted_os_byte;   /* every byte that the generator returns */
-extern unsigned scripted_os_calls; /* how often the generator was asked */
+extern void (*scripted_on_clock)(void); /* called whenever the clock is read; NULL: nothing */
+extern bool scripted_os_ready;          /* false: the kernel's generator is not initialised yet */
+extern uint8_t scripted_os_byte;        /* every byte that the generator returns */
+extern unsigned scripted_os_calls;      /* how often the generator was asked */
 extern struct drng_kernel_flags scripted_kernel_flags;
 
 extern struct drng_vmclock *scripted_vmclock; /* what is mapped as the clock device; NULL: there is none */

@@ -19,7 +19,8 @@ void scripted_reset_rows(void)
     scripted_os_reset();
 }
 
-void drng_cpu_identify(struct drng_cpu *cpu)
+void __wrap_drng_cpu_identify(struct drng_cpu *cpu);
+void __wrap_drng_cpu_identify(struct drng_cpu *cpu)
 {
     *cpu = scripted_cpu;
 }

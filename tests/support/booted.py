@@ -30,6 +30,7 @@ mkdir "$1/upper" "$1/work" "$1/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
 cd "$1/root"
 mount -t proc proc proc
+mount --bind /proc/cpuinfo proc/cpuinfo
 mount -t tmpfs -o mode=755 run run
 mount -t tmpfs -o mode=1777 tmp tmp
 mount -t tmpfs -o mode=755 dev dev

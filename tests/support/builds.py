@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 CONF = ROOT / "conf"
@@ -23,6 +25,9 @@ PAGES = sorted(p.name for p in (ROOT / "docs").glob("*.[1-8]"))  # of the manual
 # Both instructions taken away, by the switch that users of OpenSSL know.
 MASKED = "~0x4000000000000000:~0x40000"
 NO_AES = "~0x200000000000000"
+
+# scripts/test.sh says here which packages could not be had: what needs their programs is skipped, and fails otherwise.
+NOT_INSTALLED = os.environ.get("DRNG_NOT_INSTALLED", "")
 
 # ctest's SKIP_RETURN_CODE: hardware that this machine does not have, or packages that cannot be had.
 SKIPPED = 77
@@ -111,6 +116,8 @@ FLAVOURS: dict[str, Callable[[], Flavour]] = {
 def need(program: str) -> str:
     """The path of a program that scripts/test.sh installs."""
     path = shutil.which(program)
+    if not path and NOT_INSTALLED:
+        pytest.skip(f"{program} is not installed: {NOT_INSTALLED}")
     assert path, f"{program} is not installed: run scripts/test.sh, which installs what the tests need"
     return path
 
@@ -133,11 +140,15 @@ def served_by_drng(answer: dict) -> bool:
     )
 
 
-def programs(preset: str) -> list[tuple[str, str]]:
-    """Name and path of each test that ctest knows in a build."""
+def programs(preset: str, label: str = "") -> list[tuple[str, str]]:
+    """Name and path of each test that ctest knows in a build, or of those with a label."""
     if not (BUILD / preset / "CTestTestfile.cmake").exists():
         return []
     listing = subprocess.run(
-        ["ctest", "--show-only=json-v1"], cwd=BUILD / preset, capture_output=True, text=True, check=True
+        ["ctest", "--show-only=json-v1", *(("--label-regex", label) if label else ())],
+        cwd=BUILD / preset,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [(t["name"], t["command"][0]) for t in json.loads(listing.stdout)["tests"]]

@@ -1,12 +1,13 @@
-"""The tables of docs/servers.md: who serves under each profile when something is wrong."""
+"""The tables of docs/failures.md, and those like them: who serves when something is wrong."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tests.support.builds import CONF, ROOT
 
-GUIDE = ROOT / "docs" / "servers.md"
+GUIDE = ROOT / "docs" / "failures.md"
 
 # What their cells say.
 DRNG, SEEDED, OPENSSL, NOBODY = "drng", "drng, seeded by OpenSSL", "OpenSSL", "nobody"
@@ -15,9 +16,9 @@ DRNG, SEEDED, OPENSSL, NOBODY = "drng", "drng, seeded by OpenSSL", "OpenSSL", "n
 PROFILES = sorted(path.name for path in CONF.glob("*.cnf") if path.name != "drng-fips.cnf")
 
 
-def table(corner: str) -> dict[str, dict[str, str]]:
+def table(corner: str, page: Path = GUIDE) -> dict[str, dict[str, str]]:
     """Cells by row and column: the table with this first header."""
-    lines = GUIDE.read_text().splitlines()
+    lines = page.read_text().splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     first = next(i for i, row in enumerate(rows) if row[0] == corner)
     last = next((i for i in range(first + 2, len(rows)) if set(rows[i][0]) <= set("- ")), len(rows) + 1) - 1

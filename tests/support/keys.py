@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import re
 
+from scripts.drng.conf.meaning import DRNG_KEYS
 from tests.support.builds import ROOT
 
 Keys = dict[str, tuple[str, ...]]
 
 
 def keys_of_the_provider() -> Keys:
-    rows = re.findall(r'X\(DRNG_\w+, ("\w+")\)', (ROOT / "mixing/machine/rows_x86.h").read_text())
+    rows = [f'"{name}"' for name in instructions_by_machine()["x86_64"]]
     code = (ROOT / "provider/config.c").read_text()
     code = code.replace("DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)", ", ".join(rows))
     lines = re.findall(r'^\s*\[\w+\]\s*=\s*\{\s*"(\w+)",\s*\{(.*?)\}', code, flags=re.M | re.S)
@@ -21,16 +21,10 @@ def keys_of_the_provider() -> Keys:
 def instructions_by_machine() -> dict[str, tuple[str, ...]]:
     """What each list of rows names, under the machine's name as uname gives it."""
     machines = {"x86": "x86_64", "arm": "aarch64", "power": "ppc64le", "z": "s390x"}
-    return {
-        machine: tuple(re.findall(r'X\(DRNG_\w+, "([\w-]+)"\)', (ROOT / f"mixing/machine/rows_{name}.h").read_text()))
-        for name, machine in machines.items()
-    }
+    _, *parts = re.split(r"/\* ---- (\w+) ---- \*/", (ROOT / "mixing/machine/rows.h").read_text())
+    lists = dict(zip(parts[::2], parts[1::2], strict=True))
+    return {machine: tuple(re.findall(r'X\(DRNG_\w+, "([\w-]+)"\)', lists[name])) for name, machine in machines.items()}
 
 
 def keys_of_drng_conf() -> Keys:
-    ours = next(
-        node.value
-        for node in ast.parse((ROOT / "scripts/drng-conf").read_text()).body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "DRNG_KEYS"
-    )
-    return ast.literal_eval(ours)
+    return DRNG_KEYS

@@ -6,10 +6,10 @@ import struct
 from collections.abc import Sequence
 from typing import Any
 
-from scripts.drng_status import stats
+from scripts.drng.status import stats
 
 LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
-LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "clone_reseeds", "last_seed", "claimed")
+LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "clone_reseeds", "last_seed")
 
 NAMES = (b"rdseed", b"rdrand")
 
@@ -36,8 +36,6 @@ HEAD: dict[str, Any] = {
     "virtual_machine": 0,
     "clone_protection": 0,
     "clone_reason": b"this is no virtual machine",
-    "certified": 0,
-    "claim_source": b"RDSEED: 256 bits in 8 words, by design",
 }
 
 

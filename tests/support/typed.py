@@ -20,7 +20,8 @@ SECONDS = 120
 COPY = f"""
 mount -t tmpfs none "$1" && mkdir "$1/upper" "$1/work" "$1/root" &&
     mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root" &&
-    mount -t proc proc "$1/root/proc" && mount --rbind /dev "$1/root/dev" &&
+    mount -t proc proc "$1/root/proc" && mount --bind /proc/cpuinfo "$1/root/proc/cpuinfo" &&
+    mount --rbind /dev "$1/root/dev" &&
     mkdir -p "$1/root{ROOT}" && mount --bind "{ROOT}" "$1/root{ROOT}" || exit {NOT_HERE}
 exec chroot "$1/root" /bin/sh -eux
 """

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-pytest.register_assert_rewrite("tests.support")
-
-from tests.support.builds import CONF, FLAVOURS, RELEASE, ROOT, ConfigWriter, Flavour  # noqa: E402
-from tests.support.image import Image, install  # noqa: E402
-from tests.support.packages import output  # noqa: E402
+from tests.support.builds import CONF, FLAVOURS, RELEASE, ROOT, ConfigWriter, Flavour
+from tests.support.image import Image, install
+from tests.support.machine import Machine, here
+from tests.support.packages import output
 
 
 @pytest.fixture(params=FLAVOURS)
@@ -22,6 +23,18 @@ def flavour(request: pytest.FixtureRequest) -> Flavour:
 @pytest.fixture
 def release() -> Flavour:
     return RELEASE
+
+
+@pytest.fixture(scope="session")
+def machine() -> Machine:
+    """What drng says of the instructions here."""
+    return here()
+
+
+@pytest.fixture(scope="session")
+def hardware(machine: Machine) -> str:
+    """The instruction that gives seeds here; without one, what is tested cannot be seen."""
+    return machine.need_instruction()
 
 
 @pytest.fixture
@@ -56,7 +69,14 @@ def image(installed: Path, tmp_path: Path) -> Image:
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with a .deb, an .rpm and a .tar.gz; tests of their own look at them with lintian and rpmlint."""
-    folder = tmp_path_factory.mktemp("packages")
-    output("env", "DRNG_LINT=no", ROOT / "scripts/packaging/package.sh", folder)
+    """The folder with a .deb, an .rpm and a .tar.gz, made once; tests of their own run lintian and rpmlint."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent  # of all workers
+    folder = base / "packages"
+    with (base / "packages.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (base / "packages.made").exists():
+            output("env", "DRNG_LINT=no", ROOT / "scripts/packaging/package.sh", folder)
+            (base / "packages.made").touch()
     return folder

@@ -103,7 +103,7 @@ def named(root: Path) -> list[str]:
 
 
 def test_the_abstraction_compiles(tmp_path: Path) -> None:
-    """With AppArmor's own parser, in a profile as docs/servers.md shows it."""
+    """With AppArmor's own parser, in a profile as docs/apparmor.md shows it."""
     parser = shutil.which("apparmor_parser", path="/usr/sbin:/sbin")
     if parser is None:
         pytest.skip("apparmor_parser is not installed")
@@ -134,7 +134,7 @@ def test_what_it_names_is_all_that_drng_needs(system: System) -> None:
 # ---- Who serves ----
 
 DENIED = ("nothing", "the module", "the profile's file")
-TABLE = table("what the confinement denies")
+TABLE = table("what the confinement denies", ROOT / "docs" / "apparmor.md")
 
 
 def allowed_but(denied: str, system: System) -> list[str]:

@@ -5,26 +5,16 @@ What they measure here means nothing: a test machine is a busy one, and the runs
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import re
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import bench_card as card
-import bench_contexts as contexts
-import bench_profile as profile
 import bench_report as report
-import bench_scaling as scaling
-import bench_threads as threads
 import bench_versions as versions
-from tests.bench import guests as rig
-from tests.support.builds import BUILD, ROOT, need
+from tests.support.builds import BUILD
 
 PROGRAMS = BUILD / "bench" / "tests" / "bench"
 
@@ -136,114 +126,7 @@ def test_seeds_threads_and_processes_have_their_own_bases() -> None:
     assert cells(table, "process drng")[1:] == ["5.00 ms", "4.00 ms (CTR-DRBG)", "1.25 ±0.00"]
 
 
-# ---- bench_scaling.py: arithmetic ----
-
-
-def share(rate: float, failed: int = 0) -> Any:
-    """A process that got so many Kibit/s for two seconds."""
-    return scaling.Share(
-        bytes=int(rate * 1024 / 8 * 2), seconds=2, cpu_seconds=1, missed=0, fips_passed=10, fips_failed=failed
-    )
-
-
-RUNS = {1: [share(100)], 2: [share(90), share(110)], 4: [share(75), share(50), share(60), share(65)]}
-
-
-def test_rates_are_kibibits_a_second() -> None:
-    assert share(64).rate == 64
-    assert scaling.mean_rate(RUNS[2]) == 100
-    assert scaling.total_rate(RUNS[4]) == 250
-
-
-def test_a_second_of_cpu_time_is_not_a_second() -> None:
-    assert scaling.cpu_rate(RUNS[2]) == 200
-    assert scaling.cpu_rate([]) == 0
-
-
-def test_the_model_is_flat_until_the_total_is_reached() -> None:
-    assert [scaling.model(RUNS, n) for n in (1, 2, 4, 10)] == [100, 100, 62.5, 25]
-
-
-def test_fairness_is_the_slowest_over_the_fastest() -> None:
-    assert scaling.fairness(RUNS[1]) == 1
-    assert scaling.fairness(RUNS[4]) == 50 / 75
-    assert scaling.fairness([share(0), share(0)]) == 0
-
-
-def test_runs_survive_json() -> None:
-    assert scaling.from_json(json.loads(json.dumps(scaling.to_json({"seeds": RUNS}, 2, 0.5)))) == {"seeds": RUNS}
-
-
-def test_failed_blocks_are_counted() -> None:
-    runs = {1: [share(100, failed=1)], 2: [share(50, failed=3), share(50)]}
-    assert cells("\n".join("| " + " | ".join(r) + " |" for r in scaling.rows("seeds", runs)), "seeds")[7] == "1 of 11"
-    assert "4 of 34 blocks failed" in scaling.fips_text({"seeds": runs})
-
-
-def test_the_tables_tell_the_machine_and_its_load() -> None:
-    text = scaling.tables({"seeds": RUNS}, {"cpu": "a CPU", "num_cpus": 2, "load": 0.25, "seconds": 1})
-    assert text.startswith("a CPU, 2 CPUs, load average 0.2 before; 1 s each.\n")
-    assert "| seeds  | 4 " in text
-
-
-def test_rngtest_is_understood() -> None:
-    text = "rngtest: FIPS 140-2 successes: 1196\nrngtest: FIPS 140-2 failures: 3\n"
-    assert scaling.parse_rngtest(text) == (1196, 3)
-    with pytest.raises(ValueError, match="no summary"):
-        scaling.parse_rngtest("rngtest: starting FIPS tests...\n")
-
-
-# ---- bench_profile.py: arithmetic ----
-
-CALLGRIND = """\
-version: 1
-positions: line
-events: Ir
-
-ob=/usr/lib/libcrypto.so.3
-fl=???
-fn=0x00001234
-0 30
-
-ob=/build/drng.so
-fl=drbg.c
-fn=generate
-7 100
-cob=/usr/lib/libcrypto.so.3
-cfn=0x00001234
-calls=2 0
-8 5000
-9 11
-fn=recurse'2
-1 4
-"""
-
-
-def test_a_function_costs_what_its_own_lines_do() -> None:
-    """And not what those cost that it calls."""
-    assert profile.self_costs(CALLGRIND.splitlines()) == {
-        profile.Function("libcrypto.so.3", ""): 30,
-        profile.Function("drng.so", "generate"): 111,
-        profile.Function("drng.so", "recurse"): 4,
-    }
-
-
-def test_the_profile_is_dearest_first() -> None:
-    one = {profile.Function("drng.so", "a"): 5.0, profile.Function("libc.so.6", "b"): 0.4}
-    two = {profile.Function("drng.so", "a"): 6.0, profile.Function("libc.so.6", "b"): 20.0}
-    lines = profile.table({"one": one, "two": two}).splitlines()
-    assert [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]] == [
-        ["libc.so.6", "b", "", "20"],
-        ["drng.so", "a", "5", "6"],
-        ["all", "", "5", "26"],
-    ]
-    assert profile.by_file({**two, profile.Function("libc.so.6", "c"): 1.0}) == {
-        profile.Function("drng.so", "a"): 6,
-        profile.Function("libc.so.6", ""): 21,
-    }
-
-
-# ---- bench_versions.py, bench_contexts.py, bench_threads.py: arithmetic ----
+# ---- bench_versions.py: arithmetic ----
 
 
 def test_the_wall_time_begins_before_the_process() -> None:
@@ -276,14 +159,6 @@ def test_a_library_s_version_is_read_out_of_it(tmp_path: Path) -> None:
     library.write_bytes(b"\x7fELF\0")
     with pytest.raises(ValueError, match="no version"):
         versions.version_of(library)
-
-
-def test_few_contexts_or_threads_show_no_memory() -> None:
-    runs = [[100.0, 10.0, 5.0, 900.0, 300.0], [300.0, 30.0, 7.0, 1100.0, 500.0], [200.0, 20.0, 6.0, 1000.0, 400.0]]
-    assert contexts.row("drng", 1000, runs) == ["1,000", "drng", "200 ns", "20 ns", "6 ns", "1000", "400"]
-    assert contexts.row("drng", 10, runs)[5:] == ["", ""]
-    assert threads.row(100, runs) == ["100", "200 ns", "20 ns", "6 ns", "1000 ns", "400"]
-    assert threads.row(10, runs)[-1] == ""
 
 
 # ---- The programs ----
@@ -321,138 +196,7 @@ def test_the_driver_measures(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["built-in", "drng", "drng, batch"])
-def test_each_way_to_measure_a_version_and_contexts_runs(way: str) -> None:
+def test_each_way_to_measure_a_version_runs(way: str) -> None:
     here = versions.libcrypto_in(None)
     run = versions.run(here, versions.WAYS[way], 10, (16, 1024))
     assert run.first_wall > 0 and run.first_cpu > 0 and len(run.requests) == 2 and min(run.requests) > 0
-    made, drawn, freed, _, _ = contexts.measure(way, 20)
-    assert min(made, drawn, freed) > 0
-
-
-def test_threads_are_measured() -> None:
-    assert len(threads.measure(2)) == 5
-
-
-def test_processes_draw_at_once(tmp_path: Path) -> None:
-    """From the default source, which every machine has."""
-    source = scaling.Source("seeds", "DRNG-SEED", 48, "")
-    shares = scaling.measure(source, scaling.write_config(source, tmp_path / "openssl.cnf"), 2, 0.05, 1)
-    assert len(shares) == 2
-    for got in shares:
-        assert got.bytes > 0
-        assert got.seconds >= 0.05
-        assert got.cpu_seconds > 0
-        assert got.fips_passed + got.fips_failed == (1 if got.bytes >= scaling.FIRST + scaling.BLOCK else 0)
-
-
-def test_a_generator_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    source = scaling.Source("none", "NO-SUCH-RAND", 48, "")
-    with pytest.raises(RuntimeError, match=r"unsupported|fetch"):
-        scaling.measure(source, scaling.write_config(source, tmp_path / "openssl.cnf"), 1, 0.05, 1)
-
-
-def test_pictures_are_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="python3-matplotlib is not installed; scripts/bench.sh installs it")
-    names = [("CTR-DRBG", 4), ("drng", 1), ("AES-256-CTR", 1)]
-    found = report_of(*(row(f"bytes/{way}/{s}/real_time/threads:1", t * s, t) for way, t in names for s in (16, 1024)))
-    prefix = str(tmp_path / "picture")
-    runs = {"seeds": RUNS}
-    paths = [*report.draw_requests(found, prefix), *report.draw_ratios(found, prefix)]
-    paths += [*scaling.draw_means(runs, prefix), *scaling.draw_shares(runs, prefix)]
-    assert len(paths) == 8
-    for path in paths:
-        assert path.read_bytes().startswith((b"\x89PNG", b"<?xml")), path
-
-
-# ---- bench_card.py ----
-
-
-def card_report() -> Any:
-    times = {"CTR-DRBG": 800.0, "drng": 200.0}
-    rows = [row(f"bytes/{way}/{size}/real_time", ns * size, 1) for way, ns in times.items() for size in card.SIZES]
-    rows += [row("bytes/drng-mixing/16/real_time", 300, 1), row("seed/rdseed/drng", 20000, 1)]
-    return report_of(*rows, row("seed/rdseed/back-to-back", 10000, 1))
-
-
-def test_a_card_is_one_row_with_every_figure() -> None:
-    tls = {
-        "results": [{"kind": "connections", "workload": "TLS 1.3, ECDSA", "share": {"built-in": 0.04, "drng": 0.01}}]
-    }
-    cells = card.row(card_report(), tls, "2000-01-02", "6.1.0")
-    assert len(cells) == len(card.HEADER)
-    assert cells[:4] == ("2000-01-02", "a CPU, 2 CPUs; AES-NI", "6.1.0", "OpenSSL 3.0.0")
-    assert cells[4:7] == ("12.8 us, 3200 ns", "819.2 us, 204.8 us", "52.43 ms, 13.11 ms")
-    assert cells[7:] == ("300 ns", "50000 of rdseed", "4.0%, 1.0%", "unknown")
-
-
-def test_a_card_says_what_was_not_measured() -> None:
-    assert card.row(card_report(), {"results": []}, "", "")[9] == "not measured"
-    bare = report_of(*(row(f"bytes/{w}/{s}/real_time", 1, 1) for w in ("CTR-DRBG", "drng") for s in card.SIZES))
-    assert card.row(bare, {"results": []}, "", "")[7:9] == ("not measured", "none")
-
-
-def test_the_table_of_machines_has_the_rows_that_the_script_prints() -> None:
-    section = (
-        (ROOT / "docs" / "performance-tables.md").read_text().partition("\n## Machines\n")[2].partition("\n## ")[0]
-    )
-    head, _, *rows = [line for line in section.splitlines() if line.startswith("|")]
-    assert tuple(cell.strip() for cell in head.strip("|").split("|")) == card.HEADER
-    assert rows
-    for line in rows:
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        assert len(cells) == len(card.HEADER)
-        assert re.fullmatch(r"\d{4}-\d\d-\d\d", cells[0])
-
-
-# ---- bench_scaling.py --guests ----
-
-
-def test_what_guests_say_becomes_shares_beside_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scaling, "judge", lambda sample: (len(sample), 0))
-    drawn = {"bytes": 2048, "seconds": 2.0, "cpu_seconds": 1.0, "missed": 1, "sample": "00ff00"}
-    runs = scaling.guest_runs({"accelerator": "tcg", "sources": {"rdseed": {"1": [drawn], "2": [drawn, drawn]}}})
-    ((name, by_count),) = runs.items()
-    assert name == "seeds from RDSEED, TCG, QEMU's own CPU", "TCG is named as such"
-    assert {count: len(shares) for count, shares in by_count.items()} == {1: 1, 2: 2}
-    assert by_count[2][1] == scaling.Share(2048, 2.0, 1.0, 1, 3, 0)
-    text = scaling.tables(runs, {"cpu": "c", "num_cpus": 2, "load": 1.0, "seconds": 2.0})
-    assert "| seeds from RDSEED, TCG, QEMU's own CPU | 2 |" in text
-
-
-def test_a_sample_of_a_guest_is_judged_by_rngtest() -> None:
-    need("rngtest")
-    assert scaling.judge(bytes(scaling.FIRST + 2 * scaling.BLOCK)) == (0, 2)
-    assert scaling.judge(b"") == (0, 0)
-
-
-class Saying:
-    """Stands for QEMU: says these bytes on the guest's serial port."""
-
-    def __init__(self, said: bytes) -> None:
-        read, write = os.pipe()
-        os.write(write, said)
-        os.close(write)
-        self.stdout, self.stdin = os.fdopen(read, "rb"), io.BytesIO()
-
-
-def test_a_guest_is_read_past_what_its_kernel_says() -> None:
-    said = b"[    0.1] booting\r\nready\r\n\r\n[    2.0] clock\r\n96 1000000000 500000000 1\r\nab\r\ncdef\r\n"
-    guest = rig.Guest(Saying(said))  # type: ignore[arg-type]
-    guest.wait_for("ready", 5)
-    assert guest.drawn(0, 3) == {"bytes": 96, "seconds": 1.0, "cpu_seconds": 0.5, "missed": 1, "sample": ""}
-    assert guest.take_sample(3) == "abcdef"
-    with pytest.raises(rig.GuestError, match="ended before"):
-        guest.wait_for("more", 5)
-
-
-def test_two_guests_draw_at_once() -> None:
-    """On whatever accelerator there is."""
-    if not (BUILD / "guests" / "fetched-x86_64").exists():
-        pytest.skip("QEMU and kernels are not there: scripts/ci/guests.sh fetches them")
-    with tempfile.TemporaryDirectory() as directory:
-        initrd = Path(directory) / "initrd"
-        initrd.write_bytes(rig.initramfs("rdseed"))
-        shares = rig.measure(2, "tcg", initrd, 0.2, 96)
-    assert len(shares) == 2
-    assert all(share["bytes"] > 0 and share["bytes"] % rig.REQUEST == 0 for share in shares)
-    assert len({share["sample"] for share in shares}) == 2, "each has bytes of its own"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.support.builds import BUILD, CONF, ROOT, Flavour, need
+from tests.support.packages import PROBES, probes
 from tests.support.servers import SYSTEM_PYTHON
 
 MODULE = BUILD / "release" / "drng.so"
@@ -119,29 +121,82 @@ def test_everybody_may_read_what_is_installed(tmp_path: Path) -> None:
     assert not [p for p in closed if "drng" in p.name or "drng" in p.parent.name]
 
 
+def test_an_edited_profile_is_kept_and_uninstalling_leaves_no_empty_folder(tmp_path: Path) -> None:
+    root, manifest = tmp_path / "root", tmp_path / "manifest"
+    env = {"DESTDIR": str(root), "PATH": "/usr/bin:/bin"}
+
+    def install() -> str:
+        """The manifest is made of what is said: the tree's own is every test's."""
+        said = output("cmake", "--install", str(BUILD / "release"), "--prefix", "/usr", env=env)
+        files = re.findall(rf"^-- (?:Installing|Up-to-date): {root}(\S+)$", said, flags=re.M)
+        manifest.write_text("".join(f"{file}\n" for file in files if not (root / file[1:]).is_dir()))
+        return said
+
+    install()
+    profile = root / "etc/ssl/drng/drng.cnf"
+    stock = profile.read_text()
+    assert "is kept" not in install()
+    profile.write_text(stock + "# mine\n")
+    said = install()
+    assert f"{profile} has been changed, or is another version's, and is kept: the new one is drng.cnf.new" in said
+    assert profile.read_text() == stock + "# mine\n"
+    assert (profile.parent / "drng.cnf.new").read_text() == stock
+    undo = ROOT / "scripts/packaging/uninstall.cmake"
+    output("cmake", f"-DMANIFEST={manifest}", "-P", str(undo), env=env)
+    assert [p for p in root.rglob("*") if not p.is_dir()] == [profile], "what was edited"
+    assert [p for p in root.rglob("drng*") if p.is_dir()] == [profile.parent]
+    profile.unlink()
+    install()
+    output("cmake", f"-DMANIFEST={manifest}", "-P", str(undo), env=env)
+    assert not list(root.rglob("drng*"))
+
+
+def test_an_installation_by_hand_ends_with_the_next_step() -> None:
+    script = ["cmake", "-P", str(ROOT / "scripts/packaging/next-step.cmake")]
+    by_hand, staged = (
+        subprocess.run(script, env={"PATH": "/usr/bin:/bin", "DESTDIR": to}, capture_output=True, text=True, check=True)
+        for to in ("", "/tmp")
+    )
+    assert "Next: drng-enable on --service NAME" in by_hand.stdout
+    assert staged.stdout == ""
+
+
 def test_the_module_holds_its_probes() -> None:
-    """Where the build found sys/sdt.h (Debian's systemtap-sdt-dev), all five; else none."""
-    found = "HAVE_SYS_SDT_H:INTERNAL=1" in (BUILD / "release" / "CMakeCache.txt").read_text()
-    lines = [line.strip() for line in output("readelf", "--notes", str(MODULE)).splitlines()]
-    names = [line.removeprefix("Name: ") for line in lines if line.startswith("Name: ")]
-    assert lines.count("Provider: drng") == len(names)
-    assert set(names) == ({"seed", "reseed", "fallback", "health_failure", "fork"} if found else set())
+    """scripts/test.sh installs sys/sdt.h (Debian's systemtap-sdt-dev)."""
+    assert probes(MODULE) == PROBES
 
 
-def test_it_builds_without_probes(tmp_path: Path) -> None:
-    """The header taken away, as on a machine that has none."""
-    header = "-DHAVE_SYS_SDT_H="
-    output("cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", "-DDRNG_WERROR=ON", header)
-    output("cmake", "--build", str(tmp_path), "-j", "2", "--target", "drng")
-    assert "stapsdt" not in output("readelf", "--notes", str(tmp_path / "drng.so"))
+# Runs a command on a machine whose /usr/include has no sys/sdt.h.
+WITHOUT_HEADER = """
+folder=$(echo '#include <sys/sdt.h>' | cc -E - | sed -n 's,^# 1 "\\(.*/sys\\)/sdt[.]h".*,\\1,p')
+cp -r "$folder" "$1"
+rm "$1/sdt.h"
+mount --bind "$1" "$folder"
+shift
+exec "$@"
+"""
+
+
+def test_probes_come_with_their_header_also_later(tmp_path: Path) -> None:
+    """A folder that was configured on a machine without it; and what is packaged is not built without it."""
+    without = ["unshare", "--mount", "sh", "-ec", WITHOUT_HEADER, "sh", str(tmp_path / "sys")]
+    configure = ["cmake", "-S", str(ROOT), "-B", str(tmp_path / "build"), "-G", "Ninja", "-DDRNG_WERROR=ON"]
+    module = tmp_path / "build/drng.so"
+    build = ["cmake", "--build", str(tmp_path / "build"), "-j", "2", "--target", "drng"]
+    output(*without, *configure)
+    output(*build)
+    assert probes(module) == set()
+    shutil.rmtree(tmp_path / "sys")
+    refused = subprocess.run([*without, *configure, "-DDRNG_PROBES=ON"], capture_output=True, text=True, check=False)
+    assert refused.returncode != 0
+    assert "install systemtap-sdt-dev" in refused.stderr
+    output(*configure, "-DDRNG_PROBES=ON")
+    output(*build)
+    assert probes(module) == PROBES
 
 
 def test_cutoffs_are_the_derived_ones() -> None:
     output(sys.executable, str(ROOT / "scripts" / "evidence" / "cutoffs.py"), "--check")
-
-
-def test_constants_of_df_are_the_derived_ones() -> None:
-    output(sys.executable, str(ROOT / "scripts" / "evidence" / "df_constants.py"), "--check")
 
 
 def sources() -> list[str]:
@@ -173,6 +228,15 @@ def test_shell_scripts_are_clean() -> None:
     assert {".ci/run", "scripts/test.sh", "scripts/ci/packages.sh", "scripts/packaging/postrm"} <= set(scripts)
     assert "scripts/evidence/collect-raw" in scripts
     output(need("shellcheck"), *scripts, cwd=ROOT)
+
+
+def test_no_script_that_runs_on_others_machines_echoes_what_it_has_not_written() -> None:
+    """dash's echo takes \\033 for an escape: a process named so would write to root's terminal."""
+    scripts = [name for name in shell_scripts() if re.match(r"conf/|scripts/(packaging/|demo)", name)]
+    assert "scripts/packaging/postinst" in scripts and "scripts/demo.sh" in scripts
+    lines = [(name, line) for name in scripts for line in (ROOT / name).read_text().splitlines()]
+    found = [f"{name}: {line.strip()}" for name, line in lines if re.search(r"\becho\b[^|;&>]*[$`]", line)]
+    assert not found, "write printf '%s\\n' \"...\" in its place"
 
 
 def test_python_is_clean() -> None:
@@ -220,10 +284,15 @@ def test_documents_name_what_is_there() -> None:
 def test_installed_paths_in_documents_and_examples_are_right() -> None:
     """Where profiles, examples and articles are once drng is installed, or what drng-enable writes beside them."""
     conf = ROOT / "conf"
-    installed = {"/usr/share/doc/drng/examples", "/etc/ssl/drng/service", "/etc/ssl/drng/service/NAME.cnf"}
+    installed = {
+        "/usr/share/doc/drng/docs",
+        "/usr/share/doc/drng/examples",
+        "/etc/ssl/drng/service",
+        "/etc/ssl/drng/service/NAME.cnf",
+    }
     installed |= {f"/etc/ssl/drng/{p.name}" for p in conf.glob("*.cnf")}
     installed |= {f"/usr/share/doc/drng/examples/{p.relative_to(conf)}" for p in conf.rglob("*")}
-    installed |= {f"/usr/share/doc/drng/{p.name}" for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))}
+    installed |= {f"/usr/share/doc/drng/{p.relative_to(ROOT)}" for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))}
     texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.[1-8]"), *conf.rglob("*.c*")]
     for text in texts:
         plain = text.read_text().replace(r"\-", "-").replace("service/nginx.cnf", "service/NAME.cnf")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from scripts.drng_status import states
+from scripts.drng.status import states
 from tests.support.booted import Machine, booted, thorough
 from tests.support.builds import CONF, ROOT, need
 from tests.support.servers import free_ports, wait_for

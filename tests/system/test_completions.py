@@ -44,7 +44,7 @@ def test_the_table_is_what_help_says(name: str) -> None:
 def test_the_profiles_are_those_that_there_are() -> None:
     """By the program itself, since the table names them once more."""
     profile = next(option for option in COMMANDS["drng-enable"].options if option.name == "--profile")
-    source = (ROOT / "scripts/drng_enable/arguments.py").read_text()
+    source = (ROOT / "scripts/drng/enable/arguments.py").read_text()
     for word in profile.takes.split():
         assert f'    "{word}": (' in source
 

@@ -18,7 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_enable import programs
+from scripts.drng.conf import meaning, reading
+from scripts.drng.enable import verify
+from scripts.drng.files import Tree
 from tests.support.builds import RELEASE, ROOT, has_random_provider
 from tests.support.image import NOBODY, STOCK, Image
 from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
@@ -189,8 +191,8 @@ def test_off_where_drng_serves_by_lines_of_somebody_s(either: Image) -> None:
     files = image.files()
     said = image.ok("off", "--system")
     assert "drng is off already" in said
-    assert "drng still serves, by lines of /etc/ssl/openssl.cnf that drng-enable did not write" in said
-    assert "drng still serves nginx.service, by /etc/ssl/openssl.cnf" in image.ok("off", "--service", "nginx")
+    assert re.search(r"drng still serves, by lines of \S*/etc/ssl/openssl.cnf that drng-enable did not write", said)
+    assert re.search(r"still serves nginx.service, by \S*/etc/ssl/openssl.cnf", image.ok("off", "--service", "nginx"))
     assert image.files() == files
 
 
@@ -430,6 +432,7 @@ def test_a_file_that_cannot_be_written(installed: Path) -> None:
         ["on"],
         ["--system"],
         ["on", "off", "--system"],
+        ["enable", "--system"],
         ["on", "--system", "--service", "nginx"],
         ["on", "--service"],
         ["on", "--service", ""],
@@ -446,8 +449,12 @@ def test_a_file_that_cannot_be_written(installed: Path) -> None:
     ids=" ".join,
 )
 def test_arguments_that_are_refused(image: Image, arguments: list[str]) -> None:
-    said = image.refused(*arguments)
-    assert said.startswith("drng-enable: ")
+    before, result = image.files(), image.run(*arguments)
+    # What is not there is no mistake in the arguments.
+    assert result.returncode == (1 if "no-such-unit" in arguments else 64)
+    assert image.files() == before
+    said = result.stderr
+    assert said.startswith("drng-enable: ") and "end-trial" not in said
     if arguments[-2:-1] and arguments[-2] in ("--conf", "--profiles", "--root") and arguments[-1] == "":
         assert f"{arguments[-2]} is empty" in said
 
@@ -777,10 +784,175 @@ def test_a_profile_that_has_changed_is_told_and_taken_up(either: Image, scope: t
     assert "is not what these lines say" not in image.ok("status", *scope)
 
 
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_hand_edit_is_not_taken_for_a_changed_profile(either: Image, scope: tuple[str, ...]) -> None:
+    image = either
+    image.ok("on", *scope)
+    conf = image.conf if scope == ("--system",) else openssl_conf_of(image, image.drop_in)
+    conf.write_text(conf.read_text().replace("[drng_sect]\n", "[drng_sect]\nconditioner = hmac-sha256\n"))
+    said = image.ok("status", *scope)
+    assert "differs from the lines in effect" not in said
+    assert ("somebody has changed the lines" if scope == ("--system",) else "has lines that drng-enable did") in said
+    if scope == ("--system",):
+        image.ok("on", *scope)
+        assert "somebody has changed" not in image.ok("status", *scope)
+        image.ok("off", *scope)
+
+
+def test_paths_of_an_image_are_those_that_the_operator_can_type(offline: Image) -> None:
+    named: list[str] = []
+    for words in (("on", "--system"), ("status", "--system"), ("off", "--system"), ("on", "--service", "nginx")):
+        for extra in (("--dry-run",), ()) if words[0] != "status" else ((),):
+            result = offline.run(*words, *extra)
+            assert result.returncode == 0, result.stderr
+            lines = [line for line in result.stdout.splitlines() if line.startswith(("drng-enable: ", "--- ", "+++ "))]
+            named += re.findall(r"(?<!\S)/\S+", "\n".join(lines))
+    named = [path for path in named if not path.startswith("/dev/null")]
+    assert len(named) > 7
+    assert all(path.startswith(str(offline.root)) for path in named), named
+
+
 @pytest.mark.parametrize(("profile", "checked"), [("strict", True), ("permissive", False)])
 def test_a_strict_service_is_checked_before_it_starts(either: Image, profile: str, checked: bool) -> None:
     either.ok("on", "--service", "nginx", "--profile", profile)
     assert ("ExecStartPre=" in either.drop_in.read_text()) == checked
+
+
+def guard_of(image: Image) -> str:
+    """The command as systemd hands it to the shell."""
+    text = image.drop_in.read_text().replace("\\\n", " ")
+    found = re.search(r"^ExecStartPre=/bin/sh -c '(.*)'$", text, flags=re.M)
+    assert found is not None
+    return found[1].replace("$$", "$")
+
+
+def test_the_check_before_the_start_says_why(image: Image) -> None:
+    """What openssl says of a module that it does not load, and of a file that it does not read."""
+    image.ok("on", "--service", "nginx")
+    conf, command = openssl_conf_of(image, image.drop_in), ["/bin/sh", "-c", guard_of(image)]
+
+    def start(**env: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(command, env={**image.env(conf), **env}, capture_output=True, text=True, check=False)
+
+    assert (start().returncode, start().stderr) == (0, "")
+    gone = start(OPENSSL_MODULES="/nowhere")
+    assert gone.returncode == 1
+    assert "drng is not loaded under OPENSSL_CONF" in gone.stderr
+    assert "/nowhere/drng.so: cannot open shared object file" in gone.stderr
+    hidden = start(OPENSSL_CONF="/nowhere/x.cnf")
+    assert hidden.returncode == 1
+    assert "the file that OPENSSL_CONF names cannot be read" in hidden.stderr
+
+
+SANDBOXES = {
+    "InaccessiblePaths=/etc/ssl/drng": "InaccessiblePaths=/etc/ssl/drng hides /etc/ssl/drng/service/nginx.cnf",
+    "InaccessiblePaths=-/usr/lib": "InaccessiblePaths=/usr/lib hides /usr/lib",
+    "TemporaryFileSystem=/etc:ro": "TemporaryFileSystem=/etc hides /etc/ssl/drng/service/nginx.cnf",
+    "NoExecPaths=/\nExecPaths=/usr/sbin": "NoExecPaths=/ does not let it execute /usr/bin/openssl",
+    "RootDirectory=/srv/x": "RootDirectory=/srv/x has its own files in place of /etc/ssl/drng/service/nginx.cnf",
+    "RootImage=/srv/x.raw": "RootImage=/srv/x.raw has its own files",
+    "InaccessiblePaths=/home /etc/sslx\nTemporaryFileSystem=/var": "",
+    "InaccessiblePaths=/etc\nInaccessiblePaths=": "",
+    "TemporaryFileSystem=/etc\nBindReadOnlyPaths=/etc/ssl": "",
+    "NoExecPaths=/\nExecPaths=/usr /bin /lib": "",
+    "RootDirectory=/": "",
+}
+
+
+@pytest.mark.parametrize("setting", SANDBOXES)
+def test_a_sandbox_that_hides_what_is_needed_is_warned_of(either: Image, setting: str) -> None:
+    unit = either.root / "usr/lib/systemd/system/nginx.service"
+    unit.write_text(f"[Service]\nExecStart=/usr/sbin/nginx\n{setting}\n")
+    for verb in ("on", "status"):
+        said = either.ok(verb, "--service", "nginx")
+        assert (SANDBOXES[setting] in said) if SANDBOXES[setting] else "unless what is there" not in said
+    if SANDBOXES[setting]:
+        assert "it would not start" in said
+        assert "OpenSSL's own generator would serve" in either.ok("on", "--service", "nginx", "--profile", "permissive")
+
+
+def test_a_template_takes_an_instance(either: Image) -> None:
+    assert "name an instance of it, stunnel@NAME" in either.refused("on", "--service", "stunnel@")
+
+
+def test_a_service_that_is_not_there_is_not_off_already(either: Image) -> None:
+    for verb in ("off", "status", "on"):
+        assert "there is no unit ngnix.service" in either.refused(verb, "--service", "ngnix")
+
+
+def test_what_has_gone_since_can_be_switched_off(either: Image) -> None:
+    """The service's own unit, and the system's openssl.cnf."""
+    before = either.files()
+    either.ok("on", "--service", "nginx")
+    (either.root / "usr/lib/systemd/system/nginx.service").unlink()
+    either.conf.unlink()
+    assert "drng is off" in either.ok("off", "--service", "nginx")
+    del before[str(either.conf)]
+    assert either.files() == before
+
+
+def test_what_is_written_behind_the_lines_is_no_other_profile(either: Image) -> None:
+    either.ok("on", "--system")
+    either.conf.write_text(either.conf.read_text() + "[mine]\na = b\n")
+    assert "differs from the lines in effect" not in either.ok("status", "--system")
+    set_key(either, "fallback = no")
+    assert "differs from the lines in effect" in either.ok("status", "--system")
+
+
+def test_fips_says_what_is_active_only_as_long_as_nothing_else_is(capfd: pytest.CaptureFixture[str]) -> None:
+    check = verify.Check(Tree("/"), "/etc/ssl/openssl.cnf")
+    assert check._wanted_providers({"default"}, NO_INIT, "fips") == {"base", "fips", "drng"}
+    assert "does not activate the default provider" in capfd.readouterr().err
+    assert "default" in check._wanted_providers({"default", "legacy"}, POLICY, "fips")
+    assert capfd.readouterr().err == ""
+
+
+# Takes the file and the command; what it does is undone with its namespace.
+READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
+MOUNTED = 'mount --bind "$1" "$1" && shift && exec "$@"'
+UNWRITABLE = {
+    "a file with something mounted on it": (MOUNTED, False, "something is mounted on it"),
+    "a file system that is read-only": (READ_ONLY, True, "its file system is read-only"),
+}
+
+
+@pytest.mark.parametrize("how", UNWRITABLE)
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_a_dry_run_finds_what_could_not_be_written(offline: Image, how: str, scope: tuple[str, ...]) -> None:
+    """With its path and what to do; and so does the change itself."""
+    script, is_folder, hint = UNWRITABLE[how]
+    offline.ok("on", *scope)
+    file = offline.conf if scope == ("--system",) else offline.drop_in
+    before = offline.files()
+    for verb in ("off", "on"):
+        for dry in (["--dry-run"], []):
+            extra = ["--profile", "permissive"] if verb == "on" else []
+            words = [*offline.command, verb, *scope, *extra, *dry, "--root", str(offline.root)]
+            place = str(file.parent if is_folder else file)
+            found = subprocess.run(
+                ["unshare", "--mount", "sh", "-c", script, "sh", place, *words],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            assert found.returncode == 1, found.stdout
+            assert hint in found.stderr and str(file).removeprefix(str(offline.root)) in found.stderr
+            if dry or verb == "off":
+                assert offline.files() == before
+                assert "nothing has been changed" in found.stderr
+        offline.ok("on", *scope)
+
+
+def test_a_file_that_is_immutable(offline: Image) -> None:
+    offline.ok("on", "--service", "nginx")
+    if subprocess.run(["chattr", "+i", offline.drop_in], capture_output=True, check=False).returncode != 0:
+        pytest.skip("chattr +i is refused here: it takes CAP_LINUX_IMMUTABLE and a file system that has it")
+    try:
+        for words in (["off"], ["off", "--dry-run"], ["on", "--profile", "permissive", "--dry-run"]):
+            said = offline.refused(*words, "--service", "nginx")
+            assert "nginx.service.d/drng.conf" in said and "chattr -i" in said
+    finally:
+        subprocess.run(["chattr", "-i", offline.drop_in], check=True)
 
 
 def test_an_image_s_missing_module_is_found_without_loading_it(offline: Image) -> None:
@@ -797,7 +969,7 @@ def test_an_error_names_the_file_and_no_copy_of_it(either: Image, verb: str) -> 
     result = either.run(verb, "--system")
     if verb == "on":
         assert "/etc/ssl/openssl.cnf:2: missing equal sign" in result.stderr
-    assert not re.search(r"/tmp/|/proc/|/dev/fd", result.stdout + result.stderr.replace(str(either.root), ""))
+    assert not re.search(r"/tmp/|/proc/|/dev/fd", (result.stdout + result.stderr).replace(str(either.root), ""))
 
 
 # ---- drng-conf ----
@@ -870,7 +1042,7 @@ def test_drng_conf_warns_of_a_batch_that_has_no_effect(tmp_path: Path, keys: str
     assert result.returncode == int(idle)
 
 
-@pytest.mark.parametrize(("key", "value"), [("fallback", "no"), ("claim", "certified"), ("source", "rdseed")])
+@pytest.mark.parametrize(("key", "value"), [("fallback", "no"), ("source", "rdseed")])
 def test_drng_conf_finds_a_value_that_names_a_section(tmp_path: Path, key: str, value: str) -> None:
     path = tmp_path / "openssl.cnf"
     text = (ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", f"[drng_sect]\n{key} = {value}\n")
@@ -941,11 +1113,10 @@ def test_activate_before_and_since_openssl_3_3(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: bool, value: str, active: bool, said: str
 ) -> None:
     """Each version's own rule, whichever is installed here: crypto/provider_conf.c of both."""
-    reader = programs.drng_conf()
-    monkeypatch.setattr(reader.Conf, "reads_value_of_activate", lambda _: later)
-    conf = reader.Conf(str(with_activate(tmp_path / "openssl.cnf", value)))
-    assert reader.is_active(conf, "drng_sect") == active
-    warnings = reader.understand(conf).warnings
+    monkeypatch.setattr(reading.Conf, "is_since", lambda *version: later and version[1:] == (3, 3))
+    conf = reading.Conf(str(with_activate(tmp_path / "openssl.cnf", value)))
+    assert meaning.is_active(conf, "drng_sect") == active
+    warnings = meaning.understand(conf).warnings
     assert len(warnings) == bool(said)
     assert said in "".join(warnings)
 

@@ -18,14 +18,15 @@ from typing import Any
 
 import pytest
 
-from scripts.drng_enable import verify
+from scripts.drng.enable import verify
 from tests.support import clients, typed
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
 from tests.support.image import Image
+from tests.support.machine import here
 from tests.support.servers import NGINX, PROGRAMS, SYSTEM_PYTHON, Site, free_ports, maps, new_site, running, server
 
 PROFILE = CONF / "drng-fips.cnf"
-GUIDE = ROOT / "docs" / "servers.md"
+GUIDE = ROOT / "docs" / "fips.md"
 MODULE = RELEASE.modules / "drng.so"
 INSTALLED = "/etc/ssl/fipsmodule.cnf"
 BUILT = ROOT / "build" / "openssl-suite"
@@ -119,7 +120,7 @@ def case(fips: Path, tmp_path: Path) -> Case:
 
 @pytest.fixture
 def early_case(early_fips: Path, tmp_path: Path) -> Case:
-    """As docs/servers.md has it for OpenSSL before 3.5."""
+    """As docs/fips.md has it for OpenSSL before 3.5."""
     result = new_case(early_fips, tmp_path)
     random_provider_left_out(result)
     return result
@@ -138,11 +139,6 @@ def library(request: pytest.FixtureRequest) -> str:
 def site() -> Iterator[Site]:
     with new_site() as result:
         yield result
-
-
-def need_rdrand() -> None:
-    if "rdrand" not in Path("/proc/cpuinfo").read_text().split():
-        pytest.skip("this CPU has no RDRAND")
 
 
 # ---- Who serves, by what drng counts ----
@@ -170,7 +166,7 @@ def test_the_fips_providers_own_generators_take_their_seed_from_drng(case: Case,
 
 
 def test_a_key_before_the_first_byte_is_seeded_by_the_system(case: Case, library: str) -> None:
-    """What docs/servers.md says of programs that begin with a key."""
+    """What docs/fips.md says of programs that begin with a key."""
     key, drawn = case.draw("key", "bytes", library=library)["steps"]
     assert (key["works"], key["seeds"]) == ("fips", 0)
     assert drawn["works"] and drawn["seeds"] == 1
@@ -196,7 +192,7 @@ def test_drng_status_says_that_the_fips_provider_takes_them(case: Case) -> None:
     random_provider_left_out(case)
     assert case.status()["override"] == "the fips provider"
     check = case.run(str(ROOT / "scripts" / "drng-status"), "--check")
-    assert (check.returncode, check.stdout) == (2, "drng: the fips provider outranks every provider\n")
+    assert (check.returncode, check.stdout) == (2, "new programs: the fips provider outranks every provider\n")
 
 
 # ---- Programs ----
@@ -258,12 +254,12 @@ def test_nginx(case: Case, site: Site, version: str) -> None:
         assert max(seeds for seeds, _ in counts) > 1, "the worker's own, and those of the FIPS provider in it"
 
 
-# ---- docs/servers.md: its commands, and its table ----
+# ---- docs/fips.md: its commands, and its table ----
 
 
 @pytest.mark.usefixtures("fips")
 def test_the_commands_of_the_guide(tmp_path: Path) -> None:
-    said = typed.type_in([*typed.commands(GUIDE, "The FIPS provider"), "drng-enable status --service nginx"], tmp_path)
+    said = typed.type_in([*typed.commands(GUIDE, "Switch it on"), "drng-enable status --service nginx"], tmp_path)
     assert "INSTALL PASSED" in said
     assert "public: CTR-DRBG of provider drng" in said.partition("when it starts, it would get:")[2]
 
@@ -369,7 +365,7 @@ def nginx_serves(case: Case, site: Site) -> str:
 
 @pytest.mark.parametrize("row", ROWS)
 def test_who_serves(case: Case, site: Site, row: str) -> None:
-    need_rdrand()
+    here().need_instruction()
     ROWS[row](case)
     told = case.run(str(ROOT / "scripts" / "drng-conf"), str(case.profile))
     wanted = table()[row]
@@ -411,7 +407,7 @@ def test_the_table_of_openssl_3_0_is_whole() -> None:
 
 @pytest.mark.parametrize("row", EARLY_ROWS)
 def test_who_serves_before_3_5(early_case: Case, site: Site, row: str) -> None:
-    need_rdrand()
+    here().need_instruction()
     EARLY_ROWS[row](early_case)
     told = early_case.run(str(ROOT / "scripts" / "drng-conf"), str(early_case.profile))
     wanted = table(EARLY)[row]

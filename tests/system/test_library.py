@@ -73,15 +73,46 @@ def test_the_libraries_export_what_the_header_declares() -> None:
 
 
 def test_the_manual_has_every_call_and_every_error() -> None:
-    page = (ROOT / "docs" / "drng.3").read_text().replace(r"\-", "-")
+    page = (ROOT / "docs" / "libdrng.3").read_text().replace(r"\-", "-")
     synopsis = page.partition(".SH DESCRIPTION")[0]
     assert set(re.findall(r"\b(drng_\w+)\(", synopsis)) == declared()
     errors = page.partition(".SH ERRORS")[2].partition(".SH NOTES")[0]
     assert set(re.findall(r"^\.B (DRNG_E_\w+)$", errors, flags=re.M)) == set(
         re.findall(r"^    (DRNG_E_\w+),? ", HEADER.read_text(), flags=re.M)
     )
-    for choice in ("DRNG_ANY", "DRNG_HARDWARE_ONLY", "DRNG_SEED_GRADE_ONLY"):
-        assert f"\n.B {choice}\n" in page
+    header = re.sub(r"/\*.*?\*/", "", HEADER.read_text(), flags=re.S)
+    constants = set(
+        re.findall(r"\bDRNG_[A-Z0-9_]+\b", "".join(re.findall(r"^enum[^{]*\{(.*?)\}", header, re.M | re.S)))
+    )
+    assert {"DRNG_SEED_GRADE_ONLY", "DRNG_BY_HMAC_SHA256", "DRNG_GRADE_KERNEL", "DRNG_RETRIES"} <= constants
+    assert not [name for name in constants if not re.search(rf"^\.(B|BR|RB) .*\b{name}\b", page, flags=re.M)]
+    for struct in ("drng_seed_info", "drng_info"):
+        body = re.search(rf"^struct {struct} \{{(.*?)^\}}", header, flags=re.M | re.S)
+        assert body
+        members = re.findall(r"(\w+)(?:\[\d+\])?;", body[1])
+        assert (
+            re.findall(r'^\.BI ".*" (\w+)', page.partition(f".SS struct {struct}\n")[2].partition("\n.S")[0], re.M)
+            == members
+        )
+
+
+def test_the_example_of_the_manual_runs(installed: Path, tmp_path: Path) -> None:
+    """Compiled as it says, and without a warning."""
+    page = (ROOT / "docs" / "libdrng.3").read_text().partition(".SH EXAMPLES")[2]
+    (tmp_path / "key.c").write_text(page.partition(".nf\n")[2].partition(".fi\n")[0].replace("\\e", "\\"))
+    program = compiled(installed, tmp_path / "key.c", tmp_path / "key", *pkg_config(installed, "--libs"))
+    assert re.fullmatch(r"32 bytes, seeded by \w+\n", run(installed, program))
+
+
+def test_each_call_has_its_page_and_drng_is_that_of_the_whole(installed: Path) -> None:
+    env = {"MANPATH": str(installed / "share" / "man"), "PATH": "/usr/bin:/bin", "LC_ALL": "C"}
+    shown = {
+        name: subprocess.run(["man", "-w", name], env=env, capture_output=True, text=True, check=False).stdout.strip()
+        for name in ("drng", *sorted(declared()))
+    }
+    assert shown.pop("drng") == "", "drng(7) is installed with the provider"
+    assert {Path(path).name for path in shown.values()} == {"libdrng.3"}
+    assert "drng_conditioned_seed" in output("man", "-P", "cat", "drng_open", env=env)
 
 
 def test_the_shared_library_needs_libc_alone_and_is_hardened() -> None:
@@ -166,7 +197,8 @@ def test_what_is_installed(installed: Path) -> None:
     lib = str(libdir(installed).relative_to(installed))
     files = {"libdrng.so", "libdrng.so.0", "libdrng.a", "pkgconfig/drng.pc"}
     files |= {f"cmake/drng/{name}" for name in ("drng-config.cmake", "drng-config-version.cmake")}
-    wanted = {f"{lib}/{name}" for name in files} | {"include/drng.h", "share/man/man3/drng.3"}
+    wanted = {f"{lib}/{name}" for name in files} | {"include/drng.h", "share/man/man3/libdrng.3"}
+    wanted |= {f"share/man/man3/{call}.3" for call in declared()}
     wanted |= {f"share/doc/libdrng-dev/examples/{path.name}" for path in EXAMPLES.iterdir() if path.is_file()}
     wanted |= {f"share/doc/{package}/CHANGELOG.md" for package in ("libdrng0", "libdrng-dev")}
     version = next(name for name in there if re.search(r"libdrng\.so\.\d+\.\d+\.\d+$", name))

@@ -39,7 +39,7 @@ def log_of(*failed: str, ran: tuple[str, ...] = PASSED) -> str:
 EVP = """\
     # Completed 961 tests with 0 errors and 0 skipped
 Num     Type           Disp Enb Address            What
-1       breakpoint     keep y   <PENDING>          drng_drbg_generate
+1       breakpoint     keep y   <PENDING>          drng_generator_generate
 \tbreakpoint already hit 8642 times
 """
 

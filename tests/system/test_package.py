@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -14,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_enable import trial
+from scripts.drng.enable import trial
 from tests.support.builds import CONF, PAGES, ROOT
 from tests.support.image import STOCK, Image
-from tests.support.packages import in_chroot, output
+from tests.support.packages import PROBES, in_chroot, output, probes
 
 PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
 # The .rpm has no place for it but among the examples.
@@ -63,14 +64,12 @@ def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "ve
     pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES if not p.endswith(".3")]
     programs = ["/usr/bin/drng-conf", "/usr/bin/drng-status", "/usr/sbin/drng-enable"]
     imported = [
-        f"/usr/share/drng/{folder}/{p.name}"
-        for folder in ("drng_enable", "drng_status")
-        for p in (ROOT / "scripts" / folder).glob("*.py")
+        f"/usr/share/drng/{p.relative_to(ROOT / 'scripts/drng')}" for p in (ROOT / "scripts/drng").rglob("*.py")
     ]
-    articles = [
-        str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*") if p.suffix in (".md", ".png", ".svg")
-    ]
-    read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", "drng.spdx.json", *articles, *documentation)]
+    docs = ROOT / "docs"
+    articles = [str(p.relative_to(ROOT)) for p in (*docs.glob("*.md"), *(docs / "pictures").iterdir())]
+    own = ("README.md", "SECURITY.md", "drng.spdx.json", *articles, *documentation)
+    read = [f"/usr/share/doc/drng/{name}" for name in own]
     completions = [f"/usr/share/bash-completion/completions/{name}" for name in COMMANDS]
     completions += [f"/usr/share/fish/vendor_completions.d/{name}.fish" for name in COMMANDS]
     completions.append(f"/usr/share/zsh/{zsh}/_drng")
@@ -131,6 +130,7 @@ def test_everything_belongs_to_root_and_the_module_is_stripped(deb: Path, unpack
     executable = {Path(name).name for name, mode in modes.items() if mode == "-rwxr-xr-x"}
     assert executable == {"drng-conf", "drng-status", "drng-enable"}
     module = next(path for name, path in files(unpacked).items() if name.endswith("/drng.so"))
+    assert probes(module) == PROBES
     assert ".symtab" not in output("readelf", "--wide", "--sections", module)
 
 
@@ -156,10 +156,13 @@ def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path, deb
 
     held, control = library_package(packages, "libdrng-dev", tmp_path / "dev")
     cmake = {f"{lib}/cmake/drng/drng-config{part}.cmake" for part in ("", "-version")}
-    page = "/usr/share/man/man3/drng.3.gz"
+    page = "/usr/share/man/man3/libdrng.3.gz"
+    calls = re.findall(r"^    (drng_\w+);", (ROOT / "mixing" / "library" / "drng.map").read_text(), flags=re.M)
+    assert len(calls) >= 20
     assert held == {
         "/usr/include/drng.h",
         page,
+        *(f"/usr/share/man/man3/{call}.3.gz" for call in calls),
         *cmake,
         *(f"{lib}/{n}" for n in ("libdrng.a", "libdrng.so", "pkgconfig/drng.pc")),
     }
@@ -325,6 +328,27 @@ def test_removal_and_purge_leave_openssl_as_it_was(system: System, deb: Path, on
     system.does("-P", "drng")
     assert system.everything() == before
     assert not (system.root / "etc/ssl/drng").exists()
+
+
+def test_what_cannot_be_switched_off_keeps_drng_and_everything_as_it_was(system: System, deb: Path) -> None:
+    """All services are asked before one is changed."""
+    (system.root / "usr/lib/systemd/system/zz.service").write_text("[Service]\nExecStart=/usr/sbin/zz\n")
+    system.does("-i", deb)
+    for service in ("nginx", "zz"):
+        system.ok("on", "--service", service)
+    own = system.root / "etc/ssl/drng/service/zz.cnf"
+    text = own.read_text()
+    own.write_text(text + "# mine\n[mine]\na = b\n")
+    before = system.files()
+    failed = system.dpkg("-r", "drng")
+    assert failed.returncode != 0
+    assert "zz.cnf has lines that drng-enable did not write" in failed.stdout + failed.stderr
+    assert system.files() == before
+    own.write_text(text)
+    # A service lets go of drng also where somebody has taken openssl.cnf away.
+    system.conf.unlink()
+    system.does("-r", "drng")
+    assert not system.drop_in.exists() and not own.exists()
 
 
 def test_without_prerm_openssl_would_not_work(system: System, unpacked: Path, tmp_path: Path) -> None:

@@ -5,23 +5,26 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripts.drng_status import (
+from scripts.drng import procfs, systemd
+from scripts.drng.status import (
     answers,
+    command,
     config_file,
     inspection,
+    metrics,
     output,
     plugin,
     processes,
-    procfs,
     services,
     states,
-    units,
 )
 from tests.support.builds import CONF, RELEASE, ROOT, need
 from tests.support.stats import forged
@@ -41,7 +44,8 @@ def told(pid: int, reason: str, words: str) -> None:
     assert re.search(r'^drng_processes\{.*state="restart"\} 1$', counted, flags=re.M)
     listed = status("--needs-restart")
     assert listed.returncode == 1
-    assert f"{pid} python3\n" in listed.stdout
+    assert f"process {pid} (python3)" in listed.stderr and words in listed.stderr
+    assert all(line.endswith(".service") for line in listed.stdout.splitlines())
     check = status("--check", "--pid", str(pid))
     assert words in check.stdout
     assert check.returncode in (1, 2, 3)
@@ -86,13 +90,28 @@ def test_versions(version: str, older: bool, monkeypatch: pytest.MonkeyPatch) ->
 # ---- An openssl.cnf that names drng since ----
 
 
-def as_written(path: Path, text: str) -> None:
-    """In one step, as drng-enable does it, and some ticks of the clock later than what has been started before."""
+def wait_for_a_tick() -> None:
     before = time.clock_gettime(time.CLOCK_BOOTTIME)
     while time.clock_gettime(time.CLOCK_BOOTTIME) - before < 3 / os.sysconf("SC_CLK_TCK"):
         pass
+
+
+def as_written(path: Path, text: str) -> None:
+    """In one step, as drng-enable does it, and some ticks of the clock later than what has been started before."""
+    wait_for_a_tick()
     path.with_name("new").write_text(text)
     path.with_name("new").rename(path)
+
+
+def later(change: Callable[[], object]) -> None:
+    """The clock of the file system goes by ticks, too."""
+    wait_for_a_tick()
+    change()
+
+
+def seen_since(path: Path) -> float:
+    with config_file.own_view() as view:
+        return config_file.drng_since(view, str(path))
 
 
 @pytest.fixture
@@ -146,15 +165,56 @@ def test_among_all_it_is_a_warning_and_beside_others_too(without: Path) -> None:
     assert output.check_all([late])[0] == 2
 
 
+def test_who_is_started_with_the_machine_waits_for_its_next_start() -> None:
+    """A group of its own, which is no warning: nobody can restart process 1, or what systemd refuses to stop."""
+    user, late = made_up(1, unit="init.scope"), answers.Process(7, "y", answers.USES_LIBCRYPTO, unit="a.service")
+    late.drng_since, late.ticks = time.time() + 60, 1
+    user.restart = answers.REPLACED
+    other = answers.Process(8, "z", answers.USES_LIBCRYPTO, unit="b.service", drng_since=late.drng_since, ticks=1)
+    processes.mark_restarts([user, late, other], services.Configuration(fixed=frozenset({"a.service"})))
+    assert [p.restart for p in (user, late, other)] == [answers.REBOOT, answers.REBOOT, answers.CONFIGURATION]
+    assert states.state_of(user) == states.state_of(late) == states.AT_REBOOT
+    result, line = output.check_all([user, late])
+    assert (result, line) == (0, "hardware serves: rdseed in 1 of 1 (1 x); at the next reboot: 1 x, 7 y")
+    assert output.check_all([user, other])[0] == 1
+    counted = metrics.per_unit([user, late])
+    assert 'drng_processes{unit="a.service",owner="unknown",state="reboot"} 1' in counted
+    assert 'drng_processes{unit="a.service",owner="unknown",state="restart"} 0' in counted
+
+
+def test_a_file_that_is_given_the_mode_that_it_has_is_no_change(without: Path) -> None:
+    """Nor is one whose owner is changed: what counts is what is in it, or that another has taken its place."""
+    without.write_text((CONF / "drng.cnf").read_text())
+    before = seen_since(without)
+    later(lambda: without.chmod(0o644))
+    assert seen_since(without) == before
+    later(lambda: os.chown(without, os.getuid(), os.getgid()))
+    assert seen_since(without) == before
+    # A file with an old date, as from a package, that takes its place.
+    old = without.with_name("old")
+    old.write_text((CONF / "drng.cnf").read_text())
+    os.utime(old, (1, 1))
+    later(lambda: old.rename(without))
+    moved = seen_since(without)
+    assert moved > before
+    later(lambda: without.write_text((CONF / "drng.cnf").read_text() + "\n"))
+    written = seen_since(without)
+    assert written > moved
+    # Or a link that leads elsewhere now.
+    without.rename(old)
+    later(lambda: without.symlink_to(old))
+    assert seen_since(without) > written
+
+
 def test_what_systemd_would_give_counts_from_its_own_change(tmp_path: Path) -> None:
     """A drop-in that was added later than the profile was written."""
     path = tmp_path / "drng.cnf"
     path.write_text((CONF / "drng.cnf").read_text())
     with target({"OPENSSL_CONF": "/dev/null"}) as process:
         process.do("draw 1 16")
-        now = units.Configuration("", {"none": units.Setting(str(path), time.time() + 1)})
+        now = services.Configuration("", {"none": services.Setting(str(path), time.time() + 1)})
         assert [p.restart for p in processes.inspect_family(process.pid, now)] == [answers.CONFIGURATION]
-        now = units.Configuration("", {"none": units.Setting(str(path), 0.0)})
+        now = services.Configuration("", {"none": services.Setting(str(path), 0.0)})
         assert [p.restart for p in processes.inspect_family(process.pid, now)] == [""]
 
 
@@ -163,15 +223,18 @@ def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypat
     program = tmp_path / "systemctl"
     program.write_text(
         "#!/bin/sh\nprintf 'Id=a.service\\nEnvironment=A=b OPENSSL_CONF=/x.cnf\\nDropInPaths=/nowhere %s\\n\\n' "
-        f"{tmp_path}/unit\nprintf 'Id=b.service\\nEnvironment=\\n\\nId=c.service\\nEnvironment=\"OPENSSL_CONF=\\n\\n'\n"
+        f"{tmp_path}/unit\nprintf 'Id=b.service\\nRefuseManualStop=yes\\nEnvironment=\\n\\n'\n"
+        "printf 'Id=c.service\\nEnvironment=\"OPENSSL_CONF=\\n\\n'\n"
     )
     program.chmod(0o755)
-    monkeypatch.setattr(services, "PATH", f"{tmp_path}:{services.PATH}")
-    monkeypatch.setattr(services, "SYSTEMD", tmp_path)
-    changed = (tmp_path / "unit").stat().st_ctime
-    assert services.unit_settings() == {"a.service": units.Setting("/x.cnf", changed)}
+    monkeypatch.setattr(systemd, "PATH", f"{tmp_path}:{systemd.PATH}")
+    monkeypatch.setattr(systemd, "SYSTEMD", tmp_path)
+    (setting,) = services.configuration("/d.cnf").units.items()
+    assert (setting[0], setting[1].path) == ("a.service", "/x.cnf")
+    assert abs(setting[1].changed - (tmp_path / "unit").stat().st_mtime) < 1
+    assert services.configuration("/d.cnf").fixed == frozenset({"b.service"})
     program.write_text("#!/bin/sh\nexit 1\n")
-    assert services.unit_settings() == {}
+    assert services.configuration("/d.cnf") == services.Configuration("/d.cnf")
 
 
 # ---- Which openssl.cnf loads drng ----
@@ -378,7 +441,7 @@ def test_the_line_has_an_end_and_so_has_the_work() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--prometheus",), PER_PROCESS, ("--check", "--all", "--perfdata"), ("--needs-restart",), ("--version",)],
+    [("--prometheus",), PER_PROCESS, ("--check", "--all", "--perfdata"), ("--version",)],
     ids=lambda arguments: " ".join(arguments),
 )
 @pytest.mark.parametrize("stdout", ["closed", "/dev/full"])
@@ -396,8 +459,8 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
     """What it prints is not believed, and does not decide whether processes are told of."""
     script = (
         "import sys; sys.argv = ['drng-status', '--needs-restart']; sys.path.insert(0, sys.orig_argv[-1]);"
-        "from scripts.drng_status import answers, inspection, processes, procfs, services; from pathlib import Path;"
-        f"services.PATH = {str(tmp_path)!r}; services.SYSTEMD = Path('/'); print(services.unit_settings())"
+        "from scripts.drng import systemd; from scripts.drng.status import services; from pathlib import Path;"
+        f"systemd.PATH = {str(tmp_path)!r}; systemd.SYSTEMD = Path('/'); print(services.configuration('').units)"
     )
     program = tmp_path / "systemctl"
     program.write_bytes(b"#!/bin/sh\nprintf 'Id\\n=\\n\\377\\0Environment=OPENSSL_CONF=\"x\\n\\n\\n=Id==\\n'\n")
@@ -405,3 +468,17 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
     command = [need("python3"), "-c", script, str(ROOT)]
     result = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
     assert (result.returncode, result.stdout, result.stderr) == (0, "{}\n", "")
+
+
+@pytest.mark.parametrize(("user", "missed", "expected"), [(0, False, 0), (0, True, 3), (1000, False, 3)])
+def test_what_root_may_not_look_at_is_named_and_no_unknown_for_ever(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], user: int, missed: bool, expected: int
+) -> None:
+    hidden = answers.Process(4711, "shy", answers.UNKNOWN, "its file system is away", hidden=True, missed=missed)
+    monkeypatch.setattr(command, "find", lambda _: [hidden])
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(sys, "argv", ["drng-status", "--needs-restart"])
+    assert command.show_processes(command.parse()) == expected
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "processes that could not be looked at: 1 (4711 shy): its file system is away" in said.err

@@ -12,6 +12,7 @@ import pytest
 
 from tests.support import clients, hello
 from tests.support.builds import CONF, MASKED, RELEASE, ConfigWriter
+from tests.support.machine import here
 from tests.support.servers import (
     APACHE_EVENT,
     APACHE_PREFORK,
@@ -45,7 +46,7 @@ def strict_config(directory: Path) -> Path:
 
     And without fresh words in every request, which would hide a child that draws what its parent draws.
     """
-    fallback = "no" if "rdrand" in Path("/proc/cpuinfo").read_text().split() else "yes"
+    fallback = "no" if here().has_instruction else "yes"
     section = "[drng_sect]\n"
     text = (CONF / "drng.cnf").read_text()
     assert text.count(section) == 1

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.builds import CONF, MASKED, RELEASE, ConfigWriter
+from tests.support.machine import here
 from tests.support.servers import SYSTEM_PYTHON
 
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
@@ -57,8 +58,10 @@ def logged(command: list[str], env: Mapping[str, str], listens: bool = True) -> 
 # What a masked CPU makes drng say, once each: in a virtual machine, that copies of it may draw the same, too.
 FALLBACK = r"<84>drng\[[0-9]+\]: OpenSSL's default seed source serves in place of the CPU: RDSEED: "
 CLONES = r"<84>drng\[[0-9]+\]: copies of this machine may draw the same bytes: no instruction gives words"
-IN_A_VIRTUAL_MACHINE = re.search(r"^flags\b.*\bhypervisor\b", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-SAID_OF_MASKED = [CLONES, FALLBACK] if IN_A_VIRTUAL_MACHINE else [FALLBACK]
+
+
+def said_of_masked() -> list[str]:
+    return [CLONES, FALLBACK] if here().virtual else [FALLBACK]
 
 
 def are_said(lines: list[str], patterns: list[str]) -> bool:
@@ -81,14 +84,13 @@ def test_the_first_fallback_is_logged_once() -> None:
     draw_often = "import ssl, os; [ssl.RAND_bytes(9) for _ in range(70000)]; os.fork(); ssl.RAND_bytes(9)"
     answer = logged([SYSTEM_PYTHON, "-c", draw_often], {**PINNED, "OPENSSL_ia32cap": MASKED})
     assert answer["status"] == 0, answer["errors"]
-    assert are_said(answer["lines"], SAID_OF_MASKED), answer["lines"]
+    assert are_said(answer["lines"], said_of_masked()), answer["lines"]
 
 
 def test_good_hardware_is_not_spoken_of() -> None:
     answer = logged(DRAW, PINNED)
     assert answer["status"] == 0
-    if not RELEASE.probe(CONF / "drng.cnf")["drng"]["active-source"].startswith("rd"):
-        pytest.skip("this CPU has no instruction to seed from")
+    here().need_instruction()
     assert answer["lines"] == []
 
 
@@ -101,7 +103,7 @@ def test_no_descriptor_stays_open() -> None:
     count = "import ssl, os; before = len(os.listdir('/proc/self/fd')); ssl.RAND_bytes(9); "
     count += "print(len(os.listdir('/proc/self/fd')) - before)"
     answer = logged([SYSTEM_PYTHON, "-c", count], {**PINNED, "OPENSSL_ia32cap": MASKED})
-    assert are_said(answer["lines"], SAID_OF_MASKED), answer["lines"]
+    assert are_said(answer["lines"], said_of_masked()), answer["lines"]
     assert answer["out"] == "0\n"
 
 

@@ -169,8 +169,8 @@ def test_by_systemd_s_own_word(service: Machine) -> None:
 # Names that prefixes and templates share, in every directory, and some of the same name.
 RULES = """
 import itertools, os, subprocess
-from scripts.drng_enable.systemd import DIRECTORIES, Unit
-from scripts.drng_enable.tree import Tree
+from scripts.drng.enable.units import DIRECTORIES, Unit
+from scripts.drng.files import Tree
 stems = ["a-b-c@x", "a-b-c@", "a-b-@x", "a-b-@", "a-@x", "a-@", "a-b-", "a-", "a-b-c", "a", ""]
 directories = [d for d in DIRECTORIES if not d.startswith("/lib/")]
 for number, (directory, stem) in enumerate(itertools.product(directories, stems)):

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng_enable import arguments, output, tree, trial
+from scripts.drng import files, terminal
+from scripts.drng.enable import arguments, trial
 from tests.support.booted import Machine, booted, thorough
+from tests.support.builds import ROOT
 from tests.support.image import Image
 from tests.support.servers import wait_for
 
@@ -183,6 +185,24 @@ def test_lines_that_cannot_be_told_apart_are_left_and_the_trial_goes_on(machine:
     machine.write(CONF, stock)
 
 
+def test_what_tries_again_does_not_outlive_the_package(machine: Machine) -> None:
+    """The service of a trial that could not be ended waits for its next try; what it would run is going."""
+
+    def services() -> list[str]:
+        said = machine.run("systemctl", "list-units", "--all", "--plain", "--no-legend", "drng-enable-trial-*.service")
+        return re.findall(r"drng-enable-trial-\w{8}\.service +\w+ +\w+ +([a-z-]+)", said.stdout)
+
+    stock = machine.read(CONF)
+    enable(machine, "on", "--system", "--try", "2s")
+    switched_on = machine.read(CONF)
+    machine.write(CONF, switched_on.replace("# <<< drng-enable", "# gone"))
+    wait_for(lambda: services() == ["auto-restart"], "the service that ends the trial to wait for another try")
+    machine.write(CONF, switched_on)
+    machine.run("sh", f"{ROOT}/scripts/packaging/prerm", "remove")
+    assert services() == [] and timers(machine) == []
+    assert machine.read(CONF) == stock
+
+
 def test_a_restart_of_the_machine_ends_it(machine: Machine, tmp_path: Path) -> None:
     """A machine that boots with what the first one had on its disk."""
     stock = machine.read(CONF)
@@ -271,16 +291,16 @@ def put_foreign(kind: str, path: Path) -> None:
 def test_a_foreign_file_is_not_taken_for_the_link_and_not_removed(tmp_path: Path, kind: str) -> None:
     path = tmp_path / LINK[1:]
     put_foreign(kind, path)
-    system = tree.Tree(str(tmp_path))
+    system = files.Tree(str(tmp_path))
     before = path.lstat().st_ino
-    with pytest.raises(output.Failure, match="is not the link that drng-enable makes"):
+    with pytest.raises(terminal.Failure, match="is not the link that drng-enable makes"):
         trial._link(system)
     trial.forget(system)
     assert path.lstat().st_ino == before
 
 
 def test_its_own_link_is_made_once_and_taken_away(tmp_path: Path) -> None:
-    system = tree.Tree(str(tmp_path))
+    system = files.Tree(str(tmp_path))
     (tmp_path / RECORD[1:]).parent.mkdir(parents=True)
     for _ in range(2):
         trial._link(system)
@@ -294,14 +314,14 @@ def test_a_trial_is_not_forgotten_while_its_file_is_away(tmp_path: Path, monkeyp
     under_way = trial.Trial("/etc/openssl.cnf", "b", 1.0, "drng-enable-trial-01234567")
     monkeypatch.setattr(trial.Trial, "find", classmethod(lambda *_: under_way))
     monkeypatch.setattr(trial, "end", lambda *arguments: ended.append(arguments))
-    with pytest.raises(output.Failure, match=r"/etc/openssl\.cnf is not there, .* the trial goes on; put"):
-        trial.confirm(tree.Tree(str(tmp_path)))
+    with pytest.raises(terminal.Failure, match=r"/etc/openssl\.cnf is not there, .* the trial goes on; put"):
+        trial.confirm(files.Tree(str(tmp_path)))
     assert not ended
     # There, and without drng: it is over.
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc/openssl.cnf").touch()
-    with pytest.raises(output.Failure, match="drng is off"):
-        trial.confirm(tree.Tree(str(tmp_path)))
+    with pytest.raises(terminal.Failure, match="drng is off"):
+        trial.confirm(files.Tree(str(tmp_path)))
     assert ended
 
 
@@ -323,5 +343,5 @@ def test_a_trial_is_not_forgotten_while_its_file_is_away(tmp_path: Path, monkeyp
     ids=" ".join,
 )
 def test_arguments_that_do_not_go_together(words: tuple[str, ...]) -> None:
-    with pytest.raises(output.Failure):
+    with pytest.raises(terminal.Failure):
         arguments.parse([*words])

@@ -104,10 +104,10 @@ def commented(pattern: str) -> list[str]:
     return re.findall(rf"^#     ({pattern})$", RULES.read_text(), flags=re.M)
 
 
-def test_it_is_installed_where_udev_looks_and_the_servers_page_says_the_same() -> None:
+def test_it_is_installed_where_udev_looks_and_the_page_on_clones_says_the_same() -> None:
     (install,) = commented("install .*")
     assert install == f"install -D -m 644 {RULES.name} /etc/udev/rules.d/{RULES.name}"
-    page = (ROOT / "docs" / "servers.md").read_text()
+    page = (ROOT / "docs" / "clones.md").read_text()
     assert f"/usr/share/doc/drng/examples/udev/{RULES.name}" in page
     settings = commented(r"[A-Z][A-Za-z]+=.*")
     assert len(settings) == 2

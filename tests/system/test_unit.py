@@ -10,9 +10,10 @@ import pytest
 
 from tests.support.builds import ROOT, SAMPLE, SKIPPED, VALGRIND, programs
 
-PRESETS = ("dev", "dev-clang", "asan-ubsan", "tsan")
+# ThreadSanitizer has nothing to find in a program of one thread: its build has the others alone.
+PRESETS = {"dev": "", "dev-clang": "", "asan-ubsan": "", "tsan": "threads"}
 
-# The longest ones, all of one thread: not for ThreadSanitizer, nor for valgrind beside AddressSanitizer.
+# The longest ones: not for valgrind beside AddressSanitizer.
 LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "seed")
 
 # What tries everything does so with dev. What these are to find, and valgrind, is in any part of it.
@@ -20,9 +21,8 @@ SAMPLED = ("dev-clang", "tsan")
 
 CASES = [
     pytest.param(path, preset in SAMPLED, id=f"{preset}-{name}")
-    for preset in PRESETS
-    for name, path in programs(preset)
-    if not (preset == "tsan" and name in LONG)
+    for preset, label in PRESETS.items()
+    for name, path in programs(preset, label)
 ]
 # Not the processes and threads by the hundred, whose children valgrind takes for leaks: the sanitizers look at those.
 VALGRIND_CASES = [
@@ -43,8 +43,19 @@ def run(command: list[str], sample: bool = False) -> None:
 
 
 def test_every_preset_has_been_built() -> None:
-    for preset in PRESETS:
-        assert programs(preset), f"build/{preset} has no tests: scripts/test.sh builds them"
+    for preset, label in PRESETS.items():
+        assert programs(preset, label), f"build/{preset} has no tests: scripts/test.sh builds them"
+
+
+def test_what_starts_threads_is_labelled_so() -> None:
+    """In tests/CMakeLists.txt: what is not is kept from ThreadSanitizer."""
+    starting = [p for p in (ROOT / "tests").rglob("test_*.c") if "pthread_create(" in p.read_text()]
+    # test_library.c of tests/process is process_library; the one of tests/unit is library.
+    names = {
+        p.stem.removeprefix("test_") if p.parent.name == "unit" else f"{p.parent.name}_{p.stem[5:]}" for p in starting
+    }
+    assert names
+    assert names <= {name for name, _ in programs("dev", "threads")}
 
 
 @pytest.mark.parametrize(("program", "sample"), CASES)

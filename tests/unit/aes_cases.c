@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "mixing/drbg/df_constants.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/reference.h"
 
@@ -353,43 +352,6 @@ static void requests_take_unaligned_pointers(void)
     }
 }
 
-/* ---- Chains ---- */
-
-/* Under the key of Block_Cipher_df, as CBC under it does each chain. */
-static bool chains_are_right(size_t key_len, const uint8_t *in, size_t blocks, uint64_t *state)
-{
-    uint8_t key[DRNG_AES_MAX_KEY];
-    uint8_t chain[DRNG_AES_CHAINS][BLOCK];
-    uint8_t expected[DRNG_AES_CHAINS][BLOCK];
-    for (size_t i = 0; i < sizeof(key); i++) {
-        key[i] = (uint8_t)i;
-    }
-    bytes_random(state, chain, sizeof(chain));
-    memcpy(expected, chain, sizeof(chain));
-    for (size_t i = 0; i < DRNG_AES_CHAINS * blocks; i++) {
-        uint8_t *block = expected[i % DRNG_AES_CHAINS];
-        for (size_t j = 0; j < BLOCK; j++) {
-            block[j] ^= in[i / DRNG_AES_CHAINS * BLOCK + j];
-        }
-        reference_encrypt(key, key_len, block, block);
-    }
-    subject->chains(&drng_df_constants[key_len / 8 - 2].schedule, chain, in, blocks);
-    return memcmp(chain, expected, sizeof(chain)) == 0;
-}
-
-static void chains_agree(void)
-{
-    enum { MOST = 9 };
-    uint8_t in[MOST * BLOCK + 1];
-    uint64_t state = 11;
-    bytes_random(&state, in, sizeof(in));
-    for (size_t i = 0; i < 3; i++) {
-        for (size_t blocks = 0; blocks <= MOST; blocks++) {
-            CU_ASSERT_TRUE(chains_are_right(key_lens[i], in + blocks % 2, blocks, &state));
-        }
-    }
-}
-
 static struct aes_cbc_run cbc_run(uint64_t *state, size_t key_len, size_t blocks)
 {
     struct aes_cbc_run run = {.key_len = key_len, .blocks = blocks};
@@ -435,7 +397,6 @@ const struct unit_test aes_cases[] = {
     {"requests agree at every length", requests_agree_at_every_length},
     {"requests carry at every position", requests_carry_at_every_position},
     {"requests take unaligned pointers", requests_take_unaligned_pointers},
-    {"chains agree", chains_agree},
     {"CBC agrees with and without in and out", cbc_agrees_with_and_without_in_and_out},
     {"CBC takes unaligned pointers", cbc_takes_unaligned_pointers},
 };

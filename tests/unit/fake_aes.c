@@ -37,15 +37,4 @@ static void cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK
     }
 }
 
-/* The last chain is not used for a key of 16 bytes, and half of it for one of 24. */
-static void chains(const struct drng_aes_schedule *schedule, uint8_t chain[DRNG_AES_CHAINS][BLOCK], const uint8_t *in,
-                   size_t blocks)
-{
-    const size_t key_len = 4 * (size_t)(schedule->rounds - 6);
-    drng_aes_portable.chains(schedule, chain, in, blocks);
-    if (flips(key_len, fake_aes_script.chains_flip_key_len)) {
-        flip(chain[0], key_len / BLOCK + 1 + (key_len % BLOCK != 0 ? 1 : 0), key_len);
-    }
-}
-
-const struct drng_aes fake_aes = {.name = "fake", .ctr = ctr, .cbc = cbc, .chains = chains};
+const struct drng_aes fake_aes = {.name = "fake", .ctr = ctr, .cbc = cbc};

@@ -18,7 +18,6 @@ struct fake_aes_script {
     /* Every call of this function with this key length has one wrong bit. */
     size_t ctr_flips_key_len;
     size_t cbc_flips_key_len;
-    size_t chains_flip_key_len;
 };
 
 /* To be assigned as a whole before each use, which also resets the count of calls. */

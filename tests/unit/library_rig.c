@@ -8,9 +8,9 @@
 void library_rig_set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 {
     scripted_reset(rdseed, rdrand);
-    if (drng_library.reader.slot != NULL) {
+    if (drng_library.root.place.slot != NULL) {
         drng_clone_close();
-        drng_secmem_free(drng_library.reader.slot);
+        drng_place_free(&drng_library.root.place);
         drng_secmem_close();
     }
     memset(&drng_library, 0, sizeof(drng_library));

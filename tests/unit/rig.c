@@ -30,6 +30,12 @@ void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour 
     rig->fallback_works = true;
 }
 
+enum drng_result rig_seed(struct rig *rig, uint8_t *out, size_t len)
+{
+    drng_seed_settle_budgets(&rig->policy);
+    return drng_seed_get(&rig->policy, &rig->reader, out, len, &rig->served);
+}
+
 /* ---- Ways ---- */
 
 /* Those that need AES-NI last, so that they can be left out; the one that most machines take last of all. */
@@ -43,7 +49,7 @@ const struct rig_way rig_ways[] = {
 bool rig_has_aes_ni(void)
 {
 #if defined(__x86_64__)
-    return __builtin_cpu_supports("aes") && __builtin_cpu_supports("ssse3");
+    return __builtin_cpu_supports("aes") && __builtin_cpu_supports("sse4.2");
 #else
     return false;
 #endif

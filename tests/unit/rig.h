@@ -21,6 +21,7 @@ struct rig {
     struct drng_counters counters;
     struct drng_seed_policy policy;
     struct drng_seed_reader reader;
+    enum drng_source served; /* by the last seed */
     bool fallback_works;
     unsigned fallback_calls;
 };
@@ -30,6 +31,9 @@ struct rig {
  * conditioner is CBC-MAC, not fused, OS mixing is off, and the fallback fills with RIG_FALLBACK_BYTE.
  */
 void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour *rdrand);
+
+/* drng_seed_get() under the policy as it is now. */
+enum drng_result rig_seed(struct rig *rig, uint8_t *out, size_t len);
 
 /* The ways from words to seed. If the real CPU has no AES-NI, those that need it are left out. */
 struct rig_way {

@@ -60,7 +60,7 @@ static void every_implementation_has_a_name_and_its_functions(void)
                     {&drng_aes_vaes512, "VAES-512"}};
     for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
         CU_ASSERT_STRING_EQUAL(expected[i].aes->name, expected[i].name);
-        CU_ASSERT_TRUE(expected[i].aes->ctr != NULL && expected[i].aes->cbc != NULL && expected[i].aes->chains != NULL);
+        CU_ASSERT_TRUE(expected[i].aes->ctr != NULL && expected[i].aes->cbc != NULL);
         CU_ASSERT_EQUAL(expected[i].aes->request != NULL, expected[i].aes->short_len > 0);
     }
 }

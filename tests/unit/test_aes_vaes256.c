@@ -10,7 +10,7 @@
 
 int main(void)
 {
-    const struct aes_wide subject = {&drng_aes_vaes256, PER_LANE, DRNG_AES_VAES256_MIN, &wide_rounds};
+    const struct aes_wide subject = {&drng_aes_vaes256, LANE_BLOCKS, 0, &wide_rounds};
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     if (!cpu.aes || !(__builtin_cpu_supports("avx2"))) {

@@ -50,7 +50,7 @@ LANE_BY_LANE static __m512i encrypt_last_lanes(__m512i block, __m512i key)
 
 int main(void)
 {
-    const struct aes_wide subject = {&drng_aes_vaes512, PER_LANE, DRNG_AES_VAES512_MIN, &wide_rounds};
+    const struct aes_wide subject = {&drng_aes_vaes512, LANE_BLOCKS, DRNG_AES_VAES512_MIN, &wide_rounds};
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     if (!cpu.aes || !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))) {

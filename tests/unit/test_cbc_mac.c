@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mixing/aes/aes.h"
-#include "mixing/entropy/cbc_mac.h"
+#include "mixing/entropy/conditioner.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
@@ -18,10 +18,10 @@ static uint8_t key[DRNG_MAC_KEY_LEN];
 
 static void mac_of(const struct drng_aes *aes, const uint8_t *data, size_t blocks, uint8_t out[DRNG_MAC_LEN])
 {
-    struct drng_cbc_mac mac;
-    drng_cbc_mac_begin(&mac, aes, key);
-    drng_cbc_mac_update(&mac, data, blocks);
-    memcpy(out, mac.state, DRNG_MAC_LEN);
+    struct drng_conditioner mac;
+    drng_conditioner_begin(&mac, DRNG_CBC_MAC, aes, key);
+    drng_conditioner_update(&mac, data, blocks * DRNG_MAC_LEN);
+    drng_conditioner_end(&mac, out);
 }
 
 static void set_up(void)
@@ -60,25 +60,25 @@ static void pieces_give_what_the_whole_gives(void)
         uint8_t whole[DRNG_MAC_LEN];
         mac_of(all[i], message, BLOCKS, whole);
         for (size_t piece = 1; piece <= BLOCKS; piece++) {
-            struct drng_cbc_mac mac;
-            drng_cbc_mac_begin(&mac, all[i], key);
+            struct drng_conditioner mac;
+            drng_conditioner_begin(&mac, DRNG_CBC_MAC, all[i], key);
             for (size_t at = 0; at < BLOCKS; at += piece) {
                 const size_t blocks = piece < BLOCKS - at ? piece : BLOCKS - at;
-                drng_cbc_mac_update(&mac, message + at * DRNG_MAC_LEN, blocks);
+                drng_conditioner_update(&mac, message + at * DRNG_MAC_LEN, blocks * DRNG_MAC_LEN);
             }
-            CU_ASSERT_EQUAL(memcmp(mac.state, whole, sizeof(whole)), 0);
+            CU_ASSERT_EQUAL(memcmp(mac.cbc_mac.state, whole, sizeof(whole)), 0);
         }
     }
 }
 
 static void nothing_taken_in_changes_nothing(void)
 {
-    struct drng_cbc_mac mac;
+    struct drng_conditioner mac;
     set_up();
-    drng_cbc_mac_begin(&mac, all[0], key);
-    CU_ASSERT_TRUE(bytes_are(mac.state, sizeof(mac.state), 0));
-    drng_cbc_mac_update(&mac, message, 0);
-    CU_ASSERT_TRUE(bytes_are(mac.state, sizeof(mac.state), 0));
+    drng_conditioner_begin(&mac, DRNG_CBC_MAC, all[0], key);
+    CU_ASSERT_TRUE(bytes_are(mac.cbc_mac.state, DRNG_MAC_LEN, 0));
+    drng_conditioner_update(&mac, message, 0);
+    CU_ASSERT_TRUE(bytes_are(mac.cbc_mac.state, DRNG_MAC_LEN, 0));
 }
 
 static void another_key_gives_another_mac(void)

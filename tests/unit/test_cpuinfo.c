@@ -1,6 +1,6 @@
 /* The flags line of /proc/cpuinfo, as kernels write it and as they do not. */
 
-#include "mixing/machine/cpuinfo.h"
+#include "mixing/machine/os.h"
 #include "tests/unit/unit.h"
 
 /* What no parser writes, so that a change is seen. */
@@ -9,13 +9,13 @@ static const struct drng_kernel_flags untouched = {.known = false, .has = {true,
 static bool leaves_untouched(const char *text)
 {
     struct drng_kernel_flags flags = untouched;
-    return !drng_cpuinfo_parse(text, &flags) && !flags.known && flags.has[DRNG_RDRAND] && flags.has[DRNG_RDSEED];
+    return !drng_os_parse_flags(text, &flags) && !flags.known && flags.has[DRNG_RDRAND] && flags.has[DRNG_RDSEED];
 }
 
 static bool parses_to(const char *text, bool rdrand, bool rdseed)
 {
     struct drng_kernel_flags flags = {.known = false, .has = {[DRNG_RDRAND] = !rdrand, [DRNG_RDSEED] = !rdseed}};
-    return drng_cpuinfo_parse(text, &flags) && flags.known && flags.has[DRNG_RDRAND] == rdrand &&
+    return drng_os_parse_flags(text, &flags) && flags.known && flags.has[DRNG_RDRAND] == rdrand &&
            flags.has[DRNG_RDSEED] == rdseed;
 }
 

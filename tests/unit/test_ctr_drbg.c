@@ -61,7 +61,7 @@ static bool instantiate(struct pair *pair, const struct config *config, struct d
 static struct pair started(const struct config *config)
 {
     struct pair pair;
-    const size_t entropy_len = config->use_df ? config->key_len : drng_ctr_drbg_seedlen(config->key_len);
+    const size_t entropy_len = config->use_df ? config->key_len : DRNG_DRBG_SEEDLEN(config->key_len);
     const struct drng_bytes nonce = {input() + 100, config->use_df ? config->key_len / 2 : 0};
     CU_ASSERT_TRUE_FATAL(instantiate(&pair, config, (struct drng_bytes){input(), entropy_len}, nonce, none));
     return pair;
@@ -81,7 +81,7 @@ static bool generate_agrees(struct pair *pair, size_t out_len, struct drng_bytes
 
 static void instantiation(const struct config *config)
 {
-    const size_t seedlen = drng_ctr_drbg_seedlen(config->key_len);
+    const size_t seedlen = DRNG_DRBG_SEEDLEN(config->key_len);
     struct pair pair;
     if (!config->use_df) {
         for (size_t len = 0; len <= seedlen; len++) {
@@ -105,7 +105,7 @@ static void instantiation_agrees_at_every_length(void)
 
 static void reseeding(const struct config *config)
 {
-    const size_t seedlen = drng_ctr_drbg_seedlen(config->key_len);
+    const size_t seedlen = DRNG_DRBG_SEEDLEN(config->key_len);
     struct pair pair = started(config);
     for (size_t len = 0; len <= seedlen; len++) {
         const struct drng_bytes entropy = {input() + 50, config->use_df ? config->key_len + len : seedlen};
@@ -126,7 +126,7 @@ static void reseeding_agrees_at_every_length(void)
 
 static void requests(const struct config *config)
 {
-    const size_t seedlen = drng_ctr_drbg_seedlen(config->key_len);
+    const size_t seedlen = DRNG_DRBG_SEEDLEN(config->key_len);
     struct pair pair = started(config);
     for (size_t len = 0; len <= 100; len++) {
         const struct drng_bytes additional = {input() + len, len % (seedlen + 1)};

@@ -54,7 +54,7 @@ static bool refuses(size_t key_len, bool use_df, size_t entropy_len, size_t nonc
 static void instantiate_without_df(size_t key_len)
 {
     const size_t seedlen = key_len + 16;
-    CU_ASSERT_EQUAL(drng_ctr_drbg_seedlen(key_len), seedlen);
+    CU_ASSERT_EQUAL(DRNG_DRBG_SEEDLEN(key_len), seedlen);
     CU_ASSERT_TRUE(takes(key_len, false, seedlen, 0, 0));
     CU_ASSERT_TRUE(takes(key_len, false, seedlen, 0, seedlen));
     CU_ASSERT_TRUE(refuses(key_len, false, seedlen - 1, 0, 0));

@@ -167,6 +167,25 @@ static void the_list_of_broken_parts_has_sharp_edges(void)
     }
 }
 
+/* Zen 5 without the kernel's word, and with it: its word alone decides. Other models of that family are no Zen 5. */
+static void without_a_verdict_zen_5_makes_no_seeds_of_rdseed(void)
+{
+    static const struct {
+        unsigned model;
+        bool doubtful;
+    } models[] = {{0x00, true},  {0x02, true},  {0x2f, true},  {0x30, false}, {0x3f, false}, {0x40, true},
+                  {0x4f, true},  {0x50, false}, {0x5f, false}, {0x60, true},  {0x7f, true},  {0x80, false},
+                  {0xcf, false}, {0xd0, true},  {0xd7, true},  {0xd8, false}};
+    for (size_t i = 0; i < sizeof(models) / sizeof(*models); i++) {
+        struct drng_evidence e = part("AuthenticAMD", 0x1a, models[i].model);
+        CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_ALLOWED, DRNG_ALLOWED));
+        e.kernel.known = false;
+        const enum drng_denial rdseed = models[i].doubtful ? DRNG_UNJUDGED : DRNG_ALLOWED;
+        CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, rdseed, DRNG_ALLOWED, DRNG_ALLOWED));
+        CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ALLOWED);
+    }
+}
+
 /* Its denials are those of RDRAND, whatever `source` names. */
 static void fresh_words_are_denied_for_every_reason_but_the_choice(void)
 {
@@ -183,8 +202,8 @@ static void fresh_words_are_denied_for_every_reason_but_the_choice(void)
 
 static void every_denial_has_a_text_of_its_own(void)
 {
-    static const enum drng_denial denials[] = {DRNG_ALLOWED, DRNG_NOT_CHOSEN,   DRNG_ABSENT,
-                                               DRNG_MASKED,  DRNG_KNOWN_BROKEN, DRNG_VETOED};
+    static const enum drng_denial denials[] = {DRNG_ALLOWED,      DRNG_NOT_CHOSEN, DRNG_ABSENT, DRNG_MASKED,
+                                               DRNG_KNOWN_BROKEN, DRNG_UNJUDGED,   DRNG_VETOED};
     for (size_t i = 0; i < sizeof(denials) / sizeof(*denials); i++) {
         CU_ASSERT_TRUE(strlen(drng_denial_text(denials[i])) > 0);
         for (size_t j = 0; j < i; j++) {
@@ -204,6 +223,7 @@ static const struct unit_test tests[] = {
     {"a kernel that says nothing vetoes nothing", a_kernel_that_says_nothing_vetoes_nothing},
     {"a kernel that allows overrides nothing", a_kernel_that_allows_overrides_nothing},
     {"the list of broken parts has sharp edges", the_list_of_broken_parts_has_sharp_edges},
+    {"without a verdict Zen 5 makes no seeds of RDSEED", without_a_verdict_zen_5_makes_no_seeds_of_rdseed},
     {"fresh words are denied for every reason but the choice", fresh_words_are_denied_for_every_reason_but_the_choice},
     {"every denial has a text of its own", every_denial_has_a_text_of_its_own},
 };

@@ -71,7 +71,7 @@ static void wear(struct drng_instruction *instruction, const struct scripted_ins
     rig.policy.fallback = NULL;
     bool served = true;
     while (served && cpu->words + rig_words_of(window, SEED_LEN) <= words) {
-        served = drng_seed_get(&rig.policy, &rig.reader, seed, SEED_LEN) == DRNG_OK;
+        served = rig_seed(&rig, seed, SEED_LEN) == DRNG_OK;
     }
     CU_ASSERT_TRUE(served);
     rig.policy = whole;
@@ -111,7 +111,7 @@ static void run(struct trial *trial)
 {
     const uint64_t before = scripted_clock_ns;
     memset(trial->out, TAKEN_BEFORE, sizeof(trial->out));
-    trial->status = drng_seed_get(&rig.policy, &rig.reader, trial->out, sizeof(trial->out));
+    trial->status = rig_seed(&rig, trial->out, sizeof(trial->out));
     trial->taken_ns = scripted_clock_ns - before;
 }
 

@@ -30,7 +30,7 @@ static bool is_on(const char *text)
 static void the_line_tells(void)
 {
     CU_ASSERT_TRUE(is_on("Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"));
-    CU_ASSERT_TRUE(is_on("Seccomp:\t1\n"));
+    CU_ASSERT_TRUE(is_on("Name:\tx\nSeccomp:\t1\n"));
     CU_ASSERT_FALSE(is_on("Name:\tx\nSeccomp:\t0\nSeccomp_filters:\t0\n"));
     CU_ASSERT_FALSE(is_on("Name:\tx\nGroups:\t1 2 3\n"));
     CU_ASSERT_FALSE(is_on(""));
@@ -41,8 +41,8 @@ static void another_line_does_not(void)
 {
     CU_ASSERT_FALSE(is_on("Name:\tSeccomp:\t2\nSeccomp:\t0\n"));
     CU_ASSERT_FALSE(is_on("Name:\tx\\nSeccomp:\t2\nSeccomp:\t0\n"));
-    CU_ASSERT_FALSE(is_on("xSeccomp:\t2\n"));
-    CU_ASSERT_FALSE(is_on("Seccomp_filters:\t3\n"));
+    CU_ASSERT_FALSE(is_on("Name:\tx\nxSeccomp:\t2\n"));
+    CU_ASSERT_FALSE(is_on("Name:\tx\nSeccomp_filters:\t3\n"));
 }
 
 static bool install_filter(void)

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 
 #include <endian.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdalign.h>
 #include <string.h>
@@ -43,35 +44,6 @@ void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, 
 void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset)
 {
     return mmap_fails ? MAP_FAILED : __real_mmap(address, len, protection, flags, fd, offset);
-}
-
-static unsigned allocations;
-static unsigned cancellable; /* those in which the thread could be cancelled */
-
-static void note_allocation(void)
-{
-    int state = PTHREAD_CANCEL_ENABLE;
-    int disabled = PTHREAD_CANCEL_DISABLE;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    (void)pthread_setcancelstate(state, &disabled);
-    allocations++;
-    cancellable += state == PTHREAD_CANCEL_ENABLE;
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
-{
-    note_allocation();
-    return __real_calloc(count, size);
-}
-
-void __real_free(void *memory);
-void __wrap_free(void *memory);
-void __wrap_free(void *memory)
-{
-    note_allocation();
-    __real_free(memory);
 }
 
 const struct drng_aes *__real_drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
@@ -436,7 +408,7 @@ static void no_entropy_input_is_kept(void)
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
     compute_seed(&scripted_rdseed, DRNG_CBC_MAC, model, SEED_LEN);
-    const uint8_t *slots = (const uint8_t *)((uintptr_t)drng_library.reader.slot & ~(uintptr_t)4095);
+    const uint8_t *slots = (const uint8_t *)((uintptr_t)drng_library.root.place.slot & ~(uintptr_t)4095);
     CU_ASSERT_PTR_NULL(memmem(slots, 4096, model, 16));
     CU_ASSERT_EQUAL(drng_reseed(handle), DRNG_SUCCESS);
     CU_ASSERT_TRUE(seed_model_condition(DRNG_CBC_MAC, &scripted_rdseed.log[KEY_AT],
@@ -444,9 +416,9 @@ static void no_entropy_input_is_kept(void)
                                         model, 32));
     CU_ASSERT_PTR_NULL(memmem(slots, 4096, model, 16));
     /* what is looked for would be found */
-    memcpy(drng_library.reader.slot, model, 16);
+    memcpy(drng_library.root.place.slot, model, 16);
     CU_ASSERT_PTR_NOT_NULL(memmem(slots, 4096, model, 16));
-    memset(drng_library.reader.slot, 0, 16);
+    memset(drng_library.root.place.slot, 0, 16);
 }
 
 /* ---- Interruptions: what a signal handler does, done by the instruction that a request executes ---- */
@@ -485,23 +457,50 @@ static void open_in_a_virtual_machine(scripted_behaviour *rdrand)
     CU_ASSERT_EQUAL_FATAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
 }
 
-static void a_handler_is_served_by_a_generator_of_its_own(void)
+static void a_handler_that_interrupts_its_thread_is_refused(void)
 {
     open_in_a_virtual_machine(interrupting);
     const uint64_t words = scripted_rdseed.words;
     CU_ASSERT_EQUAL(drng_read(handle, out, INNER), DRNG_SUCCESS);
-    CU_ASSERT_EQUAL(inner_read, DRNG_SUCCESS);
+    CU_ASSERT_EQUAL(inner_read, DRNG_E_BUSY);
     CU_ASSERT_EQUAL(inner_reseed, DRNG_E_BUSY);
-    /* readers of their own: a key and three windows, a key and two windows, a word */
-    CU_ASSERT_EQUAL(scripted_rdseed.words, words + 2 * SEED_MODEL_KEY_WORDS + 5 * DRNG_RDSEED_WORDS + 1);
-    CU_ASSERT_EQUAL(inner_seed, DRNG_SUCCESS);
-    CU_ASSERT_EQUAL(inner_word, DRNG_SUCCESS);
-    CU_ASSERT_EQUAL(memcmp(inner_bytes + INNER, &scripted_rdseed.log[scripted_rdseed.log_len - 1], sizeof(uint64_t)),
-                    0);
-    /* the reader that all share has not seen the word */
-    const uint64_t seen = drng_library.reader.slot->reader.noise[DRNG_RDSEED].health.rct.value;
-    CU_ASSERT_NOT_EQUAL(memcmp(inner_bytes + INNER, &seen, sizeof(seen)), 0);
+    CU_ASSERT_EQUAL(inner_seed, DRNG_E_BUSY);
+    CU_ASSERT_EQUAL(inner_word, DRNG_E_BUSY);
+    CU_ASSERT_TRUE(bytes_are(inner, INNER, 0) && bytes_are(inner_bytes, sizeof(inner_bytes), 0));
+    CU_ASSERT_EQUAL(scripted_rdseed.words, words);
     CU_ASSERT_EQUAL(info().seeds, 1);
+    CU_ASSERT_FALSE(bytes_are(out, INNER, 0));
+    CU_ASSERT_EQUAL(drng_read(handle, inner, INNER), DRNG_SUCCESS);
+    CU_ASSERT_NOT_EQUAL(memcmp(out, inner, INNER), 0);
+}
+
+static pthread_t other;
+static bool other_waits;
+
+static void *read_in_thread(void *failed)
+{
+    return drng_read(handle, inner, INNER) == DRNG_SUCCESS ? NULL : failed;
+}
+
+/* In the middle of a read: the other thread, which does the same, does not come to its end. */
+static bool with_another_thread(struct scripted_instruction *cpu, uint64_t *word)
+{
+    struct timespec deadline;
+    cpu->behaviour = scripted_good;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, read_in_thread, &handle), 0);
+    (void)clock_gettime(CLOCK_REALTIME, &deadline);
+    deadline.tv_sec++;
+    other_waits = pthread_timedjoin_np(other, NULL, &deadline) == ETIMEDOUT;
+    return scripted_good(cpu, word);
+}
+
+static void threads_take_turns_at_a_handle(void)
+{
+    void *failed = NULL;
+    open_in_a_virtual_machine(with_another_thread);
+    CU_ASSERT_EQUAL(drng_read(handle, out, INNER), DRNG_SUCCESS);
+    CU_ASSERT_TRUE(other_waits);
+    CU_ASSERT_TRUE(!other_waits || (pthread_join(other, &failed) == 0 && failed == NULL));
     CU_ASSERT_NOT_EQUAL(memcmp(out, inner, INNER), 0);
 }
 
@@ -524,6 +523,33 @@ static void a_child_that_is_born_in_a_request_starts_it_over(void)
     CU_ASSERT_NOT_EQUAL(memcmp(childs, out, INNER), 0);
     CU_ASSERT_EQUAL(info().fork_reseeds, 0);
     (void)munmap(childs, INNER);
+}
+
+static bool forking_in_the_second_piece(struct scripted_instruction *cpu, uint64_t *word)
+{
+    if (cpu->words == WINDOW_AT + 4 * DRNG_RDSEED_WORDS + 2) {
+        cpu->behaviour = scripted_good;
+        forked = fork();
+    }
+    return scripted_good(cpu, word);
+}
+
+/* Its first piece is the parent's. */
+static void a_child_that_is_born_in_a_seed_starts_it_over(void)
+{
+    int status = -1;
+    forked = -1;
+    set_up(forking_in_the_second_piece, scripted_good);
+    const int error = seed(128, DRNG_HARDWARE_ONLY, NULL);
+    compute_seed(&scripted_rdseed, DRNG_CBC_MAC, model, SEED_LEN);
+    const bool has_parents = memcmp(out, model, SEED_LEN) == 0;
+    if (forked == 0) {
+        _exit(error == DRNG_SUCCESS && !has_parents && !bytes_are(out, SEED_LEN, 0) ? 0 : 1);
+    }
+    CU_ASSERT_EQUAL(error, DRNG_SUCCESS);
+    CU_ASSERT_TRUE(has_parents);
+    CU_ASSERT_EQUAL(waitpid(forked, &status, 0), forked);
+    CU_ASSERT_EQUAL(status, 0);
 }
 
 /* ---- Copies of a machine ---- */
@@ -591,7 +617,7 @@ static void a_copy_takes_a_new_seed(void)
 static void it_is_opened_before_main(void)
 {
     CU_ASSERT_EQUAL(atomic_load(&drng_library.ready), 1);
-    CU_ASSERT_PTR_NOT_NULL(drng_library.reader.slot);
+    CU_ASSERT_PTR_NOT_NULL(drng_library.root.place.slot);
 }
 
 static void without_memory_nothing_is_served_and_later_it_is(void)
@@ -612,20 +638,6 @@ static void without_memory_nothing_is_served_and_later_it_is(void)
     /* A signal handler may make this call, and must not allocate. */
     CU_ASSERT_EQUAL(seed(32, DRNG_ANY, NULL), DRNG_E_MEMORY);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
-}
-
-/* A thread that ended in malloc() would leave the heap locked. */
-static void no_thread_is_cancelled_in_an_allocation(void)
-{
-    set_up(scripted_good, scripted_good);
-    allocations = cancellable = 0;
-    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
-    CU_ASSERT_TRUE(allocations > 0);
-    allocations = 0;
-    drng_close(handle);
-    handle = NULL;
-    CU_ASSERT_EQUAL(allocations, 1);
-    CU_ASSERT_EQUAL(cancellable, 0);
 }
 
 static void without_aes_nothing_is_served(void)
@@ -676,8 +688,8 @@ static void wrong_arguments_are_refused_and_nothing_is_written(void)
 static void every_error_has_a_text_of_its_own(void)
 {
     for (int error = DRNG_SUCCESS; error <= DRNG_E_BUSY + 1; error++) {
-        for (int other = DRNG_SUCCESS; other < error; other++) {
-            CU_ASSERT_STRING_NOT_EQUAL(drng_strerror(error), drng_strerror(other));
+        for (int before = DRNG_SUCCESS; before < error; before++) {
+            CU_ASSERT_STRING_NOT_EQUAL(drng_strerror(error), drng_strerror(before));
         }
     }
     CU_ASSERT_STRING_EQUAL(drng_strerror(-1), drng_strerror(DRNG_E_BUSY + 1));
@@ -709,9 +721,10 @@ static const struct unit_test tests[] = {
     {"hardware alone serves no request without a word", hardware_alone_serves_no_request_without_a_word},
     {"a copy takes a new seed", a_copy_takes_a_new_seed},
     {"no entropy input is kept", no_entropy_input_is_kept},
-    {"a handler is served by a generator of its own", a_handler_is_served_by_a_generator_of_its_own},
+    {"a handler that interrupts its thread is refused", a_handler_that_interrupts_its_thread_is_refused},
     {"a child that is born in a request starts it over", a_child_that_is_born_in_a_request_starts_it_over},
-    {"no thread is cancelled in an allocation", no_thread_is_cancelled_in_an_allocation},
+    {"threads take turns at a handle", threads_take_turns_at_a_handle},
+    {"a child that is born in a seed starts it over", a_child_that_is_born_in_a_seed_starts_it_over},
     {"without AES nothing is served", without_aes_nothing_is_served},
     {"without HMAC nothing is served", without_hmac_nothing_is_served},
     {"wrong arguments are refused", wrong_arguments_are_refused_and_nothing_is_written},

@@ -32,11 +32,11 @@ static enum drng_result fused(struct drng_cbc_mac *mac, uint64_t budget_ns, size
 
 static struct drng_cbc_mac begin(scripted_behaviour *rdrand, uint64_t at)
 {
-    struct drng_cbc_mac mac;
+    struct drng_conditioner conditioner;
     rig_set_up(&rig, scripted_good, rdrand);
     scripted_rdrand.at = at;
-    drng_cbc_mac_begin(&mac, &drng_aes_portable, key);
-    return mac;
+    drng_conditioner_begin(&conditioner, DRNG_CBC_MAC, &drng_aes_portable, key);
+    return conditioner.cbc_mac;
 }
 
 /* The MAC of `blocks` blocks read first and taken in afterwards, from the same CPU. */
@@ -47,7 +47,7 @@ static bool unfused(struct drng_cbc_mac *mac, size_t blocks)
     if (drng_noise_read(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND], &budget, words, 2 * blocks) != DRNG_OK) {
         return false;
     }
-    drng_cbc_mac_update(mac, (const uint8_t *)words, blocks);
+    mac->aes->cbc(mac->key, sizeof(mac->key), mac->state, NULL, (const uint8_t *)words, blocks);
     return true;
 }
 

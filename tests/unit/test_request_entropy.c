@@ -24,10 +24,10 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint6
 static void a_word_of_rdrand_is_taken(void)
 {
     set_up(scripted_good, scripted_good, 0);
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.words, 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log + 1, sizeof(out)), 0);
 }
 
@@ -35,7 +35,7 @@ static void a_word_of_rdrand_is_taken(void)
 static void nobody_else_is_asked_where_rdrand_serves(void)
 {
     set_up(scripted_good, scripted_good, 0);
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
@@ -44,7 +44,7 @@ static void nobody_else_is_asked_where_rdrand_serves(void)
 static void retries_are_made_and_counted(void)
 {
     set_up(scripted_dry, scripted_every, DRNG_RDRAND_TRIES);
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES - 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
@@ -54,7 +54,7 @@ static void retries_are_made_and_counted(void)
 static void health_is_not_judged(void)
 {
     set_up(scripted_dry, scripted_constant, 0);
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, 0);
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
@@ -63,18 +63,18 @@ static void without_rdrand_it_is_the_other_instruction(void)
 {
     set_up(scripted_good, scripted_good, 0);
     words = (struct drng_request_words){{&rig.rdseed, NULL}};
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 
     set_up(scripted_good, scripted_good, 0);
     rig.rdrand.disabled = true;
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 
     set_up(scripted_good, scripted_dry, 0);
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 }
@@ -92,20 +92,20 @@ static void the_kernel_serves_together_with_the_time(void)
 {
     uint8_t then[sizeof(out)];
     scripted_clock_ns = 7;
-    drng_request_entropy(&words, then);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, then), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
     CU_ASSERT_TRUE(is_kernel_with(7, then));
 
     scripted_clock_ns = 8;
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_TRUE(is_kernel_with(8, out));
 
     scripted_os_byte ^= 1;
-    drng_request_entropy(&words, then);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, then), DRNG_OK);
     CU_ASSERT_NOT_EQUAL(memcmp(then, out, sizeof(out)), 0);
 
     scripted_os_ready = false;
-    drng_request_entropy(&words, out);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(out, &scripted_clock_ns, sizeof(out)), 0);
 }
 

@@ -68,6 +68,15 @@ static void rows_have_the_names_that_the_keys_have(void)
     CU_ASSERT_STRING_EQUAL(drng_instruction_rows[DRNG_WORDS_INSTRUCTION].name, DRNG_WORDS_NAME);
 }
 
+/* Else a new instruction would ignore what the user masks. */
+static void rows_have_the_bit_of_the_variable_that_masks_them(void)
+{
+    const bool is_there = strstr(DRNG_MASKED_TEXT, "OPENSSL_") != NULL;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        CU_ASSERT_EQUAL(drng_instruction_rows[i].mask_bit != 0, is_there);
+    }
+}
+
 static bool garbage_and_a_failure(struct scripted_instruction *in, uint64_t *word)
 {
     (void)in;
@@ -79,9 +88,10 @@ static void a_failed_read_leaves_no_word(void)
 {
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         uint64_t word = 1;
+        uint64_t failed = 0;
         set_up();
         scripted_rows[i].behaviour = garbage_and_a_failure;
-        CU_ASSERT_FALSE(drng_instruction_rows[i].read(&word));
+        CU_ASSERT_FALSE(drng_try_word(drng_instruction_rows[i].read, 2, &failed, &word));
         CU_ASSERT_EQUAL(word, 0);
     }
 }
@@ -105,12 +115,12 @@ static void a_request_takes_one_word(void)
     struct scripted_instruction *cpu = &scripted_rows[DRNG_WORDS_INSTRUCTION];
     const struct drng_request_words words = {{&instructions[DRNG_WORDS_INSTRUCTION], NULL}};
     set_up();
-    drng_request_entropy(&words, fresh);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, fresh), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(fresh, &cpu->log[0], sizeof(fresh)), 0);
     CU_ASSERT_EQUAL(cpu->executions, 1);
     cpu->behaviour = scripted_dry;
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
-    drng_request_entropy(&words, fresh);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, fresh), DRNG_OK);
     CU_ASSERT_EQUAL(cpu->executions, 1 + drng_instruction_rows[DRNG_WORDS_INSTRUCTION].tries);
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
 }
@@ -155,13 +165,15 @@ static void wear(unsigned row, uint64_t words)
     const struct drng_seed_policy whole = policy;
     const size_t window = drng_instruction_rows[row].window_words;
     uint8_t seed[SEED_LEN];
+    enum drng_source served_by = DRNG_SOURCE_NONE;
     bool served = true;
     memset(policy.instructions, 0, sizeof(policy.instructions));
     policy.instructions[row] = &instructions[row];
     policy.conditioner = DRNG_HMAC_SHA256;
     policy.fallback = NULL;
     while (served && scripted_rows[row].words + seed_model_words(window, SEED_LEN) <= words) {
-        served = drng_seed_get(&policy, &reader, seed, SEED_LEN) == DRNG_OK;
+        drng_seed_settle_budgets(&policy);
+        served = drng_seed_get(&policy, &reader, seed, SEED_LEN, &served_by) == DRNG_OK;
     }
     CU_ASSERT_TRUE(served);
     policy = whole;
@@ -225,8 +237,10 @@ static void prepare(const struct trial *trial)
 static void run(struct trial *trial)
 {
     const uint64_t before = scripted_clock_ns;
+    enum drng_source served = DRNG_SOURCE_NONE;
     memset(trial->out, TAKEN_BEFORE, sizeof(trial->out));
-    trial->status = drng_seed_get(&policy, &reader, trial->out, sizeof(trial->out));
+    drng_seed_settle_budgets(&policy);
+    trial->status = drng_seed_get(&policy, &reader, trial->out, sizeof(trial->out), &served);
     trial->taken_ns = scripted_clock_ns - before;
 }
 
@@ -465,6 +479,7 @@ static void faults_without_a_fallback(void)
 
 static const struct unit_test tests[] = {
     {"rows have the names that the keys have", rows_have_the_names_that_the_keys_have},
+    {"rows have the bit of the variable that masks them", rows_have_the_bit_of_the_variable_that_masks_them},
     {"a failed read leaves no word", a_failed_read_leaves_no_word},
     {"zero is a word", zero_is_a_word},
     {"a request takes one word", a_request_takes_one_word},

@@ -1,5 +1,7 @@
 /* Memory for secrets in one process: slots, chunks, fences, and what the kernel is told of them. */
 
+#include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +26,7 @@ static uint8_t *slots[MANY];
 static bool take(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        slots[i] = drng_secmem_alloc();
+        slots[i] = drng_secmem_alloc(DRNG_SLOT_SIZE);
         if (slots[i] == NULL) {
             return false;
         }
@@ -35,7 +37,7 @@ static bool take(size_t count)
 static void give_back(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        drng_secmem_free(slots[i]);
+        drng_secmem_free(slots[i], DRNG_SLOT_SIZE);
     }
 }
 
@@ -83,16 +85,16 @@ static void slots_are_distinct(void)
 static void a_slot_given_back_is_zero_when_taken_again(void)
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    uint8_t *slot = drng_secmem_alloc();
+    uint8_t *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
     memset(slot, 0xa5, DRNG_SLOT_SIZE);
-    drng_secmem_free(slot);
+    drng_secmem_free(slot, DRNG_SLOT_SIZE);
     /* Wiped when it is given back, not when it is taken: the chunk is still mapped. */
     CU_ASSERT_TRUE(is_all(slot, 0));
-    uint8_t *again = drng_secmem_alloc();
+    uint8_t *again = drng_secmem_alloc(DRNG_SLOT_SIZE);
     CU_ASSERT_PTR_EQUAL(again, slot);
     CU_ASSERT_TRUE(is_all(again, 0));
-    drng_secmem_free(again);
+    drng_secmem_free(again, DRNG_SLOT_SIZE);
     drng_secmem_close();
 }
 
@@ -106,8 +108,8 @@ static void wide_slots_share_no_byte_with_others(void)
     static uint8_t *wide[WIDE];
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     for (size_t i = 0; i < WIDE; i++) {
-        slots[i] = drng_secmem_alloc();
-        wide[i] = drng_secmem_alloc_wide();
+        slots[i] = drng_secmem_alloc(DRNG_SLOT_SIZE);
+        wide[i] = drng_secmem_alloc(DRNG_WIDE_SLOT_SIZE);
         CU_ASSERT_TRUE_FATAL(slots[i] != NULL && wide[i] != NULL);
         CU_ASSERT_EQUAL((uintptr_t)wide[i] % DRNG_WIDE_SLOT_SIZE, 0);
         CU_ASSERT_TRUE(drng_is_wiped(wide[i], DRNG_WIDE_SLOT_SIZE));
@@ -119,7 +121,7 @@ static void wide_slots_share_no_byte_with_others(void)
         for (size_t part = 0; part < DRNG_WIDE_SLOT_SIZE; part += DRNG_SLOT_SIZE) {
             CU_ASSERT_TRUE(is_all(wide[i] + part, (uint8_t)(101 + i)));
         }
-        drng_secmem_free_wide(wide[i]);
+        drng_secmem_free(wide[i], DRNG_WIDE_SLOT_SIZE);
     }
     give_back(WIDE);
     drng_secmem_close();
@@ -128,21 +130,21 @@ static void wide_slots_share_no_byte_with_others(void)
 static void a_wide_slot_given_back_is_zero_and_free(void)
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    uint8_t *wide = drng_secmem_alloc_wide();
+    uint8_t *wide = drng_secmem_alloc(DRNG_WIDE_SLOT_SIZE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(wide);
     memset(wide, 0xa5, DRNG_WIDE_SLOT_SIZE);
-    drng_secmem_free_wide(wide);
+    drng_secmem_free(wide, DRNG_WIDE_SLOT_SIZE);
     CU_ASSERT_TRUE(drng_is_wiped(wide, DRNG_WIDE_SLOT_SIZE));
-    CU_ASSERT_PTR_EQUAL(drng_secmem_alloc_wide(), wide);
-    drng_secmem_free_wide(wide);
+    CU_ASSERT_PTR_EQUAL(drng_secmem_alloc(DRNG_WIDE_SLOT_SIZE), wide);
+    drng_secmem_free(wide, DRNG_WIDE_SLOT_SIZE);
     /* All of it: the first chunk has room for as many slots as before. */
     const size_t before = maps_count();
     CU_ASSERT_TRUE(take(FIRST_SLOTS));
     CU_ASSERT_EQUAL(maps_count(), before);
     give_back(FIRST_SLOTS);
-    drng_secmem_free_wide(NULL);
+    drng_secmem_free(NULL, DRNG_WIDE_SLOT_SIZE);
     drng_secmem_close();
-    CU_ASSERT_PTR_NULL(drng_secmem_alloc_wide());
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_WIDE_SLOT_SIZE));
 }
 
 /* One slot in four is in use, whichever: there are enough free ones, and no four in a row. */
@@ -153,16 +155,16 @@ static void a_wide_slot_is_whole(void)
         CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS));
         for (size_t i = 0; i < FIRST_SLOTS; i++) {
             if (i % 4 != used) {
-                drng_secmem_free(slots[i]);
+                drng_secmem_free(slots[i], DRNG_SLOT_SIZE);
             }
         }
         const size_t before = maps_count();
-        uint8_t *wide = drng_secmem_alloc_wide();
+        uint8_t *wide = drng_secmem_alloc(DRNG_WIDE_SLOT_SIZE);
         CU_ASSERT_PTR_NOT_NULL_FATAL(wide);
         CU_ASSERT_TRUE(maps_count() > before);
-        drng_secmem_free_wide(wide);
+        drng_secmem_free(wide, DRNG_WIDE_SLOT_SIZE);
         for (size_t i = used; i < FIRST_SLOTS; i += 4) {
-            drng_secmem_free(slots[i]);
+            drng_secmem_free(slots[i], DRNG_SLOT_SIZE);
         }
         drng_secmem_close();
     }
@@ -171,18 +173,64 @@ static void a_wide_slot_is_whole(void)
 static void giving_back_nothing_is_nothing(void)
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    drng_secmem_free(NULL);
+    drng_secmem_free(NULL, DRNG_SLOT_SIZE);
     CU_ASSERT_TRUE(take(FIRST_SLOTS));
     give_back(FIRST_SLOTS);
     drng_secmem_close();
-    drng_secmem_free(NULL);
-    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+    drng_secmem_free(NULL, DRNG_SLOT_SIZE);
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
 }
 
-/* Whatever the order in which they come back. */
+/* ---- Threads ---- */
+
+enum { THREADS = 4, ROUNDS = 3000, OF_THREAD = 30 };
+
+/* Takes slots of both kinds, more in all than the first chunk has, and writes its number into them. */
+static void *take_and_give_back(void *number)
+{
+    const uint8_t own = *(const uint8_t *)number;
+    for (unsigned round = 0; round < (unit_samples() ? ROUNDS / 10 : ROUNDS); round++) {
+        uint8_t *taken[OF_THREAD];
+        for (size_t i = 0; i < OF_THREAD; i++) {
+            const size_t size = i % 8 == 0 ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE;
+            taken[i] = drng_secmem_alloc(size);
+            if (taken[i] == NULL || !drng_is_wiped(taken[i], size)) {
+                return "a slot was refused, or is another's";
+            }
+            memset(taken[i], own, size);
+        }
+        for (size_t i = 0; i < OF_THREAD; i++) {
+            if (!is_all(taken[i], own)) {
+                return "another has it";
+            }
+            drng_secmem_free(taken[i], i % 8 == 0 ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE);
+        }
+    }
+    return NULL;
+}
+
+static void threads_share_no_slot(void)
+{
+    static uint8_t numbers[THREADS] = {1, 2, 3, 4};
+    pthread_t threads[THREADS];
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    for (size_t i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, take_and_give_back, &numbers[i]), 0);
+    }
+    for (size_t i = 0; i < THREADS; i++) {
+        void *wrong = NULL;
+        CU_ASSERT_EQUAL(pthread_join(threads[i], &wrong), 0);
+        CU_ASSERT_PTR_NULL(wrong);
+    }
+    drng_secmem_close();
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
+}
+
+/* Whatever the order in which they come back. The first round counts nothing: an allocator keeps what it has mapped. */
 static void all_given_back_leaves_no_mapping(void)
 {
-    for (unsigned order = 0; order < 3; order++) {
+    for (unsigned round = 0; round < 4; round++) {
+        const unsigned order = round % 3;
         const size_t before = maps_count();
         CU_ASSERT_TRUE_FATAL(before > 0);
         CU_ASSERT_TRUE_FATAL(drng_secmem_open());
@@ -191,10 +239,10 @@ static void all_given_back_leaves_no_mapping(void)
         for (size_t i = 0; i < MANY; i++) {
             /* First to last, last to first, every chunk in turn: 101 shares no factor with MANY. */
             const size_t turn[] = {i, MANY - 1 - i, i * 101 % MANY};
-            drng_secmem_free(slots[turn[order]]);
+            drng_secmem_free(slots[turn[order]], DRNG_SLOT_SIZE);
         }
         drng_secmem_close();
-        CU_ASSERT_EQUAL(maps_count(), before);
+        CU_ASSERT_TRUE(round == 0 || maps_count() == before);
     }
 }
 
@@ -202,13 +250,13 @@ static void all_given_back_leaves_no_mapping(void)
 
 static void without_an_opening_there_is_no_slot(void)
 {
-    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    void *slot = drng_secmem_alloc();
+    void *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
     CU_ASSERT_PTR_NOT_NULL(slot);
-    drng_secmem_free(slot);
+    drng_secmem_free(slot, DRNG_SLOT_SIZE);
     drng_secmem_close();
-    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
 }
 
 static void openings_nest(void)
@@ -217,11 +265,11 @@ static void openings_nest(void)
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     drng_secmem_close();
-    void *slot = drng_secmem_alloc();
+    void *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
     CU_ASSERT_PTR_NOT_NULL(slot);
-    drng_secmem_free(slot);
+    drng_secmem_free(slot, DRNG_SLOT_SIZE);
     drng_secmem_close();
-    CU_ASSERT_PTR_NULL(drng_secmem_alloc());
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
     CU_ASSERT_EQUAL(maps_count(), before);
 }
 
@@ -229,12 +277,12 @@ static void a_slot_still_held_keeps_its_memory(void)
 {
     const size_t before = maps_count();
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    uint8_t *slot = drng_secmem_alloc();
+    uint8_t *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
     CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
     memset(slot, 0xa5, DRNG_SLOT_SIZE);
     drng_secmem_close();
     CU_ASSERT_TRUE(is_all(slot, 0xa5));
-    drng_secmem_free(slot);
+    drng_secmem_free(slot, DRNG_SLOT_SIZE);
     drng_secmem_close();
     CU_ASSERT_EQUAL(maps_count(), before);
 }
@@ -334,6 +382,56 @@ static void memory_that_cannot_be_locked_serves(void)
     CU_ASSERT_EQUAL(child_forked(allocate_without_locking, NULL), 0);
 }
 
+/* ---- A kernel that has no memory for a chunk ---- */
+
+static bool out_of_memory;
+static bool mapped_over; /* something was mapped where something is */
+
+void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
+int __real_mprotect(void *address, size_t size, int protection);
+int __wrap_mprotect(void *address, size_t size, int protection);
+
+/* Kernels before 6.12 unmap what is there, and then fail. */
+void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+    if ((flags & MAP_FIXED) != 0) {
+        mapped_over = true;
+        if (out_of_memory) {
+            (void)munmap(address, size);
+            errno = ENOMEM;
+            return MAP_FAILED;
+        }
+    }
+    return __real_mmap(address, size, protection, flags, fd, offset);
+}
+
+int __wrap_mprotect(void *address, size_t size, int protection)
+{
+    if (out_of_memory) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return __real_mprotect(address, size, protection);
+}
+
+static void a_chunk_that_is_refused_leaves_no_hole(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS));
+    const size_t before = maps_count();
+    out_of_memory = true;
+    CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
+    out_of_memory = false;
+    CU_ASSERT_EQUAL(maps_count(), before);
+    CU_ASSERT_FALSE(mapped_over);
+    void *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
+    CU_ASSERT_PTR_NOT_NULL(slot);
+    drng_secmem_free(slot, DRNG_SLOT_SIZE);
+    give_back(FIRST_SLOTS);
+    drng_secmem_close();
+}
+
 static const struct unit_test tests[] = {
     {"slots are zero and aligned to their size", slots_are_zero_and_aligned_to_their_size},
     {"slots are distinct", slots_are_distinct},
@@ -342,6 +440,7 @@ static const struct unit_test tests[] = {
     {"a wide slot given back is zero and free", a_wide_slot_given_back_is_zero_and_free},
     {"a wide slot is whole", a_wide_slot_is_whole},
     {"giving back nothing is nothing", giving_back_nothing_is_nothing},
+    {"threads share no slot", threads_share_no_slot},
     {"all given back leaves no mapping", all_given_back_leaves_no_mapping},
     {"without an opening there is no slot", without_an_opening_there_is_no_slot},
     {"openings nest", openings_nest},
@@ -349,6 +448,7 @@ static const struct unit_test tests[] = {
     {"the bytes around a chunk are out of bounds", the_bytes_around_a_chunk_are_out_of_bounds},
     {"slots are kept from dumps and swap and children", slots_are_kept_from_dumps_and_swap_and_children},
     {"memory that cannot be locked serves", memory_that_cannot_be_locked_serves},
+    {"a chunk that is refused leaves no hole", a_chunk_that_is_refused_leaves_no_hole},
 };
 
 UNIT_MAIN("secmem", tests)

@@ -25,7 +25,7 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 
 static enum drng_result get(size_t len)
 {
-    return drng_seed_get(&rig.policy, &rig.reader, out, len);
+    return rig_seed(&rig, out, len);
 }
 
 /* Whether out is made of the words from `at` on of an instruction's log, under the key that was drawn at `key_at`. */

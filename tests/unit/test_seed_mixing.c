@@ -23,7 +23,7 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 
 static enum drng_result get(size_t len)
 {
-    return drng_seed_get(&rig.policy, &rig.reader, out, len);
+    return rig_seed(&rig, out, len);
 }
 
 /* Whether out is the seed of RDSEED's words with `byte` added to all of it. */

@@ -22,7 +22,7 @@ static uint64_t time_of_a_seed(enum drng_source source)
 {
     uint8_t out[SEED_LEN];
     const uint64_t before = scripted_clock_ns;
-    const enum drng_result status = drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out));
+    const enum drng_result status = rig_seed(&rig, out, sizeof(out));
     CU_ASSERT_EQUAL(status, source != DRNG_SOURCE_NONE ? DRNG_OK : DRNG_NO_FALLBACK);
     CU_ASSERT_EQUAL(rig.counters.source, source);
     return scripted_clock_ns - before;
@@ -93,7 +93,7 @@ static void a_slow_rdseed_is_given_up_too(void)
     set_up(&rig_ways[0]);
     scripted_rdseed.ns = SLOW_NS;
     const uint64_t before = scripted_clock_ns;
-    CU_ASSERT_EQUAL(drng_seed_get(&rig.policy, &rig.reader, out, sizeof(out)), DRNG_OK);
+    CU_ASSERT_EQUAL(rig_seed(&rig, out, sizeof(out)), DRNG_OK);
     CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDRAND);
     CU_ASSERT_TRUE(scripted_clock_ns - before < 2 * DRNG_SEED_BUDGET_NS);
 }

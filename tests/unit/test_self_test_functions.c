@@ -75,7 +75,7 @@ enum drng_result __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, co
                                                   time_t now)
 {
     const struct drng_ctr_drbg kind = {.key_len = (uint8_t)key_len, .use_df = use_df};
-    const size_t least = use_df ? key_len : drng_ctr_drbg_seedlen(key_len);
+    const size_t least = use_df ? key_len : DRNG_DRBG_SEEDLEN(key_len);
     entropy = is(no_entropy, &kind) ? without(entropy) : entropy;
     nonce = is(no_nonce, &kind) ? without(nonce) : nonce;
     personalization = is(no_personalization, &kind) ? without(personalization) : personalization;
@@ -86,7 +86,7 @@ enum drng_result __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, co
 enum drng_result __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                              struct drng_bytes additional, time_t now)
 {
-    const size_t least = drbg->use_df ? drbg->key_len : drng_ctr_drbg_seedlen(drbg->key_len);
+    const size_t least = drbg->use_df ? drbg->key_len : DRNG_DRBG_SEEDLEN(drbg->key_len);
     if (is(does_not_reseed, drbg) && entropy.len >= least) {
         return DRNG_OK;
     }

@@ -4,7 +4,7 @@
 
 #include <openssl/evp.h>
 
-#include "mixing/entropy/sha256.h"
+#include "mixing/entropy/hmac.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 

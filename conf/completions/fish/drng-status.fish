@@ -4,7 +4,8 @@ complete -c drng-status -f
 complete -c drng-status -l pid -d 'show this process and its children' -x -a '(__fish_complete_pids)'
 complete -c drng-status -l service -d 'show the processes of a systemd service' -x -a "(systemctl list-units --type=service --all --plain --no-legend 2>/dev/null | sed 's/\.service .*//; s/^[^A-Za-z0-9]*//')"
 complete -c drng-status -l all -d 'show all processes that use drng'
-complete -c drng-status -l json -d 'print JSON'
+complete -c drng-status -l json -d 'print JSON, an object a line'
+complete -c drng-status -l long -d 'print rows for each process'
 complete -c drng-status -l needs-restart -d 'print the units of which processes need a restart'
 complete -c drng-status -l prometheus -d 'print metrics'
 complete -c drng-status -l per-process -d 'metrics of each process'

@@ -75,20 +75,6 @@ static inline void any_cbc(const uint8_t *key, size_t key_len, uint8_t chain[16]
     block_of_number(chain, value);
 }
 
-/* The schedule is that of the derivation function's key, 00 01 02 ...; known answers show that its round keys are. */
-static inline void any_chains(const struct drng_aes_schedule *schedule, uint8_t chain[DRNG_AES_CHAINS][DRNG_AES_BLOCK],
-                              const uint8_t *in, size_t blocks)
-{
-    uint8_t key[32];
-    for (size_t i = 0; i < sizeof(key); i++) {
-        key[i] = (uint8_t)i;
-    }
-    CLAIM(schedule->rounds == KEY_LEN / 4 + 6, "the schedule is of this size of key");
-    for (size_t i = 0; i < DRNG_AES_CHAINS; i++) {
-        any_cbc(key, KEY_LEN, chain[i], NULL, in, blocks);
-    }
-}
-
 /* CTR_DRBG_Update follows the output in the same run of the counter. */
 static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint8_t *out, size_t out_len,
                                const uint8_t *provided)
@@ -112,9 +98,9 @@ static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint
 
 #ifdef REQUEST
 static const struct drng_aes any_aes = {
-    .name = "any", .ctr = any_ctr, .cbc = any_cbc, .chains = any_chains, .request = any_request, .short_len = 32};
+    .name = "any", .ctr = any_ctr, .cbc = any_cbc, .request = any_request, .short_len = 32};
 #else
-static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .cbc = any_cbc, .chains = any_chains};
+static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .cbc = any_cbc};
 #endif
 
 #endif

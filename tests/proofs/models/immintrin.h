@@ -115,12 +115,29 @@ static inline __m128i _mm_cmpgt_epi64(__m128i a, __m128i b)
     return (__m128i){{compare_words(a.word[0], b.word[0]), compare_words(a.word[1], b.word[1])}};
 }
 
-__m128i _mm_xor_si128(__m128i a, __m128i b);
+static inline __m128i _mm_set1_epi64x(long long a)
+{
+    return _mm_set_epi64x(a, a);
+}
+
+static inline __m128i _mm_cvtsi64_si128(long long a)
+{
+    return _mm_set_epi64x(0, a);
+}
+
+static inline __m128i _mm_unpacklo_epi64(__m128i a, __m128i b)
+{
+    return (__m128i){{a.word[0], b.word[0]}};
+}
+
+static inline __m128i _mm_xor_si128(__m128i a, __m128i b)
+{
+    return (__m128i){{a.word[0] ^ b.word[0], a.word[1] ^ b.word[1]}};
+}
+
 __m128i _mm_set1_epi32(int a);
 __m128i _mm_shuffle_epi32(__m128i a, int imm);
-__m128i _mm_loadu_si128(const __m128i *a);
 __m128i _mm_loadl_epi64(const __m128i *a);
-__m128i _mm_unpacklo_epi64(__m128i a, __m128i b);
 __m128i _mm_srli_si128(__m128i a, int imm);
 __m128i _mm_aesenc_si128(__m128i a, __m128i key);
 __m128i _mm_aesenclast_si128(__m128i a, __m128i key);
@@ -135,19 +152,24 @@ void _mm_storel_epi64(__m128i *a, __m128i b);
 
 /* ---- 256 bits: the same in each half ---- */
 
-static inline __m256i _mm256_setzero_si256(void)
-{
-    return (__m256i){{_mm_setzero_si128(), _mm_setzero_si128()}};
-}
-
 static inline __m256i _mm256_broadcastsi128_si256(__m128i a)
 {
     return (__m256i){{a, a}};
 }
 
-static inline __m256i _mm256_slli_si256(__m256i a, int count)
+static inline __m256i _mm256_set_epi64x(long long e3, long long e2, long long e1, long long e0)
 {
-    return (__m256i){{_mm_slli_si128(a.lane[0], count), _mm_slli_si128(a.lane[1], count)}};
+    return (__m256i){{_mm_set_epi64x(e1, e0), _mm_set_epi64x(e3, e2)}};
+}
+
+static inline __m128i _mm256_castsi256_si128(__m256i a)
+{
+    return a.lane[0];
+}
+
+static inline __m128i _mm256_extracti128_si256(__m256i a, int i)
+{
+    return a.lane[i];
 }
 
 static inline __m256i _mm256_add_epi64(__m256i a, __m256i b)
@@ -160,11 +182,6 @@ static inline __m256i _mm256_sub_epi64(__m256i a, __m256i b)
     return (__m256i){{_mm_sub_epi64(a.lane[0], b.lane[0]), _mm_sub_epi64(a.lane[1], b.lane[1])}};
 }
 
-static inline __m256i _mm256_andnot_si256(__m256i a, __m256i b)
-{
-    return (__m256i){{_mm_andnot_si128(a.lane[0], b.lane[0]), _mm_andnot_si128(a.lane[1], b.lane[1])}};
-}
-
 static inline __m256i _mm256_cmpgt_epi64(__m256i a, __m256i b)
 {
     return (__m256i){{_mm_cmpgt_epi64(a.lane[0], b.lane[0]), _mm_cmpgt_epi64(a.lane[1], b.lane[1])}};
@@ -175,11 +192,26 @@ static inline __m256i _mm256_shuffle_epi8(__m256i a, __m256i b)
     return (__m256i){{_mm_shuffle_epi8(a.lane[0], b.lane[0]), _mm_shuffle_epi8(a.lane[1], b.lane[1])}};
 }
 
+__m256i _mm256_xor_si256(__m256i a, __m256i b);
+__m256i _mm256_aesenc_epi128(__m256i a, __m256i key);
+__m256i _mm256_aesenclast_epi128(__m256i a, __m256i key);
+void _mm256_storeu_si256(__m256i *a, __m256i b);
+
 /* ---- 512 bits: the same in each quarter ---- */
 
 static inline __m512i _mm512_broadcast_i32x4(__m128i a)
 {
     return (__m512i){{a, a, a, a}};
+}
+
+static inline __m128i _mm512_castsi512_si128(__m512i a)
+{
+    return a.lane[0];
+}
+
+static inline __m128i _mm512_extracti32x4_epi32(__m512i a, int i)
+{
+    return a.lane[i];
 }
 
 static inline __m512i _mm512_set1_epi64(long long a)
@@ -193,18 +225,12 @@ static inline __m512i _mm512_set_epi64(long long e7, long long e6, long long e5,
     return (__m512i){{_mm_set_epi64x(e1, e0), _mm_set_epi64x(e3, e2), _mm_set_epi64x(e5, e4), _mm_set_epi64x(e7, e6)}};
 }
 
-static inline __m512i _mm512_bslli_epi128(__m512i a, int count)
-{
-    return (__m512i){{_mm_slli_si128(a.lane[0], count), _mm_slli_si128(a.lane[1], count),
-                      _mm_slli_si128(a.lane[2], count), _mm_slli_si128(a.lane[3], count)}};
-}
-
 /* Bit i of the mask is that of word i, counted from the lowest. */
-static inline __mmask8 _mm512_cmplt_epu64_mask(__m512i a, __m512i b)
+static inline __mmask8 _mm512_cmpgt_epi64_mask(__m512i a, __m512i b)
 {
     __mmask8 mask = 0;
     for (unsigned i = 0; i < 8; i++) {
-        mask |= (__mmask8)((a.lane[i / 2].word[i % 2] < b.lane[i / 2].word[i % 2] ? 1 : 0) << i);
+        mask |= (__mmask8)(((int64_t)a.lane[i / 2].word[i % 2] > (int64_t)b.lane[i / 2].word[i % 2] ? 1 : 0) << i);
     }
     return mask;
 }
@@ -237,7 +263,5 @@ __m512i _mm512_xor_si512(__m512i a, __m512i b);
 __m512i _mm512_aesenc_epi128(__m512i a, __m512i key);
 __m512i _mm512_aesenclast_epi128(__m512i a, __m512i key);
 void _mm512_storeu_si512(void *a, __m512i b);
-void _mm512_mask_storeu_epi64(void *a, __mmask8 mask, __m512i b);
-__m512i _mm512_maskz_set1_epi64(__mmask8 mask, long long a);
 
 #endif

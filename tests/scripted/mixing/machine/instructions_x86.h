@@ -1,4 +1,4 @@
-/* Replaces mixing/machine/instructions_x86.h, so that the product's words_x86.c reads from the scripted CPU. */
+/* Replaces mixing/machine/instructions_x86.h, so that the product's instructions_x86.c reads from the scripted CPU. */
 
 #ifndef DRNG_INSTRUCTIONS_X86_H
 #define DRNG_INSTRUCTIONS_X86_H

@@ -2,8 +2,7 @@
  */
 
 #ifndef DRNG_ROWS_H
-#define DRNG_ROWS_H
-
-#include "mixing/machine/rows_x86.h"
-
+#define __x86_64__ 1
+#include "../../../../mixing/machine/rows.h"
+#undef __x86_64__
 #endif

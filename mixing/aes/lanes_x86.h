@@ -1,0 +1,425 @@
+/*
+ * lanes_x86.h - AES and the counter V in registers, for the kernels of x86-64.
+ *
+ * A lane is a register of LANE_BLOCKS blocks, which the file that includes this one defines: 1 for AES-NI, 2 and 4 for
+ * VAES. Everything here is inlined, with the number of lanes as a constant: the compiler keeps an array in registers
+ * only if every index is one.
+ *
+ * AESKEYGENASSIST is slow on every CPU that has it. AESENCLAST does the same work: on a register with four equal
+ * columns ShiftRows changes nothing, so AESENCLAST is SubWord and the addition of the round constant.
+ */
+
+#ifndef DRNG_LANES_X86_H
+#define DRNG_LANES_X86_H
+
+#include <immintrin.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mixing/aes/aes.h"
+
+/*
+ * ---- A lane: its instructions, and what a function needs to use them ----
+ *
+ * lane_of() has a block in every place, and lane_block() is that in place i, a constant. lane_first has the numbers
+ * from 1 on in the low words of its blocks. lane_carry() and lane_limits(): see count().
+ */
+
+#if LANE_BLOCKS == 1
+typedef __m128i lane;
+#define LANE_TARGET                  __attribute__((target("aes,sse4.2")))
+#define lane_of(block)               (block)
+#define lane_block(x, i)             (x)
+#define lane_store(to, x)            _mm_storeu_si128((__m128i *)(to), (x))
+#define lane_first                   _mm_set_epi64x(0, 1)
+#define lane_limits(n)               _mm_set_epi64x(INT64_MAX - (n), INT64_MAX)
+#define lane_carry(sum, low, limits) _mm_sub_epi64((sum), _mm_cmpgt_epi64((low), (limits)))
+#define lane_add                     _mm_add_epi64
+#define lane_shuffle                 _mm_shuffle_epi8
+#define lane_xor                     _mm_xor_si128
+#define lane_round                   _mm_aesenc_si128
+#define lane_last_round              _mm_aesenclast_si128
+#elif LANE_BLOCKS == 2
+typedef __m256i lane;
+#define LANE_TARGET                  __attribute__((target("vaes,avx2,aes")))
+#define lane_of                      _mm256_broadcastsi128_si256
+#define lane_block(x, i)             ((i) == 0 ? _mm256_castsi256_si128(x) : _mm256_extracti128_si256((x), 1))
+#define lane_store(to, x)            _mm256_storeu_si256((__m256i *)(to), (x))
+#define lane_first                   _mm256_set_epi64x(0, 2, 0, 1)
+#define lane_limits(n)               _mm256_set_epi64x(INT64_MAX - 1 - (n), INT64_MAX, INT64_MAX - (n), INT64_MAX)
+#define lane_carry(sum, low, limits) _mm256_sub_epi64((sum), _mm256_cmpgt_epi64((low), (limits)))
+#define lane_add                     _mm256_add_epi64
+#define lane_shuffle                 _mm256_shuffle_epi8
+#define lane_xor                     _mm256_xor_si256
+#define lane_round                   _mm256_aesenc_epi128
+#define lane_last_round              _mm256_aesenclast_epi128
+#else
+typedef __m512i lane;
+#define LANE_TARGET __attribute__((target("vaes,avx512f,avx512bw,aes")))
+#define lane_of     _mm512_broadcast_i32x4
+#define lane_block(x, i)                                                                                               \
+    ((i) == 0   ? _mm512_castsi512_si128(x)                                                                            \
+     : (i) == 1 ? _mm512_extracti32x4_epi32((x), 1)                                                                    \
+     : (i) == 2 ? _mm512_extracti32x4_epi32((x), 2)                                                                    \
+                : _mm512_extracti32x4_epi32((x), 3))
+#define lane_store _mm512_storeu_si512
+#define lane_first _mm512_set_epi64(0, 4, 0, 3, 0, 2, 0, 1)
+#define lane_limits(n)                                                                                                 \
+    _mm512_set_epi64(INT64_MAX - 3 - (n), INT64_MAX, INT64_MAX - 2 - (n), INT64_MAX, INT64_MAX - 1 - (n), INT64_MAX,   \
+                     INT64_MAX - (n), INT64_MAX)
+#define lane_carry(sum, low, limits)                                                                                   \
+    _mm512_mask_add_epi64((sum), _mm512_cmpgt_epi64_mask((low), (limits)), (sum), _mm512_set1_epi64(1))
+#define lane_add        _mm512_add_epi64
+#define lane_shuffle    _mm512_shuffle_epi8
+#define lane_xor        _mm512_xor_si512
+#define lane_round      _mm512_aesenc_epi128
+#define lane_last_round _mm512_aesenclast_epi128
+#endif
+
+#define LANE_INLINE static inline __attribute__((always_inline)) LANE_TARGET
+
+/* To be put before a loop whose index has to be a constant. */
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+/* The rounds of a long request: only registers of 512 bits are so many that they hold the round keys. */
+#if LANE_BLOCKS == 4
+#define UNROLL_ROUNDS UNROLL
+#else
+#define UNROLL_ROUNDS
+#endif
+
+/*
+ * Computes this value before what follows in the source. The compiler would do all rounds of one lane before those of
+ * the next, and have all round keys wait in memory.
+ */
+#define NOW(value) __asm__ volatile("" : "+x"(value))
+#if LANE_BLOCKS == 1
+#define ROUND_NOW NOW
+#else
+#define ROUND_NOW(block) ((void)0)
+#endif
+
+/* ---- Round keys: FIPS 197, 5.2 ---- */
+
+enum { ROUND_KEYS = 15 }; /* of AES-256 */
+
+/* Bytes 1, 2, 3, 0 of this column in all four: RotWord. column is a constant from 0 to 3. */
+#define rotated(key, column) _mm_shuffle_epi8((key), _mm_set1_epi32(0x00030201 + 0x04040404 * (column)))
+
+/*
+ * FIPS 197's w[i] to w[i+3] for Nk = 8, `key` being the four words eight before them, and `word` in all four columns
+ * what goes into SubWord. Each is the XOR of the words of `key` up to its place, SubWord(word) and rcon. AESENCLAST
+ * adds the first of these, which takes the addition out of the way from one round key to the next; nor is rcon waited
+ * for.
+ */
+LANE_INLINE __m128i next_key(__m128i key, __m128i word, int rcon)
+{
+    key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
+    key = _mm_xor_si128(_mm_xor_si128(key, _mm_set1_epi32(rcon)), _mm_slli_si128(key, 8));
+    key = _mm_aesenclast_si128(word, key);
+    NOW(key);
+    return key;
+}
+
+/*
+ * A shorter way where `key` itself is waited for, for Nk = 4 and 6. prefix(x) is x[0], x[0]^x[1] and so on. The next
+ * key is prefix(key) and a word that is added to all four, so its own prefix is prefix(prefix(key)) and this word added
+ * to the first and third alone: what the masks here leave. rest_of(x) is what there is to add to the masked x for
+ * prefix(x). The rest of the next key is rest_of(prefix(key)), which is known before the next key is.
+ */
+LANE_INLINE __m128i rest_of(__m128i key)
+{
+    const __m128i masked = _mm_and_si128(key, _mm_set_epi32(0, -1, 0, -1));
+    key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
+    return _mm_xor_si128(masked, _mm_xor_si128(key, _mm_slli_si128(key, 8)));
+}
+
+/* The round key after `key`, whose rest is *rest; that becomes the new one's. */
+LANE_INLINE __m128i next_with_rest(__m128i key, __m128i *rest, __m128i word, int rcon)
+{
+    const __m128i masked = _mm_and_si128(key, _mm_set_epi32(0, -1, 0, -1));
+    const __m128i added = _mm_xor_si128(masked, _mm_xor_si128(*rest, _mm_set1_epi32(rcon)));
+    *rest = rest_of(_mm_xor_si128(masked, *rest));
+    key = _mm_aesenclast_si128(word, added);
+    NOW(key);
+    return key;
+}
+
+/* Six new words from the six before them: *low holds the first four, the low half of *high the other two. */
+LANE_INLINE void step_192(__m128i *low, __m128i *rest, __m128i *high, int rcon)
+{
+    *low = next_with_rest(*low, rest, rotated(*high, 1), rcon);
+    *high = _mm_xor_si128(_mm_xor_si128(*high, _mm_slli_si128(*high, 4)), _mm_shuffle_epi32(*low, 0xff));
+}
+
+/* ---- Rounds ---- */
+
+LANE_INLINE void add_round_key(lane *block, const int lanes, __m128i round_key)
+{
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        block[i] = lane_xor(block[i], lane_of(round_key));
+        ROUND_NOW(block[i]);
+    }
+}
+
+LANE_INLINE void do_round(lane *block, const int lanes, __m128i round_key)
+{
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        block[i] = lane_round(block[i], lane_of(round_key));
+        ROUND_NOW(block[i]);
+    }
+}
+
+LANE_INLINE void do_last_round(lane *block, const int lanes, __m128i round_key)
+{
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        block[i] = lane_last_round(block[i], lane_of(round_key));
+    }
+}
+
+static inline int rounds_of(size_t key_len)
+{
+    return (int)(key_len / 4 + 6);
+}
+
+/*
+ * Encrypts all lanes and computes the round keys on the way: none is read from memory, and the latency of the key
+ * schedule hides the rounds. Each round key is computed before the round with the one before it, since a CPU begins
+ * with what stands first, and the next round key is what everything waits for. rk receives them, for further blocks.
+ */
+LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, size_t key_len, lane *block,
+                                    const int lanes)
+{
+    static const uint8_t rcon[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
+
+    rk[0] = _mm_loadu_si128((const __m128i *)key);
+    add_round_key(block, lanes, rk[0]);
+    if (key_len == 32) {
+        rk[1] = _mm_loadu_si128((const __m128i *)(key + 16));
+        UNROLL
+        for (int i = 2; i <= 14; i++) {
+            rk[i] = i % 2 == 0 ? next_key(rk[i - 2], rotated(rk[i - 1], 3), rcon[i / 2 - 1])
+                               : next_key(rk[i - 2], _mm_shuffle_epi32(rk[i - 1], 0xff), 0);
+            do_round(block, lanes, rk[i - 1]);
+        }
+        do_last_round(block, lanes, rk[14]);
+    } else if (key_len == 16) {
+        __m128i rest = rest_of(rk[0]);
+        rk[1] = next_with_rest(rk[0], &rest, rotated(rk[0], 3), rcon[0]);
+        UNROLL
+        for (int i = 2; i <= 10; i++) {
+            rk[i] = next_with_rest(rk[i - 1], &rest, rotated(rk[i - 1], 3), rcon[i - 1]);
+            do_round(block, lanes, rk[i - 1]);
+        }
+        do_last_round(block, lanes, rk[10]);
+    } else {
+        __m128i low = rk[0];
+        __m128i high = _mm_loadl_epi64((const __m128i *)(key + 16));
+        __m128i rest = rest_of(low);
+        UNROLL
+        for (int i = 1, n = 0; i <= 12; i += 3, n += 2) { /* two steps of six words make three round keys */
+            rk[i] = high;
+            step_192(&low, &rest, &high, rcon[n]);
+            rk[i] = _mm_unpacklo_epi64(rk[i], low);
+            rk[i + 1] = _mm_unpacklo_epi64(_mm_srli_si128(low, 8), high);
+            step_192(&low, &rest, &high, rcon[n + 1]);
+            rk[i + 2] = low;
+            if (i > 1) {
+                do_round(block, lanes, rk[i - 1]);
+            }
+            do_round(block, lanes, rk[i]);
+            do_round(block, lanes, rk[i + 1]);
+        }
+        do_last_round(block, lanes, rk[12]);
+    }
+}
+
+LANE_INLINE void encrypt(const __m128i rk[ROUND_KEYS], const int rounds, lane *block, const int lanes)
+{
+    add_round_key(block, lanes, rk[0]);
+    UNROLL_ROUNDS
+    for (int i = 1; i < rounds; i++) {
+        do_round(block, lanes, rk[i]);
+    }
+    do_last_round(block, lanes, rk[rounds]);
+}
+
+/* ---- The counter V ---- */
+
+/*
+ * The blocks of the counters after V + at. Words count in pairs (low, high), little-endian. The low word of V + at
+ * wraps when n more is added if it is greater than 2^64 - 1 - n, which is a constant: no branch depends on V. Both are
+ * compared as signed numbers, each less 2^63, in the place of the high word; in the low word nothing is greater.
+ * Less than 2^63 is added as `at`, so there the low word has wrapped if its top bit was 1 and is 0.
+ */
+LANE_INLINE void count(const uint8_t v[DRNG_AES_BLOCK], size_t at, lane *block, const int lanes)
+{
+    const __m128i big_endian = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m128i before = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)v), big_endian);
+    __m128i from = _mm_add_epi64(before, _mm_cvtsi64_si128((long long)at));
+    from = _mm_add_epi64(from, _mm_slli_si128(_mm_srli_epi64(_mm_andnot_si128(from, before), 63), 8));
+    const lane low = lane_of(_mm_xor_si128(_mm_unpacklo_epi64(from, from), _mm_set1_epi64x(INT64_MIN)));
+    lane sum = lane_add(lane_of(from), lane_first);
+
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        const lane carried = lane_carry(sum, low, lane_limits(1 + LANE_BLOCKS * i));
+        block[i] = lane_shuffle(carried, lane_of(big_endian));
+        sum = lane_add(sum, lane_of(_mm_set_epi64x(0, LANE_BLOCKS)));
+    }
+}
+
+/* ---- Requests ---- */
+
+enum { MOST_LANES = 12 }; /* of a short request */
+
+/* Where the output goes, and how much of it is still to come. */
+struct output {
+    uint8_t *to;
+    size_t len;
+};
+
+/* Stores a block, or as much of it as there is room for: cut in registers, as a copy in memory would be to wipe. */
+LANE_INLINE void take(struct output *out, __m128i block)
+{
+    if (out->len >= DRNG_AES_BLOCK) {
+        _mm_storeu_si128((__m128i *)out->to, block);
+        out->to += DRNG_AES_BLOCK;
+        out->len -= DRNG_AES_BLOCK;
+    } else if (out->len > 0) {
+        if ((out->len & 8) != 0) {
+            _mm_storel_epi64((__m128i *)out->to, block);
+            block = _mm_srli_si128(block, 8);
+            out->to += 8;
+        }
+        uint64_t word = (uint64_t)_mm_cvtsi128_si64(block);
+        for (; (out->len & 7) != 0; out->len--) {
+            *out->to++ = (uint8_t)word;
+            word >>= 8;
+        }
+        out->len = 0;
+    }
+}
+
+/*
+ * The last steps of CTR_DRBG_Update (SP 800-90A, 10.2.1.2), with temp in registers. Key of AES-192 ends, and V starts,
+ * in the middle of its second block. For AES-128 `third` is not used.
+ */
+LANE_INLINE void set_key_and_v(uint8_t *key, size_t key_len, uint8_t *v, const uint8_t *provided, __m128i first,
+                               __m128i second, __m128i third)
+{
+    if (provided != NULL) {
+        first = _mm_xor_si128(first, _mm_loadu_si128((const __m128i *)provided));
+        second = _mm_xor_si128(second, _mm_loadu_si128((const __m128i *)provided + 1));
+        third = _mm_xor_si128(third, _mm_loadu_si128((const __m128i *)provided + 2));
+    }
+    _mm_store_si128((__m128i *)key, first);
+    if (key_len == 32) {
+        _mm_store_si128((__m128i *)(key + 16), second);
+        _mm_storeu_si128((__m128i *)v, third);
+    } else if (key_len == 16) {
+        _mm_storeu_si128((__m128i *)v, second);
+    } else {
+        _mm_storel_epi64((__m128i *)(key + 16), second);
+        _mm_storeu_si128((__m128i *)v, _mm_alignr_epi8(third, second, 8));
+    }
+}
+
+/*
+ * drng_aes.request. The blocks of the Update come first, those of the output behind them. Every lane goes through each
+ * round, even if the request does not need it: with a number of lanes that is not constant the compiler would keep them
+ * in memory. There are only the old Key and V, and then the new ones.
+ */
+LANE_INLINE void short_request(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
+                               const uint8_t *provided, const int lanes)
+{
+    enum { UPDATE = (3 + LANE_BLOCKS - 1) / LANE_BLOCKS }; /* lanes; AES-128 does without the third block */
+    struct output output = {out, out_len};
+    __m128i rk[ROUND_KEYS];
+    lane block[MOST_LANES];
+
+    count(v, (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK, block, UPDATE);
+    count(v, 0, block + UPDATE, lanes - UPDATE);
+    expand_and_encrypt(rk, key, key_len, block, lanes);
+    UNROLL
+    for (int i = UPDATE; i < lanes; i++) {
+        UNROLL
+        for (int j = 0; j < LANE_BLOCKS; j++) {
+            take(&output, lane_block(block[i], j));
+            NOW(block[i]); /* else the compiler extracts all blocks at once, and has too few registers */
+        }
+    }
+    set_key_and_v(key, key_len, v, provided, lane_block(block[0], 0), lane_block(block[1 / LANE_BLOCKS], 1),
+                  lane_block(block[2 / LANE_BLOCKS], 2 % LANE_BLOCKS));
+}
+
+/* Stores the first `blocks` of them, or all. */
+LANE_INLINE void put(uint8_t *out, size_t blocks, const lane *block, const int lanes)
+{
+    if (blocks >= (size_t)lanes * LANE_BLOCKS) {
+        UNROLL
+        for (int i = 0; i < lanes; i++) {
+            lane_store(out + (size_t)i * LANE_BLOCKS * DRNG_AES_BLOCK, block[i]);
+        }
+        return;
+    }
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        UNROLL
+        for (int j = 0; j < LANE_BLOCKS; j++) {
+            const size_t place = (size_t)i * LANE_BLOCKS + (size_t)j;
+            if (place < blocks) {
+                _mm_storeu_si128((__m128i *)out + place, lane_block(block[i], j));
+            }
+        }
+    }
+}
+
+/*
+ * drng_aes.ctr, with eight lanes in flight, which hides the latency of AESENC on every CPU. The tail is made first,
+ * along with the key schedule: in a request it is the next Key and V, which the next request waits for. The counters of
+ * a group are made before the rounds of the one before it, so that no round waits for them; not in registers of 512
+ * bits, which hold the round keys.
+ */
+LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_blocks,
+                              uint8_t *tail, size_t tail_blocks)
+{
+    enum { LANES = 8, GROUP = LANES * LANE_BLOCKS, TAIL = DRNG_AES_TAIL / LANE_BLOCKS, AHEAD = LANE_BLOCKS < 4 };
+    __m128i rk[ROUND_KEYS];
+    lane block[LANES];
+    lane next[LANES];
+
+    count(v, out_blocks, block, TAIL);
+    count(v, 0, block + TAIL, LANES - TAIL);
+    expand_and_encrypt(rk, key, key_len, block, LANES);
+    put(tail, tail_blocks, block, TAIL);
+    put(out, out_blocks, block + TAIL, LANES - TAIL);
+    if (AHEAD) {
+        count(v, GROUP - DRNG_AES_TAIL, next, LANES);
+    }
+    for (size_t done = GROUP - DRNG_AES_TAIL; done < out_blocks; done += GROUP) {
+        if (!AHEAD) {
+            count(v, done, next, LANES);
+        }
+        UNROLL
+        for (int i = 0; i < LANES; i++) {
+            block[i] = next[i];
+        }
+        if (AHEAD) {
+            count(v, done + GROUP, next, LANES);
+        }
+        encrypt(rk, rounds_of(key_len), block, LANES);
+        put(out + done * DRNG_AES_BLOCK, out_blocks - done, block, LANES);
+    }
+    count(v, out_blocks + tail_blocks - 1, block, 1);
+    put(v, 1, block, 1);
+}
+
+#endif

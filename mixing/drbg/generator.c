@@ -1,0 +1,459 @@
+#include "mixing/drbg/generator.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "mixing/drbg/self_test.h"
+#include "mixing/memory/wipe.h"
+
+/*
+ * In a slot. With a batch it is a wide slot, and the output that waits to be handed out fills the rest of it. In the
+ * terms of SP 800-90A a batch is the consuming application's: it lies outside the DRBG's boundary, and backtracking
+ * resistance does not hold for what is in it.
+ */
+struct state {
+    struct drng_guarded guarded;
+    struct drng_ctr_drbg drbg; /* reseed_counter is 0 if there is no seed */
+    unsigned parent_seedings;  /* the parent's seedings when this seed was taken */
+    unsigned batched;          /* bytes at the end of the batch that have not been handed out */
+    uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];
+};
+_Static_assert(sizeof(struct state) <= DRNG_SLOT_SIZE, "a generator's state outgrew its slot");
+
+enum {
+    BATCH = DRNG_WIDE_SLOT_SIZE - DRNG_SLOT_SIZE, /* bytes */
+    LONGEST_BATCHED = 64,                         /* bytes of a request that a batch serves */
+};
+
+static const struct drng_bytes nothing = {NULL, 0};
+
+struct drng_generator_lengths drng_generator_lengths(const struct drng_generator_config *config)
+{
+    const size_t seedlen = DRNG_DRBG_SEEDLEN(config->key_len);
+    if (!config->use_df) {
+        return (struct drng_generator_lengths){.min_entropy = seedlen, .max_entropy = seedlen, .max_input = seedlen};
+    }
+    return (struct drng_generator_lengths){
+        .min_entropy = config->key_len,
+        .max_entropy = DRNG_DRBG_MAX_INPUT,
+        .min_nonce = config->key_len / 2,
+        .max_nonce = DRNG_DRBG_MAX_INPUT,
+        .max_input = DRNG_DRBG_MAX_INPUT,
+    };
+}
+
+/* ---- Batches ---- */
+
+static uint8_t *batch_of(struct state *s)
+{
+    return (uint8_t *)s + DRNG_SLOT_SIZE;
+}
+
+static void erase_batch(const struct drng_generator *g, struct state *s)
+{
+    s->batched = 0;
+    if (g->batch) {
+        drng_wipe(batch_of(s), BATCH);
+    }
+}
+
+/*
+ * Hands out the next len bytes, at most LONGEST_BATCHED. Each byte is wiped here before it is written there, and the
+ * position moves first: whatever ends this thread in the middle, no byte is in two places or goes out twice.
+ */
+static inline void hand_out(struct state *s, uint8_t *out, size_t len)
+{
+    uint8_t *from = batch_of(s) + BATCH - s->batched;
+    s->batched -= (unsigned)len;
+    atomic_signal_fence(memory_order_seq_cst);
+    for (; len >= DRNG_AES_BLOCK; len -= DRNG_AES_BLOCK, from += DRNG_AES_BLOCK, out += DRNG_AES_BLOCK) {
+        const drng_block block = *(const drng_block *)from;
+        *(drng_block *)from = (drng_block){0, 0};
+        atomic_signal_fence(memory_order_seq_cst);
+        *(drng_block *)out = block;
+    }
+    for (size_t i = 0; i < len; i++) {
+        const uint8_t byte = from[i];
+        from[i] = 0;
+        atomic_signal_fence(memory_order_seq_cst);
+        out[i] = byte;
+    }
+}
+
+/* ---- Seeds ---- */
+
+/* Fills out[0..len) for a child's seed, or for a caller. A chain of parents is as deep as its user makes it. */
+static inline __attribute__((always_inline)) enum drng_result generate_once(struct drng_generator *g, struct state *s,
+                                                                            const struct drng_guard *guard,
+                                                                            uint8_t *out, size_t len,
+                                                                            bool prediction_resistance,
+                                                                            struct drng_bytes additional);
+
+static inline struct state *take(struct drng_generator *g, const struct drng_guard *guard)
+{
+    return (struct state *)(void *)drng_guard_take(guard, &g->place, g->locking);
+}
+
+/* After DRNG_OK the caller ends by end_seeding(). */
+static enum drng_result get_entropy(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
+                                    bool nonce, bool prediction_resistance, struct drng_entropy *entropy)
+{
+    const struct drng_generator_lengths lengths = drng_generator_lengths(&g->config);
+    *entropy = (struct drng_entropy){
+        .min_len = lengths.min_entropy,
+        .max_len = lengths.max_entropy,
+        .nonce_len = nonce ? lengths.min_nonce : 0,
+        .strength = DRNG_DRBG_STRENGTH(g->config.key_len),
+        .prediction_resistance = prediction_resistance,
+        .slot = s->entropy,
+    };
+    enum drng_result result = DRNG_PARENT_TOO_WEAK;
+    if (g->parent == NULL) {
+        int cancel = PTHREAD_CANCEL_ENABLE;
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        drng_guard_allocates(true);
+        result = g->source->get(g->source_arg, guard, entropy);
+        drng_guard_allocates(false);
+        (void)pthread_setcancelstate(cancel, &cancel);
+        return result;
+    }
+    struct state *of_parent = take(g->parent, guard);
+    if (of_parent == NULL) {
+        return DRNG_BUSY;
+    }
+    if (DRNG_DRBG_STRENGTH(g->parent->config.key_len) >= entropy->strength) {
+        /* The child's address as additional input gives siblings different seeds. */
+        const struct drng_bytes address = {(const uint8_t *)&g, sizeof(g)}; // NOLINT(bugprone-sizeof-expression)
+        entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+        result = generate_once(g->parent, of_parent, guard, entropy->slot, entropy->input.len, prediction_resistance,
+                               address);
+    }
+    drng_guard_give_back(&of_parent->guarded, g->parent->locking);
+    return result;
+}
+
+/* How often the parent was seeded. 0: it does not say. */
+static unsigned seedings_of_parent(const struct drng_generator *g)
+{
+    if (g->parent != NULL) {
+        return atomic_load_explicit(&g->parent->seedings, memory_order_relaxed);
+    }
+    return g->source->seedings != NULL ? g->source->seedings(g->source_arg) : 0;
+}
+
+/*
+ * Erases the entropy and, if it was taken, notes the seed. The parent's seedings are read after its entropy was taken,
+ * since taking it may make the parent reseed.
+ */
+static void end_seeding(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
+                        struct drng_entropy *entropy, enum drng_result result)
+{
+    drng_wipe(s->entropy, sizeof(s->entropy));
+    if (g->parent == NULL && g->source->release != NULL) {
+        g->source->release(g->source_arg, entropy);
+    }
+    if (result == DRNG_OK) {
+        const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;
+        s->parent_seedings = seedings_of_parent(g);
+        g->generation = guard->generation;
+        atomic_store_explicit(&g->seedings, next != 0 ? next : 1, memory_order_relaxed);
+        atomic_store_explicit(&g->seeded_at, s->drbg.reseed_time, memory_order_relaxed);
+        atomic_store_explicit(&g->status, DRNG_GENERATOR_READY, memory_order_relaxed);
+    }
+}
+
+static void forget(struct drng_generator *g, struct state *s)
+{
+    erase_batch(g, s);
+    drng_ctr_drbg_uninstantiate(&s->drbg);
+    atomic_store_explicit(&g->status, DRNG_GENERATOR_UNINSTANTIATED, memory_order_relaxed);
+}
+
+/*
+ * There is none in a new epoch (drng_guard_take() has wiped it), after a failure, and before the first; after a failed
+ * self-test none counts, and none is taken.
+ */
+static inline bool has_seed(const struct drng_generator *g, const struct state *s)
+{
+    return __builtin_expect(s->drbg.reseed_counter != 0, 1) &&
+           atomic_load_explicit(&g->status, memory_order_relaxed) == DRNG_GENERATOR_READY &&
+           atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) == NULL;
+}
+
+static enum drng_result instantiate(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
+                                    bool prediction_resistance, struct drng_bytes personalization)
+{
+    struct drng_entropy entropy;
+    if (atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL) {
+        return DRNG_SELF_TEST_FAILED;
+    }
+    if (atomic_load_explicit(&g->status, memory_order_relaxed) == DRNG_GENERATOR_READY) {
+        drng_count(g->generation != guard->generation ? &g->counters->fork_reseeds : &g->counters->clone_reseeds);
+    }
+    forget(g, s);
+    atomic_store_explicit(&g->status, DRNG_GENERATOR_FAILED, memory_order_relaxed);
+    enum drng_result result = get_entropy(g, s, guard, true, prediction_resistance, &entropy);
+    if (result == DRNG_OK) {
+        result = drng_ctr_drbg_instantiate(
+            &s->drbg, g->aes, g->config.key_len, g->config.use_df, entropy.input, entropy.nonce,
+            personalization.data != NULL ? personalization : g->personalization, time(NULL));
+        end_seeding(g, s, guard, &entropy, result);
+    }
+    return result;
+}
+
+static enum drng_result reseed(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
+                               bool prediction_resistance, struct drng_bytes own_entropy, struct drng_bytes additional)
+{
+    struct drng_entropy entropy;
+    erase_batch(g, s);
+    if (!g->keeps_seed) {
+        atomic_store_explicit(&g->status, DRNG_GENERATOR_FAILED, memory_order_relaxed);
+    }
+    if (own_entropy.data != NULL) {
+        const enum drng_result result = drng_ctr_drbg_reseed(&s->drbg, own_entropy, additional, time(NULL));
+        if (result != DRNG_OK) {
+            return result;
+        }
+        additional = nothing;
+    }
+    enum drng_result result = get_entropy(g, s, guard, false, prediction_resistance, &entropy);
+    if (result == DRNG_OK) {
+        result = drng_ctr_drbg_reseed(&s->drbg, entropy.input, additional, time(NULL));
+        end_seeding(g, s, guard, &entropy, result);
+    }
+    if (result == DRNG_OK) {
+        drng_count(&g->counters->reseeds);
+        DRNG_PROBE2(reseed, DRNG_DRBG_STRENGTH(g->config.key_len),
+                    atomic_load_explicit(&g->seedings, memory_order_relaxed));
+    }
+    return result;
+}
+
+/* ---- Requests ---- */
+
+/* One Generate request fills the batch, and counts for the limit of requests; those that it serves do not. */
+static inline __attribute__((always_inline)) enum drng_result serve_from_batch(struct state *s, uint8_t *out,
+                                                                               size_t len)
+{
+    if (s->batched < len) {
+        s->batched = 0;
+        const enum drng_result result = drng_ctr_drbg_generate(&s->drbg, batch_of(s), BATCH, nothing, NULL);
+        if (result != DRNG_OK) {
+            return result;
+        }
+        s->batched = BATCH;
+    }
+    hand_out(s, out, len);
+    return DRNG_OK;
+}
+
+static inline __attribute__((always_inline)) enum drng_result serve_request(struct drng_generator *g, struct state *s,
+                                                                            uint8_t *out, size_t len,
+                                                                            struct drng_bytes additional, bool mixes)
+{
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+    enum drng_result result = DRNG_OK;
+    if (additional.len > 0) {
+        erase_batch(g, s); /* additional input must affect all later output */
+    }
+    if (mixes) {
+        result = drng_request_entropy(g->words, g->hardware_words, fresh);
+    }
+    if (result == DRNG_OK) {
+        result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, mixes ? fresh : NULL);
+    }
+    if (mixes) {
+        drng_wipe(fresh, sizeof(fresh));
+    }
+    return result;
+}
+
+void drng_request_counts_add(struct drng_request_counts *counts, bool shared, size_t len)
+{
+    if (__builtin_expect(shared, 0)) {
+        atomic_fetch_add_explicit(&counts->requests, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&counts->bytes, len, memory_order_relaxed);
+        return;
+    }
+    const uint64_t requests = atomic_load_explicit(&counts->requests, memory_order_relaxed);
+    const uint64_t bytes = atomic_load_explicit(&counts->bytes, memory_order_relaxed);
+    atomic_store_explicit(&counts->requests, requests + 1, memory_order_relaxed);
+    atomic_store_explicit(&counts->bytes, bytes + len, memory_order_relaxed);
+}
+
+/* One request of at most DRNG_DRBG_MAX_REQUEST bytes, SP 800-90A Rev. 1, 9.3. */
+static inline __attribute__((always_inline)) enum drng_result generate_once(struct drng_generator *g, struct state *s,
+                                                                            const struct drng_guard *guard,
+                                                                            uint8_t *out, size_t len,
+                                                                            bool prediction_resistance,
+                                                                            struct drng_bytes additional)
+{
+    const bool mixes = drng_mixes_now(g->mixing);
+    const bool batched = g->batch && !mixes && len <= LONGEST_BATCHED && !prediction_resistance && additional.len == 0;
+    struct drng_reseed_limits limits = g->config.limits;
+    enum drng_result result = has_seed(g, s) ? DRNG_OK : instantiate(g, s, guard, false, nothing);
+    if (batched && s->batched >= len) {
+        limits.requests = 0; /* handing out is no Generate request */
+    }
+    /* A parent that was seeded anew gives its children new seeds, too. */
+    if (result == DRNG_OK && (prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &limits, time(NULL)) ||
+                              (s->parent_seedings != 0 && seedings_of_parent(g) != s->parent_seedings))) {
+        result = reseed(g, s, guard, prediction_resistance, nothing, additional);
+        additional = nothing;
+    }
+    if (result == DRNG_OK) {
+        result = batched ? serve_from_batch(s, out, len) : serve_request(g, s, out, len, additional, mixes);
+    }
+    if (result == DRNG_OK && g->requests != NULL) {
+        drng_request_counts_add(g->requests, g->shares_requests, len);
+    }
+    return result;
+}
+
+/* ---- The calls: all of them under the guard, one at a time, in one epoch ---- */
+
+struct call {
+    struct state *state; /* in an attempt; NULL: there was none yet */
+    enum drng_result result;
+};
+
+static const struct call new_call = {NULL, DRNG_BUSY};
+
+/* Whether the body of `while (attempt(g, &call, &guard))` is to make an attempt. False: call.result stands. */
+static inline __attribute__((always_inline)) bool attempt(struct drng_generator *g, struct call *call,
+                                                          struct drng_guard *guard)
+{
+    if (call->state == NULL) {
+        if (!drng_guard_enter(guard)) {
+            return false;
+        }
+    } else {
+        drng_guard_give_back(&call->state->guarded, g->locking);
+        if (drng_guard_leave(guard)) {
+            return false;
+        }
+        call->result = DRNG_BUSY;
+    }
+    while ((call->state = take(g, guard)) == NULL) {
+        if (drng_guard_leave(guard)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, bool prediction_resistance,
+                                         struct drng_bytes additional)
+{
+    struct call call = new_call;
+    struct drng_guard guard;
+    while (attempt(g, &call, &guard)) {
+        size_t done = 0;
+        do {
+            const size_t part = len - done < DRNG_DRBG_MAX_REQUEST ? len - done : DRNG_DRBG_MAX_REQUEST;
+            call.result = generate_once(g, call.state, &guard, out + done, part, prediction_resistance, additional);
+            done += part;
+        } while (call.result == DRNG_OK && done < len);
+    }
+    if (__builtin_expect(call.result != DRNG_OK, 0)) {
+        drng_wipe(out, len);
+    }
+    return call.result;
+}
+
+enum drng_result drng_generator_reseed(struct drng_generator *g, bool prediction_resistance, struct drng_bytes entropy,
+                                       struct drng_bytes additional)
+{
+    struct call call = new_call;
+    struct drng_guard guard;
+    while (attempt(g, &call, &guard)) {
+        call.result = has_seed(g, call.state) ? DRNG_OK : instantiate(g, call.state, &guard, false, nothing);
+        if (call.result == DRNG_OK) {
+            call.result = reseed(g, call.state, &guard, prediction_resistance, entropy, additional);
+        }
+    }
+    return call.result;
+}
+
+/* An attempt that runs again finds the status that it has set itself: a fork does not wipe that. */
+enum drng_result drng_generator_instantiate(struct drng_generator *g, bool prediction_resistance,
+                                            struct drng_bytes personalization)
+{
+    struct call call = new_call;
+    struct drng_guard guard;
+    bool begun = false;
+    while (attempt(g, &call, &guard)) {
+        const int status = atomic_load_explicit(&g->status, memory_order_relaxed);
+        if (!begun && status != DRNG_GENERATOR_UNINSTANTIATED) {
+            call.result = status == DRNG_GENERATOR_READY ? DRNG_INSTANTIATED : DRNG_IN_ERROR_STATE;
+        } else {
+            begun = true;
+            call.result = instantiate(g, call.state, &guard, prediction_resistance, personalization);
+        }
+    }
+    return call.result;
+}
+
+enum drng_result drng_generator_uninstantiate(struct drng_generator *g)
+{
+    struct call call = new_call;
+    struct drng_guard guard;
+    while (attempt(g, &call, &guard)) {
+        forget(g, call.state);
+        call.result = DRNG_OK;
+    }
+    return call.result;
+}
+
+enum drng_result drng_generator_configure(struct drng_generator *g, const struct drng_generator_config *config)
+{
+    struct call call = new_call;
+    struct drng_guard guard;
+    while (attempt(g, &call, &guard)) {
+        if (config->key_len != g->config.key_len || config->use_df != g->config.use_df) {
+            forget(g, call.state);
+        }
+        g->config = *config;
+        call.result = DRNG_OK;
+    }
+    return call.result;
+}
+
+enum drng_result drng_generator_config(struct drng_generator *g, struct drng_generator_config *config)
+{
+    struct call call = new_call;
+    struct drng_guard guard;
+    while (attempt(g, &call, &guard)) {
+        *config = g->config;
+        call.result = DRNG_OK;
+    }
+    return call.result;
+}
+
+/* ---- Life ---- */
+
+enum drng_result drng_generator_init(struct drng_generator *g)
+{
+    atomic_init(&g->status, DRNG_GENERATOR_UNINSTANTIATED);
+    atomic_init(&g->seedings, 1);
+    return drng_place_make(&g->place, g->batch ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE) ? DRNG_OK : DRNG_NO_MEMORY;
+}
+
+void drng_generator_cleanup(struct drng_generator *g)
+{
+    drng_place_free(&g->place);
+}
+
+void drng_generator_enable_locking(struct drng_generator *g)
+{
+    g->locking = true;
+}
+
+bool drng_generator_is_zeroized(struct drng_generator *g)
+{
+    const struct state *s = (const struct state *)(const void *)drng_place_slot(&g->place, drng_fork_token());
+    return s == NULL ||
+           (drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
+            (!g->batch || drng_is_wiped((const uint8_t *)s + DRNG_SLOT_SIZE, BATCH)));
+}

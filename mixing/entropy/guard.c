@@ -1,0 +1,86 @@
+#include "mixing/entropy/guard.h"
+
+#include "mixing/memory/wipe.h"
+
+_Thread_local struct drng_inside drng_inside;
+
+/* ---- Places ---- */
+
+/* Another process that reads meanwhile sees that the place is not its own, or the slot that was. */
+static void point_to(struct drng_place *place, struct drng_guarded *slot)
+{
+    drng_secmem_name(slot, place->object);
+    atomic_store(&place->owner, 0);
+    atomic_store(&place->slot, slot);
+    atomic_store(&place->owner, drng_fork_token());
+}
+
+bool drng_place_make(struct drng_place *place, size_t size)
+{
+    static atomic_uint_least64_t last; /* a child counts on, so no process has two objects of one number */
+    struct drng_guarded *slot = drng_secmem_alloc(size);
+    if (slot == NULL) {
+        return false;
+    }
+    place->object = (struct drng_object){drng_fork_token(), atomic_fetch_add(&last, 1) + 1};
+    place->size = size;
+    point_to(place, slot);
+    return true;
+}
+
+/* What an ancestor has made is this process's, too, at the same address. A slot of a sibling's is not. */
+struct drng_guarded *drng_place_own(struct drng_place *place)
+{
+    struct drng_guarded *slot = drng_secmem_find(place->object);
+    if (slot == NULL) {
+        slot = drng_secmem_alloc(place->size);
+        drng_secmem_name(slot, place->object);
+    } else if (slot == place->slot) {
+        atomic_store(&place->owner, drng_fork_token());
+    }
+    return slot;
+}
+
+void drng_place_free(struct drng_place *place)
+{
+    struct drng_guarded *slot = place->slot != NULL ? drng_secmem_find(place->object) : NULL;
+    if (slot != NULL) {
+        (void)pthread_mutex_destroy(&slot->lock.mutex); /* the slot will be another object's, with a lock of its own */
+    }
+    drng_secmem_free(slot, place->size);
+    place->slot = NULL;
+}
+
+/* ---- The guard ---- */
+
+/* In an epoch that has ended meanwhile nothing starts over: a call further up on this stack may have done so already.
+ */
+struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, struct drng_guarded *slot, size_t size,
+                                           bool locking)
+{
+    if (drng_epoch() != guard->epoch) {
+        drng_guard_give_back(slot, locking);
+        return NULL;
+    }
+    drng_wipe((uint8_t *)slot + sizeof(*slot), size - sizeof(*slot));
+    slot->generation = guard->generation;
+    slot->epoch = guard->epoch;
+    return slot;
+}
+
+/* The old slot is not freed: the call below this one has its address. */
+bool drng_guard_replace(const struct drng_guard *guard, struct drng_place *place)
+{
+    struct drng_guarded *old = drng_place_slot(place, guard->token);
+    if (old != NULL && old->generation == guard->generation) {
+        return true;
+    }
+    struct drng_guarded *slot = old != NULL ? drng_secmem_alloc(place->size) : NULL;
+    if (slot == NULL) {
+        return false;
+    }
+    slot->generation = guard->generation;
+    drng_secmem_name(old, (struct drng_object){0, 0});
+    point_to(place, slot);
+    return true;
+}

@@ -1,0 +1,314 @@
+/* Seeds and random bytes: drng_conditioned_seed(), and the calls on a handle, which is a generator (generator.h). */
+
+#include "mixing/library/drng.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mixing/drbg/generator.h"
+#include "mixing/library/machine.h"
+#include "mixing/machine/os.h"
+
+enum { RESEED_REQUESTS = 1 << 16, RESEED_SECONDS = 7 * 60 };
+
+struct drng {
+    struct drng_generator generator;
+    enum drng_choice choice;
+    struct drng_counters counters; /* of this handle's seeds; their instructions count elsewhere */
+    atomic_uint serving;           /* enum drng_source: of the seed that serves */
+    atomic_uint last;              /* enum drng_source: of the last attempt to take a seed */
+};
+
+static const struct drng_bytes nothing = {NULL, 0};
+static const uint8_t personalization[] = "libdrng";
+
+/* ---- Which sources a choice allows ---- */
+
+static bool choice_exists(enum drng_choice choice)
+{
+    return choice == DRNG_ANY || choice == DRNG_HARDWARE_ONLY || choice == DRNG_SEED_GRADE_ONLY;
+}
+
+static bool chosen(enum drng_choice choice, unsigned instruction)
+{
+    return choice != DRNG_SEED_GRADE_ONLY || drng_library_is_seed_grade(instruction);
+}
+
+/* The kernel's generator, which never waits here: early in boot it has no bytes yet. */
+static bool from_kernel(void *arg, uint8_t *out, size_t len)
+{
+    (void)arg;
+    return drng_os_random(out, len);
+}
+
+/* It counts in *counters, which must live as long as the policy. */
+static struct drng_seed_policy policy_of(enum drng_choice choice, enum drng_conditioning conditioning,
+                                         struct drng_counters *counters)
+{
+    struct drng_seed_policy policy = {
+        .aes = drng_library.aes,
+        .conditioner = conditioning == DRNG_BY_HMAC_SHA256 ? DRNG_HMAC_SHA256 : DRNG_CBC_MAC,
+        .os_mixing = choice == DRNG_ANY,
+        .fallback = choice == DRNG_ANY ? from_kernel : NULL,
+        .counters = counters,
+    };
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const bool allowed = drng_library.eligibility.seeds[i] == DRNG_ALLOWED && chosen(choice, i);
+        policy.instructions[i] = allowed ? &drng_library.instructions[i] : NULL;
+    }
+    drng_seed_settle_budgets(&policy);
+    return policy;
+}
+
+/* The error that tells of a result, where seeds were asked for under this choice. */
+static int error_of(enum drng_choice choice, enum drng_result result)
+{
+    bool allowed = false;
+    bool healthy = false;
+    switch (result) {
+    case DRNG_OK:
+        return DRNG_SUCCESS;
+    case DRNG_BUSY:
+        return DRNG_E_BUSY;
+    case DRNG_NO_MEMORY:
+        return DRNG_E_MEMORY;
+    case DRNG_SELF_TEST_FAILED:
+        return DRNG_E_SELF_TEST;
+    case DRNG_EXHAUSTED:
+        return DRNG_E_NOT_READY;
+    case DRNG_UNAVAILABLE:
+        return DRNG_E_UNHEALTHY;
+    case DRNG_FALLBACK_FAILED:
+        return DRNG_E_NO_SOURCE;
+    default:
+        break;
+    }
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        if (drng_library.eligibility.seeds[i] == DRNG_ALLOWED && chosen(choice, i)) {
+            allowed = true;
+            healthy = healthy || !atomic_load(&drng_library.instructions[i].disabled);
+        }
+    }
+    return !allowed ? DRNG_E_UNSUPPORTED : !healthy ? DRNG_E_UNHEALTHY : DRNG_E_NOT_READY;
+}
+
+/* ---- What serves, and why the others do not ---- */
+
+/* Its name for a person. */
+static const char *name_of(enum drng_source source)
+{
+    return source == DRNG_SOURCE_NONE       ? "none"
+           : source == DRNG_SOURCE_FALLBACK ? "getrandom"
+                                            : drng_instruction_rows[source - DRNG_SOURCE_INSTRUCTION].name;
+}
+
+static enum drng_grade grade_of(enum drng_source source)
+{
+    return source == DRNG_SOURCE_NONE                                     ? DRNG_GRADE_NONE
+           : source == DRNG_SOURCE_FALLBACK                               ? DRNG_GRADE_KERNEL
+           : drng_library_is_seed_grade(source - DRNG_SOURCE_INSTRUCTION) ? DRNG_GRADE_SEED
+                                                                          : DRNG_GRADE_GENERATOR;
+}
+
+static void append(char *text, size_t size, const char *more)
+{
+    const size_t len = strlen(text);
+    const size_t left = size - 1 - len;
+    const size_t part = strlen(more) < left ? strlen(more) : left;
+    memcpy(text + len, more, part);
+    text[len + part] = '\0';
+}
+
+/*
+ * Why the sources better than `last` do not serve: "RDSEED: not in this CPU; RDRAND: ...", cut where there is no room.
+ * A better one that may be used, and has not served, was dry.
+ */
+static void write_reasons(enum drng_choice choice, enum drng_source last, char *text, size_t size)
+{
+    const unsigned better = last == DRNG_SOURCE_NONE ? DRNG_INSTRUCTIONS : last - DRNG_SOURCE_INSTRUCTION;
+    text[0] = '\0';
+    for (unsigned i = 0; i < better; i++) {
+        const bool is_chosen = chosen(choice, i);
+        const char *denied = drng_library_denied(i);
+        append(text, size, i > 0 ? "; " : "");
+        append(text, size, is_chosen && denied != NULL ? denied : drng_instruction_rows[i].name);
+        append(text, size,
+               !is_chosen       ? ": left out by the choice"
+               : denied == NULL ? ": too few words in its time"
+                                : "");
+    }
+}
+
+/* ---- Seeds ---- */
+
+static int take_seed(uint8_t *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,
+                     enum drng_source *served)
+{
+    struct drng_counters counters = {0};
+    struct drng_guard guard;
+    enum drng_result result = DRNG_BUSY;
+    int error = drng_library_open(false);
+    if (error == DRNG_SUCCESS) {
+        const struct drng_seed_policy policy = policy_of(choice, conditioning, &counters);
+        if (drng_guard_enter(&guard)) {
+            int cancel = PTHREAD_CANCEL_ENABLE;
+            (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+            do {
+                result = drng_root_seed(&drng_library.root, &guard, &policy, seed, len, served);
+            } while (!drng_guard_leave(&guard));
+            (void)pthread_setcancelstate(cancel, &cancel);
+        }
+        error = error_of(choice, result);
+    }
+    if (error != DRNG_SUCCESS) {
+        memset(seed, 0, len);
+    }
+    return error;
+}
+
+static struct drng_seed_info info_of(enum drng_source source, enum drng_conditioning conditioning)
+{
+    struct drng_seed_info info = {.source = name_of(source), .conditioner = "none"};
+    info.grade = grade_of(source);
+    if (info.grade == DRNG_GRADE_SEED || info.grade == DRNG_GRADE_GENERATOR) {
+        info.conditioner = conditioning == DRNG_BY_CBC_MAC ? "AES-128-CBC-MAC" : "HMAC-SHA-256";
+        const struct drng_instruction_row *row = &drng_instruction_rows[source - DRNG_SOURCE_INSTRUCTION];
+        info.raw_words = (unsigned)row->window_words;
+        info.claimed_bits = row->window_bits;
+    }
+    return info;
+}
+
+int drng_conditioned_seed(void *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,
+                          struct drng_seed_info *info)
+{
+    enum drng_source served = DRNG_SOURCE_NONE;
+    int error = DRNG_SUCCESS;
+    if (len > PTRDIFF_MAX || (seed == NULL && len > 0) || !choice_exists(choice) ||
+        (conditioning != DRNG_BY_CBC_MAC && conditioning != DRNG_BY_HMAC_SHA256)) {
+        return DRNG_E_ARGUMENT;
+    }
+    if (len > 0) {
+        error = take_seed(seed, len, choice, conditioning, &served);
+    }
+    if (info != NULL) {
+        *info = info_of(served, conditioning);
+    }
+    return error;
+}
+
+/* ---- Handles ---- */
+
+static enum drng_result get_seed(void *handle, const struct drng_guard *guard, struct drng_entropy *entropy)
+{
+    drng *d = handle;
+    const struct drng_seed_policy policy = policy_of(d->choice, DRNG_BY_CBC_MAC, &d->counters);
+    enum drng_source served = DRNG_SOURCE_NONE;
+    entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+    const enum drng_result result =
+        drng_root_seed(&drng_library.root, guard, &policy, entropy->slot, entropy->input.len, &served);
+    atomic_store(&d->last, (unsigned)served);
+    if (result == DRNG_OK) {
+        atomic_store(&d->serving, (unsigned)served);
+    }
+    return result;
+}
+
+static const struct drng_entropy_source source = {.get = get_seed};
+
+/* Where the hardware alone was chosen the kernel is not asked, and a request without a word might be a copy's, too. */
+static drng *new_handle(enum drng_choice choice)
+{
+    drng *d = calloc(1, sizeof(*d));
+    if (d == NULL) {
+        return NULL;
+    }
+    const char *reason = NULL;
+    d->choice = choice;
+    d->generator = (struct drng_generator){
+        .source = &source,
+        .source_arg = d,
+        .personalization = {personalization, sizeof(personalization)},
+        .aes = drng_library.aes,
+        .words = &drng_library.words,
+        .mixing = drng_request_mixing_auto(&drng_library.evidence.cpu, &reason),
+        .hardware_words = choice != DRNG_ANY,
+        .keeps_seed = true,
+        .counters = &d->counters,
+        .config = {.key_len = DRNG_AES_MAX_KEY, .use_df = true, .limits = {RESEED_REQUESTS, RESEED_SECONDS}},
+    };
+    if (drng_generator_init(&d->generator) != DRNG_OK) {
+        free(d);
+        return NULL;
+    }
+    drng_generator_enable_locking(&d->generator);
+    return d;
+}
+
+int drng_open(drng **handle, enum drng_choice choice)
+{
+    if (handle == NULL) {
+        return DRNG_E_ARGUMENT;
+    }
+    *handle = NULL;
+    if (!choice_exists(choice)) {
+        return DRNG_E_ARGUMENT;
+    }
+    int error = drng_library_open(true);
+    if (error != DRNG_SUCCESS) {
+        return error;
+    }
+    drng *d = new_handle(choice);
+    if (d == NULL) {
+        return DRNG_E_MEMORY;
+    }
+    error = error_of(choice, drng_generator_instantiate(&d->generator, false, nothing));
+    if (error != DRNG_SUCCESS) {
+        drng_close(d);
+        return error;
+    }
+    *handle = d;
+    return DRNG_SUCCESS;
+}
+
+int drng_read(drng *handle, void *bytes, size_t len)
+{
+    if (handle == NULL || len > PTRDIFF_MAX || (bytes == NULL && len > 0)) {
+        return DRNG_E_ARGUMENT;
+    }
+    const enum drng_result result = drng_generator_generate(&handle->generator, bytes, len, false, nothing);
+    return __builtin_expect(result == DRNG_OK, 1) ? DRNG_SUCCESS : error_of(handle->choice, result);
+}
+
+int drng_reseed(drng *handle)
+{
+    return handle != NULL ? error_of(handle->choice, drng_generator_reseed(&handle->generator, false, nothing, nothing))
+                          : DRNG_E_ARGUMENT;
+}
+
+int drng_info(drng *handle, struct drng_info *info)
+{
+    if (handle == NULL || info == NULL) {
+        return DRNG_E_ARGUMENT;
+    }
+    const enum drng_source serving = (enum drng_source)atomic_load(&handle->serving);
+    *info = (struct drng_info){
+        .source = name_of(serving),
+        .grade = grade_of(serving),
+        .strength = DRNG_DRBG_STRENGTH(handle->generator.config.key_len),
+        .seeds = atomic_load(&handle->generator.seedings) - 1, /* which begin with 1 */
+        .fork_reseeds = atomic_load(&handle->counters.fork_reseeds),
+        .clone_reseeds = atomic_load(&handle->counters.clone_reseeds),
+    };
+    write_reasons(handle->choice, (enum drng_source)atomic_load(&handle->last), info->others, sizeof(info->others));
+    return DRNG_SUCCESS;
+}
+
+void drng_close(drng *handle)
+{
+    if (handle != NULL) {
+        drng_generator_cleanup(&handle->generator);
+        free(handle);
+    }
+}

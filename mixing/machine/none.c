@@ -1,0 +1,29 @@
+/* The CPU where programs have no such instruction: its row, which nothing reads. rows.h says why. */
+
+#include "mixing/machine/cpu.h"
+
+void drng_cpu_identify(struct drng_cpu *cpu)
+{
+    *cpu = (struct drng_cpu){.hypervisor = true};
+}
+
+static bool read_nothing(uint64_t *word)
+{
+    *word = 0;
+    return false;
+}
+
+#if defined(__riscv)
+#define LACK "RISC-V's register `seed` (Zkr) is the kernel's alone"
+#else
+#define LACK "this architecture has no such instruction"
+#endif
+
+/* Registers of a processor that is not known here stay as they are. */
+void drng_cpu_clear_vectors(void) {}
+
+const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
+    [DRNG_NONE] = {.name = "none", .lack = LACK, .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
+};
+
+const struct drng_broken_part drng_broken_parts[] = {{.vendor = NULL}};

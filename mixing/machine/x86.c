@@ -1,0 +1,116 @@
+/* x86-64: what the processor is, from CPUID, and its vector registers. */
+
+#include "mixing/machine/cpu.h"
+
+#include <cpuid.h>
+#include <immintrin.h>
+#include <string.h>
+
+#include "mixing/machine/instructions_x86.h"
+
+/* ---- What it is ---- */
+
+enum {
+    LEAF1_ECX_SSE42 = 1 << 20,
+    LEAF1_ECX_AES = 1 << 25,
+    LEAF1_ECX_OSXSAVE = 1 << 27,
+    LEAF1_ECX_RDRAND = 1 << 30,
+    LEAF7_EBX_AVX2 = 1 << 5,
+    LEAF7_EBX_RDSEED = 1 << 18,
+    LEAF7_ECX_VAES = 1 << 9,
+    LEAF_TDX = 0x21, /* Intel, TDX module: its signature, in a trust domain */
+    SEV_EAX_ACTIVE_IN_GUEST = 1 << 1,
+    XCR0_YMM = 0x06, /* SSE and AVX state */
+    XCR0_ZMM = 0xe6, /* the same, and opmask and both halves of the ZMM registers */
+};
+
+static const unsigned leaf1_ecx_hypervisor = 1U << 31;
+static const unsigned leaf_sev = 0x8000001f;                             /* AMD APM volume 3, E.4.17 */
+static const unsigned leaf7_ebx_avx512 = 1U << 16 | 1U << 30 | 1U << 31; /* AVX-512F, BW and VL */
+
+/* The register states that the operating system saves; 0 if the CPU cannot tell. */
+__attribute__((target("xsave"))) static uint64_t saved_state(unsigned leaf1_ecx)
+{
+    return (leaf1_ecx & LEAF1_ECX_OSXSAVE) != 0 ? (uint64_t)_xgetbv(0) : 0;
+}
+
+static void identify_model(struct drng_cpu *cpu, unsigned signature)
+{
+    const unsigned base_family = signature >> 8 & 0xf;
+    const unsigned base_model = signature >> 4 & 0xf;
+    cpu->family = base_family == 0xf ? base_family + (signature >> 20 & 0xff) : base_family;
+    cpu->model = base_family == 0xf || base_family == 0x6 ? base_model | (signature >> 12 & 0xf0) : base_model;
+}
+
+/* Of AMD SEV and Intel TDX. A host shows its guest that it has SEV only if it starts it so; a guest that is shown it by
+ * mistake loses nothing. */
+static bool is_confidential(void)
+{
+    static const char tdx[] = "IntelTDX    ";
+    unsigned eax = 0;
+    unsigned registers[3] = {0}; /* EBX, EDX, ECX */
+    if (__get_cpuid_count(LEAF_TDX, 0, &eax, &registers[0], &registers[2], &registers[1]) != 0 &&
+        memcmp(registers, tdx, sizeof(registers)) == 0) {
+        return true;
+    }
+    return __get_cpuid(leaf_sev, &eax, &registers[0], &registers[2], &registers[1]) != 0 &&
+           (eax & SEV_EAX_ACTIVE_IN_GUEST) != 0;
+}
+
+void drng_cpu_identify(struct drng_cpu *cpu)
+{
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+
+    memset(cpu, 0, sizeof(*cpu));
+    if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) {
+        return;
+    }
+    memcpy(cpu->vendor, &ebx, 4);
+    memcpy(cpu->vendor + 4, &edx, 4);
+    memcpy(cpu->vendor + 8, &ecx, 4);
+
+    if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) {
+        return;
+    }
+    identify_model(cpu, eax);
+    cpu->has[DRNG_RDRAND] = (ecx & LEAF1_ECX_RDRAND) != 0;
+    cpu->hypervisor = (ecx & leaf1_ecx_hypervisor) != 0;
+    cpu->aes = (ecx & LEAF1_ECX_AES) != 0 && (ecx & LEAF1_ECX_SSE42) != 0;
+    const uint64_t saved = saved_state(ecx);
+    cpu->confidential = cpu->hypervisor && is_confidential();
+
+    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
+        return;
+    }
+    cpu->has[DRNG_RDSEED] = (ebx & LEAF7_EBX_RDSEED) != 0;
+    const bool vaes = cpu->aes && (ecx & LEAF7_ECX_VAES) != 0;
+    cpu->vaes256 = vaes && (ebx & LEAF7_EBX_AVX2) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
+    cpu->vaes512 = vaes && (ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
+}
+
+/* ---- Its vector registers ---- */
+
+/* The upper sixteen are used by memcpy() of the C library, and by no code for plain x86-64, so they are no clobbers. */
+void drng_cpu_clear_vectors(void)
+{
+    if (!__builtin_cpu_supports("avx")) {
+        drng_cpu_clear_sse();
+        return;
+    }
+    if (__builtin_cpu_supports("avx512vl")) {
+        __asm__ volatile(".irp n, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t"
+                         "vpxord %xmm\\n, %xmm\\n, %xmm\\n\n\t"
+                         ".endr");
+    }
+    /* VZEROALL does the same in one instruction, but takes longer. */
+    __asm__ volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\t"
+                     "vpxor %%xmm\\n, %%xmm\\n, %%xmm\\n\n\t"
+                     ".endr\n\t"
+                     "vzeroupper"
+                     :
+                     :
+                     : DRNG_LOW_REGISTERS);
+}

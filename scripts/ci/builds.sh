@@ -1,0 +1,36 @@
+# builds.sh - configures and builds a folder below build/, whatever is left there from before; to be sourced.
+
+not_built()
+{
+    tail -n 40 "$log" >&2
+    echo "$tree could not be built: all of it is in $log" >&2
+    exit 1
+}
+
+# configure_and_build FOLDER ARGUMENT... - the arguments are cmake's. Prints the last line of what was built; where that
+# fails, why. What was configured by another CMake, or in another place, is configured anew.
+configure_and_build()
+{
+    tree=$1
+    shift
+    : "${targets=}"
+    mkdir -p "$tree"
+    log=$tree/build.log
+    cmake "$@" >"$log" 2>&1 || {
+        rm -rf "$tree/CMakeCache.txt" "$tree/CMakeFiles"
+        cmake "$@" >"$log" 2>&1 || not_built
+    }
+    # shellcheck disable=SC2086 # a list of names
+    cmake --build "$tree" ${targets:+--target $targets} >"$log" 2>&1 || not_built
+    tail -n 1 "$log"
+    targets=
+}
+
+# build_preset PRESET [TARGET...] - of CMakePresets.json; all targets where none is named
+build_preset()
+{
+    preset=$1
+    shift
+    targets="$*"
+    configure_and_build "build/$preset" --preset "$preset"
+}

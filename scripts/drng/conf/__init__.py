@@ -1,0 +1,1 @@
+"""openssl.cnf: how it is read, what it means for drng, and drng-conf."""

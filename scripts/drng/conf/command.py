@@ -1,0 +1,95 @@
+"""Shows what an openssl.cnf means for drng, as libcrypto reads it, and warns of mistakes that OpenSSL ignores.
+
+Reads the file with libcrypto's own parser and activates nothing. A key that is mistyped in a provider's section is
+ignored by OpenSSL without a word, and so is an .include of a file that is missing: this program finds them. Which
+generator serves under a file is for drng-status to say.
+
+Exit status: 0 nothing to warn of, 1 warnings, 2 the file cannot be read or does not parse, 64 wrong arguments, 74 the
+output could not be written.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import threading
+from typing import NoReturn
+
+from .. import VERSION
+from ..terminal import USAGE, Output, Parser, UsageError, complain
+from ..text import visible
+from .meaning import Meaning, compare, understand
+from .reading import Conf, ConfError
+
+NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74
+
+# For the reading of one file, includes and all.
+SECONDS = 20
+
+
+def give_up() -> None:
+    """An include in a form that only libcrypto follows may lead to a FIFO, where it waits for ever."""
+    complain(f"gave up after {SECONDS} seconds: an .include may name a FIFO or a device")
+    os._exit(UNREAD)
+
+
+def report(meaning: Meaning, shell: bool) -> None:
+    for name in ("init", "random", "providers", "default", "drng"):
+        value = visible(getattr(meaning, name))
+        if shell:
+            print(f"conf_{name}={shlex.quote(value)}")
+        else:
+            print(f"{name:9}  {f'[{value}]' if value else 'not named'}")
+    sys.stdout.flush()
+    for warning in meaning.warnings:
+        complain(warning)
+
+
+def check(words: list[str]) -> int:
+    parser = Parser(prog="drng-conf", description=(__doc__ or "").split("\n")[0], allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"drng-conf {VERSION}")
+    parser.add_argument("--shell", action="store_true", help="print the names of the sections as shell variables")
+    parser.add_argument(
+        "--before", metavar="FILE", help="also warn of each setting of this file that the other does not have"
+    )
+    parser.add_argument("file", nargs="?", help="an openssl.cnf; by default the file that OPENSSL_CONF names")
+    arguments = parser.parse_args(words)
+    path = os.environ.get("OPENSSL_CONF") if arguments.file is None else arguments.file
+    if arguments.file is None and not path:
+        parser.error("name a file, or set OPENSSL_CONF")
+    watch = threading.Timer(SECONDS, give_up)
+    watch.daemon = True
+    try:
+        watch.start()
+        conf = Conf(path or "")
+        meaning = understand(conf)
+        if arguments.before is not None:
+            meaning.warnings += compare(Conf(arguments.before), conf)
+    except (MemoryError, RuntimeError):
+        # RuntimeError: Python cannot start the thread.
+        raise ConfError("not read: a limit on memory or threads (ulimit -v, -u) is too low") from None
+    watch.cancel()
+    report(meaning, arguments.shell)
+    return WARNINGS if meaning.warnings else NOTHING
+
+
+def run() -> NoReturn:
+    Output.program = "drng-conf"
+    try:
+        if sys.stdout is None:
+            raise OSError("standard output is closed")
+        status = check(sys.argv[1:])
+        if Output.failed:
+            status = IO_ERROR
+    except UsageError as error:
+        complain(str(error))
+        status = USAGE
+    except ConfError as error:
+        complain(str(error))
+        status = UNREAD
+    except OSError as error:
+        complain(str(error.strerror or error))
+        # Python would try to write the rest once more.
+        os._exit(IO_ERROR)
+    sys.exit(status)

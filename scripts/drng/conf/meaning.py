@@ -1,0 +1,302 @@
+"""What an openssl.cnf means for drng, and what there is to warn of: what OpenSSL ignores, or obeys, without a word."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ..instructions import INSTRUCTIONS, WORDS
+from ..procfs import is_virtual_machine
+from ..text import visible
+from .reading import Conf, Section
+
+# provider/config.c has the same table.
+DRNG_KEYS = {
+    "source": ("auto", *INSTRUCTIONS),
+    "fallback": ("yes", "no"),
+    "os_mixing": ("yes", "no"),
+    "request_mixing": ("auto", "yes", "no"),
+    "conditioner": ("cbc-mac", "hmac-sha256"),
+    "batch": ("no", "yes"),
+}
+
+OPENSSL_KEYS = ("identity", "module", "activate", "soft_load")
+
+# What OpenSSL knows in the section that openssl_conf names, in the order in which it looks for them, and in the one for
+# the generators.
+INIT_KEYS = ("oid_section", "stbl_section", "engines", "alg_section", "ssl_conf", "providers", "random")
+# What drng has for `seed`, in any case of letters.
+SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", WORDS)
+RANDOM_KEYS = ("cipher", "digest", "properties", "random", "seed", "seed_properties")
+
+# The provider that gets RAND_bytes as soon as it is loaded, from OpenSSL 3.5 on, unless random_provider names another.
+FIPS = "fips"
+
+YES = ("1", "yes", "true", "on")
+
+# The values that OpenSSL 3.3 and later know for `activate`; earlier versions activate for any value, 0 as well.
+ACTIVATE = {word: True for yes in YES for word in (yes, yes.upper())}
+ACTIVATE |= {word: False for no in ("0", "no", "false", "off") for word in (no, no.upper())}
+
+
+@dataclass
+class Meaning:
+    """Names of sections, "" where the file names none, and what there is to warn of."""
+
+    init: str = ""
+    random: str = ""
+    providers: str = ""
+    default: str = ""
+    fips: str = ""
+    drng: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+
+class HasSections(Protocol):
+    def section(self, name: str | None) -> Section | None: ...
+
+
+def known_as(key: str) -> str:
+    """The key of INIT_KEYS that OpenSSL takes this one for: the first that begins like it, up to its last dot."""
+    stem = key.rpartition(".")[0] if "." in key else key
+    return next((known for known in INIT_KEYS if known.startswith(stem)), "")
+
+
+def undotted(section: Section | None) -> Section:
+    """A provider's keys, and the providers' names: OpenSSL takes what stands behind the first dot."""
+    return {key.split(".", 1)[-1]: value for key, value in (section or {}).items()}
+
+
+def folded(section: Section | None) -> Section:
+    """The keys for the generators, of which OpenSSL takes any case of letters for the same."""
+    return {key.lower(): value for key, value in (section or {}).items()}
+
+
+def named_sections(conf: HasSections) -> Meaning:
+    """What the file calls the sections, from openssl_conf on."""
+    init = (conf.section("default") or {}).get("openssl_conf", "")
+    keys = {known_as(key): value for key, value in (conf.section(init) or {}).items()}
+    by_name = undotted(conf.section(keys.get("providers")))
+    default, fips, drng = (by_name.get(name, "") for name in ("default", FIPS, "drng"))
+    return Meaning(init, keys.get("random", ""), keys.get("providers", ""), default, fips, drng)
+
+
+def hint(key: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def check_keys(name: str, section: Section) -> list[str]:
+    """What OpenSSL and drng would ignore or refuse in the provider's section."""
+    warnings = []
+    known = [*DRNG_KEYS, *OPENSSL_KEYS]
+    for key, value in section.items():
+        if key in DRNG_KEYS and value not in DRNG_KEYS[key]:
+            allowed = ", ".join(DRNG_KEYS[key])
+            warnings.append(f"[{name}] {key} = {value}: the provider does not load; write one of {allowed}")
+        elif key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
+            warnings.append(
+                f"[{name}] {key} = {value}: neither OpenSSL nor drng knows this key, "
+                f"and it is ignored{hint(key, known)}"
+            )
+    return warnings
+
+
+def check_values(conf: Conf, name: str, section: Section) -> list[str]:
+    """OpenSSL takes a value for a section if one has its name: drng then sees no value, and takes the default."""
+    return [
+        f"[{name}] {key} = {value}: OpenSSL takes this for the section [{value}], and drng does not see it; "
+        "give that section another name"
+        for key, value in section.items()
+        if key in DRNG_KEYS and value in conf.section_names()
+    ]
+
+
+def check_batch(name: str, section: Section) -> list[str]:
+    """What makes `batch = yes` idle: each request takes in a fresh word, which none made in advance has."""
+    mixing = section.get("request_mixing", DRNG_KEYS["request_mixing"][0])
+    idle = f"[{name}] batch = yes has no effect"
+    if section.get("batch") != "yes" or mixing == "no":
+        return []
+    if mixing == "yes":
+        return [f"{idle} beside request_mixing = yes: every request takes in a fresh word"]
+    if is_virtual_machine() and not os.access("/dev/vmclock0", os.R_OK):
+        return [
+            f"{idle} for programs of this user in this virtual machine: they cannot read /dev/vmclock0, "
+            "so every request takes in a fresh word"
+        ]
+    return []
+
+
+def is_active(conf: Conf, name: str) -> bool:
+    """Whether the OpenSSL that is installed here activates the provider that has this section."""
+    section = undotted(conf.section(name))
+    if not conf.is_since(3, 3):
+        return "activate" in section
+    return ACTIVATE.get(section.get("activate", "0"), False)
+
+
+def check_activation(conf: Conf, name: str) -> list[str]:
+    """A value other than yes means one thing to this OpenSSL and another to the next."""
+    value = undotted(conf.section(name)).get("activate", "1")
+    known = ACTIVATE.get(value)
+    if known:
+        return []
+    later = "does not load the provider" if known is False else "reads the file no further"
+    earlier = "loads the provider whatever the value is"
+    if conf.is_since(3, 3):
+        said = f"this OpenSSL {later}, and OpenSSL before 3.3 {earlier}"
+    else:
+        said = f"this OpenSSL {earlier}, and OpenSSL 3.3 or later {later}"
+    return [f"[{name}] activate = {value}: {said}; write activate = 1, or leave the line out to load nothing"]
+
+
+def has_ciphers(conf: Conf, meaning: Meaning) -> bool:
+    """From the default provider, or from the FIPS provider in its place."""
+    return is_active(conf, meaning.default) or is_active(conf, meaning.fips)
+
+
+def wants_fips(conf: Conf, meaning: Meaning) -> bool:
+    """Whether OpenSSL adds fips=yes to every query that does not speak of fips itself."""
+    algorithms = conf.section((conf.section(meaning.init) or {}).get("alg_section")) or {}
+    terms = algorithms.get("default_properties", "").replace(" ", "").split(",")
+    return algorithms.get("fips_mode", "").lower() in YES or any(term in (FIPS, "fips=yes") for term in terms)
+
+
+def speaks_of_fips(query: str) -> bool:
+    """And so replaces what the default says; but for the one query that says the same."""
+    terms = query.replace(" ", "").split(",")
+    return any(re.fullmatch(r"[-?]?fips(!?=.*)?", term) and term not in (FIPS, "fips=yes") for term in terms)
+
+
+def check_fips(conf: Conf, meaning: Meaning) -> list[str]:
+    """What takes the random numbers from drng where the FIPS provider is beside it."""
+    name, random = meaning.random, folded(conf.section(meaning.random))
+    warnings = []
+    if wants_fips(conf, meaning):
+        warnings += [
+            f"[{name}] {key} = {random[key]}: OpenSSL adds the default property fips=yes, which drng does not have; "
+            f"write {'?' if '?provider=drng' in random[key] else ''}provider=drng,-fips"
+            for key in ("properties", "seed_properties")
+            if "provider=drng" in random.get(key, "") and not speaks_of_fips(random[key])
+        ]
+    taken = conf.is_since(3, 5) and random.get("random_provider", FIPS) == FIPS
+    if taken and is_active(conf, meaning.fips):
+        warnings.append(
+            f"[{name}] has no random_provider = none: "
+            "OpenSSL takes random numbers from the fips provider, and not from drng"
+        )
+    return warnings
+
+
+def check_init(conf: Conf, name: str, init: Section) -> list[str]:
+    """Another key may be a module of somebody's own, whose section says where it is."""
+    return [
+        f"[{name}] {key} = {value}: OpenSSL does not know this key, and reads the file no further{hint(key, INIT_KEYS)}"
+        for key, value in init.items()
+        if not known_as(key) and "path" not in (conf.section(value) or {})
+    ]
+
+
+def check_names(conf: Conf, meaning: Meaning) -> list[str]:
+    """What is mistyped before drng is named: OpenSSL then has no drng, and says nothing."""
+    names = {"default": "openssl_conf"} if not meaning.init else {} if meaning.drng else {meaning.providers: "drng"}
+    return [
+        f"[{section}] {key} = {value}: OpenSSL takes this for no {name}; did you mean {name}?"
+        for section, name in names.items()
+        for key, value in undotted(conf.section(section)).items()
+        if hint(key, (name,))
+    ]
+
+
+def check_random(conf: Conf, meaning: Meaning) -> list[str]:
+    """A section for the generators that OpenSSL does not understand ends its reading, and providers come after it."""
+    name, section = meaning.random, conf.section(meaning.random)
+    if section is None:
+        return [f"[{meaning.init}] random = {name}: there is no such section, and OpenSSL reads the file no further"]
+    warnings = [
+        f"[{name}] {key} = {value}: OpenSSL does not know this key, "
+        f"and reads the file no further{hint(key, RANDOM_KEYS)}"
+        for key, value in section.items()
+        if key.lower() not in (*RANDOM_KEYS, "random_provider")
+    ]
+    query = folded(section).get("properties", "").replace(" ", "").split(",")
+    if "provider=drng" in query and not meaning.drng:
+        warnings.append(
+            f"[{name}] properties = {','.join(query)}: the file activates no provider drng, so that programs get no "
+            "random numbers"
+        )
+    if "random_provider" in folded(section):
+        if not conf.is_since(3, 5):
+            warnings.append(
+                f"[{name}] random_provider needs OpenSSL 3.5 or later: this OpenSSL reads the file no further"
+            )
+        order = [known_as(key) for key in conf.section(meaning.init) or {}]
+        if "providers" in order and order.index("random") > order.index("providers"):
+            warnings.append(f"[{meaning.init}] random must come before providers where random_provider is set")
+    return warnings
+
+
+def check_seed_source(meaning: Meaning, random: dict[str, str]) -> list[str]:
+    """OpenSSL 3 goes on without a seed source that it does not find; OpenSSL 4 gives no random bytes."""
+    seed = random.get("seed", SEED_SOURCES[0])
+    if "provider=drng" not in random.get("seed_properties", "") or seed.upper() in SEED_SOURCES:
+        return []
+    return [
+        f"[{meaning.random}] seed = {seed}: drng has no seed source of this name, and from OpenSSL 4.0 on there are "
+        f"no random bytes then{hint(seed, SEED_SOURCES)}"
+    ]
+
+
+def check_drng(conf: Conf, meaning: Meaning) -> list[str]:
+    """What keeps the provider from loading, or leaves it idle."""
+    section, random = conf.section(meaning.drng), folded(conf.section(meaning.random))
+    if section is None:
+        return [f"[{meaning.providers}] drng = {meaning.drng}: there is no such section"]
+    warnings = check_keys(meaning.drng, section) + check_values(conf, meaning.drng, section)
+    warnings += check_batch(meaning.drng, section)
+    warnings += check_seed_source(meaning, random)
+    for name in dict.fromkeys((conf.section(meaning.providers) or {}).values()):
+        warnings += check_activation(conf, name)
+    if "activate" not in undotted(section):
+        warnings.append(f"[{meaning.drng}] has no `activate = 1`: drng is not loaded")
+    elif is_active(conf, meaning.drng) and not has_ciphers(conf, meaning):
+        warnings.append("the default provider is not activated beside drng: programs have no ciphers")
+    if random.get("random_provider") != "drng" and "provider=drng" not in random.get("properties", ""):
+        warnings.append(
+            f"[{meaning.init}] random names no section with `properties = provider=drng`: "
+            "drng is loaded, and no generator uses it"
+        )
+    return warnings + check_fips(conf, meaning)
+
+
+def understand(conf: Conf) -> Meaning:
+    """With what there is to warn of."""
+    meaning = named_sections(conf)
+    init = conf.section(meaning.init) or {}
+    meaning.warnings += check_names(conf, meaning) + check_init(conf, meaning.init, init)
+    if meaning.drng:
+        meaning.warnings += check_drng(conf, meaning)
+    if meaning.random:
+        meaning.warnings += check_random(conf, meaning)
+    meaning.warnings += [
+        f"an .include names a file that cannot be read, and OpenSSL ignores it: {why}" for why in conf.passed_over
+    ]
+    meaning.warnings = [visible(warning) for warning in meaning.warnings]
+    return meaning
+
+
+def compare(before: Conf, after: Conf) -> list[str]:
+    """What the first file says and the second does not; but for the generators, which drng is to change."""
+    init = understand(before).init
+    warnings = []
+    for name in before.section_names():
+        kept = after.section(name) or {}
+        for key, value in (before.section(name) or {}).items():
+            if (name, key) != (init, "random") and kept.get(key) != value:
+                warnings.append(visible(f"[{name}] {key} = {value} no longer holds"))
+    return warnings

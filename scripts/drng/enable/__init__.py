@@ -1,0 +1,1 @@
+"""The change of openssl.cnf, or of a service: drng-enable."""

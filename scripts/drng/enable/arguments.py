@@ -1,0 +1,143 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .. import VERSION
+from ..terminal import Parser, UsageError
+
+USAGE = """\
+usage: drng-enable on     --system | --service NAME  [--profile PROFILE] [--dry-run] [...]
+       drng-enable on     --system --try TIME  [--profile PROFILE] [...]
+       drng-enable confirm
+       drng-enable off    --system | --service NAME  [--dry-run] [...]
+       drng-enable status --system | --service NAME  [...]
+
+on      puts the profile into effect: strict (the default), permissive, or, with OpenSSL 3.5 and later, random-provider
+        or fips (beside the FIPS provider)
+off     removes what `on` wrote, and nothing else
+confirm ends a trial of on --try: drng stays on
+status  says whether drng is on and which generator would serve; exits with 0 if drng would, else with 1
+
+--system        the system's openssl.cnf, which every program reads
+--service NAME  one systemd service, by a drop-in that sets OPENSSL_CONF
+--try TIME      switch off again after 10m, 90s or 2h, or when the machine is restarted, unless confirm comes first
+--profile P     strict, permissive, random-provider or fips
+--dry-run       check everything and print the changes, but write nothing
+--conf FILE     use this openssl.cnf in place of the system's
+--profiles DIR  read the profiles from here, not from /etc/ssl/drng
+--root DIR      work on the system image under DIR, and run nothing in it
+--version       print the version
+"""
+
+# The last two are about what is on trial, which is the system. systemd says the last.
+VERBS = ("on", "off", "status", "confirm", "end-trial")
+
+# A profile's file, and the name of its section for the generators.
+PROFILES = {
+    "strict": ("drng.cnf", "drng_strict"),
+    "permissive": ("drng-permissive.cnf", "drng_permissive"),
+    "random-provider": ("drng-random-provider.cnf", "drng_random_provider"),
+    "fips": ("drng-fips.cnf", "drng_fips"),
+}
+# Those that OpenSSL before 3.5 does not understand.
+SINCE_3_5 = ("random-provider", "fips")
+
+# The names under which a profile activates the module.
+NAMES = {"random-provider": ("drng", "drng-random")}
+ONE_NAME = ("drng",)
+
+UNITS = {"s": 1, "m": 60, "h": 3600}
+LONGEST = 7 * 86400
+
+# With what systemd-escape(1) makes of other characters.
+SERVICE = r"(?:[A-Za-z0-9:_@]|\\x[0-9a-f]{2})(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2})*"
+
+
+@dataclass
+class Request:
+    """What the operator asks for."""
+
+    verb: str  # one of VERBS
+    system: bool
+    service: str | None
+    profile: str
+    dry_run: bool
+    conf: str
+    profiles: str
+    root: str
+    trial: int  # seconds, 0 for none
+
+
+class Words(Parser):
+    def format_help(self) -> str:
+        return USAGE
+
+
+def seconds(text: str) -> int:
+    """Of 10m, 90s or 2h."""
+    found = re.fullmatch(r"([0-9]{1,6})([smh])", text)
+    length = int(found[1]) * UNITS[found[2]] if found else 0
+    if not 0 < length <= LONGEST:
+        raise UsageError(
+            f"--try takes a time like 10m, 90s or 2h, and {LONGEST // 86400} days at the most; not '{text}'"
+        )
+    return length
+
+
+def _check_scope(request: Request) -> None:
+    if request.verb not in VERBS:
+        raise UsageError(f"'{request.verb}' is no command: say on, off, status or confirm; see drng-enable --help")
+    if request.verb in VERBS[-2:]:
+        if request.service is not None or request.dry_run or request.root != "/":
+            raise UsageError(f"{request.verb} takes no options: what is on trial is the system")
+        request.system = True
+    elif not request.system and request.service is None:
+        raise UsageError("say --system or --service NAME; see drng-enable --help")
+    if request.trial and (request.verb != "on" or not request.system):
+        raise UsageError("--try is an option of on --system only")
+
+
+def _check(request: Request, profile: str | None) -> None:
+    _check_scope(request)
+    if request.service is not None and not request.system:
+        request.service = request.service.removesuffix(".service")
+        if not re.fullmatch(SERVICE, request.service):
+            raise UsageError(f"'{request.service}' is not the name of a service")
+    if profile is not None and request.verb != "on":
+        raise UsageError("--profile is an option of on only")
+    if request.profile not in PROFILES:
+        raise UsageError(f"there is no profile '{request.profile}': choose strict, permissive, random-provider or fips")
+    # They are written into files that have quoting of their own.
+    for path in (request.conf, request.profiles):
+        if not re.fullmatch(r"(/[A-Za-z0-9/._+-]*)?", path):
+            raise UsageError(
+                f"'{path}' cannot be used: give a path that begins with / and has only letters, digits and / . _ + -"
+            )
+
+
+def parse(words: list[str]) -> Request:
+    parser = Words(prog="drng-enable", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"drng-enable {VERSION}")
+    parser.add_argument("verb", metavar="on, off, status or confirm")
+    scope = parser.add_mutually_exclusive_group()
+    scope.add_argument("--system", action="store_true")
+    scope.add_argument("--service")
+    parser.add_argument("--profile")
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--try", dest="trial")
+    parser.add_argument("--conf")
+    parser.add_argument("--profiles", default="/etc/ssl/drng")
+    parser.add_argument("--root", default="/")
+    arguments = parser.parse_args(words)
+    for name in ("conf", "profiles", "root"):
+        if getattr(arguments, name) == "":
+            raise UsageError(f"--{name} is empty: give it a path, or leave it out")
+    arguments.conf = arguments.conf or ""
+    arguments.trial = 0 if arguments.trial is None else seconds(arguments.trial)
+    profile = arguments.profile
+    request = Request(**{**vars(arguments), "profile": "strict" if profile is None else profile})
+    _check(request, profile)
+    return request

@@ -1,0 +1,142 @@
+"""The lines that drng-enable puts into an openssl.cnf, between two marks.
+
+They hold the profile itself and do not include it: libcrypto passes over an include that leads nowhere, and serves by
+itself without a word.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+
+from ..conf.meaning import Meaning
+from ..conf.reading import logical_lines
+from ..terminal import Failure
+from .arguments import NAMES, ONE_NAME, PROFILES
+
+START, END = "# >>> drng-enable", "# <<< drng-enable"
+NO_NEWLINE = " (no newline before)"
+
+
+def decode(data: bytes) -> str:
+    """So that what is no UTF-8 is written back as it was."""
+    return data.decode(errors="surrogateescape")
+
+
+def encode(text: str) -> bytes:
+    return text.encode(errors="surrogateescape")
+
+
+def has_block(text: str) -> bool:
+    return re.search(f"^{START}", text, flags=re.M) is not None
+
+
+def profile_of(text: str) -> str:
+    """Which one is on."""
+    found = re.search(rf"^{START}: ([a-z-]+)", text, flags=re.M)
+    return found[1] if found else ""
+
+
+def of_0_1_0(profile_path: str) -> str:
+    """What stood between the marks in drng 0.1.0, which included the profile and wrote no checksum."""
+    note = (
+        "# drng-enable off takes these lines away, and on writes them anew; settings of drng's go into the file named"
+    )
+    return f"{note} here.\n.include {profile_path}\n"
+
+
+def of(text: str) -> str:
+    """Our lines in a file; empty where there are none."""
+    found = re.search(rf"^{START}[^\n]*\n.*?^{END}[^\n]*(\n|\Z)", text, flags=re.M | re.S)
+    return found[0] if found else ""
+
+
+def without_block(text: str, path: str) -> str:
+    """The file without our lines, byte for byte what it was before they came."""
+    marks = re.findall(r"^# (>>>|<<<) drng-enable", text, flags=re.M)
+    if not marks or ">>>" not in marks:
+        return text
+    if marks != [">>>", "<<<"]:
+        raise Failure(f"{path}: the lines that mark drng-enable's own are out of order; remove its lines by hand")
+    before, ours, after = text.partition(of(text))
+    if NO_NEWLINE in ours.split("\n", 1)[0] and not after:
+        before = before.removesuffix("\n")
+    return before + after
+
+
+def _digest(text: str) -> str:
+    # Not by hashlib, which loads libcrypto, and with it an openssl.cnf that may be endless.
+    return f"{zlib.crc32(encode(text)):08x}"
+
+
+def seal(text: str) -> str:
+    """With a checksum in its first line, so that what somebody writes into the file later is known as theirs."""
+    first, rest = text.split("\n", 1)
+    return f"{first} crc32:{_digest(rest)}\n{rest}"
+
+
+def unseal(text: str) -> str:
+    return re.sub(r"\A([^\n]*) crc32:[0-9a-f]{8}$", r"\1", text, count=1, flags=re.M)
+
+
+def is_as_sealed(text: str) -> bool:
+    return unseal(text) != text and seal(unseal(text)) == text
+
+
+def statements(text: str) -> str:
+    """A profile without its comments and empty lines."""
+    return "".join(f"{decode(line)}\n" for line in logical_lines(encode(text)) if line.strip())
+
+
+@dataclass
+class Names:
+    """What an openssl.cnf calls the sections that drng's lines must go into."""
+
+    init: str
+    providers: str
+    default: str
+
+    @classmethod
+    def of(cls, meaning: Meaning) -> Names:
+        names = cls(
+            meaning.init or "openssl_init", meaning.providers or "provider_sect", meaning.default or "default_sect"
+        )
+        for name in (names.init, names.providers, names.default):
+            if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
+                raise Failure(
+                    f"a section is named [{name}]: drng-enable writes only names of letters, digits and . : ; , + - _"
+                )
+        return names
+
+
+def _put_back(names: Names, profile: str) -> str:
+    """Where a file has other names than the profile, the profile's have put themselves in their place."""
+    random_section = PROFILES[profile][1]
+    if names == Names("openssl_init", "provider_sect", "default_sect"):
+        return ""
+    lines = ["[default]", f"openssl_conf = {names.init}"]
+    lines += [f"[{names.init}]", f"random = {random_section}"]
+    lines += ["alg_section = algorithm_sect"] if profile == "fips" else []
+    lines += [f"providers = {names.providers}", f"[{names.providers}]"]
+    if profile == "fips":
+        lines += ["base = base_sect", "fips = fips_sect", "drng = drng_sect"]
+    else:
+        lines += [f"default = {names.default}", *(f"{name} = drng_sect" for name in NAMES.get(profile, ONE_NAME))]
+        lines += [f"[{names.default}]", "activate = 1"]
+    lines += ["[default]"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def block(base: str, profile: str, profile_path: str, profile_text: str, names: Names) -> str:
+    """Our lines, to stand after the base."""
+    newline = base == "" or base.endswith("\n")
+    return (
+        ("" if newline else "\n")
+        + f"{START}: {profile}{'' if newline else NO_NEWLINE}\n"
+        + "# drng-enable off removes these lines, and drng-enable on writes them again from the profile. Put your own\n"
+        + f"# settings for drng into {profile_path}\n"
+        + statements(profile_text)
+        + _put_back(names, profile)
+        + f"{END}\n"
+    )

@@ -1,0 +1,118 @@
+"""The programs that drng-enable asks: by fixed paths, in its own environment, which holds nothing of the caller's."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ..systemd import PATH
+from ..terminal import Failure
+
+# In the sources, below the programs; installed, in share, beside bin and sbin.
+HERE = Path(__file__).resolve().parent.parent.parent
+SECONDS = 120
+
+
+def run(*command: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Its result, whatever that is; fails where the program is not there or does not end."""
+    try:
+        return subprocess.run(
+            command,
+            env={**os.environ, **(env or {})},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=SECONDS,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise Failure(f"{command[0]} is not installed") from None
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{command[0]} has not ended in {SECONDS} seconds") from None
+
+
+def _installed(name: str) -> str:
+    """A program of the system, from its own directories alone."""
+    for directory in PATH.split(":"):
+        if os.access(f"{directory}/{name}", os.X_OK):
+            return f"{directory}/{name}"
+    raise Failure(f"{name} is not installed")
+
+
+def companion(name: str) -> str:
+    """What comes with this program, and this program itself."""
+    for folder in (HERE, HERE.parent / "bin", HERE.parent / "sbin"):
+        if (folder / name).is_file():
+            return str(folder / name)
+    raise Failure(f"{name} is not installed beside drng-enable")
+
+
+# ---- A text as a file ----
+
+
+@contextlib.contextmanager
+def as_file(text: str) -> Iterator[str]:
+    """For programs that take a name: a file in memory, of which nothing is left however we end."""
+    fd = os.memfd_create("openssl.cnf", os.MFD_CLOEXEC)
+    try:
+        rest = memoryview(text.encode(errors="surrogateescape"))
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        path = f"/proc/{os.getpid()}/fd/{fd}"
+        if os.path.exists(path):
+            yield path
+            return
+    finally:
+        os.close(fd)
+    with tempfile.NamedTemporaryFile("w", dir="/tmp", prefix="drng-enable-", errors="surrogateescape") as file:
+        file.write(text)
+        file.flush()
+        yield file.name
+
+
+# ---- openssl ----
+
+
+def openssl(*arguments: str, conf: str = "/dev/null") -> subprocess.CompletedProcess[str]:
+    return run(_installed("openssl"), *arguments, env={"OPENSSL_CONF": conf})
+
+
+def openssl_directory(option: str) -> str:
+    """What `openssl version` says of itself: -d where openssl.cnf is, -m where modules are."""
+    found = re.search(r'"([^"]*)"', openssl("version", option).stdout)
+    if found is None:
+        raise Failure(f"the output of openssl version {option} cannot be understood")
+    return found[1]
+
+
+def openssl_version() -> tuple[int, ...]:
+    found = re.search(r"OpenSSL (\d+)\.(\d+)", openssl("version").stdout)
+    return tuple(map(int, found.groups())) if found else ()
+
+
+# ---- systemd-run ----
+
+
+def systemd_run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return run(_installed("systemd-run"), "--quiet", "--no-ask-password", *arguments)
+
+
+# ---- drng's own ----
+
+
+def drng_status(conf: str) -> dict[str, Any]:
+    """Who serves a program under this file."""
+    result = run("/usr/bin/python3", "-I", companion("drng-status"), "--json", env={"OPENSSL_CONF": conf})
+    try:
+        return json.loads(result.stdout)
+    except ValueError:
+        raise Failure(f"drng-status gives no answer: {result.stderr.strip() or result.returncode}") from None

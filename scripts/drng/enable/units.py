@@ -1,0 +1,366 @@
+"""What a service's environment will be: by systemd's own word where it runs, else by its rules in systemd.unit(5)."""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import os
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .. import systemd
+from ..files import Tree
+from ..terminal import Failure
+from .block import decode
+
+# The first that has a file of a name wins.
+DIRECTORIES = (
+    "/etc/systemd/system.control",
+    "/run/systemd/system.control",
+    "/run/systemd/transient",
+    "/run/systemd/generator.early",
+    "/etc/systemd/system",
+    "/etc/systemd/system.attached",
+    "/run/systemd/system",
+    "/run/systemd/system.attached",
+    "/run/systemd/generator",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/lib/systemd/system",
+    "/run/systemd/generator.late",
+)
+VARIABLE = "OPENSSL_CONF"
+# Any of them can lead libcrypto elsewhere: OPENSSL_MODULES to another drng.so, OPENSSL_CONF_INCLUDE to other includes.
+MENTIONS = re.compile(r"^(?![ \t]*[#;]).*\b(OPENSSL_\w+)", flags=re.M)
+
+# Of systemd.exec(5), what hides files from a service, keeps it from executing them, or puts others in their place.
+HIDES = ("InaccessiblePaths", "TemporaryFileSystem")
+SANDBOX = ("RootDirectory", "RootImage", *HIDES, "NoExecPaths", "ExecPaths", "BindPaths", "BindReadOnlyPaths")
+
+# Of systemd.unit(5), those for directories of the system's services.
+SPECIFIERS = {"%": "%", "t": "/run", "E": "/etc", "S": "/var/lib", "C": "/var/cache", "L": "/var/log"}
+
+
+def mentioned(text: str) -> str:
+    """The OPENSSL_ variable that a text speaks of, in a line, over lines that go on, or escaped; else empty."""
+    text = re.sub(r"\\x([0-9a-fA-F]{2})", lambda found: chr(int(found[1], 16)), text)
+    # A shell joins such lines to a word; systemd puts a space there; after a comment they do not go on.
+    found = [MENTIONS.search(each) for each in (text, text.replace("\\\n", ""), text.replace("\\\n", " "))]
+    names = [each[1] for each in found if each]
+    return VARIABLE if VARIABLE in names else next(iter(names), "")
+
+
+def matching(tree: Tree, path: str) -> list[str]:
+    """The files of a path that may have wildcards, which systemd allows in EnvironmentFile=."""
+    paths = [""]
+    for part in filter(None, path.split("/")):
+        if re.search(r"[*?\[]", part):
+            paths = [f"{p}/{name}" for p in paths for name in tree.names(p or "/") if fnmatch.fnmatchcase(name, part)]
+        else:
+            paths = [f"{p}/{part}" for p in paths]
+    return paths
+
+
+def template_of(name: str) -> str | None:
+    """name@instance.service is made from name@.service."""
+    found = re.fullmatch(r"([^@]+@).+\.service", name)
+    return f"{found[1]}.service" if found else None
+
+
+def drop_in_names(name: str) -> list[str]:
+    """Under which a unit has drop-ins, but for its type's: itself, its template, and each prefix at a dash."""
+    stem, at, instance = name.removesuffix(".service").partition("@")
+    stems = [stem]
+    # "a-b-c" has the prefixes "a-b-" and "a-".
+    while "-" in (shorter := stems[-1].rstrip("-")):
+        stems.append(shorter[: shorter.rindex("-") + 1])
+    names = []
+    for each in stems:
+        names.append(f"{each}{at}{instance}.service")
+        if at and instance:
+            names.append(f"{each}@.service")
+        if at and each != stem:
+            names.append(f"{each}.service")
+    return names
+
+
+@dataclass
+class Setting:
+    """What of a unit has a say in one variable, and in whether our check runs before the start."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    unset: list[str] = field(default_factory=list)
+    before_start: list[str] = field(default_factory=list)
+    sandbox: dict[str, list[str]] = field(default_factory=dict)
+
+    def assign(self, key: str, value: str) -> None:
+        if key == "Environment":
+            words = systemd.words(value)
+            self.environment = self.environment | dict(w.split("=", 1) for w in words if "=" in w) if words else {}
+        elif key == "EnvironmentFile":
+            self.files = [*self.files, value.removeprefix("-")] if value else []
+        elif key == "UnsetEnvironment":
+            self.unset = [*self.unset, *systemd.words(value)] if value else []
+        elif key == "ExecStartPre":
+            self.before_start = [*self.before_start, value] if value else []
+        elif key in SANDBOX:
+            self.sandbox[key] = [*self.sandbox.get(key, []), *systemd.words(value)] if value else []
+
+    def _above(self, key: str, path: str) -> str:
+        """The longest path of this key's at which the path lies, or below which; empty for none."""
+        # "-" and "+" may stand in front; behind ":" there are options, and of BindPaths the place.
+        found = [word.lstrip("-+").split(":") for word in self.sandbox.get(key, [])]
+        places = [words[1] if key.startswith("Bind") and len(words) > 1 else words[0] for words in found]
+        return max((each for each in places if is_below(path, each)), key=len, default="")
+
+    def hides(self, files: Iterable[str], programs: Iterable[str]) -> Iterable[str]:
+        """What keeps the service from reading these files, or from executing these programs."""
+        for key in ("RootDirectory", "RootImage"):
+            for path in self.sandbox.get(key, [])[-1:]:
+                if path != "/":
+                    yield f"{key}={path} has its own files in place of {', '.join((*files, *programs))}"
+                    return
+        back = {
+            path: max((self._above(key, path) for key in ("BindPaths", "BindReadOnlyPaths")), key=len)
+            for path in (*files, *programs)
+        }
+        for key in HIDES:
+            for path, bound in back.items():
+                if len(above := self._above(key, path)) > len(bound):
+                    yield f"{key}={above} hides {path}"
+        for path in programs:
+            if len(above := self._above("NoExecPaths", path)) > len(self._above("ExecPaths", path)):
+                yield f"NoExecPaths={above} does not let it execute {path}"
+
+    def why_not(self, wanted: str, guard: str) -> str:
+        """Why the service would not have this OPENSSL_CONF, or not be checked; empty where it would."""
+        value = self.environment.get(VARIABLE)
+        if value != wanted:
+            return f"{VARIABLE} would be {value}, not {wanted}" if value else f"{VARIABLE} would not be set"
+        for name in self.environment:
+            if name.startswith("OPENSSL_") and name != VARIABLE:
+                return f"{name} would be set"
+        if any(word.split("=", 1)[0] == VARIABLE for word in self.unset):
+            return f"UnsetEnvironment takes {VARIABLE} away"
+        if guard and not any(guard in command for command in self.before_start):
+            return "the check before the start (ExecStartPre) is taken away by another drop-in"
+        return ""
+
+
+def is_below(path: str, folder: str) -> bool:
+    return folder == "/" or path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def assignments(text: str) -> Iterable[tuple[str, str]]:
+    """Of [Service], with lines that go on in the next."""
+    section = ""
+    for line in re.sub(r"\\\n", " ", text).splitlines():
+        line = line.strip()
+        if found := re.fullmatch(r"\[(.*)\]", line):
+            section = found[1]
+        elif section == "Service" and line[:1] not in ("#", ";") and "=" in line:
+            key, value = line.split("=", 1)
+            yield key.strip(), value.strip()
+
+
+class Unit:
+    """A service, by the files that make it; ours counts as it is to be, not as it is."""
+
+    def __init__(self, tree: Tree, service: str) -> None:
+        self.tree = tree
+        self.name = f"{service}.service"
+        self.names = [self.name]
+        self.fragment = self._find()
+
+    def _find(self) -> str:
+        for name in filter(None, (self.name, template_of(self.name))):
+            for directory in DIRECTORIES:
+                if name in self.tree.names(directory):
+                    self._require_unmasked(f"{directory}/{name}")
+                    self._alias(f"{directory}/{name}")
+                    return f"{directory}/{name}"
+        raise Failure(f"there is no unit {self.name}; nothing has been changed")
+
+    def _require_unmasked(self, path: str) -> None:
+        with self.tree.place(path, follow=False) as place:
+            try:
+                target = os.readlink(place.name, dir_fd=place.directory)
+            except OSError:
+                return
+        if target == "/dev/null":
+            raise Failure(
+                f"{self.name} is masked: {self.tree.shown(path)} is a link to /dev/null; nothing has been changed"
+            )
+
+    def _alias(self, path: str) -> None:
+        """A link to another unit is another name for it, and that one's drop-ins hold too."""
+        try:
+            with self.tree.place(path) as place:
+                target = os.path.basename(place.path)
+        except FileNotFoundError:
+            return
+        if target.endswith(".service") and target not in self.names:
+            self.names.append(target)
+
+    def drop_ins(self, ours: str) -> list[str]:
+        """In the order in which systemd reads them: by name, and of one name only the first in its directories."""
+        chosen = {os.path.basename(ours): ours} if ours else {}
+        names = [each for name in self.names for each in drop_in_names(name)]
+        searched = [f"{d}/{name}.d" for name in names for d in DIRECTORIES] + [f"{d}/service.d" for d in DIRECTORIES]
+        # All names of one directory come before the next directory; the type's come last of all.
+        searched.sort(key=lambda d: (d.endswith("/service.d"), DIRECTORIES.index(os.path.dirname(d))))
+        for directory in searched:
+            for name in self.tree.names(directory):
+                if name.endswith(".conf"):
+                    chosen.setdefault(name, f"{directory}/{name}")
+        return [chosen[name] for name in sorted(chosen)]
+
+    def overruled_by(self, ours: str) -> str:
+        """A drop-in of our name that systemd takes in place of ours."""
+        name = os.path.basename(ours)
+        for directory in DIRECTORIES[: DIRECTORIES.index("/etc/systemd/system")]:
+            for each in (each for n in self.names for each in drop_in_names(n)):
+                if name in self.tree.names(f"{directory}/{each}.d"):
+                    return f"{directory}/{each}.d/{name}"
+        return ""
+
+    def _text(self, path: str) -> str:
+        try:
+            return decode(self.tree.read(path) or b"")
+        except Failure:
+            return ""  # a link to /dev/null, which masks
+
+    def texts(self, ours: str, ours_text: str) -> list[tuple[str, str]]:
+        rest = [(path, ours_text if path == ours else self._text(path)) for path in self.drop_ins(ours)]
+        return [(self.fragment, self._text(self.fragment)), *rest]
+
+    def setting(self, ours: str, ours_text: str) -> Setting:
+        setting = Setting()
+        for _, text in self.texts(ours, ours_text):
+            for key, value in assignments(text):
+                setting.assign(key, value)
+        return setting
+
+    def envvars(self) -> list[str]:
+        """What Debian's apachectl reads on its way from the unit to Apache, for apache2 and for apache2@NAME."""
+        if self.name == "apache2.service":
+            return ["/etc/apache2/envvars"]
+        found = re.fullmatch(r"apache2@(.+)\.service", self.name)
+        return [f"/etc/apache2-{found[1]}/envvars"] if found else []
+
+    def _resolved(self, path: str) -> str:
+        """With its specifiers as systemd would have them, or refused: an unknown file may say anything."""
+        stem = self.name.removesuffix(".service")
+        prefix, _, instance = stem.partition("@")
+        known = {**SPECIFIERS, "n": self.name, "N": stem, "p": prefix, "i": instance}
+
+        def value(found: re.Match[str]) -> str:
+            if found[1] not in known:
+                raise Failure(
+                    f"EnvironmentFile={path}: what %{found[1]} stands for is not known here, so the file may "
+                    f"set {VARIABLE}; nothing has been changed"
+                )
+            return known[found[1]]
+
+        return re.sub(r"%(.?)", value, path)
+
+    def _environment_files(self, setting: Setting) -> list[str]:
+        paths = [self._resolved(path) for path in setting.files]
+        # systemd passes over one that does not start at /.
+        return [each for path in paths if path.startswith("/") for each in matching(self.tree, path)]
+
+    def _require_known_names(self, setting: Setting) -> None:
+        for name in setting.environment:
+            if "%" in name:
+                raise Failure(
+                    f"Environment={name}=...: the name of the variable is not known here, and may be {VARIABLE}; "
+                    "nothing has been changed"
+                )
+
+    def check(self, ours: str, ours_text: str, wanted: str, guard: str) -> None:
+        """Another OPENSSL_CONF would win over ours, or lose against it by the name of its file: it is not fought."""
+        setting = self.setting(ours, ours_text)
+        others = [(path, text) for path, text in self.texts(ours, ours_text) if path != ours]
+        others += [(path, self._text(path)) for path in (*self._environment_files(setting), *self.envvars())]
+        self._require_known_names(setting)
+        for path, text in others:
+            if name := mentioned(text):
+                raise Failure(
+                    f"{self.tree.shown(path)} mentions {name} already, and drng-enable does not overrule it; "
+                    "remove that line first; nothing has been changed"
+                )
+        if other := self.overruled_by(ours):
+            raise Failure(
+                f"{self.tree.shown(other)} takes the place of {self.tree.shown(ours)}; nothing has been changed"
+            )
+        if reason := setting.why_not(wanted, guard):
+            paths = ", ".join(self.tree.shown(path) for path, _ in others)
+            raise Failure(f"{reason}, by one of {paths}; nothing has been changed")
+
+
+# ---- Where systemd runs ----
+
+
+def is_running(tree: Tree) -> bool:
+    return tree.live and systemd.is_running()
+
+
+def reload() -> None:
+    systemd.systemctl("daemon-reload")
+
+
+def shown(service: str) -> tuple[Setting, str]:
+    """The setting by systemd's own word, and the files that it comes from."""
+    wanted = (
+        "Environment",
+        "EnvironmentFiles",
+        "UnsetEnvironment",
+        "ExecStartPre",
+        "FragmentPath",
+        "DropInPaths",
+        *SANDBOX,
+    )
+    said = systemd.systemctl("show", f"--property={','.join(wanted)}", "--", f"{service}.service")
+    setting, files = Setting(), ""
+    for key, value in systemd.properties(said):
+        if key == "EnvironmentFiles":
+            setting.files.append(value.removesuffix(")").rpartition(" (ignore_errors=")[0])
+        elif key in ("FragmentPath", "DropInPaths"):
+            files = f"{files} {value}".strip()
+        elif key == "ExecStartPre":
+            setting.before_start.append(value)
+        elif value:
+            setting.assign(key, value)
+    return setting, files
+
+
+def sandbox(tree: Tree, service: str) -> Setting:
+    """Of the service as it is, by systemd's own word where it runs."""
+    if is_running(tree):
+        return shown(service)[0]
+    return Unit(tree, service).setting("", "")
+
+
+def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
+    """Why a service that is started now would not have ours; empty where it would."""
+    setting, files = shown(service)
+    for path in (match for pattern in setting.files for match in matching(tree, pattern)):
+        if name := mentioned(decode(tree.read(path) or b"")):
+            return f"{path} mentions {name}"
+    reason = setting.why_not(wanted, guard)
+    return f"{reason} (systemctl show names {files})" if reason else ""
+
+
+def is_active(unit: str) -> bool:
+    with contextlib.suppress(Failure):
+        return systemd.systemctl("is-active", "--", unit).strip() == "active"
+    return False
+
+
+def stop(unit: str) -> None:
+    """Where it runs."""
+    if systemd.is_running():
+        with contextlib.suppress(Failure):
+            systemd.systemctl("stop", "--", unit)

@@ -1,0 +1,410 @@
+"""Files that take their place in one step, from a name that could not be guessed and was not there: whoever reads them
+sees the old one or the new one, whole. What is there and is no regular file stays.
+
+A folder on the way may be another user's. So every one is opened from the one above it, without following links by
+itself. In a Tree, this machine's or an image's, a link is read, and followed as the system below the root would follow
+it, so that none leads out of an image; place() follows none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .procfs import is_mounted_on
+from .terminal import Failure, Output, warn
+
+# Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it.
+TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
+
+# No openssl.cnf and no unit is as long; a file that is would only fill memory.
+LIMIT = 4 << 20
+LINKS = 40
+
+# By then, no run can still be writing its temporary file, where there is no lock that says so.
+SWEPT_SECONDS = 3600
+
+KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFLNK: "a link",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class FileError(Failure):
+    """It cannot be read or written, and why."""
+
+
+class TooLongError(FileError):
+    """It is longer than any that these commands write."""
+
+
+def require_file(path: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise FileError(f"{path} is {KINDS.get(stat.S_IFMT(found.st_mode), 'no file')}, not a file")
+
+
+@dataclass
+class Prepared:
+    """A file that is whole on the disk, and not yet in its place."""
+
+    place: Place
+    name: str
+    was_new: bool = False
+    in_place: bool = False
+
+    def commit(self) -> None:
+        self.was_new = self.place.stat() is None
+        os.rename(self.name, self.place.name, src_dir_fd=self.place.directory, dst_dir_fd=self.place.directory)
+        self.in_place = True
+        self.place.sync()
+
+    def take_back(self) -> bool:
+        """Whether everything is as it was; of a file that was replaced nothing is left to put there."""
+        self.discard()
+        if not self.in_place:
+            return True
+        if self.was_new:
+            with contextlib.suppress(OSError):
+                self.place.unlink()
+                return True
+        return False
+
+    def discard(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.name, dir_fd=self.place.directory)
+
+
+@dataclass
+class Place:
+    """A name in a directory that is held open; nothing need be there."""
+
+    directory: int
+    name: str
+    path: str  # for messages: an image's has the image's folder in front
+    inside: str = ""  # where it is for programs in the image
+
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.directory)
+
+    def stat(self) -> os.stat_result | None:
+        try:
+            return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    @contextlib.contextmanager
+    def _open(self) -> Iterator[int]:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        fd = os.open(self.name, flags, dir_fd=self.directory)
+        try:
+            require_file(self.path, os.fstat(fd))
+            yield fd
+        finally:
+            os.close(fd)
+
+    def read(self, most: int = LIMIT, only_ours: bool = False) -> bytes | None:
+        """The whole file, or None where nothing is there."""
+        found = self.stat()
+        if found is None:
+            return None
+        require_file(self.path, found)
+        with self._open() as fd, os.fdopen(os.dup(fd), "rb") as file:
+            if only_ours and os.fstat(fd).st_uid not in (0, os.geteuid()):
+                raise FileError(f"{self.path} is not a file of this user's")
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise TooLongError(f"{self.path} is longer than {most} bytes")
+        return data
+
+    def require_ours(self) -> None:
+        """Whoever else can put a file or a link here could have us give them what we write."""
+        found = self.stat()
+        if found is None:
+            return
+        if not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid()):
+            kind = KINDS.get(stat.S_IFMT(found.st_mode), f"a file of user {found.st_uid}")
+            raise Failure(f"{self.path} is {kind}, which drng-enable did not make; nothing has been changed")
+
+    def _like(self, fd: int, model: Place) -> None:
+        """Owner, mode and extended attributes (ACLs, SELinux) of what stands at the model's place."""
+        if model.stat() is None:
+            os.fchmod(fd, 0o644)
+            return
+        with model._open() as old:
+            found = os.fstat(old)
+            if (found.st_uid, found.st_gid) != (os.fstat(fd).st_uid, os.fstat(fd).st_gid):
+                os.fchown(fd, found.st_uid, found.st_gid)
+            os.fchmod(fd, stat.S_IMODE(found.st_mode))
+            for name in os.listxattr(old):
+                # What the file system keeps for itself cannot be set, and is there already.
+                with contextlib.suppress(OSError):
+                    os.setxattr(fd, name, os.getxattr(old, name))
+
+    def prepare(self, data: bytes, model: Place | None = None, mode: int | None = None) -> Prepared:
+        """Writes all of it beside its place; where that fails, nothing is left. It looks like what it replaces, but for
+        a mode of its own."""
+        name = f".{Output.program}-{os.urandom(8).hex()}.tmp"
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        fd = os.open(name, flags, 0o600, dir_fd=self.directory)
+        prepared = Prepared(self, name)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(fd, rest) :]
+            if mode is None:
+                self._like(fd, model or self)
+            else:
+                os.fchmod(fd, mode)
+            os.fsync(fd)
+            if os.fstat(fd).st_size != len(data):
+                raise OSError(errno.EIO, "written in part", self.path)
+        except BaseException:
+            prepared.discard()
+            raise
+        finally:
+            os.close(fd)
+        return prepared
+
+    def is_writable(self) -> bool:
+        """Whether this user may replace what is here, or take it away; an OSError where nobody can."""
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        if is_mounted_on(f"{os.readlink(f'/proc/self/fd/{self.directory}')}/{self.name}"):
+            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        try:
+            os.close(os.open(self.name, flags, dir_fd=self.directory))
+        except OSError as error:
+            if error.errno in (errno.EPERM, errno.EROFS):
+                raise
+        is_ours = os.access(".", os.W_OK | os.X_OK, dir_fd=self.directory, effective_ids=True)
+        if not is_ours and os.statvfs(f"/proc/self/fd/{self.directory}").f_flag & os.ST_RDONLY:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+        if not is_ours and os.geteuid() == 0:
+            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+        return is_ours
+
+    def unlink(self) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self.name, dir_fd=self.directory)
+            self.sync()
+
+    def sync(self) -> None:
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.directory)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def sweep(self, age: float = 0.0) -> None:
+        """Takes away what a killed run of ours left in this directory, and has been there for so many seconds."""
+        pattern = re.compile(TEMPORARY % re.escape(Output.program))
+        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.directory)
+        try:
+            for name in filter(pattern.fullmatch, os.listdir(fd)):
+                try:
+                    found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                is_old = age == 0 or abs(time.time() - found.st_mtime) > age
+                if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_old:
+                    os.unlink(name, dir_fd=fd)
+        except OSError as error:
+            warn(f"{os.path.dirname(self.path)}: temporary files of an earlier run are not removed: {error.strerror}")
+        finally:
+            os.close(fd)
+
+    def write(self, data: bytes, mode: int) -> None:
+        """What was there stays where this fails, whenever that is."""
+        try:
+            self.sweep(SWEPT_SECONDS)
+            prepared = self.prepare(data, mode=mode)
+            try:
+                self.require_replaceable()
+                prepared.commit()
+            finally:
+                prepared.discard()
+        except OSError as error:
+            raise FileError(f"{self.path} cannot be written: {error.strerror}; what was there stays") from None
+
+    def require_replaceable(self) -> None:
+        """Whoever names a device or a pipe does not want a file in its place."""
+        found = self.stat()
+        if found is not None and not stat.S_ISREG(found.st_mode):
+            raise FileError(f"{self.path} is no regular file, and is not replaced; name another")
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """By a file that only this user may open: a lock on one that others may read is theirs to keep for ever."""
+        name = f".{self.name}.lock"
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        try:
+            file = os.open(name, flags, 0o600, dir_fd=self.directory)
+        except OSError as error:
+            raise FileError(f"{self.path} cannot be locked: {name} beside it: {error.strerror}") from None
+        try:
+            found = os.fstat(file)
+            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+                raise FileError(f"{self.path} cannot be locked: {name} beside it is not a file of this user's")
+            os.fchmod(file, 0o600)
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise FileError(f"another {Output.program} is writing {self.path}") from None
+            yield
+        finally:
+            os.close(file)
+
+
+@contextlib.contextmanager
+def place(path: str) -> Iterator[Place]:
+    """From the root down: a link that somebody puts on the way would lead to a folder of theirs."""
+    folder, _, name = os.path.normpath(path).rpartition("/")
+    if not path.startswith("/") or not name or "\0" in path:
+        raise FileError(f"{path!r} cannot be used: give a path that begins with /")
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    opened = os.open("/", flags)
+    try:
+        for part in filter(None, folder.split("/")):
+            above, opened = opened, os.open(part, flags, dir_fd=opened)
+            os.close(above)
+        found = Place(opened, name, path)
+        found.require_replaceable()
+    except OSError as error:
+        os.close(opened)
+        why = "it is a link, or below one; name the folder itself" if error.errno == errno.ELOOP else error.strerror
+        if error.errno == errno.ENOTDIR:
+            why = "it is no folder, or is a link or below one; name the folder itself"
+        raise FileError(f"{folder or '/'} cannot be opened: {why}") from None
+    except BaseException:
+        os.close(opened)
+        raise
+    with found:
+        yield found
+
+
+@dataclass
+class Tree:
+    """A system below a root."""
+
+    root: str
+    fd: int = field(init=False)
+    live: bool = field(init=False)
+    made: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.fd = os.open(self.root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        self.live = os.path.samestat(os.fstat(self.fd), os.stat("/"))
+
+    def shown(self, path: str) -> str:
+        """A path for messages, as the operator can type it."""
+        return path if self.live else f"{self.root.rstrip('/')}{path}"
+
+    def _link(self, part: str, directory: int, path: str) -> str | None:
+        """Where a link leads, or None where there is no link."""
+        try:
+            target = os.readlink(part, dir_fd=directory)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if error.errno == errno.EINVAL:
+                return None
+            raise
+        owner = os.stat(part, dir_fd=directory, follow_symlinks=False).st_uid
+        if self.live and owner not in (0, os.geteuid()):
+            raise Failure(
+                f"{path}: this is a link that user {owner} made, and it is not followed; name the file itself"
+            )
+        return target
+
+    def _enter(self, part: str, directory: int, path: str, make: bool) -> int:
+        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            return os.open(part, flags, dir_fd=directory)
+        except FileNotFoundError:
+            if not make:
+                raise
+        os.mkdir(part, 0o755, dir_fd=directory)
+        self.made.append(path)
+        return os.open(part, flags, dir_fd=directory)
+
+    def place(self, path: str, follow: bool = True, make: bool = False) -> Place:
+        """Where a path leads; fails where a directory on the way is missing, unless they are to be made."""
+        stack = [(os.dup(self.fd), "")]
+        todo = path.split("/")
+        links = 0
+        try:
+            while todo:
+                part = todo.pop(0)
+                directory, above = stack[-1]
+                here = f"{above}/{part}"
+                if part in ("", "."):
+                    continue
+                if part == "..":
+                    if len(stack) > 1:
+                        os.close(stack.pop()[0])
+                    continue
+                last = not any(todo)
+                target = self._link(part, directory, here) if follow or not last else None
+                if target is not None:
+                    links += 1
+                    if links > LINKS:
+                        raise Failure(f"{self.shown(path)}: too many links")
+                    todo[:0] = target.split("/")
+                    while target.startswith("/") and len(stack) > 1:
+                        os.close(stack.pop()[0])
+                elif last:
+                    return Place(os.dup(directory), part, self.shown(here), here)
+                else:
+                    stack.append((self._enter(part, directory, here, make), here))
+            raise Failure(f"{self.shown(path)} is a directory, not a file")
+        except FileNotFoundError:
+            out = f"; a link on the way leads out of {self.root}, or nowhere" if links and not self.live else ""
+            raise FileNotFoundError(errno.ENOENT, f"there is no such file{out}", self.shown(path)) from None
+        except NotADirectoryError:
+            raise Failure(f"{self.shown(path)}: a part of the path is not a directory") from None
+        finally:
+            for fd, _ in stack:
+                os.close(fd)
+
+    def read(self, path: str, follow: bool = True) -> bytes | None:
+        """A file's bytes, or None where nothing is there."""
+        try:
+            with self.place(path, follow) as place:
+                return place.read()
+        except FileNotFoundError:
+            return None
+
+    def names(self, path: str) -> list[str]:
+        """What is in a directory; nothing where there is none."""
+        try:
+            with self.place(f"{path}/.drng-enable") as place:
+                fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place.directory)
+        except (FileNotFoundError, Failure):
+            return []
+        try:
+            return sorted(os.listdir(fd))
+        finally:
+            os.close(fd)
+
+    def remove_directory(self, path: str) -> None:
+        """Where it is empty, and no link."""
+        with contextlib.suppress(OSError, Failure), self.place(path, follow=False) as place:
+            os.rmdir(place.name, dir_fd=place.directory)
+
+    def unmake(self) -> None:
+        """Takes away the directories that were made for a change that has not come about."""
+        while self.made:
+            self.remove_directory(self.made.pop())

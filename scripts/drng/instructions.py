@@ -1,0 +1,30 @@
+"""The instructions that drng knows; mixing/machine/rows.h has the same."""
+
+from __future__ import annotations
+
+import os
+
+# By the machine. For x86-64 with the bits of libcrypto's two words, OPENSSL_ia32cap(3); elsewhere only drng knows what
+# it has found.
+OF_MACHINE: dict[str, dict[str, tuple[int, int] | None]] = {
+    "x86_64": {"rdseed": (1, 18), "rdrand": (0, 62)},
+    "aarch64": {"rndrrs": None, "rndr": None},
+    "ppc64le": {"darn": None, "darn-raw": None},
+    "s390x": {"trng": None},
+}
+
+NONE: dict[str, tuple[int, int] | None] = {"none": None}  # the one row of a machine that has none
+
+INSTRUCTIONS = OF_MACHINE.get(os.uname().machine, NONE)
+
+# Linux says in /proc/cpuinfo which of them it has switched off, by the flags of x86-64.
+HAS_VERDICT = any(INSTRUCTIONS.values())
+NO_VERDICT = (
+    "the kernel's verdict on the instructions is not known: /proc/cpuinfo cannot be read (ProcSubset=pid, perhaps)"
+)
+
+# drng's generator of words that nothing seeds, by the name that openssl.cnf gives as `random`, in any case of letters.
+WORDS = "RNDR" if os.uname().machine == "aarch64" else "RDRAND"
+
+# Of all machines, since a process may run under an emulator. What a process names otherwise is its own invention.
+KNOWN = frozenset(name for names in (*OF_MACHINE.values(), NONE) for name in names)

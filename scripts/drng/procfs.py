@@ -1,0 +1,315 @@
+"""What /proc says: of the machine, and of a process, some of which may be that process's invention."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import re
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from .terminal import Failure
+from .text import printable
+
+PROC = Path("/proc")
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
+
+NO_PROC = f"{PROC} is not mounted here, and drng-status learns of processes only from there"
+
+# Of an environment; the kernel's own limit for a program's start is 6 MB.
+MOST_ENVIRONMENT = 6 << 20
+MOST_FIELDS = 1 << 14
+
+# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
+DAC_CAPABILITIES = 1 << 1 | 1 << 2
+
+O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
+
+
+class TargetError(Failure):
+    """There is no such target, or no way to it."""
+
+
+class HiddenError(Exception):
+    """This user may not look at the process."""
+
+
+class UnreadableError(Exception):
+    """There is nothing to read there, or nothing that makes sense."""
+
+
+# ---- The machine ----
+
+
+def boot_id() -> str:
+    """Another one each time that the machine starts."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+
+
+def cpuinfo() -> dict[str, str]:
+    """Of the first processor; empty where it cannot be read."""
+    try:
+        text = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n")[0]
+    except OSError:
+        return {}
+    pairs = (line.split(":", 1) for line in text.splitlines() if ":" in line)
+    return {key.strip(): value.strip() for key, value in pairs}
+
+
+def is_virtual_machine() -> bool:
+    """Whether the CPU says so, as drng asks it."""
+    return "hypervisor" in cpuinfo().get("flags", "").split()
+
+
+def is_mounted_on(path: str) -> bool:
+    """A file on which another is mounted is not replaced; the kernel writes some characters as numbers."""
+    with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
+        places = (line.split(b" ")[4] for line in file)
+        return any(
+            re.sub(rb"\\(\d{3})", lambda m: bytes((int(m[1], 8),)), place) == os.fsencode(path) for place in places
+        )
+    return False
+
+
+# ---- Users ----
+
+# Numbers of users or groups, of which a user namespace knows these.
+Mapped = tuple[range, ...]
+
+
+@dataclass(frozen=True)
+class User:
+    """Whose rights count. A capability overrides a file's mode, and no number does: a container's root may lack it."""
+
+    uid: int
+    groups: frozenset[int]
+    overrides: bool = False  # CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, in its user namespace
+    uids: Mapped = ()
+    gids: Mapped = ()
+
+    def may(self, file: os.stat_result, right: int) -> bool:
+        """right: 4 to read, 1 to search a directory."""
+        known = any(file.st_uid in ids for ids in self.uids) and any(file.st_gid in ids for ids in self.gids)
+        if self.overrides and known:
+            return True
+        if self.uid == file.st_uid:
+            return bool(file.st_mode >> 6 & right)
+        return bool(file.st_mode >> (3 if file.st_gid in self.groups else 0) & right)
+
+
+# ---- The processes that are there ----
+
+
+def open_process(pid: int) -> int:
+    """A descriptor of /proc/PID."""
+    with contextlib.suppress(OSError):
+        return os.open(PROC / str(pid), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if not (PROC / "self").exists():
+        raise TargetError(NO_PROC)
+    with contextlib.suppress(ProcessLookupError, OverflowError):
+        if pid > 0:
+            with contextlib.suppress(PermissionError):
+                os.kill(pid, 0)
+            raise HiddenError(f"{PROC} hides it from this user (hidepid)")
+    raise TargetError(f"there is no process {pid}")
+
+
+def numbers() -> list[int]:
+    """All processes that /proc shows."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(PROC) as entries:
+        found = sorted(int(entry.name) for entry in entries if entry.name.isascii() and entry.name.isdigit())
+        if found:
+            return found
+    raise TargetError(NO_PROC)
+
+
+def shows_other_numbers() -> bool:
+    """Whether what is mounted there belongs to another PID namespace, as the host's in a container."""
+    with contextlib.suppress(OSError):
+        found = re.search(rb"^NSpid:\t(.*)$", (PROC / "self" / "status").read_bytes(), re.MULTILINE)
+        return found is not None and len(found[1].split()) > 1
+    return False
+
+
+def unended(name: re.Pattern[str]) -> list[str]:
+    """What stands behind the name of each process of this user's that has such a name, and does not end when killed."""
+    found = []
+    for pid in numbers():
+        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
+            entry = open_process(pid)
+            try:
+                matched = name.fullmatch(name_of(entry))
+                if matched and user_of(entry).uid == os.geteuid() and is_killed(entry):
+                    found.append(matched[1])
+            finally:
+                os.close(entry)
+    return found
+
+
+def parents() -> dict[int, int]:
+    """Each process's parent, as far as it may be known."""
+    found = {}
+    for pid in numbers():
+        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
+            entry = open_process(pid)
+            try:
+                found[pid] = state_and_parent(entry)[1]
+            finally:
+                os.close(entry)
+    return found
+
+
+def family(pid: int) -> list[int]:
+    """The process and all its descendants, it first."""
+    children: dict[int, list[int]] = {}
+    for child, parent in parents().items():
+        children.setdefault(parent, []).append(child)
+    members, seen = [pid], {pid}
+    for member in members:
+        # A number that is used anew while it is looked at can make a circle.
+        new = [child for child in sorted(children.get(member, [])) if child not in seen]
+        members += new
+        seen.update(new)
+    return members
+
+
+# ---- One of them, by the descriptor of its folder ----
+
+
+def open_entry(entry: int, name: str) -> int:
+    return os.open(name, O_READ, dir_fd=entry)
+
+
+def read_entry(entry: int, name: str, most: int = MOST_FIELDS) -> bytes:
+    """A file of /proc/PID, whose descriptor stands for this process and for none that gets its number later."""
+    with os.fdopen(open_entry(entry, name), "rb") as file:
+        return file.read(most)
+
+
+def name_of(entry: int) -> str:
+    try:
+        return printable(read_entry(entry, "comm").removesuffix(b"\n"))
+    except OSError:
+        return "?"
+
+
+def state_and_parent(entry: int) -> tuple[str, int]:
+    """Behind the name in parentheses, which may have parentheses itself."""
+    fields = read_entry(entry, "stat").rpartition(b")")[2].split()
+    if len(fields) < 2 or not fields[1].isdigit():
+        raise UnreadableError("its /proc/PID/stat cannot be understood")
+    return fields[0].decode("ascii", "replace"), int(fields[1])
+
+
+def start_ticks(entry: int) -> int:
+    """Field 22 of /proc/PID/stat, of which the first that follows the name is the third."""
+    fields = read_entry(entry, "stat").rpartition(b")")[2].split()
+    return int(fields[19]) if len(fields) > 19 and fields[19].isdigit() else 0
+
+
+def started_at(ticks: int) -> float:
+    """As a time of the calendar, and not before the real one: the kernel rounds down to a tick."""
+    machine = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
+    return machine + (ticks + 1) / os.sysconf("SC_CLK_TCK")
+
+
+def living_thread(entry: int) -> str:
+    """Where the memory is to be seen: a main thread that has ended before the others shows none. "" for nowhere."""
+    if state_and_parent(entry)[0] not in "ZX":
+        return "."
+    for thread in os.listdir(f"/proc/self/fd/{entry}/task"):
+        with contextlib.suppress(OSError, UnreadableError):
+            there = os.open(f"task/{thread}", O_READ | os.O_DIRECTORY, dir_fd=entry)
+            try:
+                if state_and_parent(there)[0] not in "ZX":
+                    return f"task/{thread}"
+            finally:
+                os.close(there)
+    return ""
+
+
+def account(uid: int) -> str:
+    """The name of a user, "" where none has this number."""
+    try:
+        return printable(pwd.getpwuid(uid).pw_name)
+    except KeyError:
+        return ""
+
+
+def owner_name(uid: int) -> str:
+    return account(uid) or str(uid)
+
+
+def yama() -> bool:
+    """Whether one's own processes are out of reach."""
+    with contextlib.suppress(OSError):
+        return YAMA.read_text("ascii").strip() != "0"
+    return False
+
+
+def who_may_read(entry: int) -> str:
+    """Which permission is missing."""
+    uid = os.fstat(entry).st_uid
+    if os.geteuid() == 0:
+        return "reading its memory needs CAP_SYS_PTRACE, which root does not have here (in a container, perhaps)"
+    if uid == os.geteuid() and yama():
+        return "only root (CAP_SYS_PTRACE) may read its memory: kernel.yama.ptrace_scope is not 0"
+    if uid == os.geteuid():
+        return "it has given up privileges, so only root (CAP_SYS_PTRACE) may read its memory"
+    owner = owner_name(uid)
+    others = "" if uid == 0 else f" or user {owner}"
+    return f"it belongs to {owner}, so only root (CAP_SYS_PTRACE){others} may read its memory"
+
+
+def environment_of(entry: int) -> dict[bytes, bytes]:
+    """As it was at the start; the first of two is the one that getenv() finds."""
+    found: dict[bytes, bytes] = {}
+    for item in read_entry(entry, "environ", MOST_ENVIRONMENT).split(b"\0"):
+        key, equals, value = item.partition(b"=")
+        if equals and key.startswith(b"OPENSSL_"):
+            found.setdefault(key, value)
+    return found
+
+
+def mapped(entry: int, name: str) -> Mapped:
+    """The numbers that its user namespace knows, as this process calls them."""
+    try:
+        lines = [line.split() for line in read_entry(entry, name).splitlines()]
+    except FileNotFoundError:
+        return (range(1 << 32),)  # a kernel without user namespaces
+    if not all(len(line) == 3 and all(field.isdigit() for field in line) for line in lines):
+        raise UnreadableError(f"its /proc/PID/{name} cannot be understood")
+    return tuple(range(int(first), int(first) + int(count)) for _, first, count in lines)
+
+
+def real_user_of(entry: int) -> int:
+    found = re.search(rb"^Uid:\t(\d+)\t", read_entry(entry, "status"), re.MULTILINE)
+    if found is None:
+        raise UnreadableError("its /proc/PID/status cannot be understood")
+    return int(found[1])
+
+
+def is_killed(entry: int) -> bool:
+    """By a SIGKILL that has not ended it yet: a zombie has ended, though nobody has waited for it."""
+    if state_and_parent(entry)[0] in "ZX":
+        return False
+    pending = re.findall(rb"^(?:Sig|Shd)Pnd:\t([0-9a-f]{1,16})$", read_entry(entry, "status"), re.MULTILINE)
+    return any(int(mask, 16) >> (signal.SIGKILL - 1) & 1 for mask in pending)
+
+
+def user_of(entry: int) -> User:
+    pattern = rb"^(Uid|Gid|Groups|CapEff):[ \t]*([0-9a-f \t]*)$"
+    fields = dict(re.findall(pattern, read_entry(entry, "status"), re.MULTILINE))
+    numbers = (fields.get(key, b"").split() for key in (b"Uid", b"Gid", b"Groups"))
+    uids, gids, groups = ([int(n) for n in listed if n.isdigit()] for listed in numbers)
+    if len(uids) < 2 or len(gids) < 2:
+        raise UnreadableError("its /proc/PID/status cannot be understood")
+    overrides = int(fields.get(b"CapEff") or b"0", 16) & DAC_CAPABILITIES != 0
+    return User(uids[1], frozenset([gids[1], *groups]), overrides, mapped(entry, "uid_map"), mapped(entry, "gid_map"))
+
+
+def is_chrooted(entry: int) -> bool:
+    return os.readlink("root", dir_fd=entry) != "/"

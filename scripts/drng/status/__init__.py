@@ -1,0 +1,1 @@
+"""Living processes, and what this environment comes to: drng-status."""

@@ -1,0 +1,257 @@
+"""Whether the openssl.cnf that somebody names can be read, with all that it includes.
+
+libcrypto goes on in silence without a file that it cannot open, and serves random numbers by itself. Here the files are
+looked for as a process sees them: below its root directory, from its working directory. Nothing is opened that is not a
+regular file on an ordinary file system, and symbolic links do not lead out of the root.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .. import procfs
+from ..conf.meaning import folded, named_sections, undotted
+from ..conf.reading import ConfError, Opener, Sections, TooMuchError, UnreadableFileError, Walk, first_names
+from ..text import printable
+
+MOST_LINKS = 40
+
+# Values of "activate" by which some OpenSSL loads no provider.
+INACTIVE = ("0", "no", "off", "false")
+
+# f_type of file systems whose files are the kernel's own: to read one may take something away, as from /proc/kmsg.
+KERNELS_OWN = {
+    0x9FA0: "proc",
+    0x62656572: "sysfs",
+    0x64626720: "debugfs",
+    0x74726163: "tracefs",
+    0x73636673: "securityfs",
+    0x27E0EB: "cgroup",
+    0x63677270: "cgroup2",
+    0x1CD1: "devpts",
+    0x62656570: "configfs",
+    0x6165676C: "pstore",
+    0xDE5E81E4: "efivarfs",
+    0xCAFE4A11: "bpf",
+    0xF97CFF8C: "selinuxfs",
+    0x43415D53: "smackfs",
+    0x42494E4D: "binfmt_misc",
+    0x65735543: "fusectl",
+    0x7655821: "resctrl",
+    0x19800202: "mqueue",
+    0xABBA1974: "xenfs",
+    0x6E736673: "nsfs",
+}
+
+# More than any struct statfs has.
+STATFS_SIZE = 512
+
+O_LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True)
+class View:
+    """Where paths begin for a process: descriptors of its root and working directory; and what its environment says."""
+
+    root: int
+    cwd: int
+    user: procfs.User | None = None  # None: whoever asks
+    include_directory: str = ""
+    own: bool = False  # of the process that asks: what it may not read, it may not read
+    was_another: bool = False  # it may have read the file as another user, so that what this one may not says nothing
+
+
+def _refused(view: View, error: OSError) -> UnreadableFileError:
+    """The error in words, unless it only says that the one who asks is another than the one who reads."""
+    if isinstance(error, PermissionError) and not view.own:
+        raise error
+    return UnreadableFileError("there is no such file" if isinstance(error, FileNotFoundError) else error.strerror)
+
+
+def _not_allowed(view: View, words: str) -> Exception:
+    """That its user may not; none can tell what that means where it may have been another user."""
+    return PermissionError(words) if view.was_another else UnreadableFileError(words)
+
+
+# ---- Paths ----
+
+
+def _open_at(view: View, directory: int, name: str) -> int:
+    try:
+        return os.open(name, O_LOOK, dir_fd=directory)
+    except OSError as error:
+        raise _refused(view, error) from None
+
+
+def _descend(view: View, directory: int, name: str) -> int:
+    """The entry of that name, ".." being the root's own at the root."""
+    here, root = os.fstat(directory), os.fstat(view.root)
+    if not stat.S_ISDIR(here.st_mode):
+        raise UnreadableFileError("there is no such file")
+    if view.user is not None and not view.user.may(here, 1):
+        raise _not_allowed(view, "its user, as it is now, may not go there")
+    if name == ".." and os.path.samestat(here, root):
+        name = "."
+    return _open_at(view, directory, name)
+
+
+def locate(view: View, path: str) -> tuple[int, float]:
+    """
+    A descriptor of what the path leads to, for the caller to close, and when it came to be what is there: when it was
+    written, or was given its name, or a link on the way was made. A new owner or mode is no change.
+    """
+    todo = path.split("/")[::-1]
+    current = os.dup(view.root if path.startswith("/") else view.cwd)
+    links, changed, last = 0, 0.0, 0.0
+    try:
+        while todo:
+            name = todo.pop()
+            if name in ("", "."):
+                continue
+            found = _descend(view, current, name)
+            there = os.fstat(found)
+            named = min(there.st_ctime, os.fstat(current).st_mtime)
+            if not stat.S_ISLNK(there.st_mode):
+                last = max(there.st_mtime, named) if not stat.S_ISDIR(there.st_mode) else there.st_mtime
+                current, found = found, current
+                os.close(found)
+                continue
+            changed = max(changed, named)
+            target = os.readlink("", dir_fd=found)
+            os.close(found)
+            links += 1
+            if links > MOST_LINKS:
+                raise UnreadableFileError("too many symbolic links")
+            if target.startswith("/"):
+                os.close(current)
+                current = os.dup(view.root)
+            todo += target.split("/")[::-1]
+    except BaseException:
+        os.close(current)
+        raise
+    return current, max(changed, last)
+
+
+def is_kernels_own(descriptor: int) -> bool:
+    """Whether it lies on such a file system, or on one that cannot be told."""
+    facts = (ctypes.c_long * (STATFS_SIZE // ctypes.sizeof(ctypes.c_long)))()
+    if ctypes.CDLL(None).fstatfs(descriptor, ctypes.byref(facts)) != 0:
+        return True
+    return facts[0] & 0xFFFFFFFF in KERNELS_OWN
+
+
+def _read(view: View, descriptor: int, most: int) -> bytes:
+    """
+    What is in the file that an O_PATH descriptor stands for, and no more than one byte beyond the most; nothing where
+    it is a device, which may be meant, or a file of the kernel's own.
+    """
+    file = os.fstat(descriptor)
+    if stat.S_ISCHR(file.st_mode):
+        return b""
+    if not stat.S_ISREG(file.st_mode):
+        raise UnreadableFileError("it is a directory" if stat.S_ISDIR(file.st_mode) else "it is no regular file")
+    if view.user is not None and not view.user.may(file, 4):
+        raise _not_allowed(view, "its user, as it is now, may not read it")
+    if not view.own and is_kernels_own(descriptor):
+        return b""
+    try:
+        opened = os.open(f"/proc/self/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        raise  # it is /proc that is not there
+    except OSError as error:
+        raise _refused(view, error) from None
+    with os.fdopen(opened, "rb") as stream:
+        return stream.read(most + 1)
+
+
+# ---- Contents ----
+
+
+class ViewOpener(Opener):
+    """Files as the process sees them. What is larger than this is no openssl.cnf, and nothing is said of it."""
+
+    bytes, files, depth, names, line = 1 << 20, 64, 8, 4096, 1 << 14
+
+    def __init__(self, view: View, goes_on: bool) -> None:
+        super().__init__()
+        self.view, self.goes_on = view, goes_on
+        self.include_directory = view.include_directory
+        self.changed = 0.0  # when one of the files was changed last
+
+    def read(self, path: str, most: int, names: int) -> bytes | list[str]:
+        descriptor, changed = locate(self.view, path)
+        try:
+            self.changed = max(self.changed, changed)
+            if stat.S_ISDIR(os.fstat(descriptor).st_mode) and path != self.top:
+                try:
+                    return first_names(f"/proc/self/fd/{descriptor}", names + 1)
+                except OSError as error:
+                    raise _refused(self.view, error) from None
+            return _read(self.view, descriptor, most)
+        finally:
+            os.close(descriptor)
+
+    def go_on_without(self, path: str, error: Exception) -> None:
+        """As libcrypto does; whoever looks for the first problem has found it."""
+        if isinstance(error, OSError):
+            raise error
+        if not self.goes_on:
+            raise ConfError(f"{self.top} includes {path}: {error}")
+
+
+def plain_problem(view: View, path: str) -> str:
+    """Why libcrypto goes on without this file or one that it includes; "" where it need not, or where none can tell."""
+    if path == "" or "\0" in path:
+        return ""
+    try:
+        Walk(ViewOpener(view, goes_on=False)).go(path)
+    except UnreadableFileError as error:
+        return f"{path}: {error}"
+    except ConfError as error:
+        return str(error)
+    except (OSError, TooMuchError):
+        pass
+    return ""
+
+
+def problem(view: View, path: str) -> str:
+    """The same, fit to be shown."""
+    return printable(plain_problem(view, path))
+
+
+def _sections(view: View, path: str) -> tuple[Sections, float]:
+    """What is in the file as libcrypto goes through it, and when it was changed last; nothing where none can tell."""
+    opener = ViewOpener(view, goes_on=True)
+    try:
+        return Sections(Walk(opener).go(path).lines if path and "\0" not in path else []), opener.changed
+    except (OSError, TooMuchError, UnreadableFileError):
+        return Sections([]), 0.0
+
+
+def generator(view: View, path: str) -> str:
+    """What the file names as the generator, "" for nothing."""
+    conf, _ = _sections(view, path)
+    return folded(conf.section(named_sections(conf).random)).get("random", "")
+
+
+def drng_since(view: View, path: str) -> float:
+    """When the files that make libcrypto load drng were changed last; 0 where they do not, or where none can tell."""
+    conf, changed = _sections(view, path)
+    drng = undotted(conf.section(named_sections(conf).drng))
+    return changed if drng.get("activate", "0").lower() not in INACTIVE else 0.0
+
+
+@contextlib.contextmanager
+def own_view() -> Iterator[View]:
+    """The view of this process itself."""
+    root, cwd = os.open("/", O_LOOK), os.open(".", O_LOOK)
+    try:
+        yield View(root, cwd, None, os.environ.get("OPENSSL_CONF_INCLUDE", ""), own=True)
+    finally:
+        os.close(root)
+        os.close(cwd)

@@ -1,0 +1,355 @@
+"""What OpenSSL's random numbers resolve to under this environment's openssl.cnf.
+
+A child process loads libcrypto, draws from it as any program does, and asks it who served: the same libcrypto, the same
+openssl.cnf and the same environment variables give the same answer to the program they are meant for. What openssl.cnf
+names may hang or crash whoever loads it, so it is a child of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from typing import Any
+
+from .. import aside, procfs
+from ..conf import meaning, reading
+from ..instructions import HAS_VERDICT, INSTRUCTIONS, NO_VERDICT, WORDS
+from ..terminal import Failure
+from ..text import printable, printable_all
+from . import clones, config_file, inspection, needed
+
+# A program that has not started by then does not count as one that works.
+SECONDS = 60.0
+
+# Those that have providers, and one to say that it has none. By name: ctypes.util would ask gcc where they are.
+LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4", "libcrypto.so", "libcrypto.so.1.1")
+
+# OSSL_PARAM types, from openssl/core.h; OPENSSL_INFO_CPU_SETTINGS, from openssl/crypto.h.
+UTF8_PTR = 6
+CPU_SETTINGS = 1008
+
+# From openssl/crypto.h.
+INIT_LOAD_CONFIG = 0x40
+
+# Bytes that no generator has ready from an earlier request.
+MORE_THAN_ANYONE_KEEPS = 1 << 16
+
+# The provider's words, in "disabled-reason".
+ABSENT = "not in this CPU"
+
+
+class EnvironmentUnknownError(Failure):
+    """What serves under this environment cannot be found out."""
+
+
+class Param(ctypes.Structure):
+    """OSSL_PARAM."""
+
+    _fields_ = [
+        ("key", ctypes.c_char_p),
+        ("data_type", ctypes.c_uint),
+        ("data", ctypes.c_void_p),
+        ("data_size", ctypes.c_size_t),
+        ("return_size", ctypes.c_size_t),
+    ]
+
+
+def openssl_in_path() -> str | None:
+    """The command that PATH names; PATH's relative folders are the caller's, and not looked into."""
+    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(":") if os.path.isabs(folder)]
+    return shutil.which("openssl", path=":".join(folders)) if folders else None
+
+
+def load_libcrypto() -> ctypes.CDLL:
+    """That of the openssl in PATH, or else the first that is installed."""
+    program = openssl_in_path()
+    own = needed.libcrypto_of(program) if program else None
+    for name in (own, *LIBRARIES) if own else LIBRARIES:
+        try:
+            return ctypes.CDLL(name)
+        except OSError:
+            continue
+    raise OSError("libcrypto is not installed")
+
+
+class Libcrypto:
+    """The few functions of libcrypto that are needed here."""
+
+    def __init__(self) -> None:
+        self.lib = load_libcrypto()
+        if not hasattr(self.lib, "OSSL_PROVIDER_load"):
+            raise OSError(f"{self.lib._name} is older than OpenSSL 3.0 and has no providers")
+        for function, result in {
+            "OpenSSL_version": ctypes.c_char_p,
+            "OPENSSL_info": ctypes.c_char_p,
+            "CONF_get1_default_config_file": ctypes.c_void_p,
+            "RAND_get0_primary": ctypes.c_void_p,
+            "RAND_get0_public": ctypes.c_void_p,
+            "RAND_get0_private": ctypes.c_void_p,
+            "EVP_RAND_CTX_get0_rand": ctypes.c_void_p,
+            "EVP_RAND_fetch": ctypes.c_void_p,
+            "EVP_RAND_get0_name": ctypes.c_char_p,
+            "EVP_RAND_get0_provider": ctypes.c_void_p,
+            "OSSL_PROVIDER_get0_name": ctypes.c_char_p,
+            "OSSL_PROVIDER_load": ctypes.c_void_p,
+            "OSSL_PROVIDER_gettable_params": ctypes.POINTER(Param),
+            "ERR_get_error": ctypes.c_ulong,
+        }.items():
+            getattr(self.lib, function).restype = result
+
+    def warnings(self) -> list[str]:
+        """Where this may not be the libcrypto that the openssl command has."""
+        program = openssl_in_path()
+        if program is None:
+            return []
+        own = needed.libcrypto_of(program)
+        if own is None:
+            return [f"{program} has no shared libcrypto; {self.lib._name} was examined in its place"]
+        return [] if own == self.lib._name else [f"{own} of {program} cannot be loaded; {self.lib._name} was examined"]
+
+    def version(self) -> str:
+        return os.fsdecode(self.lib.OpenSSL_version(0))
+
+    def config_file(self) -> str:
+        raw = ctypes.c_void_p(self.lib.CONF_get1_default_config_file())
+        path = ctypes.cast(raw, ctypes.c_char_p).value or b""
+        self.lib.CRYPTO_free(raw, b"", 0)
+        return os.fsdecode(path)
+
+    def draw(self) -> bool:
+        """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
+        self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
+        self.errors()
+        buffer = ctypes.create_string_buffer(16)
+        return self.lib.RAND_bytes(buffer, len(buffer)) == 1
+
+    def errors(self) -> list[str]:
+        lines = []
+        buffer = ctypes.create_string_buffer(512)
+        while error := self.lib.ERR_get_error():
+            self.lib.ERR_error_string_n(ctypes.c_ulong(error), buffer, ctypes.c_size_t(len(buffer)))
+            lines.append(os.fsdecode(buffer.value))
+        return lines
+
+    def _algorithm(self, algorithm: ctypes.c_void_p) -> dict[str, str]:
+        provider = ctypes.c_void_p(self.lib.EVP_RAND_get0_provider(algorithm))
+        return {
+            "name": os.fsdecode(self.lib.EVP_RAND_get0_name(algorithm)),
+            "provider": os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(provider)),
+        }
+
+    def generator(self, role: str) -> dict[str, str] | None:
+        """Name and provider of libcrypto's primary, public or private generator."""
+        context = getattr(self.lib, f"RAND_get0_{role}")(None)
+        if not context:
+            return None
+        return self._algorithm(ctypes.c_void_p(self.lib.EVP_RAND_CTX_get0_rand(ctypes.c_void_p(context))))
+
+    def seed_source(self, name: str, query: str) -> dict[str, str] | None:
+        """What libcrypto finds when it looks for the seed source; None: it reads the system's bytes itself."""
+        algorithm = ctypes.c_void_p(self.lib.EVP_RAND_fetch(None, os.fsencode(name), os.fsencode(query) or None))
+        if not algorithm:
+            self.errors()
+            return None
+        found = self._algorithm(algorithm)
+        self.lib.EVP_RAND_free(algorithm)
+        return found
+
+    def override(self) -> str | None:
+        """An ENGINE or a RAND_METHOD outranks every provider."""
+        if not hasattr(self.lib, "RAND_get_rand_method"):
+            return None
+        if hasattr(self.lib, "ENGINE_get_default_RAND"):
+            self.lib.ENGINE_get_default_RAND.restype = ctypes.c_void_p
+            self.lib.ENGINE_get_id.restype = ctypes.c_char_p
+            engine = ctypes.c_void_p(self.lib.ENGINE_get_default_RAND())
+            if engine:
+                return f"ENGINE {os.fsdecode(self.lib.ENGINE_get_id(engine))}"
+        self.lib.RAND_get_rand_method.restype = ctypes.c_void_p
+        self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
+        return None if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
+
+    def passed_by(self) -> str | None:
+        """Who serves RAND_bytes where drng, though it is loaded, does not count the request.
+
+        OpenSSL 3.5 and later hand it to a provider of the name "fips", whatever the generators are.
+        """
+        before = self.provider_params("drng")
+        buffer = ctypes.create_string_buffer(MORE_THAN_ANYONE_KEEPS)
+        drawn = before is not None and self.lib.RAND_bytes(buffer, len(buffer)) == 1
+        if not drawn or self.provider_params("drng") != before:
+            return None
+        return "the fips provider" if self.lib.OSSL_PROVIDER_available(None, b"fips") == 1 else "another provider"
+
+    def provider_params(self, name: str) -> dict[str, Any] | None:
+        """Every parameter that an active provider answers, or None where it is not active."""
+        if self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) != 1:
+            return None
+        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))
+        known = self.lib.OSSL_PROVIDER_gettable_params(provider)
+        answer: dict[str, Any] = {}
+        index = 0
+        while known and known[index].key:
+            value = self._param(provider, known[index])
+            if value is not None:
+                answer[os.fsdecode(known[index].key)] = value
+            index += 1
+        self.lib.OSSL_PROVIDER_unload(provider)
+        return answer
+
+    def _param(self, provider: ctypes.c_void_p, known: Param) -> str | int | None:
+        text = ctypes.c_char_p()
+        number = ctypes.c_uint64() if known.data_size != 4 else ctypes.c_uint32()
+        target = text if known.data_type == UTF8_PTR else number
+        params = (Param * 2)()
+        params[0] = Param(
+            known.key,
+            known.data_type,
+            ctypes.cast(ctypes.byref(target), ctypes.c_void_p),
+            0 if target is text else ctypes.sizeof(number),
+            ctypes.c_size_t(-1).value,
+        )
+        if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1:
+            return None
+        if known.data_type == UTF8_PTR:
+            return os.fsdecode(text.value) if text.value is not None else None
+        return number.value
+
+
+# ---- The CPU ----
+
+
+def capabilities(settings: str | None) -> list[int] | None:
+    """The first two words of "OPENSSL_ia32cap=0x...:0x..."."""
+    if not settings or not settings.startswith("OPENSSL_ia32cap="):
+        return None
+    words = settings.removeprefix("OPENSSL_ia32cap=").split()[0].split(":")
+    return [int(word, 16) for word in words[:2]] if len(words) >= 2 else None
+
+
+def settings_without_mask() -> str:
+    """What libcrypto says of the CPU in an environment without its mask, which it reads when it is loaded."""
+    os.environ.pop("OPENSSL_ia32cap", None)
+    info = load_libcrypto().OPENSSL_info
+    info.restype = ctypes.c_char_p
+    return os.fsdecode(info(CPU_SETTINGS) or b"")
+
+
+def unmasked_settings() -> str | None:
+    answer = aside.once(settings_without_mask, SECONDS)
+    return None if isinstance(answer, aside.Failure) else answer
+
+
+def config_without_variables() -> str:
+    """The openssl.cnf that libcrypto was built to read."""
+    os.environ.pop("OPENSSL_CONF", None)
+    return Libcrypto().config_file()
+
+
+def default_config() -> str:
+    """Empty where it cannot be found out."""
+    answer = aside.once(config_without_variables, SECONDS)
+    return "" if isinstance(answer, aside.Failure) else str(answer)
+
+
+def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
+    """drng's own words: they include its list of broken parts."""
+    if drng is None:
+        return "not loaded, so its verdict is not known"
+    prefix = f"{instruction.upper()}: "
+    reasons = [part for part in str(drng.get("disabled-reason", "")).split("; ") if part.startswith(prefix)]
+    return reasons[0].removeprefix(prefix) if reasons else "may serve"
+
+
+def bit_of(words: list[int] | None, place: tuple[int, int]) -> bool | None:
+    word, bit = place
+    return None if words is None else bool(words[word] >> bit & 1)
+
+
+def cpu(crypto: Libcrypto, drng: dict[str, Any] | None, unmasked: str | None) -> dict[str, Any]:
+    info = procfs.cpuinfo()
+    flags = info.get("flags", "").split()
+    masked = capabilities(os.fsdecode(crypto.lib.OPENSSL_info(CPU_SETTINGS) or b""))
+    whole = capabilities(unmasked)
+    mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
+    model = info.get("model name") or info.get("cpu") or "unknown"
+    verdict_problem = "" if info or not HAS_VERDICT else NO_VERDICT
+    answer: dict[str, Any] = {"model": model, "mask": mask, "verdict-problem": verdict_problem}
+    for name, place in INSTRUCTIONS.items():
+        said = verdict(name, drng)
+        in_cpu = bit_of(whole, place) if place else None if drng is None else said != ABSENT
+        answer[name] = {
+            "in-cpu": in_cpu,
+            "masked": bool(in_cpu and place and bit_of(masked, place) is False),
+            "kernel": name in flags if flags and place else None,
+            "drng": said,
+        }
+    return answer
+
+
+# ---- The configuration ----
+
+
+def configuration(path: str) -> dict[str, Any]:
+    """The file, the keys of its section for the generators, and what there is to warn of."""
+    with config_file.own_view() as view:
+        problem = config_file.plain_problem(view, path)
+    answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": []}
+    if os.path.isfile(path):
+        try:
+            conf = reading.Conf(path)
+            found = meaning.understand(conf)
+            answer["random"], answer["warnings"] = meaning.folded(conf.section(found.random)), found.warnings
+        except reading.ConfError as error:
+            answer["warnings"] = [str(error)]
+    elif problem:
+        answer["warnings"] = [f"{problem}; OpenSSL goes on without it"]
+    return answer
+
+
+def what_the_counters_add() -> dict[str, Any]:
+    """To the provider's parameters, of the process that this is."""
+    counters = inspection.own_counters()
+    return {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
+
+
+def look(unmasked: str | None) -> dict[str, Any]:
+    """In the process that this is."""
+    crypto = Libcrypto()
+    drawn = crypto.draw()
+    errors = crypto.errors()
+    conf = configuration(crypto.config_file())
+    random = conf["random"]
+    generators = {role: crypto.generator(role) for role in ("primary", "public", "private")}
+    drng = crypto.provider_params("drng")
+    # Where another provider's generator is in use, the roles say so.
+    passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
+    facts = None if drng is None else {**drng, **what_the_counters_add()}
+    if facts is not None and (generators["public"] or {}).get("name") == WORDS:
+        facts["active-source"] = WORDS.lower()
+    alike = clones.warning(facts or {})
+    answer = {
+        "openssl": crypto.version(),
+        "library": crypto.lib._name,
+        "config": conf["file"],
+        "config-problem": conf["problem"],
+        "warnings": [*crypto.warnings(), *conf["warnings"], *filter(None, [alike])],
+        "rand-bytes": drawn,
+        "errors": errors,
+        "override": crypto.override() or passed_by,
+        "random-provider": random.get("random_provider"),
+        "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
+        **generators,
+        "cpu": cpu(crypto, drng, unmasked),
+        "drng": facts,
+    }
+    return printable_all(answer)
+
+
+def collect() -> dict[str, Any]:
+    unmasked = unmasked_settings()
+    answer = aside.once(lambda: look(unmasked), SECONDS)
+    if isinstance(answer, aside.Failure):
+        raise EnvironmentUnknownError(printable(answer.reason))
+    return answer

@@ -1,0 +1,275 @@
+"""Looks at one process: what it uses, what drng counts in it, and what its openssl.cnf makes of it.
+
+One that cannot be read, or makes no sense, is one answer among the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .. import VERSION, procfs, systemd
+from ..conf.reading import UnreadableFileError
+from ..instructions import HAS_VERDICT, WORDS
+from ..procfs import HiddenError, TargetError, UnreadableError
+from ..text import printable
+from . import config_file
+from .answers import (
+    OLDER,
+    REPLACED,
+    UNKNOWN,
+    USES_DRNG,
+    USES_LIBCRYPTO,
+    USES_NEITHER,
+    Process,
+)
+from .elf import Image
+from .memory import Mappings, Memory, OlderError, OwnMemory, file_name, read_mappings
+from .services import Configuration
+from .states import is_seeded_by_others
+from .stats import NotOpenError, read_stats
+
+SYMBOL = "drng_counters"
+
+
+# ---- Its counters ----
+
+
+def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
+    """Of the module that begins there, and the addresses that it takes up."""
+    symbol = Image(memory, base).find(SYMBOL)
+    if symbol is None:
+        raise OlderError("it has loaded a drng.so without counters: another version of drng; restart it")
+
+    def read(offset: int, length: int) -> bytes:
+        if symbol.address + offset + length > symbol.module.stop:
+            raise UnreadableError("its counters lie outside its drng.so")
+        return memory.read(symbol.address + offset, length)
+
+    return read_stats(read), symbol.module
+
+
+def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], str]:
+    """Those of the first copy of drng that can be read, and what to say of the others."""
+    errors = []
+    for base in modules:
+        try:
+            counters, module = read_counters(memory, base)
+        except UnreadableError as error:
+            errors.append(error)
+            continue
+        copies = 1 + sum(other not in module for other in modules)
+        return counters, f"it has loaded drng {copies} times; these are the counters of one" if copies > 1 else ""
+    # Of a copy that is open more is known than of one that is not.
+    raise min(errors, key=lambda error: isinstance(error, NotOpenError))
+
+
+def is_older(version: str) -> bool:
+    """Than this program, which comes in one package with the module."""
+    numbers = [re.findall(r"\d+", text) if re.fullmatch(r"\d+(\.\d+)*", text) else [] for text in (version, VERSION)]
+    return bool(numbers[0]) and [int(n) for n in numbers[0]] < [int(n) for n in numbers[1]]
+
+
+def memory_of(pid: int, entry: int, where: str) -> Memory:
+    if pid == os.getpid():
+        return OwnMemory(pid, entry)
+    if procfs.shows_other_numbers():
+        raise UnreadableError(
+            f"its memory cannot be read from here: {procfs.PROC} shows the processes of another PID namespace; run "
+            "drng-status there"
+        )
+    return Memory(pid if where == "." else int(where.rpartition("/")[2]), entry)
+
+
+def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -> bool:
+    """Whether its counters could be read."""
+    try:
+        process.counters, process.message = first_counters(memory_of(process.pid, entry, where), maps.modules)
+        process.uses = USES_DRNG
+        process.restart = OLDER if is_older(process.counters["version"]) else ""
+    except NotOpenError as error:
+        # Without a libcrypto that could have loaded it, the module may be anything.
+        process.uses, process.message = USES_LIBCRYPTO if maps.libcrypto else UNKNOWN, str(error)
+    except UnreadableError as error:
+        older = "it runs an older drng, whose counters this drng-status does not read: restart it"
+        process.uses, process.message = UNKNOWN, older if maps.older else str(error)
+        process.restart = OLDER if maps.older or isinstance(error, OlderError) else ""
+    if maps.replaced:
+        process.restart = REPLACED
+    return process.uses == USES_DRNG
+
+
+def look_into(process: Process, entry: int, where: str) -> bool:
+    """Fills in what the process uses. False: it has a module whose counters could not be read, as while it loads it."""
+    with os.fdopen(procfs.open_entry(entry, f"{where}/maps"), "rb", buffering=1 << 16) as stream:
+        maps = read_mappings(stream)
+    if maps.modules:
+        return look_into_module(process, entry, where, maps)
+    if maps.libcrypto:
+        process.uses, process.message = USES_LIBCRYPTO, "it uses libcrypto without drng"
+    else:
+        process.uses = USES_NEITHER
+        process.message = "it has not loaded libcrypto (a statically linked libcrypto would not be seen)"
+    return True
+
+
+# ---- Its openssl.cnf ----
+
+
+@contextlib.contextmanager
+def view_of(entry: int, environment: dict[bytes, bytes], was_another: bool) -> Iterator[config_file.View]:
+    """Files as the process sees them, and with its rights: its user may name a file that only root should read."""
+    user = procfs.user_of(entry)
+    directory = os.fsdecode(environment.get(b"OPENSSL_CONF_INCLUDE", b""))
+    with contextlib.ExitStack() as stack:
+        root, cwd = (os.open(name, os.O_PATH | os.O_CLOEXEC, dir_fd=entry) for name in ("root", "cwd"))
+        stack.callback(os.close, root)
+        stack.callback(os.close, cwd)
+        yield config_file.View(root, cwd, user, directory, was_another=was_another)
+
+
+def look_at_config(process: Process, entry: int, configured: str | None = None) -> str | None:
+    """
+    OPENSSL_CONF, the service's where the process's own cannot be read; in the process, why libcrypto has not read what
+    it names.
+    """
+    config = None
+    with contextlib.suppress(OSError, UnreadableError):
+        environment = procfs.environment_of(entry)
+        path = environment.get(b"OPENSSL_CONF")
+        # A server that writes its title over its environment, as nginx does, has nothing left there.
+        config = os.fsdecode(path) if path is not None else configured or ""
+        process.config = printable(config)
+        # It read the file before it went into its chroot, so what is seen there says nothing.
+        if config and not procfs.is_chrooted(entry):
+            # One that has drng has read it, perhaps as another user than it is now.
+            with view_of(entry, environment, was_another=process.uses == USES_DRNG) as view:
+                process.config_problem = config_file.problem(view, config)
+    return config
+
+
+def look_for_drng(process: Process, entry: int, config: str | None, now: Configuration) -> None:
+    """Whether the process would load drng if it were started now, and since when."""
+    setting = now.units.get(process.unit)
+    path = setting.path if setting else config or now.default
+    with contextlib.suppress(OSError, UnreadableError):
+        # What is seen from within a chroot is not what it reads when it starts.
+        if path and not procfs.is_chrooted(entry):
+            environment = procfs.environment_of(entry)
+            with view_of(entry, environment, was_another=True) as view:
+                since = config_file.drng_since(view, path)
+            process.drng_since = max(since, setting.changed) if since and setting else since
+
+
+def look_for_generator(process: Process, entry: int, config: str | None, now: Configuration | None) -> None:
+    """Of a process that has drawn from drng without a seed of drng's: whether it is to draw words that take none."""
+    path = config or (now.default if now else "")
+    with contextlib.suppress(OSError, UnreadableError):
+        if path and not procfs.is_chrooted(entry):
+            with view_of(entry, procfs.environment_of(entry), was_another=True) as view:
+                process.words_alone = config_file.generator(view, path).upper() == WORDS
+    if process.words_alone:
+        process.counters["active-source"] = WORDS.lower()
+
+
+def explain_config(process: Process) -> None:
+    """Puts the problem into words, by what the process does in spite of it."""
+    said = f"OPENSSL_CONF names {process.config_problem}"
+    if process.config_problem == "":
+        return
+    if process.uses == USES_LIBCRYPTO:
+        process.message += f": {said}, so OpenSSL's own generator serves"
+    elif process.uses == USES_DRNG:
+        drawn = process.counters["requests"] > 0 or not process.counters["begun"]
+        consequence = "drng would not serve it if it started now" if drawn else "drng is loaded and serves nothing"
+        if not drawn:
+            process.counters["active-source"] = "none"
+        process.message = "; ".join(filter(None, (process.message, f"{said}: {consequence}")))
+
+
+def knows_no_verdict(entry: int) -> bool:
+    """
+    Whether its /proc is one without a cpuinfo. Where there is no /proc, it may have read it before it came there; and a
+    main thread that has ended before the others shows none.
+    """
+    with contextlib.suppress(OSError, UnreadableFileError), view_of(entry, {}, was_another=True) as view:
+        descriptor, _ = config_file.locate(view, "/proc")
+        try:
+            return config_file.is_kernels_own(descriptor) and not os.access("cpuinfo", os.F_OK, dir_fd=descriptor)
+        finally:
+            os.close(descriptor)
+    return False
+
+
+# ---- All of it ----
+
+
+def identify(process: Process, entry: int) -> None:
+    """Whose it is, as far as that may be known."""
+    with contextlib.suppress(OSError, UnreadableError, ValueError):
+        process.ticks = procfs.start_ticks(entry)
+        process.unit = systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
+        process.owner = procfs.owner_name(procfs.user_of(entry).uid)
+
+
+def look_at(pid: int, entry: int, configured: str | None = None, now: Configuration | None = None) -> Process:
+    process = Process(pid, procfs.name_of(entry), UNKNOWN)
+    identify(process, entry)
+    try:
+        where = procfs.living_thread(entry)
+        if where == "":
+            raise TargetError(
+                f"process {pid} ({process.name}) has ended: it is a zombie, whose parent has not waited for it"
+            )
+        process.parent = procfs.state_and_parent(entry)[1]
+        if not look_into(process, entry, where):
+            # It may have loaded or unloaded the module, or started another program, between two looks.
+            look_into(process, entry, where)
+        if process.uses in (USES_DRNG, USES_LIBCRYPTO):
+            with contextlib.suppress(OSError):
+                program = os.stat(f"{where}/exe", dir_fd=entry)
+                process.program = f"{program.st_dev}:{program.st_ino}"
+                path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
+                process.program_name = printable(file_name(path))
+            config = look_at_config(process, entry, configured)
+            process.no_verdict = process.uses == USES_DRNG and HAS_VERDICT and knows_no_verdict(entry)
+            if process.uses == USES_DRNG and is_seeded_by_others(process.counters):
+                look_for_generator(process, entry, config, now)
+            if process.uses == USES_LIBCRYPTO and now is not None:
+                look_for_drng(process, entry, config, now)
+            explain_config(process)
+    except PermissionError:
+        process.uses, process.message, process.hidden = UNKNOWN, procfs.who_may_read(entry), True
+    except (FileNotFoundError, ProcessLookupError):
+        raise
+    except (UnreadableError, OSError, ValueError) as error:
+        process.uses, process.message, process.hidden = UNKNOWN, printable(str(error)), True
+    return process
+
+
+def inspect(pid: int, configured: str | None = None, now: Configuration | None = None) -> Process:
+    """Whatever happens is said in the answer; a process that is not there is a TargetError."""
+    try:
+        entry = procfs.open_process(pid)
+    except HiddenError as error:
+        return Process(pid, "?", UNKNOWN, str(error), hidden=True)
+    try:
+        return look_at(pid, entry, configured, now)
+    except (FileNotFoundError, ProcessLookupError):
+        raise TargetError(f"process {pid} has ended") from None
+    finally:
+        os.close(entry)
+
+
+def own_counters() -> dict[str, Any]:
+    """Of the process that this is, whatever number it has in /proc; {} where they cannot be read."""
+    with contextlib.suppress(OSError, TargetError):
+        entry = os.open(procfs.PROC / "self", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            return look_at(os.getpid(), entry).counters
+        finally:
+            os.close(entry)
+    return {}

@@ -1,0 +1,362 @@
+"""How things are shown: tables and colours on a terminal, plain text elsewhere, and what monitoring reads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..instructions import INSTRUCTIONS, NO_VERDICT, WORDS
+from ..terminal import GREEN, RED, YELLOW, Row, on_terminal, print_rows, print_table
+from . import clones
+from .answers import REBOOT, SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
+from .states import (
+    AT_REBOOT,
+    CANNOT_TELL,
+    FAILED,
+    FALLBACK,
+    HARDWARE,
+    IDLE,
+    IN_FALLBACK,
+    MOST_SAID,
+    NEEDS_RESTART,
+    NOT_IN_USE,
+    SEEDED_BY_OTHERS,
+    SERVED,
+    SERVED_NOTHING,
+    WITHOUT,
+    WORDS_ALONE,
+    WORST_LAST,
+    check_process,
+    first_of,
+    has_drawn,
+    is_seeded_by_others,
+    restart_text,
+    seeds,
+    source_status,
+    state_of,
+    worse,
+)
+from .stats import LOCKED
+
+SOURCES = {**dict.fromkeys(INSTRUCTIONS, GREEN), "fallback": YELLOW}
+OF_STATES = {SERVED: GREEN, IN_FALLBACK: YELLOW, NEEDS_RESTART: YELLOW, AT_REBOOT: YELLOW, FAILED: RED, WITHOUT: RED}
+BAD = {("RAND_bytes", "fails"), ("drng", "not loaded"), ("status", "failed")}
+
+
+def colour_of(key: str, value: str) -> str | None:
+    """Of a row, or of a cell in a column of that name."""
+    if key in ("active-source", "SOURCE"):
+        return SOURCES.get(value, RED)
+    if key in ("state", "STATE"):
+        return OF_STATES.get(value)
+    if key in ("not read", "error", "override") or (key, value) in BAD:
+        return RED
+    if key == "FAILED" or key.endswith("-failures"):
+        return RED if value.strip("0-") else None
+    return YELLOW if key == "memory" and value != LOCKED else None
+
+
+# By how much two clocks may differ, and the last second that has a date of four digits in every time zone.
+LATER, LAST_DATE = 60, 253402214400
+
+
+def ago(seconds: int) -> str:
+    """A time, from now; 0 is never."""
+    if seconds == 0:
+        return "never"
+    age = int(time.time()) - seconds
+    if age < -LATER:
+        return "in the future"
+    age = max(0, age)
+    for unit, length in (("d", 86400), ("h", 3600), ("min", 60)):
+        if age >= 2 * length:
+            return f"{age // length} {unit} ago"
+    return f"{age} s ago"
+
+
+def moment(seconds: int) -> str:
+    if seconds == 0:
+        return "never"
+    if seconds > LAST_DATE:
+        return f"{seconds} s after 1970, which is no date"
+    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(seconds))} ({ago(seconds)})"
+
+
+def yes(value: bool | None) -> str:
+    return "unknown" if value is None else "yes" if value else "no"
+
+
+# Facts that stand behind others, in their rows.
+BEHIND = {"clone-protection": "clone-reason"}
+
+
+def fact_rows(facts: dict[str, Any], *hidden: str) -> list[Row]:
+    """Counters, or the provider's parameters, each with what stands behind it."""
+    rows = []
+    for key, value in facts.items():
+        if key in (*hidden, *BEHIND.values()) or value == "":
+            continue
+        if facts.get(BEHIND.get(key, "")):
+            rows.append((key, f"{value}: {facts[BEHIND[key]]}"))
+        elif key in ("loaded", "last-seed"):
+            rows.append((key, moment(value)))
+        elif key == "status":
+            rows.append((key, "healthy" if value else "failed"))
+        else:
+            rows.append((key, yes(value) if key == "virtual-machine" else str(value)))
+    return rows
+
+
+# ---- The environment ----
+
+
+def describe(generator: dict[str, str] | None) -> str:
+    return f"{generator['name']} of provider {generator['provider']}" if generator else "none"
+
+
+def instruction_row(name: str, cpu: dict[str, Any]) -> Row:
+    facts = cpu[name]
+    mask = ", masked by OPENSSL_ia32cap" if facts["masked"] else ""
+    return name, f"in the CPU: {yes(facts['in-cpu'])}{mask}, in the kernel's flags: {yes(facts['kernel'])}; " + (
+        f"drng: {facts['drng']}"
+    )
+
+
+def environment_rows(status: dict[str, Any]) -> list[Row]:
+    rows = [("OpenSSL", status["openssl"]), ("config", status["config"])]
+    if status["config-problem"]:
+        rows.append(("not read", status["config-problem"]))
+    rows.append(("seed", describe(status["seed"]) if status["seed"] else "the operating system, through no provider"))
+    rows += [(role, describe(status[role])) for role in ("primary", "public", "private")]
+    if status["random-provider"]:
+        rows.append(("random_provider", f"{status['random_provider']} (OpenSSL 3.5 and later)"))
+    if status["override"]:
+        rows.append(("override", f"{status['override']} outranks every provider"))
+    rows.append(("RAND_bytes", "works" if status["rand-bytes"] else "fails"))
+    rows += [("error", line) for line in status["errors"]]
+    cpu = status["cpu"]
+    rows += [("CPU", cpu["model"]), ("OPENSSL_ia32cap", cpu["mask"] or "not set")]
+    rows += [("kernel", cpu["verdict-problem"])] if cpu["verdict-problem"] else []
+    rows += [instruction_row(name, cpu) for name in INSTRUCTIONS]
+    if status["drng"] is None:
+        rows.append(("drng", "not loaded"))
+    else:
+        rows += fact_rows(status["drng"], "name")
+    return rows
+
+
+# ---- Processes ----
+
+COLUMNS = ("PID", "NAME", "SOURCE", "STATE", "SEEDS", "FAILED", "RESEEDS", "REQUESTS", "BYTES", "LAST SEED")
+
+
+def explanation(process: Process) -> str:
+    """Why that serves which serves."""
+    parts = [process.message]
+    if process.uses == USES_DRNG and not process.counters["begun"]:
+        parts.append("it was forked and has drawn nothing yet")
+    elif process.uses == USES_DRNG:
+        if process.counters["active-source"] != "none" and not has_drawn(process):
+            parts.append(SERVED_NOTHING)
+        if is_seeded_by_others(process.counters):
+            parts.append(WORDS_ALONE if process.words_alone else SEEDED_BY_OTHERS)
+        parts.append(str(process.counters["disabled-reason"]))
+    return "; ".join(filter(None, parts))
+
+
+def remark(process: Process) -> str:
+    """What the numbers do not say."""
+    no_verdict = NO_VERDICT if process.no_verdict else ""
+    parts = (explanation(process), restart_text(process), clones.warning(process.counters), no_verdict)
+    return "; ".join(filter(None, parts))
+
+
+def table_line(process: Process) -> tuple[str, ...]:
+    c = process.counters
+    if not c:
+        return (str(process.pid), process.name, process.uses, state_of(process) or "-", *("-" for _ in COLUMNS[4:]))
+    failed = c["seed-failures"] + c["health-failures"]
+    numbers = (seeds(c), failed, c["reseeds"], c["requests"], c["bytes"])
+    state = state_of(process)
+    return (str(process.pid), process.name, c["active-source"], state, *map(str, numbers), ago(c["last-seed"]))
+
+
+def show_table(processes: Sequence[Process]) -> None:
+    print_table([COLUMNS, *map(table_line, processes)], colour_of)
+    for process in processes:
+        if note := remark(process):
+            print(f"{process.pid} {process.name}: {note}")
+
+
+def process_rows(process: Process) -> list[Row]:
+    rows = [("process", f"{process.pid} {process.name}"), ("unit", process.unit), ("owner", process.owner)]
+    rows += [("uses", process.uses), ("state", state_of(process) or "-")]
+    if note := remark(process):
+        rows.append(("remark", note))
+    return rows + fact_rows(process.counters, "begun", "disabled-reason")
+
+
+def print_processes(processes: Sequence[Process], long: bool = False) -> None:
+    if on_terminal() and len(processes) != 1 and not long:
+        show_table(processes)
+        return
+    for number, process in enumerate(processes):
+        if number > 0:
+            print()
+        print_rows(process_rows(process), colour_of)
+
+
+def process_json(process: Process) -> dict[str, Any]:
+    return {
+        "pid": process.pid,
+        "name": process.name,
+        "unit": process.unit,
+        "owner": process.owner,
+        "uses": process.uses,
+        "state": state_of(process),
+        "restart": process.restart,
+        "message": remark(process),
+        **process.counters,
+    }
+
+
+# ---- --check ----
+
+
+def warned(result: int, warning: str) -> int:
+    """What monitoring takes for a warning is the status of the fallback."""
+    return FALLBACK if result == HARDWARE and warning else result
+
+
+def check_environment(status: dict[str, Any]) -> tuple[int, str]:
+    if not status["rand-bytes"]:
+        return NOT_IN_USE, f"RAND_bytes fails: {'; '.join(status['errors']) or 'without a reason'}"
+    if status["override"]:
+        return NOT_IN_USE, f"{status['override']} outranks every provider"
+    roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
+    if status["drng"] is None or roles:
+        others = f": {', '.join(roles)} generator of another provider" if roles else ""
+        problem = f"; {status['config-problem']}" if status["config-problem"] else ""
+        return NOT_IN_USE, f"drng is not in use{others}{problem}"
+    source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
+    words_alone = status["public"]["name"] == WORDS
+    result = source_status(source)
+    alike = clones.warning(status["drng"])
+    if result == HARDWARE and not words_alone and is_seeded_by_others(status["drng"]):
+        return FALLBACK, "; ".join(filter(None, (SEEDED_BY_OTHERS, alike)))
+    words = {
+        HARDWARE: WORDS_ALONE if words_alone else f"hardware serves: {source}",
+        FALLBACK: "the fallback serves",
+    }.get(result, "nothing serves")
+    return warned(result, alike), "; ".join(filter(None, (words, reason, alike, status["cpu"]["verdict-problem"])))
+
+
+def names_of(processes: Sequence[Process]) -> str:
+    """The first five."""
+    names = ", ".join(f"{process.pid} {process.name}" for process in processes[:MOST_SAID])
+    return names + (", ..." if len(processes) > MOST_SAID else "")
+
+
+def left_out(processes: Sequence[Process]) -> str:
+    """Those that do not count, though they use libcrypto without drng."""
+    masters = names_of([process for process in processes if process.uses == SUPERVISES])
+    return f"; left out, since its children serve: {masters}" if masters else ""
+
+
+def each_with_its_processes(processes: Sequence[Process], warning_of: Callable[[Process], str]) -> str:
+    """The warnings, each with those that it is of."""
+    groups: dict[str, list[Process]] = {}
+    for process in processes:
+        if warning := warning_of(process):
+            groups.setdefault(warning, []).append(process)
+    warnings = [f"{names_of(members)}: {warning}" for warning, members in sorted(groups.items())]
+    return f"; {first_of(warnings)}" if warnings else ""
+
+
+def warnings_of(processes: Sequence[Process]) -> str:
+    """Of what does not decide who serves."""
+    alike = each_with_its_processes(processes, lambda process: clones.warning(process.counters))
+    others = [process for process in processes if process.restart != REBOOT]
+    return alike + each_with_its_processes(others, restart_text)
+
+
+def told_besides(processes: Sequence[Process]) -> str:
+    """Of which nobody need be warned: that waits for the next reboot, or drng has done without it."""
+    later = names_of([process for process in processes if process.restart == REBOOT])
+    blind = names_of([process for process in processes if process.no_verdict])
+    return (f"; at the next reboot: {later}" if later else "") + (f"; {blind}: {NO_VERDICT}" if blind else "")
+
+
+def judge(processes: Sequence[Process]) -> tuple[int, str]:
+    """By who serves."""
+    if not processes:
+        return NOT_IN_USE, "no process uses drng"
+    judged = [(check_process(process), process) for process in processes]
+    results = [(result, process) for result, process in judged if result is not None]
+    if not results:
+        return NOT_IN_USE, f"drng is not in use: no libcrypto in {names_of(processes)}"
+    worst = max((result for result, _ in results), key=WORST_LAST.index)
+    bad = [process for result, process in results if result == worst]
+    names, left = names_of(bad), left_out(processes)
+    if worst == IDLE:
+        return (
+            CANNOT_TELL,
+            f"{SERVED_NOTHING}: {names}; OpenSSL's own generator serves where openssl.cnf has no random ={left}",
+        )
+    if worst == HARDWARE:
+        sources = sorted({process.counters["active-source"] for process in bad})
+        idle = sum(result == IDLE for result, _ in results)
+        nothing = f"; {idle} of them drew nothing so far" if idle else ""
+        nothing += f"; {WORDS_ALONE}" if any(process.words_alone for process in bad) else ""
+        return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}{left}"
+    words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
+    reasons = first_of(sorted({explanation(process) for process in bad} - {""}))
+    return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "") + left
+
+
+def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
+    result, line = judge(processes)
+    warnings = warnings_of(processes)
+    return warned(result, warnings), line + warnings + told_besides(processes)
+
+
+def check_users(processes: Sequence[Process]) -> tuple[int, str]:
+    """By those that use drng; the others would if they were restarted, which is a warning."""
+    users = [process for process in processes if process.uses != USES_LIBCRYPTO]
+    if not users:
+        return check_processes(processes)
+    result, line = judge(users)
+    warnings = warnings_of(processes)
+    return warned(result, warnings), line + warnings + told_besides(processes)
+
+
+def unseen(processes: Sequence[Process]) -> list[str]:
+    """Those that could not be looked at, with the reasons, of which there may be one for each user."""
+    reasons: dict[str, list[Process]] = {}
+    for process in processes:
+        if process.hidden:
+            reasons.setdefault(process.message, []).append(process)
+    lines = [
+        f"processes that could not be looked at: {len(members)} ({names_of(members)}): {reason}"
+        for reason, members in sorted(reasons.items())
+    ]
+    more = [f"and {len(lines) - MOST_SAID} more reasons"] if len(lines) > MOST_SAID else []
+    return lines[:MOST_SAID] + more
+
+
+def check_all(processes: Sequence[Process]) -> tuple[int, str]:
+    """
+    Of everybody's processes. Those that cannot be looked at need not have anything to do with drng, so they are counted
+    and decide nothing, unless there are no others. One for which the time did not suffice may be any process.
+    """
+    seen = [process for process in processes if not process.hidden]
+    hidden = len(processes) - len(seen)
+    if hidden == 0:
+        return check_users(seen)
+    missed = sum(process.missed for process in processes)
+    unseen = f"processes that could not be looked at: {hidden}" + (f", {missed} for lack of time" if missed else "")
+    if not seen:
+        return CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
+    result, line = check_users(seen)
+    return worse(result, CANNOT_TELL if missed else HARDWARE), f"{line}; {unseen}"

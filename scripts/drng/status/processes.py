@@ -1,0 +1,176 @@
+"""Many processes: each is looked at in its time, and some things are told only by the others."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from .. import aside, procfs
+from ..procfs import HiddenError, TargetError, UnreadableError
+from ..text import printable
+from . import inspection
+from .answers import (
+    CONFIGURATION,
+    REBOOT,
+    SUPERVISES,
+    UNKNOWN,
+    USES_DRNG,
+    USES_LIBCRYPTO,
+    USES_NEITHER,
+    Process,
+)
+from .services import Configuration
+
+HAPROXY = "haproxy"
+
+# What a child calls itself while it looks at a process, for ps and for later runs: 15 characters at the most.
+LOOKS = re.compile(r"look at ([0-9]{1,7})")
+PR_SET_NAME = 15
+
+# For what a process has made to be looked at: its mappings, its environment and its openssl.cnf.
+ROOM = 128 << 20
+
+
+def inspect_aside(pid: int, configured: str | None, now: Configuration | None) -> dict[str, Any]:
+    ctypes.CDLL(None).prctl(PR_SET_NAME, f"look at {pid}".encode())
+    try:
+        return asdict(inspection.inspect(pid, configured, now))
+    except TargetError as error:
+        return {"ended": str(error)}
+
+
+def payer(pid: int) -> int | None:
+    """
+    Whose share of the time it takes: the user who has started it, which not even a program with the set-user-ID bit
+    changes. None for all users together who have no account, since one user may have thousands of such numbers.
+    """
+    with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
+        entry = procfs.open_process(pid)
+        try:
+            uid = procfs.real_user_of(entry)
+        finally:
+            os.close(entry)
+        return uid if procfs.account(uid) else None
+    return None
+
+
+def not_looked_at(pid: int, failure: aside.Failure) -> Process | TargetError:
+    """What its user cannot keep anybody from reading, its name, unit and owner, and why there is no more."""
+    missed = failure.reason == aside.OUT_OF_TIME
+    message = failure.reason if missed else f"it cannot be looked at: {failure.reason}"
+    process = Process(pid, "?", UNKNOWN, printable(message), hidden=True, missed=missed)
+    try:
+        entry = procfs.open_process(pid)
+    except HiddenError:
+        return process
+    except TargetError as error:
+        return error
+    try:
+        process.name = procfs.name_of(entry)
+        inspection.identify(process, entry)
+    finally:
+        os.close(entry)
+    return process
+
+
+def inspect_each(
+    pids: list[int], configured: str | None = None, now: Configuration | None = None
+) -> list[Process | TargetError]:
+    """In other processes, since looking may hang; see aside.py."""
+    work = partial(inspect_aside, configured=configured, now=now)
+    found: dict[int, Process | TargetError] = {}
+    before = [int(pid) for pid in procfs.unended(LOOKS)]
+    try:
+        for pid, answer in aside.each(
+            pids, work, altogether=aside.ALTOGETHER, owner_of=payer, room=ROOM, unended=before
+        ):
+            if isinstance(answer, aside.Failure):
+                found[pid] = not_looked_at(pid, answer)
+            else:
+                found[pid] = TargetError(answer["ended"]) if "ended" in answer else Process(**answer)
+    except aside.UnendedError as error:
+        named = ", ".join(str(pid) for pid in sorted(set(error.items)))
+        raise TargetError(
+            f"looking at {named} cannot be ended, since memory of theirs lies in a file that its file system does not "
+            "give: end these processes, or who serves that file system (as root: umount -f), and try again"
+        ) from None
+    return [found[pid] for pid in pids]
+
+
+def mark_supervisors(found: list[Process]) -> None:
+    """
+    HAProxy's master, where HAProxy's configuration and not openssl.cnf loads drng: it serves nobody, and the workers
+    that do have drng. One with an openssl.cnf of its own is to have drng by that, and is not excused; nor is any other
+    program, whose parent may well serve.
+    """
+    for process in found:
+        if process.uses != USES_LIBCRYPTO or process.config != "" or process.program_name != HAPROXY:
+            continue
+        workers = [other for other in found if other.parent == process.pid and other.program == process.program]
+        if workers and all(worker.uses == USES_DRNG for worker in workers):
+            process.uses, process.message = SUPERVISES, "it has not loaded drng, and serves nobody: its children serve"
+
+
+def first_ticks(process: Process, others: dict[int, Process]) -> int:
+    """When the program was started that it is, or is a forked child of."""
+    seen = {process.pid}
+    while (
+        process.program
+        and (parent := others.get(process.parent)) is not None
+        and parent.program == process.program
+        and parent.pid not in seen
+    ):
+        process = parent
+        seen.add(process.pid)
+    return process.ticks
+
+
+def mark_restarts(found: list[Process], now: Configuration | None) -> None:
+    """Those that would have drng if they had been started later, and those that nobody can restart by themselves."""
+    fixed = {"init.scope"} | (now.fixed if now else frozenset())
+    others = {process.pid: process for process in found}
+    for process in found:
+        if process.uses == USES_LIBCRYPTO and not process.restart and process.drng_since:
+            ticks = first_ticks(process, others)
+            if ticks and procfs.started_at(ticks) < process.drng_since:
+                process.restart = CONFIGURATION
+        if process.restart and (process.pid == 1 or process.unit in fixed):
+            process.restart = REBOOT
+
+
+def marked(found: list[Process], now: Configuration | None) -> list[Process]:
+    """With what only the others tell of each."""
+    mark_supervisors(found)
+    mark_restarts(found, now)
+    return found
+
+
+def inspect_all(pids: list[int], configured: str | None = None, now: Configuration | None = None) -> list[Process]:
+    """Those that have not ended meanwhile."""
+    return marked([process for process in inspect_each(pids, configured, now) if isinstance(process, Process)], now)
+
+
+def inspect_family(pid: int, now: Configuration | None = None) -> list[Process]:
+    """The process, which must be there, and all its descendants."""
+    if pid <= 0:
+        raise TargetError(f"there is no process {pid}")
+    first, *others = inspect_each(procfs.family(pid), now=now)
+    if isinstance(first, TargetError):
+        raise first
+    return marked([first, *(process for process in others if isinstance(process, Process))], now)
+
+
+def everybody(now: Configuration | None = None) -> list[Process]:
+    """All that have libcrypto, and all of which that cannot be told."""
+    # There is always a process 1: where /proc does not show it, it does not show others either.
+    return [process for process in inspect_all(sorted({1, *procfs.numbers()}), now=now) if process.uses != USES_NEITHER]
+
+
+def concerned(found: list[Process]) -> list[Process]:
+    """Those that use drng, may use it, or would use it if they were restarted."""
+    return [process for process in found if process.uses in (USES_DRNG, UNKNOWN) or process.restart]

@@ -1,0 +1,122 @@
+"""Services, as systemd knows them: their processes, and the OPENSSL_CONF that they are given."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import aside, procfs, systemd
+from ..conf.reading import UnreadableFileError
+from ..procfs import TargetError
+from ..terminal import Failure
+from ..text import printable
+from . import config_file
+
+CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/systemd"))
+
+NAME = re.compile(r"[A-Za-z0-9:_.\\@-]{1,255}")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """OPENSSL_CONF as systemd would set it at the next start, and when the unit's files were last changed."""
+
+    path: str
+    changed: float
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """Where openssl.cnf is for a program that starts now: the default, and what units have in its place."""
+
+    default: str = ""
+    units: dict[str, Setting] = field(default_factory=dict)
+    fixed: frozenset[str] = frozenset()  # units that systemd does not stop
+
+
+def show(service: str, names: str, seconds: float = 30) -> str:
+    """The properties of these names, as systemctl prints them."""
+    if not systemd.is_running():
+        raise TargetError("systemd does not run here, so services have no names: use --pid")
+    try:
+        return systemd.systemctl("show", f"--property={names}", "--", service, seconds=seconds)
+    except Failure as error:
+        raise TargetError(f"systemctl gives no answer about {service}: {printable(str(error))}") from None
+
+
+def properties(service: str) -> dict[str, str]:
+    if not NAME.fullmatch(service) or service.startswith("-"):
+        raise TargetError(f"'{printable(service)}' is not the name of a service")
+    return dict(systemd.properties(show(service, "LoadState,MainPID,ControlGroup,Environment")))
+
+
+def cgroup_members(group: str) -> list[int]:
+    """Of the group and all below it; their users may nest groups as deep as they like."""
+    for root in CGROUPS:
+        members: set[int] = set()
+        folders = [root / group.lstrip("/")]
+        while folders:
+            folder = folders.pop()
+            with contextlib.suppress(OSError):
+                folders += [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
+                # 0 stands for one of another pid namespace.
+                members |= {int(pid) for pid in (folder / "cgroup.procs").read_text("ascii").split()} - {0}
+        if members:
+            return sorted(members)
+    return []
+
+
+def openssl_conf(environment: str) -> str | None:
+    """The value of OPENSSL_CONF in systemd's list."""
+    found = [word.partition("=")[2] for word in systemd.words(environment) if word.startswith("OPENSSL_CONF=")]
+    return found[0] if found else None
+
+
+def service_config(service: str) -> str | None:
+    """The OPENSSL_CONF that it is configured with."""
+    return openssl_conf(properties(service).get("Environment", ""))
+
+
+def changed_at(paths: list[str]) -> float:
+    """The last of their changes, as far as they are there."""
+    last = 0.0
+    with config_file.own_view() as view:
+        for path in filter(None, paths):
+            with contextlib.suppress(OSError, ValueError, UnreadableFileError):
+                descriptor, changed = config_file.locate(view, path)
+                os.close(descriptor)
+                last = max(last, changed)
+    return last
+
+
+def configuration(default: str) -> Configuration:
+    """Of the services to which systemd would give an OPENSSL_CONF; of none where systemd cannot be asked."""
+    found, fixed = {}, set()
+    with contextlib.suppress(TargetError):
+        # Not for long: what is looked at tells most without it.
+        said = show("*.service", "Id,Environment,FragmentPath,DropInPaths,RefuseManualStop", aside.SECONDS)
+        for block in said.split("\n\n"):
+            known = dict(systemd.properties(block))
+            path = openssl_conf(known.get("Environment", ""))
+            if path is not None and "Id" in known:
+                files = [known.get("FragmentPath", ""), *known.get("DropInPaths", "").split()]
+                found[known["Id"]] = Setting(path, changed_at(files))
+            if known.get("RefuseManualStop") == "yes":
+                fixed.add(known.get("Id", ""))
+    return Configuration(default, found, frozenset(fixed))
+
+
+def service_members(service: str) -> list[int]:
+    known = properties(service)
+    if known.get("LoadState") == "not-found":
+        raise TargetError(f"systemd knows no service {service}")
+    group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
+    members = cgroup_members(group) if group.strip("/") else []
+    if not members and main.isdigit() and int(main) > 0:
+        members = procfs.family(int(main))
+    if not members:
+        raise TargetError(f"service {service} is not running")
+    return members

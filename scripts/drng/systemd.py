@@ -1,0 +1,102 @@
+"""systemd: its own word, by systemctl, and what its units are called."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from .terminal import Failure
+
+SYSTEMD = Path("/run/systemd/system")
+
+# For programs that are started: nothing of the caller's environment.
+PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def is_running() -> bool:
+    return SYSTEMD.is_dir()
+
+
+def systemctl(*arguments: str, seconds: float = 120) -> str:
+    """What it prints."""
+    program = shutil.which("systemctl", path=PATH)
+    if program is None:
+        raise Failure("systemctl is not installed")
+    try:
+        result = subprocess.run(
+            [program, *arguments],
+            env={"PATH": PATH, "LC_ALL": "C"},
+            cwd="/",
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+            timeout=seconds,
+        )
+    except subprocess.TimeoutExpired:
+        raise Failure("systemctl does not answer") from None
+    if result.returncode != 0:
+        raise Failure(f"systemctl {arguments[0]}: {os.fsdecode(result.stderr).strip() or result.returncode}")
+    return os.fsdecode(result.stdout)
+
+
+def properties(text: str) -> list[tuple[str, str]]:
+    """Of systemctl show; a name may come more than once."""
+    return [(key, value) for key, equals, value in (line.partition("=") for line in text.splitlines()) if equals]
+
+
+def words(value: str) -> list[str]:
+    """Of a list as systemd prints and reads it."""
+    try:
+        return shlex.split(value)
+    except ValueError:
+        return value.split()
+
+
+# ---- Names of units ----
+
+# Of a process that is in no service and no scope.
+NONE = "none"
+
+# Of services and scopes, with what systemd puts in the place of other characters; and what may stand above them, ".."
+# where this process is in a group of its own.
+NAME = re.compile(rb"(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2}){1,248}\.(?:service|scope)")
+ABOVE = re.compile(rb"|\.\.|.*\.slice")
+
+# Names that systemd or a container's manager makes up anew for each connection, session or container. As labels they
+# would be without bound.
+MADE_UP = (
+    (re.compile(r"@\d+-[^@]*(?=\.service$)"), "@*"),
+    (re.compile(r"^user@\d+(?=\.service$)"), "user@*"),
+    (re.compile(r"^(session|run)-[a-z]*\d+(-i\d+)?(?=\.)"), r"\1-*"),
+    (re.compile(r"[0-9a-f]{8}([-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{12,}"), "*"),
+)
+
+
+def of_cgroup(text: bytes) -> str:
+    """
+    The first service or scope on the way to the process: what is below belongs to whoever manages that unit. What is
+    below a group that systemd has not made, a container's perhaps, is no unit of this machine.
+    """
+    for line in text.splitlines():
+        fields = line.split(b":", 2)
+        if len(fields) == 3 and fields[1] in (b"", b"name=systemd"):
+            below = next((part for part in fields[2].split(b"/") if not ABOVE.fullmatch(part)), b"")
+            if NAME.fullmatch(below):
+                return below.decode("ascii")
+    return NONE
+
+
+def can_be_restarted(unit: str) -> bool:
+    """By its name; a user's own systemd has what that user has started."""
+    return unit.endswith(".service") and not re.fullmatch(r"user@\d+\.service", unit)
+
+
+def label(unit: str) -> str:
+    """The unit's name, and one name for all of those that are made up for the occasion."""
+    for pattern, name in MADE_UP:
+        unit = pattern.sub(name, unit)
+    return unit

@@ -1,0 +1,44 @@
+"""Text that somebody else has written, made fit for terminals, logs and parsers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Of one name or message: a path has no more than 4,096 bytes, and nobody reads as many.
+LONGEST = 1024
+BACKSLASH = ord("\\")
+
+
+def visible(text: str) -> str:
+    """A whole line for a person: every character that a terminal obeys is escaped, and letters of any script stay."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _escaped(code: int) -> str:
+    # How Python keeps a byte of a file's name that is no UTF-8.
+    if 0xDC80 <= code <= 0xDCFF:
+        code -= 0xDC00
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def printable(text: str | bytes, longest: int = LONGEST) -> str:
+    """
+    With an escape in place of all that is not printable ASCII, since it might be meant for the terminal, and of the
+    backslash, since it might be meant for a shell's echo.
+    """
+    codes = text[: longest + 1] if isinstance(text, bytes) else map(ord, text[: longest + 1])
+    shown = "".join(chr(code) if 32 <= code < 127 and code != BACKSLASH else _escaped(code) for code in codes)
+    return shown if len(text) <= longest else shown[:longest] + "..."
+
+
+def printable_all(value: Any) -> Any:
+    """The same for every text in lists and dictionaries."""
+    if isinstance(value, (str, bytes)):
+        return printable(value)
+    if isinstance(value, (list, tuple)):
+        return [printable_all(item) for item in value]
+    if isinstance(value, dict):
+        return {printable_all(key): printable_all(item) for key, item in value.items()}
+    return value

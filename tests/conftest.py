@@ -1,0 +1,113 @@
+"""How tests share the machine when several run at a time: scripts/test.sh asks pytest-xdist for that."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import fcntl
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.register_assert_rewrite("tests.support")
+
+from tests.support.builds import BUILD  # noqa: E402
+from tests.support.skips import grouped  # noqa: E402
+
+# Whose tests share nothing that takes long to make: each may go to another worker. The tests of any other file run in
+# one, one after the other.
+SPREAD = (
+    "test_config",
+    "test_cross",
+    "test_enable",
+    "test_fuzz",
+    "test_health_lab",
+    "test_hostile",
+    "test_hostile_status",
+    "test_library",
+    "test_manual",
+    "test_qemu",
+    "test_status",
+    "test_unit",
+)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    from xdist.scheduler import LoadFileScheduling  # there if this hook is called
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.split("::", 1)[0]
+            return nodeid if Path(file).stem in SPREAD else file
+
+    return Scheduling(config, log)
+
+
+# A /run of one's own, with all that is in the machine's.
+OWN_RUN = """
+run=$(mktemp -d)
+mount -t tmpfs -o mode=755 run "$run"
+for entry in /run/*; do
+    if [ "$entry" = /run/drng-enable.lock ]; then
+        continue
+    elif [ -L "$entry" ]; then
+        cp -P "$entry" "$run"
+        continue
+    elif [ -d "$entry" ]; then
+        mkdir "$run/${entry##*/}"
+    else
+        : >"$run/${entry##*/}"
+    fi
+    mount --rbind "$entry" "$run/${entry##*/}"
+done
+mount --move "$run" /run
+rmdir "$run"
+"""
+CLONE_NEWNS = 0x20000
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """drng-enable's lock is in /run: that of one worker is none of the others'."""
+    if hasattr(config, "workerinput") and os.geteuid() == 0 and ctypes.CDLL(None).unshare(CLONE_NEWNS) == 0:
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+        subprocess.run(["sh", "-eu"], input=OWN_RUN, text=True, check=True)
+
+
+@contextlib.contextmanager
+def locked(path: Path, how: int) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, how)
+        yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A test that is marked as `alone` waits for those that run, and keeps others from starting."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    gate, machine = BUILD / "tests.gate", BUILD / "tests.machine"
+    with contextlib.ExitStack() as held:
+        alone = item.get_closest_marker("alone") is not None
+        with locked(gate, fcntl.LOCK_EX):
+            held.enter_context(locked(machine, fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
+        yield
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Skips by what would unlock them, here and in build/skips."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr) for report in skipped]
+    lines = grouped(reasons)
+    if lines:
+        terminalreporter.section("skipped, by what would unlock it")
+        for line in lines:
+            terminalreporter.write_line(line)
+    if BUILD.is_dir() and not os.environ.get("DRNG_NESTED"):
+        text = "".join(f"{line}\n" for line in lines) or "nothing was left out\n"
+        (BUILD / "skips").write_text(text)

@@ -1,0 +1,234 @@
+/*
+ * libcrypto's heap in memory that processes share, as a program has it that calls CRYPTO_set_mem_functions() before it
+ * forks its workers: generators lie there, and their secrets do not.
+ *
+ * A worker comes upon generators that a sibling has made after the fork, with the sibling's idea of where their slots
+ * are. In the worker another generator, of its own, may have a slot at that address.
+ */
+
+#define _GNU_SOURCE
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <openssl/rand.h>
+
+#include "mixing/memory/fork.h"
+#include "tests/process/pool.h"
+#include "tests/provider/evp.h"
+#include "tests/unit/child.h"
+#include "tests/unit/unit.h"
+
+enum { WORKERS = 4, DRAWS = 20, SECONDS = 20, HEAP = 64 << 20 };
+
+/* The heap, from which nothing is freed, and what the processes tell each other. */
+static struct shared {
+    atomic_size_t used;
+    EVP_RAND_CTX *siblings;
+    atomic_uint_least64_t token;
+    _Alignas(16) unsigned char heap[HEAP];
+} * shared;
+
+static OSSL_LIB_CTX *libctx;
+static EVP_RAND *ctr_drbg;
+
+static void *from_heap(size_t len, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    const size_t head = 16;
+    unsigned char *block = shared->heap + atomic_fetch_add(&shared->used, (len + head + 15) & ~(size_t)15);
+    if (block + head + len > shared->heap + HEAP) {
+        return NULL;
+    }
+    memcpy(block, &len, sizeof(len));
+    return block + head;
+}
+
+static void to_heap(void *memory, const char *file, int line)
+{
+    (void)memory;
+    (void)file;
+    (void)line;
+}
+
+static void *grow(void *memory, size_t len, const char *file, int line)
+{
+    size_t had = 0;
+    void *larger = from_heap(len, file, line);
+    if (memory != NULL && larger != NULL) {
+        memcpy(&had, (unsigned char *)memory - 16, sizeof(had));
+        memcpy(larger, memory, had < len ? had : len);
+    }
+    return larger;
+}
+
+static EVP_RAND_CTX *new_generator(void)
+{
+    EVP_RAND_CTX *rand = EVP_RAND_CTX_new(ctr_drbg, NULL);
+    return rand != NULL && EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL) == 1 ? rand : NULL;
+}
+
+static bool draw_from(EVP_RAND_CTX *rand, unsigned times)
+{
+    unsigned char draw[POOL_DRAW];
+    for (unsigned i = 0; i < times; i++) {
+        if (EVP_RAND_generate(rand, draw, sizeof(draw), 0, 0, NULL, 0) != 1 || !pool_add(draw)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int make_for_siblings(void *unused)
+{
+    (void)unused;
+    (void)alarm(SECONDS);
+    shared->siblings = new_generator();
+    return shared->siblings != NULL && draw_from(shared->siblings, DRAWS) ? 0 : 1;
+}
+
+/* ---- Tokens ---- */
+
+static int note_token(void *unused)
+{
+    (void)unused;
+    const uint64_t before = atomic_exchange(&shared->token, drng_fork_token());
+    return before != 0 && before != drng_fork_token() && drng_fork_token() == atomic_load(&shared->token) ? 0 : 1;
+}
+
+/* Siblings have the same generation; no two processes have the same token. */
+static void no_relative_has_the_same_token(void)
+{
+    atomic_store(&shared->token, drng_fork_token());
+    for (unsigned i = 0; i < WORKERS; i++) {
+        CU_ASSERT_EQUAL(child_forked(note_token, NULL), 0);
+    }
+    CU_ASSERT_NOT_EQUAL(drng_fork_token(), atomic_load(&shared->token));
+}
+
+/* ---- What a sibling has made ---- */
+
+/* Both have a state of their own in this process: what is done to the one is not done to the other. */
+static int use_beside_own(void *unused)
+{
+    (void)unused;
+    (void)alarm(SECONDS);
+    EVP_RAND_CTX *own = new_generator();
+    if (own == NULL || !draw_from(own, DRAWS) || !draw_from(shared->siblings, DRAWS)) {
+        return 1;
+    }
+    if (EVP_RAND_uninstantiate(own) != 1 || EVP_RAND_verify_zeroization(own) != 1) {
+        return 2;
+    }
+    if (EVP_RAND_verify_zeroization(shared->siblings) == 1 || !draw_from(shared->siblings, DRAWS)) {
+        return 3;
+    }
+    EVP_RAND_CTX_free(own);
+    return draw_from(shared->siblings, DRAWS) ? 0 : 4;
+}
+
+static void a_sibling_s_generator_has_a_slot_of_this_process(void)
+{
+    CU_ASSERT_EQUAL(child_forked(make_for_siblings, NULL), 0);
+    CU_ASSERT_EQUAL(WEXITSTATUS(child_forked(use_beside_own, NULL)), 0);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+/* More of them than the first pages of slots have room for: the sibling's slot is at an address that is nobody's here.
+ */
+static int make_the_last_of_many(void *unused)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        if (new_generator() == NULL) {
+            return 1;
+        }
+    }
+    return make_for_siblings(unused);
+}
+
+static int use_siblings(void *unused)
+{
+    (void)unused;
+    (void)alarm(SECONDS);
+    return draw_from(shared->siblings, DRAWS) ? 0 : 1;
+}
+
+static void a_sibling_s_slot_may_lie_where_nothing_is(void)
+{
+    CU_ASSERT_EQUAL(child_forked(make_the_last_of_many, NULL), 0);
+    CU_ASSERT_EQUAL(child_forked(use_siblings, NULL), 0);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+/* It frees no slot of this process's. */
+static int free_a_siblings_beside_own(void *unused)
+{
+    (void)unused;
+    (void)alarm(SECONDS);
+    EVP_RAND_CTX *own = new_generator();
+    if (own == NULL || !draw_from(own, 1)) {
+        return 1;
+    }
+    EVP_RAND_CTX_free(shared->siblings);
+    return EVP_RAND_verify_zeroization(own) == 1 || !draw_from(own, 1) ? 2 : 0;
+}
+
+static void freeing_a_sibling_s_generator_frees_nothing_else(void)
+{
+    CU_ASSERT_EQUAL(child_forked(make_for_siblings, NULL), 0);
+    CU_ASSERT_EQUAL(WEXITSTATUS(child_forked(free_a_siblings_beside_own, NULL)), 0);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+/* ---- Workers of one program ---- */
+
+static int draw_as_a_worker(void *unused)
+{
+    (void)unused;
+    (void)alarm(SECONDS);
+    unsigned char draw[POOL_DRAW];
+    for (unsigned i = 0; i < DRAWS; i++) {
+        if (RAND_bytes_ex(libctx, draw, sizeof(draw), 0) != 1 || !pool_add(draw) ||
+            RAND_priv_bytes_ex(libctx, draw, sizeof(draw), 0) != 1 || !pool_add(draw)) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* One after the other: at the same time they would wait for libcrypto's locks, which do not work between processes. */
+static void workers_of_one_context_draw(void)
+{
+    unsigned char draw[POOL_DRAW];
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
+    CU_ASSERT_TRUE(pool_add(draw));
+    for (unsigned i = 0; i < WORKERS; i++) {
+        CU_ASSERT_EQUAL(child_forked(draw_as_a_worker, NULL), 0);
+    }
+    CU_ASSERT_EQUAL(pool_size(), 1 + WORKERS * DRAWS * 2);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+static const struct unit_test tests[] = {
+    {"no relative has the same token", no_relative_has_the_same_token},
+    {"a sibling's generator has a slot of this process", a_sibling_s_generator_has_a_slot_of_this_process},
+    {"a sibling's slot may lie where nothing is", a_sibling_s_slot_may_lie_where_nothing_is},
+    {"freeing a sibling's generator frees nothing else", freeing_a_sibling_s_generator_frees_nothing_else},
+    {"workers of one context draw", workers_of_one_context_draw},
+};
+
+int main(void)
+{
+    void *memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    shared = memory != MAP_FAILED ? memory : NULL;
+    if (shared == NULL || CRYPTO_set_mem_functions(from_heap, grow, to_heap) != 1 || !pool_open()) {
+        return 1;
+    }
+    libctx = evp_context("");
+    ctr_drbg = libctx != NULL ? EVP_RAND_fetch(libctx, "CTR-DRBG", "provider=drng") : NULL;
+    return ctr_drbg != NULL ? unit_run("shared_heap", tests, sizeof(tests) / sizeof(*tests)) : 1;
+}

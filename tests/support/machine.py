@@ -1,0 +1,68 @@
+"""What drng itself says of the instructions on this machine: a test that depends on them asks here."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.targets import PINNED, as_json, target
+
+# drng's own list of parts, which neither the CPU nor the kernel knows.
+BROKEN = "known to be broken on this CPU model"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """This machine under conf/drng.cnf."""
+
+    source: str  # drng's active-source
+    reason: str  # drng's disabled-reason
+    virtual: bool
+    usable: dict[str, bool]  # what drng-status says that CPU and kernel say of each instruction; RDSEED first
+    remarks: tuple[str, ...]  # what drng-status says of each process that drng serves here
+
+    @property
+    def has_instruction(self) -> bool:
+        """Whether an instruction gives seeds."""
+        return self.source not in ("fallback", "none")
+
+    def may_serve(self, instruction: str) -> bool:
+        return f"{instruction.upper()}: " not in self.reason
+
+    def need_instruction(self) -> str:
+        """The one that gives seeds."""
+        if not self.has_instruction:
+            pytest.skip(f"needs a CPU with an instruction that drng may seed from; here: {self.reason}")
+        return self.source
+
+    def beside_remarks(self, message: str) -> str:
+        """What drng-status's message on a process says beside what it says of every process here."""
+        parts = message.split("; ") if message else []
+        assert [part for part in parts if part in self.remarks] == [*self.remarks], message
+        return "; ".join(part for part in parts if part not in self.remarks)
+
+
+def kernel_says(instruction: str) -> bool | None:
+    """Whether the kernel has it among its flags; None where it has no such line."""
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    flags = next((line.split() for line in lines if line.startswith("flags")), None)
+    return None if flags is None else instruction in flags
+
+
+@functools.cache
+def here() -> Machine:
+    answer = as_json()
+    drng, cpu = answer["drng"], answer["cpu"]
+    with target(PINNED) as process:
+        assert process.do("draw 1 16") == "drawn"
+        message = process.counters()["message"]
+    return Machine(
+        source=drng["active-source"],
+        reason=drng["disabled-reason"],
+        virtual=drng["virtual-machine"],
+        usable={name: cpu[name]["in-cpu"] and cpu[name]["kernel"] is not False for name in ("rdseed", "rdrand")},
+        remarks=tuple(message.split("; ")) if message else (),
+    )

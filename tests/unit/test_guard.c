@@ -1,0 +1,716 @@
+/*
+ * The guard of calls, and its locks: what signal handlers, forks, copies of the machine and other threads find of them.
+ *
+ * What a signal handler would do is done here where it would come: in the middle of a call.
+ */
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mixing/entropy/guard.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/child.h"
+#include "tests/unit/unit.h"
+
+enum { SECRET = 0xa5, CHAIN = 40 };
+
+/* A slot of a generator's size, and what is behind its head. */
+struct slot {
+    struct drng_guarded guarded;
+    uint8_t rest[DRNG_SLOT_SIZE - sizeof(struct drng_guarded)];
+};
+
+/* QEMU 7.2 begins a handler with a stack that is not aligned as the x86-64 ABI has it. */
+#ifdef __x86_64__
+#define HANDLER __attribute__((force_align_arg_pointer))
+#else
+#define HANDLER
+#endif
+
+static struct drng_place place;
+
+static struct slot *new_slot(void)
+{
+    struct slot *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(slot);
+    return slot;
+}
+
+static void open_place(void)
+{
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(drng_place_make(&place, DRNG_SLOT_SIZE));
+}
+
+static void close_place(void)
+{
+    drng_place_free(&place);
+    drng_secmem_close();
+}
+
+static struct slot *take(const struct drng_guard *guard)
+{
+    return (struct slot *)(void *)drng_guard_take(guard, &place, true);
+}
+
+static void give_back(struct slot *slot)
+{
+    CU_ASSERT_PTR_NOT_NULL(slot);
+    if (slot != NULL) {
+        drng_guard_give_back(&slot->guarded, true);
+    }
+}
+
+static void fill(struct slot *slot)
+{
+    CU_ASSERT_PTR_NOT_NULL(slot);
+    if (slot == NULL) {
+        return;
+    }
+    memset(slot->rest, SECRET, sizeof(slot->rest));
+}
+
+static bool holds(const struct slot *slot, uint8_t byte)
+{
+    return slot != NULL && bytes_are(slot->rest, sizeof(slot->rest), byte);
+}
+
+/* As drng sees it: another change of the clock device's marker. */
+static void copy_the_machine(void)
+{
+    atomic_fetch_add(&drng_clone_watch.count, 1);
+}
+
+static bool got; /* what another thread or a handler found out */
+
+static void *try_lock(void *vlock)
+{
+    struct drng_lock *lock = vlock;
+    got = pthread_mutex_trylock(&lock->mutex) == 0;
+    if (got) {
+        (void)pthread_mutex_unlock(&lock->mutex);
+    }
+    return NULL;
+}
+
+static void in_a_thread(void *(*work)(void *), void *arg)
+{
+    pthread_t thread;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, work, arg), 0);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static bool is_free(struct drng_lock *lock)
+{
+    in_a_thread(try_lock, lock);
+    return got;
+}
+
+/* ---- Locks ---- */
+
+static void a_thread_is_refused_what_it_holds(void)
+{
+    open_place();
+    struct slot *other = new_slot();
+    CU_ASSERT_TRUE(drng_lock(&place.slot->lock));
+    CU_ASSERT_FALSE(drng_lock(&place.slot->lock));
+    CU_ASSERT_TRUE(drng_lock(&other->guarded.lock));
+    drng_unlock(&other->guarded.lock);
+    CU_ASSERT_FALSE(is_free(&place.slot->lock));
+    drng_unlock(&place.slot->lock);
+    CU_ASSERT_TRUE(is_free(&place.slot->lock));
+    CU_ASSERT_TRUE(drng_lock(&place.slot->lock));
+    drng_unlock(&place.slot->lock);
+    drng_secmem_free(other, DRNG_SLOT_SIZE);
+    close_place();
+}
+
+static void *unlock(void *lock)
+{
+    drng_unlock(lock);
+    return NULL;
+}
+
+static void a_lock_that_is_not_held_cannot_be_given_back(void)
+{
+    open_place();
+    struct slot *other = new_slot();
+    CU_ASSERT_TRUE(drng_lock(&place.slot->lock));
+    drng_unlock(&other->guarded.lock);
+    CU_ASSERT_FALSE(is_free(&place.slot->lock));
+    in_a_thread(unlock, &place.slot->lock);
+    CU_ASSERT_FALSE(is_free(&place.slot->lock));
+    drng_unlock(&place.slot->lock);
+    CU_ASSERT_TRUE(is_free(&place.slot->lock));
+    drng_unlock(&place.slot->lock);
+    CU_ASSERT_TRUE(is_free(&place.slot->lock));
+    drng_secmem_free(other, DRNG_SLOT_SIZE);
+    close_place();
+}
+
+/* Given back in the order in which they were taken, and then in the other one. */
+static void a_chain_has_any_length(void)
+{
+    struct slot *slots[CHAIN];
+    open_place();
+    for (unsigned i = 0; i < CHAIN; i++) {
+        slots[i] = new_slot();
+    }
+    for (unsigned round = 0; round < 2; round++) {
+        for (unsigned i = 0; i < CHAIN; i++) {
+            CU_ASSERT_TRUE(drng_lock(&slots[i]->guarded.lock));
+        }
+        for (unsigned i = 0; i < CHAIN; i++) {
+            CU_ASSERT_FALSE(drng_lock(&slots[i]->guarded.lock));
+        }
+        for (unsigned i = 0; i < CHAIN; i++) {
+            struct drng_lock *lock = &slots[round == 0 ? i : CHAIN - 1 - i]->guarded.lock;
+            CU_ASSERT_FALSE(is_free(lock));
+            drng_unlock(lock);
+            CU_ASSERT_TRUE(is_free(lock));
+        }
+    }
+    for (unsigned i = 0; i < CHAIN; i++) {
+        drng_secmem_free(slots[i], DRNG_SLOT_SIZE);
+    }
+    close_place();
+}
+
+enum { THREADS = 4, TURNS = 2000 };
+
+static unsigned turns; /* guarded by the lock */
+
+static void *take_turns(void *vlock)
+{
+    struct drng_lock *lock = vlock;
+    for (unsigned i = 0; i < TURNS && drng_lock(lock); i++) {
+        const unsigned seen = turns;
+        turns = seen + 1;
+        drng_unlock(lock);
+    }
+    return NULL;
+}
+
+static void one_thread_at_a_time_has_the_lock(void)
+{
+    pthread_t threads[THREADS];
+    open_place();
+    turns = 0;
+    for (unsigned i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, take_turns, &place.slot->lock), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        CU_ASSERT_EQUAL(pthread_join(threads[i], NULL), 0);
+    }
+    CU_ASSERT_EQUAL(turns, THREADS * TURNS);
+    close_place();
+}
+
+/* ---- Locks in a child ---- */
+
+/* What the parent held is free, is not given back a second time, and can be taken and given back. */
+static int go_on_in_child(void *vlock)
+{
+    struct drng_lock *lock = vlock;
+    (void)drng_fork_generation();
+    drng_unlock(lock); /* the one that the parent took */
+    if (!drng_lock(lock) || pthread_mutex_trylock(&lock->mutex) == 0) {
+        return 1;
+    }
+    drng_unlock(lock);
+    drng_unlock(lock);
+    return drng_lock(lock) ? 0 : 2;
+}
+
+static void a_child_goes_on_where_its_parent_held_a_lock(void)
+{
+    open_place();
+    CU_ASSERT_TRUE(drng_lock(&place.slot->lock));
+    CU_ASSERT_EQUAL(child_forked(go_on_in_child, &place.slot->lock), 0);
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || child_cloned(go_on_in_child, &place.slot->lock) == 0);
+    CU_ASSERT_FALSE(is_free(&place.slot->lock));
+    drng_unlock(&place.slot->lock);
+    close_place();
+}
+
+/* Every lock that there is outside slots is free in a child, whoever held it. */
+static int take_all(void *unused)
+{
+    (void)unused;
+    for (unsigned which = 0; which < DRNG_LOCKS; which++) {
+        if (pthread_mutex_trylock(&drng_process_lock((enum drng_process_lock)which)->mutex) != 0) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static void the_locks_outside_slots_are_free_in_a_child(void)
+{
+    open_place();
+    for (unsigned which = 0; which < DRNG_LOCKS; which++) {
+        CU_ASSERT_TRUE(drng_lock(drng_process_lock((enum drng_process_lock)which)));
+    }
+    CU_ASSERT_EQUAL(child_forked(take_all, NULL), 0);
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || child_cloned(take_all, NULL) == 0);
+    for (unsigned which = DRNG_LOCKS; which-- > 0;) {
+        drng_unlock(drng_process_lock((enum drng_process_lock)which));
+    }
+    close_place();
+}
+
+/* ---- One call of a thread at a time ---- */
+
+static HANDLER void enter_and_quit(int unused)
+{
+    struct drng_guard guard = {0};
+    (void)unused;
+    got = drng_guard_enter(&guard);
+    if (got) {
+        drng_guard_quit(&guard);
+    }
+}
+
+static void *enter_in_thread(void *unused)
+{
+    enter_and_quit(0);
+    return unused;
+}
+
+static bool a_handler_enters(void)
+{
+    CU_ASSERT_PTR_NOT_EQUAL_FATAL(signal(SIGUSR1, enter_and_quit), SIG_ERR);
+    CU_ASSERT_EQUAL(raise(SIGUSR1), 0);
+    return got;
+}
+
+static void a_handler_is_refused_in_a_call_of_its_thread(void)
+{
+    struct drng_guard guard = {0};
+    open_place();
+    CU_ASSERT_TRUE(a_handler_enters());
+    CU_ASSERT_TRUE(drng_guard_enter(&guard));
+    CU_ASSERT_FALSE(a_handler_enters());
+    CU_ASSERT_FALSE(a_handler_enters());
+    in_a_thread(enter_in_thread, NULL);
+    CU_ASSERT_TRUE(got);
+    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    CU_ASSERT_EQUAL(drng_inside.generation, 0);
+    CU_ASSERT_TRUE(a_handler_enters());
+    close_place();
+}
+
+/* A parent of another provider may itself have a generator of drng's as its parent. */
+static void a_call_that_calls_out_may_be_called_again(void)
+{
+    struct drng_guard outer = {0};
+    struct drng_guard inner = {0};
+    open_place();
+    CU_ASSERT_TRUE(drng_guard_enter(&outer));
+    drng_guard_calls_out(true);
+    CU_ASSERT_TRUE(drng_guard_enter(&inner));
+    CU_ASSERT_FALSE(a_handler_enters());
+    drng_guard_calls_out(true);
+    CU_ASSERT_TRUE(a_handler_enters());
+    drng_guard_calls_out(false);
+    CU_ASSERT_TRUE(drng_guard_leave(&inner));
+    CU_ASSERT_TRUE(drng_inside.calls_out);
+    CU_ASSERT_TRUE(a_handler_enters());
+    drng_guard_calls_out(false);
+    CU_ASSERT_FALSE(a_handler_enters());
+    CU_ASSERT_TRUE(drng_guard_leave(&outer));
+    CU_ASSERT_FALSE(drng_inside.calls_out);
+    close_place();
+}
+
+static void a_chain_that_leads_back_is_refused(void)
+{
+    struct drng_guard guard = {0};
+    open_place();
+    CU_ASSERT_TRUE(drng_guard_enter(&guard));
+    struct slot *slot = take(&guard);
+    CU_ASSERT_PTR_EQUAL(slot, place.slot);
+    CU_ASSERT_PTR_NULL(take(&guard));
+    give_back(slot);
+    CU_ASSERT_TRUE(is_free(&place.slot->lock));
+    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    close_place();
+}
+
+/* Who does not share it takes no lock. */
+static void a_slot_that_is_not_shared_has_no_lock(void)
+{
+    struct drng_guard guard = {0};
+    open_place();
+    CU_ASSERT_TRUE(drng_guard_enter(&guard));
+    struct drng_guarded *slot = drng_guard_take(&guard, &place, false);
+    CU_ASSERT_PTR_EQUAL_FATAL(slot, place.slot);
+    CU_ASSERT_TRUE(is_free(&place.slot->lock));
+    drng_guard_give_back(place.slot, false);
+    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    close_place();
+}
+
+/* As a foreign parent that draws from the generator that it seeds. */
+static void nor_is_it_taken_twice(void)
+{
+    struct drng_guard outer = {0};
+    struct drng_guard inner = {0};
+    open_place();
+    CU_ASSERT_TRUE(drng_guard_enter(&outer));
+    CU_ASSERT_PTR_EQUAL(drng_guard_take(&outer, &place, false), place.slot);
+    drng_guard_calls_out(true);
+    CU_ASSERT_TRUE(drng_guard_enter(&inner));
+    CU_ASSERT_PTR_NULL(drng_guard_take(&inner, &place, false));
+    CU_ASSERT_TRUE(drng_guard_leave(&inner));
+    drng_guard_calls_out(false);
+    drng_guard_give_back(place.slot, false);
+    drng_guard_calls_out(true);
+    CU_ASSERT_TRUE(drng_guard_enter(&inner));
+    CU_ASSERT_PTR_EQUAL(drng_guard_take(&inner, &place, false), place.slot);
+    drng_guard_give_back(place.slot, false);
+    CU_ASSERT_TRUE(drng_guard_leave(&inner));
+    CU_ASSERT_TRUE(drng_guard_leave(&outer));
+    close_place();
+}
+
+/* ---- Copies of the machine ---- */
+
+static void a_slot_starts_over_once_in_each_epoch(void)
+{
+    struct drng_guard guard = {0};
+    open_place();
+    for (unsigned i = 0; i < 3; i++) {
+        struct slot *made = (struct slot *)(void *)place.slot;
+        fill(made); /* what an epoch before has left */
+        CU_ASSERT_TRUE(drng_guard_enter(&guard));
+        struct slot *slot = take(&guard);
+        CU_ASSERT_TRUE(slot == made && holds(slot, 0));
+        CU_ASSERT_EQUAL(place.slot->epoch, guard.epoch);
+        fill(slot);
+        give_back(slot);
+        CU_ASSERT_TRUE(drng_guard_leave(&guard));
+        /* No more in this epoch. */
+        CU_ASSERT_TRUE(drng_guard_enter(&guard));
+        slot = take(&guard);
+        CU_ASSERT_TRUE(holds(slot, SECRET));
+        give_back(slot);
+        CU_ASSERT_TRUE(drng_guard_leave(&guard));
+        copy_the_machine();
+    }
+    close_place();
+}
+
+static void a_call_that_a_copy_came_into_runs_again(void)
+{
+    struct drng_guard guard = {0};
+    open_place();
+    CU_ASSERT_TRUE(drng_guard_enter(&guard));
+    struct slot *slot = take(&guard);
+    fill(slot);
+    copy_the_machine();
+    give_back(slot);
+    CU_ASSERT_FALSE(drng_guard_leave(&guard));
+    CU_ASSERT_FALSE(a_handler_enters());
+    slot = take(&guard);
+    CU_ASSERT_TRUE(holds(slot, 0));
+    give_back(slot);
+    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    CU_ASSERT_TRUE(a_handler_enters());
+    close_place();
+}
+
+/* Else what a call of the new epoch has made could be wiped by one of the old. */
+static void nothing_starts_over_in_an_epoch_that_has_ended(void)
+{
+    struct drng_guard guard = {0};
+    struct drng_guard next = {0};
+    open_place();
+    CU_ASSERT_TRUE(drng_guard_enter(&guard));
+    copy_the_machine();
+    drng_guard_calls_out(true);
+    CU_ASSERT_TRUE(drng_guard_enter(&next));
+    struct slot *slot = take(&next);
+    fill(slot);
+    give_back(slot);
+    CU_ASSERT_TRUE(drng_guard_leave(&next));
+    drng_guard_calls_out(false);
+    CU_ASSERT_PTR_NULL(take(&guard));
+    CU_ASSERT_TRUE(is_free(&place.slot->lock));
+    CU_ASSERT_TRUE(holds(slot, SECRET));
+    CU_ASSERT_FALSE(drng_guard_leave(&guard));
+    slot = take(&guard);
+    CU_ASSERT_TRUE(holds(slot, SECRET));
+    give_back(slot);
+    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    close_place();
+}
+
+/* ---- Forks ---- */
+
+/* In the child, as a test would, but it says where it failed by its status. */
+#define EXPECT(what)                                                                                                   \
+    do {                                                                                                               \
+        if (!(what)) {                                                                                                 \
+            return __LINE__ % 251 + 1;                                                                                 \
+        }                                                                                                              \
+    } while (0)
+
+/* A call that its parent was in. */
+static struct drng_guard interrupted;
+static struct slot *interrupteds;
+
+/* The call goes on in the child, and no handler comes. */
+static int return_into_the_call(void *unused)
+{
+    (void)unused;
+    EXPECT(holds(interrupteds, 0));
+    fill(interrupteds); /* of its parent's state, for all that it knows */
+    give_back(interrupteds);
+    EXPECT(!drng_guard_leave(&interrupted));
+    struct slot *slot = take(&interrupted);
+    EXPECT(slot == interrupteds && holds(slot, 0));
+    give_back(slot);
+    EXPECT(drng_guard_leave(&interrupted));
+    EXPECT(drng_inside.generation == 0);
+    return 0;
+}
+
+static bool handler_draws(struct slot **slot, uint8_t finds)
+{
+    struct drng_guard guard = {0};
+    if (!drng_guard_enter(&guard)) {
+        return false;
+    }
+    *slot = take(&guard);
+    const bool found = holds(*slot, finds);
+    if (*slot != NULL) {
+        fill(*slot);
+        give_back(*slot);
+    }
+    return drng_guard_leave(&guard) && found;
+}
+
+/* Handlers come first. */
+static int draw_in_handlers_and_return(void *unused)
+{
+    struct slot *first = NULL;
+    struct slot *second = NULL;
+    (void)unused;
+    EXPECT(handler_draws(&first, 0));
+    EXPECT(first != interrupteds && &first->guarded == place.slot);
+    memset(interrupteds->rest, 1, sizeof(interrupteds->rest));
+    EXPECT(handler_draws(&second, SECRET));
+    EXPECT(second == first);
+    give_back(interrupteds);
+    EXPECT(!drng_guard_leave(&interrupted));
+    EXPECT(!handler_draws(&second, SECRET)); /* now the call is of this process */
+    struct slot *slot = take(&interrupted);
+    EXPECT(slot == first && holds(slot, SECRET));
+    give_back(slot);
+    EXPECT(drng_guard_leave(&interrupted));
+    EXPECT(drng_inside.generation == 0);
+    return 0;
+}
+
+/* Never returns, as by longjmp() or into a program of its own, and forks once more. */
+static int draw_below(void *vleft)
+{
+    unsigned left = *(unsigned *)vleft;
+    struct drng_guarded *before = place.slot;
+    struct drng_guard guard = {0};
+    EXPECT(drng_guard_enter(&guard));
+    struct slot *slot = take(&guard);
+    EXPECT(holds(slot, 0) && &slot->guarded != before && &slot->guarded != &interrupteds->guarded);
+    fill(slot);
+    if (left-- > 0) {
+        EXPECT(child_forked(draw_below, &left) == 0);
+    }
+    EXPECT(holds(slot, SECRET));
+    give_back(slot);
+    EXPECT(drng_guard_leave(&guard));
+    return 0;
+}
+
+static void fork_in_a_call(child_work *work, void *arg)
+{
+    open_place();
+    CU_ASSERT_TRUE(drng_guard_enter(&interrupted));
+    interrupteds = take(&interrupted);
+    CU_ASSERT_TRUE_FATAL(holds(interrupteds, 0));
+    fill(interrupteds);
+    CU_ASSERT_EQUAL(child_forked(work, arg), 0);
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || child_cloned(work, arg) == 0);
+    CU_ASSERT_TRUE(holds(interrupteds, SECRET));
+    give_back(interrupteds);
+    CU_ASSERT_TRUE(drng_guard_leave(&interrupted));
+    close_place();
+}
+
+static void a_child_runs_the_call_again(void)
+{
+    fork_in_a_call(return_into_the_call, NULL);
+}
+
+static void handlers_in_a_child_leave_the_slot_to_the_call_below(void)
+{
+    fork_in_a_call(draw_in_handlers_and_return, NULL);
+}
+
+static void so_do_those_in_its_children(void)
+{
+    unsigned generations = 6;
+    fork_in_a_call(draw_below, &generations);
+}
+
+/* A call that had called out, and a second one of drng's above it. */
+static int draw_above_two_calls(void *unused)
+{
+    struct slot *slot = NULL;
+    (void)unused;
+    EXPECT(handler_draws(&slot, 0));
+    EXPECT(slot != interrupteds);
+    EXPECT(!drng_guard_leave(&interrupted));
+    EXPECT(take(&interrupted) == slot); /* below it is still a call of the ancestor's */
+    give_back(slot);
+    EXPECT(drng_guard_leave(&interrupted));
+    EXPECT(drng_inside.calls_out);
+    return 0;
+}
+
+static void a_call_below_a_call_counts(void)
+{
+    struct drng_guard outer = {0};
+    struct drng_guard first = {0};
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE(drng_guard_enter(&outer));
+    drng_guard_calls_out(true);
+    first = outer;
+    fork_in_a_call(draw_above_two_calls, NULL);
+    drng_guard_calls_out(false);
+    CU_ASSERT_EQUAL(first.epoch, outer.epoch);
+    CU_ASSERT_TRUE(drng_guard_leave(&outer));
+    drng_secmem_close();
+}
+
+/* The slot of a batch, or of a reader of seeds. */
+static int draw_in_a_wide_slot(void *unused)
+{
+    struct drng_guard guard = {0};
+    struct drng_guarded *before = place.slot;
+    (void)unused;
+    EXPECT(drng_guard_enter(&guard));
+    struct drng_guarded *slot = drng_guard_take(&guard, &place, true);
+    EXPECT(slot != NULL && slot != before && slot == place.slot);
+    memset((uint8_t *)slot + sizeof(*slot), SECRET, DRNG_WIDE_SLOT_SIZE - sizeof(*slot));
+    for (unsigned i = 0; i < DRNG_WIDE_SLOT_SIZE / DRNG_SLOT_SIZE; i++) {
+        EXPECT(bytes_are(new_slot(), DRNG_SLOT_SIZE, 0)); /* no part of it */
+    }
+    drng_guard_give_back(slot, true);
+    EXPECT(drng_guard_leave(&guard));
+    return 0;
+}
+
+static void a_wide_slot_is_replaced_by_a_wide_one(void)
+{
+    struct drng_guard guard = {0};
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(drng_place_make(&place, DRNG_WIDE_SLOT_SIZE));
+    CU_ASSERT_TRUE(drng_guard_enter(&guard));
+    CU_ASSERT_PTR_EQUAL_FATAL(drng_guard_take(&guard, &place, true), place.slot);
+    CU_ASSERT_EQUAL(child_forked(draw_in_a_wide_slot, NULL), 0);
+    drng_guard_give_back(place.slot, true);
+    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    drng_place_free(&place);
+    drng_secmem_close();
+}
+
+static int draw_as_usual(void *unused)
+{
+    struct drng_guarded *before = place.slot;
+    struct slot *slot = NULL;
+    (void)unused;
+    EXPECT(handler_draws(&slot, 0));
+    EXPECT(&slot->guarded == before);
+    return 0;
+}
+
+static void a_fork_outside_of_calls_leaves_the_slots_where_they_are(void)
+{
+    struct slot *slot = NULL;
+    open_place();
+    CU_ASSERT_TRUE(handler_draws(&slot, 0));
+    CU_ASSERT_EQUAL(child_forked(draw_as_usual, NULL), 0);
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || child_cloned(draw_as_usual, NULL) == 0);
+    CU_ASSERT_TRUE(holds(slot, SECRET));
+    close_place();
+}
+
+/* ---- No memory for another slot ---- */
+
+static bool no_memory;
+
+/* Linked with --wrap. */
+void *__real_drng_secmem_alloc(size_t size);
+void *__wrap_drng_secmem_alloc(size_t size);
+
+void *__wrap_drng_secmem_alloc(size_t size)
+{
+    return no_memory ? NULL : __real_drng_secmem_alloc(size);
+}
+
+static int draw_without_memory(void *unused)
+{
+    struct slot *slot = NULL;
+    struct drng_guarded *before = place.slot;
+    (void)unused;
+    no_memory = true;
+    EXPECT(!handler_draws(&slot, 0));
+    EXPECT(slot == NULL && place.slot == before);
+    no_memory = false;
+    EXPECT(handler_draws(&slot, 0));
+    EXPECT(&slot->guarded != before);
+    return 0;
+}
+
+static void without_memory_the_handler_is_refused(void)
+{
+    fork_in_a_call(draw_without_memory, NULL);
+}
+
+/* ThreadSanitizer, where it is linked in, asks for its options here: to it the child's wiped lock is still held. */
+const char *__tsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+    return "report_mutex_bugs=0:detect_deadlocks=0";
+}
+
+static const struct unit_test tests[] = {
+    {"a thread is refused what it holds", a_thread_is_refused_what_it_holds},
+    {"a lock that is not held cannot be given back", a_lock_that_is_not_held_cannot_be_given_back},
+    {"a chain has any length", a_chain_has_any_length},
+    {"one thread at a time has the lock", one_thread_at_a_time_has_the_lock},
+    {"a child goes on where its parent held a lock", a_child_goes_on_where_its_parent_held_a_lock},
+    {"the locks outside slots are free in a child", the_locks_outside_slots_are_free_in_a_child},
+    {"a handler is refused in a call of its thread", a_handler_is_refused_in_a_call_of_its_thread},
+    {"a call that calls out may be called again", a_call_that_calls_out_may_be_called_again},
+    {"a chain that leads back is refused", a_chain_that_leads_back_is_refused},
+    {"a slot that is not shared has no lock", a_slot_that_is_not_shared_has_no_lock},
+    {"nor is it taken twice", nor_is_it_taken_twice},
+    {"a slot starts over once in each epoch", a_slot_starts_over_once_in_each_epoch},
+    {"a call that a copy came into runs again", a_call_that_a_copy_came_into_runs_again},
+    {"nothing starts over in an epoch that has ended", nothing_starts_over_in_an_epoch_that_has_ended},
+    {"a child runs the call again", a_child_runs_the_call_again},
+    {"handlers in a child leave the slot to the call below", handlers_in_a_child_leave_the_slot_to_the_call_below},
+    {"so do those in its children", so_do_those_in_its_children},
+    {"a call below a call counts", a_call_below_a_call_counts},
+    {"a wide slot is replaced by a wide one", a_wide_slot_is_replaced_by_a_wide_one},
+    {"a fork outside of calls leaves the slots where they are",
+     a_fork_outside_of_calls_leaves_the_slots_where_they_are},
+    {"without memory the handler is refused", without_memory_the_handler_is_refused},
+};
+
+UNIT_MAIN("guard", tests)
