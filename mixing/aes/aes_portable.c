@@ -13,7 +13,7 @@
  * A short request of the DRBG takes four blocks: one of output, three for Update. CBC can use only one block at a time
  * and wastes the other three, but seeds are rare.
  *
- * Key schedules are made in slices, too: each round key fills the places of all four blocks. The wipe at the end of
+ * Key schedules are made in words, and then each round key fills the places of all four blocks. The wipe at the end of
  * `ctr` and `cbc` removes what is left on the stack.
  */
 
@@ -30,12 +30,7 @@ enum {
     MAX_ROUND_KEYS = 15,
 };
 
-/* The bits of one column, in all rows. */
-#define COLUMN_0     UINT64_C(0x000f000f000f000f)
-#define COLUMNS_01   UINT64_C(0x00ff00ff00ff00ff)
-#define COLUMNS_23   UINT64_C(0xff00ff00ff00ff00)
-#define COLUMNS_123  UINT64_C(0xfff0fff0fff0fff0)
-#define ROW_0        UINT64_C(0x000000000000ffff)
+#define EVERY_SECOND UINT64_C(0x00ff00ff00ff00ff) /* byte */
 #define FIRST_BLOCKS UINT64_C(0x1111111111111111) /* the bits of block 0 */
 
 /* ---- Blocks to slices and back ---- */
@@ -64,9 +59,9 @@ static inline void transpose(uint64_t q[SLICES])
     }
 }
 
-static inline uint64_t load_column(const uint8_t bytes[4])
+static inline uint32_t load_column(const uint8_t bytes[4])
 {
-    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 | (uint64_t)bytes[3] << 24;
+    return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
 }
 
 static inline void store_column(uint8_t bytes[4], uint64_t column)
@@ -80,12 +75,12 @@ static inline void store_column(uint8_t bytes[4], uint64_t column)
 static inline uint64_t spread(uint64_t column)
 {
     column = (column | column << 16) & UINT64_C(0x0000ffff0000ffff);
-    return (column | column << 8) & COLUMNS_01;
+    return (column | column << 8) & EVERY_SECOND;
 }
 
 static inline uint64_t gather(uint64_t spread_out)
 {
-    spread_out &= COLUMNS_01;
+    spread_out &= EVERY_SECOND;
     spread_out = (spread_out | spread_out >> 8) & UINT64_C(0x0000ffff0000ffff);
     return spread_out | spread_out >> 16;
 }
@@ -125,16 +120,6 @@ static inline void shift_rows(uint64_t q[SLICES])
     }
 }
 
-static inline uint64_t next_row(uint64_t slice)
-{
-    return slice >> 16 | slice << 48;
-}
-
-static inline uint64_t second_next_row(uint64_t slice)
-{
-    return slice >> 32 | slice << 32;
-}
-
 /*
  * In each row: 2 a0 + 3 a1 + a2 + a3 = 2 (a0 + a1) + a1 + (a2 + a3). Doubling moves each slice to the next higher one;
  * the highest comes back multiplied by 0x1b.
@@ -144,9 +129,9 @@ static inline void mix_columns(uint64_t q[SLICES])
     uint64_t sum[SLICES];
     uint64_t rest[SLICES];
     for (size_t i = 0; i < SLICES; i++) {
-        const uint64_t below = next_row(q[i]);
+        const uint64_t below = q[i] >> 16 | q[i] << 48;
         sum[i] = q[i] ^ below;
-        rest[i] = below ^ second_next_row(sum[i]);
+        rest[i] = below ^ (sum[i] >> 32 | sum[i] << 32);
     }
     q[0] = rest[0] ^ sum[7];
     q[1] = rest[1] ^ sum[0] ^ sum[7];
@@ -187,142 +172,63 @@ static void encrypt(const struct schedule *schedule, uint64_t q[SLICES])
 
 /* ---- Key schedules: FIPS 197, 5.2 ---- */
 
-/* w0, w0^w1, w0^w1^w2, w0^w1^w2^w3: each word of a round key is the XOR of the words up to it. */
-static inline uint64_t prefix(uint64_t slice)
+static uint32_t sub_word(uint32_t word)
 {
-    slice ^= slice << 4 & COLUMNS_123;
-    return slice ^ (slice << 8 & COLUMNS_23);
+    const uint32_t lowest = 0x01010101; /* bit of each byte */
+    uint64_t q[SLICES];
+    for (unsigned i = 0; i < SLICES; i++) {
+        q[i] = word >> i & lowest;
+    }
+    drng_aes_sub_bytes(q);
+    word = 0;
+    for (unsigned i = 0; i < SLICES; i++) {
+        word |= ((uint32_t)q[i] & lowest) << i;
+    }
+    return word;
 }
 
-/* Copies one column into all four. */
-static inline uint64_t in_all_columns(uint64_t slice, unsigned column)
+/* Copies one of four blocks into all of them. */
+static inline uint64_t in_all_blocks(uint64_t slice, unsigned block)
 {
-    slice = slice >> 4 * column & COLUMN_0;
-    slice |= slice << 4;
-    return slice | slice << 8;
-}
-
-/* Copies block 0 of a round key into all four blocks. */
-static inline uint64_t in_all_blocks(uint64_t slice)
-{
-    slice &= FIRST_BLOCKS;
+    slice = slice >> block & FIRST_BLOCKS;
     slice |= slice << 1;
     return slice | slice << 2;
 }
 
-/* SubWord(RotWord(column)) ^ rcon in all four columns. */
-static void sub_rot(uint64_t word[SLICES], const uint64_t key[SLICES], unsigned column, unsigned rcon)
-{
-    for (size_t i = 0; i < SLICES; i++) {
-        word[i] = next_row(in_all_columns(key[i], column));
-    }
-    drng_aes_sub_bytes(word);
-    for (size_t i = 0; i < SLICES; i++) {
-        word[i] ^= (rcon >> i & 1) * ROW_0;
-    }
-}
-
-/*
- * The round key after `key` for Nk = 4, where last = key. For Nk = 8 the round key two after `key`, where last is the
- * one between.
- */
-static void next_key(uint64_t next[SLICES], const uint64_t key[SLICES], const uint64_t last[SLICES], unsigned rcon)
-{
-    uint64_t word[SLICES];
-    sub_rot(word, last, 3, rcon);
-    for (size_t i = 0; i < SLICES; i++) {
-        next[i] = prefix(key[i]) ^ word[i];
-    }
-}
-
-/* For Nk = 8 and i mod 8 = 4: SubWord without RotWord and round constant. */
-static void next_odd_key(uint64_t next[SLICES], const uint64_t key[SLICES], const uint64_t last[SLICES])
-{
-    uint64_t word[SLICES];
-    for (size_t i = 0; i < SLICES; i++) {
-        word[i] = in_all_columns(last[i], 3);
-    }
-    drng_aes_sub_bytes(word);
-    for (size_t i = 0; i < SLICES; i++) {
-        next[i] = prefix(key[i]) ^ word[i];
-    }
-}
-
-static void expand_128(struct schedule *schedule)
-{
-    uint64_t(*key)[SLICES] = schedule->key;
-    static const uint8_t rcon[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
-    for (size_t i = 0; i < sizeof(rcon); i++) {
-        next_key(key[i + 1], key[i], key[i], rcon[i]);
-    }
-}
-
-/* Six new words from the six before them. low holds the first four; columns 0 and 1 of high hold the other two. */
-static void step_192(uint64_t low[SLICES], uint64_t high[SLICES], unsigned rcon)
-{
-    uint64_t word[SLICES];
-    sub_rot(word, high, 1, rcon);
-    for (size_t i = 0; i < SLICES; i++) {
-        low[i] = prefix(low[i]) ^ word[i];
-        high[i] = prefix(high[i]) ^ in_all_columns(low[i], 3);
-    }
-}
-
-/* A step yields six words and a round key takes four, so two steps fill three round keys. */
-static void expand_192(struct schedule *schedule, uint64_t low[SLICES], uint64_t high[SLICES])
-{
-    uint64_t(*key)[SLICES] = schedule->key;
-    unsigned rcon = 1;
-    for (size_t round = 0; round < 12; round += 3) {
-        for (size_t i = 0; i < SLICES; i++) {
-            key[round + 1][i] = high[i] & COLUMNS_01;
-        }
-        step_192(low, high, rcon);
-        for (size_t i = 0; i < SLICES; i++) {
-            key[round + 1][i] |= low[i] << 8 & COLUMNS_23;
-            key[round + 2][i] = (low[i] >> 8 & COLUMNS_01) | (high[i] << 8 & COLUMNS_23);
-        }
-        step_192(low, high, rcon << 1);
-        memcpy(key[round + 3], low, SLICES * sizeof(*low));
-        rcon <<= 2;
-    }
-}
-
-static void expand_256(struct schedule *schedule)
-{
-    uint64_t(*key)[SLICES] = schedule->key;
-    for (size_t i = 2; i < 14; i += 2) {
-        next_key(key[i], key[i - 2], key[i - 1], 1U << (i / 2 - 1));
-        next_odd_key(key[i + 1], key[i - 1], key[i]);
-    }
-    next_key(key[14], key[12], key[13], 0x40);
-}
-
-/* key_len is 16, 24 or 32. A key is one block or two, and the second may be half full. */
+/* As the standard has it, in words whose first byte is the lowest. key_len is 16, 24 or 32. */
 static void expand(struct schedule *schedule, const uint8_t *key, size_t key_len)
 {
-    uint8_t blocks[LANES][BLOCK] = {{0}};
-    uint64_t low[SLICES];
-    uint64_t high[SLICES];
-    memcpy(blocks, key, key_len);
-    to_slices(low, (const uint8_t(*)[BLOCK])blocks);
-    for (size_t i = 0; i < SLICES; i++) {
-        high[i] = in_all_blocks(low[i] >> 1);
-        low[i] = in_all_blocks(low[i]);
+    uint32_t w[4 * (MAX_ROUND_KEYS + 1)] = {0};
+    uint8_t blocks[LANES][BLOCK];
+    uint64_t q[SLICES];
+    const size_t nk = key_len / 4;
+    unsigned rcon = 1;
+
+    schedule->rounds = nk + 6;
+    for (size_t i = 0; i < nk; i++) {
+        w[i] = load_column(key + 4 * i);
     }
-    memcpy(schedule->key[0], low, sizeof(low));
-    schedule->rounds = key_len / 4 + 6;
-    switch (key_len) {
-    case 16:
-        expand_128(schedule);
-        break;
-    case 24:
-        expand_192(schedule, low, high);
-        break;
-    default:
-        memcpy(schedule->key[1], high, sizeof(high));
-        expand_256(schedule);
-        break;
+    for (size_t i = nk, of_nk = 0; i < 4 * (schedule->rounds + 1); i++, of_nk = of_nk + 1 < nk ? of_nk + 1 : 0) {
+        uint32_t temp = w[i - 1];
+        if (of_nk == 0) {
+            temp = sub_word(temp >> 8 | temp << 24) ^ rcon;
+            rcon = rcon << 1 ^ (rcon >> 7) * 0x11b;
+        } else if (nk == 8 && of_nk == 4) {
+            temp = sub_word(temp);
+        }
+        w[i] = w[i - nk] ^ temp;
+    }
+    /* Four round keys become slices at once. */
+    for (size_t round = 0; round <= schedule->rounds; round++) {
+        if (round % LANES == 0) {
+            for (size_t i = 0; i < sizeof(blocks) / 4; i++) {
+                store_column(blocks[0] + 4 * i, w[4 * round + i]);
+            }
+            to_slices(q, (const uint8_t(*)[BLOCK])blocks);
+        }
+        for (size_t i = 0; i < SLICES; i++) {
+            schedule->key[round][i] = in_all_blocks(q[i], round % LANES);
+        }
     }
 }
 

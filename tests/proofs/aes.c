@@ -151,21 +151,66 @@ void prove_add_round_key(void)
     REACHED("bytes");
 }
 
-/* ---- Key schedules: 5.2. SubBytes is any function of a byte here: prove_sub_bytes has it. ---- */
+/* ---- Key schedules: 5.2. ---- */
 
+void prove_sub_word(void)
+{
+    const uint32_t word = nondet_u32();
+    const uint32_t after = sub_word(word);
+    const unsigned shift = 8 * (unsigned)at_most(3);
+    CLAIM((after >> shift & 0xff) == s_box[word >> shift & 0xff], "SubBytes of each byte");
+    REACHED("words");
+}
+
+/* SubWord is any function of each byte here: prove_sub_word has it. */
 uint8_t __CPROVER_uninterpreted_s(uint8_t byte);
 
-void any_sub_bytes(uint64_t q[SLICES])
+uint32_t any_sub_word(uint32_t word)
 {
-    uint64_t after[SLICES] = {0};
-    for (unsigned bit = 0; bit < 64; bit++) {
-        const struct place place = {bit % 4, bit / 16 + bit / 4 % 4 * 4};
-        const uint8_t byte = __CPROVER_uninterpreted_s(in_slices(q, place));
-        for (unsigned i = 0; i < SLICES; i++) {
-            after[i] |= (uint64_t)(byte >> i & 1) << bit;
-        }
+    uint32_t after = 0;
+    for (unsigned i = 0; i < 4; i++) {
+        after |= (uint32_t)__CPROVER_uninterpreted_s((uint8_t)(word >> 8 * i)) << 8 * i;
     }
-    memcpy(q, after, sizeof(after));
+    return after;
+}
+
+enum { NK = KEY_LEN / 4, WORDS = 4 * (NK + 7) };
+
+/* Figure 11, byte by byte. */
+static void model_expand(uint8_t w[WORDS][4], const uint8_t key[KEY_LEN])
+{
+    uint8_t rcon = 1;
+    memcpy(w, key, KEY_LEN);
+    for (size_t i = NK; i < WORDS; i++) {
+        for (size_t byte = 0; byte < 4; byte++) {
+            uint8_t temp = w[i - 1][byte];
+            if (i % NK == 0) {
+                temp = __CPROVER_uninterpreted_s(w[i - 1][(byte + 1) % 4]) ^ (byte == 0 ? rcon : 0);
+            } else if (NK > 6 && i % NK == 4) {
+                temp = __CPROVER_uninterpreted_s(temp);
+            }
+            w[i][byte] = w[i - NK][byte] ^ temp;
+        }
+        rcon = i % NK == 0 ? xtime(rcon) : rcon;
+    }
+}
+
+void prove_expand(void)
+{
+    uint8_t key[KEY_LEN];
+    uint8_t w[WORDS][4];
+    struct schedule schedule;
+    ANY(key);
+    expand(&schedule, key, KEY_LEN);
+    model_expand(w, key);
+    CLAIM(schedule.rounds == NK + 6, "10, 12 or 14 rounds");
+    const struct place place = any_place();
+    bool right = true;
+    for (size_t round = 0; round < NK + 7; round++) {
+        right = right && in_slices(schedule.key[round], place) == w[4 * round + place.byte / 4][place.byte % 4];
+    }
+    CLAIM(right, "each round key, in each of the four blocks");
+    REACHED("round keys");
 }
 
 /* A round key: the same block in all four lanes. */
@@ -179,67 +224,6 @@ static void any_round_key(uint64_t key[SLICES], uint8_t block[BLOCK])
         }
     }
     to_slices(key, (const uint8_t(*)[BLOCK])blocks);
-}
-
-/* Byte i of w[j], where w[0..4) is `key` and w[-1] is the last word of `last`; SubWord and RotWord as asked for. */
-static uint8_t model_temp(const uint8_t *word, size_t i, bool rotated, uint8_t rcon)
-{
-    return __CPROVER_uninterpreted_s(word[rotated ? (i + 1) % 4 : i]) ^ (i == 0 ? rcon : 0);
-}
-
-/* The four words that follow, of which each is the one before it XOR that of Nk words earlier. */
-static uint8_t model_next(const uint8_t earlier[BLOCK], const uint8_t *word, size_t byte, bool rotated, uint8_t rcon)
-{
-    uint8_t value = model_temp(word, byte % 4, rotated, rcon);
-    for (size_t c = 0; c <= byte / 4; c++) {
-        value ^= earlier[4 * c + byte % 4];
-    }
-    return value;
-}
-
-void prove_key_steps(void)
-{
-    uint64_t key[SLICES];
-    uint64_t last[SLICES];
-    uint64_t next[SLICES];
-    uint8_t key_block[BLOCK];
-    uint8_t last_block[BLOCK];
-    const uint8_t rcon = nondet_u8();
-    const struct place place = any_place();
-    any_round_key(key, key_block);
-    any_round_key(last, last_block);
-    next_key(next, key, last, rcon);
-    CLAIM(in_slices(next, place) == model_next(key_block, last_block + 12, place.byte, true, rcon),
-          "w[i] for Nk = 4, and for Nk = 8 where i is a multiple of it");
-    next_odd_key(next, key, last);
-    CLAIM(in_slices(next, place) == model_next(key_block, last_block + 12, place.byte, false, 0),
-          "w[i] for Nk = 8 and i mod 8 = 4");
-    REACHED("round keys");
-}
-
-/* The six words before; columns 2 and 3 of `high` are nobody's. */
-void prove_key_step_192(void)
-{
-    uint64_t low[SLICES];
-    uint64_t high[SLICES];
-    uint8_t w[24];
-    uint8_t more[BLOCK];
-    const uint8_t rcon = nondet_u8();
-    const struct place place = any_place();
-    any_round_key(low, w);
-    any_round_key(high, more);
-    memcpy(w + BLOCK, more, 8);
-    step_192(low, high, rcon);
-    const uint8_t expected_low = model_next(w, w + 20, place.byte, true, rcon);
-    CLAIM(in_slices(low, place) == expected_low, "w[i] to w[i+3] for Nk = 6");
-    if (place.byte < 8) {
-        uint8_t expected = model_next(w, w + 20, 12 + place.byte % 4, true, rcon);
-        for (size_t c = 0; c <= place.byte / 4; c++) {
-            expected ^= w[BLOCK + 4 * c + place.byte % 4];
-        }
-        CLAIM(in_slices(high, place) == expected, "w[i+4] and w[i+5] for Nk = 6");
-    }
-    REACHED("six words");
 }
 
 /* ---- The modes: which block goes through the cipher, and where to. The cipher adds any block to each. ---- */
