@@ -8,6 +8,7 @@ import pwd
 import re
 import signal
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -117,6 +118,15 @@ def open_process(pid: int) -> int:
     raise TargetError(f"there is no process {pid}")
 
 
+@contextlib.contextmanager
+def process(pid: int) -> Iterator[int]:
+    entry = open_process(pid)
+    try:
+        yield entry
+    finally:
+        os.close(entry)
+
+
 def numbers() -> list[int]:
     """All processes that /proc shows."""
     with contextlib.suppress(FileNotFoundError), os.scandir(PROC) as entries:
@@ -138,14 +148,10 @@ def unended(name: re.Pattern[str]) -> list[str]:
     """What stands behind the name of each process of this user's that has such a name, and does not end when killed."""
     found = []
     for pid in numbers():
-        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
-            entry = open_process(pid)
-            try:
-                matched = name.fullmatch(name_of(entry))
-                if matched and user_of(entry).uid == os.geteuid() and is_killed(entry):
-                    found.append(matched[1])
-            finally:
-                os.close(entry)
+        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
+            matched = name.fullmatch(name_of(entry))
+            if matched and user_of(entry).uid == os.geteuid() and is_killed(entry):
+                found.append(matched[1])
     return found
 
 
@@ -153,12 +159,8 @@ def parents() -> dict[int, int]:
     """Each process's parent, as far as it may be known."""
     found = {}
     for pid in numbers():
-        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
-            entry = open_process(pid)
-            try:
-                found[pid] = state_and_parent(entry)[1]
-            finally:
-                os.close(entry)
+        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
+            found[pid] = state_and_parent(entry)[1]
     return found
 
 

@@ -49,7 +49,6 @@ COMMANDS = (
             Option("--long", "print rows for each process"),
             Option("--needs-restart", "print the units of which processes need a restart"),
             Option("--prometheus", "print metrics"),
-            Option("--per-process", "metrics of each process"),
             Option("--state", "add counters, whose sums are kept here", FILE),
             Option("--output", "replace this file in one step", FILE),
             Option("--check", "print one line and exit with 0, 1, 2 or 3"),

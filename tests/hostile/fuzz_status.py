@@ -112,7 +112,6 @@ def everything(found: list[answers.Process]) -> str:
         output.print_processes(found)
         output.show_table(found)
         print(json.dumps([output.process_json(process) for process in found]))
-        print(metrics.per_process(found), end="")
         kept = ledger.Ledger(metrics.counted_keys())
         print(metrics.per_unit(found, kept, 1.0, "boot"), end="")
         assert ledger.Ledger.from_json(kept.keys, kept.to_json().encode()).to_json() == kept.to_json()

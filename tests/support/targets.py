@@ -17,7 +17,6 @@ STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
 WITHOUT_DRNG = {"OPENSSL_CONF": "/dev/null"}
 NOBODY = 65534
-PER_PROCESS = ("--prometheus", "--per-process")
 
 Result = subprocess.CompletedProcess[str]
 

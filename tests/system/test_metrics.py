@@ -19,7 +19,7 @@ from scripts.drng import files, systemd, text
 from scripts.drng.status import answers, environment, ledger, metrics, states
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import forged
-from tests.support.targets import NOBODY, PER_PROCESS, PINNED, build_module, holding, status, target
+from tests.support.targets import NOBODY, PINNED, build_module, holding, status, target
 
 RULES = CONF / "prometheus" / "drng.rules.yml"
 RULE_TESTS = CONF / "prometheus" / "drng.rules.test.yml"
@@ -385,10 +385,8 @@ def test_nothing_that_a_process_says_becomes_a_label(tmp_path: Path) -> None:
     )
     with holding(module) as pid:
         text = status("--prometheus", "--pid", str(pid)).stdout
-        by_process = status(*PER_PROCESS, "--pid", str(pid)).stdout
     # An instruction of another machine is none that serves.
     assert "evil" not in text and "trng" not in text and 'state="failed"} 1' in text
-    assert "evil" in by_process
 
 
 def test_real_processes_end_and_their_counts_do_not(tmp_path: Path) -> None:
@@ -418,19 +416,11 @@ def test_without_a_state_there_are_no_counters() -> None:
     promtool("check", "metrics", text=text)
 
 
-def test_by_process_is_clean_too() -> None:
-    with target(PINNED) as process:
-        process.do("draw 1 16")
-        promtool("check", "metrics", text=status(*PER_PROCESS).stdout)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("--per-process",),
         ("--state", "/x"),
         ("--check", "--output", "/x"),
-        ("--prometheus", "--state", "/x", "--per-process"),
         ("--prometheus", "--state", "/x", "--pid", "1"),
         ("--prometheus", "--output", "/x", "--watch"),
         ("--check", "--perfdata"),

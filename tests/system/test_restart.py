@@ -28,7 +28,7 @@ from scripts.drng.status import (
 )
 from tests.support.builds import CONF, RELEASE, ROOT, need
 from tests.support.stats import forged
-from tests.support.targets import PER_PROCESS, PINNED, STATUS, as_json, build_module, holding, status, target
+from tests.support.targets import PINNED, STATUS, as_json, build_module, holding, status, target
 
 # ---- A module that is no longer the one that is installed ----
 
@@ -441,7 +441,7 @@ def test_the_line_has_an_end_and_so_has_the_work() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("--prometheus",), PER_PROCESS, ("--check", "--all", "--perfdata"), ("--version",)],
+    [("--prometheus",), ("--check", "--all", "--perfdata"), ("--version",)],
     ids=lambda arguments: " ".join(arguments),
 )
 @pytest.mark.parametrize("stdout", ["closed", "/dev/full"])
@@ -475,7 +475,7 @@ def test_what_root_may_not_look_at_is_named_and_no_unknown_for_ever(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], user: int, missed: bool, expected: int
 ) -> None:
     hidden = answers.Process(4711, "shy", answers.UNKNOWN, "its file system is away", hidden=True, missed=missed)
-    monkeypatch.setattr(command, "find", lambda _: [hidden])
+    monkeypatch.setattr(command, "look_for", lambda _: [hidden])
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(sys, "argv", ["drng-status", "--needs-restart"])
     assert command.show_processes(command.parse()) == expected

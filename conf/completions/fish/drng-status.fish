@@ -8,7 +8,6 @@ complete -c drng-status -l json -d 'print JSON, an object a line'
 complete -c drng-status -l long -d 'print rows for each process'
 complete -c drng-status -l needs-restart -d 'print the units of which processes need a restart'
 complete -c drng-status -l prometheus -d 'print metrics'
-complete -c drng-status -l per-process -d 'metrics of each process'
 complete -c drng-status -l state -d 'add counters, whose sums are kept here' -r -F
 complete -c drng-status -l output -d 'replace this file in one step' -r -F
 complete -c drng-status -l check -d 'print one line and exit with 0, 1, 2 or 3'

@@ -25,8 +25,6 @@ from .answers import Process
 # The longest time between two looks is a day.
 LONGEST = 86400.0
 
-CANNOT_TELL = 3
-
 # ---- Arguments ----
 
 
@@ -57,7 +55,6 @@ def limits(text: str) -> plugin.Thresholds:
 
 
 def add_options_of_forms(parser: Parser) -> None:
-    parser.add_argument("--per-process", action="store_true", help="with --prometheus: metrics of each process")
     parser.add_argument("--state", metavar="FILE", help="with --prometheus: add counters, whose sums are kept here")
     parser.add_argument("--output", metavar="FILE", help="with --prometheus: replace this file in one step")
     parser.add_argument("--perfdata", action="store_true", help="with --check: add performance data")
@@ -75,14 +72,12 @@ def add_options_of_forms(parser: Parser) -> None:
 def check_options_of_forms(parser: Parser, arguments: argparse.Namespace) -> None:
     has_target = arguments.pid is not None or arguments.service is not None or arguments.all
     for_files = [path for path in (arguments.state, arguments.output) if path is not None]
-    if not arguments.prometheus and (arguments.per_process or for_files):
-        parser.error("--per-process, --state and --output need --prometheus")
+    if not arguments.prometheus and for_files:
+        parser.error("--state and --output need --prometheus")
     if "" in for_files:
         parser.error("--state and --output take the path of a file, and an empty one is none")
     if len({os.path.normpath(path).lstrip("/") for path in for_files}) < len(for_files):
         parser.error("--state and --output are the same file; the sums and the metrics need one each")
-    if arguments.per_process and arguments.state is not None:
-        parser.error("--state keeps sums by unit, and --per-process has none")
     if arguments.state is not None and has_target and not arguments.all:
         parser.error("--state is for all processes, not for --pid or --service")
     asked = arguments.perfdata or arguments.warning is not None or arguments.critical is not None
@@ -114,14 +109,8 @@ def parse() -> argparse.Namespace:
     form.add_argument("--check", action="store_true", help="print one line and exit with 0, 1, 2 or 3")
     form.add_argument("--needs-restart", action="store_true", help="print the units of which processes need a restart")
     add_options_of_forms(parser)
-    parser.add_argument(
-        "--watch",
-        nargs="?",
-        type=float,
-        const=2.0,
-        metavar="SECONDS",
-        help="repeat every 2 seconds, or every SECONDS",
-    )
+    watch = "repeat every 2 seconds, or every SECONDS"
+    parser.add_argument("--watch", nargs="?", type=float, const=2.0, metavar="SECONDS", help=watch)
     arguments = parser.parse_args()
     # Not the other way round: nothing compares with "nan".
     if arguments.watch is not None and (arguments.check or not 0 < arguments.watch <= LONGEST):
@@ -139,27 +128,18 @@ def parse() -> argparse.Namespace:
 # ---- What it does ----
 
 
-def with_libcrypto(found: list[Process]) -> list[Process]:
-    """Without the shells and helpers that have nothing to do with it."""
-    return [process for process in found if process.uses != answers.USES_NEITHER]
-
-
 def look_for(arguments: argparse.Namespace) -> list[Process]:
+    """Without the shells and helpers that have nothing to do with libcrypto, but for what was asked for by number."""
     now = services.configuration(environment.default_config())
     if arguments.pid is not None:
         first, *others = processes.inspect_family(arguments.pid, now)
-        return [first, *with_libcrypto(others)]
+        return [first, *processes.with_libcrypto(others)]
     if arguments.service is not None:
-        found = processes.inspect_all(
-            services.service_members(arguments.service), services.service_config(arguments.service), now
-        )
-        return with_libcrypto(found) or found
+        members, configured = services.service_members(arguments.service), services.service_config(arguments.service)
+        found = processes.inspect_all(members, configured, now)
+        return processes.with_libcrypto(found) or found
     found = processes.everybody(now)
-    return found if arguments.prometheus and not arguments.per_process else processes.concerned(found)
-
-
-def find(arguments: argparse.Namespace) -> list[Process]:
-    return sound.checked(look_for(arguments))
+    return found if arguments.prometheus else processes.concerned(found)
 
 
 def subject(arguments: argparse.Namespace) -> str:
@@ -196,7 +176,7 @@ def unless_unknown(arguments: argparse.Namespace, found: list[Process]) -> int:
     if arguments.pid is None or found[0].uses != answers.UNKNOWN:
         return 0
     complain(f"process {found[0].pid} ({found[0].name}): {found[0].message}")
-    return CANNOT_TELL
+    return states.CANNOT_TELL
 
 
 def check(arguments: argparse.Namespace, found: list[Process]) -> int:
@@ -216,7 +196,7 @@ def show_units_to_restart(found: list[Process], unknown: int) -> int:
     for p in found:
         if p in later or not systemd.can_be_restarted(p.unit):
             complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {answers.RESTART[p.restart]}")
-    return 1 if len(later) < len(found) else CANNOT_TELL if unknown else 0
+    return 1 if len(later) < len(found) else states.CANNOT_TELL if unknown else 0
 
 
 def with_state(path: str, found: list[Process]) -> str:
@@ -230,30 +210,24 @@ def with_state(path: str, found: list[Process]) -> str:
             complain(f"{path}: {error}; the counters begin at zero")
         except files.TooLongError as error:
             complain(f"{error}; the counters begin at zero")
-        boot = procfs.boot_id()
-        text_of_metrics = metrics.per_unit(found, kept, time.time(), boot)
+        shown = metrics.per_unit(found, kept, time.time(), procfs.boot_id())
         place.write(kept.to_json().encode(), 0o600)
-    return text_of_metrics
-
-
-def metrics_of(arguments: argparse.Namespace, found: list[Process]) -> str:
-    if arguments.state is not None:
-        return with_state(arguments.state, found)
-    return metrics.per_process(found) if arguments.per_process else metrics.per_unit(found)
+    return shown
 
 
 def show_metrics(arguments: argparse.Namespace, found: list[Process]) -> int:
-    if arguments.output is not None:
-        # Before the sums are kept: what they would have been shown in may be no place for a file.
-        with files.place(arguments.output) as place:
-            place.write(metrics_of(arguments, found).encode(), 0o644)
-    else:
-        print(metrics_of(arguments, found), end="")
+    # Before the sums are kept: what they would have been shown in may be no place for a file.
+    with contextlib.nullcontext() if arguments.output is None else files.place(arguments.output) as place:
+        text = metrics.per_unit(found) if arguments.state is None else with_state(arguments.state, found)
+        if place is None:
+            print(text, end="")
+        else:
+            place.write(text.encode(), 0o644)
     return unless_unknown(arguments, found)
 
 
 def show_processes(arguments: argparse.Namespace) -> int:
-    found = find(arguments)
+    found = sound.checked(look_for(arguments))
     if arguments.check:
         return check(arguments, found)
     if arguments.prometheus:
@@ -303,7 +277,7 @@ def show(arguments: argparse.Namespace) -> int:
             print_check(arguments, f"cannot tell: {error}")
         else:
             complain(str(error))
-        return CANNOT_TELL
+        return states.CANNOT_TELL
 
 
 def prepare_streams() -> None:
@@ -319,7 +293,7 @@ def prepare_streams() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if sys.stdout is None:
         complain("standard output is closed")
-        sys.exit(CANNOT_TELL)
+        sys.exit(states.CANNOT_TELL)
 
 
 def run() -> NoReturn:

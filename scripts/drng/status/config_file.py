@@ -24,29 +24,15 @@ MOST_LINKS = 40
 # Values of "activate" by which some OpenSSL loads no provider.
 INACTIVE = ("0", "no", "off", "false")
 
-# f_type of file systems whose files are the kernel's own: to read one may take something away, as from /proc/kmsg.
-KERNELS_OWN = {
-    0x9FA0: "proc",
-    0x62656572: "sysfs",
-    0x64626720: "debugfs",
-    0x74726163: "tracefs",
-    0x73636673: "securityfs",
-    0x27E0EB: "cgroup",
-    0x63677270: "cgroup2",
-    0x1CD1: "devpts",
-    0x62656570: "configfs",
-    0x6165676C: "pstore",
-    0xDE5E81E4: "efivarfs",
-    0xCAFE4A11: "bpf",
-    0xF97CFF8C: "selinuxfs",
-    0x43415D53: "smackfs",
-    0x42494E4D: "binfmt_misc",
-    0x65735543: "fusectl",
-    0x7655821: "resctrl",
-    0x19800202: "mqueue",
-    0xABBA1974: "xenfs",
-    0x6E736673: "nsfs",
-}
+# f_type of file systems whose files are the kernel's own: to read one may take something away, as from /proc/kmsg:
+# proc, sysfs, debugfs, tracefs, securityfs; cgroup, cgroup2, devpts, configfs, pstore; efivarfs, bpf, selinuxfs,
+# smackfs, binfmt_misc; fusectl, resctrl, mqueue, xenfs, nsfs.
+KERNELS_OWN = (
+    *(0x9FA0, 0x62656572, 0x64626720, 0x74726163, 0x73636673),
+    *(0x27E0EB, 0x63677270, 0x1CD1, 0x62656570, 0x6165676C),
+    *(0xDE5E81E4, 0xCAFE4A11, 0xF97CFF8C, 0x43415D53, 0x42494E4D),
+    *(0x65735543, 0x7655821, 0x19800202, 0xABBA1974, 0x6E736673),
+)
 
 # More than any struct statfs has.
 STATFS_SIZE = 512

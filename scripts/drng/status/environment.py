@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
+from collections.abc import Callable
 from typing import Any
 
 from .. import aside, procfs
@@ -37,10 +38,6 @@ MORE_THAN_ANYONE_KEEPS = 1 << 16
 
 # The provider's words, in "disabled-reason".
 ABSENT = "not in this CPU"
-
-
-class EnvironmentUnknownError(Failure):
-    """What serves under this environment cannot be found out."""
 
 
 class Param(ctypes.Structure):
@@ -80,23 +77,15 @@ class Libcrypto:
         self.lib = load_libcrypto()
         if not hasattr(self.lib, "OSSL_PROVIDER_load"):
             raise OSError(f"{self.lib._name} is older than OpenSSL 3.0 and has no providers")
-        for function, result in {
-            "OpenSSL_version": ctypes.c_char_p,
-            "OPENSSL_info": ctypes.c_char_p,
-            "CONF_get1_default_config_file": ctypes.c_void_p,
-            "RAND_get0_primary": ctypes.c_void_p,
-            "RAND_get0_public": ctypes.c_void_p,
-            "RAND_get0_private": ctypes.c_void_p,
-            "EVP_RAND_CTX_get0_rand": ctypes.c_void_p,
-            "EVP_RAND_fetch": ctypes.c_void_p,
-            "EVP_RAND_get0_name": ctypes.c_char_p,
-            "EVP_RAND_get0_provider": ctypes.c_void_p,
-            "OSSL_PROVIDER_get0_name": ctypes.c_char_p,
-            "OSSL_PROVIDER_load": ctypes.c_void_p,
-            "OSSL_PROVIDER_gettable_params": ctypes.POINTER(Param),
-            "ERR_get_error": ctypes.c_ulong,
+        for result, functions in {
+            ctypes.c_char_p: "OpenSSL_version EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
+            ctypes.c_void_p: "CONF_get1_default_config_file RAND_get0_primary RAND_get0_public RAND_get0_private "
+            "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load",
+            ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
+            ctypes.c_ulong: "ERR_get_error",
         }.items():
-            getattr(self.lib, function).restype = result
+            for function in functions.split():
+                getattr(self.lib, function).restype = result
 
     def warnings(self) -> list[str]:
         """Where this may not be the libcrypto that the openssl command has."""
@@ -220,37 +209,35 @@ class Libcrypto:
 # ---- The CPU ----
 
 
-def capabilities(settings: str | None) -> list[int] | None:
+def capabilities(settings: str) -> list[int] | None:
     """The first two words of "OPENSSL_ia32cap=0x...:0x..."."""
-    if not settings or not settings.startswith("OPENSSL_ia32cap="):
+    if not settings.startswith("OPENSSL_ia32cap="):
         return None
     words = settings.removeprefix("OPENSSL_ia32cap=").split()[0].split(":")
     return [int(word, 16) for word in words[:2]] if len(words) >= 2 else None
 
 
-def settings_without_mask() -> str:
-    """What libcrypto says of the CPU in an environment without its mask, which it reads when it is loaded."""
-    os.environ.pop("OPENSSL_ia32cap", None)
+def asked_without(variable: str, question: Callable[[], str]) -> str:
+    """The answer in an environment without a variable that libcrypto reads; "" where there is none."""
+
+    def ask() -> str:
+        os.environ.pop(variable, None)
+        return question()
+
+    answer = aside.once(ask, SECONDS)
+    return "" if isinstance(answer, aside.Failure) else str(answer)
+
+
+def settings() -> str:
+    """What libcrypto says of the CPU, under the mask that it has read when it was loaded."""
     info = load_libcrypto().OPENSSL_info
     info.restype = ctypes.c_char_p
     return os.fsdecode(info(CPU_SETTINGS) or b"")
 
 
-def unmasked_settings() -> str | None:
-    answer = aside.once(settings_without_mask, SECONDS)
-    return None if isinstance(answer, aside.Failure) else answer
-
-
-def config_without_variables() -> str:
-    """The openssl.cnf that libcrypto was built to read."""
-    os.environ.pop("OPENSSL_CONF", None)
-    return Libcrypto().config_file()
-
-
 def default_config() -> str:
-    """Empty where it cannot be found out."""
-    answer = aside.once(config_without_variables, SECONDS)
-    return "" if isinstance(answer, aside.Failure) else str(answer)
+    """The openssl.cnf that libcrypto was built to read."""
+    return asked_without("OPENSSL_CONF", lambda: Libcrypto().config_file())
 
 
 def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
@@ -267,11 +254,10 @@ def bit_of(words: list[int] | None, place: tuple[int, int]) -> bool | None:
     return None if words is None else bool(words[word] >> bit & 1)
 
 
-def cpu(crypto: Libcrypto, drng: dict[str, Any] | None, unmasked: str | None) -> dict[str, Any]:
+def cpu(drng: dict[str, Any] | None, unmasked: str) -> dict[str, Any]:
     info = procfs.cpuinfo()
     flags = info.get("flags", "").split()
-    masked = capabilities(os.fsdecode(crypto.lib.OPENSSL_info(CPU_SETTINGS) or b""))
-    whole = capabilities(unmasked)
+    masked, whole = capabilities(settings()), capabilities(unmasked)
     mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
     model = info.get("model name") or info.get("cpu") or "unknown"
     verdict_problem = "" if info or not HAS_VERDICT else NO_VERDICT
@@ -314,7 +300,7 @@ def what_the_counters_add() -> dict[str, Any]:
     return {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
 
 
-def look(unmasked: str | None) -> dict[str, Any]:
+def look(unmasked: str) -> dict[str, Any]:
     """In the process that this is."""
     crypto = Libcrypto()
     drawn = crypto.draw()
@@ -341,15 +327,15 @@ def look(unmasked: str | None) -> dict[str, Any]:
         "random-provider": random.get("random_provider"),
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
-        "cpu": cpu(crypto, drng, unmasked),
+        "cpu": cpu(drng, unmasked),
         "drng": facts,
     }
     return printable_all(answer)
 
 
 def collect() -> dict[str, Any]:
-    unmasked = unmasked_settings()
+    unmasked = asked_without("OPENSSL_ia32cap", settings)
     answer = aside.once(lambda: look(unmasked), SECONDS)
     if isinstance(answer, aside.Failure):
-        raise EnvironmentUnknownError(printable(answer.reason))
+        raise Failure(printable(answer.reason))
     return answer

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .. import VERSION, procfs, systemd
@@ -17,15 +17,7 @@ from ..instructions import HAS_VERDICT, WORDS
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
 from . import config_file
-from .answers import (
-    OLDER,
-    REPLACED,
-    UNKNOWN,
-    USES_DRNG,
-    USES_LIBCRYPTO,
-    USES_NEITHER,
-    Process,
-)
+from .answers import OLDER, REPLACED, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 from .elf import Image
 from .memory import Mappings, Memory, OlderError, OwnMemory, file_name, read_mappings
 from .services import Configuration
@@ -131,6 +123,16 @@ def view_of(entry: int, environment: dict[bytes, bytes], was_another: bool) -> I
         yield config_file.View(root, cwd, user, directory, was_another=was_another)
 
 
+def asked(entry: int, path: str, was_another: bool, question: Callable[[config_file.View, str], Any]) -> Any:
+    """Of an openssl.cnf as the process sees it; None where none can tell. It reads the file before it goes into its
+    chroot, so what is seen from there says nothing."""
+    with contextlib.suppress(OSError, UnreadableError):
+        if path and not procfs.is_chrooted(entry):
+            with view_of(entry, procfs.environment_of(entry), was_another) as view:
+                return question(view, path)
+    return None
+
+
 def look_at_config(process: Process, entry: int, configured: str | None = None) -> str | None:
     """
     OPENSSL_CONF, the service's where the process's own cannot be read; in the process, why libcrypto has not read what
@@ -138,40 +140,27 @@ def look_at_config(process: Process, entry: int, configured: str | None = None) 
     """
     config = None
     with contextlib.suppress(OSError, UnreadableError):
-        environment = procfs.environment_of(entry)
-        path = environment.get(b"OPENSSL_CONF")
+        path = procfs.environment_of(entry).get(b"OPENSSL_CONF")
         # A server that writes its title over its environment, as nginx does, has nothing left there.
         config = os.fsdecode(path) if path is not None else configured or ""
         process.config = printable(config)
-        # It read the file before it went into its chroot, so what is seen there says nothing.
-        if config and not procfs.is_chrooted(entry):
-            # One that has drng has read it, perhaps as another user than it is now.
-            with view_of(entry, environment, was_another=process.uses == USES_DRNG) as view:
-                process.config_problem = config_file.problem(view, config)
+        # One that has drng has read it, perhaps as another user than it is now.
+        process.config_problem = asked(entry, config, process.uses == USES_DRNG, config_file.problem) or ""
     return config
 
 
 def look_for_drng(process: Process, entry: int, config: str | None, now: Configuration) -> None:
     """Whether the process would load drng if it were started now, and since when."""
     setting = now.units.get(process.unit)
-    path = setting.path if setting else config or now.default
-    with contextlib.suppress(OSError, UnreadableError):
-        # What is seen from within a chroot is not what it reads when it starts.
-        if path and not procfs.is_chrooted(entry):
-            environment = procfs.environment_of(entry)
-            with view_of(entry, environment, was_another=True) as view:
-                since = config_file.drng_since(view, path)
-            process.drng_since = max(since, setting.changed) if since and setting else since
+    since = asked(entry, setting.path if setting else config or now.default, True, config_file.drng_since)
+    process.drng_since = max(since, setting.changed) if since and setting else since or 0.0
 
 
 def look_for_generator(process: Process, entry: int, config: str | None, now: Configuration | None) -> None:
     """Of a process that has drawn from drng without a seed of drng's: whether it is to draw words that take none."""
-    path = config or (now.default if now else "")
-    with contextlib.suppress(OSError, UnreadableError):
-        if path and not procfs.is_chrooted(entry):
-            with view_of(entry, procfs.environment_of(entry), was_another=True) as view:
-                process.words_alone = config_file.generator(view, path).upper() == WORDS
-    if process.words_alone:
+    named = asked(entry, config or (now.default if now else ""), True, config_file.generator)
+    if named and named.upper() == WORDS:
+        process.words_alone = True
         process.counters["active-source"] = WORDS.lower()
 
 
@@ -253,15 +242,12 @@ def look_at(pid: int, entry: int, configured: str | None = None, now: Configurat
 def inspect(pid: int, configured: str | None = None, now: Configuration | None = None) -> Process:
     """Whatever happens is said in the answer; a process that is not there is a TargetError."""
     try:
-        entry = procfs.open_process(pid)
+        with procfs.process(pid) as entry:
+            return look_at(pid, entry, configured, now)
     except HiddenError as error:
         return Process(pid, "?", UNKNOWN, str(error), hidden=True)
-    try:
-        return look_at(pid, entry, configured, now)
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None
-    finally:
-        os.close(entry)
 
 
 def own_counters() -> dict[str, Any]:

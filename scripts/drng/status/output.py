@@ -8,39 +8,19 @@ from typing import Any
 
 from ..instructions import INSTRUCTIONS, NO_VERDICT, WORDS
 from ..terminal import GREEN, RED, YELLOW, Row, on_terminal, print_rows, print_table
-from . import clones
+from . import clones, states
 from .answers import REBOOT, SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
-from .states import (
-    AT_REBOOT,
-    CANNOT_TELL,
-    FAILED,
-    FALLBACK,
-    HARDWARE,
-    IDLE,
-    IN_FALLBACK,
-    MOST_SAID,
-    NEEDS_RESTART,
-    NOT_IN_USE,
-    SEEDED_BY_OTHERS,
-    SERVED,
-    SERVED_NOTHING,
-    WITHOUT,
-    WORDS_ALONE,
-    WORST_LAST,
-    check_process,
-    first_of,
-    has_drawn,
-    is_seeded_by_others,
-    restart_text,
-    seeds,
-    source_status,
-    state_of,
-    worse,
-)
 from .stats import LOCKED
 
 SOURCES = {**dict.fromkeys(INSTRUCTIONS, GREEN), "fallback": YELLOW}
-OF_STATES = {SERVED: GREEN, IN_FALLBACK: YELLOW, NEEDS_RESTART: YELLOW, AT_REBOOT: YELLOW, FAILED: RED, WITHOUT: RED}
+OF_STATES = {
+    states.SERVED: GREEN,
+    states.IN_FALLBACK: YELLOW,
+    states.NEEDS_RESTART: YELLOW,
+    states.AT_REBOOT: YELLOW,
+    states.FAILED: RED,
+    states.WITHOUT: RED,
+}
 BAD = {("RAND_bytes", "fails"), ("drng", "not loaded"), ("status", "failed")}
 
 
@@ -115,12 +95,10 @@ def describe(generator: dict[str, str] | None) -> str:
     return f"{generator['name']} of provider {generator['provider']}" if generator else "none"
 
 
-def instruction_row(name: str, cpu: dict[str, Any]) -> Row:
-    facts = cpu[name]
+def instruction_row(name: str, facts: dict[str, Any]) -> Row:
     mask = ", masked by OPENSSL_ia32cap" if facts["masked"] else ""
-    return name, f"in the CPU: {yes(facts['in-cpu'])}{mask}, in the kernel's flags: {yes(facts['kernel'])}; " + (
-        f"drng: {facts['drng']}"
-    )
+    said = f"in the CPU: {yes(facts['in-cpu'])}{mask}, in the kernel's flags: {yes(facts['kernel'])}"
+    return name, f"{said}; drng: {facts['drng']}"
 
 
 def environment_rows(status: dict[str, Any]) -> list[Row]:
@@ -138,12 +116,8 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
     cpu = status["cpu"]
     rows += [("CPU", cpu["model"]), ("OPENSSL_ia32cap", cpu["mask"] or "not set")]
     rows += [("kernel", cpu["verdict-problem"])] if cpu["verdict-problem"] else []
-    rows += [instruction_row(name, cpu) for name in INSTRUCTIONS]
-    if status["drng"] is None:
-        rows.append(("drng", "not loaded"))
-    else:
-        rows += fact_rows(status["drng"], "name")
-    return rows
+    rows += [instruction_row(name, cpu[name]) for name in INSTRUCTIONS]
+    return rows + ([("drng", "not loaded")] if status["drng"] is None else fact_rows(status["drng"], "name"))
 
 
 # ---- Processes ----
@@ -157,10 +131,10 @@ def explanation(process: Process) -> str:
     if process.uses == USES_DRNG and not process.counters["begun"]:
         parts.append("it was forked and has drawn nothing yet")
     elif process.uses == USES_DRNG:
-        if process.counters["active-source"] != "none" and not has_drawn(process):
-            parts.append(SERVED_NOTHING)
-        if is_seeded_by_others(process.counters):
-            parts.append(WORDS_ALONE if process.words_alone else SEEDED_BY_OTHERS)
+        if process.counters["active-source"] != "none" and not states.has_drawn(process):
+            parts.append(states.SERVED_NOTHING)
+        if states.is_seeded_by_others(process.counters):
+            parts.append(states.WORDS_ALONE if process.words_alone else states.SEEDED_BY_OTHERS)
         parts.append(str(process.counters["disabled-reason"]))
     return "; ".join(filter(None, parts))
 
@@ -168,17 +142,23 @@ def explanation(process: Process) -> str:
 def remark(process: Process) -> str:
     """What the numbers do not say."""
     no_verdict = NO_VERDICT if process.no_verdict else ""
-    parts = (explanation(process), restart_text(process), clones.warning(process.counters), no_verdict)
+    parts = (explanation(process), states.restart_text(process), clones.warning(process.counters), no_verdict)
     return "; ".join(filter(None, parts))
 
 
 def table_line(process: Process) -> tuple[str, ...]:
     c = process.counters
     if not c:
-        return (str(process.pid), process.name, process.uses, state_of(process) or "-", *("-" for _ in COLUMNS[4:]))
+        return (
+            str(process.pid),
+            process.name,
+            process.uses,
+            states.state_of(process) or "-",
+            *("-" for _ in COLUMNS[4:]),
+        )
     failed = c["seed-failures"] + c["health-failures"]
-    numbers = (seeds(c), failed, c["reseeds"], c["requests"], c["bytes"])
-    state = state_of(process)
+    numbers = (states.seeds(c), failed, c["reseeds"], c["requests"], c["bytes"])
+    state = states.state_of(process)
     return (str(process.pid), process.name, c["active-source"], state, *map(str, numbers), ago(c["last-seed"]))
 
 
@@ -191,7 +171,7 @@ def show_table(processes: Sequence[Process]) -> None:
 
 def process_rows(process: Process) -> list[Row]:
     rows = [("process", f"{process.pid} {process.name}"), ("unit", process.unit), ("owner", process.owner)]
-    rows += [("uses", process.uses), ("state", state_of(process) or "-")]
+    rows += [("uses", process.uses), ("state", states.state_of(process) or "-")]
     if note := remark(process):
         rows.append(("remark", note))
     return rows + fact_rows(process.counters, "begun", "disabled-reason")
@@ -214,7 +194,7 @@ def process_json(process: Process) -> dict[str, Any]:
         "unit": process.unit,
         "owner": process.owner,
         "uses": process.uses,
-        "state": state_of(process),
+        "state": states.state_of(process),
         "restart": process.restart,
         "message": remark(process),
         **process.counters,
@@ -224,38 +204,34 @@ def process_json(process: Process) -> dict[str, Any]:
 # ---- --check ----
 
 
-def warned(result: int, warning: str) -> int:
-    """What monitoring takes for a warning is the status of the fallback."""
-    return FALLBACK if result == HARDWARE and warning else result
-
-
 def check_environment(status: dict[str, Any]) -> tuple[int, str]:
     if not status["rand-bytes"]:
-        return NOT_IN_USE, f"RAND_bytes fails: {'; '.join(status['errors']) or 'without a reason'}"
+        return states.NOT_IN_USE, f"RAND_bytes fails: {'; '.join(status['errors']) or 'without a reason'}"
     if status["override"]:
-        return NOT_IN_USE, f"{status['override']} outranks every provider"
+        return states.NOT_IN_USE, f"{status['override']} outranks every provider"
     roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
     if status["drng"] is None or roles:
         others = f": {', '.join(roles)} generator of another provider" if roles else ""
         problem = f"; {status['config-problem']}" if status["config-problem"] else ""
-        return NOT_IN_USE, f"drng is not in use{others}{problem}"
+        return states.NOT_IN_USE, f"drng is not in use{others}{problem}"
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
     words_alone = status["public"]["name"] == WORDS
-    result = source_status(source)
+    result = states.source_status(source)
     alike = clones.warning(status["drng"])
-    if result == HARDWARE and not words_alone and is_seeded_by_others(status["drng"]):
-        return FALLBACK, "; ".join(filter(None, (SEEDED_BY_OTHERS, alike)))
+    if result == states.HARDWARE and not words_alone and states.is_seeded_by_others(status["drng"]):
+        return states.FALLBACK, "; ".join(filter(None, (states.SEEDED_BY_OTHERS, alike)))
     words = {
-        HARDWARE: WORDS_ALONE if words_alone else f"hardware serves: {source}",
-        FALLBACK: "the fallback serves",
+        states.HARDWARE: states.WORDS_ALONE if words_alone else f"hardware serves: {source}",
+        states.FALLBACK: "the fallback serves",
     }.get(result, "nothing serves")
-    return warned(result, alike), "; ".join(filter(None, (words, reason, alike, status["cpu"]["verdict-problem"])))
+    line = "; ".join(filter(None, (words, reason, alike, status["cpu"]["verdict-problem"])))
+    return (states.FALLBACK if result == states.HARDWARE and alike else result), line
 
 
 def names_of(processes: Sequence[Process]) -> str:
     """The first five."""
-    names = ", ".join(f"{process.pid} {process.name}" for process in processes[:MOST_SAID])
-    return names + (", ..." if len(processes) > MOST_SAID else "")
+    names = ", ".join(f"{process.pid} {process.name}" for process in processes[: states.MOST_SAID])
+    return names + (", ..." if len(processes) > states.MOST_SAID else "")
 
 
 def left_out(processes: Sequence[Process]) -> str:
@@ -264,85 +240,72 @@ def left_out(processes: Sequence[Process]) -> str:
     return f"; left out, since its children serve: {masters}" if masters else ""
 
 
-def each_with_its_processes(processes: Sequence[Process], warning_of: Callable[[Process], str]) -> str:
-    """The warnings, each with those that it is of."""
+def by_reason(processes: Sequence[Process], reason_of: Callable[[Process], str]) -> list[tuple[str, list[Process]]]:
+    """The reasons that there are, each with those that it is of."""
     groups: dict[str, list[Process]] = {}
     for process in processes:
-        if warning := warning_of(process):
-            groups.setdefault(warning, []).append(process)
-    warnings = [f"{names_of(members)}: {warning}" for warning, members in sorted(groups.items())]
-    return f"; {first_of(warnings)}" if warnings else ""
+        if reason := reason_of(process):
+            groups.setdefault(reason, []).append(process)
+    return sorted(groups.items())
 
 
-def warnings_of(processes: Sequence[Process]) -> str:
-    """Of what does not decide who serves."""
-    alike = each_with_its_processes(processes, lambda process: clones.warning(process.counters))
-    others = [process for process in processes if process.restart != REBOOT]
-    return alike + each_with_its_processes(others, restart_text)
-
-
-def told_besides(processes: Sequence[Process]) -> str:
-    """Of which nobody need be warned: that waits for the next reboot, or drng has done without it."""
-    later = names_of([process for process in processes if process.restart == REBOOT])
-    blind = names_of([process for process in processes if process.no_verdict])
-    return (f"; at the next reboot: {later}" if later else "") + (f"; {blind}: {NO_VERDICT}" if blind else "")
+def each_with_its_processes(processes: Sequence[Process], warning_of: Callable[[Process], str]) -> str:
+    warnings = [f"{names_of(members)}: {warning}" for warning, members in by_reason(processes, warning_of)]
+    return f"; {states.first_of(warnings)}" if warnings else ""
 
 
 def judge(processes: Sequence[Process]) -> tuple[int, str]:
     """By who serves."""
     if not processes:
-        return NOT_IN_USE, "no process uses drng"
-    judged = [(check_process(process), process) for process in processes]
+        return states.NOT_IN_USE, "no process uses drng"
+    judged = [(states.check_process(process), process) for process in processes]
     results = [(result, process) for result, process in judged if result is not None]
     if not results:
-        return NOT_IN_USE, f"drng is not in use: no libcrypto in {names_of(processes)}"
-    worst = max((result for result, _ in results), key=WORST_LAST.index)
+        return states.NOT_IN_USE, f"drng is not in use: no libcrypto in {names_of(processes)}"
+    worst = max((result for result, _ in results), key=states.WORST_LAST.index)
     bad = [process for result, process in results if result == worst]
     names, left = names_of(bad), left_out(processes)
-    if worst == IDLE:
+    if worst == states.IDLE:
         return (
-            CANNOT_TELL,
-            f"{SERVED_NOTHING}: {names}; OpenSSL's own generator serves where openssl.cnf has no random ={left}",
+            states.CANNOT_TELL,
+            f"{states.SERVED_NOTHING}: {names}; OpenSSL's own generator serves where openssl.cnf has no random ={left}",
         )
-    if worst == HARDWARE:
+    if worst == states.HARDWARE:
         sources = sorted({process.counters["active-source"] for process in bad})
-        idle = sum(result == IDLE for result, _ in results)
+        idle = sum(result == states.IDLE for result, _ in results)
         nothing = f"; {idle} of them drew nothing so far" if idle else ""
-        nothing += f"; {WORDS_ALONE}" if any(process.words_alone for process in bad) else ""
+        nothing += f"; {states.WORDS_ALONE}" if any(process.words_alone for process in bad) else ""
         return worst, f"hardware serves: {', '.join(sources)} in {len(bad)} of {len(results)} ({names}){nothing}{left}"
-    words = {FALLBACK: "the fallback serves", NOT_IN_USE: "drng is not in use, or serves nothing"}
-    reasons = first_of(sorted({explanation(process) for process in bad} - {""}))
+    words = {states.FALLBACK: "the fallback serves", states.NOT_IN_USE: "drng is not in use, or serves nothing"}
+    reasons = states.first_of(sorted({explanation(process) for process in bad} - {""}))
     return worst, f"{words.get(worst, 'cannot tell')} in {names}" + (f": {reasons}" if reasons else "") + left
 
 
-def check_processes(processes: Sequence[Process]) -> tuple[int, str]:
-    result, line = judge(processes)
-    warnings = warnings_of(processes)
-    return warned(result, warnings), line + warnings + told_besides(processes)
-
-
-def check_users(processes: Sequence[Process]) -> tuple[int, str]:
-    """By those that use drng; the others would if they were restarted, which is a warning."""
-    users = [process for process in processes if process.uses != USES_LIBCRYPTO]
-    if not users:
-        return check_processes(processes)
-    result, line = judge(users)
-    warnings = warnings_of(processes)
-    return warned(result, warnings), line + warnings + told_besides(processes)
+def check_processes(processes: Sequence[Process], judged: Sequence[Process] = ()) -> tuple[int, str]:
+    """Who serves, by those that are judged, or by all; and of all what does not decide that."""
+    result, line = judge(judged or processes)
+    later = [process for process in processes if process.restart == REBOOT]
+    others = [process for process in processes if process.restart != REBOOT]
+    warnings = each_with_its_processes(processes, lambda process: clones.warning(process.counters))
+    warnings += each_with_its_processes(others, states.restart_text)
+    line += warnings
+    # Nobody need be warned of what waits for the next reboot, or of what drng has done without.
+    if later:
+        line += f"; at the next reboot: {names_of(later)}"
+    if blind := [process for process in processes if process.no_verdict]:
+        line += f"; {names_of(blind)}: {NO_VERDICT}"
+    # What monitoring takes for a warning is the status of the fallback.
+    return (states.FALLBACK if result == states.HARDWARE and warnings else result), line
 
 
 def unseen(processes: Sequence[Process]) -> list[str]:
     """Those that could not be looked at, with the reasons, of which there may be one for each user."""
-    reasons: dict[str, list[Process]] = {}
-    for process in processes:
-        if process.hidden:
-            reasons.setdefault(process.message, []).append(process)
     lines = [
         f"processes that could not be looked at: {len(members)} ({names_of(members)}): {reason}"
-        for reason, members in sorted(reasons.items())
+        for reason, members in by_reason(processes, lambda process: process.message if process.hidden else "")
     ]
-    more = [f"and {len(lines) - MOST_SAID} more reasons"] if len(lines) > MOST_SAID else []
-    return lines[:MOST_SAID] + more
+    most = states.MOST_SAID
+    return lines[:most] + ([f"and {len(lines) - most} more reasons"] if len(lines) > most else [])
 
 
 def check_all(processes: Sequence[Process]) -> tuple[int, str]:
@@ -351,12 +314,12 @@ def check_all(processes: Sequence[Process]) -> tuple[int, str]:
     and decide nothing, unless there are no others. One for which the time did not suffice may be any process.
     """
     seen = [process for process in processes if not process.hidden]
-    hidden = len(processes) - len(seen)
-    if hidden == 0:
-        return check_users(seen)
-    missed = sum(process.missed for process in processes)
+    hidden, missed = len(processes) - len(seen), sum(process.missed for process in processes)
     unseen = f"processes that could not be looked at: {hidden}" + (f", {missed} for lack of time" if missed else "")
-    if not seen:
-        return CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
-    result, line = check_users(seen)
-    return worse(result, CANNOT_TELL if missed else HARDWARE), f"{line}; {unseen}"
+    if hidden and not seen:
+        return states.CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
+    # Those that have libcrypto alone would use drng if they were restarted, which is a warning.
+    result, line = check_processes(seen, [process for process in seen if process.uses != USES_LIBCRYPTO])
+    return states.worse(
+        result, states.CANNOT_TELL if missed else states.HARDWARE
+    ), f"{line}; {unseen}" if hidden else line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import re
 from dataclasses import asdict
 from functools import partial
@@ -14,16 +13,7 @@ from .. import aside, procfs
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
 from . import inspection
-from .answers import (
-    CONFIGURATION,
-    REBOOT,
-    SUPERVISES,
-    UNKNOWN,
-    USES_DRNG,
-    USES_LIBCRYPTO,
-    USES_NEITHER,
-    Process,
-)
+from .answers import CONFIGURATION, REBOOT, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 from .services import Configuration
 
 HAPROXY = "haproxy"
@@ -50,11 +40,8 @@ def payer(pid: int) -> int | None:
     changes. None for all users together who have no account, since one user may have thousands of such numbers.
     """
     with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError):
-        entry = procfs.open_process(pid)
-        try:
+        with procfs.process(pid) as entry:
             uid = procfs.real_user_of(entry)
-        finally:
-            os.close(entry)
         return uid if procfs.account(uid) else None
     return None
 
@@ -65,16 +52,13 @@ def not_looked_at(pid: int, failure: aside.Failure) -> Process | TargetError:
     message = failure.reason if missed else f"it cannot be looked at: {failure.reason}"
     process = Process(pid, "?", UNKNOWN, printable(message), hidden=True, missed=missed)
     try:
-        entry = procfs.open_process(pid)
+        with procfs.process(pid) as entry:
+            process.name = procfs.name_of(entry)
+            inspection.identify(process, entry)
     except HiddenError:
         return process
     except TargetError as error:
         return error
-    try:
-        process.name = procfs.name_of(entry)
-        inspection.identify(process, entry)
-    finally:
-        os.close(entry)
     return process
 
 
@@ -143,32 +127,36 @@ def mark_restarts(found: list[Process], now: Configuration | None) -> None:
             process.restart = REBOOT
 
 
-def marked(found: list[Process], now: Configuration | None) -> list[Process]:
-    """With what only the others tell of each."""
-    mark_supervisors(found)
-    mark_restarts(found, now)
-    return found
+def marked(found: list[Process | TargetError], now: Configuration | None) -> list[Process]:
+    """Those that have not ended meanwhile, with what only the others tell of each."""
+    there = [process for process in found if isinstance(process, Process)]
+    mark_supervisors(there)
+    mark_restarts(there, now)
+    return there
 
 
 def inspect_all(pids: list[int], configured: str | None = None, now: Configuration | None = None) -> list[Process]:
-    """Those that have not ended meanwhile."""
-    return marked([process for process in inspect_each(pids, configured, now) if isinstance(process, Process)], now)
+    return marked(inspect_each(pids, configured, now), now)
 
 
 def inspect_family(pid: int, now: Configuration | None = None) -> list[Process]:
     """The process, which must be there, and all its descendants."""
     if pid <= 0:
         raise TargetError(f"there is no process {pid}")
-    first, *others = inspect_each(procfs.family(pid), now=now)
-    if isinstance(first, TargetError):
-        raise first
-    return marked([first, *(process for process in others if isinstance(process, Process))], now)
+    found = inspect_each(procfs.family(pid), now=now)
+    if isinstance(found[0], TargetError):
+        raise found[0]
+    return marked(found, now)
+
+
+def with_libcrypto(found: list[Process]) -> list[Process]:
+    """And those of which that cannot be told."""
+    return [process for process in found if process.uses != USES_NEITHER]
 
 
 def everybody(now: Configuration | None = None) -> list[Process]:
-    """All that have libcrypto, and all of which that cannot be told."""
     # There is always a process 1: where /proc does not show it, it does not show others either.
-    return [process for process in inspect_all(sorted({1, *procfs.numbers()}), now=now) if process.uses != USES_NEITHER]
+    return with_libcrypto(inspect_all(sorted({1, *procfs.numbers()}), now=now))
 
 
 def concerned(found: list[Process]) -> list[Process]:

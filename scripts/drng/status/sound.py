@@ -15,7 +15,6 @@ EVALUATIONS: tuple[Callable[[Process], Any], ...] = (
     output.process_json,
     lambda process: output.check_all([process]),
     lambda process: plugin.performance([process], {}, {}),
-    lambda process: metrics.per_process([process]),
     lambda process: metrics.per_unit([process], ledger.Ledger(metrics.counted_keys())),
 )
 
