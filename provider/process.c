@@ -1,6 +1,7 @@
 #include "provider/process.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "mixing/machine/clone.h"
 #include "mixing/machine/filter.h"
@@ -16,6 +17,11 @@ struct drng_process drng_process;
 static unsigned openings;
 static bool looked;
 
+static void note_exit(void)
+{
+    atomic_store(&drng_process.exits, true);
+}
+
 static bool open_locked(const char *libcrypto_version)
 {
     struct drng_evidence *evidence = &drng_process.evidence;
@@ -30,6 +36,7 @@ static bool open_locked(const char *libcrypto_version)
         drng_masks_apply(evidence, libcrypto_version);
         drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
         atomic_store(&drng_failed_algorithm, wrong);
+        (void)atexit(note_exit); /* called before libcrypto's handler, which was there first */
         looked = true;
     }
     if (openings++ > 0) {

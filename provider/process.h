@@ -18,6 +18,7 @@ struct drng_process {
     struct drng_evidence evidence; /* collected once, when the first instance loads */
     const struct drng_aes *aes;    /* the fastest that passes its self-test; NULL: none passes, and nothing is served */
     struct drng_instruction instructions[DRNG_INSTRUCTIONS];
+    atomic_bool exits; /* exit() has begun: other threads run on until it ends the process */
 };
 
 extern struct drng_process drng_process;

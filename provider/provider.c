@@ -123,11 +123,14 @@ static int self_test(void *vprovctx)
     return 1;
 }
 
+/* exit() lets libcrypto clean up while other threads may still draw: what they use is left to the kernel. */
 static void teardown(void *vprovctx)
 {
     struct drng_provctx *provctx = vprovctx;
-    drng_threads_close(provctx);
-    drng_provctx_free(provctx);
+    if (!atomic_load(&drng_process.exits)) {
+        drng_threads_close(provctx);
+        drng_provctx_free(provctx);
+    }
 }
 
 static const OSSL_DISPATCH provider_functions[] = {

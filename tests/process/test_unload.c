@@ -181,6 +181,17 @@ struct module {
     teardown_fn *teardown;
 };
 
+static void find_functions(struct module *m, const OSSL_DISPATCH *functions)
+{
+    for (; functions->function_id != 0; functions++) {
+        if (functions->function_id == 1032) {
+            m->random_bytes = (random_bytes_fn *)functions->function;
+        } else if (functions->function_id == OSSL_FUNC_PROVIDER_TEARDOWN) {
+            m->teardown = (teardown_fn *)functions->function;
+        }
+    }
+}
+
 static bool load_module(struct module *m)
 {
     const OSSL_DISPATCH *functions = NULL;
@@ -192,13 +203,7 @@ static bool load_module(struct module *m)
     if (init == NULL || init(fake_handle, fake_core, &functions, &m->provctx) != 1) {
         return false;
     }
-    for (; functions->function_id != 0; functions++) {
-        if (functions->function_id == 1032) {
-            m->random_bytes = (random_bytes_fn *)functions->function;
-        } else if (functions->function_id == OSSL_FUNC_PROVIDER_TEARDOWN) {
-            m->teardown = (teardown_fn *)functions->function;
-        }
-    }
+    find_functions(m, functions);
     return m->random_bytes != NULL && m->teardown != NULL;
 }
 
@@ -304,6 +309,64 @@ static void exit_with_threads_running(void)
     }
 }
 
+/* ---- Exit, while a thread is in random_bytes ---- */
+
+static struct module instance;
+static pthread_t drawing;
+static atomic_ulong draws;
+static atomic_bool enough;
+
+static void *draw_on(void *unused)
+{
+    unsigned char out[32];
+    while (!atomic_load(&enough) && instance.random_bytes(instance.provctx, 0, out, sizeof(out), 0) == 1) {
+        atomic_fetch_add(&draws, 1);
+    }
+    return unused;
+}
+
+/* In the child alone: libcrypto has cleaned up, and the thread draws on, and ends. */
+static void after_the_cleanup(void)
+{
+    if (instance.random_bytes != NULL) {
+        const unsigned long more = atomic_load(&draws) + 1000;
+        while (atomic_load(&draws) < more) {
+        }
+        atomic_store(&enough, true);
+        (void)pthread_join(drawing, NULL);
+    }
+}
+
+/* Before main(), and so before libcrypto's handler: handlers run in reverse. */
+static __attribute__((constructor)) void register_handler(void)
+{
+    (void)atexit(after_the_cleanup);
+}
+
+static int exit_under_random_bytes(void *unused)
+{
+    (void)unused;
+    (void)alarm(60);
+    OSSL_PROVIDER *provider = evp_configure_default() ? OSSL_PROVIDER_load(NULL, "drng") : NULL;
+    if (provider == NULL) {
+        return 1;
+    }
+    instance.provctx = OSSL_PROVIDER_get0_provider_ctx(provider);
+    find_functions(&instance, OSSL_PROVIDER_get0_dispatch(provider));
+    (void)OSSL_PROVIDER_unload(provider); /* the configuration's stays */
+    if (pthread_create(&drawing, NULL, draw_on, NULL) != 0) {
+        return 2;
+    }
+    while (atomic_load(&draws) == 0) {
+    }
+    exit(0); // NOLINT(concurrency-mt-unsafe)
+}
+
+static void exit_while_a_thread_draws(void)
+{
+    CU_ASSERT_EQUAL(child_forked(exit_under_random_bytes, NULL), 0);
+}
+
 static const struct unit_test tests[] = {
     {"a thousand contexts", a_thousand_contexts},
     {"a thousand loads into one context", a_thousand_loads_into_one_context},
@@ -312,6 +375,7 @@ static const struct unit_test tests[] = {
     {"loads among other modules", loads_among_other_modules},
     {"a thread outlives the module", a_thread_outlives_the_module},
     {"exit with threads running", exit_with_threads_running},
+    {"exit while a thread draws", exit_while_a_thread_draws},
 };
 
 UNIT_MAIN("unload and exit", tests)
