@@ -18,7 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +45,8 @@ WAYS = {
     "random_provider, floor": CONF / "random-provider-floor.cnf",
 }
 SINCE_3_5 = "random_provider"
+# Neither a batch nor a word in each request changes when the first byte comes.
+FIRST_WAYS = (BASE, "drng", SINCE_3_5)
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,11 @@ def run(libcrypto: Libcrypto, config: Path, count: int, sizes: Sequence[int]) ->
     return parse(result.stdout, begun)
 
 
-def measure(libcrypto: Libcrypto, rounds: int, count: int, sizes: Sequence[int]) -> dict[str, list[Run]]:
+def measure(
+    libcrypto: Libcrypto, among: Iterable[str], rounds: int, count: int, sizes: Sequence[int]
+) -> dict[str, list[Run]]:
     """By way. Each comes first as often as the others."""
-    ways = [way for way in WAYS if libcrypto.has(way)]
+    ways = [way for way in among if libcrypto.has(way)]
     found: dict[str, list[Run]] = {way: [] for way in ways}
     for number in range(rounds):
         turn = number % len(ways)
@@ -168,8 +172,8 @@ def main() -> int:
     requests, firsts = [], []
     for root in (None, *arguments.roots):
         libcrypto = libcrypto_in(root and root.resolve())
-        requests += request_rows(libcrypto.version, measure(libcrypto, rounds, count, SIZES))
-        firsts += first_rows(libcrypto.version, measure(libcrypto, starts, 1, SIZES[:1]))
+        requests += request_rows(libcrypto.version, measure(libcrypto, WAYS, rounds, count, SIZES))
+        firsts += first_rows(libcrypto.version, measure(libcrypto, FIRST_WAYS, starts, 1, SIZES[:1]))
     leave("versions", load, ("OpenSSL", "RAND_bytes of", *map(size_text, SIZES)), requests)
     leave("first-byte", load, ("OpenSSL", "first byte of", "CPU time", "since the process was started"), firsts)
     return 0

@@ -110,12 +110,18 @@ def cases_of(architecture: Architecture) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
+def counted(name: str, cases: list[list[str]]) -> tuple[str, ...]:
+    """How many there are, and how many each serves; and the longest time."""
+    served = [case[4] for case in cases]
+    nobody = sum(what.startswith("nobody") for what in served)
+    counts = [len(cases), served.count(name), 0, served.count("fallback"), nobody]
+    counts[2] = counts[0] - sum(counts[1:])
+    return (*map(str, counts), f"{max(float(case[8]) for case in cases):.2f}")
+
+
 def rows() -> str:
-    lines = [
-        "| architecture | the fault is in | the others are | cases | it serves | another instruction | the fallback "
-        "| nobody: zeros and an error | ms, at most |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
+    """Instructions of which the same is true share a row."""
+    alike: dict[tuple[str, ...], list[str]] = {}
     for architecture in ARCHITECTURES:
         if architecture.rows == "none":
             continue
@@ -123,13 +129,13 @@ def rows() -> str:
         for case in cases_of(architecture):
             groups.setdefault((case[0], case[2]), []).append(case)
         for (name, others), cases in groups.items():
-            served = [case[4] for case in cases]
-            nobody = sum(what.startswith("nobody") for what in served)
-            counts = [len(cases), served.count(name), 0, served.count("fallback"), nobody]
-            counts[2] = counts[0] - sum(counts[1:])
-            longest = max(float(case[8]) for case in cases)
-            cells = [architecture.title, name, others, *map(str, counts), f"{longest:.2f}"]
-            lines.append("| " + " | ".join(cells) + " |")
+            alike.setdefault((others, *counted(name, cases)), []).append(name)
+    lines = [
+        "| the fault is in | the others are | cases | it serves | another instruction | the fallback "
+        "| nobody: zeros and an error | ms, at most |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    lines += ["| " + " | ".join([", ".join(names), *cells]) + " |" for cells, names in alike.items()]
     return "\n".join(lines)
 
 
