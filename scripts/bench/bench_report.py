@@ -193,19 +193,17 @@ def ratio_text(found: Mapping[Key, Figure], above: Key, below: Key) -> str:
     return str(ratio(found[above], found[below])) if above in found and below in found else ""
 
 
-def ratio_table(report: Report) -> str:
-    rows = [
-        [way, *(ratio_text(report.cpu, request_key(way, size), request_key(BASE, size)) for size in report.sizes())]
-        for way in report.ways()
-    ]
-    return markdown([f"time / {BASE}'s", *map(size_text, report.sizes())], rows)
+def request_cell(report: Report, way: str, size: int) -> str:
+    """The time, and its ratio to the base's."""
+    key, base = request_key(way, size), request_key(BASE, size)
+    if key not in report.cpu:
+        return ""
+    compared = "" if way == BASE else ratio_text(report.cpu, key, base)
+    return ", ".join(filter(None, (ns_text(report.cpu[key].median), compared)))
 
 
-def time_table(report: Report) -> str:
-    rows = []
-    for way in report.ways():
-        keys = [request_key(way, size) for size in report.sizes()]
-        rows.append([way, *(ns_text(report.cpu[key].median) if key in report.cpu else "" for key in keys)])
+def request_table(report: Report) -> str:
+    rows = [[way, *(request_cell(report, way, size) for size in report.sizes())] for way in report.ways()]
     return markdown(["time of a request", *map(size_text, report.sizes())], rows)
 
 
@@ -250,7 +248,7 @@ def heading(report: Report) -> str:
 def tables(report: Report) -> str:
     parts = [heading(report)]
     if report.sizes():
-        parts += [ratio_table(report), time_table(report)]
+        parts.append(request_table(report))
     if len(report.thread_counts()) > 1:
         parts.append(thread_table(report))
     return "\n\n".join(filter(None, [*parts, other_table(report)])) + "\n"
