@@ -1,4 +1,4 @@
-"""What costs.py measured: a table and two pictures for each server, and what a larger machine would do by a model."""
+"""What costs.py measured: a table and two pictures for each server."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import Any
 from . import pictures
 from .costs import BASE, SIDES
 from .interval import Interval
-from .workloads import CONNECTIONS
 
 OURS = tuple(side for side in SIDES if side != BASE)
-CORES = 44  # of the studies' largest machine
 COLOURS = {BASE: "#8a8f98", "drng": "#1f6fb4", "mixing": "#c0622d", "batch": "#3c8d40"}
 
 
@@ -20,8 +18,8 @@ def _row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _table(head: tuple[str, ...], rows: Iterable[Iterable[str]], texts: int) -> list[str]:
-    rule = ["---"] * texts + ["---:"] * (len(head) - texts)
+def _table(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> list[str]:
+    rule = ["---"] + ["---:"] * (len(head) - 1)
     return [_row(head), _row(rule), *map(_row, rows)]
 
 
@@ -44,20 +42,7 @@ def _result(r: dict[str, Any]) -> list[str]:
 
 def server_table(report: dict[str, Any], server: str) -> list[str]:
     head = (server, "workers", f"{BASE}, µs", *OURS, "rounds", "others", "precise")
-    return _table(head, (_result(r) for r in report["results"] if r["server"] == server), 1)
-
-
-def model_rows(report: dict[str, Any]) -> list[list[str]]:
-    """Each core has a worker that does nothing else, and shares nothing: as many times a core's rate as there are."""
-    return [
-        [
-            r["server"],
-            r["row"],
-            *(f"{CORES * 1e6 / r['cpu_us'][side]:.0f}" for side in SIDES),
-        ]
-        for r in report["results"]
-        if r["kind"] == CONNECTIONS and r["workers"] == 1
-    ]
+    return _table(head, (_result(r) for r in report["results"] if r["server"] == server))
 
 
 def markdown(report: dict[str, Any]) -> str:
@@ -79,10 +64,6 @@ def markdown(report: dict[str, Any]) -> str:
     ]
     for server in servers_of(report):
         lines += ["", *server_table(report, server)]
-    modelled = model_rows(report)
-    if modelled:
-        head = (f"model: connections/s on {CORES} cores", "", *SIDES)
-        lines += ["", *_table(head, modelled, 2)]
     if report["failed"]:
         lines += ["", f"Not measured: {'; '.join(report['failed'])}."]
     return "\n".join(lines) + "\n"
