@@ -39,7 +39,8 @@ static bool open_locked(const char *libcrypto_version)
         (void)atexit(note_exit); /* called before libcrypto's handler, which was there first */
         looked = true;
     }
-    if (openings++ > 0) {
+    if (openings > 0) {
+        openings++;
         drng_stats_add_libcrypto(libcrypto_version);
         return true;
     }
@@ -49,6 +50,8 @@ static bool open_locked(const char *libcrypto_version)
         drng_process.instructions[i].row = &drng_instruction_rows[i];
         drng_process.instructions[i].counters = &drng_stats.live->counters.instructions[i];
     }
+    atomic_signal_fence(memory_order_seq_cst);
+    openings = 1; /* last: what another thread was opening at a fork is opened anew in the child */
     return true;
 }
 

@@ -150,7 +150,9 @@ static void end_seeding(struct drng_generator *g, struct state *s, const struct 
 {
     drng_wipe(s->entropy, sizeof(s->entropy));
     if (g->parent == NULL && g->source->release != NULL) {
+        drng_guard_allocates(true); /* and frees */
         g->source->release(g->source_arg, entropy);
+        drng_guard_allocates(false);
     }
     if (result == DRNG_OK) {
         const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;

@@ -16,6 +16,9 @@
 bool device_plug_in(void);
 void device_unplug(void);
 
+/* Called once, where the provider looks for the device. NULL: nothing. */
+extern void (*device_looked_for)(void);
+
 /* The whole page, mapped for this process alone: a child of fork() has a copy, as a copy of the machine has. */
 struct drng_vmclock *device_page(size_t *size);
 

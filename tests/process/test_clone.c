@@ -7,6 +7,7 @@
  * the control.
  */
 
+#include <pthread.h>
 #include <stdio.h>
 
 #include <openssl/rand.h>
@@ -147,7 +148,41 @@ static void a_fork_is_noticed_where_the_kernel_has_forgotten_to_wipe(void)
     CU_ASSERT_EQUAL(close_and_compare(2), 0);
 }
 
+static int load_in_child(void *unused)
+{
+    unsigned char draw[16];
+    (void)unused;
+    OSSL_LIB_CTX *own = evp_context("request_mixing = no\n");
+    return own != NULL && RAND_bytes_ex(own, draw, sizeof(draw), 0) == 1 && evp_counter(own, "requests") > 0 ? 0 : 1;
+}
+
+static int status_of_child;
+
+static void *fork_in_thread(void *unused)
+{
+    status_of_child = child_forked(load_in_child, NULL);
+    return unused;
+}
+
+static void fork_beside(void)
+{
+    pthread_t thread;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, fork_in_thread, NULL), 0);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static void a_child_loads_what_another_thread_was_loading(void)
+{
+    status_of_child = -1;
+    device_looked_for = fork_beside;
+    open_ways("request_mixing = no\n");
+    CU_ASSERT_EQUAL(status_of_child, 0);
+    CU_ASSERT_EQUAL(close_and_compare(0), 0);
+}
+
 static const struct unit_test tests[] = {
+    /* First: the first load of all. */
+    {"a child loads what another thread was loading", a_child_loads_what_another_thread_was_loading},
     {"with request mixing clones part at once", with_request_mixing_clones_part_at_once},
     {"without it they do not", without_it_they_do_not},
     {"if the device tells they part at once", if_the_device_tells_they_part_at_once},

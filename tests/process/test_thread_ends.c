@@ -12,15 +12,19 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "mixing/memory/fork.h"
 #include "mixing/memory/lock.h"
 #include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"
+#include "tests/process/device.h"
 #include "tests/process/kernel.h"
 #include "tests/process/pool.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"
+#include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
 enum { LEN = POOL_DRAW };
@@ -233,6 +237,22 @@ static void a_thread_that_frees_is_overtaken(void)
     end();
 }
 
+/* The thread that frees the last instance unmaps the clock device. */
+static void a_thread_that_ends_does_not_look_at_the_device(void)
+{
+    size_t size = 0;
+    void *device = device_page(&size);
+    begin();
+    threads_moment = NEVER;
+    const pthread_t ends = start_thread_that_ends();
+    CU_ASSERT_EQUAL(mprotect(device, size, PROT_NONE), 0);
+    (void)sem_post(&may_end);
+    CU_ASSERT_EQUAL(pthread_join(ends, NULL), 0);
+    CU_ASSERT_EQUAL(mprotect(device, size, PROT_READ | PROT_WRITE), 0);
+    unload(instance);
+    end();
+}
+
 /* ---- Signal handlers ---- */
 
 static bool handler_came;
@@ -295,6 +315,54 @@ static void a_handler_while_its_thread_ends_is_refused(void)
         CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
         CU_ASSERT_TRUE(thread_drew && handler_came && !handler_drew);
     }
+    unload(instance);
+    end();
+}
+
+/* The handler forks while its thread, which draws from `instance` for the first time, makes room in its table. */
+static bool forks_in_calloc;
+static pid_t forked;
+static int status_of_forked;
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    if (forks_in_calloc) {
+        forks_in_calloc = false;
+        forked = fork();
+        if (forked > 0 && waitpid(forked, &status_of_forked, 0) != forked) {
+            status_of_forked = -1;
+        }
+        if (forked == 0 && !draw(instance)) {
+            _exit(1);
+        }
+    }
+    return __real_calloc(count, size);
+}
+
+static void *draw_and_fork(void *unused)
+{
+    thread_drew = draw(lasting);
+    forks_in_calloc = true;
+    thread_drew = draw(instance) && draw(lasting) && thread_drew;
+    if (forked == 0) {
+        _exit(thread_drew ? 0 : 1);
+    }
+    return unused;
+}
+
+static void a_handler_in_a_child_leaves_the_table_to_its_thread(void)
+{
+    pthread_t thread;
+    begin();
+    instance = load();
+    forked = -1;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, draw_and_fork, NULL), 0);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    CU_ASSERT_TRUE(thread_drew && forked > 0);
+    CU_ASSERT_EQUAL(status_of_forked, 0);
     unload(instance);
     end();
 }
@@ -484,6 +552,8 @@ static const struct unit_test tests[] = {
     {"a thread that frees is overtaken", a_thread_that_frees_is_overtaken},
     {"a handler in the first draw of its thread is refused", a_handler_in_the_first_draw_of_its_thread_is_refused},
     {"a handler while its thread ends is refused", a_handler_while_its_thread_ends_is_refused},
+    {"a handler in a child leaves the table to its thread", a_handler_in_a_child_leaves_the_table_to_its_thread},
+    {"a thread that ends does not look at the device", a_thread_that_ends_does_not_look_at_the_device},
     {"destructors draw", destructors_draw},
     {"instances come and go under living threads", instances_come_and_go_under_living_threads},
     {"threads end while their instance is freed", threads_end_while_their_instance_is_freed},
@@ -491,7 +561,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    if (!pool_open() || pthread_key_create(&keys[0], draw_before) != 0) {
+    if (!pool_open() || !device_plug_in() || pthread_key_create(&keys[0], draw_before) != 0) {
         return 1;
     }
     lasting = load();
@@ -500,6 +570,7 @@ int main(void)
     }
     const int result = unit_run("threads that end", tests, sizeof(tests) / sizeof(*tests));
     unload(lasting);
+    device_unplug();
     pool_close();
     return result;
 }

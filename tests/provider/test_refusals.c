@@ -553,6 +553,26 @@ static void nothing_comes_between_under_a_foreign_parent(void)
     drbg_freectx(drbg);
 }
 
+static void clear_free_with_calls(void *memory, size_t len, const char *file, int line)
+{
+    call_everything();
+    CRYPTO_clear_free(memory, len, file, line);
+}
+
+static void nothing_is_raised_while_the_nonce_of_a_foreign_parent_is_freed(void)
+{
+    struct drng_drbg *drbg = new_drbg();
+    OSSL_FUNC_CRYPTO_clear_free_fn *const real = provctx->core.clear_free;
+    interrupted = drbg;
+    refused = 0;
+    provctx->core.clear_free = clear_free_with_calls;
+    CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
+    provctx->core.clear_free = real;
+    CU_ASSERT_EQUAL(refused, 7);
+    CU_ASSERT_TRUE(serves(drbg));
+    drbg_freectx(drbg);
+}
+
 static unsigned served_in_parent;
 
 static void draw_from_another(void)
@@ -656,6 +676,8 @@ static const struct unit_test tests[] = {
     {"a thread is not cancelled while its parent works", a_thread_is_not_cancelled_while_its_parent_works},
     {"a chain is as foreign as its end", a_chain_is_as_foreign_as_its_end},
     {"nothing comes between under a foreign parent", nothing_comes_between_under_a_foreign_parent},
+    {"nothing is raised while the nonce of a foreign parent is freed",
+     nothing_is_raised_while_the_nonce_of_a_foreign_parent_is_freed},
     {"a foreign parent may draw from another", a_foreign_parent_may_draw_from_another},
     {"when a foreign parent has answered nobody may draw", when_a_foreign_parent_has_answered_nobody_may_draw},
 };
