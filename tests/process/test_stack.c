@@ -4,13 +4,17 @@
  * Two tests of each request. Secrets that are known are searched for, which says what was left. And the request is made
  * again with other secrets: the stack below it has to look the same, or something of them was left, in whatever form:
  * half a word of a key, the state of a block between two rounds.
+ *
+ * The last test shows where that ends: at the frame of a signal that came into the request.
  */
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_sbox.h"
@@ -655,6 +659,37 @@ static void no_aes_leaves_anything(void)
     for_each_key_len(all_aes);
 }
 
+/* ---- What nothing here can wipe ---- */
+
+static void return_at_once(int signal)
+{
+    (void)signal;
+}
+
+/*
+ * The kernel saves registers for a handler deeper than any wipe reaches, or on a stack of the handler's own. No order
+ * of the steps helps: the new Key is computed from the old one, and the output needs the old one to the end.
+ */
+static void a_signals_frame_keeps_a_key(void)
+{
+    const struct sigaction action = {.sa_handler = return_at_once, .sa_flags = SA_RESTART};
+    const struct itimerval often = {{0, 50}, {0, 50}};
+    const struct itimerval never = {{0, 0}, {0, 0}};
+    bool kept = aes == &drng_aes_portable; /* in slices, which the search does not know */
+    key_len = DRNG_AES_MAX_KEY;
+    length = MOST;
+    set_mode(&generate_modes[0]);
+    CU_ASSERT_EQUAL_FATAL(sigaction(SIGALRM, &action, NULL), 0);
+    CU_ASSERT_EQUAL(setitimer(ITIMER_REAL, &often, NULL), 0);
+    for (unsigned i = 0; i < 2000 && !kept; i++) {
+        search(generate, add_generate);
+        kept = is_found("the old Key") || is_found("a round key");
+        memset(leaks, 0, sizeof(leaks));
+    }
+    CU_ASSERT_EQUAL(setitimer(ITIMER_REAL, &never, NULL), 0);
+    CU_ASSERT_TRUE(kept);
+}
+
 static const struct unit_test tests[] = {
     {"what is left is found", what_is_left_is_found},
     {"a wipe has no gap", a_wipe_has_no_gap},
@@ -662,6 +697,7 @@ static const struct unit_test tests[] = {
     {"no generate leaves anything", no_generate_leaves_anything},
     {"no seed leaves anything", no_seed_leaves_anything},
     {"no seed from words leaves anything", no_seed_from_words_leaves_anything},
+    {"a signal's frame keeps a key", a_signals_frame_keeps_a_key},
 };
 
 /* With every implementation. */
