@@ -408,15 +408,23 @@ enum drng_result drng_generator_uninstantiate(struct drng_generator *g)
     return call.result;
 }
 
-enum drng_result drng_generator_configure(struct drng_generator *g, const struct drng_generator_config *config)
+enum drng_result drng_generator_configure(struct drng_generator *g, const struct drng_generator_config *old,
+                                          const struct drng_generator_config *config)
 {
     struct call call = new_call;
     struct drng_guard guard;
     while (attempt(g, &call, &guard)) {
-        if (config->key_len != g->config.key_len || config->use_df != g->config.use_df) {
+        struct drng_generator_config now = g->config;
+        now.key_len = config->key_len != old->key_len ? config->key_len : now.key_len;
+        now.use_df = config->use_df != old->use_df ? config->use_df : now.use_df;
+        now.limits.requests =
+            config->limits.requests != old->limits.requests ? config->limits.requests : now.limits.requests;
+        now.limits.interval =
+            config->limits.interval != old->limits.interval ? config->limits.interval : now.limits.interval;
+        if (now.key_len != g->config.key_len || now.use_df != g->config.use_df) {
             forget(g, call.state);
         }
-        g->config = *config;
+        g->config = now;
         call.result = DRNG_OK;
     }
     return call.result;
@@ -449,7 +457,9 @@ void drng_generator_cleanup(struct drng_generator *g)
 
 void drng_generator_enable_locking(struct drng_generator *g)
 {
-    g->locking = true;
+    if (!g->locking) {
+        g->locking = true;
+    }
 }
 
 bool drng_generator_is_zeroized(struct drng_generator *g)

@@ -94,11 +94,15 @@ DRNG_MUST_CHECK enum drng_result drng_generator_init(struct drng_generator *gene
 /* Erases and frees the secrets. No thread may be in another call. Does nothing after an init() that failed. */
 void drng_generator_cleanup(struct drng_generator *generator);
 
-/* From now on threads may share the generator. To be called before they do. */
+/* From now on threads may share the generator. To be called before they do; while they do, it does nothing. */
 void drng_generator_enable_locking(struct drng_generator *generator);
 
-/* Another cipher or derivation function uninstantiates: the seed belongs to the old mechanism. */
+/*
+ * Sets what differs between `old`, which drng_generator_config() gave, and `config`: another thread may have set the
+ * rest meanwhile. Another cipher or derivation function uninstantiates: the seed belongs to the old mechanism.
+ */
 DRNG_MUST_CHECK enum drng_result drng_generator_configure(struct drng_generator *generator,
+                                                          const struct drng_generator_config *old,
                                                           const struct drng_generator_config *config);
 
 /* The configuration, also while another thread changes it, or DRNG_BUSY. A self-test that has failed is no reason. */

@@ -13,7 +13,8 @@
  *
  * A signal handler may fork at any instruction of a call. Its child may draw in that handler, and may return into the
  * call or not. The call still has addresses of slots in its registers, and would write what it made of its parent's
- * state to them. So a handler in such a child leaves these slots to the call below it, and takes new ones.
+ * state to them. So a handler in such a child, and the threads that it starts, leave these slots to the call below it,
+ * and take new ones. The call wipes what it has written there.
  */
 
 #ifndef DRNG_GUARD_H
@@ -26,6 +27,7 @@
 #include "mixing/machine/clone.h"
 #include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
+#include "mixing/memory/wipe.h"
 
 /* What a thread notes of the call that it is in. In memory that a fork does not wipe. */
 struct drng_inside {
@@ -138,6 +140,7 @@ struct drng_guarded {
     uint64_t epoch;      /* in which the rest was made; 0: in none */
     uint64_t generation; /* in which the slot was last taken; 0: in none */
     bool taken;          /* by a call that has not given it back */
+    uint16_t left;       /* its bytes, if it was left to a call of an ancestor's; 0: it was not */
 };
 
 /*
@@ -206,9 +209,18 @@ static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guar
                                                             : drng_guard_start_over(guard, slot, place->size, locking);
 }
 
+/* Wipes what is behind the head of a slot of that size. */
+static inline void drng_guard_wipe(struct drng_guarded *slot, size_t size)
+{
+    drng_wipe((uint8_t *)slot + sizeof(*slot), size - sizeof(*slot));
+}
+
 static inline void drng_guard_give_back(struct drng_guarded *slot, bool locking)
 {
     slot->taken = false;
+    if (__builtin_expect(slot->left != 0, 0)) {
+        drng_guard_wipe(slot, slot->left);
+    }
     if (locking) {
         drng_unlock(&slot->lock);
     }

@@ -233,10 +233,11 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
     if (params == NULL) {
         return 1;
     }
-    struct drng_generator_config config;
-    if (answer(d, drng_generator_config(&d->generator, &config)) == 0) {
+    struct drng_generator_config old;
+    if (answer(d, drng_generator_config(&d->generator, &old)) == 0) {
         return 0;
     }
+    struct drng_generator_config config = old;
     int64_t use_df = config.use_df;
     int64_t requests = config.limits.requests;
     int64_t interval = config.limits.interval;
@@ -249,7 +250,7 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
     config.use_df = use_df != 0;
     config.limits.requests = (unsigned)requests;
     config.limits.interval = interval > 0 ? (time_t)interval : 0; /* a negative one means "never", as in libcrypto */
-    return answer(d, drng_generator_configure(&d->generator, &config));
+    return answer(d, drng_generator_configure(&d->generator, &old, &config));
 }
 
 /* ---- Calls ---- */

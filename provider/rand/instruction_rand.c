@@ -155,7 +155,9 @@ static int instantiate(void *vctx, ossl_unused unsigned strength, ossl_unused in
 static int enable_locking(void *vctx)
 {
     struct context *ctx = vctx;
-    ctx->root.locking = true;
+    if (!ctx->root.locking) {
+        ctx->root.locking = true;
+    }
     return 1;
 }
 

@@ -22,10 +22,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/params.h>
 
 #include "mixing/entropy/seed.h"
+#include "mixing/memory/wipe.h"
 #include "provider/process.h"
 #include "tests/process/pool.h"
 #include "tests/provider/evp.h"
@@ -54,6 +57,25 @@ static void draw_in_handler(void)
         _exit(FAILED);
     }
 }
+
+static bool other_drew;
+
+static void *draw_in_thread(void *unused)
+{
+    other_drew = draw();
+    return unused;
+}
+
+static void draw_in_thread_of_handler(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, draw_in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0 || !other_drew) {
+        _exit(FAILED);
+    }
+}
+
+static void (*in_child)(void);
+static const uint8_t *written_in_child; /* by the interrupted request: the parent's next Key */
 
 static bool forked_here(void)
 {
@@ -96,18 +118,19 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
     }
     const bool is_child = out_len > 0 && forked_here();
     if (is_child) {
-        draw_in_handler();
+        written_in_child = key;
+        in_child();
     }
     stop_here();
     memcpy(key, next, key_len);
     memcpy(v, next + key_len, BLOCK);
     if (is_child) {
-        draw_in_handler();
+        in_child();
     }
 }
 
 /* The request that is interrupted, and the next one, of parent and child. */
-static void assert_all_differ(bool by_clone, bool locking)
+static void assert_all_differ(bool by_clone, bool locking, void (*handler)(void))
 {
     int status = -1;
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
@@ -115,10 +138,11 @@ static void assert_all_differ(bool by_clone, bool locking)
     CU_ASSERT_TRUE(!locking || EVP_RAND_enable_locking(rand_ctx) == 1);
     CU_ASSERT_TRUE(draw());
     bare = by_clone;
+    in_child = handler;
     armed = true;
     const bool drew = draw() && draw();
     if (child == 0) {
-        _exit(drew ? 0 : FAILED);
+        _exit(drew && drng_is_wiped(written_in_child, DRNG_AES_MAX_KEY) ? 0 : FAILED);
     }
     CU_ASSERT_TRUE(drew);
     CU_ASSERT_TRUE(child > 0 && waitpid(child, &status, 0) == child);
@@ -130,7 +154,7 @@ static void assert_all_differ(bool by_clone, bool locking)
 
 static void two_handlers_in_a_child_of_fork(void)
 {
-    assert_all_differ(false, false);
+    assert_all_differ(false, false, draw_in_handler);
 }
 
 static void two_handlers_in_a_child_of_clone(void)
@@ -138,12 +162,17 @@ static void two_handlers_in_a_child_of_clone(void)
     if (!drng_fork_kernel_wipes) {
         return; /* a child of clone() is not noticed there */
     }
-    assert_all_differ(true, false);
+    assert_all_differ(true, false, draw_in_handler);
 }
 
 static void two_handlers_in_a_child_of_a_locked_generator(void)
 {
-    assert_all_differ(false, true);
+    assert_all_differ(false, true, draw_in_handler);
+}
+
+static void two_threads_of_handlers_in_a_child(void)
+{
+    assert_all_differ(false, true, draw_in_thread_of_handler);
 }
 
 /* ---- In the process itself ---- */
@@ -206,14 +235,6 @@ static void draw_in_process(void)
 }
 
 static pthread_t other;
-static bool other_drew;
-
-static void *draw_in_thread(void *unused)
-{
-    other_drew = draw();
-    return unused;
-}
-
 static void start_other_thread(void)
 {
     CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, draw_in_thread, NULL), 0);
@@ -352,6 +373,34 @@ static void a_handler_while_its_thread_looks_at_parameters(void)
     EVP_RAND_CTX_free(rand_ctx);
 }
 
+static void *limit_requests(void *unused)
+{
+    CU_ASSERT_TRUE(evp_set_uint(rand_ctx, OSSL_DRBG_PARAM_RESEED_REQUESTS, 77));
+    return unused;
+}
+
+static void let_another_thread_limit_requests(void)
+{
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, limit_requests, NULL), 0);
+    CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
+}
+
+/* The first thread has read them then, and not set them yet. */
+static void two_threads_set_other_parameters(void)
+{
+    char cipher[] = "AES-128-CTR";
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                                 OSSL_PARAM_construct_end()};
+    rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
+    CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(rand_ctx), 1);
+    handlers[AFTER_UNLOCK] = let_another_thread_limit_requests;
+    CU_ASSERT_EQUAL(EVP_RAND_CTX_set_params(rand_ctx, params), 1);
+    CU_ASSERT_EQUAL(evp_size(rand_ctx, OSSL_DRBG_PARAM_RESEED_REQUESTS), 77);
+    CU_ASSERT_EQUAL(EVP_RAND_get_strength(rand_ctx), 128);
+    EVP_RAND_CTX_free(rand_ctx);
+}
+
 static const struct unit_test tests[] = {
     {"a handler while its thread waits for the lock", a_handler_while_its_thread_waits_for_the_lock},
     {"a handler when its thread has just taken the lock", a_handler_when_its_thread_has_just_taken_the_lock},
@@ -361,9 +410,11 @@ static const struct unit_test tests[] = {
     {"a handler while its thread takes a seed raises no error",
      a_handler_while_its_thread_takes_a_seed_raises_no_error},
     {"a handler while its thread looks at parameters", a_handler_while_its_thread_looks_at_parameters},
+    {"two threads set other parameters", two_threads_set_other_parameters},
     {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
     {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
     {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},
+    {"two threads of handlers in a child", two_threads_of_handlers_in_a_child},
 };
 
 int main(void)

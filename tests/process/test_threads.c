@@ -95,6 +95,29 @@ static void the_primary_is_locked(void)
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 
+/* libcrypto asks the parent to be locked, too, for each child. */
+static void *lock_children_of_primary(void *unused)
+{
+    enum { CHILDREN = 20 };
+    unsigned char out[POOL_DRAW];
+    for (unsigned i = 0; i < CHILDREN; i++) {
+        EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", RAND_get0_primary(libctx));
+        const bool drew = EVP_RAND_enable_locking(child) == 1 &&
+                          EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0) == 1 && pool_add(out);
+        EVP_RAND_CTX_free(child);
+        if (!drew) {
+            return &libctx;
+        }
+    }
+    return unused;
+}
+
+static void what_is_locked_may_be_locked_again(void)
+{
+    CU_ASSERT_EQUAL(in_threads(THREADS, lock_children_of_primary), THREADS);
+    CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
 /* ---- What a request costs the others ---- */
 
 static atomic_uint locks_taken;
@@ -318,6 +341,7 @@ static void forks_out_of_busy_threads(void)
 static const struct unit_test tests[] = {
     {"no two threads draw the same", no_two_threads_draw_the_same},
     {"the primary is locked", the_primary_is_locked},
+    {"what is locked may be locked again", what_is_locked_may_be_locked_again},
     {"a request takes no lock and writes nothing shared", a_request_takes_no_lock_and_writes_nothing_shared},
     {"every lock is wiped by a fork", every_lock_is_wiped_by_a_fork},
     {"short-lived threads leave nothing behind", short_lived_threads_leave_nothing_behind},

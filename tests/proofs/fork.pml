@@ -314,7 +314,7 @@ proctype frame(byte t)
     /* ---- Taking the slot ---- */
     /* drng_guard_take: below != 0 && below != guard->generation */
     /* drng_guard_replace: old->generation == guard->generation */
-    /* drng_guard_replace: point_to(place, slot) */
+    /* leave_slot: point_to(place, slot) */
     :: atomic {
         RUNS(replace) ->
 #if !defined(SAME_SLOT)
@@ -375,7 +375,7 @@ proctype frame(byte t)
         fi
     }
 
-    /* drng_guard_start_over: drng_wipe((uint8_t *)slot + sizeof(*slot), size - sizeof(*slot)) */
+    /* drng_guard_start_over: drng_guard_wipe(slot, size) */
     :: atomic { RUNS(wipe) -> S.seed = 0; S.count = 0; S.entropy = 0; f[t].at = stamp }
 
     /* drng_guard_start_over: slot->generation = guard->generation */
