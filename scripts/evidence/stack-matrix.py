@@ -72,9 +72,9 @@ class Build:
         words = [self.compiler, self.level, f"kernels {self.kernel_level}", "hardened" if self.hardened else "plain"]
         return " ".join([*words, *self.extra])
 
-    def flags(self, source: Path) -> list[str]:
+    def flags(self, source: Path) -> tuple[str, ...]:
         level = self.kernel_level if source.name in KERNELS else self.level
-        return [level, *(HARDENED if self.hardened else ()), *self.extra]
+        return (level, *(HARDENED if self.hardened else ()), *self.extra)
 
 
 def compilers() -> list[str]:
@@ -111,26 +111,40 @@ def run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
 
 
-def compile_all(compiler: str, sources: Sequence[Path], folder: Path, flags_of: Build | None) -> list[str]:
-    folder.mkdir(parents=True, exist_ok=True)
-    objects = []
-    for source in sources:
-        built = folder / f"{source.name}.o"
-        flags = flags_of.flags(source) if flags_of else ["-O2"]
-        result = run([compiler, *COMMON, *flags, "-c", str(source), "-o", str(built)])
-        if result.returncode != 0:
-            raise SystemExit(f"{compiler} {' '.join(flags)} does not compile {source}:\n{result.stderr}")
-        objects.append(str(built))
-    return objects
+@dataclass(frozen=True)
+class Object:
+    """A source as one compiler compiles it; builds share what they compile alike."""
+
+    compiler: str
+    flags: tuple[str, ...]
+    source: Path
+
+    @property
+    def path(self) -> Path:
+        return BUILD / slug(" ".join((self.compiler, *self.flags))) / f"{self.source.name}.o"
+
+
+def slug(text: str) -> str:
+    return re.sub(r"[^\w.]+", "_", text)
+
+
+def objects_of(build: Build) -> list[Object]:
+    mixing = sorted(p for p in (ROOT / "mixing").rglob("*.[cS]") if not OTHERS.fullmatch(p.stem))
+    objects = [Object(build.compiler, build.flags(source), source) for source in mixing]
+    return objects + [Object(build.compiler, ("-O2",), ROOT / path) for path in TEST]
+
+
+def compile_one(made: Object) -> None:
+    made.path.parent.mkdir(parents=True, exist_ok=True)
+    result = run([made.compiler, *COMMON, *made.flags, "-c", str(made.source), "-o", str(made.path)])
+    if result.returncode != 0:
+        raise SystemExit(f"{made.compiler} {' '.join(made.flags)} does not compile {made.source}:\n{result.stderr}")
 
 
 def test(build: Build) -> tuple[Build, int, str]:
     """The test's exit status, and the lines that say what it found."""
-    folder = BUILD / re.sub(r"[^\w.]+", "_", build.name)
-    mixing = sorted(p for p in (ROOT / "mixing").rglob("*.[cS]") if not OTHERS.fullmatch(p.stem))
-    objects = compile_all(build.compiler, mixing, folder, build)
-    objects += compile_all(build.compiler, [ROOT / p for p in TEST], folder / "test", None)
-    program = folder / "test_stack"
+    program = BUILD / f"test_stack_{slug(build.name)}"
+    objects = [str(made.path) for made in objects_of(build)]
     linked = run([build.compiler, *build.extra, *objects, "-o", str(program), "-lcrypto", "-lcunit", "-Wl,-z,now"])
     if linked.returncode != 0:
         raise SystemExit(f"{build.name} does not link:\n{linked.stderr}")
@@ -151,6 +165,7 @@ def main() -> int:
     builds = [b for c in compilers() for b in (short if arguments.short else whole)(c) if arguments.only in b.name]
     failed = False
     with ThreadPoolExecutor(arguments.jobs) as pool:
+        list(pool.map(compile_one, dict.fromkeys(made for build in builds for made in objects_of(build))))
         for build, status, said in pool.map(test, builds):
             if status == SKIPPED:
                 print(said)
