@@ -1,4 +1,4 @@
-"""The shells' completions: made from one table, which is what --help says, and typed at real bash, zsh and fish."""
+"""The shells' completions: they name what --help says, and are typed at real bash, zsh and fish."""
 
 from __future__ import annotations
 
@@ -7,46 +7,56 @@ import pty
 import re
 import select
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from scripts.packaging import completions
+from scripts.drng.enable import arguments
 from tests.support.builds import CONF, ROOT, need
 
 FOLDER = CONF / "completions"
-COMMANDS = {command.name: command for command in completions.COMMANDS}
+NAMES = ("drng-conf", "drng-enable", "drng-status")
 
 
-def test_the_files_are_what_the_table_makes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = [sys.executable, str(ROOT / "scripts/packaging/completions.py"), "--check"]
-    assert subprocess.run(command, check=False).returncode == 0
-    monkeypatch.setattr(completions, "FOLDER", tmp_path)
-    assert completions.main(["--check"]) == 1
-    assert completions.main(["--write"]) == 0
-    assert completions.main(["--check"]) == 0
-    (tmp_path / "zsh" / "_drng").write_text("")
-    assert completions.main(["--check"]) == 1
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_table_is_what_help_says(name: str) -> None:
+def asked(name: str) -> tuple[list[str], list[str]]:
+    """The options and verbs that the command speaks of."""
     said = subprocess.run([str(ROOT / "scripts" / name), "--help"], capture_output=True, text=True, check=True).stdout
-    options = {option.name for option in COMMANDS[name].options}
-    assert options == set(re.findall(r"(?<![\w-])--[a-z-]+", said)) | {"--help", "--version"}
-    usage = set(re.findall(r"^(?:usage:)? +drng-enable (\w+)", said, flags=re.M))
-    assert usage == {verb for verb, _ in COMMANDS[name].verbs}
+    options = {*re.findall(r"(?<![\w-])--[a-z-]+", said), "--help", "--version"}
+    verbs = re.findall(r"^(?:usage:)? +drng-enable (\w+)", said, flags=re.M)
+    return sorted(options), list(dict.fromkeys(verbs))
+
+
+COMMANDS = {name: asked(name) for name in NAMES}
+
+
+def bash_words(text: str) -> list[str]:
+    return re.search(r'^    (?:-\*\) )?_drng_reply -W "([^"]*)"', text, flags=re.M)[1].split()
+
+
+def of_files(name: str) -> dict[str, tuple[list[str], list[str]]]:
+    """The same, as each shell's file has them."""
+    bash, fish = ((FOLDER / file).read_text() for file in (f"bash/{name}", f"fish/{name}.fish"))
+    zsh = (FOLDER / "zsh/_drng").read_text().partition(f"\n{name})\n")[2].partition(";;")[0]
+    words = bash_words(bash)
+    return {
+        "bash": ([w for w in words if w.startswith("-")], [w for w in words if not w.startswith("-")]),
+        "zsh": (re.findall(r"'(--[a-z-]+)\[", zsh), re.findall(r'(\w+)\\:"', zsh)),
+        "fish": ([f"--{w}" for w in re.findall(r" -l ([a-z-]+)", fish)], re.findall(r"' -a (\w+) -d", fish)),
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_files_name_what_help_says(name: str) -> None:
+    options, verbs = COMMANDS[name]
+    for shell, (named, done) in of_files(name).items():
+        assert (sorted(named), sorted(done)) == (options, sorted(verbs)), shell
 
 
 def test_the_profiles_are_those_that_there_are() -> None:
-    """By the program itself, since the table names them once more."""
-    profile = next(option for option in COMMANDS["drng-enable"].options if option.name == "--profile")
-    source = (ROOT / "scripts/drng/enable/arguments.py").read_text()
-    for word in profile.takes.split():
-        assert f'    "{word}": (' in source
+    for file in ("bash/drng-enable", "zsh/_drng", "fish/drng-enable.fish"):
+        assert " ".join(arguments.PROFILES) in (FOLDER / file).read_text()
 
 
 # ---- Typed ----
@@ -127,13 +137,11 @@ def shortest(name: str, among: list[str]) -> str:
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
 def test_every_option_and_verb_is_completed(shell: str, place: Path) -> None:
     with typing(shell, place) as typist:
-        for name, command in COMMANDS.items():
-            options = [option.name for option in command.options]
+        for name, (options, verbs) in COMMANDS.items():
             for option in options:
                 assert typist.say(f"{name} {shortest(option, options)}\t") == f"{name} {option}"
-            for verb, _ in command.verbs:
-                words = [other for other, _ in command.verbs]
-                start = next(verb[:n] for n in range(1, 9) if sum(w.startswith(verb[:n]) for w in words) == 1)
+            for verb in verbs:
+                start = next(verb[:n] for n in range(1, 9) if sum(w.startswith(verb[:n]) for w in verbs) == 1)
                 assert typist.say(f"{name} {start}\t") == f"{name} {verb}"
 
 
@@ -164,9 +172,9 @@ def fish(place: Path, line: str) -> set[str]:
 
 
 def test_fish(place: Path) -> None:
-    for name, command in COMMANDS.items():
-        assert fish(place, f"{name} --") == {option.name for option in command.options}
-    assert fish(place, "drng-enable ") == {verb for verb, _ in COMMANDS["drng-enable"].verbs}
+    for name, (options, _) in COMMANDS.items():
+        assert fish(place, f"{name} --") == set(options)
+    assert fish(place, "drng-enable ") == set(COMMANDS["drng-enable"][1])
     assert fish(place, "drng-enable on --profile ") == {"strict", "permissive", "random-provider", "fips"}
     assert fish(place, "drng-enable on --service ngi") == {"nginx"}
     assert fish(place, "drng-enable on --service s") == {"stunnel@a", "systemd-cryptsetup@dm\\x2d0"}

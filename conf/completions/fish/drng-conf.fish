@@ -1,5 +1,3 @@
-# made by scripts/packaging/completions.py, from its table
-
 complete -c drng-conf -l shell -d 'print the names of the sections as shell variables'
 complete -c drng-conf -l before -d 'warn of each setting of this file that the other does not have' -r -F
 complete -c drng-conf -l help -d 'print a summary of the options'

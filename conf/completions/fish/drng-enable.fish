@@ -1,5 +1,3 @@
-# made by scripts/packaging/completions.py, from its table
-
 complete -c drng-enable -f
 complete -c drng-enable -n 'not __fish_seen_subcommand_from on off status confirm' -a on -d 'put the profile into effect'
 complete -c drng-enable -n 'not __fish_seen_subcommand_from on off status confirm' -a off -d 'remove what on wrote'

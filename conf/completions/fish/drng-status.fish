@@ -1,5 +1,3 @@
-# made by scripts/packaging/completions.py, from its table
-
 complete -c drng-status -f
 complete -c drng-status -l pid -d 'show this process and its children' -x -a '(__fish_complete_pids)'
 complete -c drng-status -l service -d 'show the processes of a systemd service' -x -a "(systemctl list-units --type=service --all --plain --no-legend 2>/dev/null | sed 's/\.service .*//; s/^[^A-Za-z0-9]*//')"
