@@ -26,29 +26,17 @@ BASE = "CTR-DRBG"
 NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 # The order of rows and legends; what is not named here comes after.
 ORDER = (
-    "CTR-DRBG",
-    "CTR-DRBG-evp",
-    "HASH-DRBG",
-    "HMAC-DRBG",
-    "drng",
-    "drng-batch",
-    "drng-mixing",
-    "drng-evp",
-    "drng-batch-evp",
-    "random_provider",
-    "random_provider-batch",
-    "random_provider-mixing",
-    "floor",
-    "floor-evp",
-    "random_provider-floor",
-    "getrandom",
-    "getrandom-vdso",
-    "AWS-LC",
-    "libsodium",
-    "libsodium-internal",
-    "RDRAND",
-    "RNDR",
-    "AES-256-CTR",
+    *("CTR-DRBG", "CTR-DRBG-evp", "HASH-DRBG", "HMAC-DRBG"),
+    *("drng", "drng-batch", "drng-mixing", "drng-evp", "drng-batch-evp"),
+    *(
+        "random_provider",
+        "random_provider-batch",
+        "random_provider-mixing",
+        "floor",
+        "floor-evp",
+        "random_provider-floor",
+    ),
+    *("getrandom", "getrandom-vdso", "AWS-LC", "libsodium", "libsodium-internal", "RDRAND", "RNDR", "AES-256-CTR"),
 )
 # Where threads are compared: a key's worth, and bulk.
 THREAD_SIZES = (32, 1 << 16)

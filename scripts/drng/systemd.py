@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -16,31 +15,40 @@ SYSTEMD = Path("/run/systemd/system")
 # For programs that are started: nothing of the caller's environment.
 PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 
+Result = subprocess.CompletedProcess[str]
+
 
 def is_running() -> bool:
     return SYSTEMD.is_dir()
 
 
-def systemctl(*arguments: str, seconds: float = 120) -> str:
-    """What it prints."""
-    program = shutil.which("systemctl", path=PATH)
+def run(name: str, *arguments: str, seconds: float = 120, **variables: str) -> Result:
+    """A program of the system, from its own directories alone; its result, whatever that is."""
+    program = shutil.which(name, path=PATH)
     if program is None:
-        raise Failure("systemctl is not installed")
+        raise Failure(f"{name} is not installed")
     try:
-        result = subprocess.run(
+        return subprocess.run(
             [program, *arguments],
-            env={"PATH": PATH, "LC_ALL": "C"},
+            env={"PATH": PATH, "LC_ALL": "C.UTF-8", **variables},
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
             check=False,
             timeout=seconds,
         )
     except subprocess.TimeoutExpired:
-        raise Failure("systemctl does not answer") from None
+        raise Failure(f"{name} has not ended in {seconds:g} seconds") from None
+
+
+def systemctl(*arguments: str, seconds: float = 120) -> str:
+    """What it prints."""
+    result = run("systemctl", *arguments, seconds=seconds)
     if result.returncode != 0:
-        raise Failure(f"systemctl {arguments[0]}: {os.fsdecode(result.stderr).strip() or result.returncode}")
-    return os.fsdecode(result.stdout)
+        raise Failure(f"systemctl {arguments[0]}: {result.stderr.strip() or result.returncode}")
+    return result.stdout
 
 
 def properties(text: str) -> list[tuple[str, str]]:

@@ -221,10 +221,7 @@ def limits_table() -> str:
         ("alpha in the formulas of 4.4.1 and 4.4.2", f"2^-{cutoffs.ALPHA_BITS}"),
         ("a stuck bit is found", f"with its word {cutoffs.bits_delay()} at the latest"),
         ("words of RDRAND between two reseeds", f"{thousands(RDRAND_RUN_WORDS)} at most"),
-        (
-            "h_out of a window past one of them",
-            describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run)),
-        ),
+        ("h_out of a window past one of them", describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run))),
         ("start-up of an instruction", f"{known['DRNG_STARTUP_WORDS']} words"),
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
         ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),

@@ -184,9 +184,4 @@ def threads() -> str:
     return table_of("process_thread_cost", "DRNG_THREAD_COST")
 
 
-TABLES = {
-    "budgets": budgets,
-    "matrix": matrix,
-    "report": report,
-    "thread-memory": threads,
-}
+TABLES = {"budgets": budgets, "matrix": matrix, "report": report, "thread-memory": threads}

@@ -27,12 +27,7 @@ BUILD = ROOT / "build" / "stack-matrix"
 SKIPPED = 77
 
 COMMON = ("-std=c11", "-D_DEFAULT_SOURCE", "-DNDEBUG", "-I.", "-fPIC", "-fvisibility=hidden", "-Wall", "-Werror")
-HARDENED = (
-    "-fstack-protector-strong",
-    "-fstack-clash-protection",
-    "-fcf-protection=full",
-    "-D_FORTIFY_SOURCE=2",
-)
+HARDENED = ("-fstack-protector-strong", "-fstack-clash-protection", "-fcf-protection=full", "-D_FORTIFY_SOURCE=2")
 LEVELS = ("-O1", "-O2", "-O3", "-Os")
 KERNELS = (
     "aes_ni.c",

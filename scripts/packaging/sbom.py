@@ -29,7 +29,7 @@ Entry = dict[str, Any]
 
 def identifier(*parts: str) -> str:
     """SPDX allows letters, digits, dots and hyphens."""
-    return "SPDXRef-" + "-".join(re.sub(r"[^A-Za-z0-9.-]", "-", part) for part in parts)
+    return "SPDXRef-" + "-".join(re.sub(r"[^A-Za-z0-9.-]", "-", part) for part in filter(None, parts))
 
 
 # ---- Files ----
@@ -70,7 +70,7 @@ def verification_code(entries: list[Entry]) -> str:
 def other_package(name: str, version: str = "") -> Entry:
     """What is not in the tree: only its name, and its version where that is one."""
     entry = {
-        "SPDXID": identifier("Package", name, version) if version else identifier("Package", name),
+        "SPDXID": identifier("Package", name, version),
         "name": name,
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": False,
@@ -82,6 +82,7 @@ def other_package(name: str, version: str = "") -> Entry:
 
 
 def own_package(name: str, version: str, entries: list[Entry], itself: str) -> Entry:
+    purl = f"pkg:generic/{name}@{version}"
     return {
         "SPDXID": identifier("Package", name),
         "name": name,
@@ -97,13 +98,7 @@ def own_package(name: str, version: str, entries: list[Entry], itself: str) -> E
         "licenseDeclared": LICENSE,
         "licenseInfoFromFiles": ["NOASSERTION"],
         "copyrightText": COPYRIGHT,
-        "externalRefs": [
-            {
-                "referenceCategory": "PACKAGE-MANAGER",
-                "referenceType": "purl",
-                "referenceLocator": f"pkg:generic/{name}@{version}",
-            }
-        ],
+        "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl}],
     }
 
 

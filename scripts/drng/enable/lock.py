@@ -16,45 +16,42 @@ SECONDS = 30
 
 
 def _open() -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        return os.open(LOCK, flags, 0o600)
+        return os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except (PermissionError, FileNotFoundError):
         # Somebody who is not root works on files of their own.
-        return os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if os.geteuid() else _nowhere()
+        if os.geteuid():
+            return os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        raise Failure(
+            f"{LOCK} cannot be created, so another drng-enable could be at work; nothing has been changed"
+        ) from None
 
 
-def _nowhere() -> int:
-    raise Failure(f"{LOCK} cannot be created, so another drng-enable could be at work; nothing has been changed")
-
-
-def _take(fd: int) -> bool:
-    try:
+def _take() -> int:
+    """The file with the lock on it, or -1. One that had the lock before us has unlinked the file: the lock is then on
+    one that nobody else finds."""
+    fd = _open()
+    with contextlib.suppress(BlockingIOError):
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        if os.fstat(fd).st_nlink:
+            return fd
+    os.close(fd)
+    return -1
 
 
 @contextlib.contextmanager
 def locked() -> Iterator[None]:
     """Waits for another one, but not for ever."""
     end = time.monotonic() + SECONDS
-    fd = _open()
-    waited = False
-    # One that had the lock before us has unlinked the file: the lock is then on one that nobody else finds.
-    while not _take(fd) or (os.fstat(fd).st_nlink == 0):
-        if not waited:
-            say("waiting for another drng-enable to end")
-            waited = True
+    if (fd := _take()) < 0:
+        say("waiting for another drng-enable to end")
+    while fd < 0:
         if time.monotonic() > end:
-            os.close(fd)
             raise Failure(
                 f"another drng-enable has been at work for {SECONDS} seconds; nothing has been changed; try again later"
             )
         time.sleep(0.05)
-        os.close(fd)
-        fd = _open()
+        fd = _take()
     try:
         yield
     finally:

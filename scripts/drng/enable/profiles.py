@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..conf.meaning import Meaning
 from ..files import Tree
 from ..terminal import Failure, say, warn
 from . import block, programs
@@ -30,6 +31,12 @@ def require_version(tree: Tree, request: Request) -> None:
         raise Failure(f"{request.profile} needs OpenSSL 3.5 or later; this is {said}")
 
 
+def wanted(tree: Tree, request: Request, meaning: Meaning, base: str) -> str:
+    """What `on` would write after this base for the profile of the request."""
+    names = block.Names.of(meaning)
+    return block.block(base, request.profile, path_of(request), text_of(tree, request), names)
+
+
 def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, conf: str) -> str:
     """Our lines after this base. What it says of drng must come from lines that we put there."""
     meaning = check.meaning(base)
@@ -40,26 +47,16 @@ def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, c
         )
     if meaning.random and not was_on:
         warn(f"[{meaning.init}] random = {meaning.random} has no effect while drng is on")
-    names = block.Names.of(meaning)
-    return block.block(base, request.profile, path_of(request), text_of(tree, request), names)
+    return wanted(tree, request, meaning, base)
 
 
-def wanted(tree: Tree, request: Request, check: Check, base: str) -> str:
-    """What `on` would write after this base for the profile of the request."""
-    names = block.Names.of(check.meaning(base))
-    return block.block(base, request.profile, path_of(request), text_of(tree, request), names)
-
-
-def compare(
-    tree: Tree, request: Request, check: Check, profile: str, base: str, text: str, conf: str, scope: str
-) -> None:
+def compare(tree: Tree, request: Request, check: Check, base: str, text: str, conf: str, scope: str) -> None:
     """Says so where `on` would now write other lines than those that are there."""
-    if profile not in PROFILES:
-        say(f"{conf}: there is no profile '{profile}'; run drng-enable on {scope} to write the lines again")
+    if request.profile not in PROFILES:
+        say(f"{conf}: there is no profile '{request.profile}'; run drng-enable on {scope} to write the lines again")
         return
-    request.profile = profile
     try:
-        lines = wanted(tree, request, check, base)
+        lines = wanted(tree, request, check.meaning(base), base)
     except Failure as error:
         say(str(error))
         return

@@ -6,46 +6,16 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..systemd import PATH
+from .. import systemd
 from ..terminal import Failure
 
 # In the sources, below the programs; installed, in share, beside bin and sbin.
 HERE = Path(__file__).resolve().parent.parent.parent
-SECONDS = 120
-
-
-def run(*command: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """Its result, whatever that is; fails where the program is not there or does not end."""
-    try:
-        return subprocess.run(
-            command,
-            env={**os.environ, **(env or {})},
-            cwd="/",
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=SECONDS,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise Failure(f"{command[0]} is not installed") from None
-    except subprocess.TimeoutExpired:
-        raise Failure(f"{command[0]} has not ended in {SECONDS} seconds") from None
-
-
-def _installed(name: str) -> str:
-    """A program of the system, from its own directories alone."""
-    for directory in PATH.split(":"):
-        if os.access(f"{directory}/{name}", os.X_OK):
-            return f"{directory}/{name}"
-    raise Failure(f"{name} is not installed")
 
 
 def companion(name: str) -> str:
@@ -82,8 +52,8 @@ def as_file(text: str) -> Iterator[str]:
 # ---- openssl ----
 
 
-def openssl(*arguments: str, conf: str = "/dev/null") -> subprocess.CompletedProcess[str]:
-    return run(_installed("openssl"), *arguments, env={"OPENSSL_CONF": conf})
+def openssl(*arguments: str, conf: str = "/dev/null") -> systemd.Result:
+    return systemd.run("openssl", *arguments, OPENSSL_CONF=conf)
 
 
 def openssl_directory(option: str) -> str:
@@ -99,19 +69,12 @@ def openssl_version() -> tuple[int, ...]:
     return tuple(map(int, found.groups())) if found else ()
 
 
-# ---- systemd-run ----
-
-
-def systemd_run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return run(_installed("systemd-run"), "--quiet", "--no-ask-password", *arguments)
-
-
 # ---- drng's own ----
 
 
 def drng_status(conf: str) -> dict[str, Any]:
     """Who serves a program under this file."""
-    result = run("/usr/bin/python3", "-I", companion("drng-status"), "--json", env={"OPENSSL_CONF": conf})
+    result = systemd.run("/usr/bin/python3", "-I", companion("drng-status"), "--json", OPENSSL_CONF=conf)
     try:
         return json.loads(result.stdout)
     except ValueError:

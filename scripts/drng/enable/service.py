@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from .. import systemd
 from ..files import Place, Tree
 from ..terminal import Failure, say, warn
 from . import block, changes, profiles, units
@@ -69,7 +70,7 @@ class Service:
         if block.unseal(text) == text:
             known += block.of_0_1_0(f"{self.request.profiles}/{PROFILES[self.request.profile][0]}")
         try:
-            return known + profiles.wanted(self.tree, self.request, self.check, self._base())
+            return known + profiles.wanted(self.tree, self.request, self.check.meaning(self._base()), self._base())
         except (Failure, OSError, KeyError):
             return known
 
@@ -145,8 +146,9 @@ class Service:
             self._write(wanted, found)
 
     def _why_not(self) -> str:
-        running = units.is_running(self.tree)
-        return units.why_not_in_effect(self.tree, self.name, self.own, self.guard) if running else ""
+        if not units.is_running(self.tree):
+            return ""
+        return units.why_not_in_effect(self.tree, self.name, self.own, self.guard)
 
     def _write(self, wanted: dict[str, bytes], found: dict[str, bytes | None]) -> None:
         """First what the drop-in points to."""
@@ -167,7 +169,7 @@ class Service:
     def _verify(self, places: dict[str, Place], found: dict[str, bytes | None]) -> None:
         """By systemd's own word, once it has read the files; what is not in effect is taken back."""
         try:
-            units.reload()
+            systemd.systemctl("daemon-reload")
             reason = self._why_not()
         except Failure as error:
             reason = str(error)
@@ -184,13 +186,12 @@ class Service:
                 else:
                     changes.write([changes.File(place, data)])
             self.tree.unmake()
-        units.reload()
+        systemd.systemctl("daemon-reload")
 
     def _what_next(self) -> None:
-        if units.is_running(self.tree):
-            say(f"now: systemctl restart {self.name}")
-        else:
-            say("systemd does not run here; the service gets the change when it is started")
+        there = units.is_running(self.tree)
+        elsewhere = "systemd does not run here; the service gets the change when it is started"
+        say(f"now: systemctl restart {self.name}" if there else elsewhere)
 
     # ---- off ----
 
@@ -227,7 +228,7 @@ class Service:
                 self.tree.remove_directory(os.path.dirname(path))
         say(f"{self.name}.service: drng is off")
         if units.is_running(self.tree):
-            units.reload()
+            systemd.systemctl("daemon-reload")
         self._what_next()
 
     # ---- status ----
@@ -248,21 +249,13 @@ class Service:
                 f"{changed}; on and off refuse to change this file: "
                 "move those lines into a file of your own, and remove this one"
             )
-        args = (
-            self.tree,
-            self.request,
-            self.check,
-            self.request.profile,
-            self._base(),
-            text,
-            self.tree.shown(self.own),
-        )
         if not changes[0]:
-            profiles.compare(*args, f"--service {self.name}")
+            own, scope = self.tree.shown(self.own), f"--service {self.name}"
+            profiles.compare(self.tree, self.request, self.check, self._base(), text, own, scope)
         self.check.warn_of_closed_files(self.request.profile)
         self._warn_of_sandbox()
-        guard = self.guard
-        if guard and self._is_without_guard(drop_in):
+        guard, drop_in_text = self.guard, block.decode(drop_in)
+        if guard and block.unseal(drop_in_text) == drop_in_text and GUARD not in drop_in_text:
             say(
                 f"{self.tree.shown(self.drop_in)} is of drng 0.1.0 and has no check before the start: "
                 f"run drng-enable on --service {self.name} to write it"
@@ -271,18 +264,7 @@ class Service:
         if reason := self._effective(drop_in, guard):
             say(f"but it is not in effect: {reason}")
             return False
-        serving = self.check.serving(text)
-        say("when it starts, it would get:")
-        for line in serving.lines:
-            say(line)
-        if self.tree.live:
-            say(f"to see what runs already: drng-status --service {self.name}")
-        return serving.by_drng
-
-    def _is_without_guard(self, drop_in: bytes) -> bool:
-        """As 0.1.0 wrote it."""
-        text = block.decode(drop_in)
-        return block.unseal(text) == text and GUARD not in text
+        return self.check.show("when it starts, it would get:", text, f"--service {self.name}")
 
     def _effective(self, drop_in: bytes, guard: str) -> str:
         """Why the service would start without ours."""

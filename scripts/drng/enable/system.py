@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 
 from ..files import Place, Tree
@@ -162,14 +161,9 @@ class System:
             if (under_way := trial.Trial.find(self.tree)) is not None:
                 say(under_way.describe())
             base = block.without_block(self.text, self.path)
-            profiles.compare(self.tree, self.request, self.check, profile, base, self.text, self.path, "--system")
+            self.request.profile = profile
+            profiles.compare(self.tree, self.request, self.check, base, self.text, self.path, "--system")
             self.check.warn_of_closed_files(profile)
         else:
             say(f"{self.path}: drng is off")
-        serving = self.check.serving(self.text)
-        say("programs that start now would get:")
-        for line in serving.lines:
-            say(line)
-        if os.path.exists("/proc/self") and self.tree.live:
-            say("to see what runs already: drng-status --all")
-        return serving.by_drng
+        return self.check.show("programs that start now would get:", self.text, "--all")

@@ -13,6 +13,7 @@ import re
 import time
 from dataclasses import dataclass
 
+from .. import systemd
 from ..files import Place, Tree
 from ..procfs import boot_id
 from ..terminal import Failure, say, warn
@@ -92,7 +93,10 @@ def require_systemd(tree: Tree) -> None:
 
 def _start_timer(name: str, length: int) -> None:
     """Verified by systemd's own word: without it nothing would end the trial."""
-    started = programs.systemd_run(
+    started = systemd.run(
+        "systemd-run",
+        "--quiet",
+        "--no-ask-password",
         f"--unit={name}",
         f"--on-active={length}",
         "--timer-property=AccuracySec=1s",

@@ -34,9 +34,12 @@ VARIABLE = "OPENSSL_CONF"
 # Any of them can lead libcrypto elsewhere: OPENSSL_MODULES to another drng.so, OPENSSL_CONF_INCLUDE to other includes.
 MENTIONS = re.compile(r"^(?![ \t]*[#;]).*\b(OPENSSL_\w+)", flags=re.M)
 
+# Settings that add up, each of which an empty value clears: of words, or with one a line.
+LINES = ("EnvironmentFile", "ExecStartPre")
 # Of systemd.exec(5), what hides files from a service, keeps it from executing them, or puts others in their place.
 HIDES = ("InaccessiblePaths", "TemporaryFileSystem")
 SANDBOX = ("RootDirectory", "RootImage", *HIDES, "NoExecPaths", "ExecPaths", "BindPaths", "BindReadOnlyPaths")
+WORDS = ("UnsetEnvironment", *SANDBOX)
 
 # Of systemd.unit(5), those for directories of the system's services.
 SPECIFIERS = {"%": "%", "t": "/run", "E": "/etc", "S": "/var/lib", "C": "/var/cache", "L": "/var/log"}
@@ -62,12 +65,6 @@ def matching(tree: Tree, path: str) -> list[str]:
     return paths
 
 
-def template_of(name: str) -> str | None:
-    """name@instance.service is made from name@.service."""
-    found = re.fullmatch(r"([^@]+@).+\.service", name)
-    return f"{found[1]}.service" if found else None
-
-
 def drop_in_names(name: str) -> list[str]:
     """Under which a unit has drop-ins, but for its type's: itself, its template, and each prefix at a dash."""
     stem, at, instance = name.removesuffix(".service").partition("@")
@@ -90,35 +87,30 @@ class Setting:
     """What of a unit has a say in one variable, and in whether our check runs before the start."""
 
     environment: dict[str, str] = field(default_factory=dict)
-    files: list[str] = field(default_factory=list)
-    unset: list[str] = field(default_factory=list)
-    before_start: list[str] = field(default_factory=list)
-    sandbox: dict[str, list[str]] = field(default_factory=dict)
+    lists: dict[str, list[str]] = field(default_factory=dict)  # of LINES and WORDS
 
     def assign(self, key: str, value: str) -> None:
         if key == "Environment":
             words = systemd.words(value)
             self.environment = self.environment | dict(w.split("=", 1) for w in words if "=" in w) if words else {}
-        elif key == "EnvironmentFile":
-            self.files = [*self.files, value.removeprefix("-")] if value else []
-        elif key == "UnsetEnvironment":
-            self.unset = [*self.unset, *systemd.words(value)] if value else []
-        elif key == "ExecStartPre":
-            self.before_start = [*self.before_start, value] if value else []
-        elif key in SANDBOX:
-            self.sandbox[key] = [*self.sandbox.get(key, []), *systemd.words(value)] if value else []
+        elif key in LINES or key in WORDS:
+            more = [value.removeprefix("-")] if key in LINES else systemd.words(value)
+            self.lists[key] = [*self.of(key), *more] if value else []
+
+    def of(self, key: str) -> list[str]:
+        return self.lists.get(key, [])
 
     def _above(self, key: str, path: str) -> str:
         """The longest path of this key's at which the path lies, or below which; empty for none."""
         # "-" and "+" may stand in front; behind ":" there are options, and of BindPaths the place.
-        found = [word.lstrip("-+").split(":") for word in self.sandbox.get(key, [])]
+        found = [word.lstrip("-+").split(":") for word in self.of(key)]
         places = [words[1] if key.startswith("Bind") and len(words) > 1 else words[0] for words in found]
         return max((each for each in places if is_below(path, each)), key=len, default="")
 
     def hides(self, files: Iterable[str], programs: Iterable[str]) -> Iterable[str]:
         """What keeps the service from reading these files, or from executing these programs."""
         for key in ("RootDirectory", "RootImage"):
-            for path in self.sandbox.get(key, [])[-1:]:
+            for path in self.of(key)[-1:]:
                 if path != "/":
                     yield f"{key}={path} has its own files in place of {', '.join((*files, *programs))}"
                     return
@@ -142,9 +134,9 @@ class Setting:
         for name in self.environment:
             if name.startswith("OPENSSL_") and name != VARIABLE:
                 return f"{name} would be set"
-        if any(word.split("=", 1)[0] == VARIABLE for word in self.unset):
+        if any(word.split("=", 1)[0] == VARIABLE for word in self.of("UnsetEnvironment")):
             return f"UnsetEnvironment takes {VARIABLE} away"
-        if guard and not any(guard in command for command in self.before_start):
+        if guard and not any(guard in command for command in self.of("ExecStartPre")):
             return "the check before the start (ExecStartPre) is taken away by another drop-in"
         return ""
 
@@ -175,12 +167,16 @@ class Unit:
         self.fragment = self._find()
 
     def _find(self) -> str:
-        for name in filter(None, (self.name, template_of(self.name))):
+        """name@instance.service is made from name@.service. A link to another unit is another name for it, and that
+        one's drop-ins hold too."""
+        for name in dict.fromkeys((self.name, re.sub(r"@.+\.service", "@.service", self.name))):
             for directory in DIRECTORIES:
                 if name in self.tree.names(directory):
-                    self._require_unmasked(f"{directory}/{name}")
-                    self._alias(f"{directory}/{name}")
-                    return f"{directory}/{name}"
+                    self._require_unmasked(path := f"{directory}/{name}")
+                    with contextlib.suppress(FileNotFoundError), self.tree.place(path) as place:
+                        target = os.path.basename(place.path)
+                        self.names += [target] if target.endswith(".service") and target not in self.names else []
+                    return path
         raise Failure(f"there is no unit {self.name}; nothing has been changed")
 
     def _require_unmasked(self, path: str) -> None:
@@ -193,16 +189,6 @@ class Unit:
             raise Failure(
                 f"{self.name} is masked: {self.tree.shown(path)} is a link to /dev/null; nothing has been changed"
             )
-
-    def _alias(self, path: str) -> None:
-        """A link to another unit is another name for it, and that one's drop-ins hold too."""
-        try:
-            with self.tree.place(path) as place:
-                target = os.path.basename(place.path)
-        except FileNotFoundError:
-            return
-        if target.endswith(".service") and target not in self.names:
-            self.names.append(target)
 
     def drop_ins(self, ours: str) -> list[str]:
         """In the order in which systemd reads them: by name, and of one name only the first in its directories."""
@@ -233,8 +219,8 @@ class Unit:
             return ""  # a link to /dev/null, which masks
 
     def texts(self, ours: str, ours_text: str) -> list[tuple[str, str]]:
-        rest = [(path, ours_text if path == ours else self._text(path)) for path in self.drop_ins(ours)]
-        return [(self.fragment, self._text(self.fragment)), *rest]
+        paths = [self.fragment, *self.drop_ins(ours)]
+        return [(path, ours_text if path == ours else self._text(path)) for path in paths]
 
     def setting(self, ours: str, ours_text: str) -> Setting:
         setting = Setting()
@@ -242,13 +228,6 @@ class Unit:
             for key, value in assignments(text):
                 setting.assign(key, value)
         return setting
-
-    def envvars(self) -> list[str]:
-        """What Debian's apachectl reads on its way from the unit to Apache, for apache2 and for apache2@NAME."""
-        if self.name == "apache2.service":
-            return ["/etc/apache2/envvars"]
-        found = re.fullmatch(r"apache2@(.+)\.service", self.name)
-        return [f"/etc/apache2-{found[1]}/envvars"] if found else []
 
     def _resolved(self, path: str) -> str:
         """With its specifiers as systemd would have them, or refused: an unknown file may say anything."""
@@ -266,25 +245,26 @@ class Unit:
 
         return re.sub(r"%(.?)", value, path)
 
-    def _environment_files(self, setting: Setting) -> list[str]:
-        paths = [self._resolved(path) for path in setting.files]
+    def _read_at_start(self, setting: Setting) -> list[str]:
+        """The files with its variables, and what Debian's apachectl reads on its way from the unit to Apache."""
+        paths = [self._resolved(path) for path in setting.of("EnvironmentFile")]
         # systemd passes over one that does not start at /.
-        return [each for path in paths if path.startswith("/") for each in matching(self.tree, path)]
+        found = [each for path in paths if path.startswith("/") for each in matching(self.tree, path)]
+        if apache := re.fullmatch(r"apache2(?:@(.+))?\.service", self.name):
+            found.append(f"/etc/apache2-{apache[1]}/envvars" if apache[1] else "/etc/apache2/envvars")
+        return found
 
-    def _require_known_names(self, setting: Setting) -> None:
+    def check(self, ours: str, ours_text: str, wanted: str, guard: str) -> None:
+        """Another OPENSSL_CONF would win over ours, or lose against it by the name of its file: it is not fought."""
+        setting = self.setting(ours, ours_text)
+        others = [(path, text) for path, text in self.texts(ours, ours_text) if path != ours]
+        others += [(path, self._text(path)) for path in self._read_at_start(setting)]
         for name in setting.environment:
             if "%" in name:
                 raise Failure(
                     f"Environment={name}=...: the name of the variable is not known here, and may be {VARIABLE}; "
                     "nothing has been changed"
                 )
-
-    def check(self, ours: str, ours_text: str, wanted: str, guard: str) -> None:
-        """Another OPENSSL_CONF would win over ours, or lose against it by the name of its file: it is not fought."""
-        setting = self.setting(ours, ours_text)
-        others = [(path, text) for path, text in self.texts(ours, ours_text) if path != ours]
-        others += [(path, self._text(path)) for path in (*self._environment_files(setting), *self.envvars())]
-        self._require_known_names(setting)
         for path, text in others:
             if name := mentioned(text):
                 raise Failure(
@@ -307,30 +287,16 @@ def is_running(tree: Tree) -> bool:
     return tree.live and systemd.is_running()
 
 
-def reload() -> None:
-    systemd.systemctl("daemon-reload")
-
-
 def shown(service: str) -> tuple[Setting, str]:
     """The setting by systemd's own word, and the files that it comes from."""
-    wanted = (
-        "Environment",
-        "EnvironmentFiles",
-        "UnsetEnvironment",
-        "ExecStartPre",
-        "FragmentPath",
-        "DropInPaths",
-        *SANDBOX,
-    )
+    wanted = ("Environment", "EnvironmentFiles", "ExecStartPre", "FragmentPath", "DropInPaths", *WORDS)
     said = systemd.systemctl("show", f"--property={','.join(wanted)}", "--", f"{service}.service")
     setting, files = Setting(), ""
     for key, value in systemd.properties(said):
         if key == "EnvironmentFiles":
-            setting.files.append(value.removesuffix(")").rpartition(" (ignore_errors=")[0])
+            setting.assign("EnvironmentFile", value.removesuffix(")").rpartition(" (ignore_errors=")[0])
         elif key in ("FragmentPath", "DropInPaths"):
             files = f"{files} {value}".strip()
-        elif key == "ExecStartPre":
-            setting.before_start.append(value)
         elif value:
             setting.assign(key, value)
     return setting, files
@@ -346,7 +312,7 @@ def sandbox(tree: Tree, service: str) -> Setting:
 def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
     """Why a service that is started now would not have ours; empty where it would."""
     setting, files = shown(service)
-    for path in (match for pattern in setting.files for match in matching(tree, pattern)):
+    for path in (match for pattern in setting.of("EnvironmentFile") for match in matching(tree, pattern)):
         if name := mentioned(decode(tree.read(path) or b"")):
             return f"{path} mentions {name}"
     reason = setting.why_not(wanted, guard)

@@ -6,14 +6,18 @@ this machine's libcrypto, and what cannot be known from that is said.
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from dataclasses import dataclass
+from pathlib import Path
 
+from .. import systemd
 from ..conf import meaning
 from ..conf.reading import Conf, ConfError, Opener, TooMuchError, UnreadableFileError, Walk
 from ..files import Tree
 from ..terminal import Failure, complain, say, warn
-from . import access, programs
+from . import programs
 from .arguments import NAMES, ONE_NAME
 from .block import decode, encode
 
@@ -69,6 +73,20 @@ def expand(tree: Tree, text: str) -> str:
     return "".join(f"{decode(line)}\n" for line in walk.lines)
 
 
+def closed_to_others(path: str) -> str:
+    """The file, or the first directory on the way to it, that some users may not read or pass; empty where all may.
+    drng-enable is root, and root may read everything."""
+    real = Path(os.path.realpath(path))
+    for part in (*reversed(real.parents), real):
+        try:
+            mode = os.stat(part).st_mode
+        except OSError:
+            return ""
+        if not mode & (stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH):
+            return str(part)
+    return ""
+
+
 def old_fips(listed: str) -> str | None:
     """The version of a FIPS provider before 3.2, in what `openssl list -providers` says."""
     found = re.search(r"^  fips\n(?:    .*\n)*?    version: ((\d+)\.(\d+)\S*)", listed, flags=re.M)
@@ -98,9 +116,12 @@ class Check:
 
     # ---- What is loaded ----
 
-    def _plain(self, said: str, name: str) -> str:
-        lines = [line for line in said.replace(name, self.path).splitlines() if "Startup failure" not in line]
-        return lines[0] if lines else "openssl does not say why"
+    def _list(self, text: str, *options: str) -> systemd.Result:
+        """What `openssl list` says of the providers under this text."""
+        with programs.as_file(text) as name:
+            result = programs.openssl("list", *options, "-providers", conf=name)
+            result.stderr = result.stderr.replace(name, self.path)
+            return result
 
     def _active(self, text: str) -> set[str]:
         """The names of providers that would be active: by trial, or of an image by what it says."""
@@ -108,20 +129,11 @@ class Check:
             conf = self.conf(text)
             named = meaning.undotted(conf.section(meaning.named_sections(conf).providers))
             return {n for n, s in named.items() if meaning.is_active(conf, s)} or {"default"}
-        with programs.as_file(text) as name:
-            result = programs.openssl("list", "-providers", conf=name)
-            if result.returncode != 0:
-                raise Failure(self._plain(result.stderr, name))
-            return set(re.findall(r"^  (\S.*)$", result.stdout, flags=re.M))
-
-    def _warn_of_old_fips(self, text: str) -> None:
-        if self.tree.live:
-            with programs.as_file(text) as name:
-                if version := old_fips(programs.openssl("list", "-providers", conf=name).stdout):
-                    warn(
-                        f"the FIPS provider is version {version}: before 3.2, "
-                        "the generators that make its keys take their seeds from the system, and none from drng"
-                    )
+        result = self._list(text)
+        if result.returncode != 0:
+            said = (line for line in result.stderr.splitlines() if "Startup failure" not in line)
+            raise Failure(next(said, "openssl does not say why"))
+        return set(re.findall(r"^  (\S.*)$", result.stdout, flags=re.M))
 
     def loads(self, text: str) -> str:
         """Why it does not; empty where it does."""
@@ -132,18 +144,20 @@ class Check:
             return str(error)
         return ""
 
-    def _why_not_loaded(self, text: str) -> None:
-        """The core keeps it to itself, unless the module is asked for by name."""
-        if self.tree.live:
-            with programs.as_file(text) as name:
-                said = programs.openssl("list", "-provider", "drng", "-providers", conf=name).stderr
-                for line in said.replace(name, self.path).splitlines():
-                    complain(line)
-
     # ---- Who serves ----
 
     def serving(self, text: str) -> Serving:
         return self._tried(text) if self.tree.live else self._read(text)
+
+    def show(self, title: str, text: str, whom: str) -> bool:
+        """Whether drng would serve, and who would."""
+        serving = self.serving(text)
+        say(title)
+        for line in serving.lines:
+            say(line)
+        if self.tree.live and os.path.exists("/proc/self"):
+            say(f"to see what runs already: drng-status {whom}")
+        return serving.by_drng
 
     def _tried(self, text: str) -> Serving:
         # What the reader refuses (an endless include, a FIFO) would hold up libcrypto for ever.
@@ -153,9 +167,8 @@ class Check:
         generators = {role: status[role] for role in ("primary", "public", "private")}
         lines = list(status["errors"])
         for role, found in generators.items():
-            lines.append(
-                f"{role}: {found['name']} of provider {found['provider']}" if found else f"{role}: no generator"
-            )
+            who = f"{found['name']} of provider {found['provider']}" if found else "no generator"
+            lines.append(f"{role}: {who}")
         if drng := status["drng"]:
             reason = f" ({drng['disabled-reason']})" if drng["disabled-reason"] else ""
             lines.append(f"seeds: {drng['active-source']}{reason}")
@@ -191,12 +204,12 @@ class Check:
         """OpenSSL passes over a file that it may not read, and says nothing."""
         if not self.tree.live:
             return
-        if closed := access.closed_to_others(self.path):
+        if closed := closed_to_others(self.path):
             warn(
                 f"not every user may read {closed}: programs of those who may not get OpenSSL's own generator, and no "
                 "error; chmod o+rX opens it"
             )
-        if closed := access.closed_to_others(self.module()):
+        if closed := closed_to_others(self.module()):
             served = "get OpenSSL's own generator" if profile == "permissive" else "get no random numbers"
             warn(f"not every user may read {closed}: programs of those who may not {served}; chmod o+rX opens it")
 
@@ -205,15 +218,17 @@ class Check:
     def change(self, before: str, after: str, profile: str) -> None:
         """Fails unless the second text does for drng what it should, and leaves alone what the first one says."""
         first, second = self.conf(before), self.conf(after)
-        for warning in meaning.understand(second).warnings:
-            warn(warning)
         lost = meaning.compare(first, second)
-        for warning in lost:
+        for warning in (*meaning.understand(second).warnings, *lost):
             warn(warning)
         if lost:
             raise Failure(f"settings of {self.path} would be lost, as the warnings say; nothing has been changed")
         self._same_providers(before, after, profile)
-        self._warn_of_old_fips(after)
+        if self.tree.live and (version := old_fips(self._list(after).stdout)):
+            warn(
+                f"the FIPS provider is version {version}: before 3.2, the generators that make its keys take their "
+                "seeds from the system, and none from drng"
+            )
         self.warn_of_closed_files(profile)
         serving = self.serving(after)
         for line in serving.lines:
@@ -250,7 +265,9 @@ class Check:
             raise Failure(f"{self.path} would not load: {reason}; nothing has been changed")
         would = sorted(self._active(after))
         if would != wanted:
-            self._why_not_loaded(after)
+            # The core keeps it to itself, unless the module is asked for by name.
+            for line in self._list(after, "-provider", "drng").stderr.splitlines() if self.tree.live else ():
+                complain(line)
             raise Failure(
                 f"the active providers would be {' '.join(would)}, not {' '.join(wanted)}; nothing has been changed"
             )

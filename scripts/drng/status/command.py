@@ -14,7 +14,7 @@ import re
 import signal
 import sys
 import time
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from .. import VERSION, files, procfs, systemd
 from ..terminal import CLEAR, USAGE, Failure, Output, Parser, UsageError, complain, on_terminal, print_rows
@@ -28,18 +28,6 @@ LONGEST = 86400.0
 # ---- Arguments ----
 
 
-class Merged(argparse.Action):
-    """Given more than once, an option adds to what it said before; twice of one name is a mistake."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
-    ) -> None:
-        before = getattr(namespace, self.dest) or {}
-        if twice := sorted(set(before) & set(values)):
-            parser.error(f"{option} has {twice[0]} twice")
-        setattr(namespace, self.dest, {**before, **values})
-
-
 def process_number(text: str) -> int:
     """In ASCII, and as long as a number of a process may be: Python would take any digits of any script."""
     if not re.fullmatch(r"[0-9]{1,10}", text):
@@ -47,26 +35,13 @@ def process_number(text: str) -> int:
     return int(text)
 
 
-def limits(text: str) -> plugin.Thresholds:
-    try:
-        return plugin.thresholds(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
 def add_options_of_forms(parser: Parser) -> None:
     parser.add_argument("--state", metavar="FILE", help="with --prometheus: add counters, whose sums are kept here")
     parser.add_argument("--output", metavar="FILE", help="with --prometheus: replace this file in one step")
     parser.add_argument("--perfdata", action="store_true", help="with --check: add performance data")
-    for name in ("--warning", "--critical"):
-        parser.add_argument(
-            name,
-            type=limits,
-            action=Merged,
-            metavar="NAME=N",
-            help="with --check: the status is %s if fallback-seeds or failures of a unit are above N"
-            % (1 if name == "--warning" else 2),
-        )
+    for status, name in enumerate(("--warning", "--critical"), start=1):
+        said = f"with --check: the status is {status} if fallback-seeds or failures of a unit are above N"
+        parser.add_argument(name, action="append", metavar="NAME=N", help=said)
 
 
 def check_options_of_forms(parser: Parser, arguments: argparse.Namespace) -> None:
@@ -121,7 +96,12 @@ def parse() -> argparse.Namespace:
     for_all = arguments.prometheus or arguments.needs_restart or arguments.watch is not None
     if arguments.pid is None and arguments.service is None and for_all:
         arguments.all = True
-    arguments.warning, arguments.critical = arguments.warning or {}, arguments.critical or {}
+    for name in ("warning", "critical"):
+        given = getattr(arguments, name)
+        try:
+            setattr(arguments, name, plugin.thresholds(",".join(given)) if given is not None else {})
+        except ValueError as error:
+            parser.error(f"argument --{name}: {error}")
     return arguments
 
 

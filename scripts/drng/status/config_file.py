@@ -67,13 +67,6 @@ def _not_allowed(view: View, words: str) -> Exception:
 # ---- Paths ----
 
 
-def _open_at(view: View, directory: int, name: str) -> int:
-    try:
-        return os.open(name, O_LOOK, dir_fd=directory)
-    except OSError as error:
-        raise _refused(view, error) from None
-
-
 def _descend(view: View, directory: int, name: str) -> int:
     """The entry of that name, ".." being the root's own at the root."""
     here, root = os.fstat(directory), os.fstat(view.root)
@@ -81,9 +74,10 @@ def _descend(view: View, directory: int, name: str) -> int:
         raise UnreadableFileError("there is no such file")
     if view.user is not None and not view.user.may(here, 1):
         raise _not_allowed(view, "its user, as it is now, may not go there")
-    if name == ".." and os.path.samestat(here, root):
-        name = "."
-    return _open_at(view, directory, name)
+    try:
+        return os.open("." if name == ".." and os.path.samestat(here, root) else name, O_LOOK, dir_fd=directory)
+    except OSError as error:
+        raise _refused(view, error) from None
 
 
 def locate(view: View, path: str) -> tuple[int, float]:

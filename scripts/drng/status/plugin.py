@@ -23,7 +23,9 @@ def thresholds(text: str) -> Thresholds:
     found: Thresholds = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
-        if name not in WORDS or name in found or not re.fullmatch(rf"[0-9]{{1,{MOST_DIGITS}}}", number):
+        if name in found:
+            raise ValueError(f"{name} is there twice")
+        if name not in WORDS or not re.fullmatch(rf"[0-9]{{1,{MOST_DIGITS}}}", number):
             raise ValueError(f"write {FALLBACK_SEEDS}=N, {FAILURES}=N or both with a comma between them")
         found[name] = int(number)
     return found

@@ -109,39 +109,10 @@ def read_live(
     return live.unpack_from(raw), sum(n for n, _ in counts) & U64, sum(served for _, served in counts) & U64
 
 
-def active_source(names: list[str], healthy: int, source: int, failures: int, first: int) -> str:
-    """Who made the last seed, or would make the first; nobody once an attempt has failed."""
-    sources = ("none", *names, "fallback")
-    if source >= len(sources) or first >= len(sources):
-        raise StatsError("its counters name a source that does not exist")
-    if not healthy:
-        return "none"
-    return sources[first if source == 0 and failures == 0 else source]
-
-
-def memory_text(memory: int) -> str:
-    """Whether the memory for secrets is locked, and why not."""
-    if memory >= len(MEMORY):
-        raise StatsError("its counters hold an unknown state of the memory")
-    return MEMORY[memory]
-
-
-def clone_protection(number: int) -> str:
-    """What keeps copies of this machine from drawing the same bytes."""
-    if number >= len(CLONE_PROTECTIONS):
-        raise StatsError("its counters hold an unknown protection from clones")
-    return CLONE_PROTECTIONS[number]
-
-
-def instruction_counters(names: list[str], seeds: Sequence[int], pairs: Sequence[int]) -> dict[str, int]:
-    """Under the names that the provider's parameters have; pairs: health failures and retries of each instruction."""
-    health, retries = pairs[::2], pairs[1::2]
-    return {
-        **{f"seeds-{name}": n for name, n in zip(names, seeds)},
-        "health-failures": sum(health) & U64,
-        **{f"{name}-health-failures": n for name, n in zip(names, health)},
-        **{f"{name}-retries": n for name, n in zip(names, retries)},
-    }
+def one_of(names: Sequence[str], number: int, what: str) -> str:
+    if number >= len(names):
+        raise StatsError(f"its counters {what}")
+    return names[number]
 
 
 def read_stats(read: Read) -> dict[str, Any]:
@@ -155,24 +126,33 @@ def read_stats(read: Read) -> dict[str, Any]:
     live, requests, served = read_live(read, layout, live_offset, counts_offset, number, size)
     memory, begun, source, *rest = live
     seeds, (fallback, failures, *rest) = rest[:n], rest[n:]
+    # Health failures and retries of each instruction.
     pairs, (reseeds, fork_reseeds, clone_reseeds, last) = rest[: 2 * n], rest[2 * n :]
+    health, retries = pairs[::2], pairs[1::2]
     version, libcrypto, aes, reason = map(text_of, texts)
+    sources = ("none", *names, "fallback")
+    made, would_make = (one_of(sources, each, "name a source that does not exist") for each in (source, first))
+    # Who made the last seed, or would make the first; nobody once an attempt has failed.
+    active = would_make if source == 0 and failures == 0 else made
     return {
-        "active-source": active_source(names, healthy, source, failures, first),
+        "active-source": active if healthy else "none",
         "disabled-reason": reason,
         "version": version,
         "libcrypto": libcrypto,
         "aes-implementation": aes,
-        "memory": memory_text(memory),
+        "memory": one_of(MEMORY, memory, "hold an unknown state of the memory"),
         "system-call-filter": FILTER[min(filtered, 2)],
         "virtual-machine": virtual_machine != 0,
-        "clone-protection": clone_protection(protection),
+        "clone-protection": one_of(CLONE_PROTECTIONS, protection, "hold an unknown protection from clones"),
         "clone-reason": text_of(clone_reason),
         "status": int(healthy != 0),
         "loaded": loaded,
         "forks": forks if begun else min(forks + 1, U64),
         "begun": begun != 0,
-        **instruction_counters(names, seeds, pairs),
+        **{f"seeds-{name}": n for name, n in zip(names, seeds)},
+        "health-failures": sum(health) & U64,
+        **{f"{name}-health-failures": n for name, n in zip(names, health)},
+        **{f"{name}-retries": n for name, n in zip(names, retries)},
         "seeds-fallback": fallback,
         "seed-failures": failures,
         "reseeds": reseeds,
