@@ -6,6 +6,7 @@
 
 #include <openssl/params.h>
 
+#include "mixing/drbg/generator.h"
 #include "provider/errors.h"
 
 enum { MAX_VALUES = DRNG_INSTRUCTIONS < 2 ? 3 : 1 + DRNG_INSTRUCTIONS, ALLOWED_SIZE = 64 };
@@ -16,7 +17,7 @@ struct key {
     const char *values[MAX_VALUES + 1];
 };
 
-enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, BATCH, KEYS };
+enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, BATCH, RESEED_BYTES, KEYS };
 
 static const struct key keys[KEYS] = {
     [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* in the order of the rows */
@@ -25,6 +26,7 @@ static const struct key keys[KEYS] = {
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
     [CONDITIONER] = {"conditioner", {"cbc-mac", "hmac-sha256"}},
     [BATCH] = {"batch", {"no", "yes"}},
+    [RESEED_BYTES] = {"reseed_bytes", {"0", "a number from 1024 to 4294967295"}}, /* DRNG_LEAST_RESEED_BYTES */
 };
 
 /* The index of the value among the allowed ones; 0 if the key is not set; -1 if the value is not allowed. */
@@ -39,6 +41,19 @@ static int place_of(const struct key *key, const char *value)
         }
     }
     return -1;
+}
+
+/* The number that `value` is in decimal digits, NULL being 0. False: it is none that is allowed. */
+static bool read_reseed_bytes(const char *value, uint32_t *number)
+{
+    uint64_t read = 0;
+    size_t len = 0;
+    for (; value != NULL && value[len] >= '0' && value[len] <= '9' && read <= UINT32_MAX; len++) {
+        read = 10 * read + (uint64_t)(value[len] - '0');
+    }
+    *number = (uint32_t)read;
+    return value == NULL ||
+           (len > 0 && value[len] == '\0' && read <= UINT32_MAX && (read == 0 || read >= DRNG_LEAST_RESEED_BYTES));
 }
 
 /* Writes "auto, yes or no". */
@@ -56,6 +71,7 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
     char *value[KEYS] = {NULL};
     OSSL_PARAM params[KEYS + 1];
     int place[KEYS];
+    uint32_t reseed_bytes = 0;
 
     for (int i = 0; i < KEYS; i++) {
         params[i] = (OSSL_PARAM)OSSL_PARAM_utf8_ptr(keys[i].name, &value[i], 0);
@@ -65,8 +81,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         memset(value, 0, sizeof(value));
     }
     for (int i = 0; i < KEYS; i++) {
-        place[i] = place_of(&keys[i], value[i]);
-        if (place[i] < 0) {
+        place[i] = i == RESEED_BYTES ? 0 : place_of(&keys[i], value[i]);
+        if (place[i] < 0 || (i == RESEED_BYTES && !read_reseed_bytes(value[i], &reseed_bytes))) {
             char allowed[ALLOWED_SIZE];
             list_allowed(&keys[i], allowed);
             drng_raise_and_log(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
@@ -81,6 +97,7 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         .request_mixing = (enum drng_tristate)place[REQUEST_MIXING],
         .conditioner = place[CONDITIONER] == 0 ? DRNG_CBC_MAC : DRNG_HMAC_SHA256,
         .batch = place[BATCH] != 0,
+        .reseed_bytes = reseed_bytes,
     };
     return true;
 }

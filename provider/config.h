@@ -4,6 +4,7 @@
 #define DRNG_CONFIG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "mixing/entropy/conditioner.h"
 #include "mixing/machine/eligibility.h"
@@ -18,6 +19,7 @@ struct drng_config {
     enum drng_tristate request_mixing;
     enum drng_conditioner_kind conditioner;
     bool batch;
+    uint32_t reseed_bytes; /* 0: no limit */
 };
 
 /*

@@ -149,6 +149,7 @@ static void seed(struct drng_ctr_drbg *drbg, const struct mechanism *m, const st
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
     drbg->reseed_counter = 1;
+    drbg->generated = 0;
     drbg->reseed_time = now;
 }
 
@@ -269,14 +270,17 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
     }
     /* Step 7. */
     drbg->reseed_counter++;
+    drbg->generated += out_len;
     return DRNG_OK;
 }
 
-bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, time_t now)
+bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, size_t out_len,
+                              time_t now)
 {
     const bool worn = limits->requests != 0 && drbg->reseed_counter >= limits->requests;
     const bool old = limits->interval != 0 && (now < drbg->reseed_time || now - drbg->reseed_time >= limits->interval);
-    return worn || old || drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS;
+    const bool full = limits->bytes != 0 && drbg->generated + out_len > limits->bytes;
+    return worn || old || full || drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS;
 }
 
 void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg)

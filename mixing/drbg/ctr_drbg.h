@@ -37,6 +37,7 @@ struct drng_ctr_drbg {
     uint8_t key_len; /* 16, 24 or 32 bytes */
     bool use_df;
     uint64_t reseed_counter; /* SP 800-90A's: requests since the last seed, plus one */
+    uint64_t generated;      /* bytes since the last seed */
     time_t reseed_time;      /* when the last seed was taken */
 };
 
@@ -78,13 +79,15 @@ DRNG_MUST_CHECK enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *dr
 struct drng_reseed_limits {
     unsigned requests; /* reseed before the request of this number since the last seed */
     time_t interval;   /* seconds that a seed serves */
+    uint64_t bytes;    /* the most that are generated from one seed */
 };
 
 /* Table 3: the most requests between two reseeds. */
 #define DRNG_DRBG_MAX_REQUESTS (UINT64_C(1) << 48)
 
-/* Whether a reseed is due before the next request. If the clock was set back, it is. */
-bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, time_t now);
+/* Whether a reseed is due before a request of out_len bytes. If the clock was set back, it is. */
+bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, size_t out_len,
+                              time_t now);
 
 /* Uninstantiate (9.4): sets the whole context to zero. */
 void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);

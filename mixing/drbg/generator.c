@@ -24,6 +24,7 @@ enum {
     BATCH = DRNG_WIDE_SLOT_SIZE - DRNG_SLOT_SIZE, /* bytes */
     LONGEST_BATCHED = 64,                         /* bytes of a request that a batch serves */
 };
+_Static_assert((int)BATCH <= (int)DRNG_LEAST_RESEED_BYTES, "a batch holds more than one seed may give");
 
 static const struct drng_bytes nothing = {NULL, 0};
 
@@ -295,12 +296,15 @@ static inline __attribute__((always_inline)) enum drng_result generate_once(stru
     const bool batched = g->batch && !mixes && len <= LONGEST_BATCHED && !prediction_resistance && additional.len == 0;
     struct drng_reseed_limits limits = g->config.limits;
     enum drng_result result = has_seed(g, s) ? DRNG_OK : instantiate(g, s, guard, false, nothing);
+    size_t generates = batched ? BATCH : len;
     if (batched && s->batched >= len) {
         limits.requests = 0; /* handing out is no Generate request */
+        generates = 0;
     }
     /* A parent that was seeded anew gives its children new seeds, too. */
-    if (result == DRNG_OK && (prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &limits, time(NULL)) ||
-                              (s->parent_seedings != 0 && seedings_of_parent(g) != s->parent_seedings))) {
+    if (result == DRNG_OK &&
+        (prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &limits, generates, time(NULL)) ||
+         (s->parent_seedings != 0 && seedings_of_parent(g) != s->parent_seedings))) {
         result = reseed(g, s, guard, prediction_resistance, nothing, additional);
         additional = nothing;
     }
@@ -351,9 +355,11 @@ enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out,
     struct call call = new_call;
     struct drng_guard guard;
     while (attempt(g, &call, &guard)) {
+        const uint64_t limit = g->config.limits.bytes;
+        const size_t most = limit != 0 && limit < DRNG_DRBG_MAX_REQUEST ? limit : DRNG_DRBG_MAX_REQUEST;
         size_t done = 0;
         do {
-            const size_t part = len - done < DRNG_DRBG_MAX_REQUEST ? len - done : DRNG_DRBG_MAX_REQUEST;
+            const size_t part = len - done < most ? len - done : most;
             call.result = generate_once(g, call.state, &guard, out + done, part, prediction_resistance, additional);
             done += part;
         } while (call.result == DRNG_OK && done < len);

@@ -46,11 +46,13 @@ struct drng_entropy_source {
 /* As EVP_RAND_STATE_UNINITIALISED, _READY and _ERROR. */
 enum drng_generator_status { DRNG_GENERATOR_UNINSTANTIATED, DRNG_GENERATOR_READY, DRNG_GENERATOR_FAILED };
 
+enum { DRNG_LEAST_RESEED_BYTES = 1024 };
+
 /* What drng_generator_configure() sets. */
 struct drng_generator_config {
     size_t key_len; /* 16, 24 or 32 bytes */
     bool use_df;
-    struct drng_reseed_limits limits;
+    struct drng_reseed_limits limits; /* of bytes: 0, or at least DRNG_LEAST_RESEED_BYTES */
 };
 
 struct drng_generator {
@@ -124,8 +126,9 @@ DRNG_MUST_CHECK enum drng_result drng_generator_reseed(struct drng_generator *ge
                                                        struct drng_bytes entropy, struct drng_bytes additional);
 
 /*
- * Fills out[0..len), in requests of DRNG_DRBG_MAX_REQUEST. A generator that has no seed, or whose seed is due for
- * another one, takes one first; if there is none, the result is that of the source, or DRNG_NO_SEED.
+ * Fills out[0..len), in requests of at most DRNG_DRBG_MAX_REQUEST and the limit of bytes. A generator that has no seed,
+ * or whose seed is due for another one, takes one first; if there is none, the result is that of the source, or
+ * DRNG_NO_SEED.
  */
 DRNG_MUST_CHECK enum drng_result drng_generator_generate(struct drng_generator *generator, uint8_t *out, size_t len,
                                                          bool prediction_resistance, struct drng_bytes additional);

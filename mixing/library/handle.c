@@ -236,7 +236,9 @@ static drng *new_handle(enum drng_choice choice)
         .hardware_words = choice != DRNG_ANY,
         .keeps_seed = true,
         .counters = &d->counters,
-        .config = {.key_len = DRNG_AES_MAX_KEY, .use_df = true, .limits = {RESEED_REQUESTS, RESEED_SECONDS}},
+        .config = {.key_len = DRNG_AES_MAX_KEY,
+                   .use_df = true,
+                   .limits = {.requests = RESEED_REQUESTS, .interval = RESEED_SECONDS}},
     };
     if (drng_generator_init(&d->generator) != DRNG_OK) {
         free(d);

@@ -52,7 +52,7 @@ bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *g, b
     g->config = (struct drng_generator_config){
         .key_len = DRNG_AES_MAX_KEY,
         .use_df = true,
-        .limits = {DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL},
+        .limits = {DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL, provctx->config.reseed_bytes},
     };
     if (drng_generator_init(g) != DRNG_OK) {
         return false;
@@ -145,6 +145,8 @@ static int enable_locking(void *vdrbg)
 
 /* ---- Parameters, with the names and types of EVP_RAND-CTR-DRBG(7) ---- */
 
+#define RESEED_BYTES "reseed_bytes" /* drng's own */
+
 enum { CIPHERS = 3 };
 
 /* By the length of their keys: 16, 24 and 32 bytes. */
@@ -166,7 +168,8 @@ static const char *const ciphers[CIPHERS] = {"AES-128-CTR", "AES-192-CTR", "AES-
     NUMBER(OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_COUNTER, NULL), atomic_load(&g->seedings))                           \
     NUMBER(OSSL_PARAM_time_t(OSSL_DRBG_PARAM_RESEED_TIME, NULL), atomic_load(&g->seeded_at))                           \
     NUMBER(OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, NULL), config.limits.requests)                             \
-    NUMBER(OSSL_PARAM_uint64(OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, NULL), config.limits.interval)
+    NUMBER(OSSL_PARAM_uint64(OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, NULL), config.limits.interval)                      \
+    NUMBER(OSSL_PARAM_uint64(RESEED_BYTES, NULL), config.limits.bytes)
 
 static const OSSL_PARAM *gettable_ctx_params(ossl_unused void *vdrbg, ossl_unused void *provctx)
 {
@@ -206,6 +209,7 @@ static const OSSL_PARAM *settable_ctx_params(ossl_unused void *vdrbg, ossl_unuse
         OSSL_PARAM_int(OSSL_DRBG_PARAM_USE_DF, NULL),
         OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, NULL),
         OSSL_PARAM_uint64(OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, NULL),
+        OSSL_PARAM_uint64(RESEED_BYTES, NULL),
         OSSL_PARAM_END,
     };
     return known;
@@ -241,15 +245,18 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
     int64_t use_df = config.use_df;
     int64_t requests = config.limits.requests;
     int64_t interval = config.limits.interval;
+    int64_t bytes = (int64_t)config.limits.bytes;
     if (!drng_params_get_number(params, OSSL_DRBG_PARAM_USE_DF, INT_MIN, INT_MAX, &use_df) ||
         !drng_params_get_number(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, 0, UINT_MAX, &requests) ||
         !drng_params_get_number(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, INT64_MIN, INT64_MAX, &interval) ||
-        !read_cipher(d, params, &config.key_len)) {
+        !drng_params_get_number(params, RESEED_BYTES, 0, INT64_MAX, &bytes) ||
+        (bytes != 0 && bytes < DRNG_LEAST_RESEED_BYTES) || !read_cipher(d, params, &config.key_len)) {
         return 0;
     }
     config.use_df = use_df != 0;
     config.limits.requests = (unsigned)requests;
     config.limits.interval = interval > 0 ? (time_t)interval : 0; /* a negative one means "never", as in libcrypto */
+    config.limits.bytes = (uint64_t)bytes;
     return answer(d, drng_generator_configure(&d->generator, &old, &config));
 }
 

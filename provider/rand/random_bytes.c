@@ -219,7 +219,8 @@ static struct drng_thread *make_thread(const struct drng_guard *guard, struct dr
         struct drng_generator *g = &thread->generator[which];
         g->parent = &threads->primary;
         made = drng_drbg_prepare(provctx, g, true);
-        g->config.limits = (struct drng_reseed_limits){CHILD_RESEED_REQUESTS, CHILD_RESEED_INTERVAL};
+        g->config.limits.requests = CHILD_RESEED_REQUESTS;
+        g->config.limits.interval = CHILD_RESEED_INTERVAL;
     }
     if (!made) {
         if (thread != NULL) {

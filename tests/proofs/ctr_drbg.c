@@ -321,12 +321,17 @@ void prove_reseed_due(void)
     ANY(limits);
     const time_t now = nondet_long();
     ASSUME(now >= 0 && drbg.reseed_time >= 0 && limits.interval >= 0);
-    const bool due = drng_ctr_drbg_reseed_due(&drbg, &limits, now);
+    const size_t len = at_most(DRNG_DRBG_MAX_REQUEST);
+    ASSUME(drbg.generated <= UINT64_MAX - DRNG_DRBG_MAX_REQUEST); /* 2^48 requests are fewer bytes by one request */
+    const bool due = drng_ctr_drbg_reseed_due(&drbg, &limits, len, now);
     CLAIM(due || limits.requests == 0 || drbg.reseed_counter < limits.requests, "no request beyond the limit");
     CLAIM(due || limits.interval == 0 || (now >= drbg.reseed_time && now - drbg.reseed_time < limits.interval),
           "no request after the interval, and none when the clock was set back");
+    CLAIM(due || limits.bytes == 0 || (drbg.generated <= limits.bytes && len <= limits.bytes - drbg.generated),
+          "no byte beyond the limit");
     CLAIM(due || drbg.reseed_counter <= UINT64_C(1) << 48, "the standard's limit always holds");
-    CLAIM(!due || drbg.reseed_counter > UINT64_C(1) << 48 || limits.requests != 0 || limits.interval != 0,
+    CLAIM(!due || drbg.reseed_counter > UINT64_C(1) << 48 || limits.requests != 0 || limits.interval != 0 ||
+              limits.bytes != 0,
           "limits of 0 make no reseed due");
     REACHED("an answer");
 }

@@ -28,6 +28,7 @@ static void defaults_are_the_first_values(void)
     CU_ASSERT_EQUAL(config.request_mixing, DRNG_AUTO);
     CU_ASSERT_EQUAL(config.conditioner, DRNG_CBC_MAC);
     CU_ASSERT_FALSE(config.batch);
+    CU_ASSERT_EQUAL(config.reseed_bytes, 0);
 }
 
 static void every_value_is_understood(void)
@@ -47,6 +48,10 @@ static void every_value_is_understood(void)
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "hmac-sha256") && c.conditioner == DRNG_HMAC_SHA256);
     CU_ASSERT_TRUE(read_with(&c, "batch", "no") && !c.batch);
     CU_ASSERT_TRUE(read_with(&c, "batch", "yes") && c.batch);
+    CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "0") && c.reseed_bytes == 0);
+    CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "1024") && c.reseed_bytes == 1024);
+    CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "0016384") && c.reseed_bytes == 16384);
+    CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "4294967295") && c.reseed_bytes == UINT32_MAX);
 }
 
 static void any_other_value_is_named_with_what_is_allowed(void)
@@ -65,6 +70,13 @@ static void any_other_value_is_named_with_what_is_allowed(void)
         {"request_mixing", "on", "auto, yes or no"},
         {"conditioner", "sha1", "cbc-mac or hmac-sha256"},
         {"batch", "auto", "no or yes"},
+        {"reseed_bytes", "", "0 or a number from 1024 to 4294967295"},
+        {"reseed_bytes", "1023", "0 or a number from 1024 to 4294967295"},
+        {"reseed_bytes", "4294967296", "0 or a number from 1024 to 4294967295"},
+        {"reseed_bytes", "99999999999999999999999999", "0 or a number from 1024 to 4294967295"},
+        {"reseed_bytes", "16k", "0 or a number from 1024 to 4294967295"},
+        {"reseed_bytes", "-1", "0 or a number from 1024 to 4294967295"},
+        {"reseed_bytes", "0x4000", "0 or a number from 1024 to 4294967295"},
         {"fallback", "yes ", "yes or no"},
         {"fallback", "noo", "yes or no"},
     };

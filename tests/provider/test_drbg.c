@@ -219,6 +219,48 @@ static void seeds_wear_out(void)
     EVP_RAND_CTX_free(rand);
 }
 
+static size_t reseeds_of(EVP_RAND_CTX *rand, size_t len)
+{
+    static unsigned char out[1 << 16];
+    const size_t before = evp_size(rand, OSSL_DRBG_PARAM_RESEED_COUNTER);
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, len, 0, 0, NULL, 0), 1);
+    return evp_size(rand, OSSL_DRBG_PARAM_RESEED_COUNTER) - before;
+}
+
+/* A long request is made in parts. */
+static void a_seed_gives_no_more_bytes_than_reseed_bytes(void)
+{
+    EVP_RAND_CTX *rand = ready_drbg();
+    CU_ASSERT_EQUAL(evp_size(rand, "reseed_bytes"), 0);
+    CU_ASSERT_EQUAL(reseeds_of(rand, 1 << 16), 0);
+    CU_ASSERT_TRUE(evp_set_uint(rand, "reseed_bytes", 1024));
+    CU_ASSERT_EQUAL(evp_size(rand, "reseed_bytes"), 1024);
+    CU_ASSERT_EQUAL(reseeds_of(rand, 1), 1);
+    CU_ASSERT_EQUAL(reseeds_of(rand, 1023), 0);
+    CU_ASSERT_EQUAL(reseeds_of(rand, 1), 1);
+    CU_ASSERT_EQUAL(reseeds_of(rand, 1024), 1);
+    CU_ASSERT_EQUAL(reseeds_of(rand, 1 << 16), 64);
+    CU_ASSERT_FALSE(evp_set_uint(rand, "reseed_bytes", 1023));
+    CU_ASSERT_EQUAL(evp_size(rand, "reseed_bytes"), 1024);
+    EVP_RAND_CTX_free(rand);
+}
+
+/* Those of a parent are counted, too: each seed of a child is 48 bytes of it. */
+static void a_child_reseeds_by_its_own_count(void)
+{
+    OSSL_LIB_CTX *limited = evp_context("reseed_bytes = 1024\n");
+    EVP_RAND_CTX *above = evp_rand_ready(limited, "CTR-DRBG", query, NULL);
+    EVP_RAND_CTX *below = evp_rand_ready(limited, "CTR-DRBG", query, above);
+    CU_ASSERT_EQUAL(evp_size(below, "reseed_bytes"), 1024);
+    CU_ASSERT_TRUE(evp_set_uint(above, OSSL_DRBG_PARAM_RESEED_REQUESTS, 0));
+    const size_t before = evp_size(above, OSSL_DRBG_PARAM_RESEED_COUNTER);
+    CU_ASSERT_EQUAL(reseeds_of(below, 1 << 16), 63);
+    CU_ASSERT_TRUE(evp_size(above, OSSL_DRBG_PARAM_RESEED_COUNTER) > before);
+    EVP_RAND_CTX_free(below);
+    EVP_RAND_CTX_free(above);
+    OSSL_LIB_CTX_free(limited);
+}
+
 static void the_reseed_time_is_now(void)
 {
     const time_t before = time(NULL);
@@ -298,6 +340,8 @@ static const struct unit_test tests[] = {
     {"too much is refused and nothing put out", too_much_is_refused_and_nothing_put_out},
     {"reseed takes entropy of the right length", reseed_takes_entropy_of_the_right_length},
     {"seeds wear out", seeds_wear_out},
+    {"a seed gives no more bytes than reseed_bytes", a_seed_gives_no_more_bytes_than_reseed_bytes},
+    {"a child reseeds by its own count", a_child_reseeds_by_its_own_count},
     {"the reseed time is now", the_reseed_time_is_now},
     {"prediction resistance reseeds the whole chain", prediction_resistance_reseeds_the_whole_chain},
     {"a reseeded parent reseeds its children", a_reseeded_parent_reseeds_its_children},

@@ -200,7 +200,7 @@ static bool due(uint64_t reseed_counter, unsigned requests, time_t interval, tim
 {
     const struct drng_ctr_drbg drbg = {.reseed_counter = reseed_counter, .reseed_time = NOW};
     const struct drng_reseed_limits limits = {.requests = requests, .interval = interval};
-    return drng_ctr_drbg_reseed_due(&drbg, &limits, now);
+    return drng_ctr_drbg_reseed_due(&drbg, &limits, DRNG_DRBG_MAX_REQUEST, now);
 }
 
 static void a_seed_is_due_at_the_request_of_that_number(void)
@@ -236,6 +236,19 @@ static void zero_means_never_but_for_the_standards_own_limit(void)
     CU_ASSERT_TRUE(due(DRNG_DRBG_MAX_REQUESTS + 1, 0, 3600, NOW));
 }
 
+static void a_seed_is_due_where_its_bytes_would_not_do(void)
+{
+    const struct drng_reseed_limits limits = {.bytes = 16384};
+    struct drng_ctr_drbg drbg = {.reseed_counter = 2, .generated = 16000};
+    CU_ASSERT_FALSE(drng_ctr_drbg_reseed_due(&drbg, &limits, 384, NOW));
+    CU_ASSERT_TRUE(drng_ctr_drbg_reseed_due(&drbg, &limits, 385, NOW));
+    drbg.generated = 16384;
+    CU_ASSERT_FALSE(drng_ctr_drbg_reseed_due(&drbg, &limits, 0, NOW));
+    CU_ASSERT_TRUE(drng_ctr_drbg_reseed_due(&drbg, &limits, 1, NOW));
+    drbg.generated = 20000; /* where the limit was lowered */
+    CU_ASSERT_TRUE(drng_ctr_drbg_reseed_due(&drbg, &limits, 0, NOW));
+}
+
 static void either_limit_suffices(void)
 {
     CU_ASSERT_FALSE(due(255, 256, 3600, NOW + 3599));
@@ -253,6 +266,7 @@ static const struct unit_test tests[] = {
     {"a seed is due when its time is over", a_seed_is_due_when_its_time_is_over},
     {"a clock set back makes a seed due", a_clock_set_back_makes_a_seed_due},
     {"zero means never, but for the standard's own limit", zero_means_never_but_for_the_standards_own_limit},
+    {"a seed is due where its bytes would not do", a_seed_is_due_where_its_bytes_would_not_do},
     {"either limit suffices", either_limit_suffices},
 };
 

@@ -22,6 +22,7 @@ DRNG_KEYS = {
     "request_mixing": ("auto", "yes", "no"),
     "conditioner": ("cbc-mac", "hmac-sha256"),
     "batch": ("no", "yes"),
+    "reseed_bytes": ("0", "a number from 1024 to 4294967295"),
 }
 
 OPENSSL_KEYS = ("identity", "module", "activate", "soft_load")
@@ -41,6 +42,12 @@ YES = ("1", "yes", "true", "on")
 # The values that OpenSSL 3.3 and later know for `activate`; earlier versions activate for any value, 0 as well.
 ACTIVATE = {word: True for yes in YES for word in (yes, yes.upper())}
 ACTIVATE |= {word: False for no in ("0", "no", "false", "off") for word in (no, no.upper())}
+
+
+def allows(key: str, value: str) -> bool:
+    if key == "reseed_bytes":
+        return value.isascii() and value.isdigit() and (int(value) == 0 or 1024 <= int(value) < 1 << 32)
+    return value in DRNG_KEYS[key]
 
 
 @dataclass
@@ -95,7 +102,7 @@ def check_keys(name: str, section: Section) -> list[str]:
     warnings = []
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
     for key, value in section.items():
-        if key in DRNG_KEYS and value not in DRNG_KEYS[key]:
+        if key in DRNG_KEYS and not allows(key, value):
             allowed = ", ".join(DRNG_KEYS[key])
             warnings.append(f"[{name}] {key} = {value}: the provider does not load; write one of {allowed}")
         elif key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
