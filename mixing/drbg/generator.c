@@ -427,6 +427,7 @@ enum drng_result drng_generator_configure(struct drng_generator *g, const struct
             config->limits.requests != old->limits.requests ? config->limits.requests : now.limits.requests;
         now.limits.interval =
             config->limits.interval != old->limits.interval ? config->limits.interval : now.limits.interval;
+        now.limits.bytes = config->limits.bytes != old->limits.bytes ? config->limits.bytes : now.limits.bytes;
         if (now.key_len != g->config.key_len || now.use_df != g->config.use_df) {
             forget(g, call.state);
         }
