@@ -3,8 +3,9 @@
  * batches. EVP_RAND's CTR-DRBG, random_bytes and libdrng's handles are adapters of it.
  *
  * Every call but init() and cleanup() runs under the guard of guard.h. All of them return DRNG_BUSY where a signal
- * handler draws while its thread draws. Once a self-test has failed in this process no generator takes a seed or gives
- * bytes: DRNG_SELF_TEST_FAILED. A call that fails has wiped its output.
+ * handler draws while its thread draws, or finds no memory for a slot of its own in a child. Once a self-test has
+ * failed in this process no generator takes a seed or gives bytes: DRNG_SELF_TEST_FAILED. A call that fails has wiped
+ * its output.
  */
 
 #ifndef DRNG_GENERATOR_H

@@ -25,7 +25,7 @@ typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
 /* Set when the provider loads, then constant; shared by all threads. */
 struct drng_seed_policy {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
-    uint64_t budget_ns[DRNG_INSTRUCTIONS];                    /* how long each may take for a seed (budget.h) */
+    uint64_t budget_ns[DRNG_INSTRUCTIONS];                    /* how long each may take for a seed (noise.h) */
     const struct drng_aes *aes;
     enum drng_conditioner_kind conditioner;
     bool os_mixing;

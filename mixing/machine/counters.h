@@ -50,8 +50,9 @@ struct drng_counters {
 };
 
 /*
- * The requests that one generator has served. Only the generator's thread writes, so a request costs two plain
- * additions and no shared cache line. When the generator is freed its counts stay, and the next owner adds to them.
+ * The requests that one generator has served. Only the thread that has taken the generator writes, so a request costs
+ * two plain additions and no shared cache line. When the generator is freed its counts stay, and the next owner adds to
+ * them.
  */
 struct drng_request_counts {
     _Alignas(64) atomic_uint_least64_t requests;

@@ -25,8 +25,8 @@ bool drng_os_random(uint8_t *out, size_t len);
 uint64_t drng_os_clock_ns(void);
 
 /*
- * Sleeps for ns nanoseconds at most; false: a signal has ended it before. No cancellation point, and no system call
- * that a lock has not.
+ * Sleeps for ns nanoseconds at most; false: a signal has ended it before. No cancellation point. Its one system call
+ * is futex(), which a lock makes, too.
  */
 bool drng_os_wait(uint64_t ns);
 

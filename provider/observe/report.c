@@ -170,7 +170,7 @@ void drng_report_loaded(struct drng_provctx *provctx)
     provctx->forks_before = atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed);
     provctx->disabled_before = disabled_now();
     explain(provctx);
-    /* The head has its account: it can be read from outside. */
+    /* The head is complete: it can be read from outside. */
     atomic_store_explicit(&drng_stats.head->layout, DRNG_STATS_LAYOUT, memory_order_release);
     const char *reason = NULL;
     const enum drng_clone_protection protection = drng_report_clones(provctx, &reason);

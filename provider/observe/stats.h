@@ -85,8 +85,9 @@ struct drng_stats {
 extern struct drng_stats drng_stats;
 
 /*
- * Fills the head, but for the account and the layout. The memory for secrets must be open. aes is the implementation's
- * name, NULL for none. libcrypto_version is that of the libcrypto that loads the provider, NULL if it does not say.
+ * Fills the head, but for what report.c explains, and the layout. The memory for secrets must be open. aes is the
+ * implementation's name, NULL for none. libcrypto_version is that of the libcrypto that loads the provider, NULL if it
+ * does not say.
  */
 void drng_stats_open(const char *aes, const char *libcrypto_version);
 /* Another libcrypto of this process has loaded the provider, too. Left out where there is no room, or no version. */

@@ -1,4 +1,4 @@
-/* parent.h - the parent of a CTR-DRBG, and as the source of its seeds where it is another provider's. */
+/* parent.h - the parent of a CTR-DRBG; where it is another provider's, the source of its seeds. */
 
 #ifndef DRNG_PARENT_H
 #define DRNG_PARENT_H
