@@ -414,20 +414,19 @@ enum drng_result drng_generator_uninstantiate(struct drng_generator *g)
     return call.result;
 }
 
+#define CHANGED(member) (config->member != old->member ? config->member : g->config.member)
+
 enum drng_result drng_generator_configure(struct drng_generator *g, const struct drng_generator_config *old,
                                           const struct drng_generator_config *config)
 {
     struct call call = new_call;
     struct drng_guard guard;
     while (attempt(g, &call, &guard)) {
-        struct drng_generator_config now = g->config;
-        now.key_len = config->key_len != old->key_len ? config->key_len : now.key_len;
-        now.use_df = config->use_df != old->use_df ? config->use_df : now.use_df;
-        now.limits.requests =
-            config->limits.requests != old->limits.requests ? config->limits.requests : now.limits.requests;
-        now.limits.interval =
-            config->limits.interval != old->limits.interval ? config->limits.interval : now.limits.interval;
-        now.limits.bytes = config->limits.bytes != old->limits.bytes ? config->limits.bytes : now.limits.bytes;
+        const struct drng_generator_config now = {
+            .key_len = CHANGED(key_len),
+            .use_df = CHANGED(use_df),
+            .limits = {CHANGED(limits.requests), CHANGED(limits.interval), CHANGED(limits.bytes)},
+        };
         if (now.key_len != g->config.key_len || now.use_df != g->config.use_df) {
             forget(g, call.state);
         }

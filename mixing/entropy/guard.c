@@ -13,24 +13,9 @@ static void point_to(struct drng_place *place, struct drng_guarded *slot)
     atomic_store(&place->owner, drng_fork_token());
 }
 
-/* The thread whose signal handler forked this process in the middle of a call; 0: none. */
-static atomic_uintptr_t interrupted;
-
-static void in_child(void)
-{
-    atomic_store(&interrupted, drng_inside.generation != 0 ? (uintptr_t)pthread_self() : 0);
-}
-
-static void watch_forks(void)
-{
-    (void)pthread_atfork(NULL, NULL, in_child);
-}
-
 bool drng_place_make(struct drng_place *place, size_t size)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     static atomic_uint_least64_t last; /* a child counts on, so no process has two objects of one number */
-    (void)pthread_once(&once, watch_forks);
     struct drng_guarded *slot = drng_secmem_alloc(size);
     if (slot == NULL) {
         return false;
@@ -41,33 +26,10 @@ bool drng_place_make(struct drng_place *place, size_t size)
     return true;
 }
 
-/* The place has a new slot. The old one is not freed: a call has its address, and wipes it when it is done. */
-static struct drng_guarded *leave_slot(struct drng_place *place, struct drng_guarded *old)
-{
-    struct drng_guarded *slot = drng_secmem_alloc(place->size);
-    if (slot != NULL) {
-        slot->generation = drng_fork_generation();
-        drng_secmem_name(old, (struct drng_object){0, 0});
-        point_to(place, slot);
-        old->left = (uint16_t)place->size;
-        atomic_thread_fence(memory_order_seq_cst);
-        drng_guard_wipe(old, place->size);
-    }
-    return slot;
-}
-
-/*
- * What an ancestor has made is this process's, too, at the same address. A slot of a sibling's is not. The interrupted
- * thread itself knows whether a call is below it: drng_guard_take().
- */
+/* What an ancestor has made is this process's, too, at the same address. A slot of a sibling's is not. */
 struct drng_guarded *drng_place_own(struct drng_place *place)
 {
     struct drng_guarded *slot = drng_secmem_find(place->object);
-    const uintptr_t below = atomic_load(&interrupted);
-    if (slot != NULL && below != 0 && below != (uintptr_t)pthread_self() &&
-        slot->generation != drng_fork_generation()) {
-        return leave_slot(place, slot);
-    }
     if (slot == NULL) {
         slot = drng_secmem_alloc(place->size);
         drng_secmem_name(slot, place->object);
@@ -104,11 +66,21 @@ struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, struc
     return slot;
 }
 
+/* The old slot is not freed: the call below this one has its address, and wipes it when it gives it back. */
 bool drng_guard_replace(const struct drng_guard *guard, struct drng_place *place)
 {
     struct drng_guarded *old = drng_place_slot(place, guard->token);
     if (old != NULL && old->generation == guard->generation) {
         return true;
     }
-    return old != NULL && leave_slot(place, old) != NULL;
+    struct drng_guarded *slot = old != NULL ? drng_secmem_alloc(place->size) : NULL;
+    if (slot == NULL) {
+        return false;
+    }
+    slot->generation = guard->generation;
+    drng_secmem_name(old, (struct drng_object){0, 0});
+    point_to(place, slot);
+    old->left = (uint16_t)place->size;
+    drng_guard_wipe(old, place->size);
+    return true;
 }

@@ -13,8 +13,8 @@
  *
  * A signal handler may fork at any instruction of a call. Its child may draw in that handler, and may return into the
  * call or not. The call still has addresses of slots in its registers, and would write what it made of its parent's
- * state to them. So a handler in such a child, and the threads that it starts, leave these slots to the call below it,
- * and take new ones. The call wipes what it has written there.
+ * state to them. So a handler in such a child leaves these slots to the call below it, and takes new ones. The call
+ * wipes what it has written there. The handler must start no thread that draws: pthread_create() is not for handlers.
  */
 
 #ifndef DRNG_GUARD_H

@@ -58,23 +58,6 @@ static void draw_in_handler(void)
     }
 }
 
-static bool other_drew;
-
-static void *draw_in_thread(void *unused)
-{
-    other_drew = draw();
-    return unused;
-}
-
-static void draw_in_thread_of_handler(void)
-{
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, draw_in_thread, NULL) != 0 || pthread_join(thread, NULL) != 0 || !other_drew) {
-        _exit(FAILED);
-    }
-}
-
-static void (*in_child)(void);
 static const uint8_t *written_in_child; /* by the interrupted request: the parent's next Key */
 
 static bool forked_here(void)
@@ -119,18 +102,18 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
     const bool is_child = out_len > 0 && forked_here();
     if (is_child) {
         written_in_child = key;
-        in_child();
+        draw_in_handler();
     }
     stop_here();
     memcpy(key, next, key_len);
     memcpy(v, next + key_len, BLOCK);
     if (is_child) {
-        in_child();
+        draw_in_handler();
     }
 }
 
 /* The request that is interrupted, and the next one, of parent and child. */
-static void assert_all_differ(bool by_clone, bool locking, void (*handler)(void))
+static void assert_all_differ(bool by_clone, bool locking)
 {
     int status = -1;
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
@@ -138,7 +121,6 @@ static void assert_all_differ(bool by_clone, bool locking, void (*handler)(void)
     CU_ASSERT_TRUE(!locking || EVP_RAND_enable_locking(rand_ctx) == 1);
     CU_ASSERT_TRUE(draw());
     bare = by_clone;
-    in_child = handler;
     armed = true;
     const bool drew = draw() && draw();
     if (child == 0) {
@@ -154,7 +136,7 @@ static void assert_all_differ(bool by_clone, bool locking, void (*handler)(void)
 
 static void two_handlers_in_a_child_of_fork(void)
 {
-    assert_all_differ(false, false, draw_in_handler);
+    assert_all_differ(false, false);
 }
 
 static void two_handlers_in_a_child_of_clone(void)
@@ -162,17 +144,12 @@ static void two_handlers_in_a_child_of_clone(void)
     if (!drng_fork_kernel_wipes) {
         return; /* a child of clone() is not noticed there */
     }
-    assert_all_differ(true, false, draw_in_handler);
+    assert_all_differ(true, false);
 }
 
 static void two_handlers_in_a_child_of_a_locked_generator(void)
 {
-    assert_all_differ(false, true, draw_in_handler);
-}
-
-static void two_threads_of_handlers_in_a_child(void)
-{
-    assert_all_differ(false, true, draw_in_thread_of_handler);
+    assert_all_differ(false, true);
 }
 
 /* ---- In the process itself ---- */
@@ -235,6 +212,14 @@ static void draw_in_process(void)
 }
 
 static pthread_t other;
+static bool other_drew;
+
+static void *draw_in_thread(void *unused)
+{
+    other_drew = draw();
+    return unused;
+}
+
 static void start_other_thread(void)
 {
     CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, draw_in_thread, NULL), 0);
@@ -414,7 +399,6 @@ static const struct unit_test tests[] = {
     {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
     {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
     {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},
-    {"two threads of handlers in a child", two_threads_of_handlers_in_a_child},
 };
 
 int main(void)

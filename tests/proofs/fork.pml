@@ -314,7 +314,7 @@ proctype frame(byte t)
     /* ---- Taking the slot ---- */
     /* drng_guard_take: below != 0 && below != guard->generation */
     /* drng_guard_replace: old->generation == guard->generation */
-    /* leave_slot: point_to(place, slot) */
+    /* drng_guard_replace: point_to(place, slot) */
     :: atomic {
         RUNS(replace) ->
 #if !defined(SAME_SLOT)
