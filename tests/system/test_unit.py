@@ -14,7 +14,7 @@ from tests.support.builds import ROOT, SAMPLE, SKIPPED, VALGRIND, programs
 PRESETS = {"dev": "", "dev-clang": "", "asan-ubsan": "", "tsan": "threads"}
 
 # The longest ones: not for valgrind beside AddressSanitizer, nor for a second compiler.
-LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "seed")
+LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "rows", "seed")
 
 # process_step on other kernels: dev-clang has process_step, and its instructions.
 OTHER_KERNELS = ("process_step_copied", "process_step_no_wipe")
