@@ -1,4 +1,3 @@
-complete -c drng-conf -l shell -d 'print the names of the sections as shell variables'
 complete -c drng-conf -l before -d 'warn of each setting of this file that the other does not have' -r -F
 complete -c drng-conf -l help -d 'print a summary of the options'
 complete -c drng-conf -l version -d 'print the version'

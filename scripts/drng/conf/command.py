@@ -11,7 +11,6 @@ output could not be written.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 import threading
 from typing import NoReturn
@@ -34,13 +33,10 @@ def give_up() -> None:
     os._exit(UNREAD)
 
 
-def report(meaning: Meaning, shell: bool) -> None:
+def report(meaning: Meaning) -> None:
     for name in ("init", "random", "providers", "default", "drng"):
         value = visible(getattr(meaning, name))
-        if shell:
-            print(f"conf_{name}={shlex.quote(value)}")
-        else:
-            print(f"{name:9}  {f'[{value}]' if value else 'not named'}")
+        print(f"{name:9}  {f'[{value}]' if value else 'not named'}")
     sys.stdout.flush()
     for warning in meaning.warnings:
         complain(warning)
@@ -49,7 +45,6 @@ def report(meaning: Meaning, shell: bool) -> None:
 def check(words: list[str]) -> int:
     parser = Parser(prog="drng-conf", description=(__doc__ or "").split("\n")[0], allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"drng-conf {VERSION}")
-    parser.add_argument("--shell", action="store_true", help="print the names of the sections as shell variables")
     parser.add_argument(
         "--before", metavar="FILE", help="also warn of each setting of this file that the other does not have"
     )
@@ -70,7 +65,7 @@ def check(words: list[str]) -> int:
         # RuntimeError: Python cannot start the thread.
         raise ConfError("not read: a limit on memory or threads (ulimit -v, -u) is too low") from None
     watch.cancel()
-    report(meaning, arguments.shell)
+    report(meaning)
     return WARNINGS if meaning.warnings else NOTHING
 
 

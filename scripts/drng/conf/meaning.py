@@ -97,25 +97,20 @@ def hint(key: str, known: Sequence[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def check_keys(name: str, section: Section) -> list[str]:
+def check_keys(conf: Conf, name: str, section: Section) -> list[str]:
     """What OpenSSL and drng would ignore or refuse in the provider's section."""
     warnings = []
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
     for key, value in section.items():
+        said = ""
         if key in DRNG_KEYS and not allows(key, value):
-            allowed = ", ".join(DRNG_KEYS[key])
-            warnings.append(f"[{name}] {key} = {value}: the provider does not load; write one of {allowed}")
+            said = f"the provider does not load; write one of {', '.join(DRNG_KEYS[key])}"
         elif key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
-            warnings.append(
-                f"[{name}] {key} = {value}: neither OpenSSL nor drng knows this key, "
-                f"and it is ignored{hint(key, known)}"
-            )
-    return warnings
-
-
-def check_values(conf: Conf, name: str, section: Section) -> list[str]:
-    """OpenSSL takes a value for a section if one has its name: drng then sees no value, and takes the default."""
-    return [
+            said = f"neither OpenSSL nor drng knows this key, and it is ignored{hint(key, known)}"
+        if said:
+            warnings.append(f"[{name}] {key} = {value}: {said}")
+    # drng then sees no value, and takes the default.
+    return warnings + [
         f"[{name}] {key} = {value}: OpenSSL takes this for the section [{value}], and drng does not see it; "
         "give that section another name"
         for key, value in section.items()
@@ -160,11 +155,6 @@ def check_activation(conf: Conf, name: str) -> list[str]:
     else:
         said = f"this OpenSSL {earlier}, and OpenSSL 3.3 or later {later}"
     return [f"[{name}] activate = {value}: {said}; write activate = 1, or leave the line out to load nothing"]
-
-
-def has_ciphers(conf: Conf, meaning: Meaning) -> bool:
-    """From the default provider, or from the FIPS provider in its place."""
-    return is_active(conf, meaning.default) or is_active(conf, meaning.fips)
 
 
 def wants_fips(conf: Conf, meaning: Meaning) -> bool:
@@ -264,14 +254,13 @@ def check_drng(conf: Conf, meaning: Meaning) -> list[str]:
     section, random = conf.section(meaning.drng), folded(conf.section(meaning.random))
     if section is None:
         return [f"[{meaning.providers}] drng = {meaning.drng}: there is no such section"]
-    warnings = check_keys(meaning.drng, section) + check_values(conf, meaning.drng, section)
-    warnings += check_batch(meaning.drng, section)
+    warnings = check_keys(conf, meaning.drng, section) + check_batch(meaning.drng, section)
     warnings += check_seed_source(meaning, random)
     for name in dict.fromkeys((conf.section(meaning.providers) or {}).values()):
         warnings += check_activation(conf, name)
     if "activate" not in undotted(section):
         warnings.append(f"[{meaning.drng}] has no `activate = 1`: drng is not loaded")
-    elif is_active(conf, meaning.drng) and not has_ciphers(conf, meaning):
+    elif is_active(conf, meaning.drng) and not (is_active(conf, meaning.default) or is_active(conf, meaning.fips)):
         warnings.append("the default provider is not activated beside drng: programs have no ciphers")
     if random.get("random_provider") != "drng" and "provider=drng" not in random.get("properties", ""):
         warnings.append(

@@ -115,17 +115,9 @@ def file_name(path: bytes) -> bytes:
     return path.rpartition(b"/")[2].removesuffix(b" (deleted)")
 
 
-def is_libcrypto(name: bytes) -> bool:
-    return name.startswith(b"libcrypto") and b".so" in name
-
-
-def is_module(name: bytes) -> bool:
-    """drng.so, or what an openssl.cnf names by "module =": drng-0.1.0.so, drng.so.1."""
-    return name.startswith(b"drng") and b".so" in name
-
-
 def read_mappings(stream: BinaryIO) -> Mappings:
-    """In bounded memory, whatever is mapped."""
+    """In bounded memory, whatever is mapped. A module is drng.so, or what an openssl.cnf names by "module =":
+    drng-0.1.0.so, drng.so.1."""
     found = Mappings()
     begins: list[tuple[int, bytes]] = []
     executable: set[bytes] = set()
@@ -138,8 +130,10 @@ def read_mappings(stream: BinaryIO) -> Mappings:
         start = addresses.partition(b"-")[0]
         name = file_name(path)
         found.older = found.older or path.startswith(OLDER)
-        found.libcrypto = found.libcrypto or (path.startswith(b"/") and is_libcrypto(name))
-        if not is_module(name) or not path.startswith(b"/"):
+        if not path.startswith(b"/") or b".so" not in name:
+            continue
+        found.libcrypto = found.libcrypto or name.startswith(b"libcrypto")
+        if not name.startswith(b"drng"):
             continue
         file = device + b" " + inode
         # A program that reads the file through a mapping has not loaded it.
