@@ -59,13 +59,14 @@ static void erase_batch(const struct drng_generator *g, struct state *s)
 }
 
 /*
- * Hands out the next len bytes, at most LONGEST_BATCHED. Each byte is wiped here before it is written there, and the
- * position moves first: whatever ends this thread in the middle, no byte is in two places or goes out twice.
+ * Hands out the next len bytes of `batched`, at most LONGEST_BATCHED. Each byte is wiped here before it is written
+ * there, and the position moves first: whatever ends this thread in the middle, no byte is in two places or goes out
+ * twice.
  */
-static inline void hand_out(struct state *s, uint8_t *out, size_t len)
+static inline void hand_out(struct state *s, unsigned batched, uint8_t *out, size_t len)
 {
-    uint8_t *from = batch_of(s) + BATCH - s->batched;
-    s->batched -= (unsigned)len;
+    uint8_t *from = batch_of(s) + BATCH - batched;
+    s->batched = batched - (unsigned)len;
     atomic_signal_fence(memory_order_seq_cst);
     for (; len >= DRNG_AES_BLOCK; len -= DRNG_AES_BLOCK, from += DRNG_AES_BLOCK, out += DRNG_AES_BLOCK) {
         const drng_block block = *(const drng_block *)from;
@@ -235,19 +236,23 @@ static enum drng_result reseed(struct drng_generator *g, struct state *s, const 
 
 /* ---- Requests ---- */
 
-/* One Generate request fills the batch, and counts for the limit of requests; those that it serves do not. */
+/*
+ * One Generate request fills the batch, and counts for the limit of requests; those that it serves do not. `batched` is
+ * read once: a fork wipes it, and a second look would end beyond the slot.
+ */
 static inline __attribute__((always_inline)) enum drng_result serve_from_batch(struct state *s, uint8_t *out,
                                                                                size_t len)
 {
-    if (s->batched < len) {
+    unsigned batched = *(volatile unsigned *)&s->batched;
+    if (batched < len) {
         s->batched = 0;
         const enum drng_result result = drng_ctr_drbg_generate(&s->drbg, batch_of(s), BATCH, nothing, NULL);
         if (result != DRNG_OK) {
             return result;
         }
-        s->batched = BATCH;
+        batched = BATCH;
     }
-    hand_out(s, out, len);
+    hand_out(s, batched, out, len);
     return DRNG_OK;
 }
 
