@@ -1,9 +1,9 @@
 #!/bin/sh
-# server-suites.sh - the own tests of nginx or HAProxy, without drng and with it: which fail with drng only.
+# server-suites.sh - the own tests of nginx, Apache or HAProxy, without drng and with it: which fail with drng only.
 #
-# usage: server-suites.sh nginx|haproxy SOURCES [TEST...]
+# usage: server-suites.sh nginx|httpd|haproxy SOURCES [TEST...]
 #
-# SOURCES: a checkout of nginx-tests, or of HAProxy, near the server's version.
+# SOURCES: a checkout of nginx-tests, of httpd's framework (httpd-tests), or of HAProxy, near the server's version.
 # TEST: paths in SOURCES; all tests where none is named.
 #
 # The server is Debian's, and so is what the tests need: HAProxy's run by Varnish's varnishtest, if VTEST_PROGRAM does not
@@ -11,8 +11,7 @@
 # `batch = yes` (batch), and under conf/drng.cnf without the module (dry). What fails in the dry run alone draws from
 # drng: if nothing does, the others prove nothing. What fails with drng only runs again, plain and with drng, since such
 # tests fail by chance, too. The logs stay in build/server-suites. DRNG_SUITE_JOBS (default 2) tests run at a time.
-# Takes root. Exit status 0: nothing fails with drng only; 1: something does, or no test draws; 2: wrong arguments; 77: it
-# cannot be done here.
+# Takes root. Exit status 0: nothing fails with drng only; 1: something does, or no test draws; 2: arguments; 77: not here.
 
 set -eu
 
@@ -26,6 +25,7 @@ server=${1-}
 case $server in
 nginx) packages="nginx-full libnginx-mod-http-geoip libnginx-mod-http-image-filter libnginx-mod-http-perl libnginx-mod-mail
     libnginx-mod-http-xslt-filter libnginx-mod-stream-geoip libnet-ssleay-perl libio-socket-ssl-perl" ;;
+httpd) packages="apache2 apache2-dev libapache2-mod-perl2 libwww-perl liblwp-protocol-https-perl" ;;
 haproxy) packages="haproxy varnish socat" ;;
 *) fail 2 "$(sed -n 's/^# usage/usage/p' "$0")" ;;
 esac
@@ -66,6 +66,7 @@ suite()
 {
     case $server in
     nginx) as_nobody TEST_NGINX_BINARY=/usr/sbin/nginx TEST_NGINX_MODULES=/usr/lib/nginx/modules prove -j "$jobs" "${@:-.}" ;;
+    httpd) as_nobody perl t/TEST "$@" ;;
     haproxy) as_nobody HAPROXY_PROGRAM=/usr/sbin/haproxy VTEST_PROGRAM="${VTEST_PROGRAM:-varnishtest}" \
         sh scripts/run-regtests.sh --j "$jobs" "$@" ;;
     esac
@@ -77,11 +78,13 @@ run()
     name=$1 conf=$2 modules=$3 log=$logs/$1.log failed=$logs/$1
     shift 3
     suite "$@" >"$log" 2>&1 || true # what fails is in the log
-    summary=$(grep -E '^Files=|tests passed' "$log") || fail 1 "no test ran: $log"
+    summary=$(grep -E '^Files=|tests passed' "$log") || [ "$name" = dry ] || fail 1 "no test ran: $log"
     awk '/\.t +\(Wstat:/ { print file = $1 }
         /^  Failed tests?:/ { print file, $0 }
         /TEST .*\.vtc (FAILED|TIMED OUT)/ { sub(/.*TEST /, ""); print $1 }' "$log" | sort -u >"$failed"
-    echo "$name: $summary; $(cut -d' ' -f1 "$failed" | uniq | wc -l) files fail"
+    # Without the module Apache does not start at all.
+    [ -n "$summary" ] || sed -n 's/^\([^ ]*\.t\) \..*/\1/p' "$logs/plain.log" | sort -u >"$failed"
+    echo "$name: ${summary:-the server does not start}; $(cut -d' ' -f1 "$failed" | uniq | wc -l) files fail"
 }
 
 # more THAN NAME - the files of which more fails in the second run
@@ -90,6 +93,15 @@ more()
     comm -13 "$logs/$1" "$logs/$2" | cut -d' ' -f1 | uniq
 }
 
+if [ "$server" = httpd ]; then # its own modules want nearly all of Debian's, those first that others need
+    (cd /etc/apache2/mods-available && cat session.load proxy.load dav.load cache.load dbd.load ldap.load slotmem_shm.load \
+        socache_shmcb.load authn_core.load authz_core.load proxy_balancer.load ./*.load) |
+        awk '!/^#|mpm_(prefork|worker)|mod_(authn_dbd|dumpio|log_forensic|md|perl|php|proxy_html|suexec|tls)/ && !seen[$0]++' \
+            >"$work/modules.conf"
+    conf=/dev/null modules=without
+    { as_nobody perl Makefile.PL -apxs /usr/bin/apxs && as_nobody perl t/TEST -configure -httpd_conf "$work/modules.conf"; } \
+        >"$logs/configure.log" 2>&1 || fail 1 "no configuration: $logs/configure.log"
+fi
 run plain /dev/null without "$@"
 run strict "$work/strict.cnf" modules "$@"
 run batch "$work/batch.cnf" modules "$@"
