@@ -315,7 +315,7 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
                     const unsigned char *additional_data, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
-    const struct drng_bytes additional = input(additional_data, additional_len);
+    const struct drng_bytes additional = {additional_data, additional_data != NULL ? additional_len : 0};
     if (__builtin_expect(strength > DRNG_DRBG_STRENGTH(d->generator.config.key_len) || len > DRNG_DRBG_MAX_REQUEST,
                          0)) {
         if (strong_enough(d, strength)) {
