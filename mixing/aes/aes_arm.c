@@ -48,118 +48,41 @@ INLINE uint8x16_t prefix(uint8x16_t key)
 }
 
 /* SubWord of four equal words: ShiftRows changes nothing there, and the key that is added is zero. */
-INLINE uint8x16_t sub_word(uint8x16_t words)
+INLINE uint8x16_t sub_words(uint8x16_t words)
 {
     return vaeseq_u8(words, zero());
 }
 
-/* SubWord(RotWord(word)) ^ rcon in all four words. `word` is a number from 0 to 3. */
-INLINE uint8x16_t sub_rot(uint8x16_t key, unsigned word, unsigned rcon)
+INLINE uint32_t sub_word(uint32_t word)
 {
-    /* Bytes 1, 2, 3, 0 of the word. */
-    const uint8x16_t rotation = vreinterpretq_u8_u32(vdupq_n_u32(0x00030201 + 0x04040404 * word));
-    return veorq_u8(sub_word(vqtbl1q_u8(key, rotation)), vreinterpretq_u8_u32(vdupq_n_u32(rcon)));
+    return vgetq_lane_u32(vreinterpretq_u32_u8(sub_words(vreinterpretq_u8_u32(vdupq_n_u32(word)))), 0);
 }
 
-INLINE uint8x16_t last_word(uint8x16_t key)
-{
-    return vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(key), 3));
-}
+#define SCHEDULE INLINE
+#include "mixing/aes/schedule.h"
 
-/*
- * The round key after `key` for Nk = 4, where last = key. For Nk = 8 the round key two after `key`, where last is the
- * one between.
- */
+/* For Nk = 8 the round key two after `key`, where last is the one between: SubWord(RotWord(last word)) and rcon. */
 INLINE uint8x16_t next_key(uint8x16_t key, uint8x16_t last, unsigned rcon)
 {
-    return veorq_u8(prefix(key), sub_rot(last, 3, rcon));
+    const uint8x16_t rotation = vreinterpretq_u8_u32(vdupq_n_u32(0x0c0f0e0d)); /* bytes 1, 2, 3, 0 of the last word */
+    key = veorq_u8(prefix(key), vreinterpretq_u8_u32(vdupq_n_u32(rcon)));
+    return veorq_u8(key, sub_words(vqtbl1q_u8(last, rotation)));
 }
 
-/* For Nk = 8 and i mod 8 = 4: SubWord without RotWord and round constant. */
+/* The same where i mod 8 = 4: SubWord without RotWord and round constant. */
 INLINE uint8x16_t next_odd_key(uint8x16_t key, uint8x16_t last)
 {
-    return veorq_u8(prefix(key), sub_word(last_word(last)));
-}
-
-INLINE void expand_128(uint8x16_t rk[11], const uint8_t key[16])
-{
-    static const uint8_t rcon[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
-    rk[0] = vld1q_u8(key);
-    for (unsigned i = 0; i < sizeof(rcon); i++) {
-        rk[i + 1] = next_key(rk[i], rk[i], rcon[i]);
-    }
-}
-
-/* Six new words from the six before them. *low holds the first four, the low half of *high the other two. */
-INLINE void step_192(uint8x16_t *low, uint8x16_t *high, unsigned rcon)
-{
-    *low = veorq_u8(prefix(*low), sub_rot(*high, 1, rcon));
-    *high = veorq_u8(veorq_u8(*high, UP(*high, 1)), last_word(*low));
-}
-
-/* The low half of one and the low half of the other; the high half of one and the low half of the other. */
-INLINE uint8x16_t low_low(uint8x16_t one, uint8x16_t other)
-{
-    return vreinterpretq_u8_u64(vzip1q_u64(vreinterpretq_u64_u8(one), vreinterpretq_u64_u8(other)));
-}
-
-INLINE uint8x16_t high_low(uint8x16_t one, uint8x16_t other)
-{
-    return vextq_u8(one, other, BLOCK / 2);
-}
-
-/* A step yields six words and a round key takes four, so two steps fill three round keys. */
-INLINE void expand_192(uint8x16_t rk[13], const uint8_t key[24])
-{
-    uint8x16_t low = vld1q_u8(key);
-    uint8x16_t high = vcombine_u8(vld1_u8(key + BLOCK), vdup_n_u8(0));
-    unsigned rcon = 1;
-
-    rk[0] = low;
-    for (unsigned i = 0; i < 12; i += 3) {
-        const uint8x16_t before = high;
-        step_192(&low, &high, rcon);
-        rk[i + 1] = low_low(before, low);
-        rk[i + 2] = high_low(low, high);
-        step_192(&low, &high, rcon << 1);
-        rk[i + 3] = low;
-        rcon <<= 2;
-    }
-}
-
-INLINE void expand_256(uint8x16_t rk[15], const uint8_t key[32])
-{
-    rk[0] = vld1q_u8(key);
-    rk[1] = vld1q_u8(key + BLOCK);
-    for (unsigned i = 2; i < 14; i += 2) {
-        rk[i] = next_key(rk[i - 2], rk[i - 1], 1U << (i / 2 - 1));
-        rk[i + 1] = next_odd_key(rk[i - 1], rk[i]);
-    }
-    rk[14] = next_key(rk[12], rk[13], 0x40);
+    return veorq_u8(prefix(key), sub_words(vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(last), 3))));
 }
 
 /* An expanded key of any size. Secret: the stack that it lies on is wiped after use. */
 struct schedule {
-    uint8x16_t rk[15];
+    union {
+        uint32_t w[SCHEDULE_WORDS];
+        uint8x16_t rk[15];
+    };
     unsigned rounds; /* 10, 12 or 14 */
 };
-
-/* key_len is 16, 24 or 32. */
-INLINE void expand(struct schedule *schedule, const uint8_t *key, size_t key_len)
-{
-    schedule->rounds = (unsigned)(key_len / 4 + 6);
-    switch (key_len) {
-    case 16:
-        expand_128(schedule->rk, key);
-        break;
-    case 24:
-        expand_192(schedule->rk, key);
-        break;
-    default:
-        expand_256(schedule->rk, key);
-        break;
-    }
-}
 
 /* ---- Blocks in lanes. `lanes` is a constant wherever these are inlined ---- */
 
@@ -299,7 +222,7 @@ KERNEL DRNG_OWN_FRAME static void fill_long(const uint8_t *key, size_t key_len, 
     struct schedule schedule;
     uint8x16_t block[LANES];
 
-    expand(&schedule, key, key_len);
+    schedule.rounds = make_schedule(schedule.w, key, key_len);
     for (; sink->out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
         keystream(&schedule, counter, block, LANES);
         UNROLL
@@ -342,7 +265,7 @@ KERNEL DRNG_OWN_FRAME static void chain_blocks(const uint8_t *key, size_t key_le
     struct schedule schedule;
     uint8x16_t block = vld1q_u8(chain);
 
-    expand(&schedule, key, key_len);
+    schedule.rounds = make_schedule(schedule.w, key, key_len);
     const unsigned last = schedule.rounds - 1;
     for (size_t i = 0; i < blocks; i++) {
         if (in != NULL) {

@@ -195,29 +195,15 @@ static inline uint64_t in_all_blocks(uint64_t slice, unsigned block)
     return slice | slice << 2;
 }
 
-/* As the standard has it, in words whose first byte is the lowest. key_len is 16, 24 or 32. */
+#define SCHEDULE static
+#include "mixing/aes/schedule.h"
+
 static void expand(struct schedule *schedule, const uint8_t *key, size_t key_len)
 {
     uint32_t w[4 * (MAX_ROUND_KEYS + 1)] = {0};
     uint8_t blocks[LANES][BLOCK];
     uint64_t q[SLICES];
-    const size_t nk = key_len / 4;
-    unsigned rcon = 1;
-
-    schedule->rounds = nk + 6;
-    for (size_t i = 0; i < nk; i++) {
-        w[i] = load_column(key + 4 * i);
-    }
-    for (size_t i = nk, of_nk = 0; i < 4 * (schedule->rounds + 1); i++, of_nk = of_nk + 1 < nk ? of_nk + 1 : 0) {
-        uint32_t temp = w[i - 1];
-        if (of_nk == 0) {
-            temp = sub_word(temp >> 8 | temp << 24) ^ rcon;
-            rcon = rcon << 1 ^ (rcon >> 7) * 0x11b;
-        } else if (nk == 8 && of_nk == 4) {
-            temp = sub_word(temp);
-        }
-        w[i] = w[i - nk] ^ temp;
-    }
+    schedule->rounds = make_schedule(w, key, key_len);
     /* Four round keys become slices at once. */
     for (size_t round = 0; round <= schedule->rounds; round++) {
         if (round % LANES == 0) {
