@@ -178,32 +178,18 @@ INLINE void drain(struct sink *sink, const uint8x16_t *block, const int lanes)
 
 typedef void short_request(const uint8_t key[32], struct drng_counter counter, struct sink *sink);
 
-INLINE void fill(const uint8_t key[32], struct drng_counter counter, struct sink *sink, const int lanes)
-{
-    uint8x16_t block[SHORT];
-    keystream_256(key, counter, block, lanes);
-    drain(sink, block, lanes);
-}
+#define SHORT_REQUEST(name, lanes)                                                                                     \
+    KERNEL DRNG_OWN_FRAME static void name(const uint8_t key[32], struct drng_counter counter, struct sink *sink)      \
+    {                                                                                                                  \
+        uint8x16_t block[lanes];                                                                                       \
+        keystream_256(key, counter, block, lanes);                                                                     \
+        drain(sink, block, lanes);                                                                                     \
+    }
 
-KERNEL DRNG_OWN_FRAME static void fill_fewest(const uint8_t key[32], struct drng_counter counter, struct sink *sink)
-{
-    fill(key, counter, sink, FEWEST);
-}
-
-KERNEL DRNG_OWN_FRAME static void fill_fewer(const uint8_t key[32], struct drng_counter counter, struct sink *sink)
-{
-    fill(key, counter, sink, FEWER);
-}
-
-KERNEL DRNG_OWN_FRAME static void fill_few(const uint8_t key[32], struct drng_counter counter, struct sink *sink)
-{
-    fill(key, counter, sink, FEW);
-}
-
-KERNEL DRNG_OWN_FRAME static void fill_short(const uint8_t key[32], struct drng_counter counter, struct sink *sink)
-{
-    fill(key, counter, sink, SHORT);
-}
+SHORT_REQUEST(fill_fewest, FEWEST)
+SHORT_REQUEST(fill_fewer, FEWER)
+SHORT_REQUEST(fill_few, FEW)
+SHORT_REQUEST(fill_short, SHORT)
 
 static inline short_request *short_for(size_t blocks)
 {
