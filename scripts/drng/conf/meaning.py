@@ -33,6 +33,7 @@ INIT_KEYS = ("oid_section", "stbl_section", "engines", "alg_section", "ssl_conf"
 # What drng has for `seed`, in any case of letters.
 SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", WORDS)
 RANDOM_KEYS = ("cipher", "digest", "properties", "random", "seed", "seed_properties")
+NEWER_RANDOM_KEYS = {"random_provider": (3, 5), "seed_strict": (4, 1)}  # and the version that knows them first
 
 # The provider that gets RAND_bytes as soon as it is loaded, from OpenSSL 3.5 on, unless random_provider names another.
 FIPS = "fips"
@@ -219,7 +220,7 @@ def check_random(conf: Conf, meaning: Meaning) -> list[str]:
         f"[{name}] {key} = {value}: OpenSSL does not know this key, "
         f"and reads the file no further{hint(key, RANDOM_KEYS)}"
         for key, value in section.items()
-        if key.lower() not in (*RANDOM_KEYS, "random_provider")
+        if key.lower() not in (*RANDOM_KEYS, *NEWER_RANDOM_KEYS)
     ]
     query = folded(section).get("properties", "").replace(" ", "").split(",")
     if "provider=drng" in query and not meaning.drng:
@@ -227,11 +228,12 @@ def check_random(conf: Conf, meaning: Meaning) -> list[str]:
             f"[{name}] properties = {','.join(query)}: the file activates no provider drng, so that programs get no "
             "random numbers"
         )
+    warnings += [
+        f"[{name}] {key} needs OpenSSL {major}.{minor} or later: this OpenSSL reads the file no further"
+        for key, (major, minor) in NEWER_RANDOM_KEYS.items()
+        if key in folded(section) and not conf.is_since(major, minor)
+    ]
     if "random_provider" in folded(section):
-        if not conf.is_since(3, 5):
-            warnings.append(
-                f"[{name}] random_provider needs OpenSSL 3.5 or later: this OpenSSL reads the file no further"
-            )
         order = [known_as(key) for key in conf.section(meaning.init) or {}]
         if "providers" in order and order.index("random") > order.index("providers"):
             warnings.append(f"[{meaning.init}] random must come before providers where random_provider is set")
