@@ -125,7 +125,7 @@ def test_every_profile_and_what_it_sets_is_there(profile: str) -> None:
     lines = (CONF / profile).read_text().splitlines()
     text = section("drng.cnf.5", 'Keys of the section that "random" names')
     start = next(i for i, line in enumerate(lines) if re.fullmatch(r"\[drng_\w+\]", line) and "_sect" not in line)
-    keys = [line.split(" = ")[0] for line in lines[start + 1 : lines.index("", start)]]
+    keys = re.findall(r"^(?:# )?(\w+) = ", "\n".join(lines[start + 1 : lines.index("", start)]), flags=re.M)
     assert "random" in keys
     for key in keys:
         assert re.search(rf"^\.B {key}$", text, flags=re.M), key
