@@ -8,20 +8,22 @@
 
 enum drng_result {
     DRNG_OK = 0,
-    DRNG_EXHAUSTED,        /* the instruction gave too few words within its budget; a later call may succeed */
-    DRNG_HEALTH_FAILED,    /* raw words failed a health test, and were discarded */
-    DRNG_UNAVAILABLE,      /* the CPU has no such instruction, it may not be used, or it is disabled in this process */
-    DRNG_NO_FALLBACK,      /* no instruction served, and there is no fallback */
-    DRNG_FALLBACK_FAILED,  /* no instruction served, and the default seed source failed */
-    DRNG_BAD_LENGTH,       /* a length outside the limits that the header states */
-    DRNG_RESEED_NEEDED,    /* there is no seed, or reseed_counter has passed the limit of SP 800-90A */
-    DRNG_BUSY,             /* this thread is in a call already: guard.h */
-    DRNG_NO_MEMORY,        /* no memory for secrets */
-    DRNG_NO_SEED,          /* a parent that is not drng's gave no seed */
-    DRNG_PARENT_TOO_WEAK,  /* the parent has less security strength than its child */
-    DRNG_INSTANTIATED,     /* the generator is instantiated already */
-    DRNG_IN_ERROR_STATE,   /* its last seed failed: uninstantiate it first */
-    DRNG_SELF_TEST_FAILED, /* an algorithm gave a wrong answer to a known-answer test */
+    DRNG_EXHAUSTED,         /* the instruction gave too few words within its budget; a later call may succeed */
+    DRNG_HEALTH_FAILED,     /* raw words failed a health test, and were discarded */
+    DRNG_UNAVAILABLE,       /* the CPU has no such instruction, it may not be used, or it is disabled in this process */
+    DRNG_NO_FALLBACK,       /* no instruction served, and there is no fallback */
+    DRNG_FALLBACK_FAILED,   /* no instruction served, and the default seed source failed */
+    DRNG_BAD_LENGTH,        /* a length outside the limits that the header states */
+    DRNG_INPUT_TOO_LONG,    /* a personalization string or an additional input longer than the generator allows */
+    DRNG_STRENGTH_TOO_HIGH, /* more strength asked for than the generator has */
+    DRNG_RESEED_NEEDED,     /* there is no seed, or reseed_counter has passed the limit of SP 800-90A */
+    DRNG_BUSY,              /* this thread is in a call already: guard.h */
+    DRNG_NO_MEMORY,         /* no memory for secrets */
+    DRNG_NO_SEED,           /* a parent that is not drng's gave no seed */
+    DRNG_PARENT_TOO_WEAK,   /* the parent has less security strength than its child */
+    DRNG_INSTANTIATED,      /* the generator is instantiated already */
+    DRNG_IN_ERROR_STATE,    /* its last seed failed: uninstantiate it first */
+    DRNG_SELF_TEST_FAILED,  /* an algorithm gave a wrong answer to a known-answer test */
 };
 
 #endif

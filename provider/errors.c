@@ -102,37 +102,30 @@ void drng_raise_at(const struct drng_core *core, bool loads_not, const char *fil
 
 int drng_raise_result(const struct drng_core *core, enum drng_result result, bool drawing)
 {
-    switch (result) {
-    case DRNG_OK:
-        return 1;
-    case DRNG_BUSY:
-        if (drng_guard_may_raise()) {
-            drng_raise(core, DRNG_R_BUSY, NULL);
-        }
-        break;
-    case DRNG_SELF_TEST_FAILED:
-        drng_raise(core, DRNG_R_SELF_TEST_FAILED, NULL);
-        break;
-    case DRNG_NO_MEMORY:
-        drng_raise(core, DRNG_R_OUT_OF_MEMORY, NULL);
-        break;
-    case DRNG_INSTANTIATED:
-        drng_raise(core, DRNG_R_ALREADY_INSTANTIATED, "uninstantiate it first");
-        break;
-    case DRNG_IN_ERROR_STATE:
-        drng_raise(core, DRNG_R_ERROR_STATE, "uninstantiate it first");
-        break;
-    case DRNG_BAD_LENGTH:
-        drng_raise(core, DRNG_R_ENTROPY_LENGTH, NULL);
-        break;
-    case DRNG_PARENT_TOO_WEAK:
-        drng_raise(core, DRNG_R_PARENT_TOO_WEAK, "its key is shorter than this generator's");
-        break;
-    default: /* the source of seeds has said why it gave none */
-        if (drawing) {
-            drng_raise(core, DRNG_R_RESEED_FAILED, NULL);
-        }
-        break;
+    /* Of the others the source of seeds has said why it gave none. */
+    static const struct {
+        enum drng_reason reason;
+        const char *cure;
+    } of[] = {
+        [DRNG_BUSY] = {DRNG_R_BUSY, NULL},
+        [DRNG_SELF_TEST_FAILED] = {DRNG_R_SELF_TEST_FAILED, NULL},
+        [DRNG_NO_MEMORY] = {DRNG_R_OUT_OF_MEMORY, NULL},
+        [DRNG_INSTANTIATED] = {DRNG_R_ALREADY_INSTANTIATED, "uninstantiate it first"},
+        [DRNG_IN_ERROR_STATE] = {DRNG_R_ERROR_STATE, "uninstantiate it first"},
+        [DRNG_BAD_LENGTH] = {DRNG_R_ENTROPY_LENGTH, NULL},
+        [DRNG_INPUT_TOO_LONG] = {DRNG_R_INPUT_TOO_LONG, "max_perslen and max_adinlen say how many bytes are allowed"},
+        [DRNG_STRENGTH_TOO_HIGH] = {DRNG_R_STRENGTH_TOO_HIGH,
+                                    "a generator has as much as its cipher: 128, 192 or 256 bits"},
+        [DRNG_PARENT_TOO_WEAK] = {DRNG_R_PARENT_TOO_WEAK, "its key is shorter than this generator's"},
+    };
+    const bool told = (size_t)result < sizeof(of) / sizeof(*of) && of[result].reason != 0;
+    if (result == DRNG_OK || (!told && !drawing) || (result == DRNG_BUSY && !drng_guard_may_raise())) {
+        return result == DRNG_OK;
+    }
+    if (told && of[result].cure != NULL) {
+        drng_raise(core, of[result].reason, "%s", of[result].cure);
+    } else {
+        drng_raise(core, told ? of[result].reason : DRNG_R_RESEED_FAILED, NULL);
     }
     return 0;
 }

@@ -76,7 +76,6 @@ void drng_process_close(void)
     }
     if (--openings == 0) {
         drng_stats_close();
-        drng_clone_close();
     }
     drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));

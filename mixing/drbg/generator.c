@@ -331,6 +331,15 @@ struct call {
 
 static const struct call new_call = {NULL, DRNG_BUSY};
 
+/* Whether the generator, as it is configured now, can do what a call asks of it. */
+static inline enum drng_result accepts(const struct drng_generator *g, unsigned strength, size_t input_len)
+{
+    if (__builtin_expect(strength > DRNG_DRBG_STRENGTH(g->config.key_len), 0)) {
+        return DRNG_STRENGTH_TOO_HIGH;
+    }
+    return input_len > 0 && input_len > drng_generator_lengths(&g->config).max_input ? DRNG_INPUT_TOO_LONG : DRNG_OK;
+}
+
 /* Whether the body of `while (attempt(g, &call, &guard))` is to make an attempt. False: call.result stands. */
 static inline __attribute__((always_inline)) bool attempt(struct drng_generator *g, struct call *call,
                                                           struct drng_guard *guard)
@@ -354,20 +363,23 @@ static inline __attribute__((always_inline)) bool attempt(struct drng_generator 
     return true;
 }
 
-enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, bool prediction_resistance,
-                                         struct drng_bytes additional)
+enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
+                                         bool prediction_resistance, struct drng_bytes additional)
 {
     struct call call = new_call;
     struct drng_guard guard;
     while (attempt(g, &call, &guard)) {
         const uint64_t limit = g->config.limits.bytes;
         const size_t most = limit != 0 && limit < DRNG_DRBG_MAX_REQUEST ? limit : DRNG_DRBG_MAX_REQUEST;
-        size_t done = 0;
-        do {
+        call.result = accepts(g, strength, additional.len);
+        for (size_t done = 0; call.result == DRNG_OK;) {
             const size_t part = len - done < most ? len - done : most;
             call.result = generate_once(g, call.state, &guard, out + done, part, prediction_resistance, additional);
             done += part;
-        } while (call.result == DRNG_OK && done < len);
+            if (done == len) {
+                break;
+            }
+        }
     }
     if (__builtin_expect(call.result != DRNG_OK, 0)) {
         drng_wipe(out, len);
@@ -381,7 +393,10 @@ enum drng_result drng_generator_reseed(struct drng_generator *g, bool prediction
     struct call call = new_call;
     struct drng_guard guard;
     while (attempt(g, &call, &guard)) {
-        call.result = has_seed(g, call.state) ? DRNG_OK : instantiate(g, call.state, &guard, false, nothing);
+        call.result = accepts(g, 0, additional.len);
+        if (call.result == DRNG_OK && !has_seed(g, call.state)) {
+            call.result = instantiate(g, call.state, &guard, false, nothing);
+        }
         if (call.result == DRNG_OK) {
             call.result = reseed(g, call.state, &guard, prediction_resistance, entropy, additional);
         }
@@ -390,7 +405,7 @@ enum drng_result drng_generator_reseed(struct drng_generator *g, bool prediction
 }
 
 /* An attempt that runs again finds the status that it has set itself: a fork does not wipe that. */
-enum drng_result drng_generator_instantiate(struct drng_generator *g, bool prediction_resistance,
+enum drng_result drng_generator_instantiate(struct drng_generator *g, unsigned strength, bool prediction_resistance,
                                             struct drng_bytes personalization)
 {
     struct call call = new_call;
@@ -398,9 +413,11 @@ enum drng_result drng_generator_instantiate(struct drng_generator *g, bool predi
     bool begun = false;
     while (attempt(g, &call, &guard)) {
         const int status = atomic_load_explicit(&g->status, memory_order_relaxed);
-        if (!begun && status != DRNG_GENERATOR_UNINSTANTIATED) {
+        call.result = accepts(g, strength, personalization.len);
+        if (call.result == DRNG_OK && !begun && status != DRNG_GENERATOR_UNINSTANTIATED) {
             call.result = status == DRNG_GENERATOR_READY ? DRNG_INSTANTIATED : DRNG_IN_ERROR_STATE;
-        } else {
+        }
+        if (call.result == DRNG_OK) {
             begun = true;
             call.result = instantiate(g, call.state, &guard, prediction_resistance, personalization);
         }

@@ -112,9 +112,15 @@ DRNG_MUST_CHECK enum drng_result drng_generator_configure(struct drng_generator 
 DRNG_MUST_CHECK enum drng_result drng_generator_config(struct drng_generator *generator,
                                                        struct drng_generator_config *config);
 
+/*
+ * In the next three calls `strength` is in bits, 0 for any: DRNG_STRENGTH_TOO_HIGH if the generator has less.
+ * DRNG_INPUT_TOO_LONG: a string or an additional input has more bytes than drng_generator_lengths() allows. After
+ * either the generator is as it was.
+ */
+
 /* If personalization.data is NULL, the generator's own string is used. DRNG_INSTANTIATED or DRNG_IN_ERROR_STATE:
  * uninstantiate it first. */
-DRNG_MUST_CHECK enum drng_result drng_generator_instantiate(struct drng_generator *generator,
+DRNG_MUST_CHECK enum drng_result drng_generator_instantiate(struct drng_generator *generator, unsigned strength,
                                                             bool prediction_resistance,
                                                             struct drng_bytes personalization);
 DRNG_MUST_CHECK enum drng_result drng_generator_uninstantiate(struct drng_generator *generator);
@@ -132,7 +138,8 @@ DRNG_MUST_CHECK enum drng_result drng_generator_reseed(struct drng_generator *ge
  * DRNG_NO_SEED.
  */
 DRNG_MUST_CHECK enum drng_result drng_generator_generate(struct drng_generator *generator, uint8_t *out, size_t len,
-                                                         bool prediction_resistance, struct drng_bytes additional);
+                                                         unsigned strength, bool prediction_resistance,
+                                                         struct drng_bytes additional);
 
 /* Counts one request of len bytes. `shared`: several threads do, on these counts. */
 void drng_request_counts_add(struct drng_request_counts *counts, bool shared, size_t len);

@@ -72,23 +72,7 @@ static inline bool drng_guard_enter(struct drng_guard *guard)
     return true;
 }
 
-/*
- * The same for a call that takes no slot, may allocate, and is ended by drng_guard_quit(). It does not look at the
- * epoch: a thread that ends may do so while another one unmaps the clock device.
- */
-static inline bool drng_guard_note(struct drng_guard *guard)
-{
-    guard->before = drng_inside;
-    guard->generation = drng_fork_generation();
-    if (guard->before.generation == guard->generation && !guard->before.calls_out) {
-        return false;
-    }
-    drng_inside = (struct drng_inside){.generation = guard->generation, .allocates = true};
-    atomic_signal_fence(memory_order_seq_cst);
-    return true;
-}
-
-/* Ends the call, whatever came between. */
+/* Ends the call, whatever came between: of one that takes no slot. */
 static inline void drng_guard_quit(const struct drng_guard *guard)
 {
     atomic_signal_fence(memory_order_seq_cst);

@@ -7,8 +7,6 @@
 #include "mixing/machine/os.h"
 #include "mixing/memory/wipe.h"
 
-enum { CHUNK_WORDS = 8 }; /* for drng_noise_fill() */
-
 /* ---- Time budgets ---- */
 
 struct drng_budget drng_budget_of(uint64_t ns)
@@ -172,6 +170,8 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
 struct fill {
     struct drng_instruction *instruction;
     struct drng_noise *noise;
+    unsigned tries;
+    bool timed;
     uint8_t *out;
     size_t len;
 };
@@ -179,24 +179,31 @@ struct fill {
 static enum drng_result fill(void *arg, struct drng_budget *budget)
 {
     const struct fill *task = arg;
-    uint64_t words[CHUNK_WORDS];
     enum drng_result status = DRNG_OK;
+    uint64_t retries = 0;
+    uint64_t word = 0;
 
-    for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(words)) {
-        const size_t part = task->len - done < sizeof(words) ? task->len - done : sizeof(words);
-        const size_t count = (part + sizeof(*words) - 1) / sizeof(*words);
-        status = drng_noise_read(task->instruction, task->noise, budget, words, count);
-        if (status == DRNG_OK) {
-            memcpy(task->out + done, words, part);
+    for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(word)) {
+        const size_t left = task->len - done;
+        if (!drng_try_word(task->instruction->row->read, task->tries, &retries, &word)) {
+            status = DRNG_EXHAUSTED;
+        } else if (!drng_health_passes(&task->noise->health, word)) {
+            status = DRNG_HEALTH_FAILED;
+        } else if (task->timed && !drng_budget_count(budget, 1) && left > sizeof(word)) {
+            status = DRNG_EXHAUSTED;
+        } else {
+            memcpy(task->out + done, &word, left < sizeof(word) ? left : sizeof(word));
         }
     }
-    drng_wipe(words, sizeof(words));
+    drng_wipe(&word, sizeof(word));
+    count_retries(task->instruction, retries);
     return status;
 }
 
-enum drng_result drng_noise_fill(struct drng_instruction *in, struct drng_noise *noise, uint8_t *out, size_t len)
+enum drng_result drng_noise_fill(struct drng_instruction *in, struct drng_noise *noise, unsigned tries, bool timed,
+                                 uint8_t *out, size_t len)
 {
-    struct fill task = {in, noise, out, len};
+    struct fill task = {in, noise, tries, timed, out, len};
     const enum drng_result status = drng_noise_attempt(in, noise, DRNG_LAST_BUDGET_NS, fill, &task);
     if (status != DRNG_OK) {
         drng_wipe(out, len);

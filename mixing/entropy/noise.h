@@ -116,10 +116,11 @@ DRNG_MUST_CHECK enum drng_result drng_noise_attempt(struct drng_instruction *ins
                                                     uint64_t budget_ns, drng_noise_work *work, void *arg);
 
 /*
- * Fills out[0..len) with words that have passed the health tests, unconditioned, so they are no seed. On failure out is
- * all zero, and the result is that of drng_noise_attempt().
+ * Fills out[0..len) with words that have passed the health tests, unconditioned, so they are no seed: each in at most
+ * `tries` executions and, if `timed`, all in DRNG_LAST_BUDGET_NS. On failure out is all zero, and the result is that of
+ * drng_noise_attempt().
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_fill(struct drng_instruction *instruction, struct drng_noise *noise,
-                                                 uint8_t *out, size_t len);
+                                                 unsigned tries, bool timed, uint8_t *out, size_t len);
 
 #endif

@@ -265,7 +265,7 @@ int drng_open(drng **handle, enum drng_choice choice)
     if (d == NULL) {
         return DRNG_E_MEMORY;
     }
-    error = error_of(choice, drng_generator_instantiate(&d->generator, false, nothing));
+    error = error_of(choice, drng_generator_instantiate(&d->generator, 0, false, nothing));
     if (error != DRNG_SUCCESS) {
         drng_close(d);
         return error;
@@ -279,7 +279,7 @@ int drng_read(drng *handle, void *bytes, size_t len)
     if (handle == NULL || len > PTRDIFF_MAX || (bytes == NULL && len > 0)) {
         return DRNG_E_ARGUMENT;
     }
-    const enum drng_result result = drng_generator_generate(&handle->generator, bytes, len, false, nothing);
+    const enum drng_result result = drng_generator_generate(&handle->generator, bytes, len, 0, false, nothing);
     return __builtin_expect(result == DRNG_OK, 1) ? DRNG_SUCCESS : error_of(handle->choice, result);
 }
 

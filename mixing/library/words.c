@@ -65,43 +65,13 @@ int drng_seed_supported(const char **text)
 
 /* ---- Words ---- */
 
-struct task {
-    unsigned instruction;
-    unsigned tries;
-    uint8_t *out;
-    size_t len;
-    struct drng_noise *noise;
-};
-
-/* The caller's number of retries bounds the time, and not the budget. */
-static enum drng_result read_words(void *arg, struct drng_budget *budget)
-{
-    const struct task *task = arg;
-    struct drng_instruction *in = &drng_library.instructions[task->instruction];
-    enum drng_result status = DRNG_OK;
-    uint64_t failed = 0;
-    uint64_t word = 0;
-
-    (void)budget;
-    for (size_t done = 0; done < task->len && status == DRNG_OK; done += WORD) {
-        const size_t left = task->len - done;
-        if (!drng_try_word(in->row->read, task->tries, &failed, &word)) {
-            status = DRNG_EXHAUSTED;
-        } else if (!drng_health_passes(&task->noise->health, word)) {
-            status = DRNG_HEALTH_FAILED;
-        } else {
-            memcpy(task->out + done, &word, left < WORD ? left : (size_t)WORD);
-        }
-    }
-    drng_wipe(&word, sizeof(word));
-    atomic_fetch_add_explicit(&in->counters->retries, failed, memory_order_relaxed);
-    return status;
-}
-
-/* A piece at a time, so that threads take turns. A child that was forked meanwhile, and a copy, start over. */
+/*
+ * A piece at a time, so that threads take turns. A child that was forked meanwhile, and a copy, start over. The
+ * caller's number of retries bounds the time, and no budget does.
+ */
 static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len, unsigned retries)
 {
-    struct task task = {.instruction = instruction, .tries = retries < UINT_MAX ? retries + 1 : UINT_MAX};
+    const unsigned tries = retries < UINT_MAX ? retries + 1 : UINT_MAX;
     struct drng_guard guard;
     if (!drng_guard_enter(&guard)) {
         return DRNG_BUSY;
@@ -115,11 +85,9 @@ static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len,
                 status = DRNG_BUSY;
                 break;
             }
-            task.out = out + done;
-            task.len = len - done < PIECE ? len - done : (size_t)PIECE;
-            task.noise = &slot->reader.noise[instruction];
-            status = drng_noise_attempt(&drng_library.instructions[instruction], task.noise, DRNG_LAST_BUDGET_NS,
-                                        read_words, &task);
+            const size_t piece = len - done < PIECE ? len - done : (size_t)PIECE;
+            status = drng_noise_fill(&drng_library.instructions[instruction], &slot->reader.noise[instruction], tries,
+                                     false, out + done, piece);
             drng_guard_give_back(&slot->guarded, true);
         }
     } while (!drng_guard_leave(&guard));

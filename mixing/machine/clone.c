@@ -24,9 +24,6 @@ static const atomic_uint_least64_t no_generation;
 
 struct drng_clone_watch drng_clone_watch;
 
-/* What is mapped; also while nothing is watched any more, since other threads may still be reading. */
-static struct drng_vmclock *mapped;
-
 /* Both values at once: each changes another half, so a change of both cannot look like none. */
 static uint64_t marker_of(const struct drng_vmclock *device)
 {
@@ -59,14 +56,20 @@ static bool look(const struct drng_vmclock *device, uint64_t *marker)
     return false;
 }
 
-/* The marker comes before the device: whoever sees the device compares with it. */
+/*
+ * The marker comes before the device: whoever sees the device compares with it. A device that is watched stays mapped:
+ * other threads may be reading, and a process that has given up its rights could not map it again.
+ */
 void drng_clone_open(void)
 {
     uint64_t marker = 0;
-    mapped = drng_os_map_vmclock();
-    if (mapped == NULL || le32toh(mapped->magic) != DRNG_VMCLOCK_MAGIC ||
-        le16toh(mapped->version) != DRNG_VMCLOCK_VERSION ||
+    struct drng_vmclock *mapped = atomic_load(&drng_clone_watch.device) == NULL ? drng_os_map_vmclock() : NULL;
+    if (mapped == NULL) {
+        return;
+    }
+    if (le32toh(mapped->magic) != DRNG_VMCLOCK_MAGIC || le16toh(mapped->version) != DRNG_VMCLOCK_VERSION ||
         le32toh(mapped->size) < offsetof(struct drng_vmclock, generation_counter)) {
+        drng_os_unmap_vmclock(mapped);
         return;
     }
     const bool has_generation = (le64toh(mapped->flags) & DRNG_VMCLOCK_GENERATION_IS_THERE) != 0 &&
@@ -76,15 +79,6 @@ void drng_clone_open(void)
     atomic_store(&drng_clone_watch.silent, !answers);
     atomic_store(&drng_clone_watch.marker, marker);
     atomic_store(&drng_clone_watch.device, mapped);
-}
-
-void drng_clone_close(void)
-{
-    atomic_store(&drng_clone_watch.device, NULL);
-    if (mapped != NULL) {
-        drng_os_unmap_vmclock(mapped);
-        mapped = NULL;
-    }
 }
 
 static uint64_t note_change(void)

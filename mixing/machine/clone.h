@@ -59,9 +59,8 @@ struct drng_clone_watch {
 
 extern struct drng_clone_watch drng_clone_watch;
 
-/* Maps the device if that is possible. To be called under DRNG_LOCK_LOAD, as is the close. */
+/* Maps the device for the life of the process, if that is possible. To be called under DRNG_LOCK_LOAD. */
 void drng_clone_open(void);
-void drng_clone_close(void);
 
 /*
  * Whether changes are noticed now. A device that stops answering is watched again when it answers, and both count as

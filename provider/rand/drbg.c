@@ -262,35 +262,13 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
 
 /* ---- Calls ---- */
 
-static bool strong_enough(const struct drng_drbg *d, unsigned strength)
-{
-    const unsigned has = DRNG_DRBG_STRENGTH(d->generator.config.key_len);
-    if (strength > has) {
-        drng_raise(&d->provctx->core, DRNG_R_STRENGTH_TOO_HIGH, "%u bits where this generator has %u", strength, has);
-        return false;
-    }
-    return true;
-}
-
-static bool input_allowed(const struct drng_drbg *d, size_t len)
-{
-    const size_t most = drng_generator_lengths(&d->generator.config).max_input;
-    if (len > most) {
-        drng_raise(&d->provctx->core, DRNG_R_INPUT_TOO_LONG, "at most %zu bytes", most);
-        return false;
-    }
-    return true;
-}
-
 static int instantiate(void *vdrbg, unsigned strength, int prediction_resistance, const unsigned char *personalization,
                        size_t personalization_len, const OSSL_PARAM params[])
 {
     struct drng_drbg *d = vdrbg;
-    const struct drng_bytes text = input(personalization, personalization_len);
-    if (!set_ctx_params(d, params) || !strong_enough(d, strength) || !input_allowed(d, text.len)) {
-        return 0;
-    }
-    return answer(d, drng_generator_instantiate(&d->generator, prediction_resistance != 0, text));
+    return set_ctx_params(d, params) &&
+           answer(d, drng_generator_instantiate(&d->generator, strength, prediction_resistance != 0,
+                                                input(personalization, personalization_len)));
 }
 
 static int uninstantiate(void *vdrbg)
@@ -300,36 +278,24 @@ static int uninstantiate(void *vdrbg)
 }
 
 static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *entropy, size_t entropy_len,
-                  const unsigned char *additional_data, size_t additional_len)
+                  const unsigned char *additional, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
-    const struct drng_bytes additional = input(additional_data, additional_len);
-    if (!input_allowed(d, additional.len)) {
-        return 0;
-    }
-    return answer(
-        d, drng_generator_reseed(&d->generator, prediction_resistance != 0, input(entropy, entropy_len), additional));
+    return answer(d, drng_generator_reseed(&d->generator, prediction_resistance != 0, input(entropy, entropy_len),
+                                           input(additional, additional_len)));
 }
 
 static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
-                    const unsigned char *additional_data, size_t additional_len)
+                    const unsigned char *additional, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
-    const struct drng_bytes additional = {additional_data, additional_data != NULL ? additional_len : 0};
-    if (__builtin_expect(strength > DRNG_DRBG_STRENGTH(d->generator.config.key_len) || len > DRNG_DRBG_MAX_REQUEST,
-                         0)) {
-        if (strong_enough(d, strength)) {
-            drng_raise(&d->provctx->core, DRNG_R_REQUEST_TOO_LONG, "at most %d bytes", DRNG_DRBG_MAX_REQUEST);
-        }
+    if (__builtin_expect(len > DRNG_DRBG_MAX_REQUEST, 0)) {
+        drng_raise(&d->provctx->core, DRNG_R_REQUEST_TOO_LONG, "at most %d bytes", DRNG_DRBG_MAX_REQUEST);
         drng_wipe(out, len);
         return 0;
     }
-    if (additional.len > 0 && !input_allowed(d, additional.len)) {
-        drng_wipe(out, len);
-        return 0;
-    }
-    const enum drng_result result =
-        drng_generator_generate(&d->generator, out, len, prediction_resistance != 0, additional);
+    const enum drng_result result = drng_generator_generate(
+        &d->generator, out, len, strength, prediction_resistance != 0, input(additional, additional_len));
     return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&d->provctx->core, result, true);
 }
 
@@ -348,8 +314,7 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
         additional = (const unsigned char *)&seed;
         additional_len = sizeof(seed);
     }
-    if (generate(d, buffer, len, DRNG_DRBG_STRENGTH(d->generator.config.key_len), prediction_resistance, additional,
-                 additional_len) == 0) {
+    if (generate(d, buffer, len, 0, prediction_resistance, additional, additional_len) == 0) {
         drng_secure_clear_free(core, buffer, len);
         return 0;
     }

@@ -239,8 +239,9 @@ static enum drng_result fill_with_words(struct context *ctx, const struct drng_g
     if (slot == NULL) {
         return DRNG_BUSY;
     }
-    const enum drng_result result = drng_noise_fill(&drng_process.instructions[DRNG_WORDS_INSTRUCTION],
-                                                    &slot->reader.noise[DRNG_WORDS_INSTRUCTION], out, len);
+    struct drng_instruction *in = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
+    const enum drng_result result =
+        drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, out, len);
     drng_guard_give_back(&slot->guarded, ctx->root.locking);
     drng_report_seed(ctx->provctx, DRNG_SOURCE_NONE);
     return result;

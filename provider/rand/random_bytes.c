@@ -77,9 +77,10 @@ static void free_thread(struct drng_thread *thread)
  */
 static bool begin(struct drng_guard *guard)
 {
-    if (!drng_guard_note(guard)) {
+    if (!drng_guard_enter(guard)) {
         return false;
     }
+    drng_guard_allocates(true);
     const bool locked = drng_lock(drng_process_lock(DRNG_LOCK_THREADS));
     if (!locked) {
         drng_guard_quit(guard);
@@ -195,7 +196,7 @@ static struct table *table_for(const struct drng_guard *guard, size_t index)
         }
     }
     mine = table;
-    if (guard->before.generation == 0) {
+    if (guard->before.generation == 0 || guard->before.generation == guard->generation) {
         free(old);
     }
     return table;
@@ -278,12 +279,7 @@ int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsig
     }
     struct drng_generator *g =
         &thread->generator[which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
-    if (__builtin_expect(strength > DRNG_DRBG_STRENGTH(g->config.key_len), 0)) {
-        drng_wipe(buffer, len);
-        drng_raise(&provctx->core, DRNG_R_STRENGTH_TOO_HIGH, "%u bits where this generator has %u", strength,
-                   DRNG_DRBG_STRENGTH(g->config.key_len));
-        return 0;
-    }
-    const enum drng_result result = drng_generator_generate(g, buffer, len, false, (struct drng_bytes){NULL, 0});
+    const enum drng_result result =
+        drng_generator_generate(g, buffer, len, strength, false, (struct drng_bytes){NULL, 0});
     return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&provctx->core, result, true);
 }

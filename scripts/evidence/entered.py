@@ -11,13 +11,13 @@ first in a child. Leaves the table of docs/develop/architecture.md there for tab
 ninja-build, pkg-config and libssl-dev.
 
 Every request takes in a word, as `auto` has it in a virtual machine without a clock device. Words that an instruction
-does not give at once are asked for again: of many draws, that with the fewest functions counts. VAES is masked, so that
-CPUs with it and without take the same way. Other figures come from a CPU without RDSEED or without AES-NI, and from a
-machine with a clock device, which is then watched.
+does not give at once are asked for again: of many draws, that with the fewest functions counts. VAES is masked and RDRAND
+makes the seeds, so that CPUs with VAES or RDSEED and without take the same way. Other figures come from a CPU without
+AES-NI, and from a machine with a clock device, which is then watched.
 
-0.2.0 counted so: 82 functions in 23 files, 16 deep, and 242 in 50, 43 deep. Issue 26 says 83 in 19, 17 deep, and 234 in
-49, 38 deep, of seeds from RDRAND on a CPU with VAES: --source rdrand --aes cpu gives 83 in 23, 17 deep, and 238 in 51,
-38 deep. What is left is a matter of how functions of headers are told apart.
+0.2.0, where RDSEED made the seeds: 82 functions in 23 files, 16 deep, and 242 in 50, 43 deep. Issue 26 says 83 in 19,
+17 deep, and 234 in 49, 38 deep, of seeds from RDRAND on a CPU with VAES: --aes cpu gives 83 in 23, 17 deep, and 238 in
+51, 38 deep. What is left is a matter of how functions of headers are told apart.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def figures(trace: Trace) -> Figures:
     return Figures(len(functions), len(files), max((entry.depth for entry in trace), default=0))
 
 
-def measure(source: str = "auto", aes: str = "ni") -> dict[str, Trace]:
+def measure(source: str = "rdrand", aes: str = "ni") -> dict[str, Trace]:
     build()
     return traces(source, aes)
 
@@ -211,14 +211,14 @@ def main() -> int:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="print the functions")
     what.add_argument("--lines", action="store_true", help="print the count of lines alone")
-    parser.add_argument("--source", choices=("auto", "rdrand"), default="auto", help="as in drng.cnf (default: auto)")
+    parser.add_argument("--source", choices=("auto", "rdrand"), default="rdrand", help="as in drng.cnf")
     parser.add_argument("--aes", choices=MASKS, default="ni", help="AES-NI, or what this CPU has (default: ni)")
     args = parser.parse_args()
     if args.lines:
         print(lines())
         return 0
     measured = measure(args.source, args.aes)
-    if (args.source, args.aes) == ("auto", "ni"):
+    if (args.source, args.aes) == ("rdrand", "ni"):
         TABLE.write_text(table(measured), encoding="utf-8")
     if args.list:
         for draw, title in DRAWS.items():

@@ -45,6 +45,7 @@ bool device_plug_in(void)
 
 void device_unplug(void)
 {
+    atomic_store(&drng_clone_watch.device, NULL);
     (void)munmap(page, drng_page_size());
     page = NULL;
 }

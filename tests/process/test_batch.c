@@ -42,7 +42,7 @@ static size_t erased_and_waiting;
 
 static void work(void)
 {
-    done = drng_generator_generate(&generator, out, out_len, false, nothing) == DRNG_OK;
+    done = drng_generator_generate(&generator, out, out_len, 0, false, nothing) == DRNG_OK;
 }
 
 static void open_generator(void)
@@ -50,7 +50,7 @@ static void open_generator(void)
     generator = (struct drng_generator){.source = &drng_root_source, .source_arg = provctx};
     CU_ASSERT_TRUE_FATAL(drng_drbg_prepare(provctx, &generator, true));
     CU_ASSERT_PTR_NOT_NULL_FATAL(inside_batch(&generator));
-    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&generator, false, nothing), DRNG_OK);
+    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&generator, 0, false, nothing), DRNG_OK);
 }
 
 /* Whole blocks only: a few bytes may be the same by chance. */
@@ -107,7 +107,7 @@ static bool in_child;
 static void draw(void)
 {
     unsigned char bytes[POOL_DRAW] = {0};
-    const bool served = drng_generator_generate(&generator, bytes, sizeof(bytes), false, nothing) == DRNG_OK;
+    const bool served = drng_generator_generate(&generator, bytes, sizeof(bytes), 0, false, nothing) == DRNG_OK;
     failures += !served || drng_is_wiped(bytes, sizeof(bytes)) || !pool_add(bytes);
 }
 
@@ -116,7 +116,7 @@ static void draw_or_be_refused(void)
 {
     unsigned char bytes[POOL_DRAW];
     memset(bytes, 0xaa, sizeof(bytes));
-    const enum drng_result result = drng_generator_generate(&generator, bytes, sizeof(bytes), false, nothing);
+    const enum drng_result result = drng_generator_generate(&generator, bytes, sizeof(bytes), 0, false, nothing);
     const bool wiped = drng_is_wiped(bytes, sizeof(bytes));
     failures += result == DRNG_OK ? wiped || !pool_add(bytes) : result != DRNG_BUSY || !wiped;
 }

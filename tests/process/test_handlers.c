@@ -370,19 +370,50 @@ static void let_another_thread_limit_requests(void)
     CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
 }
 
-/* The first thread has read them then, and not set them yet. */
-static void two_threads_set_other_parameters(void)
+static int use_aes_128(void)
 {
     char cipher[] = "AES-128-CTR";
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
                                  OSSL_PARAM_construct_end()};
+    return EVP_RAND_CTX_set_params(rand_ctx, params);
+}
+
+/* The first thread has read them then, and not set them yet. */
+static void two_threads_set_other_parameters(void)
+{
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
     CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(rand_ctx), 1);
     handlers[AFTER_UNLOCK] = let_another_thread_limit_requests;
-    CU_ASSERT_EQUAL(EVP_RAND_CTX_set_params(rand_ctx, params), 1);
+    CU_ASSERT_EQUAL(use_aes_128(), 1);
     CU_ASSERT_EQUAL(evp_size(rand_ctx, OSSL_DRBG_PARAM_RESEED_REQUESTS), 77);
     CU_ASSERT_EQUAL(EVP_RAND_get_strength(rand_ctx), 128);
+    EVP_RAND_CTX_free(rand_ctx);
+}
+
+static void *weaken(void *unused)
+{
+    CU_ASSERT_EQUAL(use_aes_128(), 1);
+    return unused;
+}
+
+static void let_another_thread_weaken_it(void)
+{
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, weaken, NULL), 0);
+    CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
+}
+
+/* The strength of a request is compared with that of the generator which serves it, and not of one before it. */
+static void another_thread_weakens_a_generator_before_it_serves(void)
+{
+    unsigned char out[POOL_DRAW];
+    rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
+    CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(rand_ctx), 1);
+    handlers[BEFORE_LOCK] = let_another_thread_weaken_it;
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rand_ctx, out, sizeof(out), 256, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(drng_is_wiped(out, sizeof(out)));
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rand_ctx, out, sizeof(out), 128, 0, NULL, 0), 1);
     EVP_RAND_CTX_free(rand_ctx);
 }
 
@@ -396,6 +427,7 @@ static const struct unit_test tests[] = {
      a_handler_while_its_thread_takes_a_seed_raises_no_error},
     {"a handler while its thread looks at parameters", a_handler_while_its_thread_looks_at_parameters},
     {"two threads set other parameters", two_threads_set_other_parameters},
+    {"another thread weakens a generator before it serves", another_thread_weakens_a_generator_before_it_serves},
     {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
     {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
     {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},

@@ -59,7 +59,7 @@ static void free_drbg(struct drng_drbg *drbg)
 static struct drng_drbg *ready(struct drng_provctx *of)
 {
     struct drng_drbg *drbg = new_drbg(of);
-    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&drbg->generator, false, nothing), DRNG_OK);
+    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&drbg->generator, 0, false, nothing), DRNG_OK);
     return drbg;
 }
 
@@ -137,7 +137,7 @@ static bool has_no_batches(void)
 
 static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
 {
-    CU_ASSERT_EQUAL(drng_generator_generate(&drbg->generator, out, len, false, nothing), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_generator_generate(&drbg->generator, out, len, 0, false, nothing), DRNG_OK);
 }
 
 static void a_batch_lies_in_guarded_pages(void)
@@ -224,7 +224,7 @@ static void draw_with_additional_input(struct drng_generator *generator)
     static const unsigned char additional[1];
     unsigned char out[16];
     const struct drng_bytes bytes = {additional, sizeof(additional)};
-    CU_ASSERT_EQUAL(drng_generator_generate(generator, out, sizeof(out), false, bytes), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_generator_generate(generator, out, sizeof(out), 0, false, bytes), DRNG_OK);
 }
 
 static void a_batch_is_erased_when_its_bytes_are_outdated(void)
@@ -297,7 +297,7 @@ static void a_seed_for_a_child_is_not_of_the_batch(void)
     struct drng_drbg *child =
         ((OSSL_FUNC_rand_newctx_fn *)function_of(OSSL_FUNC_RAND_NEWCTX))(batching, drbg, drng_drbg_functions);
     CU_ASSERT_PTR_NOT_NULL_FATAL(child);
-    CU_ASSERT_EQUAL(drng_generator_instantiate(&child->generator, false, nothing), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_generator_instantiate(&child->generator, 0, false, nothing), DRNG_OK);
     CU_ASSERT_EQUAL(inside_drbg(&drbg->generator)->reseed_counter, requests + 1);
     CU_ASSERT_EQUAL(inside_batched(&drbg->generator), 0); /* the child's address was additional input */
     free_drbg(child);

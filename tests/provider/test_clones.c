@@ -238,7 +238,7 @@ static void requests_are_batched_where_the_machine_tells(void)
     CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), before + 2); /* public, and the primary that seeds it */
 
     /* What is stored does not go out when the device is not watched any more. */
-    drng_clone_close();
+    scripted_unwatch();
     CU_ASSERT_TRUE(batch_is(libctx, "off", "/dev/vmclock0"));
     const uint64_t words = scripted_rdrand.executions;
     CU_ASSERT_TRUE(draw(libctx));

@@ -172,7 +172,7 @@ static void too_much_is_refused_and_nothing_put_out(void)
     CU_ASSERT_EQUAL(EVP_RAND_instantiate(rand, 256, 0, NULL, 0, NULL), 0);
     CU_ASSERT_TRUE(evp_error("more strength", "128"));
     CU_ASSERT_EQUAL(EVP_RAND_instantiate(rand, 128, 0, input, 33, NULL), 0);
-    CU_ASSERT_TRUE(evp_error("too long", "32"));
+    CU_ASSERT_TRUE(evp_error("too long", "max_perslen"));
     CU_ASSERT_EQUAL(EVP_RAND_instantiate(rand, 128, 0, input, 32, NULL), 1);
     memset(out, 0xaa, sizeof(out));
     CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, 32, 129, 0, NULL, 0), 0);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "mixing/machine/clone.h"
+
 uint64_t scripted_clock_ns;
 void (*scripted_on_clock)(void);
 bool scripted_os_ready;
@@ -14,8 +16,14 @@ void (*scripted_on_wait)(void);
 uint64_t scripted_waited_ns;
 bool scripted_clock_stands;
 
+void scripted_unwatch(void)
+{
+    atomic_store(&drng_clone_watch.device, NULL);
+}
+
 void scripted_os_reset(void)
 {
+    scripted_unwatch();
     scripted_clock_ns = 1000000;
     scripted_on_clock = NULL;
     scripted_os_ready = true;

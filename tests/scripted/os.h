@@ -21,6 +21,9 @@ extern uint64_t scripted_waited_ns;           /* the sum of all waits */
 extern void (*scripted_on_wait)(void);        /* called in each wait; NULL: nothing */
 extern unsigned scripted_waits;               /* how often somebody waited; the clock then advances */
 
+/* The clock device is not watched any more, as in a process that has not loaded the module yet. */
+void scripted_unwatch(void);
+
 /* Sets a generator that is ready and returns zeros, and a kernel that allows both instructions. */
 void scripted_os_reset(void);
 

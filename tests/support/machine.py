@@ -12,6 +12,7 @@ from tests.support.targets import PINNED, as_json, target
 
 # drng's own list of parts, which neither the CPU nor the kernel knows.
 BROKEN = "known to be broken on this CPU model"
+MAY_BE_BROKEN = "broken on some CPUs of this model"  # where the kernel's verdict is not known
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class Machine:
 
     def may_serve(self, instruction: str) -> bool:
         return f"{instruction.upper()}: " not in self.reason
+
+    def is_listed(self, instruction: str) -> bool:
+        """Whether drng's own list is why it does not serve."""
+        return any(f"{instruction.upper()}: {why}" in self.reason for why in (BROKEN, MAY_BE_BROKEN))
 
     def need_instruction(self) -> str:
         """The one that gives seeds."""

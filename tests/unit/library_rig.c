@@ -9,7 +9,7 @@ void library_rig_set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 {
     scripted_reset(rdseed, rdrand);
     if (drng_library.root.place.slot != NULL) {
-        drng_clone_close();
+        scripted_unwatch();
         drng_place_free(&drng_library.root.place);
         drng_secmem_close();
     }

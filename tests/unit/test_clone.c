@@ -43,14 +43,14 @@ static void without_a_device_nothing_is_watched(void)
     drng_clone_open();
     CU_ASSERT_FALSE(drng_clone_is_watched());
     CU_ASSERT_EQUAL(drng_epoch(), drng_fork_generation() + drng_clone_count());
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static bool is_believed(void)
 {
     drng_clone_open();
     const bool watched = drng_clone_is_watched();
-    drng_clone_close();
+    scripted_unwatch();
     return watched;
 }
 
@@ -89,7 +89,7 @@ static void a_change_is_noticed_once(void)
         CU_ASSERT_EQUAL(drng_clone_count(), count + i);
         CU_ASSERT_EQUAL(drng_epoch(), epoch + i);
     }
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 /* Time that is set, or a leap second: the sequence number alone says nothing. */
@@ -102,7 +102,7 @@ static void a_change_of_something_else_is_none(void)
     CU_ASSERT_EQUAL(drng_clone_count(), count);
     change(&device->generation_counter); /* without the flag that it is there */
     CU_ASSERT_EQUAL(drng_clone_count(), count);
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static void the_generation_counter_counts_where_it_is_there(void)
@@ -119,13 +119,13 @@ static void the_generation_counter_counts_where_it_is_there(void)
     change(&device->disruption_marker);
     change(&device->generation_counter);
     CU_ASSERT_EQUAL(drng_clone_count(), count + 3);
-    drng_clone_close();
+    scripted_unwatch();
 
     device->size = htole32(sizeof(struct drng_vmclock) - 1);
     drng_clone_open();
     change(&device->generation_counter);
     CU_ASSERT_EQUAL(drng_clone_count(), count + 3);
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 /* A copy may have been missed; from then on the requests are mixed. */
@@ -142,7 +142,7 @@ static void a_device_that_stops_answering_is_not_watched(void)
     change(&device->disruption_marker);
     CU_ASSERT_EQUAL(drng_epoch(), epoch + 2);
     CU_ASSERT_TRUE(drng_clone_is_watched());
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static void answer_again(void)
@@ -160,7 +160,7 @@ static void a_hypervisor_that_takes_its_time_is_waited_for(void)
     CU_ASSERT_EQUAL(drng_clone_count(), count);
     CU_ASSERT_EQUAL(scripted_waits, 1);
     CU_ASSERT_TRUE(drng_clone_is_watched());
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static void a_device_that_answers_again_is_watched_again(void)
@@ -182,7 +182,7 @@ static void a_device_that_answers_again_is_watched_again(void)
     CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
     change(&device->disruption_marker);
     CU_ASSERT_EQUAL(drng_clone_count(), count + 2);
-    drng_clone_close();
+    scripted_unwatch();
     CU_ASSERT_EQUAL(drng_clone_count(), count + 2);
     CU_ASSERT_FALSE(drng_clone_is_watched());
 }
@@ -208,7 +208,7 @@ static void a_device_that_falls_silent_is_counted_before_it_is_given_up(void)
     CU_ASSERT_EQUAL(seen_between, 1);
     CU_ASSERT_TRUE(was_watched);
     CU_ASSERT_FALSE(drng_clone_is_watched());
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static void a_device_that_is_silent_at_the_load_is_watched_later(void)
@@ -221,14 +221,14 @@ static void a_device_that_is_silent_at_the_load_is_watched_later(void)
     answer_again();
     CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
     CU_ASSERT_TRUE(drng_clone_is_watched());
-    drng_clone_close();
+    scripted_unwatch();
 
     fill_page();
     device->version = htole16(2);
     drng_clone_open();
     (void)drng_clone_count();
     CU_ASSERT_FALSE(drng_clone_is_watched());
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 /* A request that starts over at each change must end. */
@@ -247,7 +247,7 @@ static void a_device_that_changes_without_end_is_given_up(void)
     CU_ASSERT_EQUAL(changes, 17);
     (void)drng_clone_count();
     CU_ASSERT_FALSE(drng_clone_is_watched());
-    drng_clone_close();
+    scripted_unwatch();
 
     open_device();
     for (changes = 0; changes < 100; changes++) {
@@ -256,7 +256,7 @@ static void a_device_that_changes_without_end_is_given_up(void)
         (void)drng_clone_count();
     }
     CU_ASSERT_TRUE(drng_clone_is_watched());
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 /* The count of a process never goes back: an epoch must not come again. */
@@ -265,14 +265,14 @@ static void a_second_load_counts_on(void)
     open_device();
     change(&device->disruption_marker);
     const uint64_t count = drng_clone_count();
-    drng_clone_close();
+    scripted_unwatch();
     CU_ASSERT_EQUAL(drng_clone_count(), count);
     change(&device->disruption_marker);
     drng_clone_open();
     CU_ASSERT_EQUAL(drng_clone_count(), count);
     change(&device->disruption_marker);
     CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static void the_kernel_gets_a_tenth_of_a_second(void)
@@ -287,7 +287,7 @@ static void the_kernel_gets_a_tenth_of_a_second(void)
     CU_ASSERT_EQUAL(scripted_clock_ns, seen_at + 100000000);
     drng_clone_let_kernel_hear();
     CU_ASSERT_EQUAL(scripted_waits, 1);
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 /* As in a child with a time namespace of its own. */
@@ -302,7 +302,7 @@ static void a_clock_that_goes_back_lengthens_no_wait(void)
     drng_clone_let_kernel_hear();
     CU_ASSERT_EQUAL(scripted_waits, 1);
     CU_ASSERT_EQUAL(scripted_waited_ns, 100000000);
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static void a_clock_that_stands_keeps_no_request(void)
@@ -314,7 +314,7 @@ static void a_clock_that_stands_keeps_no_request(void)
     drng_clone_let_kernel_hear();
     CU_ASSERT_EQUAL(scripted_waits, 1);
     CU_ASSERT_EQUAL(scripted_waited_ns, 100000000);
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static const struct unit_test tests[] = {

@@ -141,7 +141,7 @@ static void the_fallback_of_a_copy_waits_and_takes_in_the_time(void)
     for (size_t i = 0; i < SEED_LEN; i++) {
         CU_ASSERT_EQUAL(out[i], RIG_FALLBACK_BYTE ^ time[i]);
     }
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static void an_instruction_of_a_copy_does_not_wait(void)
@@ -151,7 +151,7 @@ static void an_instruction_of_a_copy_does_not_wait(void)
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_waits, 0);
     CU_ASSERT_TRUE(is_seed_with(0, SEED_LEN));
-    drng_clone_close();
+    scripted_unwatch();
 }
 
 static const struct unit_test tests[] = {
