@@ -73,7 +73,8 @@ static void free_thread(struct drng_thread *thread)
 
 /*
  * Takes DRNG_LOCK_THREADS under the guard: a signal handler that draws meanwhile is refused, and does not wait for its
- * own thread. False: this is such a handler.
+ * own thread. In a child that the handler has forked it is refused here, too: the call below it, which it returns to,
+ * may be in the middle of the same list, or of the allocator. False: this is such a handler.
  */
 static bool begin(struct drng_guard *guard)
 {
@@ -81,7 +82,8 @@ static bool begin(struct drng_guard *guard)
         return false;
     }
     drng_guard_allocates(true);
-    const bool locked = drng_lock(drng_process_lock(DRNG_LOCK_THREADS));
+    const bool below = guard->before.allocates && guard->before.generation != guard->generation;
+    const bool locked = !below && drng_lock(drng_process_lock(DRNG_LOCK_THREADS));
     if (!locked) {
         drng_guard_quit(guard);
     }
@@ -172,11 +174,8 @@ void drng_threads_close(struct drng_provctx *provctx)
 
 /* ---- The first draw of a thread under an instance ---- */
 
-/*
- * This thread's table, with a place for the index. NULL: no memory. A handler in a child may come into a call of this
- * function, which still reads and frees the old table: then it is that call's.
- */
-static struct table *table_for(const struct drng_guard *guard, size_t index)
+/* This thread's table, with a place for the index. NULL: no memory. */
+static struct table *table_for(size_t index)
 {
     struct table *old = mine;
     const size_t size = index + 1;
@@ -196,9 +195,7 @@ static struct table *table_for(const struct drng_guard *guard, size_t index)
         }
     }
     mine = table;
-    if (guard->before.generation == 0 || guard->before.generation == guard->generation) {
-        free(old);
-    }
+    free(old);
     return table;
 }
 
@@ -210,10 +207,10 @@ static inline struct drng_thread *thread_at(size_t index)
 }
 
 /* Under DRNG_LOCK_THREADS. NULL: no memory. As to forks by other threads: free_thread(). */
-static struct drng_thread *make_thread(const struct drng_guard *guard, struct drng_provctx *provctx)
+static struct drng_thread *make_thread(struct drng_provctx *provctx)
 {
     struct drng_threads *threads = provctx->threads;
-    struct table *table = table_for(guard, threads->index);
+    struct table *table = table_for(threads->index);
     struct drng_thread *thread = table != NULL ? drng_zalloc(&provctx->core, sizeof(*thread)) : NULL;
     bool made = thread != NULL;
     for (unsigned which = 0; which < 2 && made; which++) {
@@ -255,7 +252,7 @@ static __attribute__((noinline)) struct drng_thread *new_thread(struct drng_prov
     }
     struct drng_thread *thread = thread_at(provctx->threads->index);
     if (thread == NULL) {
-        thread = make_thread(&guard, provctx);
+        thread = make_thread(provctx);
     }
     end(&guard);
     if (thread == NULL) {

@@ -325,7 +325,10 @@ static void a_handler_while_its_thread_ends_is_refused(void)
     end();
 }
 
-/* The handler forks while its thread, which draws from `instance` for the first time, makes room in its table. */
+/*
+ * The handler forks while its thread, which draws from `instance` for the first time, makes room in its table. In the
+ * child it is refused, and the thread goes on.
+ */
 static bool forks_in_calloc;
 static pid_t forked;
 static int status_of_forked;
@@ -341,8 +344,8 @@ void *__wrap_calloc(size_t count, size_t size)
         if (forked > 0 && waitpid(forked, &status_of_forked, 0) != forked) {
             status_of_forked = -1;
         }
-        if (forked == 0 && !draw(instance)) {
-            _exit(1);
+        if (forked == 0) {
+            draw_in_handler();
         }
     }
     return __real_calloc(count, size);
@@ -354,17 +357,18 @@ static void *draw_and_fork(void *unused)
     forks_in_calloc = true;
     thread_drew = draw(instance) && draw(lasting) && thread_drew;
     if (forked == 0) {
-        _exit(thread_drew ? 0 : 1);
+        _exit(thread_drew && handler_came && !handler_drew ? 0 : 1);
     }
     return unused;
 }
 
-static void a_handler_in_a_child_leaves_the_table_to_its_thread(void)
+static void a_handler_in_a_child_leaves_the_lists_to_its_thread(void)
 {
     pthread_t thread;
     begin();
     instance = load();
     forked = -1;
+    handler_came = handler_drew = false;
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, draw_and_fork, NULL), 0);
     CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
     CU_ASSERT_TRUE(thread_drew && forked > 0);
@@ -558,7 +562,7 @@ static const struct unit_test tests[] = {
     {"a thread that frees is overtaken", a_thread_that_frees_is_overtaken},
     {"a handler in the first draw of its thread is refused", a_handler_in_the_first_draw_of_its_thread_is_refused},
     {"a handler while its thread ends is refused", a_handler_while_its_thread_ends_is_refused},
-    {"a handler in a child leaves the table to its thread", a_handler_in_a_child_leaves_the_table_to_its_thread},
+    {"a handler in a child leaves the lists to its thread", a_handler_in_a_child_leaves_the_lists_to_its_thread},
     {"the device stays when the last instance goes", the_device_stays_when_the_last_instance_goes},
     {"destructors draw", destructors_draw},
     {"instances come and go under living threads", instances_come_and_go_under_living_threads},
