@@ -1131,6 +1131,19 @@ def test_drng_conf_minds_the_order_for_random_provider(tmp_path: Path) -> None:
     assert "random must come before providers" in result.stderr
 
 
+def test_drng_conf_minds_a_second_name_for_random_provider(tmp_path: Path) -> None:
+    text = (ROOT / "conf/drng-random-provider.cnf").read_text()
+    path = tmp_path / "openssl.cnf"
+    path.write_text(text)
+    assert "second name" not in drng_conf(path).stderr
+    path.write_text(text + "[drng_random_provider]\nrandom_provider = drng\n")
+    assert "second name" not in drng_conf(path).stderr
+    path.write_text(text.replace("drng-random = drng_sect\n", "").replace("= drng-random\n", "= drng\n"))
+    result = drng_conf(path)
+    assert result.returncode == 1
+    assert "random_provider = drng: OpenSSL deactivates this provider" in result.stderr
+
+
 def test_drng_conf_finds_what_is_lost(tmp_path: Path) -> None:
     before, after = tmp_path / "before.cnf", tmp_path / "after.cnf"
     before.write_text(POLICY)

@@ -233,7 +233,15 @@ def check_random(conf: Conf, meaning: Meaning) -> list[str]:
         for key, (major, minor) in NEWER_RANDOM_KEYS.items()
         if key in folded(section) and not conf.is_since(major, minor)
     ]
-    if "random_provider" in folded(section):
+    named = folded(section).get("random_provider")
+    if named is not None:
+        by_name = undotted(conf.section(meaning.providers))
+        if meaning.drng and by_name.get(named) == meaning.drng and list(by_name.values()).count(meaning.drng) == 1:
+            warnings.append(
+                f"[{name}] random_provider = {named}: OpenSSL deactivates this provider in a program that reads the "
+                "file twice, which then gets no random bytes; give drng a second name for it, as "
+                "drng-random-provider.cnf does"
+            )
         order = [known_as(key) for key in conf.section(meaning.init) or {}]
         if "providers" in order and order.index("random") > order.index("providers"):
             warnings.append(f"[{meaning.init}] random must come before providers where random_provider is set")
