@@ -62,6 +62,7 @@ static const char *active_source(const struct drng_provctx *provctx)
     NUMBER(OSSL_PARAM_uint64("fork-reseeds", NULL), value_of(&c->fork_reseeds))                                        \
     NUMBER(OSSL_PARAM_uint64("clone-reseeds", NULL), value_of(&c->clone_reseeds))                                      \
     NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
+    NUMBER(OSSL_PARAM_uint64("kernel-words", NULL), value_of(&c->kernel_words))                                        \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
     NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)                                                             \
     NUMBER(OSSL_PARAM_uint64("last-seed", NULL), value_of(&c->last_seed))

@@ -157,6 +157,9 @@ static void end_seeding(struct drng_generator *g, struct state *s, const struct 
         drng_guard_allocates(false);
     }
     if (result == DRNG_OK) {
+        if (g->mixing != DRNG_MIX_NEVER) {
+            drng_request_words_ask_again(g->words);
+        }
         const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;
         s->parent_seedings = seedings_of_parent(g);
         g->generation = guard->generation;
@@ -266,7 +269,7 @@ static inline __attribute__((always_inline)) enum drng_result serve_request(stru
         erase_batch(g, s); /* additional input must affect all later output */
     }
     if (mixes) {
-        result = drng_request_entropy(g->words, g->hardware_words, fresh);
+        result = drng_request_entropy(g->words, g->hardware_words, g->counters, fresh);
     }
     if (result == DRNG_OK) {
         result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, mixes ? fresh : NULL);

@@ -25,13 +25,35 @@ enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, co
     return cpu->hypervisor ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
 }
 
-bool drng_request_words_usable(const struct drng_request_words *words)
+/*
+ * struct drng_instruction's `dry`: below DRY it counts; at DRY the instruction is left alone; at ONCE_MORE the next
+ * request asks. A request in vain costs about as much as two of the kernel's, so DRY of them cost about as much as a
+ * seed; and RDSEED, which may fail on most tries while others ask it, too, fails seldom so often in a row.
+ */
+enum { DRY = 64, ONCE_MORE };
+
+static bool may_ask(const struct drng_instruction *in)
 {
-    bool usable = false;
+    return !atomic_load_explicit(&in->disabled, memory_order_relaxed);
+}
+
+bool drng_request_words_serve(const struct drng_request_words *words)
+{
+    bool serve = false;
     for (unsigned i = 0; words->instructions[i] != NULL; i++) {
-        usable |= !atomic_load_explicit(&words->instructions[i]->disabled, memory_order_relaxed);
+        const struct drng_instruction *in = words->instructions[i];
+        serve |= may_ask(in) && atomic_load_explicit(&in->dry, memory_order_relaxed) < DRY;
     }
-    return usable;
+    return serve;
+}
+
+void drng_request_words_ask_again(const struct drng_request_words *words)
+{
+    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
+        if (atomic_load_explicit(&words->instructions[i]->dry, memory_order_relaxed) == DRY) {
+            atomic_store_explicit(&words->instructions[i]->dry, ONCE_MORE, memory_order_relaxed);
+        }
+    }
 }
 
 /* The time is added, and not only used where the kernel has no bytes: its bytes may be the same in all clones. */
@@ -42,25 +64,38 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return word ^ drng_os_clock_ns();
 }
 
+/* `dry` is what it was before. */
+static bool ask(struct drng_instruction *in, unsigned dry, uint64_t *word)
+{
+    uint64_t retries = 0;
+    const bool drawn = drng_try_word(in->row->read, in->row->tries, &retries, word);
+    if (__builtin_expect(retries > 0, 0)) {
+        atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
+    }
+    if (__builtin_expect(!drawn || dry != 0, 0)) {
+        atomic_store_explicit(&in->dry, drawn ? 0 : dry < DRY ? dry + 1 : DRY, memory_order_relaxed);
+    }
+    return drawn;
+}
+
 enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
-                                      uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
+                                      struct drng_counters *counters, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
     uint64_t word = 0;
+    bool may = false;
     bool drawn = false;
     for (unsigned i = 0; words->instructions[i] != NULL && !drawn; i++) {
         struct drng_instruction *in = words->instructions[i];
-        uint64_t retries = 0;
-        drawn = !atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
-                drng_try_word(in->row->read, in->row->tries, &retries, &word);
-        if (__builtin_expect(retries > 0, 0)) {
-            atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
-        }
+        const unsigned dry = atomic_load_explicit(&in->dry, memory_order_relaxed);
+        may |= may_ask(in);
+        drawn = may_ask(in) && (dry != DRY || hardware_only) && ask(in, dry, &word);
     }
     if (__builtin_expect(!drawn, 0)) {
         if (hardware_only) {
-            return drng_request_words_usable(words) ? DRNG_EXHAUSTED : DRNG_UNAVAILABLE;
+            return may ? DRNG_EXHAUSTED : DRNG_UNAVAILABLE;
         }
         word = kernel_and_time();
+        drng_count(&counters->kernel_words);
     }
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));

@@ -42,14 +42,23 @@ struct drng_request_words {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS + 1];
 };
 
-/* Whether an instruction is there to be asked, and not disabled. */
-bool drng_request_words_usable(const struct drng_request_words *words);
+/*
+ * Whether an instruction gives words: it is there to be asked, not disabled, and not dry. An instruction that a CPU
+ * announces may never give one, as RNDR on some hosts of Google's Axion. To ask it in vain takes longer than the
+ * kernel's bytes do, so after some requests in a row it is left alone until drng_request_words_ask_again().
+ */
+bool drng_request_words_serve(const struct drng_request_words *words);
+
+/* The next request asks dry instructions once more. To be called with each seed. */
+void drng_request_words_ask_again(const struct drng_request_words *words);
 
 /*
- * Fills out; without hardware_only always, if need be by a system call. With it, out is as it was after a failure:
- * DRNG_EXHAUSTED if the instructions gave no word now, DRNG_UNAVAILABLE if none may be asked any more.
+ * Fills out; without hardware_only always, if need be by a system call, which *counters counts. With it dry
+ * instructions are asked, too, and out is as it was after a failure: DRNG_EXHAUSTED if they gave no word now,
+ * DRNG_UNAVAILABLE if none may be asked any more.
  */
 DRNG_MUST_CHECK enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
+                                                      struct drng_counters *counters,
                                                       uint8_t out[DRNG_REQUEST_ENTROPY_LEN]);
 
 #endif

@@ -76,6 +76,7 @@ struct drng_instruction {
     atomic_bool disabled;    /* set at the second health failure, and never cleared */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
     atomic_uint failures;    /* health failures; a start-up test that began before the last one does not count */
+    atomic_uint dry;         /* request_entropy.c: requests in a row that it gave no word */
 };
 
 /*

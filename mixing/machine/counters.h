@@ -47,6 +47,7 @@ struct drng_counters {
     atomic_uint_least64_t fork_reseeds;  /* how often a generator was seeded because it was in a new process */
     atomic_uint_least64_t clone_reseeds; /* how often a generator was seeded because its machine had been copied */
     atomic_uint_least64_t last_seed;     /* time of the last seed, in seconds since the Epoch */
+    atomic_uint_least64_t kernel_words;  /* requests that took in the kernel's bytes and the time, and no word */
 };
 
 /*

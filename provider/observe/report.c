@@ -108,7 +108,7 @@ enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx
                                                        : "this is no virtual machine";
         return DRNG_CLONES_NONE;
     }
-    if (drng_request_words_usable(&provctx->words)) {
+    if (drng_request_words_serve(&provctx->words)) {
         *reason = "every request takes in a fresh word of the CPU";
         return DRNG_CLONES_INSTRUCTION;
     }

@@ -76,6 +76,32 @@ static bool batch_is(OSSL_LIB_CTX *libctx, const char *state, const char *reason
            strstr(evp_text(libctx, "batch-off-reason"), reason) != NULL;
 }
 
+/* ---- The words ---- */
+
+enum { DRY_REQUESTS = 64 };
+
+/* Announced, and never there: after some requests that asked in vain it is the kernel that serves, and drng says so. */
+static void an_instruction_that_never_answers_protects_nobody(void)
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
+    for (unsigned i = 0; i < DRY_REQUESTS; i++) {
+        CU_ASSERT_TRUE(draw(libctx));
+    }
+    const uint64_t counted = evp_counter(libctx, "kernel-words");
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "kernel-words"), counted + 2);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "clone-protection"), "kernel");
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_TRUE(protection_is(libctx, "kernel", "no instruction gives words"));
+
+    /* It answers again, and is heard with the next seed. */
+    scripted_rdrand.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "clone-protection"), "instruction");
+    close_machine(libctx);
+}
+
 /* ---- The counter ---- */
 
 static void where_the_machine_tells_requests_take_no_words(void)
@@ -343,6 +369,7 @@ static void nothing_repeats_in_silence(void)
 }
 
 static const struct unit_test tests[] = {
+    {"an instruction that never answers protects nobody", an_instruction_that_never_answers_protects_nobody},
     {"children of RDRAND take words", children_of_rdrand_take_words},
     {"a foreign parent protects from nothing", a_foreign_parent_protects_from_nothing},
     {"where the machine tells requests take no words", where_the_machine_tells_requests_take_no_words},

@@ -9,7 +9,7 @@ from typing import Any
 from scripts.drng.status import stats
 
 LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
-LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "clone_reseeds", "last_seed")
+LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "clone_reseeds", "last_seed", "kernel_words")
 
 NAMES = (b"rdseed", b"rdrand")
 

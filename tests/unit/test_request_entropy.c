@@ -24,10 +24,10 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint6
 static void a_word_of_rdrand_is_taken(void)
 {
     set_up(scripted_good, scripted_good, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.words, 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log + 1, sizeof(out)), 0);
 }
 
@@ -35,7 +35,7 @@ static void a_word_of_rdrand_is_taken(void)
 static void nobody_else_is_asked_where_rdrand_serves(void)
 {
     set_up(scripted_good, scripted_good, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
@@ -44,7 +44,7 @@ static void nobody_else_is_asked_where_rdrand_serves(void)
 static void retries_are_made_and_counted(void)
 {
     set_up(scripted_dry, scripted_every, DRNG_RDRAND_TRIES);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES - 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
@@ -54,7 +54,7 @@ static void retries_are_made_and_counted(void)
 static void health_is_not_judged(void)
 {
     set_up(scripted_dry, scripted_constant, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, 0);
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
@@ -63,18 +63,18 @@ static void without_rdrand_it_is_the_other_instruction(void)
 {
     set_up(scripted_good, scripted_good, 0);
     words = (struct drng_request_words){{&rig.rdseed, NULL}};
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 
     set_up(scripted_good, scripted_good, 0);
     rig.rdrand.disabled = true;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 
     set_up(scripted_good, scripted_dry, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 }
@@ -92,20 +92,20 @@ static void the_kernel_serves_together_with_the_time(void)
 {
     uint8_t then[sizeof(out)];
     scripted_clock_ns = 7;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, then), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, then), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
     CU_ASSERT_TRUE(is_kernel_with(7, then));
 
     scripted_clock_ns = 8;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_TRUE(is_kernel_with(8, out));
 
     scripted_os_byte ^= 1;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, then), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, then), DRNG_OK);
     CU_ASSERT_NOT_EQUAL(memcmp(then, out, sizeof(out)), 0);
 
     scripted_os_ready = false;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(out, &scripted_clock_ns, sizeof(out)), 0);
 }
 
@@ -133,16 +133,32 @@ static void dry_instructions_are_given_up_after_their_tries(void)
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 4 * drng_instruction_rows[DRNG_RDSEED].tries);
 }
 
-static void what_is_disabled_is_not_usable(void)
+static void what_is_disabled_does_not_serve(void)
 {
     set_up(scripted_good, scripted_good, 0);
-    CU_ASSERT_TRUE(drng_request_words_usable(&words));
+    CU_ASSERT_TRUE(drng_request_words_serve(&words));
     rig.rdrand.disabled = true;
-    CU_ASSERT_TRUE(drng_request_words_usable(&words));
+    CU_ASSERT_TRUE(drng_request_words_serve(&words));
     rig.rdseed.disabled = true;
-    CU_ASSERT_FALSE(drng_request_words_usable(&words));
+    CU_ASSERT_FALSE(drng_request_words_serve(&words));
     words = (struct drng_request_words){{NULL}};
-    CU_ASSERT_FALSE(drng_request_words_usable(&words));
+    CU_ASSERT_FALSE(drng_request_words_serve(&words));
+}
+
+/* The kernel is no way out there, so nothing is gained by leaving the instructions alone. */
+static void where_the_hardware_alone_may_serve_dry_instructions_are_asked(void)
+{
+    set_up(scripted_dry, scripted_dry, 0);
+    for (unsigned request = 1; request <= 200; request++) {
+        CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &rig.counters, out), DRNG_EXHAUSTED);
+        CU_ASSERT_EQUAL(scripted_rdrand.executions, (uint64_t)request * DRNG_RDRAND_TRIES);
+    }
+    scripted_rdrand.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.counters.kernel_words, 0);
+    rig.rdrand.disabled = true;
+    rig.rdseed.disabled = true;
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &rig.counters, out), DRNG_UNAVAILABLE);
 }
 
 static const struct unit_test tests[] = {
@@ -153,7 +169,9 @@ static const struct unit_test tests[] = {
     {"without RDRAND it is the other instruction", without_rdrand_it_is_the_other_instruction},
     {"without instructions it is the kernel", without_instructions_it_is_the_kernel},
     {"dry instructions are given up after their tries", dry_instructions_are_given_up_after_their_tries},
-    {"what is disabled is not usable", what_is_disabled_is_not_usable},
+    {"what is disabled does not serve", what_is_disabled_does_not_serve},
+    {"where the hardware alone may serve dry instructions are asked",
+     where_the_hardware_alone_may_serve_dry_instructions_are_asked},
 };
 
 UNIT_MAIN("fresh", tests)

@@ -115,14 +115,51 @@ static void a_request_takes_one_word(void)
     struct scripted_instruction *cpu = &scripted_rows[DRNG_WORDS_INSTRUCTION];
     const struct drng_request_words words = {{&instructions[DRNG_WORDS_INSTRUCTION], NULL}};
     set_up();
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, fresh), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &counters, fresh), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(fresh, &cpu->log[0], sizeof(fresh)), 0);
     CU_ASSERT_EQUAL(cpu->executions, 1);
     cpu->behaviour = scripted_dry;
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, fresh), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &counters, fresh), DRNG_OK);
     CU_ASSERT_EQUAL(cpu->executions, 1 + drng_instruction_rows[DRNG_WORDS_INSTRUCTION].tries);
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
+}
+
+enum { DRY_REQUESTS = 64 };
+
+/* What a CPU announces and never gives is not asked in each request: the kernel's bytes are, and they are counted. */
+static void an_instruction_that_never_answers_is_left_alone(void)
+{
+    uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const struct drng_request_words words = {{&instructions[i], NULL}};
+        const uint64_t tries = drng_instruction_rows[i].tries;
+        set_up();
+        scripted_rows[i].behaviour = scripted_dry;
+        for (unsigned request = 1; request <= 3 * DRY_REQUESTS; request++) {
+            CU_ASSERT_EQUAL(drng_request_words_serve(&words), request <= DRY_REQUESTS);
+            CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &counters, fresh), DRNG_OK);
+            CU_ASSERT_EQUAL(scripted_rows[i].executions,
+                            tries * (request < DRY_REQUESTS ? request : (uint64_t)DRY_REQUESTS));
+            CU_ASSERT_EQUAL(counters.kernel_words, request);
+        }
+        /* Once more with the next seed, and again where it has a word. */
+        for (uint64_t seeds = 1; seeds <= 2; seeds++) {
+            drng_request_words_ask_again(&words);
+            CU_ASSERT_FALSE(drng_request_words_serve(&words));
+            CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &counters, fresh), DRNG_OK);
+            CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &counters, fresh), DRNG_OK);
+            CU_ASSERT_EQUAL(scripted_rows[i].executions, tries * (DRY_REQUESTS + seeds));
+        }
+        const uint64_t before = counters.kernel_words;
+        scripted_rows[i].behaviour = scripted_good;
+        drng_request_words_ask_again(&words);
+        CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &counters, fresh), DRNG_OK);
+        CU_ASSERT_TRUE(drng_request_words_serve(&words));
+        CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &counters, fresh), DRNG_OK);
+        CU_ASSERT_EQUAL(memcmp(fresh, &scripted_rows[i].log[1], sizeof(fresh)), 0);
+        CU_ASSERT_EQUAL(counters.kernel_words, before);
+    }
 }
 
 /* ---- A fault, and what the other rows do meanwhile ---- */
@@ -483,6 +520,7 @@ static const struct unit_test tests[] = {
     {"a failed read leaves no word", a_failed_read_leaves_no_word},
     {"zero is a word", zero_is_a_word},
     {"a request takes one word", a_request_takes_one_word},
+    {"an instruction that never answers is left alone", an_instruction_that_never_answers_is_left_alone},
     {"faults with a fallback", faults_with_a_fallback},
     {"faults without a fallback", faults_without_a_fallback},
 };

@@ -66,6 +66,12 @@ COUNTERS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
         "",
         {"": "clone-reseeds"},
     ),
+    (
+        "drng_kernel_words_total",
+        "Requests that took in bytes of the kernel in place of a fresh word, since no instruction gave one.",
+        "",
+        {"": "kernel-words"},
+    ),
     ("drng_requests_total", "Requests served.", "", {"": "requests"}),
     ("drng_bytes_total", "Bytes served.", "", {"": "bytes"}),
 )

@@ -122,12 +122,12 @@ def read_stats(read: Read) -> dict[str, Any]:
     *texts, virtual_machine, protection, clone_reason = rest
     names = read_names(read, instructions)
     n = len(names)
-    layout = struct.Struct(f"={9 + 3 * n}Q")
+    layout = struct.Struct(f"={10 + 3 * n}Q")
     live, requests, served = read_live(read, layout, live_offset, counts_offset, number, size)
     memory, begun, source, *rest = live
     seeds, (fallback, failures, *rest) = rest[:n], rest[n:]
     # Health failures and retries of each instruction.
-    pairs, (reseeds, fork_reseeds, clone_reseeds, last) = rest[: 2 * n], rest[2 * n :]
+    pairs, (reseeds, fork_reseeds, clone_reseeds, last, kernel_words) = rest[: 2 * n], rest[2 * n :]
     health, retries = pairs[::2], pairs[1::2]
     version, libcrypto, aes, reason = map(text_of, texts)
     sources = ("none", *names, "fallback")
@@ -158,6 +158,7 @@ def read_stats(read: Read) -> dict[str, Any]:
         "reseeds": reseeds,
         "fork-reseeds": fork_reseeds,
         "clone-reseeds": clone_reseeds,
+        "kernel-words": kernel_words,
         "requests": requests,
         "bytes": served,
         "last-seed": last,
