@@ -57,7 +57,9 @@ endforeach()
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/mixing/library/drng-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion)
-install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev) # readable whatever the umask
+# Readable whatever the umask.
+install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
+install(DIRECTORY DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev" COMPONENT libdrng-dev)
 install(TARGETS libdrng LIBRARY DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng0
         NAMELINK_COMPONENT libdrng-dev)
 install(FILES "${LIBRARY_ARCHIVE}" DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng-dev)

@@ -14,6 +14,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
+# shellcheck source=scripts/packaging/sources.sh
+. scripts/packaging/sources.sh
 
 fail()
 {
@@ -21,21 +23,8 @@ fail()
     exit 1
 }
 
-# copy FOLDER - the sources as they are here, committed or not; a checkout stays one, since the last commit is the date.
-copy()
-{
-    if [ "$(git -c safe.directory="$PWD" rev-parse --show-toplevel 2>/dev/null)" != "$(pwd -P)" ]; then
-        mkdir "$1"
-        tar --create --exclude=./build . | tar -C "$1" --extract
-        return
-    fi
-    git clone --quiet --no-hardlinks "$PWD" "$1"
-    git ls-files -z --cached --others --exclude-standard >"$work/names"
-    (cd "$1" && git ls-files -z | xargs -0 rm -f)
-    # A file that is deleted here is still in the index.
-    tar --create --null --files-from "$work/names" --ignore-failed-read 2>/dev/null | tar -C "$1" --extract
-}
-
+# The copies are no checkouts, whose last commit is the date.
+date=${SOURCE_DATE_EPOCH:-$(source_date)}
 work=$(mktemp -d /var/tmp/drng-reproducible.XXXXXX)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -43,10 +32,10 @@ trap 'exit 1' HUP INT TERM
 whole()
 {
     need_packages reprotest diffoscope-minimal disorderfs faketime
-    copy "$work/sources"
+    copy_sources "$work/sources"
     # The host's name takes namespaces and sudo; package.sh asks for none of it.
     (cd "$work/sources" && reprotest --min-cpus 1 --vary=-domain_host,-user_group \
-        -c 'scripts/packaging/package.sh out' . 'out/*drng*.*')
+        -c "SOURCE_DATE_EPOCH=$date scripts/packaging/package.sh out" . 'out/*drng*.*')
 }
 
 # compare FOLDER FOLDER - each package of the first with that of the second.
@@ -70,7 +59,7 @@ quick()
     need_packages disorderfs faketime
     chmod 711 "$work"
     mkdir "$work/a longer path" "$work/shuffled"
-    copy "$work/a longer path/drng"
+    copy_sources "$work/a longer path/drng"
     chown -R nobody: "$work/a longer path"
     # A user who may use the mount, and files in the reverse order of what the file system says; in namespaces of its
     # own, so that nothing of it stays mounted or running, however this ends.
@@ -79,9 +68,9 @@ quick()
         disorderfs --multi-user=yes --shuffle-dirents=no --reverse-dirents=yes "$1" "$2" >/dev/null
         cd "$2"
         exec setpriv --reuid=nobody --regid=nogroup --clear-groups \
-            env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu DRNG_LINT=no \
+            env -i HOME=/nonexistent PATH="$PATH" LC_ALL=C.UTF-8 LANG=fr_CH.UTF-8 TZ=Asia/Kathmandu DRNG_LINT=no SOURCE_DATE_EPOCH="$3" \
             faketime -f +400d sh -c "umask 077; taskset --cpu-list 0 scripts/packaging/package.sh out"' \
-        sh "$work/a longer path/drng" "$work/shuffled" >"$work/log" 2>&1 || {
+        sh "$work/a longer path/drng" "$work/shuffled" "$date" >"$work/log" 2>&1 || {
         cat "$work/log" >&2
         fail "it cannot be built as another user on disorderfs, which takes root and /dev/fuse"
     }

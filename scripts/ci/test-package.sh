@@ -1,6 +1,8 @@
 #!/bin/sh
-# test-package.sh - the whole life of the .deb in a chroot of Debian 12: installed, enabled, serving TLS, disabled,
-# upgraded, removed and purged. Takes a .deb, or builds one.
+# test-package.sh - the whole life of the .debs in a chroot of Debian 12: installed, enabled, serving TLS, disabled,
+# upgraded, removed and purged.
+#
+#     test-package.sh [FOLDER]     builds the .debs where no folder with them is named
 #
 # The bare chroot is kept in /var/cache/drng-packages, and every run works on a copy. Exits with 77 where none can be
 # made (that takes root and, the first time, Debian's packages). Listens on 127.0.0.1 only.
@@ -16,13 +18,14 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM
 
 if [ $# = 0 ]; then
-    scripts/packaging/package.sh "$work/packages" -G DEB
-    set -- "$work"/packages/drng_*.deb
+    scripts/packaging/package.sh "$work/packages" deb
+    set -- "$work/packages"
 fi
 
 mkdir "$work/root"
 # shellcheck disable=SC2016 # the inner shell's
 scripts/ci/chroot.sh copy $bare "$work/root" sh -ec '
-    cp "$2" "$1/drng.deb"
+    mkdir "$1/debs"
+    cp "$2"/*drng*_"$(dpkg --print-architecture)".deb "$2"/drng*_all.deb "$1/debs"
     cp scripts/packaging/life.sh scripts/packaging/living.sh "$1"
     exec scripts/ci/chroot.sh enter "$1" /bin/sh /life.sh' sh "$work/root" "$1"

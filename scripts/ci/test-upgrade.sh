@@ -1,23 +1,23 @@
 #!/bin/sh
-# test-upgrade.sh - drng 0.1.0 is upgraded to the package of today in a chroot of Debian 12 while an nginx serves: no
-# connection fails, the running nginx keeps its module until it is restarted, and what was on stays on.
+# test-upgrade.sh - drng 0.2.0, which was one package, is upgraded to the packages of today in a chroot of Debian 12 while an
+# nginx serves: no connection fails, the running nginx keeps its module until it is restarted, and what was on stays on.
 #
-#     test-upgrade.sh [DEB]     builds today's .deb where none is named
+#     test-upgrade.sh [FOLDER]     builds today's .debs where no folder with them is named
 #
-# 0.1.0 is built from its commit, and kept in /var/cache/drng-packages. Exits with 77 where that commit is not in this
+# 0.2.0 is built from its commit, and kept in /var/cache/drng-packages. Exits with 77 where that commit is not in this
 # clone, or where no chroot can be made. Listens on 127.0.0.1 only. Takes root.
 
 set -eu
 cd "$(dirname "$0")/../.."
 
-# The last commit of the main line whose CHANGELOG.md has nothing above 0.1.0, and whose module is that of 0.1.0.
-old=10fcfc55c870
+# The commit of 0.2.0.
+old=d2cf82c
 cache=/var/cache/drng-packages
 bare=$cache/bookworm
-old_deb=$cache/drng_0.1.0-$old.deb
+old_deb=$cache/drng_0.2.0-$old.deb
 
 git cat-file -e "$old^{commit}" 2>/dev/null || {
-    echo "skipped: this clone does not have the commit of 0.1.0: git fetch --unshallow"
+    echo "skipped: this clone does not have the commit of 0.2.0: git fetch --unshallow"
     exit 77
 }
 scripts/ci/chroot.sh make bookworm $bare ca-certificates curl nginx-light openssl python3 >&2
@@ -27,21 +27,22 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 if [ ! -e "$old_deb" ]; then
-    echo "Building: drng 0.1.0"
+    echo "Building: drng 0.2.0"
     mkdir "$work/old"
     git -c tar.umask=0022 archive "$old" | tar -C "$work/old" --extract
-    "$work/old/scripts/package.sh" "$work/packages" -G DEB >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
+    "$work/old/scripts/packaging/package.sh" "$work/packages" -G DEB >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
     mv "$work"/packages/drng_*.deb "$old_deb"
 fi
 if [ $# = 0 ]; then
-    scripts/packaging/package.sh "$work/new" -G DEB
-    set -- "$work"/new/drng_*.deb
+    scripts/packaging/package.sh "$work/new" deb
+    set -- "$work/new"
 fi
 
 mkdir "$work/root"
 # shellcheck disable=SC2016 # the inner shell's
 scripts/ci/chroot.sh copy $bare "$work/root" sh -ec '
     cp "$2" "$1/old.deb"
-    cp "$3" "$1/new.deb"
+    mkdir "$1/new"
+    cp "$3"/*drng*_"$(dpkg --print-architecture)".deb "$3"/drng*_all.deb "$1/new"
     cp scripts/packaging/upgrade-life.sh scripts/packaging/living.sh "$1"
     exec scripts/ci/chroot.sh enter "$1" /bin/sh /upgrade-life.sh' sh "$work/root" "$old_deb" "$1"

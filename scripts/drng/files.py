@@ -182,7 +182,10 @@ class Place:
     def is_writable(self) -> bool:
         """Whether this user may replace what is here, or take it away; an OSError where nobody can."""
         flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        if is_mounted_on(f"{os.readlink(f'/proc/self/fd/{self.directory}')}/{self.name}"):
+        # rpm --root runs the scripts of packages where nothing is mounted on /proc.
+        if os.path.exists("/proc/self") and is_mounted_on(
+            f"{os.readlink(f'/proc/self/fd/{self.directory}')}/{self.name}"
+        ):
             raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
         try:
             os.close(os.open(self.name, flags, dir_fd=self.directory))
@@ -190,7 +193,7 @@ class Place:
             if error.errno in (errno.EPERM, errno.EROFS):
                 raise
         is_ours = os.access(".", os.W_OK | os.X_OK, dir_fd=self.directory, effective_ids=True)
-        if not is_ours and os.statvfs(f"/proc/self/fd/{self.directory}").f_flag & os.ST_RDONLY:
+        if not is_ours and os.statvfs(self.directory).f_flag & os.ST_RDONLY:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         if not is_ours and os.geteuid() == 0:
             raise OSError(errno.EPERM, os.strerror(errno.EPERM))

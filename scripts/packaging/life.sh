@@ -1,5 +1,5 @@
 #!/bin/sh
-# life.sh - what test-package.sh does in the chroot, where /drng.deb is the package.
+# life.sh - what test-package.sh does in the chroot, where /debs has the packages.
 
 set -eu
 # shellcheck source=scripts/packaging/living.sh
@@ -20,7 +20,7 @@ untouched()
 files >"$work/before"
 
 step "Installed: nothing is activated"
-dpkg -i /drng.deb
+install_all /debs
 untouched
 [ -z "$(find /etc/systemd -name 'drng*')" ] || fail "a drop-in or a timer has come by itself"
 
@@ -40,9 +40,9 @@ drng-enable on --service nginx
 cp $conf "$work/enabled.cnf"
 start_nginx
 fetch_page
-dpkg -i /drng.deb >"$work/upgrade"
+install_all /debs >"$work/upgrade"
 cat "$work/upgrade"
-grep -q "^  $pid nginx$" "$work/upgrade" || fail "the upgrade does not name the server that runs on the earlier module"
+grep -q "process $pid (nginx) of root" "$work/upgrade" || fail "the upgrade does not name the server that runs on the earlier module"
 [ "$(drng-status --needs-restart 2>&1 | grep -c nginx)" = 3 ] || fail "not all processes of nginx need a restart"
 stop_nginx
 cmp $conf "$work/enabled.cnf" || fail "the upgrade has changed openssl.cnf"
@@ -60,7 +60,7 @@ mkdir -p /etc/systemd/system/timers.target.wants
 ln -s /lib/systemd/system/drng-status-collector.timer /etc/systemd/system/timers.target.wants/
 
 step "Removed while it is on: all is as before"
-dpkg -r drng
+remove_all -r
 untouched
 [ -z "$(find /etc/systemd -name 'drng*')" ] || fail "the service's drop-in is left"
 [ -z "$(find / -xdev -name drng.so)" ] || fail "the module is left"
@@ -69,27 +69,27 @@ rm -rf /var/lib/prometheus
 rmdir -p --ignore-fail-on-non-empty /etc/systemd/system/timers.target.wants
 
 step "Purged: nothing is left"
-dpkg -P drng
+remove_all -P
 files >"$work/after"
 diff "$work/before" "$work/after" || fail "these files were not there before, or are no longer there"
 
 step "Purged while it is on, and openssl.cnf has changed: the change is kept, nothing is left"
-dpkg -i /drng.deb
+install_all /debs
 drng-enable on --system
 echo "# mine" >>$conf
 echo "# mine" >>"$work/openssl.cnf"
-dpkg -P drng
+remove_all -P
 untouched
 files >"$work/after"
 diff "$work/before" "$work/after" || fail "these files were not there before, or are no longer there"
 
 step "Not removed while openssl.cnf names it by lines of somebody's own"
-dpkg -i /drng.deb
+install_all /debs
 echo ".include /etc/ssl/drng/drng.cnf" >>$conf
-! dpkg -r drng || fail "removed: openssl.cnf does not work without it"
+! remove_all -r || fail "removed: openssl.cnf does not work without it"
 served_by drng
 cat "$work/openssl.cnf" >$conf
-dpkg -r drng
+remove_all -r
 untouched
 
 step "The package lives and goes as it should"

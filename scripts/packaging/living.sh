@@ -15,10 +15,22 @@ fail()
     exit 1
 }
 
+# install_all FOLDER - its packages, as README says it: apt-get finds their order, and takes away nothing for them.
+install_all()
+{
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends --reinstall --no-remove \
+        -o DPkg::Options::=--force-confold "$1"/*.deb
+}
+
+remove_all()
+{
+    dpkg "$1" drng drng-tools openssl-provider-drng libdrng-dev libdrng0
+}
+
 # Every file but what dpkg and the programs of this test keep for themselves.
 files()
 {
-    find / -xdev \( -path /proc -o -path /var/lib/dpkg -o -path /var/lib/nginx -o -path /var/log -o -path /var/cache \
+    find / -xdev \( -path /proc -o -path /var/lib/dpkg -o -path /var/lib/apt -o -path /var/lib/nginx -o -path /var/log -o -path /var/cache \
         -o -path /tmp \) -prune -o -print | sort
 }
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# package.sh - builds drng_*.deb, drng-*.rpm and drng-*.tar.gz into build/packages, or into the folder given, and looks
-# at the .deb with lintian and at the .rpm with rpmlint, where these are installed. Arguments after the folder go to
-# cpack: -G DEB makes the .deb alone. Beside it come the .deb's of the library, libdrng0 and libdrng-dev.
+# package.sh - builds the .debs that debian/ describes, drng-*.rpm and drng-*.tar.gz into build/packages, or into the
+# folder given, and looks at the .debs with lintian and at the .rpm with rpmlint, where these are installed. All of them
+# hold the same drng.so: it is compiled once.
 #
-#     package.sh [--arch ARCH] [FOLDER [ARGUMENT...]]
+#     package.sh [--arch ARCH] [FOLDER [deb]]
 #
-# FOLDER is relative to the folder of the caller. Packages of the same architecture that are in it make way.
+# FOLDER is relative to the folder of the caller. Packages of the same architecture that are in it make way. deb: the .debs
+# alone.
 #
 # DRNG_LINT=no in the environment: nothing looks at them, where the same ones have been looked at.
 #
@@ -18,18 +19,29 @@ caller=$(pwd)
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
-# shellcheck source=scripts/ci/builds.sh
-. scripts/ci/builds.sh
+# shellcheck source=scripts/packaging/sources.sh
+. scripts/packaging/sources.sh
 umask 022
 # Whoever builds, and wherever: the order of names and the words of dates are these.
 LC_ALL=C.UTF-8 TZ=UTC
 export LC_ALL TZ
 
-need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev systemtap-sdt-dev binutils dpkg-dev file python3 rpm
+usage()
+{
+    echo "usage: package.sh [--arch ARCH] [FOLDER [deb]]" >&2
+    exit 64
+}
+
+need_packages build-essential debhelper cmake ninja-build pkg-config libssl-dev systemtap-sdt-dev file python3 rpm
+
+# The glibc of the oldest release that the packages are for, RHEL 9: what they are compiled on may be younger.
+glibc=2.34
 
 # A folder of its own: what else was built here, and when, makes no difference.
-build=build/package
+root=$PWD
+build=$root/build/package
 debian=$(dpkg --print-architecture)
+arch=
 if [ "${1:-}" = --arch ]; then
     case ${2:-} in
     aarch64) debian=arm64 ;;
@@ -41,87 +53,75 @@ if [ "${1:-}" = --arch ]; then
         ;;
     esac
     arch=$2
-    build=build/cross/$arch/release
+    build=$root/build/cross/$arch/package
     shift 2
 fi
 case ${1:-} in
--*)
-    echo "usage: package.sh [--arch ARCH] [FOLDER [ARGUMENT...]]" >&2
-    exit 64
-    ;;
-esac
-case ${1:-} in
+-*) usage ;;
 '') packages=build/packages ;;
 /*) packages=$1 ;;
 *) packages=$caller/$1 ;;
 esac
-[ $# = 0 ] || shift
+only=${2:-}
+case $only in
+'' | deb) ;;
+*) usage ;;
+esac
 
 # Of two at a time, the second one waits.
-mkdir -p "$build"
+mkdir -p "$build" "$packages"
+packages=$(cd "$packages" && pwd)
 exec 9>"$build/lock"
 flock 9
-if [ "$build" = build/package ]; then
-    build_preset package
-else
-    scripts/ci/cross.sh "$arch"
-    configure_and_build "$build" -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$arch.cmake" \
-        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_PROBES=ON
-fi
-
-# When the sources were last changed: by the commit or, where they are no checkout, by the version's date.
-source_date()
-{
-    # The checkout may belong to another user, whose hooks and settings are not run for `log`.
-    if [ "$(git -c safe.directory="$PWD" rev-parse --show-toplevel 2>/dev/null)" = "$(pwd -P)" ]; then
-        git -c safe.directory="$PWD" log -1 --format=%ct
-    else
-        date --utc --date "$(sed -n '/^## .* - /{s///p;q}' CHANGELOG.md)" +%s
-    fi
-}
+[ -z "$arch" ] || scripts/ci/cross.sh "$arch"
 
 # The same sources give the same packages: what is in them is as old as the sources.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(source_date)}
 export SOURCE_DATE_EPOCH
 
-# dpkg-shlibdeps knows the libraries of this machine only: the newest version of glibc's symbols says which libc6.
-libc6_for()
-{
-    echo "libc6 (>= $(objdump -T "$1" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -V | tail -n 1))"
-}
+rm -rf "$build/sources" "$build"/*.deb
+copy_sources "$build/sources"
 
-mkdir -p "$packages"
-packages=$(cd "$packages" && pwd)
-if [ "$build" = build/package ]; then
-    rm -f "$packages"/drng[-_]*."$(uname -m)".rpm "$packages"/drng[-_]*.tar.gz
-else
-    set -- -G DEB -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF \
-        -D "CPACK_DEBIAN_PACKAGE_DEPENDS=$(libc6_for "$build/drng.so"), openssl, python3" "$@"
-fi
-rm -f "$packages"/drng_*_"$debian".deb "$packages"/libdrng*_"$debian".deb
-cpack --config "$build"/CPackConfig.cmake -B "$packages" "$@" >"$packages/cpack.log" 2>&1 || {
-    cat "$packages/cpack.log" >&2
-    exit 1
-}
-# The library's; its libdrng-dev depends on libdrng0, and on nothing of libc's.
-if [ "$build" != build/package ]; then
-    set -- -D CPACK_DEBIAN_PACKAGE_ARCHITECTURE="$debian" -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF
-fi
-for name in libdrng0 libdrng-dev; do
-    depends=
-    [ "$build" = build/package ] || [ $name = libdrng-dev ] || depends=$(libc6_for "$build/libdrng.so")
-    cpack --config "$build/packaging/$name.cmake" -B "$packages" "$@" -G DEB \
-        ${depends:+-D "CPACK_DEBIAN_PACKAGE_DEPENDS=$depends"} >>"$packages/cpack.log" 2>&1 || {
-        cat "$packages/cpack.log" >&2
+built()
+{
+    "$@" >"$build/log" 2>&1 || {
+        tail -n 60 "$build/log" >&2
+        printf '%s\n' "package.sh: $1 fails: all that it has said is in $build/log" >&2
         exit 1
     }
-done
-rm -rf "$packages/_CPack_Packages"
-ls "$packages"/drng[-_]* "$packages"/libdrng*
+}
+
+# No tests, which scripts/test.sh runs, and no packages of debugging symbols, which are for an archive of their own.
+DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)"
+export DEB_BUILD_OPTIONS
+cd "$build/sources"
+if [ -z "$arch" ]; then
+    built dpkg-buildpackage --build=binary --no-sign --no-pre-clean
+else
+    # The libraries of the other architecture are in a sysroot, of which dpkg does not know: what they are called is said
+    # here, and no package is asked for.
+    sysroot=${build%/package}/sysroot
+    triplet=$(dpkg-architecture -a "$debian" -qDEB_HOST_MULTIARCH)
+    echo "libc 6 libc6 (>= $glibc)" >debian/shlibs.local
+    DRNG_CMAKE="--toolchain $root/tests/cross/$arch.cmake -DPKG_CONFIG_EXECUTABLE=/usr/bin/pkg-config" \
+        DRNG_SHLIBS="-l$sysroot/lib/$triplet" built dpkg-buildpackage --build=any --host-arch "$debian" --no-sign \
+        --no-pre-clean --no-check-builddeps
+fi
+cd "$root"
+rm -f "$packages"/*drng*_"$debian".deb "$packages"/drng*_all.deb
+mv "$build"/*.deb "$packages"
+
+if [ -z "$only$arch" ]; then
+    rm -f "$packages"/drng[-_]*."$(uname -m)".rpm "$packages"/drng[-_]*.tar.gz
+    built cpack --config "$build"/sources/obj-*/CPackConfig.cmake -B "$packages"
+    rm -rf "$packages/_CPack_Packages"
+fi
+ls "$packages"/*drng*.*
 
 [ "${DRNG_LINT:-yes}" = yes ] || exit 0
-if command -v lintian >/dev/null && [ -n "$(find "$packages" -name "drng_*_$debian.deb")" ]; then
-    (cd "$packages" && lintian --fail-on error,warning drng_*_"$debian".deb libdrng*_"$debian".deb)
+if command -v lintian >/dev/null; then
+    find "$packages" -name "*drng*_$debian.deb" -o -name 'drng*_all.deb' | sort |
+        xargs lintian --allow-root --fail-on error,warning
 fi
 if command -v rpmlint >/dev/null && [ -n "$(find "$packages" -name "drng-*.$(uname -m).rpm")" ]; then
     rpmlint --config scripts/packaging/rpmlint.toml --strict "$packages"/drng-*."$(uname -m)".rpm >"$packages/rpmlint.log" 2>&1 || {

@@ -1,6 +1,6 @@
-# packages.cmake - what cpack makes: .deb, .rpm and .tar.gz. scripts/packaging/package.sh calls it.
+# packages.cmake - what cpack makes: .rpm and .tar.gz. scripts/packaging/package.sh calls it; the .debs are debian/'s.
 
-set(CPACK_GENERATOR DEB RPM TGZ)
+set(CPACK_GENERATOR RPM TGZ)
 set(CPACK_PACKAGE_NAME drng)
 set(CPACK_PACKAGE_VENDOR drng)
 set(DRNG_CONTACT "drng maintainers <maintainers@drng.invalid>" CACHE STRING
@@ -16,6 +16,8 @@ activates nothing: drng-enable does, for the system or for one service.")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 
 # Files go to /usr and /etc, the profiles and the module to paths that are absolute.
+# The library has components of its own, which are in the .debs alone.
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};${PROJECT_NAME};Unspecified;/")
 set(CPACK_SET_DESTDIR ON)
 set(CPACK_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
@@ -26,7 +28,7 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
 set(CPACK_INCLUDE_TOPLEVEL_DIRECTORY OFF)
 
 set(PACKAGING "${CMAKE_CURRENT_LIST_DIR}")
-set(CPACK_PRE_BUILD_SCRIPTS "${PACKAGING}/debian.cmake" "${PACKAGING}/rpm.cmake" "${PACKAGING}/sealed.cmake")
+set(CPACK_PRE_BUILD_SCRIPTS "${PACKAGING}/rpm.cmake" "${PACKAGING}/sealed.cmake")
 set(CPACK_POST_BUILD_SCRIPTS "${PACKAGING}/archive.cmake")
 # For these scripts.
 set(CPACK_DRNG_PACKAGING "${PACKAGING}")
@@ -41,22 +43,6 @@ set(CPACK_DRNG_MODULES_DIR "${DRNG_MODULES_DIR}")
 
 list(TRANSFORM DRNG_PROFILES PREPEND "${DRNG_CONF_DIR}/")
 
-# ---- .deb ----
-
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
-set(CPACK_DEBIAN_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "openssl, python3")
-set(conffiles ${DRNG_PROFILES} /etc/apparmor.d/abstractions/drng)
-list(JOIN conffiles "\n" conffiles)
-file(WRITE "${PROJECT_BINARY_DIR}/packaging/conffiles" "${conffiles}\n")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
-    "${PROJECT_BINARY_DIR}/packaging/conffiles" "${PACKAGING}/postinst" "${PACKAGING}/prerm" "${PACKAGING}/postrm")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# rpm runs the same script, and has none of Debian's helpers.
-set(CPACK_DRNG_LINTIAN "drng: maintainer-script-calls-systemctl *\n")
-
 # ---- .rpm ----
 
 # Of Fedora and RHEL; what Debian's own libcrypto looks in is no use to theirs.
@@ -69,9 +55,14 @@ set(CPACK_RPM_PACKAGE_REQUIRES "openssl, python3")
 set(CPACK_RPM_PACKAGE_REQUIRES_POST "python3, sed")
 set(CPACK_RPM_PACKAGE_REQUIRES_PREUN "coreutils, grep, openssl, python3, sed")
 set(CPACK_RPM_PACKAGE_REQUIRES_POSTUN coreutils)
-set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE "${PACKAGING}/postinst")
-set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE "${PACKAGING}/prerm")
-set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE "${PACKAGING}/postrm")
+# Those of Debian's packages: what they do when they go is done in their order.
+set(DEBIAN "${PROJECT_SOURCE_DIR}/debian")
+file(READ "${DEBIAN}/drng-tools.prerm" tools)
+file(READ "${DEBIAN}/openssl-provider-drng.prerm" provider)
+file(WRITE "${PROJECT_BINARY_DIR}/packaging/prerm" "${tools}${provider}")
+set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE "${DEBIAN}/drng-tools.postinst")
+set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE "${PROJECT_BINARY_DIR}/packaging/prerm")
+set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE "${DEBIAN}/drng-tools.postrm")
 # The date and the machine of the build are no part of what is built. drng.so is stripped and has no build-id links.
 set(CPACK_RPM_SPEC_MORE_DEFINE "%global packager ${DRNG_CONTACT}
 %global _buildhost drng.invalid
@@ -92,5 +83,4 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
     /usr/share/man/man5 /usr/share/man/man7 /usr/share/man/man8 /usr/share/doc /usr/lib/systemd /usr/lib/systemd/system
     /usr/share/bash-completion /usr/share/bash-completion/completions)
 
-include(scripts/packaging/library.cmake)
 include(CPack)

@@ -53,8 +53,9 @@ def file_entry(tree: Path, path: Path) -> Entry:
 
 
 def files(tree: Path, itself: Path) -> list[Entry]:
-    """By name, whatever order the folder has."""
-    paths = sorted(path for path in tree.rglob("*") if path.is_file() and not path.is_symlink() and path != itself)
+    """By name, whatever order the folder has. DEBIAN has what is for dpkg, and is not installed."""
+    held = (path for path in tree.rglob("*") if path.is_file() and not path.is_symlink() and path != itself)
+    paths = sorted(path for path in held if path.relative_to(tree).parts[0] != "DEBIAN")
     return [file_entry(tree, path) for path in paths]
 
 

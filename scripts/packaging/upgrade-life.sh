@@ -1,5 +1,6 @@
 #!/bin/sh
-# upgrade-life.sh - what test-upgrade.sh does in the chroot, where /old.deb is drng 0.1.0 and /new.deb the one after it.
+# upgrade-life.sh - what test-upgrade.sh does in the chroot, where /old.deb is drng 0.2.0, one package, and /new has those
+# of today.
 
 set -eu
 # shellcheck source=scripts/packaging/living.sh
@@ -54,14 +55,14 @@ says()
 
 files >"$work/before"
 
-step "0.1.0 serves nginx, and every program"
+step "0.2.0 serves nginx, and every program"
 dpkg -i /old.deb
 drng-enable on --system
 drng-enable on --service nginx
 served_by drng
 OPENSSL_CONF=$(sed -n 's/.*OPENSSL_CONF=//p' /etc/systemd/system/nginx.service.d/drng.conf | tail -n 1 | tr -d '"')
 export OPENSSL_CONF
-[ -f "$OPENSSL_CONF" ] || fail "0.1.0's drop-in names $OPENSSL_CONF"
+[ -f "$OPENSSL_CONF" ] || fail "0.2.0's drop-in names $OPENSSL_CONF"
 start_nginx
 fetch_page
 [ "$(mapping 'ossl-modules/drng\.so$')" = 3 ] || fail "nginx is not on drng"
@@ -73,16 +74,16 @@ wait_for_visits 20
 step "Upgraded while nginx serves: no connection fails, and the running processes keep the module that they have"
 cp $conf "$work/enabled.cnf"
 cp "$OPENSSL_CONF" "$work/service.cnf"
-dpkg -i /new.deb
+install_all /new
 wait_for_visits 20
 [ "$(mapping 'ossl-modules/drng\.so.*(deleted)$')" = 3 ] || fail "nginx no longer has its module"
 [ "$(mapping 'ossl-modules/drng\.so$')" = 0 ] || fail "two modules in one process"
 cmp $conf "$work/enabled.cnf" || fail "the upgrade has changed openssl.cnf"
 cmp "$OPENSSL_CONF" "$work/service.cnf" || fail "the upgrade has changed the service's file"
-says "it runs an older drng, whose counters this drng-status does not read: restart it"
+says "its counters have layout 5, of another version of drng"
 served_by drng
 drng-enable status --system
-drng-enable status --service nginx || fail "what 0.1.0 has switched on is not known as on"
+drng-enable status --service nginx || fail "what 0.2.0 has switched on is not known as on"
 
 step "Reloaded: new workers, with the master's module"
 workers=$(cat "/proc/$pid/task/$pid/children")
@@ -108,9 +109,9 @@ wait $visitor
 printf '%s\n' "$(visits) pages, and none has failed"
 stop_nginx
 
-step "What was switched on by 0.1.0 is switched off, and nothing is left"
+step "What was switched on by 0.2.0 is switched off, and nothing is left"
 unset OPENSSL_CONF
-dpkg -P drng
+remove_all -P
 cmp $conf "$work/openssl.cnf" || fail "openssl.cnf is not byte for byte what it was"
 served_by default
 files >"$work/after"
@@ -120,9 +121,17 @@ step "With a profile that an operator has changed, the change is kept, and drng 
 dpkg -i /old.deb
 drng-enable on --system
 sed -i 's/^# os_mixing = yes$/os_mixing = yes/' /etc/ssl/drng/drng.cnf
-dpkg --force-confold -i /new.deb
-grep -q '^os_mixing = yes' /etc/ssl/drng/drng.cnf || fail "the change is lost"
-served_by drng
+install_all /new
+changed()
+{
+    grep -q '^os_mixing = yes' /etc/ssl/drng/drng.cnf || fail "the change is lost"
+    served_by drng
+}
+changed
 dpkg -P drng
+changed
+remove_all -P
+files >"$work/after"
+diff "$work/before" "$work/after" || fail "these files were not there before, or are no longer there"
 
 step "The upgrade goes as it should"

@@ -225,15 +225,15 @@ def shell_scripts() -> list[str]:
 def test_shell_scripts_are_clean() -> None:
     """What is sourced is followed: `.shellcheckrc`."""
     scripts = shell_scripts()
-    assert {".ci/run", "scripts/test.sh", "scripts/ci/packages.sh", "scripts/packaging/postrm"} <= set(scripts)
+    assert {".ci/run", "scripts/test.sh", "scripts/ci/packages.sh", "debian/drng-tools.postrm"} <= set(scripts)
     assert "scripts/evidence/collect-raw" in scripts
     output(need("shellcheck"), *scripts, cwd=ROOT)
 
 
 def test_no_script_that_runs_on_others_machines_echoes_what_it_has_not_written() -> None:
     """dash's echo takes \\033 for an escape: a process named so would write to root's terminal."""
-    scripts = [name for name in shell_scripts() if re.match(r"conf/|scripts/(packaging/|demo)", name)]
-    assert "scripts/packaging/postinst" in scripts and "scripts/demo.sh" in scripts
+    scripts = [name for name in shell_scripts() if re.match(r"conf/|debian/|scripts/(packaging/|demo)", name)]
+    assert "debian/drng-tools.postinst" in scripts and "scripts/demo.sh" in scripts
     lines = [(name, line) for name in scripts for line in (ROOT / name).read_text().splitlines()]
     found = [f"{name}: {line.strip()}" for name, line in lines if re.search(r"\becho\b[^|;&>]*[$`]", line)]
     assert not found, "write printf '%s\\n' \"...\" in its place"

@@ -265,7 +265,7 @@ def test_root_of_a_user_namespace_reads_what_its_users_own_and_no_more(
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
 def test_the_images(packages: Path, suite: str) -> None:
     """conf/containers, and the host's files mounted, without capabilities and under podman's filter."""
-    deb = next(packages.glob("drng_*.deb"))
+    deb = next(packages.glob("openssl-provider-drng_*.deb"))
     said = in_chroot("scripts/ci/test-containers.sh", deb, suite, chroot=CHROOTS / suite)
     for proof in (
         "layer: seen from outside",

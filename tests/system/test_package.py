@@ -1,4 +1,4 @@
-"""The packages: what is in them, and the life of the .deb on an image of a system; test-package.sh has more."""
+"""The packages: what is in them, and the life of the .debs on an image of a system; test-package.sh has more."""
 
 from __future__ import annotations
 
@@ -32,17 +32,23 @@ EXAMPLES = sorted(
 )
 
 
-@pytest.fixture(scope="module")
-def deb(packages: Path) -> Path:
-    return next(packages.glob("drng_*.deb"))
+# The provider, and its commands, which go first.
+NAMES = ("openssl-provider-drng", "drng-tools")
+LIBRARY = ("libdrng0", "libdrng-dev")
 
 
 @pytest.fixture(scope="module")
-def unpacked(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The .deb as a tree, its control files in DEBIAN."""
-    tree = tmp_path_factory.mktemp("unpacked") / "tree"
-    output("dpkg-deb", "-R", deb, tree)
-    return tree
+def debs(packages: Path) -> list[Path]:
+    return [next(packages.glob(f"{name}_*.deb")) for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def unpacked(debs: list[Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Each .deb as a tree, its control files in DEBIAN."""
+    trees = {name: tmp_path_factory.mktemp("unpacked") / "tree" for name in NAMES}
+    for deb, tree in zip(debs, trees.values(), strict=True):
+        output("dpkg-deb", "-R", deb, tree)
+    return trees
 
 
 def files(tree: Path) -> dict[str, Path]:
@@ -68,8 +74,7 @@ def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "ve
     ]
     docs = ROOT / "docs"
     articles = [str(p.relative_to(ROOT)) for p in (*docs.glob("*.md"), *(docs / "pictures").iterdir())]
-    own = ("README.md", "SECURITY.md", "drng.spdx.json", *articles, *documentation)
-    read = [f"/usr/share/doc/drng/{name}" for name in own]
+    read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", "SECURITY.md", *articles, *documentation)]
     completions = [f"/usr/share/bash-completion/completions/{name}" for name in COMMANDS]
     completions += [f"/usr/share/fish/vendor_completions.d/{name}.fish" for name in COMMANDS]
     completions.append(f"/usr/share/zsh/{zsh}/_drng")
@@ -84,52 +89,94 @@ def test_packages_of_other_architectures_stay(tmp_path: Path) -> None:
     native = output("dpkg", "--print-architecture").strip()
     other = "arm64" if native == "amd64" else "amd64"
     (tmp_path / "out").mkdir()
-    for name in ("drng", "libdrng0", "libdrng-dev"):
+    for name in (NAMES[0], *LIBRARY):
         for architecture in (native, other):
             (tmp_path / "out" / f"{name}_0.0.1-1_{architecture}.deb").touch()
     script = str(ROOT / "scripts/packaging/package.sh")
     env = {**os.environ, "DRNG_LINT": "no"}
-    subprocess.run([script, "out", "-G", "DEB"], cwd=tmp_path, env=env, check=True, capture_output=True)
+    subprocess.run([script, "out", "deb"], cwd=tmp_path, env=env, check=True, capture_output=True)
     found = {path.name for path in (tmp_path / "out").glob("*_0.0.1-1_*.deb")}
-    assert found == {f"{name}_0.0.1-1_{other}.deb" for name in ("drng", "libdrng0", "libdrng-dev")}
-    assert len(list((tmp_path / "out").glob(f"drng_*_{native}.deb"))) == 1
+    assert found == {f"{name}_0.0.1-1_{other}.deb" for name in (NAMES[0], *LIBRARY)}
+    made = {path.name.partition("_")[0] for path in (tmp_path / "out").glob("*.deb")}
+    assert made == {*NAMES, *LIBRARY, "drng"}
 
 
-def test_the_deb_holds_everything(unpacked: Path) -> None:
-    documentation = ("changelog.gz", "changelog.Debian.gz", "copyright")
-    own = {"/usr/share/lintian/overrides/drng", ABSTRACTION}
-    assert set(files(unpacked)) - own == expected(".gz", *documentation)
-    assert own <= set(files(unpacked))
-    control = {"conffiles", "control", "md5sums", "postinst", "postrm", "prerm"}
-    assert {p.name for p in (unpacked / "DEBIAN").iterdir()} == control
+def own_documentation(name: str, architecture: str = "") -> set[str]:
+    """What Debian's policy asks of each, and its SBOM: several architectures may be installed at once."""
+    sbom = f"{name}.{architecture}.spdx.json" if architecture else f"{name}.spdx.json"
+    return {f"/usr/share/doc/{name}/{file}" for file in ("changelog.gz", "changelog.Debian.gz", "copyright", sbom)}
 
 
-def test_the_configurations_and_nothing_else_are_conffiles(unpacked: Path) -> None:
-    assert sorted((unpacked / "DEBIAN/conffiles").read_text().split()) == CONFFILES
-    assert sorted(name for name in files(unpacked) if name.startswith("/etc/")) == CONFFILES
+def test_the_debs_hold_everything(unpacked: dict[str, Path]) -> None:
+    native = output("dpkg", "--print-architecture").strip()
+    provider, tools = (set(files(unpacked[name])) for name in NAMES)
+    assert not provider & tools
+    assert own_documentation(NAMES[0], native) <= provider
+    own = {*own_documentation(NAMES[0], native), *own_documentation(NAMES[1]), ABSTRACTION}
+    assert (provider | tools) - own - {"/usr/share/lintian/overrides/drng-tools"} == expected(".gz")
+    pages = {f"/usr/share/man/man{page[-1]}/{page}.gz" for page in PAGES if page[-1] in "57"}
+    module = f"{libcryptos_modules()}/drng.so"
+    assert provider == {*CONFFILES, module, *pages, *own_documentation(NAMES[0], native)}
+    control = {name: {p.name for p in (unpacked[name] / "DEBIAN").iterdir()} for name in NAMES}
+    assert control == {
+        "openssl-provider-drng": {"conffiles", "control", "md5sums", "prerm"},
+        "drng-tools": {"control", "md5sums", "postinst", "postrm", "prerm"},
+    }
 
 
-def test_it_depends_on_what_it_needs(deb: Path) -> None:
+def test_the_configurations_and_nothing_else_are_conffiles(unpacked: dict[str, Path]) -> None:
+    provider, tools = (unpacked[name] for name in NAMES)
+    assert sorted((provider / "DEBIAN/conffiles").read_text().split()) == CONFFILES
+    assert sorted(name for name in files(provider) if name.startswith("/etc/")) == CONFFILES
+    assert not (tools / "etc").exists()
+
+
+def test_they_depend_on_what_they_need(debs: list[Path]) -> None:
     """The commands need openssl and python3; drng.so takes libcrypto from the program that loads it."""
-    depends = output("dpkg-deb", "-f", deb, "Depends").strip().split(", ")
-    assert {package.split(" ")[0] for package in depends} == {"libc6", "openssl", "python3"}
-    assert any(package.startswith("libc6 (>= ") for package in depends)
+    provider, tools = (output("dpkg-deb", "-f", deb, "Depends").strip().split(", ") for deb in debs)
+    assert [package.split(" (>= ")[0] for package in provider] == ["libc6"]
+    assert {package.split(" (>= ")[0] for package in tools} == {"openssl", "openssl-provider-drng", "python3"}
 
 
-def test_its_sums_are_right(unpacked: Path) -> None:
-    sums = dict(reversed(line.split("  ")) for line in (unpacked / "DEBIAN/md5sums").read_text().splitlines())
-    found = {name[1:]: hashlib.md5(path.read_bytes()).hexdigest() for name, path in files(unpacked).items()}
-    assert found == sums
+def test_drng_is_what_the_one_package_of_before_becomes(packages: Path, debs: list[Path], tmp_path: Path) -> None:
+    """Were that removed and not upgraded, its prerm would switch everything off."""
+    (package,) = packages.glob("drng_*.deb")
+    output("dpkg-deb", "-R", package, tmp_path / "tree")
+    assert set(files(tmp_path / "tree")) == own_documentation("drng")
+    assert {p.name for p in (tmp_path / "tree/DEBIAN").iterdir()} == {"control", "md5sums"}
+    # The module is there at any time: the new one before the one package of before is unpacked.
+    assert output("dpkg-deb", "-f", package, "Pre-Depends").startswith("openssl-provider-drng (>= ")
+    assert output("dpkg-deb", "-f", package, "Depends").startswith("drng-tools (>= ")
+    for deb in debs:
+        for field in ("Breaks", "Replaces"):
+            assert output("dpkg-deb", "-f", deb, field) == "drng (<< 0.3.0~)\n"
 
 
-def test_everything_belongs_to_root_and_the_module_is_stripped(deb: Path, unpacked: Path) -> None:
-    lines = [line.split(maxsplit=5) for line in output("dpkg-deb", "-c", deb).splitlines()]
+def test_the_version_is_that_of_the_changelog(packages: Path) -> None:
+    (package,) = packages.glob("drng_*.deb")
+    heading = re.search(r"^## (?:Not released yet: (\S+)|(\S+) - )", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
+    assert heading
+    wanted = f"{heading[1]}~dev-1" if heading[1] else f"{heading[2]}-1"
+    assert output("dpkg-deb", "-f", package, "Version").strip() == wanted, "debian/changelog"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_their_sums_are_right(unpacked: dict[str, Path], name: str) -> None:
+    """dh leaves out those of configurations, which dpkg keeps by itself."""
+    tree = unpacked[name]
+    sums = dict(reversed(line.split("  ")) for line in (tree / "DEBIAN/md5sums").read_text().splitlines())
+    held = {file[1:]: path for file, path in files(tree).items() if not file.startswith("/etc/")}
+    assert {file: hashlib.md5(path.read_bytes()).hexdigest() for file, path in held.items()} == sums
+
+
+def test_everything_belongs_to_root_and_the_module_is_stripped(debs: list[Path], unpacked: dict[str, Path]) -> None:
+    lines = [line.split(maxsplit=5) for deb in debs for line in output("dpkg-deb", "-c", deb).splitlines()]
     assert {line[1] for line in lines} == {"root/root"}
     modes = {line[5]: line[0] for line in lines}
     assert {mode for name, mode in modes.items() if name.endswith("/")} == {"drwxr-xr-x"}
     executable = {Path(name).name for name, mode in modes.items() if mode == "-rwxr-xr-x"}
     assert executable == {"drng-conf", "drng-status", "drng-enable"}
-    module = next(path for name, path in files(unpacked).items() if name.endswith("/drng.so"))
+    module = next(path for name, path in files(unpacked[NAMES[0]]).items() if name.endswith("/drng.so"))
     assert probes(module) == PROBES
     assert ".symtab" not in output("readelf", "--wide", "--sections", module)
 
@@ -142,16 +189,20 @@ def library_package(packages: Path, name: str, into: Path) -> tuple[set[str], st
     return held, (into / "DEBIAN/control").read_text()
 
 
-def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path, deb: Path) -> None:
+def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path) -> None:
     lib = output("pkg-config", "--variable=libdir", "libcrypto").strip()
-    version = output("dpkg-deb", "-f", deb, "Version").strip()
+    version = output("dpkg-deb", "-f", next(packages.glob("drng_*.deb")), "Version").strip()
     upstream = version.partition("-")[0]
+    soname = re.search(r"^project\(drng VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), flags=re.M)
+    assert soname
     held, control = library_package(packages, "libdrng0", tmp_path / "run")
-    assert held == {f"{lib}/libdrng.so.0", f"{lib}/libdrng.so.{upstream}"}
+    assert held == {f"{lib}/libdrng.so.0", f"{lib}/libdrng.so.{soname[1]}"}
     assert f"\nVersion: {version}\n" in control
     assert "\nDepends: libc6 (>= " in control
     assert (tmp_path / "run/DEBIAN/shlibs").read_text() == f"libdrng 0 libdrng0 (>= {upstream})\n"
-    assert (tmp_path / "run/DEBIAN/triggers").read_text() == "activate-noawait ldconfig\n"
+    assert "activate-noawait ldconfig\n" in (tmp_path / "run/DEBIAN/triggers").read_text()
+    symbols = (ROOT / "debian/libdrng0.symbols").read_text()
+    assert (tmp_path / "run/DEBIAN/symbols").read_text() == symbols
     assert ".symtab" not in output("readelf", "--wide", "--sections", tmp_path / f"run{lib}/libdrng.so.0")
 
     held, control = library_package(packages, "libdrng-dev", tmp_path / "dev")
@@ -190,30 +241,52 @@ def test_a_program_is_built_from_the_library_s_packages(packages: Path, tmp_path
     assert "seeded by " in output(tmp_path / "fill")
 
 
-def test_the_changelog_is_of_this_version(deb: Path, unpacked: Path) -> None:
-    text = gzip.decompress((unpacked / "usr/share/doc/drng/changelog.Debian.gz").read_bytes()).decode()
-    assert text.startswith(f"drng ({output('dpkg-deb', '-f', deb, 'Version').strip()}) ")
-    upstream = gzip.decompress((unpacked / "usr/share/doc/drng/changelog.gz").read_bytes())
-    assert upstream == (ROOT / "CHANGELOG.md").read_bytes()
+def test_a_call_that_goes_ends_the_build(packages: Path, tmp_path: Path) -> None:
+    """The failing twin of the symbols file: programs that are linked to such a call would no longer start."""
+    library_package(packages, "libdrng0", tmp_path / "run")
+    (tmp_path / "debian").mkdir()
+    shutil.copy(ROOT / "debian/control", tmp_path / "debian")
+    command = [
+        "dpkg-gensymbols",
+        "-plibdrng0",
+        f"-P{tmp_path}/run",
+        "-v1",
+        f"-I{tmp_path}/symbols",
+        "-O/dev/null",
+    ]
+    text = (ROOT / "debian/libdrng0.symbols").read_text()
+    for more, status in (("", 0), (" drng_gone@DRNG_0.1 0.2.0\n", 1)):
+        (tmp_path / "symbols").write_text(text + more)
+        result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (result.returncode, "drng_gone" in result.stdout) == (status, bool(more)), result.stdout + result.stderr
 
 
-def test_lintian_finds_nothing(deb: Path) -> None:
+def test_the_changelog_is_of_this_version(debs: list[Path], unpacked: dict[str, Path]) -> None:
+    doc = unpacked[NAMES[0]] / "usr/share/doc" / NAMES[0]
+    text = gzip.decompress((doc / "changelog.Debian.gz").read_bytes()).decode()
+    assert text.startswith(f"drng ({output('dpkg-deb', '-f', debs[0], 'Version').strip()}) ")
+    assert gzip.decompress((doc / "changelog.gz").read_bytes()) == (ROOT / "CHANGELOG.md").read_bytes()
+
+
+def test_lintian_finds_nothing(packages: Path) -> None:
     if shutil.which("lintian") is None:
         pytest.skip("lintian is not installed")
-    assert output("lintian", "--fail-on", "error,warning", deb, *deb.parent.glob("libdrng*.deb")) == ""
+    assert output("lintian", "--allow-root", "--fail-on", "error,warning", *packages.glob("*.deb")) == ""
 
 
 def test_the_tar_gz_holds_the_same(packages: Path) -> None:
     with tarfile.open(next(packages.glob("drng-*.tar.gz"))) as archive:
         names = {f"/{member.name}" for member in archive if not member.isdir()}
         assert {member.uid for member in archive} == {0}
-    assert names == {ABSTRACTION, *expected("", "CHANGELOG.md", "LICENSE")}
+    assert names == {ABSTRACTION, *expected("", "CHANGELOG.md", "LICENSE", "drng.spdx.json")}
 
 
 def test_the_rpm_holds_the_same(packages: Path) -> None:
     rpm = next(packages.glob("drng-*.rpm"))
     listing = set(output("rpm", "-qlp", rpm).split())
-    wanted = expected(".gz", "CHANGELOG.md", "LICENSE", modules="/usr/lib64/ossl-modules", zsh="site-functions")
+    wanted = expected(
+        ".gz", "CHANGELOG.md", "LICENSE", "drng.spdx.json", modules="/usr/lib64/ossl-modules", zsh="site-functions"
+    )
     assert wanted <= listing
     folders = {str(p) for name in wanted for p in Path(name).parents}
     assert listing - wanted <= folders
@@ -221,8 +294,8 @@ def test_the_rpm_holds_the_same(packages: Path) -> None:
     assert not others & listing, "not its own"
     assert output("rpm", "-qp", "--configfiles", rpm).split() == PROFILES
     scripts = output("rpm", "-qp", "--scripts", rpm)
-    for name in ("prerm", "postrm"):
-        assert (ROOT / "scripts/packaging" / name).read_text() in scripts
+    for name in ("drng-tools.prerm", "openssl-provider-drng.prerm", "drng-tools.postrm"):
+        assert (ROOT / "debian" / name).read_text() in scripts
     requires = output("rpm", "-qp", "--requires", rpm)
     for needed in ("libc.so.6", "openssl\n", "python3\n"):
         assert needed in requires
@@ -230,7 +303,7 @@ def test_the_rpm_holds_the_same(packages: Path) -> None:
     assert "libssl" not in requires
 
 
-# ---- The life of the .deb, on an image; dpkg runs its scripts here, and tells them where the image is ----
+# ---- The life of the .debs, on an image; dpkg runs its scripts here, and tells them where the image is ----
 
 
 @dataclass
@@ -238,7 +311,7 @@ class System(Image):
     """A system under a directory, with dpkg's database."""
 
     def dpkg(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        force = ("--force-not-root", "--force-depends", "--force-script-chrootless")
+        force = ("--force-not-root", "--force-script-chrootless")
         command = ["dpkg", f"--root={self.root}", *force, f"--log={self.root.parent}/dpkg.log", *map(str, arguments)]
         # sbin, where dpkg looks for what it needs.
         env = {**os.environ, "PATH": f"/usr/sbin:/sbin:{os.environ['PATH']}"}
@@ -261,7 +334,10 @@ def system(tmp_path: Path) -> Iterator[System]:
     root = tmp_path / "root"
     for folder in ("var/lib/dpkg/updates", "var/lib/dpkg/info", "etc/ssl", "usr/lib/ssl", "usr/lib/systemd/system"):
         (root / folder).mkdir(parents=True)
-    (root / "var/lib/dpkg/status").touch()
+    entry = f"Architecture: {output('dpkg', '--print-architecture')}Version: 99\nMaintainer: x\nDescription: x\n\n"
+    installed = "Status: install ok installed"
+    there = "".join(f"Package: {name}\n{installed}\n{entry}" for name in ("libc6", "openssl", "python3"))
+    (root / "var/lib/dpkg/status").write_text(there)
     shutil.copy(STOCK, root / "etc/ssl/openssl.cnf")
     (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")
     (root / "usr/lib/systemd/system/nginx.service").write_text("[Service]\nExecStart=/usr/sbin/nginx\n")
@@ -285,78 +361,82 @@ def changed(unpacked: Path, deb: Path, *edits: tuple[str, str, str]) -> Path:
     return deb
 
 
-def test_installing_activates_nothing(system: System, deb: Path) -> None:
+def test_installing_activates_nothing(system: System, debs: list[Path]) -> None:
     before = system.everything()
-    system.does("-i", deb)
+    system.does("-i", *debs)
     after = system.everything()
     assert {name: after[name] for name in before} == before
     assert not list((system.root / "etc").rglob("*.service.d"))
     assert not system.served(system.conf)
 
 
-def test_an_upgrade_leaves_it_on(system: System, deb: Path, unpacked: Path, tmp_path: Path) -> None:
-    system.does("-i", deb)
+def test_an_upgrade_leaves_it_on(system: System, debs: list[Path], unpacked: dict[str, Path], tmp_path: Path) -> None:
+    system.does("-i", *debs)
     system.ok("on", "--system")
     system.ok("on", "--service", "nginx")
     before = system.files()
-    system.does("-i", deb)
+    system.does("-i", *debs)
     assert system.files() == before
-    system.does("-i", changed(unpacked, tmp_path / "newer.deb", ("control", "Version: ", "Version: 9")))
+    newer = ("control", "\nVersion: ", "\nVersion: 9")
+    system.does("-i", *(changed(tree, tmp_path / f"{name}.deb", newer) for name, tree in unpacked.items()))
     assert system.files() == before
     assert system.served(system.conf)
 
 
-def test_an_upgrade_keeps_what_the_operator_has_set(system: System, deb: Path) -> None:
-    system.does("-i", deb)
+def test_an_upgrade_keeps_what_the_operator_has_set(system: System, debs: list[Path]) -> None:
+    system.does("-i", *debs)
     profile = system.root / "etc/ssl/drng/drng.cnf"
     text = profile.read_text().replace("[drng_sect]\n", "[drng_sect]\nfallback = no\n")
     profile.write_text(text)
-    system.does("--force-confold", "-i", deb)
+    system.does("--force-confold", "-i", *debs)
     assert profile.read_text() == text
 
 
 @pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
-def test_removal_and_purge_leave_openssl_as_it_was(system: System, deb: Path, on: bool) -> None:
+def test_removal_and_purge_leave_openssl_as_it_was(system: System, debs: list[Path], on: bool) -> None:
     before = system.everything()
-    system.does("-i", deb)
+    system.does("-i", *debs)
     if on:
         system.ok("on", "--system")
         system.ok("on", "--service", "nginx")
         assert system.served(system.conf)
-    system.does("-r", "drng")
+    system.does("-r", *reversed(NAMES))
     assert system.everything() == {**before, **{name: (system.root / name[1:]).read_bytes() for name in CONFFILES}}
-    system.does("-P", "drng")
+    system.does("-P", *reversed(NAMES))
     assert system.everything() == before
     assert not (system.root / "etc/ssl/drng").exists()
 
 
-def test_what_cannot_be_switched_off_keeps_drng_and_everything_as_it_was(system: System, deb: Path) -> None:
+def test_what_cannot_be_switched_off_keeps_drng_and_everything_as_it_was(system: System, debs: list[Path]) -> None:
     """All services are asked before one is changed."""
     (system.root / "usr/lib/systemd/system/zz.service").write_text("[Service]\nExecStart=/usr/sbin/zz\n")
-    system.does("-i", deb)
+    system.does("-i", *debs)
     for service in ("nginx", "zz"):
         system.ok("on", "--service", service)
     own = system.root / "etc/ssl/drng/service/zz.cnf"
     text = own.read_text()
     own.write_text(text + "# mine\n[mine]\na = b\n")
     before = system.files()
-    failed = system.dpkg("-r", "drng")
+    failed = system.dpkg("-r", *reversed(NAMES))
     assert failed.returncode != 0
     assert "zz.cnf has lines that drng-enable did not write" in failed.stdout + failed.stderr
     assert system.files() == before
     own.write_text(text)
     # A service lets go of drng also where somebody has taken openssl.cnf away.
     system.conf.unlink()
-    system.does("-r", "drng")
+    system.does("-r", *reversed(NAMES))
     assert not system.drop_in.exists() and not own.exists()
 
 
-def test_without_prerm_openssl_would_not_work(system: System, unpacked: Path, tmp_path: Path) -> None:
+def test_without_prerm_openssl_would_not_work(system: System, unpacked: dict[str, Path], tmp_path: Path) -> None:
     """The failing twin of the test above."""
-    prerm = (unpacked / "DEBIAN/prerm").read_text()
-    system.does("-i", changed(unpacked, tmp_path / "careless.deb", ("prerm", prerm, "")))
+    careless = []
+    for name, tree in unpacked.items():
+        prerm = (tree / "DEBIAN/prerm").read_text()
+        careless.append(changed(tree, tmp_path / f"{name}.deb", ("prerm", prerm, "")))
+    system.does("-i", *careless)
     system.ok("on", "--system")
-    system.does("-r", "drng")
+    system.does("-r", *reversed(NAMES))
     (system.root / "usr/lib/ossl-modules").mkdir()
     assert b"drng-enable" in system.conf.read_bytes()
     result = subprocess.run(
@@ -365,21 +445,21 @@ def test_without_prerm_openssl_would_not_work(system: System, unpacked: Path, tm
     assert result.returncode != 0
 
 
-def test_purge_takes_the_backup_away(system: System, deb: Path) -> None:
-    system.does("-i", deb)
+def test_purge_takes_the_backup_away(system: System, debs: list[Path]) -> None:
+    system.does("-i", *debs)
     system.ok("on", "--system")
     with system.conf.open("a") as file:
         file.write("# mine\n")
-    system.does("-r", "drng")
+    system.does("-r", *reversed(NAMES))
     assert system.backup.exists()
-    system.does("-P", "drng")
+    system.does("-P", *reversed(NAMES))
     assert not system.backup.exists()
     assert system.conf.read_bytes() == STOCK.read_bytes() + b"# mine\n"
 
 
-def test_purge_leaves_what_is_somebody_s_own(system: System, deb: Path) -> None:
+def test_purge_leaves_what_is_somebody_s_own(system: System, debs: list[Path]) -> None:
     """Only what drng-enable wrote goes: a service's file, and one that a killed run left half written."""
-    system.does("-i", deb)
+    system.does("-i", *debs)
     folder = system.root / "etc/ssl/drng"
     (folder / "service").mkdir()
     own = {
@@ -393,15 +473,15 @@ def test_purge_leaves_what_is_somebody_s_own(system: System, deb: Path) -> None:
     (folder / "service/old.cnf").write_text("# made by drng-enable for old.service: left\n")
     for left in (folder, folder / "service", folder.parent):
         (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
-    system.does("-P", "drng")
+    system.does("-P", *reversed(NAMES))
     assert {path: path.read_text() for path in folder.rglob("*") if path.is_file()} == own
     assert not list(folder.parent.glob(".drng-enable-*"))
 
 
 @pytest.mark.parametrize("part", ["etc/ssl", "etc/ssl/drng/service", "etc/ssl/openssl.cnf.before-drng"])
-def test_purge_follows_no_link(system: System, deb: Path, tmp_path: Path, part: str) -> None:
-    system.does("-i", deb)
-    system.does("-r", "drng")
+def test_purge_follows_no_link(system: System, debs: list[Path], tmp_path: Path, part: str) -> None:
+    system.does("-i", *debs)
+    system.does("-r", *reversed(NAMES))
     outside = tmp_path / "outside"
     if part.endswith("drng"):
         outside.write_text("precious\n")
@@ -414,38 +494,42 @@ def test_purge_follows_no_link(system: System, deb: Path, tmp_path: Path, part: 
         shutil.move(path, tmp_path / "aside")
     path.symlink_to(outside)
     before = files(outside)
-    system.dpkg("-P", "drng")
+    system.dpkg("-P", *reversed(NAMES))
     assert files(outside) == before
     assert path.is_symlink()
 
 
-def test_lines_by_hand_keep_it_from_being_removed(system: System, deb: Path) -> None:
+def test_lines_by_hand_keep_it_from_being_removed(system: System, debs: list[Path]) -> None:
     """Whoever wrote them takes them out; until then, openssl.cnf goes on working."""
-    system.does("-i", deb)
+    system.does("-i", *debs)
     text = system.conf.read_text()
     system.conf.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
-    result = system.dpkg("-r", "drng")
+    result = system.dpkg("-r", *reversed(NAMES))
     assert result.returncode != 0
     assert "take them out first" in result.stderr
     assert system.modules.joinpath("drng.so").exists()
     system.conf.write_text(text)
-    system.does("-r", "drng")
+    system.does("-r", *reversed(NAMES))
 
 
-def test_a_removal_that_is_refused_leaves_the_collector_on(system: System, deb: Path) -> None:
-    system.does("-i", deb)
-    text = system.conf.read_text()
+def test_a_removal_that_is_refused_leaves_the_collector_on(system: System, debs: list[Path]) -> None:
+    system.does("-i", *debs)
     wanted = system.root / "etc/systemd/system/timers.target.wants/drng-status-collector.timer"
     written = system.root / "var/lib/prometheus/node-exporter/drng.prom"
     for path in (wanted, written):
         path.parent.mkdir(parents=True)
     wanted.symlink_to("/lib/systemd/system/drng-status-collector.timer")
     written.touch()
-    system.conf.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
-    assert system.dpkg("-r", "drng").returncode != 0
+    zz = system.root / "usr/lib/systemd/system/zz.service"
+    zz.write_text("[Service]\nExecStart=/usr/sbin/zz\n")
+    system.ok("on", "--service", "zz")
+    own = system.root / "etc/ssl/drng/service/zz.cnf"
+    made = own.read_text()
+    own.write_text(made + "# mine\n[mine]\na = b\n")
+    assert system.dpkg("-r", *reversed(NAMES)).returncode != 0
     assert wanted.is_symlink() and written.exists()
-    system.conf.write_text(text)
-    system.does("-r", "drng")
+    own.write_text(made)
+    system.does("-r", *reversed(NAMES))
     assert not wanted.is_symlink() and not written.exists()
 
 
@@ -463,50 +547,60 @@ def on_trial(system: System, path: Path) -> None:
 
 
 @pytest.mark.parametrize("gone", [False, True], ids=["there", "gone"])
-def test_a_trial_of_another_file_ends_with_the_package(system: System, deb: Path, gone: bool) -> None:
-    system.does("-i", deb)
+def test_a_trial_of_another_file_ends_with_the_package(system: System, debs: list[Path], gone: bool) -> None:
+    system.does("-i", *debs)
     other = system.root / "etc/ssl/other.cnf"
     shutil.copy(STOCK, other)
     on_trial(system, other)
     assert "drng-enable" in other.read_text()
     if gone:
         other.unlink()
-    system.does("-r", "drng")
+    system.does("-r", *reversed(NAMES))
     assert gone or other.read_bytes() == STOCK.read_bytes()
     assert not list((system.root / "etc/systemd").rglob("*trial*"))
     assert not (system.root / trial.AT_THE_START[1:]).parent.exists()
 
 
-def test_a_trial_that_cannot_be_taken_back_keeps_drng(system: System, deb: Path) -> None:
-    system.does("-i", deb)
+def test_a_trial_that_cannot_be_taken_back_keeps_drng(system: System, debs: list[Path]) -> None:
+    system.does("-i", *debs)
     other = system.root / "etc/ssl/other.cnf"
     shutil.copy(STOCK, other)
     on_trial(system, other)
     spoilt = other.read_text().replace("# <<< drng-enable", "# gone")
     other.write_text(spoilt)
-    result = system.dpkg("-r", "drng")
+    result = system.dpkg("-r", *reversed(NAMES))
     assert result.returncode != 0 and "/etc/ssl/other.cnf" in result.stderr and "out of order" in result.stderr
     assert other.read_text() == spoilt and system.modules.joinpath("drng.so").exists()
     assert (system.root / trial.RECORD[1:]).exists()
 
 
-def test_a_service_by_hand_is_spoken_of(system: System, deb: Path) -> None:
-    system.does("-i", deb)
+def test_a_service_by_hand_is_spoken_of(system: System, debs: list[Path]) -> None:
+    system.does("-i", *debs)
     system.drop_in.parent.mkdir(parents=True)
     shutil.copy(CONF / "systemd/nginx.service.d/drng.conf", system.drop_in)
-    assert "nginx.service.d/drng.conf names a profile of drng's" in system.does("-r", "drng")
+    assert "nginx.service.d/drng.conf names a profile of drng's" in system.does("-r", *reversed(NAMES))
     assert system.drop_in.exists()
 
 
-def test_the_script_of_the_rpm(system: System, deb: Path) -> None:
-    """The same file as dpkg's; rpm calls it with the number of versions that stay."""
-    system.does("-i", deb)
+def test_the_scripts_of_the_rpm(system: System, debs: list[Path], packages: Path) -> None:
+    """dpkg's, one after the other; rpm calls them with the number of versions that stay."""
+    system.does("-i", *debs)
+    text = system.conf.read_text()
+    said = output("rpm", "-qp", "--queryformat", "%{PREUN}", next(packages.glob("drng-*.rpm")))
+    env = {**os.environ, "DPKG_ROOT": str(system.root)}
+
+    def preun(remaining: int) -> int:
+        return subprocess.run(
+            ["sh", "-c", said, "sh", str(remaining)], env=env, check=False, capture_output=True
+        ).returncode
+
     system.ok("on", "--system")
-    for remaining, on in (("1", True), ("0", False)):
-        command = [str(ROOT / "scripts/packaging/prerm"), remaining]
-        subprocess.run(command, env={**os.environ, "DPKG_ROOT": str(system.root)}, check=True, capture_output=True)
+    for remaining, on in ((1, True), (0, False)):
+        assert preun(remaining) == 0
         assert system.served(system.conf) == on
+    system.conf.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
+    assert preun(0) != 0
 
 
-def test_the_whole_life_in_a_chroot(deb: Path) -> None:
-    in_chroot("scripts/ci/test-package.sh", deb)
+def test_the_whole_life_in_a_chroot(packages: Path) -> None:
+    in_chroot("scripts/ci/test-package.sh", packages)

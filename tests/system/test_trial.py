@@ -198,7 +198,7 @@ def test_what_tries_again_does_not_outlive_the_package(machine: Machine) -> None
     machine.write(CONF, switched_on.replace("# <<< drng-enable", "# gone"))
     wait_for(lambda: services() == ["auto-restart"], "the service that ends the trial to wait for another try")
     machine.write(CONF, switched_on)
-    machine.run("sh", f"{ROOT}/scripts/packaging/prerm", "remove")
+    machine.run("sh", f"{ROOT}/debian/drng-tools.prerm", "remove")
     assert services() == [] and timers(machine) == []
     assert machine.read(CONF) == stock
 

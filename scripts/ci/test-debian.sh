@@ -1,0 +1,63 @@
+#!/bin/sh
+# test-debian.sh - debian/ as a distribution uses it, in chroots of Debian 12 and 13: the source package is built with its
+# build dependencies alone, with its tests; lintian looks at all of it, and autopkgtest runs debian/tests.
+#
+#     test-debian.sh [SUITE...]     bookworm and trixie, where none is named; sid is another
+#
+# The bare chroots are kept in /var/cache/drng-packages, and every run works on a copy. Exits with 77 where none can be
+# made (that takes root and, the first time, Debian's packages). Listens on 127.0.0.1 only.
+
+set -eu
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
+# shellcheck source=scripts/packaging/sources.sh
+. scripts/packaging/sources.sh
+
+[ $# -gt 0 ] || set -- bookworm trixie
+need_packages dpkg-dev
+work=$(mktemp -d /var/tmp/drng-debian.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(source_date)}
+export SOURCE_DATE_EPOCH
+source_package "$work/source"
+
+# Of the source package, and what both tests of debian/tests name.
+depends=$(sed -n '/^Build-Depends:/,/^[A-Z][^:]*: ./{s/([^)]*)\|<[^>]*>//g;s/^ \(.*\),$/\1/p}' debian/control | tr -d ' ' | tr '\n' ' ')
+tries="autopkgtest ca-certificates curl gcc libc6-dev nginx-light openssl pkg-config python3"
+
+for suite; do
+    echo "$suite: building"
+    bare=/var/cache/drng-packages/build-$suite
+    # shellcheck disable=SC2086 # lists of names
+    scripts/ci/chroot.sh make "$suite" "$bare" build-essential debhelper $depends >&2
+    mkdir "$work/$suite"
+    cp "$work/source"/* "$work/$suite"
+    # shellcheck disable=SC2016 # the inner shell's
+    scripts/ci/chroot.sh enter --bind "$work/$suite" /mnt "$bare" sh -ec '
+        cd /mnt
+        dpkg-source --no-check --extract drng_*.dsc sources
+        cd sources
+        exec dpkg-buildpackage --build=binary --no-sign' >"$work/log" 2>&1 || {
+        tail -n 60 "$work/log" >&2
+        exit 1
+    }
+    grep "tests passed" "$work/log"
+
+    echo "$suite: looking at it and trying it"
+    bare=/var/cache/drng-packages/try-$suite
+    # shellcheck disable=SC2086
+    scripts/ci/chroot.sh make "$suite" "$bare" lintian $tries >&2
+    mkdir "$work/root"
+    # shellcheck disable=SC2016
+    scripts/ci/chroot.sh copy "$bare" "$work/root" scripts/ci/chroot.sh enter --bind "$work/$suite" /mnt "$work/root" sh -ec '
+        cd /mnt
+        lintian --allow-root --fail-on error,warning *.dsc *.changes
+        exec autopkgtest --no-built-binaries --apt-upgrade *.deb sources/ -- null' >"$work/log" 2>&1 || {
+        tail -n 60 "$work/log" >&2
+        exit 1
+    }
+    grep -E "^[a-z]+ +PASS" "$work/log"
+    rmdir "$work/root"
+done
