@@ -58,6 +58,6 @@ for suite; do
         tail -n 60 "$work/log" >&2
         exit 1
     }
-    grep -E "^[a-z]+ +PASS" "$work/log"
+    grep -aE "^[a-z]+ +PASS" "$work/log"
     rmdir "$work/root"
 done

@@ -1,0 +1,43 @@
+#!/bin/sh
+# abi.sh - whether programs that were built with the libdrng of the last release run with the one of today: abidiff compares
+# calls and types. What was added is shown, and is no fault; debian/libdrng0.symbols has the calls alone.
+#
+#     abi.sh [SOURCES]     today's are in SOURCES; these here, where none are named
+#
+# Exits with 77 where the commit of the last release is not in this clone. Installs what it needs from Debian's packages
+# (root).
+
+set -eu
+cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
+
+# 0.2.0
+release=d2cf82c
+
+git cat-file -e "$release^{commit}" 2>/dev/null || {
+    echo "skipped: this clone does not have the commit of the last release: git fetch --unshallow"
+    exit 77
+}
+need_packages abigail-tools gcc libc6-dev cmake ninja-build pkg-config libssl-dev
+work=$(mktemp -d /var/tmp/drng-abi.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir "$work/old"
+git archive "$release" | tar -C "$work/old" --extract
+
+# library SOURCES FOLDER - with debugging information, from which types are read
+library()
+{
+    targets=libdrng
+    configure_and_build "$2" -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+}
+library "$work/old" "$work/old/build"
+library "${1:-.}" "$work/new"
+
+# What abidiff knows to be harmless, as one more error, does not count.
+abidiff --no-added-syms --headers-dir1 "$work/old/mixing/library" --headers-dir2 "${1:-.}/mixing/library" \
+    "$work/old/build/libdrng.so" "$work/new/libdrng.so" || exit 1
+echo "libdrng.so.0 serves what was built with that of the last release"
