@@ -11,9 +11,9 @@ first in a child. Leaves the table of docs/develop/architecture.md there for tab
 ninja-build, pkg-config and libssl-dev.
 
 Every request takes in a word, as `auto` has it in a virtual machine without a clock device. Words that an instruction
-does not give at once are asked for again: of many draws, that with the fewest functions counts. VAES is masked and RDRAND
-makes the seeds, so that CPUs with VAES or RDSEED and without take the same way. Other figures come from a CPU without
-AES-NI, and from a machine with a clock device, which is then watched.
+does not give at once are asked for again: of many draws, that with the fewest functions counts. VAES is masked and
+RDRAND makes the seeds, so that CPUs with VAES or RDSEED and without take the same way. Other figures come from a CPU
+without AES-NI, and from a machine with a clock device, which is then watched.
 
 0.2.0, where RDSEED made the seeds: 82 functions in 23 files, 16 deep, and 242 in 50, 43 deep. Issue 26 says 83 in 19,
 17 deep, and 234 in 49, 38 deep, of seeds from RDRAND on a CPU with VAES: --aes cpu gives 83 in 23, 17 deep, and 238 in

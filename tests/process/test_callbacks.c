@@ -347,12 +347,12 @@ static void seed_source(void)
 
 static void words(void)
 {
-    if (evp_words_name() == NULL) {
-        (void)printf("no generator among this architecture's instructions, skipped ");
-        CU_PASS("a skip");
-        return;
+    OSSL_LIB_CTX *libctx = evp_context("");
+    const char *name = evp_words_that_serve(libctx);
+    OSSL_LIB_CTX_free(libctx);
+    if (name != NULL) {
+        answers_like("SEED-SRC", name);
     }
-    answers_like("SEED-SRC", evp_words_name());
 }
 
 static const struct unit_test tests[] = {

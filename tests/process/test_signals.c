@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 
@@ -114,6 +115,11 @@ static void draw_under_signals(const char *keys)
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
     blocks = calloc(BLOCKS, BLOCK);
     CU_ASSERT_TRUE_FATAL(rand_ctx != NULL && blocks != NULL && EVP_RAND_enable_locking(rand_ctx) == 1);
+    /* The default seed source allocates memory: libcrypto's own error for a handler that is refused meanwhile does so,
+     * too. */
+    if (strcmp(evp_text(libctx, "active-source"), "fallback") == 0) {
+        CU_ASSERT_TRUE(evp_set_uint(rand_ctx, OSSL_DRBG_PARAM_RESEED_REQUESTS, 0));
+    }
     const unsigned slower = kernel_is_instrumented() || unit_samples() ? SLOWER : 1;
     draws = DRAWS / slower;
     handler_draws = HANDLER_DRAWS / slower;

@@ -147,6 +147,20 @@ const char *evp_words_name(void)
     return DRNG_HAS_GENERATOR ? DRNG_WORDS_NAME : NULL;
 }
 
+const char *evp_words_that_serve(OSSL_LIB_CTX *libctx)
+{
+    const char *name = evp_words_name();
+    unsigned char word[8];
+    EVP_RAND_CTX *rand = name != NULL ? evp_rand_ready(libctx, name, "provider=drng", NULL) : NULL;
+    const bool serves = rand != NULL && EVP_RAND_generate(rand, word, sizeof(word), 0, 0, NULL, 0) == 1;
+    EVP_RAND_CTX_free(rand);
+    ERR_clear_error();
+    if (!serves) {
+        (void)printf("no generator among the instructions that may be used here, skipped ");
+    }
+    return serves ? name : NULL;
+}
+
 const char *evp_text(OSSL_LIB_CTX *libctx, const char *name)
 {
     char *value = NULL;

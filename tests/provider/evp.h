@@ -51,6 +51,9 @@ uint64_t evp_hardware_seeds(OSSL_LIB_CTX *libctx);
 /* The algorithm that gives the words of the CPU's generator: "RDRAND"; NULL: this architecture has none. */
 const char *evp_words_name(void);
 
+/* The same, where it may also be used on this machine; NULL, after a line that says so, where it may not. */
+const char *evp_words_that_serve(OSSL_LIB_CTX *libctx);
+
 const char *evp_text(OSSL_LIB_CTX *libctx, const char *name);
 size_t evp_size(EVP_RAND_CTX *rand, const char *name);
 bool evp_set_uint(EVP_RAND_CTX *rand, const char *name, unsigned value);

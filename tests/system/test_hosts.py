@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 
 from tests.support.builds import BUILD, NO_AES, RELEASE, ROOT, SKIPPED, ConfigWriter
+from tests.support.machine import Machine
 from tests.support.servers import PROGRAMS, SYSTEM_PYTHON, make_certificate
 
 HOSTS = BUILD / "hosts"
@@ -110,8 +111,10 @@ def others(maps: str) -> set[str]:
 @pytest.mark.parametrize("aes", ["as it is", "masked"])
 @pytest.mark.parametrize("way", [SHARED, OWN])
 def test_node_is_served_and_nothing_is_dragged_in(
-    way: str, aes: str, keys: dict[str, str], config: ConfigWriter
+    way: str, aes: str, keys: dict[str, str], config: ConfigWriter, machine: Machine
 ) -> None:
+    if keys.get("fallback") == "no":
+        machine.need_instruction()
     with node(way, config(**keys), {"OPENSSL_ia32cap": NO_AES} if aes == "masked" else {}) as process:
         assert process.do("draw 1 16") == "drawn"
         before = process.counters()
@@ -164,8 +167,10 @@ def test_node_without_the_option_is_not_served(config: ConfigWriter) -> None:
 
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("keys", KEYS, ids=lambda keys: " ".join(f"{k}={v}" for k, v in keys.items()) or "none")
-def test_three_libcryptos_side_by_side(keys: dict[str, str], config: ConfigWriter) -> None:
+def test_three_libcryptos_side_by_side(keys: dict[str, str], config: ConfigWriter, machine: Machine) -> None:
     """The system's, one inside an extension, and one that a wheel brings: 3.0, 4.0 and 3.5 on Debian 12."""
+    if keys.get("fallback") == "no":
+        machine.need_instruction()
     with target([str(PYTHON), str(PROGRAMS / "hosts_target.py")], {"OPENSSL_CONF": str(config(**keys))}) as process:
         versions = [process.do(f"{name} 1") for name in ("ssl", "cryptography", "psycopg")]
         requests = [process.counters()["requests"]]
@@ -233,8 +238,12 @@ def path_of(name: str) -> Path:
 
 
 @pytest.mark.parametrize("keys", KEYS, ids=lambda keys: " ".join(f"{k}={v}" for k, v in keys.items()) or "none")
-def test_copies_of_libcrypto_side_by_side(keys: dict[str, str], config: ConfigWriter, tmp_path: Path) -> None:
+def test_copies_of_libcrypto_side_by_side(
+    keys: dict[str, str], config: ConfigWriter, tmp_path: Path, machine: Machine
+) -> None:
     """One module for all of them, each with generators of its own; what one has drawn none of the others has."""
+    if keys.get("fallback") == "no":
+        machine.need_instruction()
     copies = []
     for name in libcryptos():
         copies += [name, str(tmp_path / f"another-{name}")]
