@@ -250,7 +250,7 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
     struct mechanism m;
     const uint64_t counter = read_constants(drbg, &m);
 
-    if (out_len > DRNG_DRBG_MAX_REQUEST || !input_fits(&m, additional.len)) {
+    if (out_len > DRNG_DRBG_MAX_REQUEST || (additional.len > 0 && !input_fits(&m, additional.len))) {
         memset(out, 0, out_len);
         return DRNG_BAD_LENGTH;
     }

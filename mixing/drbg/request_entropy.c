@@ -32,17 +32,13 @@ enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, co
  */
 enum { DRY = 64, ONCE_MORE };
 
-static bool may_ask(const struct drng_instruction *in)
-{
-    return !atomic_load_explicit(&in->disabled, memory_order_relaxed);
-}
-
 bool drng_request_words_serve(const struct drng_request_words *words)
 {
     bool serve = false;
     for (unsigned i = 0; words->instructions[i] != NULL; i++) {
         const struct drng_instruction *in = words->instructions[i];
-        serve |= may_ask(in) && atomic_load_explicit(&in->dry, memory_order_relaxed) < DRY;
+        serve |= !atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
+                 atomic_load_explicit(&in->dry, memory_order_relaxed) < DRY;
     }
     return serve;
 }
@@ -64,20 +60,6 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return word ^ drng_os_clock_ns();
 }
 
-/* `dry` is what it was before. */
-static bool ask(struct drng_instruction *in, unsigned dry, uint64_t *word)
-{
-    uint64_t retries = 0;
-    const bool drawn = drng_try_word(in->row->read, in->row->tries, &retries, word);
-    if (__builtin_expect(retries > 0, 0)) {
-        atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
-    }
-    if (__builtin_expect(!drawn || dry != 0, 0)) {
-        atomic_store_explicit(&in->dry, drawn ? 0 : dry < DRY ? dry + 1 : DRY, memory_order_relaxed);
-    }
-    return drawn;
-}
-
 enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
                                       struct drng_counters *counters, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
@@ -87,8 +69,21 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
     for (unsigned i = 0; words->instructions[i] != NULL && !drawn; i++) {
         struct drng_instruction *in = words->instructions[i];
         const unsigned dry = atomic_load_explicit(&in->dry, memory_order_relaxed);
-        may |= may_ask(in);
-        drawn = may_ask(in) && (dry != DRY || hardware_only) && ask(in, dry, &word);
+        uint64_t retries = 0;
+        if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
+            continue;
+        }
+        may = true;
+        if (dry == DRY && !hardware_only) {
+            continue;
+        }
+        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word);
+        if (__builtin_expect(retries > 0, 0)) {
+            atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
+        }
+        if (__builtin_expect(!drawn || dry != 0, 0)) {
+            atomic_store_explicit(&in->dry, drawn ? 0 : dry < DRY ? dry + 1 : DRY, memory_order_relaxed);
+        }
     }
     if (__builtin_expect(!drawn, 0)) {
         if (hardware_only) {

@@ -30,7 +30,7 @@ static int answer(const struct drng_drbg *d, enum drng_result result)
 }
 
 /* If data is NULL the length is ignored, as libcrypto does. */
-static inline struct drng_bytes input(const unsigned char *data, size_t len)
+static inline struct drng_bytes given(const unsigned char *data, size_t len)
 {
     return (struct drng_bytes){data, data != NULL ? len : 0};
 }
@@ -268,7 +268,7 @@ static int instantiate(void *vdrbg, unsigned strength, int prediction_resistance
     struct drng_drbg *d = vdrbg;
     return set_ctx_params(d, params) &&
            answer(d, drng_generator_instantiate(&d->generator, strength, prediction_resistance != 0,
-                                                input(personalization, personalization_len)));
+                                                given(personalization, personalization_len)));
 }
 
 static int uninstantiate(void *vdrbg)
@@ -281,8 +281,8 @@ static int reseed(void *vdrbg, int prediction_resistance, const unsigned char *e
                   const unsigned char *additional, size_t additional_len)
 {
     struct drng_drbg *d = vdrbg;
-    return answer(d, drng_generator_reseed(&d->generator, prediction_resistance != 0, input(entropy, entropy_len),
-                                           input(additional, additional_len)));
+    return answer(d, drng_generator_reseed(&d->generator, prediction_resistance != 0, given(entropy, entropy_len),
+                                           given(additional, additional_len)));
 }
 
 static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
@@ -294,8 +294,9 @@ static int generate(void *vdrbg, unsigned char *out, size_t len, unsigned streng
         drng_wipe(out, len);
         return 0;
     }
-    const enum drng_result result = drng_generator_generate(
-        &d->generator, out, len, strength, prediction_resistance != 0, input(additional, additional_len));
+    const struct drng_bytes input = {additional, additional != NULL ? additional_len : 0};
+    const enum drng_result result =
+        drng_generator_generate(&d->generator, out, len, strength, prediction_resistance != 0, input);
     return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&d->provctx->core, result, true);
 }
 
