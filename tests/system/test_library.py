@@ -159,7 +159,11 @@ def test_it_neither_prints_nor_ends_the_program() -> None:
 )
 def test_programs_built_with_the_last_release_s_run_with_it(tmp_path: Path, old: str, new: str, serves: bool) -> None:
     need("abidiff")
-    for part in ("CMakeLists.txt", "CHANGELOG.md", "LICENSE", "conf", "docs", "debian", "mixing", "provider", "scripts"):
+    files, folders = (
+        ("CMakeLists.txt", "CHANGELOG.md", "LICENSE"),
+        ("conf", "docs", "debian", "mixing", "provider", "scripts"),
+    )
+    for part in files + folders:
         (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, tmp_path / part)
     header = tmp_path / HEADER.relative_to(ROOT)
     text = header.read_text()
