@@ -79,7 +79,7 @@ flock 9
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(source_date)}
 export SOURCE_DATE_EPOCH
 
-rm -rf "$build/sources" "$build"/*.deb
+rm -rf "$build/sources" "$build"/*drng*.*
 copy_sources "$build/sources"
 
 built()

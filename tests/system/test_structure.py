@@ -219,7 +219,7 @@ def test_the_top_of_scripts_is_what_users_type_and_that_of_tests_is_folders() ->
     def files(folder: Path) -> set[str]:
         return {path.name for path in folder.iterdir() if path.is_file()}
 
-    commands = {"demo.sh", "test.sh", "bench.sh", "prove.sh", "drng-status", "drng-conf", "drng-enable"}
+    commands = {"demo.sh", "test.sh", "bench.sh", "prove.sh", "release.sh", "drng-status", "drng-conf", "drng-enable"}
     assert files(SCRIPTS) == commands | {"README.md"}
     assert files(TESTS) == {"CMakeLists.txt", "README.md", "conftest.py", "helgrind.supp", "lsan.supp"}
 

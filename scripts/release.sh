@@ -1,0 +1,88 @@
+#!/bin/sh
+# release.sh - makes what a release hands out, twice, and says what is left to a person. It tags, signs and uploads nothing.
+#
+#     release.sh VERSION            looks whether VERSION can be released, and makes nothing
+#     release.sh VERSION FOLDER     makes it in FOLDER, which is new: the source package, all packages, their SBOM, the
+#                                   provenance of all of it and SHA256SUMS
+#
+# All is built a second time, as another user and elsewhere (scripts/ci/reproducible.sh), and has to be the same. Takes root,
+# as that does.
+
+set -eu
+caller=$(pwd)
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/packaging/sources.sh
+. scripts/packaging/sources.sh
+
+case ${1:-} in
+[0-9]*.[0-9]*.[0-9]*) version=$1 ;;
+*)
+    sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
+    exit 64
+    ;;
+esac
+case ${2:-} in
+'') folder= ;;
+/*) folder=$2 ;;
+*) folder=$caller/$2 ;;
+esac
+
+# ---- Can it be released? ----
+
+wrong=0
+# is WHAT FOUND WANTED
+is()
+{
+    if [ "$2" = "$3" ]; then
+        printf '%s\n' "ok: $1"
+    else
+        printf '%s\n' "wrong: $1: \"$2\", and not \"$3\"" >&2
+        wrong=1
+    fi
+}
+
+is "CMakeLists.txt" "$(sed -n 's/^project(drng VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)" "$version"
+is "scripts/drng/__init__.py" "$(sed -n 's/^VERSION = "\(.*\)"/\1/p' scripts/drng/__init__.py)" "$version"
+is "CHANGELOG.md, its first heading" "$(sed -n '/^## /{s/ - 20[0-9-]*$/ - a date/p;q}' CHANGELOG.md)" "## $version - a date"
+is "debian/changelog" "$(sed -n '1s/ [a-z]*;.*//p' debian/changelog)" "drng ($version-1)"
+is "what is not committed" "$(git status --porcelain | head -n 1)" ""
+is "a tag of this version" "$(git tag --list "v$version")" ""
+[ $wrong = 0 ] || exit 1
+if [ -z "$folder" ]; then
+    printf '%s\n' "$version can be released: release.sh $version FOLDER makes it"
+    exit
+fi
+
+# ---- Built, and built again ----
+
+mkdir "$folder"
+work=$(mktemp -d /var/tmp/drng-release.XXXXXX)
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+SOURCE_DATE_EPOCH=$(source_date)
+export SOURCE_DATE_EPOCH
+
+scripts/packaging/package.sh "$folder"
+scripts/ci/reproducible.sh --quick "$folder"
+rm -f "$folder"/*.log
+source_package "$folder"
+(umask 077 && source_package "$work/again")
+for file in "$work/again"/*; do
+    cmp "$file" "$folder/${file##*/}"
+done
+
+# ---- What is said of it ----
+
+scripts/packaging/sbom.py --name drng --version "$version" "$folder" "$folder/drng-$version.spdx.json"
+scripts/packaging/provenance.py --version "$version" --commit "$(git rev-parse HEAD)" \
+    --buildinfo build/package/*.buildinfo "$folder" >"$work/provenance"
+mv "$work/provenance" "$folder/drng-$version.intoto.json"
+(cd "$folder" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
+chmod a+r "$folder"/*
+cat <<END
+$version is in $folder. Left to a person, once scripts/test.sh has passed on this commit:
+  git tag --sign v$version --message "drng $version" $(git rev-parse HEAD) && git push origin v$version
+  gpg --armor --detach-sign $folder/SHA256SUMS
+  sign drng-$version.intoto.json, as with cosign attest-blob, and upload the folder with both signatures
+  name the commit in scripts/ci/abi.sh and scripts/ci/test-upgrade.sh, and begin the next section of CHANGELOG.md
+END

@@ -1,0 +1,150 @@
+"""scripts/release.sh in a clone: what it refuses, and what it says of what it has made.
+
+The clone's package.sh and reproducible.sh are stand-ins; test_reproducible.py runs the real ones.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.builds import BUILD, ROOT
+from tests.support.packages import output
+
+VERSION = "9.8.7"
+# A package, and what dpkg-buildpackage leaves of it.
+PACKAGE = r"""#!/bin/sh
+mkdir -p build/package
+echo package >"$1/drng_9.8.7-1_all.deb"
+printf 'Format: 1.0\nInstalled-Build-Depends:\n gcc-12 (= 12.2.0-14),\n libc6:amd64 (= 2.36-9+deb12u7)\nX:\n A="b"\n' \
+    >build/package/drng.buildinfo
+"""
+EDITS = {
+    "CMakeLists.txt": (r"(project\(drng VERSION )\S+", rf"\g<1>{VERSION}"),
+    "scripts/drng/__init__.py": (r'(?m)^VERSION = ".*"', f'VERSION = "{VERSION}"'),
+    "CHANGELOG.md": (r"(?m)\A# Changelog\n\n## .*$", f"# Changelog\n\n## {VERSION} - 2026-11-23"),
+    "debian/changelog": (r"\Adrng \(\S+\)", f"drng ({VERSION}-1)"),
+}
+
+
+def git(clone: Path, *arguments: str) -> str:
+    return output("git", "-C", clone, "-c", "user.name=x", "-c", "user.email=x@drng.invalid", *arguments)
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Ready for the release of VERSION."""
+    path = tmp_path / "clone"
+    path.mkdir()
+    names = output("git", "-C", ROOT, "ls-files", "--cached", "--others", "--exclude-standard").split("\n")
+    (tmp_path / "names").write_text("".join(f"{name}\n" for name in names if (ROOT / name).is_file()))
+    output("sh", "-ec", 'tar -C "$1" -c -T "$2" | tar -C "$3" -x', "sh", ROOT, tmp_path / "names", path)
+    for name, (old, new) in EDITS.items():
+        text, count = re.subn(old, new, (path / name).read_text(), count=1)
+        assert count == 1, name
+        (path / name).write_text(text)
+    (path / "scripts/packaging/package.sh").write_text(PACKAGE)
+    (path / "scripts/ci/reproducible.sh").write_text(
+        '#!/bin/sh\n[ "$1" = --quick ] && [ -d "$2" ] && ! [ -e "$2/../other" ]\n'
+    )
+    git(path, "init", "-q")
+    git(path, "add", "-A")
+    git(path, "commit", "-q", "-m", "x")
+    return path
+
+
+def release(clone: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [clone / "scripts/release.sh", *arguments]
+    return subprocess.run(command, cwd=clone.parent, capture_output=True, text=True, check=False)
+
+
+def test_it_makes_nothing_unless_told_where(clone: Path) -> None:
+    result = release(clone, VERSION)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "can be released" in result.stdout
+    assert sorted(path.name for path in clone.parent.iterdir()) == ["clone", "names"]
+    assert not git(clone, "status", "--porcelain") and not git(clone, "tag", "--list")
+
+
+@pytest.mark.parametrize("name", [*EDITS, "not committed", "tag"])
+def test_it_refuses_what_is_not_ready(clone: Path, name: str) -> None:
+    if name == "tag":
+        git(clone, "tag", f"v{VERSION}")
+    elif name == "not committed":
+        (clone / "more").touch()
+    else:
+        text = (ROOT / name).read_text()
+        assert VERSION not in text
+        (clone / name).write_text(text)
+        git(clone, "commit", "-q", "-a", "-m", "x")
+    result = release(clone, VERSION, "out")
+    assert result.returncode == 1
+    assert len(result.stderr.splitlines()) == 1 and result.stderr.startswith(
+        f"wrong: {'what is ' * (name[:3] == 'not')}"
+    )
+    assert name in result.stderr
+    assert not (clone.parent / "out").exists()
+
+
+def test_it_ends_where_the_second_build_is_another(clone: Path) -> None:
+    (clone.parent / "other").touch()
+    assert release(clone, VERSION, "out").returncode != 0
+    assert not (clone.parent / "out" / "SHA256SUMS").exists()
+
+
+def test_what_it_makes_is_told_of(clone: Path) -> None:
+    """Sums of all, where it comes from, an SBOM; and none of what only a person may do."""
+    result = release(clone, VERSION, "out")
+    assert result.returncode == 0, result.stdout + result.stderr
+    out = clone.parent / "out"
+    sums = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.iterdir() if path.name != "SHA256SUMS"
+    }
+    said = f"drng-{VERSION}.intoto.json"
+    source = {f"drng_{VERSION}{end}" for end in (".orig.tar.gz", "-1.debian.tar.xz", "-1.dsc")}
+    assert set(sums) == {f"drng_{VERSION}-1_all.deb", said, f"drng-{VERSION}.spdx.json", *source}
+    lines = (line.split("  ") for line in (out / "SHA256SUMS").read_text().splitlines())
+    assert {name: digest for digest, name in lines} == sums
+
+    statement = json.loads((out / said).read_text())
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert statement["predicateType"] == "https://slsa.dev/provenance/v1"
+    del sums[said]
+    assert {entry["name"]: entry["digest"]["sha256"] for entry in statement["subject"]} == sums
+    definition = statement["predicate"]["buildDefinition"]
+    commit = git(clone, "rev-parse", "HEAD").strip()
+    assert definition["externalParameters"] == {"version": VERSION, "commit": commit}
+    assert definition["resolvedDependencies"] == [
+        {"name": "drng", "digest": {"gitCommit": commit}},
+        {"uri": "pkg:deb/debian/gcc-12@12.2.0-14"},
+        {"uri": "pkg:deb/debian/libc6@2.36-9%2Bdeb12u7"},
+    ]
+    for left in ("git tag --sign", "gpg --armor --detach-sign", "upload"):
+        assert left in result.stdout
+    assert not git(clone, "tag", "--list")
+
+
+def test_the_source_package_is_whole(clone: Path) -> None:
+    """Unpacked, it is what the commit has."""
+    assert release(clone, VERSION, "out").returncode == 0
+    tree = clone.parent / "tree"
+    output("dpkg-source", "--no-check", "-x", clone.parent / f"out/drng_{VERSION}-1.dsc", tree)
+    held = {str(path.relative_to(tree)) for path in tree.rglob("*") if path.is_file() and ".pc" not in path.parts}
+    assert held == set(git(clone, "ls-files").split("\n")) - {""}
+    wrong = [name for name in held if (tree / name).read_bytes() != (clone / name).read_bytes()]
+    assert not wrong
+    assert os.access(tree / "debian/rules", os.X_OK)
+
+
+def test_spdxs_own_tool_finds_the_sbom_valid(clone: Path) -> None:
+    tool = BUILD / "venv/bin/pyspdxtools"
+    if not tool.exists():
+        pytest.skip("spdx-tools is not installed: scripts/test.sh installs it")
+    assert release(clone, VERSION, "out").returncode == 0
+    output(tool, "--infile", clone.parent / f"out/drng-{VERSION}.spdx.json")
