@@ -25,7 +25,7 @@ source_package "$work/source"
 
 # Of the source package, and what both tests of debian/tests name.
 depends=$(sed -n '/^Build-Depends:/,/^[A-Z][^:]*: ./{s/([^)]*)\|<[^>]*>//g;s/^ \(.*\),$/\1/p}' debian/control | tr -d ' ' | tr '\n' ' ')
-tries="autopkgtest ca-certificates curl gcc libc6-dev nginx-light openssl pkg-config python3"
+tries="autopkgtest ca-certificates curl gcc libc6-dev nginx-light openssl pkgconf python3"
 
 for suite; do
     echo "$suite: building"

@@ -239,6 +239,22 @@ def test_no_script_that_runs_on_others_machines_echoes_what_it_has_not_written()
     assert not found, "write printf '%s\\n' \"...\" in its place"
 
 
+def test_what_a_host_runs_is_fixed_and_may_little() -> None:
+    """Actions by commit, with the version beside it; rights to read alone; scripts that there are."""
+    workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
+    assert [path.name for path in workflows] == ["ci.yml", "codeql.yml"]
+    for path in workflows:
+        text = path.read_text()
+        used = re.findall(r"uses: (.*)", text)
+        assert used
+        assert not [name for name in used if not re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", name)]
+        assert "\npermissions:\n  contents: read\n\n" in text
+        assert re.findall(r"(\S+): write", text) == ["security-events"] * (path.name == "codeql.yml")
+        assert text.count("actions/checkout@") == text.count("persist-credentials: false")
+        for script in re.findall(r"run: (scripts/\S+)", text):
+            assert os.access(ROOT / script, os.X_OK), script
+
+
 def test_python_is_clean() -> None:
     ruff = BUILD / "venv" / "bin" / "ruff"
     if not ruff.exists():

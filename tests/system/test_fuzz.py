@@ -5,13 +5,15 @@ scripts/evidence/fuzz.sh is the long form.
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, ROOT
+from tests.support.builds import BUILD, ROOT, need
 
 SECONDS = 2
 TARGETS = BUILD / "fuzz" / "tests" / "fuzz"
@@ -56,3 +58,30 @@ def test_nothing_is_found_in_a_short_run(name: str, tmp_path: Path) -> None:
     tried = re.search(r"^stat::number_of_executed_units: *(\d+)$", output, re.MULTILINE)
     assert tried, output[-4000:]
     assert int(tried[1]) > len(list((SEEDS / name).iterdir())), "nothing but the seeds was tried"
+
+
+def test_oss_fuzz_builds_every_target(tmp_path: Path) -> None:
+    """With the environment of its builder; each target runs with the libraries beside it, and has its seeds."""
+    out = tmp_path / "out"
+    out.mkdir()
+    env = {
+        **os.environ,
+        "CC": need("clang"),
+        "CFLAGS": "-O1 -gline-tables-only -fsanitize=address -fsanitize=fuzzer-no-link",
+        "LIB_FUZZING_ENGINE": "-fsanitize=fuzzer",
+        "OUT": str(out),
+        "WORK": str(tmp_path / "work"),
+    }
+    script = ROOT / "tests/fuzz/oss-fuzz/build.sh"
+    built = subprocess.run([script], cwd=ROOT, env=env, capture_output=True, text=True, check=False, timeout=600)
+    assert built.returncode == 0, built.stdout[-2000:] + built.stderr[-2000:]
+    assert sorted(path.name for path in out.glob("fuzz_*") if not path.suffix) == [f"fuzz_{name}" for name in NAMES]
+    for name in NAMES:
+        seeds = tmp_path / name
+        with zipfile.ZipFile(out / f"fuzz_{name}_seed_corpus.zip") as archive:
+            archive.extractall(seeds)
+        assert {path.name for path in seeds.iterdir()} == {path.name for path in (SEEDS / name).iterdir()}
+        ran = subprocess.run([out / f"fuzz_{name}", "-runs=1", seeds], capture_output=True, text=True, check=False)
+        assert ran.returncode == 0, ran.stderr[-2000:]
+    libraries = subprocess.run(["ldd", out / "fuzz_ctr_drbg"], capture_output=True, text=True, check=True).stdout
+    assert f"{out}/lib/libcrypto.so" in libraries and f"{out}/lib/libcunit.so" in libraries
