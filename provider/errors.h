@@ -43,6 +43,7 @@ enum drng_reason {
     DRNG_R_RESEED_FAILED,
     DRNG_R_SEED_LENGTH,
     DRNG_R_BUSY,
+    DRNG_R_HEALTH_FAILED,
     DRNG_R_CORE,
 };
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "mixing/machine/clone.h"
 #include "mixing/machine/filter.h"
@@ -85,13 +86,14 @@ void drng_process_close(void)
  * Takes no lock: a child forked while another thread held it could not unload the provider. Two threads at once do the
  * same work twice.
  */
-bool drng_process_self_test(bool with_hmac, const char **what)
+bool drng_process_self_test(const char **what)
 {
     const char *wrong = NULL;
-    if (drng_process_healthy() && drng_self_test(drng_process.aes, with_hmac, &wrong) != DRNG_OK) {
+    if (drng_process_healthy() && drng_self_test(drng_process.aes, true, &wrong) != DRNG_OK) {
         atomic_store(&drng_failed_algorithm, wrong);
         atomic_store_explicit(&drng_stats.head->healthy, 0, memory_order_relaxed);
     }
     *what = atomic_load(&drng_failed_algorithm);
+    drng_note(&drng_stats.head->tested, (uint64_t)time(NULL));
     return drng_process_healthy();
 }

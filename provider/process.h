@@ -31,10 +31,10 @@ bool drng_process_open(const char *libcrypto_version);
 void drng_process_close(void);
 
 /*
- * Runs the known-answer tests again. After a failure the process stays unhealthy, and *what is the algorithm that
- * failed.
+ * Runs the known-answer tests again, all of them and their twins. After a failure the process stays unhealthy, and
+ * *what is the algorithm that failed.
  */
-bool drng_process_self_test(bool with_hmac, const char **what);
+bool drng_process_self_test(const char **what);
 
 /* No self-test has failed in this process. */
 static inline bool drng_process_healthy(void)

@@ -66,7 +66,7 @@ static bool test(const struct drng_provctx *provctx)
 {
     const char *failed = NULL;
     const bool with_hmac = provctx->config.conditioner == DRNG_HMAC_SHA256;
-    if ((drng_process_healthy() && !with_hmac) || drng_process_self_test(with_hmac, &failed)) {
+    if ((drng_process_healthy() && !with_hmac) || drng_process_self_test(&failed)) {
         return true;
     }
     drng_raise_and_log(&provctx->core, DRNG_R_SELF_TEST_FAILED,

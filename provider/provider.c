@@ -62,6 +62,7 @@ static const char *active_source(const struct drng_provctx *provctx)
     NUMBER(OSSL_PARAM_uint64("fork-reseeds", NULL), value_of(&c->fork_reseeds))                                        \
     NUMBER(OSSL_PARAM_uint64("clone-reseeds", NULL), value_of(&c->clone_reseeds))                                      \
     NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
+    NUMBER(OSSL_PARAM_uint64("last-self-test", NULL), value_of(&drng_stats.head->tested))                              \
     NUMBER(OSSL_PARAM_uint64("kernel-words", NULL), value_of(&c->kernel_words))                                        \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
     NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)                                                             \
@@ -112,16 +113,16 @@ static const OSSL_ITEM *get_reason_strings(ossl_unused void *provctx)
     return drng_reason_strings;
 }
 
-/* OSSL_PROVIDER_self_test(): runs every known-answer test again, including HMAC. */
+/* OSSL_PROVIDER_self_test(): runs every known-answer test again, and the start-up tests of the instructions. */
 static int self_test(void *vprovctx)
 {
-    const struct drng_provctx *provctx = vprovctx;
+    struct drng_provctx *provctx = vprovctx;
     const char *failed = NULL;
-    if (!drng_process_self_test(true, &failed)) {
+    if (!drng_process_self_test(&failed)) {
         drng_raise(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s", failed);
         return 0;
     }
-    return 1;
+    return drng_test_instructions(provctx) ? 1 : 0;
 }
 
 /* exit() lets libcrypto clean up while other threads may still draw: what they use is left to the kernel. */

@@ -12,11 +12,12 @@
 /*
  * Tests this implementation: AES (FIPS 197, SP 800-38A, and long runs against single blocks), CBC-MAC, and CTR_DRBG.
  * CTR_DRBG is tested for each key size, with and without df: known answers (CAVP) of instantiate, reseed and generate,
- * the inputs that these refuse, and that uninstantiate leaves zeros. with_hmac adds HMAC-SHA-256 (RFC 4231).
+ * the inputs that these refuse, and that uninstantiate leaves zeros. `whole` adds HMAC-SHA-256 (RFC 4231), and a
+ * negative twin of each known answer, with a wrong bit in its input, which must give another answer.
  * DRNG_SELF_TEST_FAILED: *what is the algorithm that failed; otherwise *what is NULL. Takes some microseconds with
  * AES-NI.
  */
-DRNG_MUST_CHECK enum drng_result drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+DRNG_MUST_CHECK enum drng_result drng_self_test(const struct drng_aes *aes, bool whole, const char **what);
 
 /*
  * The fastest implementation that this CPU can run and that passes the tests. One that fails, in an emulator for

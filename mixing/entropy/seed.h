@@ -76,6 +76,13 @@ struct drng_root {
 struct drng_root_slot *drng_root_take(struct drng_root *root, const struct drng_guard *guard);
 
 /*
+ * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand). False: one of them
+ * has failed, twice, and is disabled. Where one gives too few words in its time, the next seed goes on with its tests.
+ */
+DRNG_MUST_CHECK bool drng_root_test(struct drng_root *root, const struct drng_guard *guard,
+                                    const struct drng_seed_policy *policy);
+
+/*
  * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE. *served is the source of the seed: the weakest
  * if several took turns (a source's number is the higher, the later it is asked). On failure out is all zero, *served
  * is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or DRNG_BUSY if the reader could not be taken.

@@ -80,6 +80,7 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     atomic_store_explicit(&head->forks, 0, memory_order_relaxed);
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);
     atomic_store_explicit(&head->healthy, aes != NULL, memory_order_relaxed);
+    atomic_store_explicit(&head->tested, atomic_load(&head->loaded), memory_order_relaxed);
     drng_stats_text(head->version, sizeof(head->version), DRNG_VERSION);
     drng_stats_text(head->libcrypto, sizeof(head->libcrypto), libcrypto);
     drng_stats_text(head->aes, sizeof(head->aes), aes != NULL ? aes : "none");

@@ -46,6 +46,7 @@ struct drng_stats_head {
     atomic_uint_least64_t loaded;  /* time of the load, in seconds since the Epoch */
     atomic_uint_least64_t forks;   /* from the process that loaded the module to the last descendant that drew */
     atomic_uint_least64_t healthy; /* 0: a self-test has failed, and nothing is served */
+    atomic_uint_least64_t tested;  /* time of the last self-test, in seconds since the Epoch */
     uint32_t filter;               /* enum drng_filter: whether a system call filter was on at the load */
     uint32_t instruction_count;
     char version[32];   /* of drng */
@@ -68,7 +69,7 @@ struct drng_stats_live {
 };
 
 _Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
-                   sizeof(struct drng_stats_head) == 584 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
+                   sizeof(struct drng_stats_head) == 592 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
                    sizeof(struct drng_counters) == 64 + 24 * DRNG_INSTRUCTIONS &&

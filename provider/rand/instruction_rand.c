@@ -56,6 +56,24 @@ static enum drng_result get_from_root(void *vprovctx, const struct drng_guard *g
 
 const struct drng_entropy_source drng_root_source = {.get = get_from_root};
 
+bool drng_test_instructions(struct drng_provctx *provctx)
+{
+    const struct drng_core *core = &provctx->core;
+    struct drng_guard guard;
+    bool passed = false;
+    if (!drng_guard_enter(&guard)) {
+        return drng_raise_result(core, DRNG_BUSY, false) != 0;
+    }
+    do {
+        passed = drng_root_test(&provctx->root, &guard, &provctx->policy);
+    } while (!drng_guard_leave(&guard));
+    drng_report_seed(provctx, DRNG_SOURCE_NONE);
+    if (!passed) {
+        drng_raise(core, DRNG_R_HEALTH_FAILED, "%s", drng_report_disabled_reason(provctx));
+    }
+    return passed;
+}
+
 unsigned char *drng_seed_buffer(const struct drng_core *core, int entropy, size_t min_len, size_t max_len, size_t *len)
 {
     const size_t wanted = entropy > 0 ? ((size_t)entropy + 7) / 8 : 0;

@@ -9,6 +9,7 @@
 #ifndef DRNG_INSTRUCTION_RAND_H
 #define DRNG_INSTRUCTION_RAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,12 @@ extern const OSSL_DISPATCH drng_rdrand_functions[];
  */
 extern const struct drng_entropy_source drng_root_source;
 extern const struct drng_entropy_source drng_context_source;
+
+/*
+ * Runs the start-up health tests of each instruction that may make seeds, on demand. False: one has failed them and is
+ * disabled, with an error in the queue; or this is a signal handler that interrupted a draw.
+ */
+bool drng_test_instructions(struct drng_provctx *provctx);
 
 /*
  * The memory of a seed for a generator that is not drng's, from get_seed to clear_seed: `entropy` bits, but at least

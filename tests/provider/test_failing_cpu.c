@@ -33,6 +33,36 @@ static int draw(OSSL_LIB_CTX *libctx, unsigned char out[32])
     return RAND_bytes_ex(libctx, out, 32, 0);
 }
 
+/* SP 800-90B, 4.3: on demand. What has passed them before is read and tested again, and what fails is disabled. */
+static void start_up_tests_run_on_demand(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    for (unsigned time = 1; time <= 2; time++) {
+        const uint64_t before[] = {scripted_rdseed.words, scripted_rdrand.words};
+        CU_ASSERT_EQUAL(OSSL_PROVIDER_self_test(provider), 1);
+        CU_ASSERT_EQUAL(scripted_rdseed.words, before[0] + DRNG_STARTUP_WORDS);
+        CU_ASSERT_EQUAL(scripted_rdrand.words, before[1] + DRNG_STARTUP_WORDS);
+    }
+    CU_ASSERT_TRUE(evp_counter(libctx, "last-self-test") > 0);
+
+    /* Too few words are no failure. */
+    scripted_rdseed.behaviour = scripted_dry;
+    CU_ASSERT_EQUAL(OSSL_PROVIDER_self_test(provider), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seed-failures"), 0);
+
+    scripted_rdseed.behaviour = scripted_constant;
+    CU_ASSERT_EQUAL(OSSL_PROVIDER_self_test(provider), 0);
+    CU_ASSERT_TRUE(evp_error("failed its start-up tests", "RDSEED: disabled"));
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
+    OSSL_PROVIDER_unload(provider);
+    OSSL_LIB_CTX_free(libctx);
+}
+
 static void rdseed_serves_first(void)
 {
     unsigned char out[32];
@@ -319,6 +349,7 @@ static void os_mixing_can_be_switched_off(void)
 }
 
 static const struct unit_test tests[] = {
+    {"start-up tests run on demand", start_up_tests_run_on_demand},
     {"RDSEED serves first", rdseed_serves_first},
     {"RDRAND serves where RDSEED starves", rdrand_serves_where_rdseed_starves},
     {"a lying RDSEED is disabled and said to be", a_lying_rdseed_is_disabled_and_said_to_be},

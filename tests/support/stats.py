@@ -27,6 +27,7 @@ HEAD: dict[str, Any] = {
     "loaded": 1,
     "forks": 0,
     "healthy": 1,
+    "tested": 1,
     "filter": 0,
     "instruction_count": 2,
     "version": b"1",

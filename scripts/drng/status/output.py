@@ -79,7 +79,7 @@ def fact_rows(facts: dict[str, Any], *hidden: str) -> list[Row]:
             continue
         if facts.get(BEHIND.get(key, "")):
             rows.append((key, f"{value}: {facts[BEHIND[key]]}"))
-        elif key in ("loaded", "last-seed"):
+        elif key in ("loaded", "last-self-test", "last-seed"):
             rows.append((key, moment(value)))
         elif key == "status":
             rows.append((key, "healthy" if value else "failed"))

@@ -14,7 +14,7 @@ from .memory import OlderError
 MAGIC = b"drngcnt\0"
 LAYOUT = 6
 
-HEAD = struct.Struct("=8s6I3Q2I32s64s32s256s2I128s")
+HEAD = struct.Struct("=8s6I4Q2I32s64s32s256s2I128s")
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
 REQUEST_COUNTS = struct.Struct("=2Q")
 
@@ -118,7 +118,8 @@ def one_of(names: Sequence[str], number: int, what: str) -> str:
 def read_stats(read: Read) -> dict[str, Any]:
     """Under the names that the provider's parameters have; `read` takes an offset and a length."""
     head = read_head(read)
-    _, _, live_offset, counts_offset, number, size, first, loaded, forks, healthy, filtered, instructions, *rest = head
+    _, _, live_offset, counts_offset, number, size, first, loaded, forks, healthy, tested, *rest = head
+    filtered, instructions, *rest = rest
     *texts, virtual_machine, protection, clone_reason = rest
     names = read_names(read, instructions)
     n = len(names)
@@ -147,6 +148,7 @@ def read_stats(read: Read) -> dict[str, Any]:
         "clone-reason": text_of(clone_reason),
         "status": int(healthy != 0),
         "loaded": loaded,
+        "last-self-test": tested,
         "forks": forks if begun else min(forks + 1, U64),
         "begun": begun != 0,
         **{f"seeds-{name}": n for name, n in zip(names, seeds)},
