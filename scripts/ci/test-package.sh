@@ -1,8 +1,8 @@
 #!/bin/sh
-# test-package.sh - the whole life of the .debs in a chroot of Debian 12: installed, enabled, serving TLS, disabled,
+# test-package.sh - the whole life of the .debs in a chroot of Debian: installed, enabled, serving TLS, disabled,
 # upgraded, removed and purged.
 #
-#     test-package.sh [FOLDER]     builds the .debs where no folder with them is named
+#     test-package.sh [FOLDER [SUITE]]     builds the .debs where no folder with them is named; bookworm, where no suite is
 #
 # The bare chroot is kept in /var/cache/drng-packages, and every run works on a copy. Exits with 77 where none can be
 # made (that takes root and, the first time, Debian's packages). Listens on 127.0.0.1 only.
@@ -10,8 +10,9 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-bare=/var/cache/drng-packages/bookworm
-scripts/ci/chroot.sh make bookworm $bare ca-certificates curl nginx-light openssl python3 >&2
+suite=${2:-bookworm}
+bare=/var/cache/drng-packages/$suite
+scripts/ci/chroot.sh make "$suite" "$bare" ca-certificates curl nginx-light openssl python3 >&2
 
 work=$(mktemp -d /var/tmp/drng-package.XXXXXX)
 trap 'rm -rf "$work"' EXIT
@@ -24,7 +25,7 @@ fi
 
 mkdir "$work/root"
 # shellcheck disable=SC2016 # the inner shell's
-scripts/ci/chroot.sh copy $bare "$work/root" sh -ec '
+scripts/ci/chroot.sh copy "$bare" "$work/root" sh -ec '
     mkdir "$1/debs"
     cp "$2"/*drng*_"$(dpkg --print-architecture)".deb "$2"/drng*_all.deb "$1/debs"
     cp scripts/packaging/life.sh scripts/packaging/living.sh "$1"

@@ -1,8 +1,8 @@
 #!/bin/sh
-# test-upgrade.sh - drng 0.2.0, which was one package, is upgraded to the packages of today in a chroot of Debian 12 while an
-# nginx serves: no connection fails, the running nginx keeps its module until it is restarted, and what was on stays on.
+# test-upgrade.sh - drng 0.2.0, which was one package, is upgraded to the packages of today in a chroot of Debian while an nginx
+# serves: no connection fails, the running nginx keeps its module until it is restarted, and what was on stays on.
 #
-#     test-upgrade.sh [FOLDER]     builds today's .debs where no folder with them is named
+#     test-upgrade.sh [FOLDER [SUITE]]     builds today's .debs where no folder with them is named; bookworm, where no suite is
 #
 # 0.2.0 is built from its commit, and kept in /var/cache/drng-packages. Exits with 77 where that commit is not in this
 # clone, or where no chroot can be made. Listens on 127.0.0.1 only. Takes root.
@@ -13,14 +13,15 @@ cd "$(dirname "$0")/../.."
 # The commit of 0.2.0.
 old=d2cf82c
 cache=/var/cache/drng-packages
-bare=$cache/bookworm
+suite=${2:-bookworm}
+bare=$cache/$suite
 old_deb=$cache/drng_0.2.0-$old.deb
 
 git cat-file -e "$old^{commit}" 2>/dev/null || {
     echo "skipped: this clone does not have the commit of 0.2.0: git fetch --unshallow"
     exit 77
 }
-scripts/ci/chroot.sh make bookworm $bare ca-certificates curl nginx-light openssl python3 >&2
+scripts/ci/chroot.sh make "$suite" "$bare" ca-certificates curl nginx-light openssl python3 >&2
 
 work=$(mktemp -d /var/tmp/drng-upgrade.XXXXXX)
 trap 'rm -rf "$work"' EXIT
@@ -40,7 +41,7 @@ fi
 
 mkdir "$work/root"
 # shellcheck disable=SC2016 # the inner shell's
-scripts/ci/chroot.sh copy $bare "$work/root" sh -ec '
+scripts/ci/chroot.sh copy "$bare" "$work/root" sh -ec '
     cp "$2" "$1/old.deb"
     mkdir "$1/new"
     cp "$3"/*drng*_"$(dpkg --print-architecture)".deb "$3"/drng*_all.deb "$1/new"

@@ -320,5 +320,6 @@ def test_continuous_integration_runs_the_scripts() -> None:
     steps = re.findall(r"^ +- run: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text(), flags=re.MULTILINE)
     assert "scripts/test.sh" in steps
     assert "exec scripts/test.sh\n" in (ROOT / ".ci/run").read_text()
-    for script in steps:
-        assert os.access(ROOT / script, os.X_OK), script
+    # What the container lacks, and whose the folder is; all else is a script, as
+    # test_what_a_host_runs_is_fixed_and_may_little() checks.
+    assert {step for step in steps if not step.startswith("scripts/")} == {"apt-get", "git"}

@@ -1,14 +1,15 @@
-#!/bin/bash -eu
+#!/bin/sh
 # build.sh - builds the targets of tests/fuzz for OSS-Fuzz, in the sources, by the compiler, the flags and the engine that its
 # environment names. The libraries that they need go with them, since they run where these are not installed.
 
-mapfile -t targets < <(find tests/fuzz/corpus -mindepth 1 -maxdepth 1 -type d -printf 'fuzz_%f\n' | sort)
+set -eu
 cmake -S . -B "$WORK/drng" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDRNG_FUZZ=ON "-DDRNG_FUZZ_ENGINE=$LIB_FUZZING_ENGINE" \
     -DDRNG_PROBES=OFF "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath,'\$ORIGIN/lib'"
-cmake --build "$WORK/drng" --target "${targets[@]}"
 mkdir -p "$OUT/lib"
-for target in "${targets[@]}"; do
+for corpus in tests/fuzz/corpus/*/; do
+    target=fuzz_$(basename "$corpus")
+    cmake --build "$WORK/drng" --target "$target"
     cp "$WORK/drng/tests/fuzz/$target" "$OUT"
-    (cd "tests/fuzz/corpus/${target#fuzz_}" && python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" *)
+    (cd "$corpus" && python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" ./*)
     ldd "$WORK/drng/tests/fuzz/$target" | awk '/lib(crypto|cunit)\.so/ { print $3 }' | xargs -r cp -L -t "$OUT/lib"
 done
