@@ -31,6 +31,8 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_INPUT_TOO_LONG, "personalization string or additional input too long"},
     {DRNG_R_ENTROPY_LENGTH, "entropy input of the wrong length"},
     {DRNG_R_CIPHER, "cipher not supported"},
+    {DRNG_R_PARAMETER,
+     "a number of another type, or out of its range, in use_df, reseed_requests, reseed_time_interval or reseed_bytes"},
     {DRNG_R_PARENT_CANNOT_SEED, "the parent cannot give seeds"},
     {DRNG_R_PARENT_TOO_WEAK, "the parent's strength is too low"},
     {DRNG_R_PARENT_LOCK, "the parent cannot be locked"},

@@ -6,7 +6,8 @@ const char *drng_strerror(int error)
     case DRNG_SUCCESS:
         return "no error";
     case DRNG_E_ARGUMENT:
-        return "an argument is wrong: NULL, a length above PTRDIFF_MAX, or a choice that does not exist";
+        return "an argument is wrong: NULL, a length above PTRDIFF_MAX, or a choice or conditioning that does not "
+               "exist";
     case DRNG_E_UNSUPPORTED:
         return "this machine has no such instruction, or it may not be used: drng_random_supported() and "
                "drng_seed_supported() say why";

@@ -250,7 +250,11 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
         !drng_params_get_number(params, OSSL_DRBG_PARAM_RESEED_REQUESTS, 0, UINT_MAX, &requests) ||
         !drng_params_get_number(params, OSSL_DRBG_PARAM_RESEED_TIME_INTERVAL, INT64_MIN, INT64_MAX, &interval) ||
         !drng_params_get_number(params, RESEED_BYTES, 0, INT64_MAX, &bytes) ||
-        (bytes != 0 && bytes < DRNG_LEAST_RESEED_BYTES) || !read_cipher(d, params, &config.key_len)) {
+        (bytes != 0 && bytes < DRNG_LEAST_RESEED_BYTES)) {
+        drng_raise(&d->provctx->core, DRNG_R_PARAMETER, "EVP_RAND-DRNG(7) has their types and their least values");
+        return 0;
+    }
+    if (!read_cipher(d, params, &config.key_len)) {
         return 0;
     }
     config.use_df = use_df != 0;

@@ -241,6 +241,7 @@ static void a_seed_gives_no_more_bytes_than_reseed_bytes(void)
     CU_ASSERT_EQUAL(reseeds_of(rand, 1024), 1);
     CU_ASSERT_EQUAL(reseeds_of(rand, 1 << 16), 64);
     CU_ASSERT_FALSE(evp_set_uint(rand, "reseed_bytes", 1023));
+    CU_ASSERT_TRUE(evp_error("out of its range", "EVP_RAND-DRNG(7)"));
     CU_ASSERT_EQUAL(evp_size(rand, "reseed_bytes"), 1024);
     EVP_RAND_CTX_free(rand);
 }

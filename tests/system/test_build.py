@@ -147,8 +147,15 @@ def test_an_edited_profile_is_kept_and_uninstalling_leaves_no_empty_folder(tmp_p
     assert [p for p in root.rglob("drng*") if p.is_dir()] == [profile.parent]
     profile.unlink()
     install()
-    output("cmake", f"-DMANIFEST={manifest}", "-P", str(undo), env=env)
-    assert not list(root.rglob("drng*"))
+    conf = root / "etc/ssl/openssl.cnf"
+    conf.write_text("# >>> drng-enable: strict\n")
+    script = ["cmake", f"-DMANIFEST={manifest}", "-P", str(undo)]
+    refused = subprocess.run(script, env=env, capture_output=True, text=True, check=False)
+    assert refused.returncode != 0 and "drng is on in" in refused.stderr
+    assert list(root.rglob("drng.so"))
+    conf.unlink()
+    output(*script, env=env)
+    assert not list(root.rglob("*drng*"))
 
 
 def test_an_installation_by_hand_ends_with_the_next_step() -> None:

@@ -996,6 +996,19 @@ def test_who_cannot_know_the_kernel_s_verdict_is_named() -> None:
             assert check.returncode == (1 if source == "fallback" else 0)
 
 
+@pytest.mark.parametrize("profile", ["drng.cnf", "drng-permissive.cnf"])
+def test_a_module_that_does_not_load_is_named(profile: str, tmp_path: Path) -> None:
+    """Nobody else does: libcrypto drops the error."""
+    env = {"OPENSSL_CONF": str(ROOT / "conf" / profile), "OPENSSL_MODULES": str(tmp_path)}
+    check = status("--check", env=env)
+    assert check.returncode == 2
+    assert f"which does not load: could not load the shared library: {tmp_path}/drng.so: " in check.stdout
+    (tmp_path / "openssl.cnf").write_text((ROOT / "conf" / profile).read_text() + "[drng_sect]\nfallback = maybe\n")
+    check = status("--check", env={"OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
+    assert check.returncode == 2
+    assert "but not with this one: see drng-conf" in check.stdout
+
+
 def test_an_environment_without_the_kernel_s_verdict() -> None:
     words = "the kernel's verdict on the instructions is not known: /proc/cpuinfo cannot be read"
     for arguments in ((), ("--check",)):

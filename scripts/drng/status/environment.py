@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,7 @@ SECONDS = 60.0
 LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4", "libcrypto.so", "libcrypto.so.1.1")
 
 # OSSL_PARAM types, from openssl/core.h; OPENSSL_INFO_CPU_SETTINGS, from openssl/crypto.h.
+ERR_TXT_STRING = 2  # of openssl/err.h
 UTF8_PTR = 6
 CPU_SETTINGS = 1008
 
@@ -82,7 +84,7 @@ class Libcrypto:
             ctypes.c_void_p: "CONF_get1_default_config_file RAND_get0_primary RAND_get0_public RAND_get0_private "
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load",
             ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
-            ctypes.c_ulong: "ERR_get_error",
+            ctypes.c_ulong: "ERR_get_error_all",
         }.items():
             for function in functions.split():
                 getattr(self.lib, function).restype = result
@@ -114,12 +116,25 @@ class Libcrypto:
         return self.lib.RAND_bytes(buffer, len(buffer)) == 1
 
     def errors(self) -> list[str]:
+        """Each with its data, which say what to do."""
         lines = []
-        buffer = ctypes.create_string_buffer(512)
-        while error := self.lib.ERR_get_error():
+        buffer, data, flags = ctypes.create_string_buffer(512), ctypes.c_char_p(), ctypes.c_int()
+        while error := self.lib.ERR_get_error_all(None, None, None, ctypes.byref(data), ctypes.byref(flags)):
             self.lib.ERR_error_string_n(ctypes.c_ulong(error), buffer, ctypes.c_size_t(len(buffer)))
-            lines.append(os.fsdecode(buffer.value))
-        return lines
+            said = data.value if flags.value & ERR_TXT_STRING and data.value else b""
+            lines.append(": ".join(os.fsdecode(part) for part in (buffer.value, said) if part))
+        return list(dict.fromkeys(lines))
+
+    def why_not_loaded(self) -> str:
+        """libcrypto drops the errors of what openssl.cnf activates, and not those of what is asked for by name."""
+        self.errors()
+        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, b"drng"))
+        if provider:
+            self.lib.OSSL_PROVIDER_unload(provider)
+            return "openssl.cnf activates drng, which loads with no section but not with this one: see drng-conf"
+        # "error:CODE:LIBRARY:FUNCTION:REASON: DATA", where the data of a module that is not there begin with its name.
+        reason = re.sub(r"filename[(].*?[)]: ", "", self.errors()[0].split(":", 4)[-1])
+        return f"openssl.cnf activates drng, which does not load: {reason}"
 
     def _algorithm(self, algorithm: ctypes.c_void_p) -> dict[str, str]:
         provider = ctypes.c_void_p(self.lib.EVP_RAND_get0_provider(algorithm))
@@ -281,12 +296,13 @@ def configuration(path: str) -> dict[str, Any]:
     """The file, the keys of its section for the generators, and what there is to warn of."""
     with config_file.own_view() as view:
         problem = config_file.plain_problem(view, path)
-    answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": []}
+    answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": [], "names-drng": False}
     if os.path.isfile(path):
         try:
             conf = reading.Conf(path)
             found = meaning.understand(conf)
             answer["random"], answer["warnings"] = meaning.folded(conf.section(found.random)), found.warnings
+            answer["names-drng"] = bool(found.drng)
         except reading.ConfError as error:
             answer["warnings"] = [str(error)]
     elif problem:
@@ -309,6 +325,8 @@ def look(unmasked: str) -> dict[str, Any]:
     random = conf["random"]
     generators = {role: crypto.generator(role) for role in ("primary", "public", "private")}
     drng = crypto.provider_params("drng")
+    if drng is None and conf["names-drng"]:
+        errors.insert(0, crypto.why_not_loaded())
     # Where another provider's generator is in use, the roles say so.
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
     facts = None if drng is None else {**drng, **what_the_counters_add()}

@@ -212,7 +212,7 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
     roles = [role for role in ("primary", "public", "private") if (status[role] or {}).get("provider") != "drng"]
     if status["drng"] is None or roles:
         others = f": {', '.join(roles)} generator of another provider" if roles else ""
-        problem = f"; {status['config-problem']}" if status["config-problem"] else ""
+        problem = "".join(f"; {each}" for each in (status["config-problem"], *status["errors"]) if each)
         return states.NOT_IN_USE, f"drng is not in use{others}{problem}"
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
     words_alone = status["public"]["name"] == WORDS
