@@ -185,11 +185,10 @@ static enum drng_result fill(void *arg, struct drng_budget *budget)
 
     for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(word)) {
         const size_t left = task->len - done;
-        if (!drng_try_word(task->instruction->row->read, task->tries, &retries, &word)) {
-            status = DRNG_EXHAUSTED;
-        } else if (!drng_health_passes(&task->noise->health, word)) {
+        const bool read = drng_try_word(task->instruction->row->read, task->tries, &retries, &word);
+        if (read && !drng_health_passes(&task->noise->health, word)) {
             status = DRNG_HEALTH_FAILED;
-        } else if (task->timed && !drng_budget_count(budget, 1) && left > sizeof(word)) {
+        } else if (!read || (task->timed && !drng_budget_count(budget, 1) && left > sizeof(word))) {
             status = DRNG_EXHAUSTED;
         } else {
             memcpy(task->out + done, &word, left < sizeof(word) ? left : sizeof(word));

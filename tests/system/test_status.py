@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs, systemd
-from scripts.drng.status import answers, inspection, output, processes, services, states, stats
+from scripts.drng.status import answers, inspection, output, parts, processes, services, states, stats
 from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.machine import Machine, kernel_says
 from tests.support.servers import (
@@ -743,6 +743,65 @@ def test_the_environment_is_warned_of_clones(config: ConfigWriter) -> None:
     check = status("--check", env=env)
     alike = f"copies of this machine may draw the same bytes: {drng['clone-reason']}{WHAT_TO_DO}"
     assert (alike in text.stderr) == (alike in answer["warnings"]) == (alike in check.stdout) == drng["virtual-machine"]
+
+
+ZEN_5 = {
+    "vendor_id": "AuthenticAMD",
+    "cpu family": "26",
+    "model": "2",
+    "stepping": "1",
+    "microcode": "0xb002147",
+    "flags": "fpu rdrand",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "in_cpu", "said"),
+    [
+        ({}, True, "Microcode 0xb002147; 0xb00215a or later mends it. Until then RDRAND serves"),
+        ({}, False, "0xb00215a or later mends it"),
+        ({"flags": "fpu rdrand hypervisor"}, True, "0xb002147, a number of the hypervisor's choice; 0xb00215a or"),
+        ({"microcode": "0xb00215a"}, True, "0xb00215a mends it, and the kernel or the hypervisor hides RDSEED"),
+        ({"model": "8"}, True, "0xb008121 or later"),
+        ({"model": "17", "stepping": "0"}, True, "0xb101054 or later"),
+        ({"model": "36", "stepping": "0"}, True, "0xb204037 or later"),
+        ({"model": "68", "stepping": "0"}, True, "0xb404035 or later"),
+        ({"model": "68"}, True, "0xb404108 or later"),
+        ({"model": "96", "stepping": "0"}, True, "0xb600037 or later"),
+        ({"model": "104", "stepping": "0"}, True, "0xb608038 or later"),
+        ({"model": "112", "stepping": "0"}, True, "0xb700037 or later"),
+        ({"model": "208"}, True, "none that mends this stepping is known here"),
+        ({"microcode": ""}, True, "Microcode unknown; "),
+        ({"flags": "fpu rdrand rdseed"}, True, ""),
+        ({"flags": "fpu rdrand rdseed"}, False, "0xb00215a or later mends it"),
+        ({"model": "48"}, True, ""),
+        ({"model": "80"}, True, ""),
+        ({"cpu family": "25"}, True, ""),
+        ({"vendor_id": "GenuineIntel"}, True, ""),
+    ],
+)
+def test_zen_5_without_rdseed(changes: dict[str, str], in_cpu: bool, said: str) -> None:
+    found = parts.zen_5({**ZEN_5, **changes}, in_cpu)
+    assert (said in found) if said else found == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("Not affected\n", ""), ("Mitigation: Microcode\n", "Mitigation: Microcode"), (None, "")],
+)
+def test_srbds(text: str | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "SRBDS", tmp_path / "srbds")
+    if text is not None:
+        (tmp_path / "srbds").write_text(text)
+    assert parts.srbds() == said
+
+
+def test_a_part_that_is_known_has_a_row() -> None:
+    cpu = {**as_json()["cpu"], "sb-7055": "Zen 5", "srbds": "Vulnerable"}
+    rows = dict(output.environment_rows({**as_json(), "cpu": cpu}))
+    assert (rows["AMD-SB-7055"], rows["SRBDS"]) == ("Zen 5", "Vulnerable")
+    rows = dict(output.environment_rows({**as_json(), "cpu": {**cpu, "sb-7055": "", "srbds": ""}}))
+    assert not {"AMD-SB-7055", "SRBDS"} & set(rows)
 
 
 CLONE_KEYS = ("virtual-machine", "clone-protection", "clone-reason", "clone-reseeds")

@@ -19,7 +19,7 @@ from ..conf import meaning, reading
 from ..instructions import HAS_VERDICT, INSTRUCTIONS, NO_VERDICT, WORDS
 from ..terminal import Failure
 from ..text import printable, printable_all
-from . import clones, config_file, inspection, needed
+from . import clones, config_file, inspection, needed, parts
 
 # A program that has not started by then does not count as one that works.
 SECONDS = 60.0
@@ -286,6 +286,8 @@ def cpu(drng: dict[str, Any] | None, unmasked: str) -> dict[str, Any]:
             "kernel": name in flags if flags and place else None,
             "drng": said,
         }
+    answer["sb-7055"] = parts.zen_5(info, answer["rdseed"]["in-cpu"]) if "rdseed" in INSTRUCTIONS else ""
+    answer["srbds"] = parts.srbds()
     return answer
 
 

@@ -117,6 +117,7 @@ def environment_rows(status: dict[str, Any]) -> list[Row]:
     rows += [("CPU", cpu["model"]), ("OPENSSL_ia32cap", cpu["mask"] or "not set")]
     rows += [("kernel", cpu["verdict-problem"])] if cpu["verdict-problem"] else []
     rows += [instruction_row(name, cpu[name]) for name in INSTRUCTIONS]
+    rows += [(row, cpu[key]) for row, key in (("AMD-SB-7055", "sb-7055"), ("SRBDS", "srbds")) if cpu[key]]
     return rows + ([("drng", "not loaded")] if status["drng"] is None else fact_rows(status["drng"], "name"))
 
 
