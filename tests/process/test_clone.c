@@ -133,6 +133,30 @@ static void what_the_copies_do_is_counted(void)
     device_unplug();
 }
 
+static unsigned looked_for;
+
+static void look_for_it(void)
+{
+    looked_for++;
+}
+
+/* A thread may end then, and looks at the device; and who loads drng again may not be allowed to open it any more. */
+static void the_device_stays_when_the_last_instance_goes(void)
+{
+    size_t size = 0;
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    for (unsigned time = 0; time < 2; time++) {
+        device_looked_for = look_for_it;
+        open_ways("");
+        CU_ASSERT_EQUAL(looked_for, 1);
+        CU_ASSERT_EQUAL(close_and_compare(0), 0);
+        CU_ASSERT_TRUE(drng_clone_is_watched());
+        CU_ASSERT_PTR_EQUAL(atomic_load(&drng_clone_watch.device), device_page(&size));
+    }
+    device_looked_for = NULL;
+    device_unplug();
+}
+
 static int draw_in_child(void *unused)
 {
     (void)unused;
@@ -190,6 +214,7 @@ static const struct unit_test tests[] = {
     {"copies of a copy part, too", copies_of_a_copy_part_too},
     {"a fork is noticed where the kernel has forgotten to wipe",
      a_fork_is_noticed_where_the_kernel_has_forgotten_to_wipe},
+    {"the device stays when the last instance goes", the_device_stays_when_the_last_instance_goes},
     {"what the copies do is counted", what_the_copies_do_is_counted},
 };
 

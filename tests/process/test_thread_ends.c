@@ -237,28 +237,6 @@ static void a_thread_that_frees_is_overtaken(void)
     end();
 }
 
-static void looked_for_again(void)
-{
-    CU_FAIL("the device is mapped a second time");
-}
-
-/* A thread may end while another one frees the last instance, and looks at the device, too. */
-static void the_device_stays_when_the_last_instance_goes(void)
-{
-    size_t size = 0;
-    begin();
-    instance = load();
-    unload(instance);
-    CU_ASSERT_TRUE(drng_clone_is_watched());
-    CU_ASSERT_PTR_EQUAL(atomic_load(&drng_clone_watch.device), device_page(&size));
-    device_looked_for = looked_for_again;
-    instance = load();
-    CU_ASSERT_TRUE(drng_clone_is_watched());
-    device_looked_for = NULL;
-    unload(instance);
-    end();
-}
-
 /* ---- Signal handlers ---- */
 
 static bool handler_came;
@@ -563,7 +541,6 @@ static const struct unit_test tests[] = {
     {"a handler in the first draw of its thread is refused", a_handler_in_the_first_draw_of_its_thread_is_refused},
     {"a handler while its thread ends is refused", a_handler_while_its_thread_ends_is_refused},
     {"a handler in a child leaves the lists to its thread", a_handler_in_a_child_leaves_the_lists_to_its_thread},
-    {"the device stays when the last instance goes", the_device_stays_when_the_last_instance_goes},
     {"destructors draw", destructors_draw},
     {"instances come and go under living threads", instances_come_and_go_under_living_threads},
     {"threads end while their instance is freed", threads_end_while_their_instance_is_freed},
