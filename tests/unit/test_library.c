@@ -230,6 +230,49 @@ static void a_part_of_a_seed_is_none(void)
     scripted_rdseed.at = WINDOW_AT + 4 * DRNG_RDSEED_WORDS;
     CU_ASSERT_EQUAL(seed(128, DRNG_SEED_GRADE_ONLY, NULL), DRNG_E_NOT_READY);
     CU_ASSERT_TRUE(bytes_are(out, 128, 0));
+
+    /* Nor is it left to the caller to wipe it. */
+    struct drng_counters counters = {0};
+    struct drng_guard guard;
+    enum drng_source served = DRNG_SOURCE_FALLBACK;
+    set_up(scripted_dry_from, scripted_good);
+    scripted_rdseed.at = WINDOW_AT + 4 * DRNG_RDSEED_WORDS;
+    CU_ASSERT_EQUAL_FATAL(drng_library_open(false), DRNG_SUCCESS);
+    struct drng_seed_policy policy = {.aes = drng_library.aes, .counters = &counters};
+    policy.instructions[DRNG_RDSEED] = &drng_library.instructions[DRNG_RDSEED];
+    drng_seed_settle_budgets(&policy);
+    memset(out, 0xaa, 128);
+    CU_ASSERT_TRUE_FATAL(drng_guard_enter(&guard));
+    CU_ASSERT_EQUAL(drng_root_seed(&drng_library.root, &guard, &policy, out, 128, &served), DRNG_NO_FALLBACK);
+    drng_guard_quit(&guard);
+    CU_ASSERT_EQUAL(served, DRNG_SOURCE_NONE);
+    CU_ASSERT_TRUE(bytes_are(out, 128, 0));
+}
+
+static bool cancellable;
+
+static void note_whether_cancellable(void)
+{
+    int state = PTHREAD_CANCEL_ENABLE;
+    int unused;
+    CU_ASSERT_EQUAL(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state), 0);
+    CU_ASSERT_EQUAL(pthread_setcancelstate(state, &unused), 0);
+    cancellable |= state == PTHREAD_CANCEL_ENABLE;
+}
+
+/* A source may come to a cancellation point, and the generator is locked meanwhile. The source looks at the clock. */
+static void a_thread_is_not_cancelled_while_its_seed_is_made(void)
+{
+    set_up(scripted_good, scripted_good);
+    CU_ASSERT_EQUAL_FATAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
+    cancellable = false;
+    scripted_on_clock = note_whether_cancellable;
+    CU_ASSERT_EQUAL(drng_reseed(handle), DRNG_SUCCESS);
+    scripted_on_clock = NULL;
+    CU_ASSERT_FALSE(cancellable);
+    note_whether_cancellable();
+    CU_ASSERT_TRUE(cancellable);
+    drng_close(handle);
 }
 
 /* ---- Generators ---- */
@@ -706,6 +749,7 @@ static const struct unit_test tests[] = {
     {"of a seed from two sources the weaker is named", of_a_seed_from_two_sources_the_weaker_is_named},
     {"every failure has its error, and leaves zeros", every_failure_has_its_error_and_leaves_zeros},
     {"a part of a seed is none", a_part_of_a_seed_is_none},
+    {"a thread is not cancelled while its seed is made", a_thread_is_not_cancelled_while_its_seed_is_made},
     {"what is read is CTR_DRBG on a seed of the hardware", what_is_read_is_ctr_drbg_on_a_seed_of_the_hardware},
     {"a long read is made of several requests", a_long_read_is_made_of_several_requests},
     {"handles do not share their bytes", handles_do_not_share_their_bytes},
