@@ -272,7 +272,6 @@ static void a_thread_is_not_cancelled_while_its_seed_is_made(void)
     CU_ASSERT_FALSE(cancellable);
     note_whether_cancellable();
     CU_ASSERT_TRUE(cancellable);
-    drng_close(handle);
 }
 
 /* ---- Generators ---- */
