@@ -7,6 +7,7 @@ import ctypes
 import fcntl
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if BUILD.is_dir() and not os.environ.get("DRNG_NESTED"):
         text = "".join(f"{line}\n" for line in lines) or "nothing was left out\n"
         (BUILD / "skips").write_text(text)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """That other users may look into. pytest's own folders are closed to them by each new run of pytest's."""
+    with tempfile.TemporaryDirectory(prefix="drng-open-", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)

@@ -42,6 +42,7 @@ struct drng_thread {
 
 /* In memory of the C library, since it belongs to no instance. */
 struct table {
+    struct table *outgrown; /* a smaller one, of which a draw that a handler interrupted may still be reading */
     size_t size;
     struct drng_thread *entry[]; /* NULL: none yet, or no more */
 };
@@ -53,10 +54,11 @@ static int key_error;
 
 /* Guarded by DRNG_LOCK_THREADS. */
 static struct drng_threads *instances;
+static uint64_t linked_in; /* the generation in which each `link` is known to be right */
 
 /*
- * Under DRNG_LOCK_THREADS. Another thread may fork at any moment; the child then has a list that loses a thread at
- * most: no link leads to memory that has been freed.
+ * Under DRNG_LOCK_THREADS. Another thread may fork at any moment. The list is sound at each of them in the direction of
+ * `next`, and loses a thread at most.
  */
 static void free_thread(struct drng_thread *thread)
 {
@@ -69,6 +71,17 @@ static void free_thread(struct drng_thread *thread)
     drng_drbg_discard(&thread->generator[OSSL_PROV_RANDOM_PUBLIC]);
     drng_drbg_discard(&thread->generator[OSSL_PROV_RANDOM_PRIVATE]);
     drng_free(&thread->provctx->core, thread);
+}
+
+/* In a child: `link` may be stale in those whose neighbours came or went at the fork. */
+static void mend_links(void)
+{
+    for (struct drng_threads *threads = instances; threads != NULL; threads = threads->next) {
+        struct drng_thread **link = &threads->threads;
+        for (; *link != NULL; link = &(*link)->next) {
+            (*link)->link = link;
+        }
+    }
 }
 
 /*
@@ -86,6 +99,9 @@ static bool begin(struct drng_guard *guard)
     const bool locked = !below && drng_lock(drng_process_lock(DRNG_LOCK_THREADS));
     if (!locked) {
         drng_guard_quit(guard);
+    } else if (linked_in != guard->generation) {
+        mend_links();
+        linked_in = guard->generation;
     }
     return locked;
 }
@@ -111,7 +127,11 @@ static void thread_ends(void *vtable)
         }
     }
     end(&guard);
-    free(table);
+    while (table != NULL) {
+        struct table *outgrown = table->outgrown;
+        free(table);
+        table = outgrown;
+    }
 }
 
 static void make_key(void)
@@ -187,6 +207,7 @@ static struct table *table_for(size_t index)
         free(table);
         return NULL;
     }
+    table->outgrown = old;
     table->size = size;
     for (size_t i = 0; old != NULL && i < old->size; i++) {
         table->entry[i] = old->entry[i];
@@ -195,7 +216,6 @@ static struct table *table_for(size_t index)
         }
     }
     mine = table;
-    free(old);
     return table;
 }
 

@@ -14,7 +14,7 @@
  * SIGNALS    handlers that draw, from an instance of their choice
  *
  * Protections that can be taken out, and then an error must be found: NO_LOCK, NO_BELOW, NO_SECOND_LOOK, NO_NEW_TABLE,
- * NO_WIPE, BACK_FIRST (make_thread() sets the link back before the head), ENTRY_STAYS (free_thread() leaves the entry).
+ * NO_WIPE, NO_MEND, ENTRY_STAYS (free_thread() leaves the entry), FREES_OLD (table_for() frees the table it outgrew).
  */
 
 #ifndef THREADS
@@ -41,7 +41,7 @@
 
 mtype = {
     at_idle, at_look, at_entry, at_use, at_in, at_allocates, at_lock, at_again, at_make_table, at_got_table,
-    at_copy, at_move, at_mine, at_free_old, at_make_node, at_link, at_head, at_back, at_set, at_unlock, at_quit,
+    at_copy, at_move, at_mine, at_make_node, at_link, at_head, at_back, at_set, at_unlock, at_quit,
     at_ends, at_freeing, at_clear, at_join, at_out, at_free_node, at_free_table, at_closed
 };
 
@@ -58,6 +58,7 @@ typedef node_of {
 
 typedef table_of {
     bool freed;
+    byte outgrown;
     byte size;
     byte entry[INSTANCES];
 };
@@ -92,6 +93,7 @@ activity f[FRAMES];
 byte head[INSTANCES];
 byte holder = 0; /* of DRNG_LOCK_THREADS: a thread, from 1 on */
 byte generation = 1;
+byte linked_in = 1;
 byte next_node = 1;
 byte next_table = 1;
 byte living = 0;
@@ -251,6 +253,23 @@ proctype frame(byte t)
         RUNS(at_lock) && holder == 0 ->
         holder = f[t].thread + 1;
 #endif
+        /* begin: linked_in != guard->generation */
+        /* mend_links: (*link)->link = link */
+        if
+#ifndef NO_MEND
+        :: linked_in != generation ->
+            for (j : 0 .. INSTANCES - 1) {
+                i = 0;
+                do
+                :: (i == 0 && head[j] != 0) -> nodes[head[j]].link = 0; i = head[j]
+                :: (i != 0 && nodes[i].next != 0) -> nodes[nodes[i].next].link = i; i = nodes[i].next
+                :: else -> break
+                od
+            }
+            linked_in = generation
+#endif
+        :: else -> skip
+        fi;
         if
         :: f[t].call == NEW -> f[t].at = at_again
         :: else -> f[t].at = at_freeing
@@ -324,15 +343,17 @@ proctype frame(byte t)
     }
 
     /* table_for: mine = table */
-    :: atomic { RUNS(at_mine) -> T.mine = f[t].table; f[t].at = at_free_old }
-
-    /* table_for: free(old) */
     :: atomic {
-        RUNS(at_free_old) ->
+        RUNS(at_mine) ->
+        T.mine = f[t].table;
+#ifdef FREES_OLD
         if
-        :: f[t].old != 0 -> live_table(f[t].old); tables[f[t].old].freed = true
+        :: f[t].old != 0 -> tables[f[t].old].freed = true
         :: else -> skip
         fi;
+#else
+        tables[f[t].table].outgrown = f[t].old; /* table_for: table->outgrown = old */
+#endif
         f[t].old = 0;
         f[t].at = at_make_node
     }
@@ -360,23 +381,11 @@ proctype frame(byte t)
         N.table = f[t].table;
         N.next = head[f[t].instance];
         N.link = 0;
-#ifdef BACK_FIRST
-        f[t].at = at_back
-#else
         f[t].at = at_head
-#endif
     }
 
     /* make_thread: threads->threads = thread */
-    :: atomic {
-        RUNS(at_head) ->
-        head[f[t].instance] = f[t].node;
-#ifdef BACK_FIRST
-        f[t].at = at_set
-#else
-        f[t].at = at_back
-#endif
-    }
+    :: atomic { RUNS(at_head) -> head[f[t].instance] = f[t].node; f[t].at = at_back }
 
     /* make_thread: thread->next->link = &thread->next */
     :: atomic {
@@ -385,11 +394,7 @@ proctype frame(byte t)
         :: N.next != 0 -> live_node(N.next); nodes[N.next].link = f[t].node
         :: else -> skip
         fi;
-#ifdef BACK_FIRST
-        f[t].at = at_head
-#else
         f[t].at = at_set
-#endif
     }
 
     /* make_thread: table->entry[threads->index] = thread */
@@ -508,9 +513,13 @@ proctype frame(byte t)
     /* thread_ends: free(table) */
     :: atomic {
         RUNS(at_free_table) ->
-        live_table(f[t].table);
-        tables[f[t].table].freed = true;
-        f[t].table = 0;
+        do
+        :: f[t].table != 0 ->
+            live_table(f[t].table);
+            tables[f[t].table].freed = true;
+            f[t].table = tables[f[t].table].outgrown
+        :: else -> break
+        od;
         f[t].call = 0;
         f[t].at = at_ends
     }

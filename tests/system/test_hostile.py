@@ -9,7 +9,6 @@ import re
 import shutil
 import signal
 import socket
-import stat
 import subprocess
 import sys
 import threading
@@ -230,23 +229,15 @@ def test_drng_conf_on_an_include_of_what_is_no_file(tmp_path: Path, kind: str) -
         assert drng_conf(conf).returncode == 2
 
 
-def test_drng_conf_on_an_include_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "included").write_text("a = b\n")
-    (tmp_path / "included").chmod(0)
-    conf = tmp_path / "openssl.cnf"
-    conf.write_text(f".include {tmp_path}/included\n")
-    parents = [p for p in tmp_path.parents if p.stat().st_uid == os.geteuid() and p != Path("/")]
-    modes = {p: p.stat().st_mode for p in (tmp_path, *parents)}
-    for folder in modes:
-        folder.chmod(0o755)
-    try:
-        user = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
-        result = drng_conf(conf, **user)
-        (tmp_path / "included").rename(tmp_path / "closed.cnf")
-        closed = drng_conf(tmp_path / "closed.cnf", **user)
-    finally:
-        for folder, mode in modes.items():
-            folder.chmod(stat.S_IMODE(mode))
+def test_drng_conf_on_an_include_that_cannot_be_read(open_folder: Path) -> None:
+    (open_folder / "included").write_text("a = b\n")
+    (open_folder / "included").chmod(0)
+    conf = open_folder / "openssl.cnf"
+    conf.write_text(f".include {open_folder}/included\n")
+    user = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
+    result = drng_conf(conf, **user)
+    (open_folder / "included").rename(open_folder / "closed.cnf")
+    closed = drng_conf(open_folder / "closed.cnf", **user)
     assert result.returncode == 1
     assert b".include names a file that cannot be read, and OpenSSL ignores it: Permission denied" in result.stderr
     assert closed.returncode == 2

@@ -520,11 +520,9 @@ def as_nobody(work: Callable[[], None]) -> int:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_folder_that_may_not_be_written(tmp_path: Path) -> None:
-    path = tmp_path / "drng.prom"
+def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
+    path = open_folder / "drng.prom"
     path.write_text("old")
-    for folder in (tmp_path, *tmp_path.parents[:-2]):  # below /tmp
-        folder.chmod(0o755)
     assert as_nobody(lambda: write(path, b"new")) == 7
     assert path.read_text() == "old"
 
@@ -640,14 +638,12 @@ def lock_as(user: int, path: Path) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_no_other_user_can_hold_the_lock(tmp_path: Path) -> None:
-    state = tmp_path / "state"
-    for folder in (tmp_path, *tmp_path.parents[:-2]):  # below /tmp
-        folder.chmod(0o755)
+def test_no_other_user_can_hold_the_lock(open_folder: Path) -> None:
+    state = open_folder / "state"
     # One from before, or from a copy, that others may read.
-    (tmp_path / ".state.lock").touch(mode=0o644)
+    (open_folder / ".state.lock").touch(mode=0o644)
     assert status("--prometheus", "--state", str(state)).returncode == 0
-    for path, answer in ((tmp_path, b"held\n"), (tmp_path / ".state.lock", b"no\n"), (state, b"no\n")):
+    for path, answer in ((open_folder, b"held\n"), (open_folder / ".state.lock", b"no\n"), (state, b"no\n")):
         with lock_as(NOBODY, path) as holder:
             assert holder.stdout is not None and holder.stdout.readline() == answer, path
             assert status("--prometheus", "--state", str(state)).returncode == 0, path
