@@ -49,6 +49,15 @@ extern const struct drng_broken_part drng_broken_parts[];
 
 void drng_cpu_identify(struct drng_cpu *cpu);
 
+/* x86-64: subleaf 0 of a leaf of CPUID; zeros where there is no such leaf. */
+struct drng_cpuid {
+    unsigned eax, ebx, ecx, edx;
+};
+typedef void drng_cpuid_asked(unsigned leaf, struct drng_cpuid *answer);
+
+/* Whether these answers are those of a guest that does not trust its host: SEV, TDX, or behind Hyper-V's paravisor. */
+bool drng_x86_is_confidential(drng_cpuid_asked *ask);
+
 /*
  * Clears the vector registers. To be called after work on secrets: the compiler copies secrets into these registers,
  * and a signal, a lazily bound symbol or a core dump would write them to memory.

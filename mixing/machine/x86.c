@@ -20,12 +20,18 @@ enum {
     LEAF7_ECX_VAES = 1 << 9,
     LEAF_TDX = 0x21, /* Intel, TDX module: its signature, in a trust domain */
     SEV_EAX_ACTIVE_IN_GUEST = 1 << 1,
-    XCR0_YMM = 0x06, /* SSE and AVX state */
-    XCR0_ZMM = 0xe6, /* the same, and opmask and both halves of the ZMM registers */
+    HYPER_V_FEATURES = 0x3, /* after leaf_hypervisor */
+    HYPER_V_ISOLATION = 0xc,
+    HYPER_V_EBX_ISOLATION = 1 << 22,
+    HYPER_V_EBX_ISOLATION_TYPE = 0xf, /* 0: none */
+    XCR0_YMM = 0x06,                  /* SSE and AVX state */
+    XCR0_ZMM = 0xe6,                  /* the same, and opmask and both halves of the ZMM registers */
 };
 
 static const unsigned leaf1_ecx_hypervisor = 1U << 31;
-static const unsigned leaf_sev = 0x8000001f;                             /* AMD APM volume 3, E.4.17 */
+static const unsigned leaf_sev = 0x8000001f;        /* AMD APM volume 3, E.4.17 */
+static const unsigned leaf_hypervisor = 0x40000000; /* its name, and its highest leaf */
+static const unsigned leaf_extended = 0x80000000;
 static const unsigned leaf7_ebx_avx512 = 1U << 16 | 1U << 30 | 1U << 31; /* AVX-512F, BW and VL */
 
 /* The register states that the operating system saves; 0 if the CPU cannot tell. */
@@ -42,19 +48,40 @@ static void identify_model(struct drng_cpu *cpu, unsigned signature)
     cpu->model = base_family == 0xf || base_family == 0x6 ? base_model | (signature >> 12 & 0xf0) : base_model;
 }
 
-/* Of AMD SEV and Intel TDX. A host shows its guest that it has SEV only if it starts it so; a guest that is shown it by
- * mistake loses nothing. */
-static bool is_confidential(void)
+/* Leaves above the highest of their range are zeros. */
+static void ask_cpu(unsigned leaf, struct drng_cpuid *answer)
 {
-    static const char tdx[] = "IntelTDX    ";
-    unsigned eax = 0;
-    unsigned registers[3] = {0}; /* EBX, EDX, ECX */
-    if (__get_cpuid_count(LEAF_TDX, 0, &eax, &registers[0], &registers[2], &registers[1]) != 0 &&
-        memcmp(registers, tdx, sizeof(registers)) == 0) {
-        return true;
+    *answer = (struct drng_cpuid){0};
+    /* __get_cpuid_max() does not count the leaves of a hypervisor: their first one says how many there are. */
+    if (leaf >> 28 == leaf_hypervisor >> 28 || leaf <= (unsigned)__get_cpuid_max(leaf & leaf_extended, NULL)) {
+        __cpuid_count(leaf, 0, answer->eax, answer->ebx, answer->ecx, answer->edx);
     }
-    return __get_cpuid(leaf_sev, &eax, &registers[0], &registers[2], &registers[1]) != 0 &&
-           (eax & SEV_EAX_ACTIVE_IN_GUEST) != 0;
+}
+
+/*
+ * Of AMD SEV and Intel TDX. A host shows its guest that it has SEV only if it starts it so; a guest that is shown it by
+ * mistake loses nothing. Hyper-V may put a paravisor between the two, which hides both leaves, and says itself that the
+ * guest is isolated (Azure; Linux, include/hyperv/hvgdk.h).
+ */
+bool drng_x86_is_confidential(drng_cpuid_asked *ask)
+{
+    struct drng_cpuid tdx;
+    struct drng_cpuid sev;
+    struct drng_cpuid hypervisor;
+    struct drng_cpuid features = {0};
+    struct drng_cpuid isolation = {0};
+    ask(LEAF_TDX, &tdx);
+    ask(leaf_sev, &sev);
+    ask(leaf_hypervisor, &hypervisor);
+    const bool is_hyper_v = memcmp(&hypervisor.ebx, "Micr", 4) == 0 && memcmp(&hypervisor.ecx, "osof", 4) == 0 &&
+                            memcmp(&hypervisor.edx, "t Hv", 4) == 0;
+    if (is_hyper_v && hypervisor.eax >= leaf_hypervisor + HYPER_V_ISOLATION) {
+        ask(leaf_hypervisor + HYPER_V_FEATURES, &features);
+        ask(leaf_hypervisor + HYPER_V_ISOLATION, &isolation);
+    }
+    return (memcmp(&tdx.ebx, "Inte", 4) == 0 && memcmp(&tdx.edx, "lTDX", 4) == 0 && memcmp(&tdx.ecx, "    ", 4) == 0) ||
+           (sev.eax & SEV_EAX_ACTIVE_IN_GUEST) != 0 ||
+           ((features.ebx & HYPER_V_EBX_ISOLATION) != 0 && (isolation.ebx & HYPER_V_EBX_ISOLATION_TYPE) != 0);
 }
 
 void drng_cpu_identify(struct drng_cpu *cpu)
@@ -80,7 +107,7 @@ void drng_cpu_identify(struct drng_cpu *cpu)
     cpu->hypervisor = (ecx & leaf1_ecx_hypervisor) != 0;
     cpu->aes = (ecx & LEAF1_ECX_AES) != 0 && (ecx & LEAF1_ECX_SSE42) != 0;
     const uint64_t saved = saved_state(ecx);
-    cpu->confidential = cpu->hypervisor && is_confidential();
+    cpu->confidential = cpu->hypervisor && drng_x86_is_confidential(ask_cpu);
 
     if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
         return;
