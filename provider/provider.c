@@ -129,8 +129,7 @@ static int self_test(void *vprovctx)
 static void teardown(void *vprovctx)
 {
     struct drng_provctx *provctx = vprovctx;
-    if (!atomic_load(&drng_process.exits)) {
-        drng_threads_close(provctx);
+    if (!atomic_load(&drng_process.exits) && drng_threads_close(provctx)) {
         drng_provctx_free(provctx);
     }
 }

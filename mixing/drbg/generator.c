@@ -495,8 +495,14 @@ void drng_generator_enable_locking(struct drng_generator *g)
 
 bool drng_generator_is_zeroized(struct drng_generator *g)
 {
-    const struct state *s = (const struct state *)(const void *)drng_place_slot(&g->place, drng_fork_token());
-    return s == NULL ||
-           (drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
-            (!g->batch || drng_is_wiped((const uint8_t *)s + DRNG_SLOT_SIZE, BATCH)));
+    struct call call = new_call;
+    struct drng_guard guard;
+    bool wiped = false;
+    while (attempt(g, &call, &guard)) {
+        const struct state *s = call.state;
+        wiped = drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
+                drng_is_wiped(s->entropy, sizeof(s->entropy)) &&
+                (!g->batch || drng_is_wiped((const uint8_t *)s + DRNG_SLOT_SIZE, BATCH));
+    }
+    return wiped;
 }

@@ -144,7 +144,7 @@ DRNG_MUST_CHECK enum drng_result drng_generator_generate(struct drng_generator *
 /* Counts one request of len bytes. `shared`: several threads do, on these counts. */
 void drng_request_counts_add(struct drng_request_counts *counts, bool shared, size_t len);
 
-/* Whether nothing secret is in its slot. */
+/* Whether nothing secret is in its slot. False, too, where this is not known: to a handler that interrupted a call. */
 bool drng_generator_is_zeroized(struct drng_generator *generator);
 
 #endif

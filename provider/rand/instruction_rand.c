@@ -348,12 +348,18 @@ static int uninstantiate(void *vctx)
     if (!drng_guard_enter(&guard)) {
         return drng_raise_result(&ctx->provctx->core, DRNG_BUSY, true);
     }
-    struct drng_root_slot *slot = drng_root_take(&ctx->root, &guard);
-    if (slot != NULL) {
-        drng_wipe(&slot->reader, sizeof(slot->reader));
-        drng_guard_give_back(&slot->guarded, ctx->root.locking);
+    bool wiped = false;
+    do {
+        struct drng_root_slot *slot = drng_root_take(&ctx->root, &guard);
+        wiped = slot != NULL;
+        if (wiped) {
+            drng_wipe(&slot->reader, sizeof(slot->reader));
+            drng_guard_give_back(&slot->guarded, ctx->root.locking);
+        }
+    } while (!drng_guard_leave(&guard));
+    if (!wiped) {
+        return drng_raise_result(&ctx->provctx->core, DRNG_BUSY, true);
     }
-    drng_guard_quit(&guard);
     atomic_store(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
     return 1;
 }
@@ -361,8 +367,19 @@ static int uninstantiate(void *vctx)
 static int verify_zeroization(void *vctx)
 {
     struct context *ctx = vctx;
-    const struct drng_root_slot *slot = (const void *)drng_place_slot(&ctx->root.place, drng_fork_token());
-    return slot == NULL || drng_is_wiped(&slot->reader, sizeof(slot->reader));
+    struct drng_guard guard;
+    bool wiped = false;
+    if (!drng_guard_enter(&guard)) {
+        return 0;
+    }
+    do {
+        struct drng_root_slot *slot = drng_root_take(&ctx->root, &guard);
+        wiped = slot != NULL && drng_is_wiped(&slot->reader, sizeof(slot->reader));
+        if (slot != NULL) {
+            drng_guard_give_back(&slot->guarded, ctx->root.locking);
+        }
+    } while (!drng_guard_leave(&guard));
+    return wiped;
 }
 
 /* All but newctx. */

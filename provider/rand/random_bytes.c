@@ -172,12 +172,12 @@ bool drng_threads_open(struct drng_provctx *provctx)
     return true;
 }
 
-void drng_threads_close(struct drng_provctx *provctx)
+bool drng_threads_close(struct drng_provctx *provctx)
 {
     struct drng_threads *threads = provctx->threads;
     struct drng_guard guard;
     if (!begin(&guard)) {
-        return;
+        return false;
     }
     while (threads->threads != NULL) {
         free_thread(threads->threads);
@@ -190,6 +190,7 @@ void drng_threads_close(struct drng_provctx *provctx)
     end(&guard);
     drng_drbg_discard(&threads->primary);
     drng_free(&provctx->core, threads);
+    return true;
 }
 
 /* ---- The first draw of a thread under an instance ---- */

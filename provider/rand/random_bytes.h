@@ -25,8 +25,12 @@ struct drng_provctx;
 /* Makes provctx->threads. False, with an error in the queue: no memory. */
 bool drng_threads_open(struct drng_provctx *provctx);
 
-/* Frees the generators of all threads, living and ended. No thread may be in drng_random_bytes(); threads may end. */
-void drng_threads_close(struct drng_provctx *provctx);
+/*
+ * Frees the generators of all threads, living and ended. No thread may be in drng_random_bytes(); threads may end.
+ * False: this thread is in a draw, which a handler interrupted or left. Then all stays: threads may still end, and look
+ * at it.
+ */
+bool drng_threads_close(struct drng_provctx *provctx);
 
 /* 1; or 0 with an error in the queue and the buffer wiped. strength in bits. */
 int drng_random_bytes(void *provctx, int which, void *buffer, size_t len, unsigned strength);
