@@ -69,8 +69,7 @@ static bool get_nonce(const struct drng_parent *parent, struct drng_entropy *ent
 {
     const struct drng_core *core = &parent->provctx->core;
     const size_t len = parent->nonce(parent->ctx, NULL, entropy->strength, entropy->nonce_len, entropy->max_len);
-    const bool fits = len >= entropy->nonce_len && len <= entropy->max_len;
-    unsigned char *nonce = fits ? drng_zalloc(core, len) : NULL;
+    unsigned char *nonce = len > 0 ? drng_zalloc(core, len) : NULL;
     if (nonce != NULL &&
         parent->nonce(parent->ctx, nonce, entropy->strength, entropy->nonce_len, entropy->max_len) == len) {
         entropy->held[1] = nonce;
@@ -78,7 +77,7 @@ static bool get_nonce(const struct drng_parent *parent, struct drng_entropy *ent
         return true;
     }
     drng_free(core, nonce);
-    drng_raise(core, DRNG_R_PARENT_GAVE_NO_SEED, "it offers a nonce and gave none of the length that was asked for");
+    drng_raise(core, DRNG_R_PARENT_GAVE_NO_SEED, "it offers a nonce and gave none");
     return false;
 }
 
