@@ -758,7 +758,7 @@ ZEN_5 = {
 @pytest.mark.parametrize(
     ("changes", "in_cpu", "said"),
     [
-        ({}, True, "Microcode 0xb002147; 0xb00215a or later mends it. Until then RDRAND serves"),
+        ({}, True, "Microcode 0xb002147; 0xb00215a or later mends it"),
         ({}, False, "0xb00215a or later mends it"),
         ({"flags": "fpu rdrand hypervisor"}, True, "0xb002147, a number of the hypervisor's choice; 0xb00215a or"),
         ({"microcode": "0xb00215a"}, True, "0xb00215a mends it, and the kernel or the hypervisor hides RDSEED"),
@@ -773,6 +773,7 @@ ZEN_5 = {
         ({"model": "208"}, True, "none that mends this stepping is known here"),
         ({"microcode": ""}, True, "Microcode unknown; "),
         ({"flags": "fpu rdrand rdseed"}, True, ""),
+        ({"flags": "fpu rdrand rdseed"}, None, ""),
         ({"flags": "fpu rdrand rdseed"}, False, "0xb00215a or later mends it"),
         ({"model": "48"}, True, ""),
         ({"model": "80"}, True, ""),
@@ -780,7 +781,7 @@ ZEN_5 = {
         ({"vendor_id": "GenuineIntel"}, True, ""),
     ],
 )
-def test_zen_5_without_rdseed(changes: dict[str, str], in_cpu: bool, said: str) -> None:
+def test_zen_5_without_rdseed(changes: dict[str, str], in_cpu: bool | None, said: str) -> None:
     found = parts.zen_5({**ZEN_5, **changes}, in_cpu)
     assert (said in found) if said else found == ""
 

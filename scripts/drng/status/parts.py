@@ -35,7 +35,7 @@ def zen_5(info: Mapping[str, str], in_cpu: bool | None) -> str:
     model, stepping = number(info.get("model")), number(info.get("stepping"))
     flags = info.get("flags", "").split()
     of_amd = info.get("vendor_id") == "AuthenticAMD" and number(info.get("cpu family")) == FAMILY
-    if not of_amd or not any(model in models for models in ZEN_5) or (in_cpu and "rdseed" in flags):
+    if not of_amd or not any(model in models for models in ZEN_5) or (in_cpu is not False and "rdseed" in flags):
         return ""
     runs, least = number(info.get("microcode"), 16), MENDED.get((model, stepping))
     needs = f"{least:#x} or later mends it" if least else "none that mends this stepping is known here"
@@ -43,10 +43,7 @@ def zen_5(info: Mapping[str, str], in_cpu: bool | None) -> str:
         needs = f"{least:#x} mends it, and the kernel or the hypervisor hides RDSEED all the same"
     guest = ", a number of the hypervisor's choice" if "hypervisor" in flags else ""
     said = f"{runs:#x}{guest}" if runs >= 0 else "unknown"
-    return (
-        f"Zen 5, whose 16- and 32-bit RDSEED may be wrong; drng executes neither. Microcode {said}; {needs}. "
-        "Until then RDRAND serves"
-    )
+    return f"Zen 5, whose 16- and 32-bit RDSEED may be wrong; drng executes neither. Microcode {said}; {needs}"
 
 
 def srbds() -> str:
