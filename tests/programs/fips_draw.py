@@ -1,6 +1,7 @@
 """Draws bytes and makes keys by one libcrypto, and says what drng and its seed source counted after each step.
 
-Takes the name of the libcrypto, and the steps: bytes, private, primary, key. Of a key it says which provider made it.
+Takes the name of the libcrypto, and the steps: bytes, private, primary, seed, add, key. Of a key it says which provider
+made it.
 """
 
 from __future__ import annotations
@@ -61,6 +62,12 @@ def take(lib: ctypes.CDLL, step: str) -> bool | str:
         return lib.RAND_priv_bytes(buffer, 32) == 1
     if step == "primary":
         return lib.RAND_status() == 1
+    if step == "seed":
+        lib.RAND_seed(buffer, 32)
+        return True
+    if step == "add":
+        lib.RAND_add(buffer, 32, ctypes.c_double(32))
+        return True
     return make_key(lib)
 
 

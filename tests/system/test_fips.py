@@ -172,6 +172,27 @@ def test_a_key_before_the_first_byte_is_seeded_by_the_system(case: Case, library
     assert drawn["works"] and drawn["seeds"] == 1
 
 
+OWN_BYTES = pytest.mark.parametrize("step", ["seed", "add"])
+
+
+@OWN_BYTES
+def test_a_program_that_begins_with_bytes_of_its_own(case: Case, library: str, step: str) -> None:
+    """RAND_seed and RAND_add make the primary generator, so the first key is seeded from drng as after a draw."""
+    added, drawn, key = case.draw(step, "bytes", "key", library=library)["steps"]
+    assert drawn["works"] and drawn["requests"] > added["requests"]
+    assert added["seeds"] > 0
+    assert (key["works"], key["seeds"]) == ("fips", drawn["seeds"] + 1)
+
+
+@OWN_BYTES
+def test_the_same_with_a_primary_generator_of_the_fips_providers(case: Case, library: str, step: str) -> None:
+    """As it asks libcrypto for a nonce, 3.5.0 waited for a lock that it held itself (openssl issue 27391)."""
+    case.replace("\nproperties = provider=drng,-fips\n", "\nproperties = provider=fips\n")
+    added, drawn, key = case.draw(step, "bytes", "key", library=library)["steps"]
+    assert added["seeds"] > 0 and drawn["works"] and key["works"] == "fips"
+    assert key["requests"] == 0, "drng gave seeds and no random bytes"
+
+
 def test_no_seed_no_bytes_and_no_keys(case: Case, library: str) -> None:
     no_instruction_and_no_fallback(case)
     drawn, key = case.draw("bytes", "key", library=library)["steps"]
