@@ -50,10 +50,13 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
 
 
+CPUINFO = Path("/proc/cpuinfo")
+
+
 def cpuinfo() -> dict[str, str]:
     """Of the first processor; empty where it cannot be read."""
     try:
-        text = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n")[0]
+        text = CPUINFO.read_text("ascii", "replace").split("\n\n")[0]
     except OSError:
         return {}
     pairs = (line.split(":", 1) for line in text.splitlines() if ":" in line)

@@ -745,14 +745,39 @@ def test_the_environment_is_warned_of_clones(config: ConfigWriter) -> None:
     assert (alike in text.stderr) == (alike in answer["warnings"]) == (alike in check.stdout) == drng["virtual-machine"]
 
 
-ZEN_5 = {
-    "vendor_id": "AuthenticAMD",
-    "cpu family": "26",
-    "model": "2",
-    "stepping": "1",
-    "microcode": "0xb002147",
-    "flags": "fpu rdrand",
-}
+# As Linux writes it of two processors; the second is there to be read by mistake.
+ZEN_5 = """\
+processor\t: 0
+vendor_id\t: AuthenticAMD
+cpu family\t: 26
+model\t\t: 2
+model name\t: AMD EPYC 9755 128-Core Processor
+stepping\t: 1
+microcode\t: 0xb002147
+cpu MHz\t\t: 2700.000
+flags\t\t: fpu rdrand
+bugs\t\t: sysret_ss_attrs spectre_v1
+power management: ts ttp tm hwpstate cpb
+
+processor\t: 1
+vendor_id\t: GenuineIntel
+cpu family\t: 6
+model\t\t: 255
+stepping\t: 255
+microcode\t: 0xffffffff
+flags\t\t: fpu rdrand rdseed hypervisor
+
+"""
+
+
+def cpuinfo_file(path: Path, changes: Mapping[str, str]) -> Path:
+    """ZEN_5 with these values of its first processor."""
+    text = ZEN_5
+    for key, value in changes.items():
+        text, found = re.subn(rf"(?m)^({key}\t+: ).*$", rf"\g<1>{value}", text, count=1)
+        assert found, key
+    path.write_text(text)
+    return path
 
 
 @pytest.mark.parametrize(
@@ -781,8 +806,11 @@ ZEN_5 = {
         ({"vendor_id": "GenuineIntel"}, True, ""),
     ],
 )
-def test_zen_5_without_rdseed(changes: dict[str, str], in_cpu: bool | None, said: str) -> None:
-    found = parts.zen_5({**ZEN_5, **changes}, in_cpu)
+def test_zen_5_without_rdseed(
+    changes: dict[str, str], in_cpu: bool | None, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(procfs, "CPUINFO", cpuinfo_file(tmp_path / "cpuinfo", changes))
+    found = parts.zen_5(procfs.cpuinfo(), in_cpu)
     assert (said in found) if said else found == ""
 
 
@@ -797,12 +825,26 @@ def test_srbds(text: str | None, said: str, tmp_path: Path, monkeypatch: pytest.
     assert parts.srbds() == said
 
 
-def test_a_part_that_is_known_has_a_row() -> None:
-    cpu = {**as_json()["cpu"], "sb-7055": "Zen 5", "srbds": "Vulnerable"}
-    rows = dict(output.environment_rows({**as_json(), "cpu": cpu}))
-    assert (rows["AMD-SB-7055"], rows["SRBDS"]) == ("Zen 5", "Vulnerable")
-    rows = dict(output.environment_rows({**as_json(), "cpu": {**cpu, "sb-7055": "", "srbds": ""}}))
-    assert not {"AMD-SB-7055", "SRBDS"} & set(rows)
+IN_THEIR_PLACE = 'mount --bind "$1" /proc/cpuinfo && mount --bind "$2" "$3" && shift 3 && exec "$@"'
+
+
+def test_a_part_that_is_known_has_a_row(tmp_path: Path) -> None:
+    """The command, where the kernel's files say so."""
+    srbds = tmp_path / "srbds"
+    start = ["unshare", "--mount", "sh", "-c", IN_THEIR_PLACE, "sh"]
+
+    def rows(changes: Mapping[str, str], said: str) -> dict[str, str]:
+        srbds.write_text(said)
+        mounts = [str(cpuinfo_file(tmp_path / "cpuinfo", changes)), str(srbds), str(parts.SRBDS)]
+        if subprocess.run([*start, *mounts, "true"], capture_output=True, check=False).returncode != 0:
+            pytest.skip("other files cannot be mounted over the kernel's here: it takes root, and sysfs")
+        told = RELEASE.run([*start, *mounts, str(STATUS)], PINNED).stdout
+        return dict(re.findall(r"^(AMD-SB-7055|SRBDS) +(.+)$", told, re.MULTILINE))
+
+    both = rows({}, "Vulnerable: No microcode\n")
+    assert "Microcode 0xb002147; 0xb00215a or later mends it" in both["AMD-SB-7055"]
+    assert both["SRBDS"] == "Vulnerable: No microcode"
+    assert rows({"cpu family": "25"}, "Not affected\n") == {}
 
 
 CLONE_KEYS = ("virtual-machine", "clone-protection", "clone-reason", "clone-reseeds")
