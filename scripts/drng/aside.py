@@ -28,18 +28,14 @@ PATIENCE, HURRIED = 4, 0.1
 
 MOST_ANSWER = 1 << 22
 
-# Whoever cannot be ended stays until what it waits for answers, so there are to be no more than these.
+# Whoever cannot be ended stays until what it waits for answers: there are to be no more of these for an owner's items.
 MOST_UNENDED = 2
+GIVEN_UP = (
+    "not looked at: children that look at this user's processes wait for a file system that does not answer, as FUSE "
+    "may, and cannot be ended; end this user's processes, or unmount that file system (umount -f)"
+)
 
 Work = Callable[[Any], Any]
-
-
-class UnendedError(Exception):
-    """So many children cannot be ended; `items` is what they were looking at."""
-
-    def __init__(self, items: list[Any]) -> None:
-        super().__init__(items)
-        self.items = items
 
 
 @dataclass(frozen=True)
@@ -140,17 +136,19 @@ class _Share:
     todo: list[int]  # numbers of its items, the next one first
     used: float = 0.0
     late: int = 0
+    unended: int = 0
 
     def wait(self, seconds: float) -> float:
         return seconds if self.late < PATIENCE else min(seconds, HURRIED)
 
 
-def _shares(items: Sequence[Any], owner_of: Callable[[Any], Any]) -> list[_Share]:
+def _shares(items: Sequence[Any], owner_of: Callable[[Any], Any], unended: Sequence[Any]) -> list[_Share]:
     shares: dict[Any, _Share] = {}
     for number, item in enumerate(items):
         shares.setdefault(owner_of(item), _Share([])).todo.append(number)
-    for share in shares.values():
+    for owner, share in shares.items():
         share.todo.reverse()
+        share.unended = unended.count(owner)
     return list(shares.values())
 
 
@@ -167,17 +165,18 @@ def each(
     Each item with the answer of work(item), which JSON can carry, or with a Failure. The first item comes first. After
     that it is always the turn of the owner whose items have taken the least time: the others wait for one item of
     somebody's whose items take long, and not for all of them. A child may take `room` bytes of memory, or any with 0.
-    Children of earlier runs, for the items in `unended`, cannot be ended: if they are too many with its own, it ends.
+    `unended` are the owners of what children of earlier runs look at that cannot be ended: an owner who has too many of
+    these, with those of this run, is given up.
     """
-    hang = list(unended)
-    shares, end = _shares(items, owner_of), time.monotonic() + altogether
+    shares, end = _shares(items, owner_of, unended), time.monotonic() + altogether
     child: _Child | None = None
     try:
         while (waiting := [share for share in shares if share.todo]) and (now := time.monotonic()) < end:
-            if len(hang) >= MOST_UNENDED:
-                raise UnendedError(hang)
             # Of two that have used the same, the one whose item stands before the other's.
             share = min(waiting, key=lambda share: (share.used, share.todo[-1]))
+            if share.unended >= MOST_UNENDED:
+                yield items[share.todo.pop()], Failure(GIVEN_UP)
+                continue
             child = child or _Child(items, work, room)
             number, wait = share.todo[-1], share.wait(seconds)
             child.ask(number)
@@ -188,8 +187,8 @@ def each(
                 result = answer["answer"] if "answer" in answer else Failure(answer["failure"])
             else:
                 ended, child = child, None
-                if (how := ended.end()) is None:
-                    hang.append(items[number])
+                how = ended.end()
+                share.unended += how is None
                 if line is None and time.monotonic() >= end:
                     break
                 share.late += line is None

@@ -148,12 +148,15 @@ def shows_other_numbers() -> bool:
 
 
 def unended(name: re.Pattern[str]) -> list[str]:
-    """What stands behind the name of each process of this user's that has such a name, and does not end when killed."""
+    """
+    What the name of each process says that has such a name, is this user's, and does not end when killed. A program
+    with the set-user-ID bit is its caller's, who chooses its name, too.
+    """
     found = []
     for pid in numbers():
         with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
             matched = name.fullmatch(name_of(entry))
-            if matched and user_of(entry).uid == os.geteuid() and is_killed(entry):
+            if matched and real_user_of(entry) == os.getuid() and is_killed(entry):
                 found.append(matched[1])
     return found
 

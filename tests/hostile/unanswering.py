@@ -1,6 +1,6 @@
 """A process whose memory lies in a file that nobody serves.
 
-    unanswering.py FOLDER [--one-by-one]
+    unanswering.py FOLDER [--one-by-one | --hold] [DEVICE]
 
 In a user namespace of its own it mounts FUSE at FOLDER, where there is one file, drng.so. The file can be found and
 opened; what is in it is asked for and never answered. A victim maps it, and maps and unmaps other memory in a loop, so
@@ -10,8 +10,11 @@ or it is killed: then the kernel answers with an error all that still waits.
 --one-by-one: the file system takes no request while another one is under way. Then who asks for a page waits for the
 answer itself, in a place where no signal ends it.
 
-It is to be started by the user who looks: the kernel takes no request of a user whom the namespace does not know. What
-fusermount(1) mounts for a user knows everybody.
+--hold: a thread of the victim's asks for a page. The kernel asks twice without the lock of the victim's mappings, is
+told of an error, and asks a third time with the lock. Whoever needs the lock then waits, some where no signal ends it.
+
+Without --hold, it is to be started by the user who looks: the kernel takes no request of a user whom the namespace
+does not know. What fusermount(1) mounts for a user knows everybody. DEVICE stands for /dev/fuse.
 
 77 where this machine does not allow it, with the reason.
 """
@@ -19,6 +22,7 @@ fusermount(1) mounts for a user knows everybody.
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import os
 import signal
@@ -48,18 +52,18 @@ def skip(reason: str) -> None:
     os._exit(SKIPPED)
 
 
-def own_namespaces(folder: str) -> int:
+def own_namespaces(folder: str, name: str) -> int:
     """The descriptor by which the file system is served that is mounted there."""
     uid, gid = os.getuid(), os.getgid()
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0:
         skip(f"user namespaces are not allowed here: {os.strerror(ctypes.get_errno())}")
-    for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+    for setting, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
+        with open(f"/proc/self/{setting}", "w", encoding="ascii") as file:
             file.write(text)
     try:
-        device = os.open("/dev/fuse", os.O_RDWR)
+        device = os.open(name, os.O_RDWR)
     except OSError as error:
-        skip(f"/dev/fuse cannot be opened: {error.strerror}")
+        skip(f"{name} cannot be opened: {error.strerror}")
     options = f"fd={device},rootmode=40755,user_id=0,group_id=0"
     if libc.mount(b"fuse", os.fsencode(folder), b"fuse", 0, options.encode()) != 0:
         skip(f"FUSE cannot be mounted in a user namespace: {os.strerror(ctypes.get_errno())}")
@@ -82,32 +86,46 @@ def answer_to(operation: int, node: int, one_by_one: bool) -> bytes | None:
     return OPEN_OUT.pack(1, 0, 0) if operation == OPEN else b""
 
 
-def serve(device: int, one_by_one: bool) -> None:
+def serve(device: int, one_by_one: bool, victim: int) -> None:
+    """`victim`: who holds its lock once it has been refused twice."""
+    asked = 0
     while True:
         request = os.read(device, 1 << 17)
         _, operation, unique, node, *_ = IN.unpack_from(request)
+        if operation == READ and victim:
+            asked += 1
+            if asked <= 2:
+                os.write(device, OUT.pack(OUT.size, -errno.EIO, unique))
+            else:
+                print(victim, flush=True)
         if operation in (READ, FORGET, BATCH_FORGET):
             continue
         body = answer_to(operation, node, one_by_one)
         os.write(device, OUT.pack(OUT.size + len(body), 0, unique) + body)
 
 
-def be_victim(path: str) -> None:
+def be_victim(path: str, hold: bool) -> None:
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     file = os.open(path, os.O_RDONLY)
-    with mmap.mmap(file, SIZE, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC):
-        print(os.getpid(), flush=True)
+    with mmap.mmap(file, SIZE, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC) as memory:
+        if hold:
+            # The other threads of Python run on while the kernel asks for the page.
+            threading.Thread(target=os.write, args=(os.pipe()[1], memory), daemon=True).start()
+        else:
+            print(os.getpid(), flush=True)
         while True:
             mmap.mmap(-1, 1 << 20).close()
 
 
 def main() -> None:
-    folder, *rest = sys.argv[1:]
-    device = own_namespaces(folder)
-    threading.Thread(target=serve, args=(device, rest == ["--one-by-one"]), daemon=True).start()
-    if os.fork() == 0:
+    arguments = sys.argv[1:]
+    one_by_one, hold = ("--one-by-one" in arguments, "--hold" in arguments)
+    folder, name = [word for word in [*arguments, "/dev/fuse"] if not word.startswith("--")][:2]
+    device = own_namespaces(folder, name)
+    if (victim := os.fork()) == 0:
         os.close(device)
-        be_victim(f"{folder}/drng.so")
+        be_victim(f"{folder}/drng.so", hold)
+    threading.Thread(target=serve, args=(device, one_by_one, victim if hold else 0), daemon=True).start()
     sys.stdin.buffer.read()
     os._exit(0)
 

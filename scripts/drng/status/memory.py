@@ -39,7 +39,8 @@ class Memory:
     """
     Of a process or a thread, by process_vm_readv(2). A read of /proc/PID/mem waits for the file that is mapped there
     with the lock of the process's mappings held, and no signal ends it: a user whose file nobody serves would hold up
-    this process, and every ps, for ever.
+    this process, and every ps, for ever. process_vm_readv() gives the lock back while it waits for the file. It waits
+    for the lock itself where no signal ends it, and who is looked at can keep that: see aside.MOST_UNENDED.
     """
 
     LIBC = ctypes.CDLL(None, use_errno=True)

@@ -316,7 +316,7 @@ def check_all(processes: Sequence[Process]) -> tuple[int, str]:
     """
     seen = [process for process in processes if not process.hidden]
     hidden, missed = len(processes) - len(seen), sum(process.missed for process in processes)
-    unseen = f"processes that could not be looked at: {hidden}" + (f", {missed} for lack of time" if missed else "")
+    unseen = f"processes that could not be looked at: {hidden}" + (f", {missed} of them not tried" if missed else "")
     if hidden and not seen:
         return states.CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
     # Those that have libcrypto alone would use drng if they were restarted, which is a warning.

@@ -18,20 +18,12 @@ from .services import Configuration
 
 HAPROXY = "haproxy"
 
-# What a child calls itself while it looks at a process, for ps and for later runs: 15 characters at the most.
-LOOKS = re.compile(r"look at ([0-9]{1,7})")
+# What a child calls itself while it looks at a process of a user's, for ps and for later runs: 15 characters.
+LOOKS = re.compile(r"look ([0-9]{1,10}|others)")
 PR_SET_NAME = 15
 
 # For what a process has made to be looked at: its mappings, its environment and its openssl.cnf.
 ROOM = 128 << 20
-
-
-def inspect_aside(pid: int, configured: str | None, now: Configuration | None) -> dict[str, Any]:
-    ctypes.CDLL(None).prctl(PR_SET_NAME, f"look at {pid}".encode())
-    try:
-        return asdict(inspection.inspect(pid, configured, now))
-    except TargetError as error:
-        return {"ended": str(error)}
 
 
 def payer(pid: int) -> int | None:
@@ -46,9 +38,18 @@ def payer(pid: int) -> int | None:
     return None
 
 
+def inspect_aside(pid: int, configured: str | None, now: Configuration | None) -> dict[str, Any]:
+    owner = payer(pid)
+    ctypes.CDLL(None).prctl(PR_SET_NAME, f"look {'others' if owner is None else owner}".encode())
+    try:
+        return asdict(inspection.inspect(pid, configured, now))
+    except TargetError as error:
+        return {"ended": str(error)}
+
+
 def not_looked_at(pid: int, failure: aside.Failure) -> Process | TargetError:
     """What its user cannot keep anybody from reading, its name, unit and owner, and why there is no more."""
-    missed = failure.reason == aside.OUT_OF_TIME
+    missed = failure.reason in (aside.OUT_OF_TIME, aside.GIVEN_UP)
     message = failure.reason if missed else f"it cannot be looked at: {failure.reason}"
     process = Process(pid, "?", UNKNOWN, printable(message), hidden=True, missed=missed)
     try:
@@ -68,21 +69,12 @@ def inspect_each(
     """In other processes, since looking may hang; see aside.py."""
     work = partial(inspect_aside, configured=configured, now=now)
     found: dict[int, Process | TargetError] = {}
-    before = [int(pid) for pid in procfs.unended(LOOKS)]
-    try:
-        for pid, answer in aside.each(
-            pids, work, altogether=aside.ALTOGETHER, owner_of=payer, room=ROOM, unended=before
-        ):
-            if isinstance(answer, aside.Failure):
-                found[pid] = not_looked_at(pid, answer)
-            else:
-                found[pid] = TargetError(answer["ended"]) if "ended" in answer else Process(**answer)
-    except aside.UnendedError as error:
-        named = ", ".join(str(pid) for pid in sorted(set(error.items)))
-        raise TargetError(
-            f"looking at {named} cannot be ended, since memory of theirs lies in a file that its file system does not "
-            "give: end these processes, or who serves that file system (as root: umount -f), and try again"
-        ) from None
+    before = [None if owner == "others" else int(owner) for owner in procfs.unended(LOOKS)]
+    for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER, owner_of=payer, room=ROOM, unended=before):
+        if isinstance(answer, aside.Failure):
+            found[pid] = not_looked_at(pid, answer)
+        else:
+            found[pid] = TargetError(answer["ended"]) if "ended" in answer else Process(**answer)
     return [found[pid] for pid in pids]
 
 
