@@ -103,7 +103,7 @@ def test_install_puts_everything_in_place(tmp_path: Path) -> None:
     for path in (f"{modules}/drng.so", "/etc/ssl/drng/drng.cnf", *(f"/usr/share/{p}" for p in documentation)):
         assert (tmp_path / path.lstrip("/")).is_file(), path
     assert sorted(p.name for p in (tmp_path / "etc/ssl/drng").iterdir()) == sorted(
-        p.name for p in ROOT.glob("conf/*.*")
+        p.name for p in ROOT.glob("conf/*.cnf")
     )
     assert "--service" in output(str(tmp_path / "usr/bin/drng-status"), "--help")
 
@@ -147,13 +147,14 @@ def test_an_edited_profile_is_kept_and_uninstalling_leaves_no_empty_folder(tmp_p
     assert [p for p in root.rglob("drng*") if p.is_dir()] == [profile.parent]
     profile.unlink()
     install()
-    conf = root / "etc/ssl/openssl.cnf"
-    conf.write_text("# >>> drng-enable: strict\n")
     script = ["cmake", f"-DMANIFEST={manifest}", "-P", str(undo)]
-    refused = subprocess.run(script, env=env, capture_output=True, text=True, check=False)
-    assert refused.returncode != 0 and "drng is on in" in refused.stderr
-    assert list(root.rglob("drng.so"))
-    conf.unlink()
+    for conf in (root / "etc/ssl/openssl.cnf", root / "etc/pki/tls/openssl.d/drng.conf"):
+        conf.parent.mkdir(parents=True, exist_ok=True)
+        conf.write_text("# >>> drng-enable: strict\n")
+        refused = subprocess.run(script, env=env, capture_output=True, text=True, check=False)
+        assert refused.returncode != 0 and "drng is on in" in refused.stderr
+        assert list(root.rglob("drng.so"))
+        conf.unlink()
     output(*script, env=env)
     assert not list(root.rglob("*drng*"))
 

@@ -23,7 +23,7 @@ from typing import NoReturn
 
 from ..files import Tree
 from ..terminal import USAGE, Failure, Interrupted, Output, UsageError, complain, say
-from . import arguments, programs, trial
+from . import arguments, openssl_d, programs, trial
 from .arguments import Request
 from .lock import locked
 from .profiles import require_version
@@ -50,6 +50,8 @@ def end_on(number: int, frame: FrameType | None) -> NoReturn:
 
 def find(tree: Tree, request: Request) -> System | Service:
     """A service that lets go of drng needs neither openssl.cnf nor openssl."""
+    if request.conf == openssl_d.PATH:
+        request.conf = ""  # no openssl.cnf by itself
     lets_go = request.service is not None and request.verb == "off"
     try:
         place = tree.place(request.conf or f"{programs.openssl_directory('-d')}/openssl.cnf")
@@ -60,7 +62,7 @@ def find(tree: Tree, request: Request) -> System | Service:
         if not lets_go:
             raise
         path = "/etc/ssl/openssl.cnf"
-    return Service(tree, request, path) if request.service is not None else System(tree, request, place)
+    return Service(tree, request, path) if request.service is not None else openssl_d.choose(tree, request, place)
 
 
 def end_trial(tree: Tree, request: Request) -> None:
@@ -73,7 +75,7 @@ def end_trial(tree: Tree, request: Request) -> None:
     else:
         request.conf = under_way.conf
         say(f"{under_way.conf}: nobody has confirmed the trial of drng")
-        System(tree, request, tree.place(under_way.conf)).off()
+        find(tree, request).off()
 
 
 def act(request: Request) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from .. import systemd
 from ..files import Place, Tree
 from ..terminal import Failure, say, warn
-from . import block, changes, profiles, units
+from . import block, changes, openssl_d, profiles, units
 from .arguments import PROFILES, Request
 from .verify import Check
 
@@ -128,9 +128,8 @@ class Service:
         unit.check(self.drop_in, self._drop_in_text(), self.own, self.guard)
         base = self._base()
         system = block.decode(self.tree.read(self.conf) or b"")
-        after = base + profiles.lines(
-            self.tree, self.request, self.check, base, block.has_block(system), self.tree.shown(self.conf)
-        )
+        was_on = block.has_block(system) or openssl_d.is_on(self.tree)
+        after = base + profiles.lines(self.tree, self.request, self.check, base, was_on, self.tree.shown(self.conf))
         self.check.change(base, after, self.request.profile)
         self._warn_of_sandbox()
         texts = {self.own: after, self.drop_in: self._drop_in_text()}

@@ -18,12 +18,13 @@ class System:
     tree: Tree
     request: Request
     place: Place
+    keeps_backup = True
 
     def __post_init__(self) -> None:
         self.path = self.place.path
         self.live = self._read()
         self.text = block.decode(self.live)
-        self.check = Check(self.tree, self.path)
+        self.check = self._check()
         self.backup = Place(self.place.directory, f"{self.place.name}.before-drng", f"{self.path}.before-drng")
 
     def _read(self) -> bytes:
@@ -31,6 +32,9 @@ class System:
         if data is None:
             raise Failure(f"{self.path}: there is no such file")
         return data
+
+    def _check(self) -> Check:
+        return Check(self.tree, self.path)
 
     def _still_the_same(self) -> None:
         if self._read() != self.live:
@@ -87,7 +91,9 @@ class System:
 
     def _write(self, after: bytes) -> None:
         files = [changes.File(self.place, after)]
-        if not block.has_block(self.text):
+        if not self.keeps_backup:
+            self.place.require_ours()
+        if self.keeps_backup and not block.has_block(self.text):
             self.backup.require_ours()
             if self.backup.stat() is None:
                 files.insert(0, changes.File(self.backup, self.live, self.place))
@@ -115,7 +121,7 @@ class System:
     def _warn_if_served(self, text: str) -> None:
         try:
             if self.check.serving(text).by_drng:
-                warn(f"drng still serves, by lines of {self.path} that drng-enable did not write")
+                warn(f"drng still serves, by lines of {self.check.path} that drng-enable did not write")
         except (Failure, OSError) as error:
             warn(str(error).removesuffix("; nothing has been changed"))
 
@@ -143,7 +149,11 @@ class System:
             changes.show(self.path, self.live, block.encode(base))
             return
         self._still_the_same()
-        changes.write([changes.File(self.place, block.encode(base))])
+        if base or self.keeps_backup:
+            changes.write([changes.File(self.place, block.encode(base))])
+        else:
+            self.place.sweep()
+            self.place.unlink()
         say(f"{self.path}: drng is off; running programs use it until they are restarted")
         self._end_trial()
         try:

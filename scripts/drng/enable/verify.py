@@ -6,9 +6,11 @@ this machine's libcrypto, and what cannot be known from that is said.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,6 +49,8 @@ class ImageOpener(Opener):
             )
         if found := self.tree.names(path):
             return found
+        with contextlib.suppress(FileNotFoundError, Failure), self.tree.place(f"{path}/.drng-enable"):
+            return []  # an empty folder
         data = self.tree.read(path)
         if data is None:
             raise UnreadableFileError("names a file that does not exist")
@@ -94,14 +98,16 @@ def old_fips(listed: str) -> str | None:
 
 
 class Check:
-    """Of texts that are to stand at one path."""
+    """Of texts that are to stand at one path; or in a drop-in of it, with which `whole` gives all that is read."""
 
-    def __init__(self, tree: Tree, path: str) -> None:
+    def __init__(self, tree: Tree, path: str, whole: Callable[[str], str] = str, drop_in: str = "") -> None:
         self.tree = tree
         self.path = path
+        self.whole = whole
+        self.drop_in = drop_in
 
     def _text(self, text: str) -> str:
-        return text if self.tree.live else expand(self.tree, text)
+        return self.whole(text) if self.tree.live else expand(self.tree, self.whole(text))
 
     def conf(self, text: str) -> Conf:
         """As libcrypto reads it; fails where it does not parse."""
@@ -118,7 +124,7 @@ class Check:
 
     def _list(self, text: str, *options: str) -> systemd.Result:
         """What `openssl list` says of the providers under this text."""
-        with programs.as_file(text) as name:
+        with programs.as_file(self._text(text)) as name:
             result = programs.openssl("list", *options, "-providers", conf=name)
             result.stderr = result.stderr.replace(name, self.path)
             return result
@@ -162,7 +168,7 @@ class Check:
     def _tried(self, text: str) -> Serving:
         # What the reader refuses (an endless include, a FIFO) would hold up libcrypto for ever.
         self.conf(text)
-        with programs.as_file(text) as name:
+        with programs.as_file(self._text(text)) as name:
             status = programs.drng_status(name)
         generators = {role: status[role] for role in ("primary", "public", "private")}
         lines = list(status["errors"])
@@ -204,11 +210,12 @@ class Check:
         """OpenSSL passes over a file that it may not read, and says nothing."""
         if not self.tree.live:
             return
-        if closed := closed_to_others(self.path):
-            warn(
-                f"not every user may read {closed}: programs of those who may not get OpenSSL's own generator, and no "
-                "error; chmod o+rX opens it"
-            )
+        for path in filter(None, (self.path, self.drop_in)):
+            if closed := closed_to_others(path):
+                warn(
+                    f"not every user may read {closed}: programs of those who may not get OpenSSL's own generator, and "
+                    "no error; chmod o+rX opens it"
+                )
         if closed := closed_to_others(self.module()):
             served = "get OpenSSL's own generator" if profile == "permissive" else "get no random numbers"
             warn(f"not every user may read {closed}: programs of those who may not {served}; chmod o+rX opens it")

@@ -1,0 +1,101 @@
+"""A file of drng's own in the folder that Fedora's and RHEL's openssl.cnf includes: the lines go there, and openssl.cnf
+stays as it came, so that the next one of its package takes its place.
+
+libcrypto reads the files of a folder in the order in which the file system has them, and of equal keys the last one
+holds: the lines must do what they should as the first of them, and as the last.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..conf.meaning import compare
+from ..conf.reading import directive, logical_lines, value_of
+from ..files import Place, Tree
+from ..terminal import Failure, say
+from . import block, profiles
+from .arguments import PROFILES, Request
+from .system import System
+from .verify import Check
+
+FOLDER = "/etc/pki/tls/openssl.d"
+NAME = "drng.conf"
+PATH = f"{FOLDER}/{NAME}"
+
+
+def _includes_folder(line: bytes) -> bool:
+    return value_of(directive(line, b".include")).rstrip(b"/") == FOLDER.encode()
+
+
+def is_on(tree: Tree) -> bool:
+    return block.has_block(block.decode(tree.read(PATH, follow=False) or b""))
+
+
+class DropIn(System):
+    """The file as it stands and as it would be, with the openssl.cnf that includes it."""
+
+    keeps_backup = False
+
+    def __init__(self, main: System, place: Place) -> None:
+        self.main, self.is_first = main, False
+        names = main.tree.names(FOLDER)
+        self.others = [name for name in names if name.endswith((".cnf", ".conf")) and name != NAME]
+        super().__init__(main.tree, main.request, place)
+
+    def _read(self) -> bytes:
+        return self.place.read() or b""
+
+    def _check(self) -> Check:
+        return Check(self.tree, self.main.path, self._whole, self.tree.shown(PATH))
+
+    def _whole(self, text: str) -> str:
+        """openssl.cnf, with what it would read of the folder if this text were in our file."""
+        if self.tree.live and text == self.text:
+            return self.main.text
+        others = "".join(".include {}/{}\n".format(FOLDER, re.sub(r"([^\w.-])", r"\\\1", name)) for name in self.others)
+        folder = f"{text}\n{others}" if self.is_first else f"{others}{text}\n"
+        lines = logical_lines(self.main.live)
+        return "".join(folder if _includes_folder(line) else f"{block.decode(line)}\n" for line in lines)
+
+    def require_no_others(self) -> None:
+        """What somebody has written into our file would be tried, and taken away, with our lines."""
+        if block.statements(block.without_block(self.text, self.path)):
+            raise Failure(
+                f"{self.path} has lines that drng-enable did not write: take them out, or move them into another file "
+                "of that folder; nothing has been changed"
+            )
+
+    def does_all(self) -> bool:
+        """Whether our lines hold, whatever else openssl.cnf and the folder say, and take nothing away from it."""
+        base = block.without_block(self.text, self.path)
+        lines = profiles.wanted(self.tree, self.request, self.check.meaning(base), base)
+        for self.is_first in (True, False):
+            before, after = self.check.conf(base), self.check.conf(base + lines)
+            meaning = self.check.meaning(base + lines)
+            if compare(before, after) or (meaning.random, bool(meaning.drng)) != (
+                PROFILES[self.request.profile][1],
+                True,
+            ):
+                return False
+        return True
+
+
+def choose(tree: Tree, request: Request, place: Place) -> System:
+    """Where the system's lines are, or should go: what is on stays in the file in which it is."""
+    main = System(tree, request, place)
+    if request.conf or block.has_block(main.text) or not any(map(_includes_folder, logical_lines(main.live))):
+        return main
+    try:
+        drop_in = DropIn(main, tree.place(PATH, follow=False))
+    except FileNotFoundError:
+        return main
+    if request.verb != "on":
+        return drop_in
+    drop_in.require_no_others()
+    if drop_in.does_all():
+        return drop_in
+    say(
+        f"{drop_in.path} would not do, since {main.path} or another file of that folder overrules it: "
+        f"{main.path} is edited in its place"
+    )
+    return main

@@ -1,0 +1,253 @@
+"""drng-enable where openssl.cnf includes /etc/pki/tls/openssl.d, as that of Fedora and RHEL does: a file of its own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from scripts.drng.enable import trial
+from tests.support.builds import CONF
+from tests.support.image import Image
+
+FOLDER = "etc/pki/tls/openssl.d"
+SHIPPED = (CONF / "openssl.d/drng.conf").read_text()
+
+# The sections, and the order of lines, of RHEL 9's; the folder's own files come in the middle.
+STOCK = """\
+openssl_conf = openssl_init
+config_diagnostics = 1
+
+[openssl_init]
+providers = provider_sect
+ssl_conf = ssl_module
+alg_section = evp_properties
+
+[ evp_properties ]
+
+[provider_sect]
+default = default_sect
+##legacy = legacy_sect
+##
+[default_sect]
+activate = 1
+
+#Place the third party provider configuration files into this folder
+.include /etc/pki/tls/openssl.d
+
+[ ssl_module ]
+
+system_default = crypto_policy
+
+[ crypto_policy ]
+
+CipherString = @SECLEVEL=2:ECDHE-ECDSA-AES256-GCM-SHA384
+"""
+LEGACY = "[provider_sect]\nlegacy = legacy_sect\n[legacy_sect]\nactivate = 1\n"
+OVERRULES = "[openssl_init]\nrandom = mine\n[mine]\ncipher = AES-128-CTR\n"
+
+
+@pytest.fixture(params=["live", "offline"])
+def fedora(image: Image, request: pytest.FixtureRequest) -> Image:
+    image.offline = request.param == "offline"
+    image.conf.write_text(STOCK)
+    folder(image).mkdir(parents=True)
+    (folder(image) / "drng.conf").write_text(SHIPPED)
+    return image
+
+
+def folder(image: Image) -> Path:
+    return image.root / FOLDER
+
+
+def drop_in(image: Image) -> Path:
+    return folder(image) / "drng.conf"
+
+
+def shown(image: Image) -> str:
+    return str(drop_in(image)) if image.offline else f"/{FOLDER}/drng.conf"
+
+
+# What is in the folder; None where our file is not.
+CASES: dict[str, dict[str, str | None]] = {
+    "as installed": {},
+    "no file": {"drng.conf": None},
+    "no newline": {"drng.conf": SHIPPED.rstrip("\n")},
+    "others": {"a.conf": LEGACY, "z odd'$name.cnf": "[evp_properties]\n", "no.rpmnew": OVERRULES},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_and_off(fedora: Image, name: str) -> None:
+    image = fedora
+    if image.offline and name == "others":
+        pytest.skip("in an image, no path with special characters is followed")
+    for file, text in CASES[name].items():
+        (folder(image) / file).unlink(missing_ok=True)
+        if text is not None:
+            (folder(image) / file).write_text(text)
+    original = image.files()
+    providers, ciphers = image.providers(image.conf), image.ciphers(image.conf)
+    assert not image.served(image.conf)
+    assert f"{shown(image)}: drng is off" in image.run("status", "--system").stdout
+
+    assert f"{shown(image)}: strict is on; restart" in image.ok("on", "--system")
+    assert image.served(image.conf)
+    assert image.providers(image.conf) == providers | {"drng"} and image.ciphers(image.conf) == ciphers
+    changed = {path for path, data in image.files().items() if original.get(path) != data}
+    assert changed == {str(drop_in(image))} and image.files().keys() - original.keys() <= changed
+    on = image.files()
+    assert "strict is on already" in image.ok("on", "--system")
+    assert f"{shown(image)}: strict is on\n" in image.ok("status", "--system")
+    assert image.files() == on
+
+    assert f"{shown(image)}: permissive is on" in image.ok("on", "--system", "--profile", "permissive")
+    assert image.served(image.conf)
+    assert f"{shown(image)}: drng is off; running" in image.ok("off", "--system")
+    assert image.files() == original, "byte for byte, and nothing left behind"
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["no include", "no folder", "commented", "another file", "openssl.cnf behind it", "taken for another section"],
+)
+def test_openssl_cnf_is_edited_where_a_file_there_would_not_do(fedora: Image, how: str) -> None:
+    image, include = fedora, ".include /etc/pki/tls/openssl.d\n"
+    if how == "no include":
+        image.conf.write_text(STOCK.replace(include, ""))
+    elif how == "commented":
+        image.conf.write_text(STOCK.replace(include, f"# {include}"))
+    elif how == "no folder":
+        shutil.rmtree(folder(image))
+    elif how == "another file":
+        (folder(image) / "zz.conf").write_text(OVERRULES)
+    elif how == "openssl.cnf behind it":
+        image.conf.write_text(STOCK + OVERRULES)
+    else:
+        # Up to the next section, lines belong to the last one of what is included, whichever file comes last.
+        (folder(image) / "a.conf").write_text(LEGACY)
+        image.conf.write_text(STOCK.replace(include, f"{include}soft_load = 1\n"))
+    original = image.files()
+    said = image.ok("on", "--system")
+    assert ("would not do, since" in said) == (how not in ("no include", "no folder", "commented"))
+    assert re.search(r"\S*/etc/ssl/openssl.cnf: strict is on", said)
+    assert image.served(image.conf)
+    assert not drop_in(image).exists() or drop_in(image).read_text() == SHIPPED
+    image.ok("off", "--system")
+    assert image.files() == original
+
+
+def test_what_is_on_in_openssl_cnf_stays_there_until_it_is_off(fedora: Image) -> None:
+    """As an earlier version of drng has written it."""
+    image = fedora
+    original = image.files()
+    image.ok("on", "--system", "--conf", "/etc/ssl/openssl.cnf")
+    assert drop_in(image).read_text() == SHIPPED
+    assert "openssl.cnf: permissive is on" in image.ok("on", "--system", "--profile", "permissive")
+    assert drop_in(image).read_text() == SHIPPED
+    image.ok("off", "--system")
+    assert image.files() == original
+
+
+@pytest.mark.parametrize("verb", ["on", "off"])
+def test_a_dry_run_shows_and_writes_nothing(fedora: Image, verb: str) -> None:
+    image = fedora
+    if verb == "off":
+        image.ok("on", "--system")
+    before = image.files()
+    said = image.ok(verb, "--system", "--dry-run")
+    assert f"+++ {shown(image)} (new)" in said
+    assert f"{'+' if verb == 'on' else '-'}random = drng_strict" in said
+    assert image.files() == before
+
+
+@pytest.mark.parametrize("how", ["by hand", "own lines", "behind", "half"])
+def test_a_file_that_somebody_has_edited_is_refused(fedora: Image, how: str) -> None:
+    image = fedora
+    if how in ("behind", "half"):
+        image.ok("on", "--system")
+    text = drop_in(image).read_text()
+    edited = {
+        "by hand": text.replace("## .include", ".include"),
+        "own lines": LEGACY,
+        "behind": text + LEGACY,
+        "half": text.replace("# <<<", "# "),
+    }[how]
+    assert edited != text
+    drop_in(image).write_text(edited)
+    said = image.refused("on", "--system")
+    assert shown(image) in said and said.count("\n") == 1
+    assert ("out of order" if how == "half" else "has lines that drng-enable did not write: take them out") in said
+    if how == "behind":
+        image.ok("off", "--system")
+        assert drop_in(image).read_text() == SHIPPED + LEGACY
+
+
+def test_the_line_by_hand_serves_and_off_says_so(fedora: Image) -> None:
+    """What the file promises; and nobody is told that drng is off."""
+    image = fedora
+    drop_in(image).write_text(SHIPPED.replace("## .include", ".include"))
+    assert "drng still serves" in image.ok("off", "--system")
+    assert "the file names drng" in (said := image.ok("status", "--system")) or "CTR-DRBG of provider drng" in said
+
+
+def test_status_goes_by_the_order_in_which_libcrypto_reads(fedora: Image) -> None:
+    """A file that comes behind ours overrules it; which one that is, the file system decides."""
+    image = fedora
+    if image.offline:
+        pytest.skip("in an image, the order is that of the names")
+    image.ok("on", "--system")
+    for number in range(50):
+        other = folder(image) / f"{number}.conf"
+        other.write_text(OVERRULES)
+        if not image.served(image.conf):
+            assert image.run("status", "--system").returncode == 1
+            return
+        other.unlink()
+        assert image.run("status", "--system").returncode == 0
+    pytest.skip("this file system puts drng.conf last")
+
+
+def test_a_link_is_not_followed(fedora: Image) -> None:
+    image = fedora
+    drop_in(image).rename(folder(image).parent / "elsewhere")
+    drop_in(image).symlink_to("../elsewhere")
+    assert "is a link, not a file" in image.refused("on", "--system")
+
+
+def test_a_service_beside_it(fedora: Image) -> None:
+    image = fedora
+    image.ok("on", "--system")
+    image.ok("on", "--service", "nginx")
+    assert "nginx.service: strict is on" in image.ok("status", "--service", "nginx")
+    on = image.files()
+    image.ok("off", "--service", "nginx")
+    assert "still serves nginx.service" in image.ok("off", "--service", "nginx")
+    image.ok("on", "--service", "nginx")
+    assert image.files() == on
+    image.ok("off", "--system")
+    assert "nginx.service: strict is on" in image.ok("status", "--service", "nginx")
+
+
+def test_a_service_in_an_image_whose_folder_is_empty(fedora: Image) -> None:
+    drop_in(fedora).unlink()
+    fedora.ok("on", "--service", "nginx")
+
+
+def test_a_trial_of_it_ends_with_the_machine(image: Image) -> None:
+    """With the record that `on --system --try` leaves, for which systemd must run; test_trial.py has the rest."""
+    image.conf.write_text(STOCK)
+    folder(image).mkdir(parents=True)
+    image.ok("on", "--system")
+    record = image.root / trial.RECORD[1:]
+    record.parent.mkdir(parents=True, exist_ok=True)
+    conf = f"/{FOLDER}/drng.conf"
+    text = trial.TEXT.format(program="/x", conf=conf, boot="b", until=9e9, timer="drng-enable-trial-0123abcd")
+    record.write_text(text)
+    assert f"{conf}: drng is on trial" in image.ok("status", "--system")
+    said = image.ok("end-trial")
+    assert f"{conf}: nobody has confirmed" in said and f"{conf}: drng is off; running" in said
+    assert not drop_in(image).exists() and not record.exists()
+    assert image.conf.read_text() == STOCK
