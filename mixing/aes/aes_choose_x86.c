@@ -3,24 +3,15 @@
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_x86.h"
 
-const struct drng_aes drng_aes_ni = {.name = "AES-NI",
-                                     .fuses = true,
-                                     .ctr = drng_aes_ni_ctr,
-                                     .cbc = drng_aes_ni_cbc,
-                                     .request = drng_aes_ni_request,
-                                     .short_len = DRNG_AES_NI_SHORT};
-const struct drng_aes drng_aes_vaes256 = {.name = "VAES-256",
-                                          .fuses = true,
-                                          .ctr = drng_aes_vaes256_ctr,
-                                          .cbc = drng_aes_ni_cbc,
-                                          .request = drng_aes_vaes_request,
-                                          .short_len = DRNG_AES_VAES_SHORT};
-const struct drng_aes drng_aes_vaes512 = {.name = "VAES-512",
-                                          .fuses = true,
-                                          .ctr = drng_aes_vaes512_ctr,
-                                          .cbc = drng_aes_ni_cbc,
-                                          .request = drng_aes_vaes_request,
-                                          .short_len = DRNG_AES_VAES_SHORT};
+const struct drng_aes drng_aes_ni = {
+    "AES-NI", true, drng_aes_ni_ctr, drng_aes_ni_cbc, drng_aes_ni_request, DRNG_AES_NI_SHORT,
+};
+const struct drng_aes drng_aes_vaes256 = {
+    "VAES-256", true, drng_aes_vaes256_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, DRNG_AES_VAES_SHORT,
+};
+const struct drng_aes drng_aes_vaes512 = {
+    "VAES-512", true, drng_aes_vaes512_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, DRNG_AES_VAES_SHORT,
+};
 
 size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])
 {

@@ -32,7 +32,8 @@ LANE_TARGET DRNG_OWN_FRAME static void chain_blocks(const uint8_t *key, size_t k
         if (i == 0) {
             expand_and_encrypt(rk, key, key_len, &block, 1);
         } else {
-            encrypt(rk, rounds_of(key_len), &block, 1);
+            add_round_key(&block, 1, rk[0]);
+            do_rounds(rk, rounds_of(key_len), &block, 1);
         }
         if (out != NULL) {
             _mm_storeu_si128((__m128i *)out + i, block);

@@ -9,23 +9,9 @@
 #include "mixing/machine/instructions_x86.h"
 #include "mixing/memory/wipe.h"
 
-LANE_TARGET DRNG_OWN_FRAME static void few(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
-                                           const uint8_t *provided)
-{
-    short_request(key, key_len, v, out, out_len, provided, 4);
-}
-
-LANE_TARGET DRNG_OWN_FRAME static void more(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
-                                            const uint8_t *provided)
-{
-    short_request(key, key_len, v, out, out_len, provided, 8);
-}
-
-LANE_TARGET DRNG_OWN_FRAME static void most(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
-                                            const uint8_t *provided)
-{
-    short_request(key, key_len, v, out, out_len, provided, 12);
-}
+SHORT_REQUEST(few, 4)
+SHORT_REQUEST(more, 8)
+SHORT_REQUEST(most, 12)
 
 void drng_aes_ni_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                          const uint8_t *provided)

@@ -15,5 +15,5 @@ void drng_aes_vaes256_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES
                           size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
     fill(key, key_len, v, out, out_blocks, tail, tail_blocks);
-    drng_wipe_stack_1024();
+    drng_wipe_stack_1536_avx();
 }

@@ -9,21 +9,15 @@
 LANE_TARGET DRNG_OWN_FRAME static void fill(const uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out,
                                             size_t out_blocks, uint8_t *tail, size_t tail_blocks)
 {
-    switch (key_len) {
-    case 16:
+    if (key_len == 16) {
         long_request(key, 16, v, out, out_blocks, tail, tail_blocks);
-        break;
-    case 24:
+    } else if (key_len == 24) {
         long_request(key, 24, v, out, out_blocks, tail, tail_blocks);
-        break;
-    default:
+    } else {
         long_request(key, 32, v, out, out_blocks, tail, tail_blocks);
-        break;
     }
     /* GCC saves general registers in mask registers, and these may hold halves of V. */
-    __asm__ volatile("kxorq %%k0, %%k0, %%k0\n\tkxorq %%k1, %%k1, %%k1\n\tkxorq %%k2, %%k2, %%k2\n\t"
-                     "kxorq %%k3, %%k3, %%k3\n\tkxorq %%k4, %%k4, %%k4\n\tkxorq %%k5, %%k5, %%k5\n\t"
-                     "kxorq %%k6, %%k6, %%k6\n\tkxorq %%k7, %%k7, %%k7"
+    __asm__ volatile(".irp n, 0,1,2,3,4,5,6,7\n\tkxorq %%k\\n, %%k\\n, %%k\\n\n\t.endr"
                      :
                      :
                      : "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7");
@@ -37,5 +31,5 @@ void drng_aes_vaes512_ctr(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES
         return;
     }
     fill(key, key_len, v, out, out_blocks, tail, tail_blocks);
-    drng_wipe_stack_1024();
+    drng_wipe_stack_1536_avx();
 }

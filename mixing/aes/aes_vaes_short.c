@@ -10,17 +10,8 @@ enum {
     FEWER = 8 * DRNG_AES_BLOCK,  /* four lanes, and two of an Update */
 };
 
-LANE_TARGET DRNG_OWN_FRAME static void fewer(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
-                                             const uint8_t *provided)
-{
-    short_request(key, key_len, v, out, out_len, provided, 6);
-}
-
-LANE_TARGET DRNG_OWN_FRAME static void most(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
-                                            const uint8_t *provided)
-{
-    short_request(key, key_len, v, out, out_len, provided, 10);
-}
+SHORT_REQUEST(fewer, 6)
+SHORT_REQUEST(most, 10)
 
 void drng_aes_vaes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                            const uint8_t *provided)

@@ -25,7 +25,8 @@ enum { DRNG_AES_VAES512_MIN = 32 };
 drng_aes_ctr drng_aes_vaes256_ctr;
 drng_aes_ctr drng_aes_vaes512_ctr;
 
-/* wipe_x86.S. drng_wipe_stack_512() with AVX, in half the time. */
+/* wipe_x86.S. With AVX, in half the time. */
 void drng_wipe_stack_512_avx(void);
+void drng_wipe_stack_1536_avx(void); /* a long request */
 
 #endif

@@ -35,6 +35,7 @@ typedef __m128i lane;
 #define lane_limits(n)               _mm_set_epi64x(INT64_MAX - (n), INT64_MAX)
 #define lane_carry(sum, low, limits) _mm_sub_epi64((sum), _mm_cmpgt_epi64((low), (limits)))
 #define lane_add                     _mm_add_epi64
+#define lane_and                     _mm_and_si128
 #define lane_shuffle                 _mm_shuffle_epi8
 #define lane_xor                     _mm_xor_si128
 #define lane_round                   _mm_aesenc_si128
@@ -49,6 +50,7 @@ typedef __m256i lane;
 #define lane_limits(n)               _mm256_set_epi64x(INT64_MAX - 1 - (n), INT64_MAX, INT64_MAX - (n), INT64_MAX)
 #define lane_carry(sum, low, limits) _mm256_sub_epi64((sum), _mm256_cmpgt_epi64((low), (limits)))
 #define lane_add                     _mm256_add_epi64
+#define lane_and                     _mm256_and_si256
 #define lane_shuffle                 _mm256_shuffle_epi8
 #define lane_xor                     _mm256_xor_si256
 #define lane_round                   _mm256_aesenc_epi128
@@ -70,6 +72,7 @@ typedef __m512i lane;
 #define lane_carry(sum, low, limits)                                                                                   \
     _mm512_mask_add_epi64((sum), _mm512_cmpgt_epi64_mask((low), (limits)), (sum), _mm512_set1_epi64(1))
 #define lane_add        _mm512_add_epi64
+#define lane_and        _mm512_and_si512
 #define lane_shuffle    _mm512_shuffle_epi8
 #define lane_xor        _mm512_xor_si512
 #define lane_round      _mm512_aesenc_epi128
@@ -241,9 +244,9 @@ LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, 
     }
 }
 
-LANE_INLINE void encrypt(const __m128i rk[ROUND_KEYS], const int rounds, lane *block, const int lanes)
+/* All rounds, after the addition of rk[0]. */
+LANE_INLINE void do_rounds(const __m128i rk[ROUND_KEYS], const int rounds, lane *block, const int lanes)
 {
-    add_round_key(block, lanes, rk[0]);
     UNROLL_ROUNDS
     for (int i = 1; i < rounds; i++) {
         do_round(block, lanes, rk[i]);
@@ -273,6 +276,47 @@ LANE_INLINE void count(const uint8_t v[DRNG_AES_BLOCK], size_t at, lane *block, 
         const lane carried = lane_carry(sum, low, lane_limits(1 + LANE_BLOCKS * i));
         block[i] = lane_shuffle(carried, lane_of(big_endian));
         sum = lane_add(sum, lane_of(_mm_set_epi64x(0, LANE_BLOCKS)));
+    }
+}
+
+LANE_INLINE __m128i block_of(struct drng_counter counter)
+{
+    return _mm_set_epi64x((long long)htobe64(counter.low), (long long)htobe64(counter.high));
+}
+
+/*
+ * What the counters of long_request() have in common from group to group. Each group starts at a multiple of its length
+ * and the same `first`. So the lowest bits of a lane's counters never change, and `low` is these and round_key;
+ * `carried` is ones where a counter is past the next multiple, else zeros. A group has 16 counters at most.
+ */
+LANE_INLINE void split_counters(lane *low, lane *carried, const int lanes, uint64_t first, __m128i round_key)
+{
+    const int group = lanes * LANE_BLOCKS;
+    const __m128i from_0 = _mm_set_epi8(14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15); /* in byte 1 */
+    const __m128i number = _mm_add_epi8(_mm_set1_epi8((char)first), from_0);
+    const __m128i past = _mm_cmpgt_epi8(number, _mm_set1_epi8((char)(group - 1)));
+    const __m128i low_bits = _mm_set_epi64x((long long)((uint64_t)(group - 1) << 56), 0);
+
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        const lane place = lane_add(lane_shuffle(lane_first, lane_of(_mm_setzero_si128())),
+                                    lane_of(_mm_set1_epi8((char)(i * LANE_BLOCKS))));
+        low[i] = lane_xor(lane_and(lane_shuffle(lane_of(number), place), lane_of(low_bits)), lane_of(round_key));
+        carried[i] = lane_shuffle(lane_of(past), place);
+    }
+}
+
+/* The blocks of the next group, its round_key added; *multiple ends as that of the group after it. */
+LANE_INLINE void count_group(const lane *low, const lane *carried, struct drng_counter *multiple, lane *block,
+                             const int lanes)
+{
+    const __m128i from = block_of(*multiple);
+    drng_counter_add(multiple, (uint64_t)(lanes * LANE_BLOCKS));
+    const __m128i change = _mm_xor_si128(from, block_of(*multiple));
+
+    UNROLL
+    for (int i = 0; i < lanes; i++) {
+        block[i] = lane_xor(lane_xor(lane_and(carried[i], lane_of(change)), lane_of(from)), low[i]);
     }
 }
 
@@ -360,6 +404,14 @@ LANE_INLINE void short_request(uint8_t *key, size_t key_len, uint8_t *v, uint8_t
                   lane_block(block[2 / LANE_BLOCKS], 2 % LANE_BLOCKS));
 }
 
+/* Defines a short_request() of so many lanes with a frame of its own, which its caller wipes. */
+#define SHORT_REQUEST(name, lanes)                                                                                     \
+    LANE_TARGET DRNG_OWN_FRAME static void name(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out,                \
+                                                size_t out_len, const uint8_t *provided)                               \
+    {                                                                                                                  \
+        short_request(key, key_len, v, out, out_len, provided, (lanes));                                               \
+    }
+
 /* Stores the first `blocks` of them, or all. */
 LANE_INLINE void put(uint8_t *out, size_t blocks, const lane *block, const int lanes)
 {
@@ -384,38 +436,38 @@ LANE_INLINE void put(uint8_t *out, size_t blocks, const lane *block, const int l
 
 /*
  * drng_aes.ctr, with eight lanes in flight, which hides the latency of AESENC on every CPU. The tail is made first,
- * along with the key schedule: in a request it is the next Key and V, which the next request waits for. The counters of
- * a group are made before the rounds of the one before it, so that no round waits for them; not in registers of 512
- * bits, which hold the round keys.
+ * along with the key schedule: in a request it is the next Key and V, which the next request waits for. A group's
+ * counters and their AddRoundKey take three instructions a lane by split_counters(), where count() takes five and one:
+ * AESENC waits for these. Not in registers of 512 bits, which hold the round keys.
  */
 LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_blocks,
                               uint8_t *tail, size_t tail_blocks)
 {
-    enum { LANES = 8, GROUP = LANES * LANE_BLOCKS, TAIL = DRNG_AES_TAIL / LANE_BLOCKS, AHEAD = LANE_BLOCKS < 4 };
+    enum { LANES = 8, GROUP = LANES * LANE_BLOCKS, TAIL = DRNG_AES_TAIL / LANE_BLOCKS, SPLIT = LANE_BLOCKS < 4 };
+    struct drng_counter at = drng_counter_load(v);
     __m128i rk[ROUND_KEYS];
     lane block[LANES];
-    lane next[LANES];
+    lane low[LANES];
+    lane carried[LANES];
 
     count(v, out_blocks, block, TAIL);
     count(v, 0, block + TAIL, LANES - TAIL);
     expand_and_encrypt(rk, key, key_len, block, LANES);
     put(tail, tail_blocks, block, TAIL);
     put(out, out_blocks, block + TAIL, LANES - TAIL);
-    if (AHEAD) {
-        count(v, GROUP - DRNG_AES_TAIL, next, LANES);
+    drng_counter_add(&at, GROUP - DRNG_AES_TAIL + 1);
+    if (SPLIT && out_blocks > GROUP - DRNG_AES_TAIL) {
+        split_counters(low, carried, LANES, at.low % GROUP, rk[0]);
+        at.low -= at.low % GROUP;
     }
     for (size_t done = GROUP - DRNG_AES_TAIL; done < out_blocks; done += GROUP) {
-        if (!AHEAD) {
-            count(v, done, next, LANES);
+        if (SPLIT) {
+            count_group(low, carried, &at, block, LANES);
+        } else {
+            count(v, done, block, LANES);
+            add_round_key(block, LANES, rk[0]);
         }
-        UNROLL
-        for (int i = 0; i < LANES; i++) {
-            block[i] = next[i];
-        }
-        if (AHEAD) {
-            count(v, done + GROUP, next, LANES);
-        }
-        encrypt(rk, rounds_of(key_len), block, LANES);
+        do_rounds(rk, rounds_of(key_len), block, LANES);
         put(out + done * DRNG_AES_BLOCK, out_blocks - done, block, LANES);
     }
     count(v, out_blocks + tail_blocks - 1, block, 1);

@@ -95,5 +95,6 @@
     wipe_stack 1024
     wipe_stack 2048
     wipe_stack_avx 512
+    wipe_stack_avx 1536
 
     .section .note.GNU-stack, "", @progbits

@@ -7,12 +7,12 @@
 const struct stack_wipe stack_wipes[] = {
     {drng_wipe_stack_256, 256 - sizeof(void *)},     {drng_wipe_stack_512, 512 - sizeof(void *)},
     {drng_wipe_stack_1024, 1024 - sizeof(void *)},   {drng_wipe_stack_2048, 2048 - sizeof(void *)},
-    {drng_wipe_stack_512_avx, 512 - sizeof(void *)},
+    {drng_wipe_stack_512_avx, 512 - sizeof(void *)}, {drng_wipe_stack_1536_avx, 1536 - sizeof(void *)},
 };
 
 size_t stack_wipe_count(void)
 {
-    return sizeof(stack_wipes) / sizeof(*stack_wipes) - (__builtin_cpu_supports("avx") ? 0 : 1);
+    return sizeof(stack_wipes) / sizeof(*stack_wipes) - (__builtin_cpu_supports("avx") ? 0 : 2);
 }
 
 void stack_paint_and_wipe(volatile uint8_t *lowest, void (*wipe)(void))

@@ -73,3 +73,28 @@ void prove_lanes(void)
           "each block is that of its own counter");
     REACHED("blocks");
 }
+
+/* Any block of a group, and that what is left of the counter is right for the group after it. */
+#if LANE_BLOCKS < 4
+void prove_groups(void)
+{
+    enum { LANES = 8, GROUP = LANES * LANE_BLOCKS };
+    const struct drng_counter counter = any_counter();
+    const __m128i round_key = {{nondet_u64(), nondet_u64()}};
+    const uint64_t first = counter.low % GROUP;
+    const unsigned i = nondet_unsigned();
+    const unsigned place = nondet_unsigned();
+    struct drng_counter multiple = {counter.high, counter.low - first};
+    lane low[LANES];
+    lane carried[LANES];
+    lane block[LANES];
+    ASSUME(i < LANES && place < LANE_BLOCKS);
+    split_counters(low, carried, LANES, first, round_key);
+    count_group(low, carried, &multiple, block, LANES);
+    CLAIM(number_of_vector(_mm_xor_si128(lane_block(block[i], place), round_key)) ==
+              v_of(counter) + LANE_BLOCKS * i + place,
+          "each block is that of its own counter, and has the round key");
+    CLAIM(v_of(multiple) + first == v_of(counter) + GROUP, "the next group is the one after it");
+    REACHED("a group");
+}
+#endif

@@ -135,6 +135,34 @@ static inline __m128i _mm_xor_si128(__m128i a, __m128i b)
     return (__m128i){{a.word[0] ^ b.word[0], a.word[1] ^ b.word[1]}};
 }
 
+static inline __m128i _mm_and_si128(__m128i a, __m128i b)
+{
+    return (__m128i){{a.word[0] & b.word[0], a.word[1] & b.word[1]}};
+}
+
+static inline __m128i _mm_set1_epi8(char a)
+{
+    return _mm_set1_epi64x((long long)((uint8_t)a * UINT64_C(0x0101010101010101)));
+}
+
+static inline __m128i _mm_add_epi8(__m128i a, __m128i b)
+{
+    uint8_t bytes[16];
+    for (unsigned i = 0; i < 16; i++) {
+        bytes[i] = (uint8_t)(byte_of_vector(a, i) + byte_of_vector(b, i));
+    }
+    return vector_of_bytes(bytes);
+}
+
+static inline __m128i _mm_cmpgt_epi8(__m128i a, __m128i b)
+{
+    uint8_t bytes[16];
+    for (unsigned i = 0; i < 16; i++) {
+        bytes[i] = (int8_t)byte_of_vector(a, i) > (int8_t)byte_of_vector(b, i) ? 0xff : 0;
+    }
+    return vector_of_bytes(bytes);
+}
+
 __m128i _mm_set1_epi32(int a);
 __m128i _mm_shuffle_epi32(__m128i a, int imm);
 __m128i _mm_loadl_epi64(const __m128i *a);
@@ -143,7 +171,6 @@ __m128i _mm_aesenc_si128(__m128i a, __m128i key);
 __m128i _mm_aesenclast_si128(__m128i a, __m128i key);
 void _mm_storeu_si128(__m128i *a, __m128i b);
 __m128i _mm_alignr_epi8(__m128i a, __m128i b, int imm);
-__m128i _mm_and_si128(__m128i a, __m128i b);
 long long _mm_cvtsi128_si64(__m128i a);
 __m128i _mm_load_si128(const __m128i *a);
 __m128i _mm_set_epi32(int e3, int e2, int e1, int e0);
@@ -192,7 +219,16 @@ static inline __m256i _mm256_shuffle_epi8(__m256i a, __m256i b)
     return (__m256i){{_mm_shuffle_epi8(a.lane[0], b.lane[0]), _mm_shuffle_epi8(a.lane[1], b.lane[1])}};
 }
 
-__m256i _mm256_xor_si256(__m256i a, __m256i b);
+static inline __m256i _mm256_and_si256(__m256i a, __m256i b)
+{
+    return (__m256i){{_mm_and_si128(a.lane[0], b.lane[0]), _mm_and_si128(a.lane[1], b.lane[1])}};
+}
+
+static inline __m256i _mm256_xor_si256(__m256i a, __m256i b)
+{
+    return (__m256i){{_mm_xor_si128(a.lane[0], b.lane[0]), _mm_xor_si128(a.lane[1], b.lane[1])}};
+}
+
 __m256i _mm256_aesenc_epi128(__m256i a, __m256i key);
 __m256i _mm256_aesenclast_epi128(__m256i a, __m256i key);
 void _mm256_storeu_si256(__m256i *a, __m256i b);
@@ -259,6 +295,7 @@ static inline __m512i _mm512_shuffle_epi8(__m512i a, __m512i b)
                       _mm_shuffle_epi8(a.lane[2], b.lane[2]), _mm_shuffle_epi8(a.lane[3], b.lane[3])}};
 }
 
+__m512i _mm512_and_si512(__m512i a, __m512i b);
 __m512i _mm512_xor_si512(__m512i a, __m512i b);
 __m512i _mm512_aesenc_epi128(__m512i a, __m512i key);
 __m512i _mm512_aesenclast_epi128(__m512i a, __m512i key);
