@@ -50,14 +50,7 @@ static void settle_policy(struct drng_provctx *provctx)
     provctx->words_policy.fallback = NULL;
     drng_seed_settle_budgets(&provctx->words_policy);
 
-    /* The words of requests: DRNG_WORDS_INSTRUCTION comes first, since it gives words fastest. */
-    unsigned count = 0;
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const unsigned instruction = (DRNG_WORDS_INSTRUCTION + i) % DRNG_INSTRUCTIONS;
-        if (provctx->eligibility.words[instruction] == DRNG_ALLOWED) {
-            provctx->words.instructions[count++] = &drng_process.instructions[instruction];
-        }
-    }
+    drng_request_words_settle(&provctx->words, &provctx->eligibility, drng_process.instructions);
     provctx->mixing = settle_mixing(config->request_mixing, &drng_process.evidence.cpu, &provctx->mixing_reason);
 }
 

@@ -25,6 +25,19 @@ enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, co
     return cpu->hypervisor ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
 }
 
+/* DRNG_WORDS_INSTRUCTION comes first, since it gives words fastest. */
+void drng_request_words_settle(struct drng_request_words *words, const struct drng_eligibility *eligibility,
+                               struct drng_instruction *instructions)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        const unsigned instruction = (DRNG_WORDS_INSTRUCTION + i) % DRNG_INSTRUCTIONS;
+        if (eligibility->words[instruction] == DRNG_ALLOWED) {
+            words->instructions[count++] = &instructions[instruction];
+        }
+    }
+}
+
 /*
  * struct drng_instruction's `dry`: below DRY it counts; at DRY the instruction is left alone; at ONCE_MORE the next
  * request asks. A request in vain costs about as much as two of the kernel's, so DRY of them cost about as much as a

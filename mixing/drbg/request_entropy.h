@@ -18,7 +18,7 @@
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/entropy/noise.h"
-#include "mixing/machine/cpu.h"
+#include "mixing/machine/eligibility.h"
 
 /* When a request takes in a fresh word. */
 enum drng_request_mixing {
@@ -41,6 +41,10 @@ enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, co
 struct drng_request_words {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS + 1];
 };
+
+/* Those of these DRNG_INSTRUCTIONS instructions that may give words. *words is all NULL before. */
+void drng_request_words_settle(struct drng_request_words *words, const struct drng_eligibility *eligibility,
+                               struct drng_instruction *instructions);
 
 /*
  * Whether an instruction gives words: it is there to be asked, not disabled, and not dry. An instruction that a CPU

@@ -87,26 +87,17 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
-/* A source that others wait behind gets less time than the last one in line, and that less than the only one. */
+/* Of the sources that others wait behind, only RDRAND with AES in plain C has much to compute. */
 void drng_seed_settle_budgets(struct drng_seed_policy *policy)
 {
     const bool fuses = policy->aes != NULL && policy->aes->fuses;
-    bool others_before = false;
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const bool starves = drng_instruction_rows[i].starves;
-        bool others_after = policy->fallback != NULL;
-        for (unsigned other = i + 1; other < DRNG_INSTRUCTIONS; other++) {
-            others_after |= policy->instructions[other] != NULL;
-        }
-        if (others_after) {
-            policy->budget_ns[i] = starves || fuses ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
-        } else if (others_before) {
-            /* A start-up comes on top, of this one as of the one before it. */
-            policy->budget_ns[i] = DRNG_LAST_BUDGET_NS - (starves ? DRNG_STARTUP_BUDGET_NS : 0);
-        } else {
-            policy->budget_ns[i] = starves ? DRNG_LAST_BUDGET_NS : DRNG_SOLE_BUDGET_NS;
-        }
-        others_before |= policy->instructions[i] != NULL;
+    bool others_after = policy->fallback != NULL;
+    for (unsigned i = DRNG_INSTRUCTIONS; i-- > 0;) {
+        const bool is_fast = drng_instruction_rows[i].starves || fuses;
+        policy->budget_ns[i] = !others_after ? DRNG_LAST_BUDGET_NS
+                               : is_fast     ? DRNG_SEED_BUDGET_NS
+                                             : DRNG_PLAIN_BUDGET_NS;
+        others_after |= policy->instructions[i] != NULL;
     }
 }
 

@@ -26,28 +26,22 @@ const char *drng_library_denied(unsigned instruction)
     return disabled ? texts->unhealthy : NULL;
 }
 
-/* The generator's instruction comes first: it gives words fastest. */
 static void settle_instructions(struct drng_library *library)
 {
-    unsigned count = 0;
     library->eligibility = drng_eligibility_decide(&library->evidence, DRNG_CHOICE_AUTO);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const unsigned instruction = (DRNG_WORDS_INSTRUCTION + i) % DRNG_INSTRUCTIONS;
-        struct drng_instruction *in = &library->instructions[instruction];
-        in->row = &drng_instruction_rows[instruction];
-        in->counters = &library->counters[instruction];
-        const enum drng_denial denial = library->eligibility.words[instruction];
-        struct drng_library_texts *texts = &library->texts[instruction];
+        struct drng_instruction *in = &library->instructions[i];
+        const enum drng_denial denial = library->eligibility.words[i];
+        struct drng_library_texts *texts = &library->texts[i];
+        in->row = &drng_instruction_rows[i];
+        in->counters = &library->counters[i];
         (void)snprintf(texts->unhealthy, sizeof(texts->unhealthy), "%s: its words failed the health tests",
                        in->row->name);
-        if (denial == DRNG_ALLOWED) {
-            library->words.instructions[count++] = in;
-        } else {
-            /* "not in this CPU" suggests another CPU; of some architectures there is none. */
-            const char *why = denial == DRNG_ABSENT && in->row->lack != NULL ? in->row->lack : drng_denial_text(denial);
-            (void)snprintf(texts->denied, sizeof(texts->denied), "%s: %s", in->row->name, why);
+        if (denial != DRNG_ALLOWED) {
+            (void)snprintf(texts->denied, sizeof(texts->denied), "%s: %s", in->row->name, drng_denial_text(denial));
         }
     }
+    drng_request_words_settle(&library->words, &library->eligibility, library->instructions);
 }
 
 /* Every AES has been tested when it was chosen, HMAC has not. */

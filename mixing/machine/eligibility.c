@@ -55,7 +55,7 @@ const char *drng_denial_text(enum drng_denial denial)
     static const char *const texts[] = {
         [DRNG_ALLOWED] = "allowed",
         [DRNG_NOT_CHOSEN] = "not chosen by the source key",
-        [DRNG_ABSENT] = "not in this CPU",
+        [DRNG_ABSENT] = DRNG_ABSENT_TEXT,
         [DRNG_MASKED] = DRNG_MASKED_TEXT,
         [DRNG_KNOWN_BROKEN] = "known to be broken on this CPU model",
         [DRNG_UNJUDGED] =

@@ -57,7 +57,6 @@ enum { DRNG_WINDOW_UNIT = 4 };
 
 struct drng_instruction_row {
     const char *name; /* "RDSEED" */
-    const char *lack; /* why no CPU has it, in place of "not in this CPU"; NULL: some have it */
     /*
      * Executes the instruction once: true and a word; or false, and *word is what the CPU has left there. Where a flag
      * tells a failure it alone decides, since 0 is a legitimate word. To be called only if drng_cpu_identify() reports

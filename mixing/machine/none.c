@@ -13,17 +13,11 @@ static bool read_nothing(uint64_t *word)
     return false;
 }
 
-#if defined(__riscv)
-#define LACK "RISC-V's register `seed` (Zkr) is the kernel's alone"
-#else
-#define LACK "this architecture has no such instruction"
-#endif
-
 /* Registers of a processor that is not known here stay as they are. */
 void drng_cpu_clear_vectors(void) {}
 
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
-    [DRNG_NONE] = {.name = "none", .lack = LACK, .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
+    [DRNG_NONE] = {.name = "none", .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
 };
 
 const struct drng_broken_part drng_broken_parts[] = {{.vendor = NULL}};

@@ -61,9 +61,8 @@ enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 0 };
     X(DRNG_DARN, "darn")                                                                                               \
     X(DRNG_DARN_RAW, "darn-raw")
 enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
-#define DRNG_WORDS_ROW   DRNG_DARN
-#define DRNG_WORDS_NAME  "DARN"
-#define DRNG_MASKED_TEXT "masked"
+#define DRNG_WORDS_ROW  DRNG_DARN
+#define DRNG_WORDS_NAME "DARN"
 
 /* ---- z ---- */
 #elif defined(__s390x__)
@@ -81,7 +80,6 @@ enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
 enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
 #define DRNG_WORDS_ROW           DRNG_TRNG
 #define DRNG_WORDS_NAME          "TRNG"
-#define DRNG_MASKED_TEXT         "masked"
 
 /* ---- none ---- */
 #else
@@ -95,7 +93,18 @@ enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
 enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
 #define DRNG_WORDS_ROW           DRNG_NONE
 #define DRNG_WORDS_NAME          "none"
-#define DRNG_MASKED_TEXT         "masked"
+#ifdef __riscv
+#define DRNG_ABSENT_TEXT "RISC-V's register `seed` (Zkr) is the kernel's alone"
+#else
+#define DRNG_ABSENT_TEXT "this architecture has no such instruction"
+#endif
+#endif
+
+#ifndef DRNG_MASKED_TEXT
+#define DRNG_MASKED_TEXT "masked"
+#endif
+#ifndef DRNG_ABSENT_TEXT
+#define DRNG_ABSENT_TEXT "not in this CPU"
 #endif
 
 #endif

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -91,17 +90,23 @@ static bool map_slots(struct chunk *chunk)
     return true;
 }
 
+/* Of the chunk itself, without its slots: in whole pages, since a handler's child must not allocate memory. */
+static size_t record_size(size_t size)
+{
+    return drng_whole_pages(sizeof(struct chunk) + size / DRNG_SLOT_SIZE * sizeof(((struct chunk *)NULL)->objects[0]));
+}
+
 /* Two threads that find no slot at once add a chunk each. */
 static struct chunk *add_chunk(size_t slots)
 {
     const size_t size = drng_whole_pages(slots * DRNG_SLOT_SIZE);
-    struct chunk *chunk = calloc(1, sizeof(*chunk) + size / DRNG_SLOT_SIZE * sizeof(chunk->objects[0]));
-    if (chunk == NULL) {
+    struct chunk *chunk = mmap(NULL, record_size(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (chunk == MAP_FAILED) {
         return NULL;
     }
     chunk->size = size;
     if (!map_slots(chunk)) {
-        free(chunk);
+        (void)munmap(chunk, record_size(size));
         return NULL;
     }
     chunk->next = atomic_load(&chunks);
@@ -286,7 +291,7 @@ void drng_secmem_close(void)
     for (struct chunk *chunk = atomic_exchange(&chunks, NULL); chunk != NULL; chunk = next) {
         next = chunk->next;
         (void)munmap(chunk->slots - page, chunk->size + 2 * page);
-        free(chunk);
+        (void)munmap(chunk, record_size(chunk->size));
     }
     openings = 0;
 }

@@ -48,9 +48,7 @@ static void describe(const struct drng_eligibility *eligibility, unsigned disabl
         const struct drng_instruction *in = &drng_process.instructions[i];
         const enum drng_denial denial = eligibility->seeds[i];
         if (denial != DRNG_ALLOWED) {
-            /* "not in this CPU" suggests another CPU; of some architectures there is none. */
-            const bool nowhere = denial == DRNG_ABSENT && in->row->lack != NULL;
-            append(text, DRNG_TEXT_SIZE, "%s: %s", in->row->name, nowhere ? in->row->lack : drng_denial_text(denial));
+            append(text, DRNG_TEXT_SIZE, "%s: %s", in->row->name, drng_denial_text(denial));
         } else if ((disabled >> i & 1) != 0) {
             const unsigned test = atomic_load_explicit(&in->failed_test, memory_order_relaxed);
             append(text, DRNG_TEXT_SIZE, "%s: disabled after two failed health tests, the last the %s", in->row->name,

@@ -16,6 +16,8 @@
 
 /* ---- Seeds ---- */
 
+static const char rdrand_failed[] = "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG";
+
 /*
  * Fills out[0..len) with conditioned seed, counts it, and reports what has changed: after the reader was given back,
  * since the report may write to the system log. On failure out is all zero, and an error is in the queue, unless it is
@@ -37,7 +39,9 @@ static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_root
     drng_report_seed(provctx, served);
     if (result != DRNG_OK) {
         drng_report_unserved(provctx, why);
-        if (result == DRNG_FALLBACK_FAILED) {
+        if (policy == &provctx->words_policy) {
+            drng_raise(&provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
+        } else if (result == DRNG_FALLBACK_FAILED) {
             drng_raise(&provctx->core, DRNG_R_FALLBACK_FAILED, "%s; check that the process may call getrandom()", why);
         } else {
             drng_raise(&provctx->core, DRNG_R_NO_SEED_SOURCE,
@@ -283,7 +287,7 @@ static bool fill(struct context *ctx, uint8_t *out, size_t len, bool words)
     if (result == DRNG_BUSY) {
         (void)drng_raise_result(core, result, true);
     } else if (result != DRNG_OK && words) {
-        drng_raise(core, DRNG_R_RDRAND_FAILED, "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG");
+        drng_raise(core, DRNG_R_RDRAND_FAILED, rdrand_failed);
     }
     if (result != DRNG_OK) {
         drng_wipe(out, len);
@@ -291,12 +295,15 @@ static bool fill(struct context *ctx, uint8_t *out, size_t len, bool words)
     return result == DRNG_OK;
 }
 
-static int generate(void *vctx, unsigned char *out, size_t len, ossl_unused unsigned strength,
-                    int prediction_resistance, ossl_unused const unsigned char *additional,
-                    ossl_unused size_t additional_len)
+static int generate(void *vctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
+                    ossl_unused const unsigned char *additional, ossl_unused size_t additional_len)
 {
     struct context *ctx = vctx;
-    if (!may_serve(ctx, prediction_resistance != 0)) {
+    const unsigned has = limits[ctx->kind].strength;
+    if (strength > has) {
+        drng_raise(&ctx->provctx->core, DRNG_R_STRENGTH_TOO_HIGH, "%u bits where it has %u", strength, has);
+    }
+    if (strength > has || !may_serve(ctx, prediction_resistance != 0)) {
         drng_wipe(out, len);
         return 0;
     }

@@ -113,8 +113,8 @@ static bool get_seed(const struct drng_parent *parent, struct drng_entropy *entr
     entropy->held[0] = len > 0 ? seed : NULL;
     entropy->input = (struct drng_bytes){entropy->held[0], len};
     if (len < min_len || len > entropy->max_len) {
-        drng_raise(&parent->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED, "%zu bytes where at least %zu were asked for",
-                   len, min_len);
+        drng_raise(&parent->provctx->core, DRNG_R_PARENT_GAVE_NO_SEED, "%zu bytes where %zu to %zu were asked for", len,
+                   min_len, entropy->max_len);
         return false;
     }
     return true;

@@ -164,7 +164,6 @@ BUDGETS = {
     "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
     "DRNG_PLAIN_BUDGET_NS": "the same for RDRAND where AES is in plain C",
     "DRNG_LAST_BUDGET_NS": "the same for the last in line",
-    "DRNG_SOLE_BUDGET_NS": "the same for RDRAND where it is all there is: no RDSEED, and no fallback",
     "DRNG_STARTUP_BUDGET_NS": "on top, while the start-up tests of RDSEED are not done",
 }
 

@@ -122,7 +122,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     struct drng_budget budget = {0};
     const unsigned i = index_of(in);
     CLAIM(i >= asked && fallback_asked == 0, "sources are asked in the order of the policy");
-    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && budget_ns <= DRNG_SOLE_BUDGET_NS, "a source has one of the budgets");
+    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && budget_ns <= DRNG_LAST_BUDGET_NS, "a source has one of the budgets");
     asked = i + 1;
     enum drng_result status = nondet_bool() ? work(arg, &budget) : DRNG_EXHAUSTED;
     if (status == DRNG_HEALTH_FAILED) {

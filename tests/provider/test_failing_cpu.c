@@ -240,6 +240,38 @@ static void words_of_a_lying_rdrand_are_not_put_out(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
+/* No other source stands in for RDRAND where it is the parent, whatever `fallback` says: the error advises no such key.
+ */
+static void a_child_of_a_dry_rdrand_is_told_so(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_dry, "");
+    EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
+    EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", rdrand);
+    ERR_clear_error();
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_TRUE(evp_error("RDRAND gave no usable words", "use DRNG-SEED or CTR-DRBG"));
+    CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 0);
+    ERR_clear_error();
+    EVP_RAND_CTX_free(child);
+    EVP_RAND_CTX_free(rdrand);
+    OSSL_LIB_CTX_free(libctx);
+}
+
+static void rdrand_refuses_more_strength_than_it_has(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, out, sizeof(out), 256, 0, NULL, 0), 1);
+    memset(out, 0xaa, sizeof(out));
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, out, sizeof(out), 257, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_TRUE(evp_error("more strength asked for", "257 bits where it has 256"));
+    EVP_RAND_CTX_free(rdrand);
+    OSSL_LIB_CTX_free(libctx);
+}
+
 static void rdrand_puts_out_the_words_themselves(void)
 {
     unsigned char out[60];
@@ -362,6 +394,8 @@ static const struct unit_test tests[] = {
     {"a drought ends", a_drought_ends},
     {"words of a lying RDRAND are not put out", words_of_a_lying_rdrand_are_not_put_out},
     {"RDRAND puts out the words themselves", rdrand_puts_out_the_words_themselves},
+    {"a child of a dry RDRAND is told so", a_child_of_a_dry_rdrand_is_told_so},
+    {"RDRAND refuses more strength than it has", rdrand_refuses_more_strength_than_it_has},
     {"requests are mixed where they should be", requests_are_mixed_where_they_should_be},
     {"a hypervisor switches request mixing on", a_hypervisor_switches_request_mixing_on},
     {"early boot needs no kernel", early_boot_needs_no_kernel},

@@ -1,12 +1,14 @@
 /* OSSL_FUNC_PROVIDER_RANDOM_BYTES, called as OpenSSL 3.5 calls it; the headers and libcrypto may be older. */
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "provider/errors.h"
+#include "provider/observe/stats.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
@@ -144,6 +146,10 @@ static void threads_have_generators_of_their_own(void)
 static unsigned parts;
 static pid_t child = -1;
 
+/* Where a request of LEFT bytes jumps to, as a signal handler might. */
+enum { LEFT = 77 };
+static jmp_buf out_of_it;
+
 enum drng_result __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                struct drng_bytes additional, const uint8_t *fresh);
 enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
@@ -154,6 +160,9 @@ enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8
 {
     if (out_len == DRNG_DRBG_MAX_REQUEST && parts++ == 1) {
         child = fork();
+    }
+    if (out_len == LEFT) {
+        longjmp(out_of_it, 1);
     }
     return __real_drng_ctr_drbg_generate(drbg, out, out_len, additional, fresh);
 }
@@ -182,6 +191,60 @@ static void a_child_shares_no_part_of_a_long_request(void)
     in.teardown(in.provctx);
 }
 
+/* Draws for as long as the other thread wants. */
+struct drawer {
+    struct instance *in;
+    pthread_barrier_t *turn;
+    int served;
+};
+
+static void *draw_before_and_after(void *arg)
+{
+    struct drawer *drawer = arg;
+    unsigned char out[32];
+    drawer->served = drawer->in->random_bytes(drawer->in->provctx, 0, out, sizeof(out), 0);
+    (void)pthread_barrier_wait(drawer->turn);
+    (void)pthread_barrier_wait(drawer->turn);
+    drawer->served += drawer->in->random_bytes(drawer->in->provctx, 0, out, sizeof(out), 0);
+    return NULL;
+}
+
+static void *leave_a_draw(void *arg)
+{
+    const struct instance *in = arg;
+    unsigned char out[LEFT];
+    if (setjmp(out_of_it) == 0) {
+        (void)in->random_bytes(in->provctx, 0, out, sizeof(out), 0);
+    }
+    fake_error_reason = 0;
+    CU_ASSERT_EQUAL(in->random_bytes(in->provctx, 0, out, sizeof(out), 0), 0);
+    CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
+    CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_BUSY);
+    in->teardown(in->provctx);
+    return NULL;
+}
+
+/* A thread that has left a draw cannot take the lock, so it cannot free what other threads have. */
+static void a_thread_that_left_a_draw_frees_nothing(void)
+{
+    struct instance in = load();
+    pthread_barrier_t turn;
+    struct drawer drawer = {.in = &in, .turn = &turn};
+    pthread_t other;
+    pthread_t leaver;
+    CU_ASSERT_EQUAL_FATAL(pthread_barrier_init(&turn, NULL, 2), 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, draw_before_and_after, &drawer), 0);
+    (void)pthread_barrier_wait(&turn);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&leaver, NULL, leave_a_draw, &in), 0);
+    CU_ASSERT_EQUAL(pthread_join(leaver, NULL), 0);
+    CU_ASSERT_NOT_EQUAL(atomic_load(&drng_stats.head->layout), 0);
+    (void)pthread_barrier_wait(&turn);
+    CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
+    CU_ASSERT_EQUAL(drawer.served, 2);
+    (void)pthread_barrier_destroy(&turn);
+    in.teardown(in.provctx);
+}
+
 static const struct unit_test tests[] = {
     {"public and private bytes differ", public_and_private_bytes_differ},
     {"a long request is served whole", a_long_request_is_served_whole},
@@ -190,6 +253,7 @@ static const struct unit_test tests[] = {
     {"two instances take turns in one thread", two_instances_take_turns_in_one_thread},
     {"an instance can go before its threads", an_instance_can_go_before_its_threads},
     {"threads have generators of their own", threads_have_generators_of_their_own},
+    {"a thread that left a draw frees nothing", a_thread_that_left_a_draw_frees_nothing},
 };
 
 UNIT_MAIN("random_bytes", tests)

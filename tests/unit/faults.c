@@ -27,7 +27,7 @@ const struct fault faults[] = {
     {"dry for ever", scripted_dry, 0, 0, 0, 0, &dries_up, &dries_up, 0},
     {"dry for 4 tries", scripted_dry_until, 5, 5, 0, 0, &serves, &serves, 0},
     {"dry for 1,000 tries", scripted_dry_until, 1000, 1000, 0, 0, &serves, &dries_up, 0},
-    {"dry for a million tries", scripted_dry_until, MILLION, MILLION, 0, 0, &dries_up, &dries_up, 0},
+    {"dry for four million tries", scripted_dry_until, 4 * MILLION, 4 * MILLION, 0, 0, &dries_up, &dries_up, 0},
     {"dry on one try of 25", scripted_seldom_dry, 0, 0, 0, 0, &serves, &serves, 0},
     {"dry on 24 tries of 25", scripted_mostly_dry, 0, 0, 0, 0, &serves, &dries_up, 0},
     {"dry from the middle of a block on", scripted_dry_from, 141, 3208, 0, 0, &dries_up, &dries_up, 0},
@@ -48,7 +48,7 @@ const struct fault faults[] = {
     {"a bit at 1 for four seeds already", scripted_bit_at_1, 154, 0, 256, 0, &disabled, NULL, BITS},
     {"a byte stuck for four seeds already", scripted_byte_stuck, 154, 0, 256, 0, &disabled, NULL, BYTES},
     {"dry after a million words", scripted_dry_from, MILLION, MILLION, MILLION, 0, &dries_up, &dries_up, 0},
-    {"50 us a read from the first on", scripted_good, 0, 0, 0, SLOW_NS, &dries_up, &dries_up, 0},
+    {"500 us a read from the first on", scripted_good, 0, 0, 0, 10 * SLOW_NS, &dries_up, &dries_up, 0},
     {"50 us a read, once started", scripted_good, 0, 0, 4000, SLOW_NS, &serves, &dries_up, 0},
     {.name = NULL},
 };

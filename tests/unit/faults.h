@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mixing/entropy/noise.h"
 #include "tests/scripted/cpu.h"
 
 /* What becomes of one instruction in one call, that of a seed of FAULTS_SEED_LEN bytes. */
@@ -15,7 +16,7 @@ struct outcome {
     bool disabled;
 };
 
-enum { FAULTS_SEED_LEN = 48, FAULTS_LIMIT_NS = 10000000, FAULTS_MILLION = 1000000 };
+enum { FAULTS_SEED_LEN = 48, FAULTS_LIMIT_NS = DRNG_LAST_BUDGET_NS + 10000000, FAULTS_MILLION = 1000000 };
 
 struct fault {
     const char *name;
