@@ -83,6 +83,30 @@ static inline void drng_counter_add(struct drng_counter *counter, uint64_t block
     counter->low = low;
 }
 
+/* Where blocks of keystream go: `out` first, then `tail`. */
+struct drng_sink {
+    uint8_t *out;
+    size_t out_blocks;
+    uint8_t *tail;
+    size_t tail_blocks;
+};
+
+/* The place of the next block; NULL: there is none left. */
+static inline uint8_t *drng_sink_next(struct drng_sink *sink)
+{
+    if (sink->out_blocks == 0) {
+        sink->out = sink->tail;
+        sink->out_blocks = sink->tail_blocks;
+        sink->tail_blocks = 0;
+    }
+    if (sink->out_blocks == 0) {
+        return NULL;
+    }
+    sink->out_blocks--;
+    sink->out += DRNG_AES_BLOCK;
+    return sink->out - DRNG_AES_BLOCK;
+}
+
 /* Plain C, bitsliced: constant-time on every CPU. */
 extern const struct drng_aes drng_aes_portable;
 

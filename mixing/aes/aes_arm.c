@@ -143,43 +143,23 @@ INLINE void keystream_256(const uint8_t *key, struct drng_counter counter, uint8
     do_last_round(block, lanes, odd, next_key(even, odd, 0x40));
 }
 
-/* ---- The destination of the keystream: `out` first, then `tail` ---- */
-
-struct sink {
-    uint8_t *out;
-    size_t out_blocks;
-    uint8_t *tail;
-    size_t tail_blocks;
-};
-
-/* Stores the next block, if the sink has room for it. */
-INLINE void take(struct sink *sink, uint8x16_t block)
-{
-    if (sink->out_blocks > 0) {
-        vst1q_u8(sink->out, block);
-        sink->out += BLOCK;
-        sink->out_blocks--;
-    } else if (sink->tail_blocks > 0) {
-        vst1q_u8(sink->tail, block);
-        sink->tail += BLOCK;
-        sink->tail_blocks--;
-    }
-}
-
-INLINE void drain(struct sink *sink, const uint8x16_t *block, const int lanes)
+INLINE void drain(struct drng_sink *sink, const uint8x16_t *block, const int lanes)
 {
     UNROLL
     for (int i = 0; i < lanes; i++) {
-        take(sink, block[i]);
+        uint8_t *place = drng_sink_next(sink);
+        if (place != NULL) {
+            vst1q_u8(place, block[i]);
+        }
     }
 }
 
 /* ---- Short requests: nearly all requests are. One function for each size, with a frame of its own ---- */
 
-typedef void short_request(const uint8_t key[32], struct drng_counter counter, struct sink *sink);
+typedef void short_request(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink);
 
 #define SHORT_REQUEST(name, lanes)                                                                                     \
-    KERNEL DRNG_OWN_FRAME static void name(const uint8_t key[32], struct drng_counter counter, struct sink *sink)      \
+    KERNEL DRNG_OWN_FRAME static void name(const uint8_t key[32], struct drng_counter counter, struct drng_sink *sink) \
     {                                                                                                                  \
         uint8x16_t block[lanes];                                                                                       \
         keystream_256(key, counter, block, lanes);                                                                     \
@@ -203,7 +183,7 @@ static inline short_request *short_for(size_t blocks)
 
 /* Whole groups of lanes into `out`, then what is left block by block. */
 KERNEL DRNG_OWN_FRAME static void fill_long(const uint8_t *key, size_t key_len, struct drng_counter counter,
-                                            struct sink *sink)
+                                            struct drng_sink *sink)
 {
     struct schedule schedule;
     uint8x16_t block[LANES];
@@ -233,7 +213,7 @@ static void ctr(const uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *o
     const size_t blocks = out_blocks + tail_blocks;
     const struct drng_counter counter = drng_counter_load(v);
     struct drng_counter last = counter;
-    struct sink sink = {out, out_blocks, tail, tail_blocks};
+    struct drng_sink sink = {out, out_blocks, tail, tail_blocks};
 
     drng_counter_add(&last, blocks);
     if (key_len == 32 && blocks <= SHORT) {

@@ -220,29 +220,7 @@ static void expand(struct schedule *schedule, const uint8_t *key, size_t key_len
 
 /* ---- The two modes ---- */
 
-/* The destination of the keystream: `out` first, then `tail`. */
-struct sink {
-    uint8_t *out;
-    size_t out_blocks;
-    uint8_t *tail;
-    size_t tail_blocks;
-};
-
-/* Stores the next block, if the sink has room for it. */
-static void take(struct sink *sink, const uint8_t block[BLOCK])
-{
-    if (sink->out_blocks > 0) {
-        memcpy(sink->out, block, BLOCK);
-        sink->out += BLOCK;
-        sink->out_blocks--;
-    } else if (sink->tail_blocks > 0) {
-        memcpy(sink->tail, block, BLOCK);
-        sink->tail += BLOCK;
-        sink->tail_blocks--;
-    }
-}
-
-static DRNG_OWN_FRAME void keystream(const uint8_t *key, size_t key_len, const uint8_t v[BLOCK], struct sink *sink)
+static DRNG_OWN_FRAME void keystream(const uint8_t *key, size_t key_len, const uint8_t v[BLOCK], struct drng_sink *sink)
 {
     struct drng_counter counter = drng_counter_load(v);
     struct schedule schedule;
@@ -259,7 +237,10 @@ static DRNG_OWN_FRAME void keystream(const uint8_t *key, size_t key_len, const u
         encrypt(&schedule, q);
         from_slices(blocks, q);
         for (size_t i = 0; i < LANES; i++) {
-            take(sink, blocks[i]);
+            uint8_t *place = drng_sink_next(sink);
+            if (place != NULL) {
+                memcpy(place, blocks[i], BLOCK);
+            }
         }
     }
 }
@@ -274,7 +255,7 @@ static DRNG_OWN_FRAME void count_on(uint8_t v[BLOCK], size_t blocks)
 static void ctr(const uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_blocks, uint8_t *tail,
                 size_t tail_blocks)
 {
-    struct sink sink = {out, out_blocks, tail, tail_blocks};
+    struct drng_sink sink = {out, out_blocks, tail, tail_blocks};
     keystream(key, key_len, v, &sink);
     count_on(v, out_blocks + tail_blocks);
     drng_wipe_stack_2048();
