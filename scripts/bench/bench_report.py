@@ -19,9 +19,11 @@ import statistics
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+CHANGELOG = Path(__file__).resolve().parents[2] / "CHANGELOG.md"
 BASE = "CTR-DRBG"
 NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 # The order of rows and legends; what is not named here comes after.
@@ -149,6 +151,15 @@ def cpu_model(cpuinfo: str | None = None, machine: str = platform.machine()) -> 
     return f"unknown CPU ({machine})"
 
 
+def measured_with(model: str) -> str:
+    """How the text above a table begins. tables.py knows the tables of one CPU by what stands before ": drng "."""
+    newest = re.search(r"^## (Not released yet: )?([\d.]+)", CHANGELOG.read_text(encoding="utf-8"), re.MULTILINE)
+    if newest is None:
+        raise ValueError(f"{CHANGELOG}: no version")
+    before = " before its release" if newest[1] else ""
+    return f"{model}: drng {newest[2]}{before}, {datetime.now(UTC):%d %B %Y}"
+
+
 # ---- Tables ----
 
 
@@ -229,8 +240,8 @@ def heading(report: Report) -> str:
     context = report.context
     load = f"{context['load_avg'][0]:.1f}" if context.get("load_avg") else "unknown"
     cpu = context["cpu"] if context["cpu"] != "unknown" else cpu_model()
-    machine = f"{cpu}, {context['num_cpus']} CPUs, load average {load}"
-    return f"{machine}; {context['openssl']}; drng's AES: {context['aes']}."
+    machine = f"{context['num_cpus']} CPUs, load average {load}"
+    return f"{measured_with(cpu)}; {machine}; {context['openssl']}; drng's AES: {context['aes']}."
 
 
 def tables(report: Report) -> str:

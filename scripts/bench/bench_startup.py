@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench_report import cpu_model, markdown
+from bench_report import cpu_model, markdown, measured_with
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "bench"
@@ -61,7 +61,7 @@ def main() -> int:
     rounds = [{name: cpu_ms(environment) for name, environment in environments.items()} for _ in range(ROUNDS)]
     base = [times["none"] for times in rounds]
     rows = [row(name, [times[name] for times in rounds], base) for name in environments]
-    text = f"{cpu_model()}, `openssl rand 16`.\n\n{markdown(HEADER, rows)}\n"
+    text = f"{measured_with(cpu_model())}; `openssl rand 16`.\n\n{markdown(HEADER, rows)}\n"
     print(text)
     (BUILD / "startup.md").write_text(text)
     return 0

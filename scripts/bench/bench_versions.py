@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_report import cpu_model, markdown, ns_text, size_text
+from bench_report import cpu_model, markdown, measured_with, ns_text, size_text
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BUILD = REPOSITORY / "build" / "bench"
@@ -156,7 +156,8 @@ def first_rows(version: str, found: dict[str, list[Run]]) -> list[list[str]]:
 
 
 def leave(name: str, load: float, header: Sequence[str], rows: list[list[str]]) -> None:
-    text = f"{cpu_model()}, {os.cpu_count()} CPUs, load average {load:.1f} before.\n\n{markdown(header, rows)}\n"
+    machine = f"{measured_with(cpu_model())}; {os.cpu_count()} CPUs, load average {load:.1f} before"
+    text = f"{machine}.\n\n{markdown(header, rows)}\n"
     print(text)
     (BUILD / f"{name}.md").write_text(text)
 

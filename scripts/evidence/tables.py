@@ -7,7 +7,8 @@
 Each has a name and stands between two comments, like BEGIN and END below. What can be made anew at any time is, by the
 functions of the modules beside this one, some of which run programs of the dev build. What was measured holds for one
 machine and one day: nothing is compared, and --write puts in what the benchmark has left in build/, where that NAME is
-given and a page has its two comments. Exit status 77: something could not be made here.
+given and a page has its two comments; what other CPUs have measured stays before it. Exit status 77: something could
+not be made here.
 """
 
 import argparse
@@ -69,6 +70,15 @@ def make(name: str) -> str:
     if not MEASURED[name].exists():
         raise SkipTest(f"{MEASURED[name]} is not there: scripts/bench/ and scripts/ci/ have what measures it")
     return MEASURED[name].read_text(encoding="utf-8").strip("\n")
+
+
+def beside_other_cpus(old: str, new: str) -> str:
+    """A table's text begins with its CPU and ": drng " (bench_report.py)."""
+    cpu, said, _ = new.partition(": drng ")
+    if not said:
+        return new
+    tables = (table.strip() for table in re.split(r"^(?=[^|\n]+: drng )", old, flags=re.MULTILINE))
+    return "\n\n".join([*(table for table in tables if table and not table.startswith(cpu + said)), new])
 
 
 def sections(folder: Path) -> dict[str, tuple[Path, str]]:
@@ -136,7 +146,7 @@ def main() -> int:
             status = 1
             continue
         if args.write:
-            write(page, name, new)
+            write(page, name, beside_other_cpus(old, new))
         elif new != old:
             print(f"{page}: {name} is out of date: scripts/evidence/tables.py --write {name} writes it anew")
             status = 1

@@ -6,6 +6,7 @@ What they measure here means nothing: a test machine is a busy one, and the runs
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 import bench_report as report
 import bench_versions as versions
+import tables
 from tests.support.builds import BUILD
 
 PROGRAMS = BUILD / "bench" / "tests" / "bench"
@@ -125,6 +127,16 @@ def test_seeds_threads_and_processes_have_their_own_bases() -> None:
     assert cells(table, "seed rdrand drng")[1:] == ["105 ns", "100 ns (back-to-back)", "1.05 ±0.00"]
     assert cells(table, "thread drng first-byte")[1:] == ["100 ns", "200 ns (CTR-DRBG)", "0.50 ±0.00"]
     assert cells(table, "process drng")[1:] == ["5.00 ms", "4.00 ms (CTR-DRBG)", "1.25 ±0.00"]
+
+
+def test_a_table_says_its_cpu_and_its_version_and_that_of_another_cpu_stays() -> None:
+    assert re.fullmatch(
+        r"Big CPU: drng \d+\.\d+\.\d+( before its release)?, \d\d \w+ \d{4}", report.measured_with("Big CPU")
+    )
+    old = "Big CPU: drng 1.0, then; x.\n\n| a |\n\nBig CPU 2: drng 1.0, then; y.\n\n| b |"
+    new = "Big CPU: drng 2.0, now; z.\n\n| c |"
+    assert tables.beside_other_cpus(old, new) == f"Big CPU 2: drng 1.0, then; y.\n\n| b |\n\n{new}"
+    assert tables.beside_other_cpus(old, "| no CPU |") == "| no CPU |"
 
 
 # ---- bench_versions.py: arithmetic ----

@@ -74,7 +74,7 @@ def test_a_table_is_what_its_maker_gives(name: str) -> None:
         ("entropy-assessment.md", "| at once | stuck value | 2 |", "| at once | stuck value | 1 |", "health-lab"),
         (
             "reliability.md",
-            "| the same for the last in line | 5.5 |",
+            "| the same for the last in line | 50 |",
             "| the same for the last in line | 5 |",
             "budgets",
         ),
