@@ -45,6 +45,7 @@ is "CMakeLists.txt" "$(sed -n 's/^project(drng VERSION \([^ ]*\).*/\1/p' CMakeLi
 is "scripts/drng/__init__.py" "$(sed -n 's/^VERSION = "\(.*\)"/\1/p' scripts/drng/__init__.py)" "$version"
 is "CHANGELOG.md, its first heading" "$(sed -n '/^## /{s/ - 20[0-9-]*$/ - a date/p;q}' CHANGELOG.md)" "## $version - a date"
 is "debian/changelog" "$(sed -n '1s/ [a-z]*;.*//p' debian/changelog)" "drng ($version-1)"
+is "scripts/packaging/drng.spec" "$(sed -n 's/^Version: *//p' scripts/packaging/drng.spec)" "$version"
 is "what is not committed" "$(git status --porcelain | head -n 1)" ""
 is "a tag of this version" "$(git tag --list "v$version")" ""
 [ $wrong = 0 ] || exit 1

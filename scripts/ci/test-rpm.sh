@@ -1,6 +1,6 @@
 #!/bin/sh
-# test-rpm.sh - the whole life of the .rpm in a tree of its own: installed by `rpm --root`, verified, enabled, serving TLS,
-# upgraded and removed, with its scripts run. Takes an .rpm, or builds one.
+# test-rpm.sh - the whole life of the .rpms in a tree of its own: installed by `rpm --root`, verified, enabled, serving TLS,
+# upgraded and removed, with their scripts run. Takes those of drng and drng-tools, or builds them.
 #
 # The tree is a copy of test-package.sh's chroot, that is Debian's programs, with libcrypto's files in the places of Fedora
 # and RHEL: modules in /usr/lib64/ossl-modules, openssl.cnf in /etc/pki/tls, with what crypto-policies adds. Fedora's own
@@ -19,14 +19,15 @@ if [ "${1-}" != --in ]; then
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' HUP INT TERM
     if [ $# = 0 ]; then
-        scripts/packaging/package.sh "$work/packages" -G RPM
+        scripts/packaging/package.sh "$work/packages"
         set -- "$work"/packages/drng-*.rpm
     fi
     mkdir "$work/root"
-    scripts/ci/chroot.sh copy $bare "$work/root" "$PWD/scripts/ci/test-rpm.sh" --in "$work" "$(realpath "$1")"
+    scripts/ci/chroot.sh copy $bare "$work/root" "$PWD/scripts/ci/test-rpm.sh" --in "$work" "$@"
     exit
 fi
-work=$2 root=$2/root rpm=$3
+work=$2 root=$2/root
+shift 2
 
 step()
 {
@@ -45,12 +46,12 @@ fail()
 lay_out()
 {
     triplet=$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-    mkdir -p "$root/usr/lib64" "$root/etc/pki/tls" "$root/etc/crypto-policies/back-ends"
+    mkdir -p "$root/usr/lib64" "$root/etc/pki/tls/openssl.d" "$root/etc/crypto-policies/back-ends" "$root/usr/share/licenses"
     mv "$root/usr/lib/$triplet/ossl-modules" "$root/usr/lib64/ossl-modules"
     ln -s ../../lib64/ossl-modules "$root/usr/lib/$triplet/ossl-modules"
     ln -sfn /etc/pki/tls/openssl.cnf "$root/usr/lib/ssl/openssl.cnf"
     rm "$root/etc/ssl/openssl.cnf"
-    # The sections and the names of RHEL 9's, and its way to include the policy.
+    # The sections and the names of RHEL 9's, and its ways to include the policy and other packages' files.
     cat >"$root/etc/pki/tls/openssl.cnf" <<'END'
 openssl_conf = openssl_init
 config_diagnostics = 1
@@ -67,6 +68,8 @@ default = default_sect
 
 [ default_sect ]
 activate = 1
+
+.include /etc/pki/tls/openssl.d
 
 [ ssl_module ]
 system_default = crypto_policy
@@ -106,20 +109,27 @@ snapshot()
 
 verified()
 {
-    said=$(rpms --verify --nodeps drng) || true
+    said=$(rpms --verify --nodeps drng drng-tools) || true
     [ "$said" = "$1" ] || fail "rpm --verify says \"$said\", not \"$1\""
     echo "rpm --verify: ${said:-nothing has changed}"
 }
 
+dropin=/etc/pki/tls/openssl.d/drng.conf enabled=/etc/pki/tls/openssl.d/drng-enable.conf
+same_openssl_cnf()
+{
+    cmp "$root/etc/pki/tls/openssl.cnf" "$work/openssl.cnf" || fail "openssl.cnf has changed"
+}
+
 cp scripts/packaging/rpm-life.sh scripts/packaging/living.sh "$root"
 lay_out
+cp "$root/etc/pki/tls/openssl.cnf" "$work/openssl.cnf"
 rpms --initdb
 snapshot "$work/before"
 
 # ---- The life ----
 
-step "Installed: nothing is activated, and every file is as the package says"
-rpms --install --nodeps "$rpm"
+step "Installed: nothing is activated, and every file is as the packages say"
+rpms --install --nodeps "$@"
 verified ""
 inside untouched
 [ -f "$root/usr/lib64/ossl-modules/drng.so" ] || fail "the module is not where Fedora's libcrypto looks"
@@ -127,46 +137,59 @@ inside untouched
 step "Enabled: drng serves, and the system's crypto policy holds as before"
 inside on
 
+same_openssl_cnf
+verified ""
+
 step "Upgraded while it is on: it stays on"
 echo "# mine" >>"$root/etc/ssl/drng/drng.cnf"
-cp "$root/etc/pki/tls/openssl.cnf" "$work/enabled.cnf"
-rpms --upgrade --force --nodeps "$rpm"
-cmp "$root/etc/pki/tls/openssl.cnf" "$work/enabled.cnf" || fail "the upgrade has changed openssl.cnf"
+cp "$root$enabled" "$work/enabled.conf"
+rpms --upgrade --force --nodeps "$@"
+cmp "$root$enabled" "$work/enabled.conf" || fail "the upgrade has changed $enabled"
+same_openssl_cnf
 tail -n 1 "$root/etc/ssl/drng/drng.cnf" | grep -qx '# mine' || fail "the upgrade has put away what an operator wrote"
 verified "S.5....T.  c /etc/ssl/drng/drng.cnf"
 sed -i '$d' "$root/etc/ssl/drng/drng.cnf"
 inside still-on
 
 step "Removed while it is on: all is as before, and nothing is left"
-rpms --erase drng
+rpms --erase drng drng-tools
 inside untouched
 snapshot "$work/after"
 diff "$work/before" "$work/after" || fail "these files are not as before"
 
-step "Removed while it is on, and openssl.cnf has changed: the change is kept, and the backup is all that is left"
-rpms --install --nodeps "$rpm"
+step "Where openssl.cnf does not include the folder it is edited; its change is kept, and the backup is all that is left"
+rpms --install --nodeps "$@"
+sed -i /openssl.d/d "$root/etc/pki/tls/openssl.cnf"
 inside on
+verified ""
 echo "# mine" >>"$root/etc/pki/tls/openssl.cnf"
-for folder in etc/pki/tls etc/ssl etc/ssl/drng etc/ssl/drng/service; do
+for folder in etc/pki/tls etc/pki/tls/openssl.d etc/ssl etc/ssl/drng etc/ssl/drng/service; do
     echo half >"$root/$folder/.drng-enable-0123456789abcdef.tmp"
 done
-rpms --erase drng
+rpms --erase drng drng-tools
 tail -n 1 "$root/etc/pki/tls/openssl.cnf" | grep -qx '# mine' || fail "the change is lost"
 sed -i '$d' "$root/etc/pki/tls/openssl.cnf"
 cmp "$root/etc/pki/tls/openssl.cnf" "$root/etc/pki/tls/openssl.cnf.before-drng" || fail "openssl.cnf is not as before"
 rm "$root/etc/pki/tls/openssl.cnf.before-drng"
+cp "$work/openssl.cnf" "$root/etc/pki/tls/openssl.cnf"
 snapshot "$work/after"
 diff "$work/before" "$work/after" || fail "these files are not as before"
 
-step "Not removed while openssl.cnf names it by lines of somebody's own"
-rpms --install --nodeps "$rpm"
-cp "$root/etc/pki/tls/openssl.cnf" "$work/openssl.cnf"
+step "Not removed while openssl.cnf, or the file that it includes, names it by lines of somebody's own"
+rpms --install --nodeps "$@"
+kept()
+{
+    ! rpms --erase "$@" || fail "removed: openssl.cnf does not work without it"
+    inside served drng
+}
 echo ".include /etc/ssl/drng/drng.cnf" >>"$root/etc/pki/tls/openssl.cnf"
-! rpms --erase drng || fail "removed: openssl.cnf does not work without it"
-inside served drng
+kept drng drng-tools
 cp "$work/openssl.cnf" "$root/etc/pki/tls/openssl.cnf"
+sed -i 's/^## //' "$root$dropin"
+kept drng
+sed -i 's/^\.include/## &/' "$root$dropin"
 rpms --erase drng
 snapshot "$work/after"
 diff "$work/before" "$work/after" || fail "these files are not as before"
 
-step "The .rpm lives and goes as it should"
+step "The .rpms live and go as they should"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# package.sh - builds the .debs that debian/ describes, drng-*.rpm and drng-*.tar.gz into build/packages, or into the
-# folder given, and looks at the .debs with lintian and at the .rpm with rpmlint, where these are installed. All of them
-# hold the same drng.so: it is compiled once.
+# package.sh - builds the .debs that debian/ describes, the .rpms that drng.spec describes, and drng-*.tar.gz into
+# build/packages, or into the folder given, and looks at the .debs with lintian and at the .rpms with rpmlint, where these
+# are installed. The .tar.gz holds the .debs' drng.so; the .rpms' is compiled as Fedora compiles it.
 #
 #     package.sh [--arch ARCH] [FOLDER [deb]]
 #
@@ -112,7 +112,12 @@ rm -f "$packages"/*drng*_"$debian".deb "$packages"/drng*_all.deb
 mv "$build"/*.deb "$packages"
 
 if [ -z "$only$arch" ]; then
-    rm -f "$packages"/drng[-_]*."$(uname -m)".rpm "$packages"/drng[-_]*.tar.gz
+    rm -f "$packages"/*drng*."$(uname -m)".rpm "$packages"/drng-*.noarch.rpm "$packages"/drng-*.tar.gz
+    rm -rf "$build/rpm"
+    built source_package "$build/rpm/SOURCES"
+    # What it requires is named as Fedora names it, and Debian's packages are here.
+    built rpmbuild -bb --nodeps --load=scripts/packaging/debian.macros --define "_topdir $build/rpm" scripts/packaging/drng.spec
+    mv "$build"/rpm/RPMS/*/*.rpm "$packages"
     built cpack --config "$build"/sources/obj-*/CPackConfig.cmake -B "$packages"
     rm -rf "$packages/_CPack_Packages"
 fi
@@ -123,8 +128,8 @@ if command -v lintian >/dev/null; then
     find "$packages" -name "*drng*_$debian.deb" -o -name 'drng*_all.deb' | sort |
         xargs lintian --allow-root --fail-on error,warning
 fi
-if command -v rpmlint >/dev/null && [ -n "$(find "$packages" -name "drng-*.$(uname -m).rpm")" ]; then
-    rpmlint --config scripts/packaging/rpmlint.toml --strict "$packages"/drng-*."$(uname -m)".rpm >"$packages/rpmlint.log" 2>&1 || {
+if command -v rpmlint >/dev/null && [ -z "$only$arch" ]; then
+    rpmlint --config scripts/packaging/rpmlint.toml --strict scripts/packaging/drng.spec "$packages"/*drng*.rpm >"$packages/rpmlint.log" 2>&1 || {
         cat "$packages/rpmlint.log" >&2
         exit 1
     }

@@ -1,5 +1,5 @@
 # sealed.cmake - the last step before a tree becomes a package: its SBOM, and one date for all that is in it, so that the
-# same sources give the same package. cpack runs it for every package.
+# same sources give the same package. cpack runs it.
 
 set(tree "${CPACK_TEMPORARY_DIRECTORY}")
 

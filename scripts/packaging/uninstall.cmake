@@ -5,7 +5,7 @@ if(NOT EXISTS "${MANIFEST}")
     message(FATAL_ERROR "${MANIFEST} is not there: nothing has been installed from this folder")
 endif()
 # Without the module a strict openssl.cnf leaves every program without random numbers.
-foreach(file IN ITEMS ssl/openssl.cnf pki/tls/openssl.cnf pki/tls/openssl.d/drng.conf)
+foreach(file IN ITEMS ssl/openssl.cnf pki/tls/openssl.cnf pki/tls/openssl.d/drng-enable.conf)
     set(conf "$ENV{DESTDIR}/etc/${file}")
     if(EXISTS "${conf}")
         file(STRINGS "${conf}" block REGEX "^# >>> drng-enable")

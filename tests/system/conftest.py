@@ -69,7 +69,7 @@ def image(installed: Path, tmp_path: Path) -> Image:
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder with a .deb, an .rpm and a .tar.gz, made once; tests of their own run lintian and rpmlint."""
+    """The folder with .debs, .rpms and a .tar.gz, made once; tests of their own run lintian and rpmlint."""
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent  # of all workers

@@ -148,7 +148,7 @@ def test_an_edited_profile_is_kept_and_uninstalling_leaves_no_empty_folder(tmp_p
     profile.unlink()
     install()
     script = ["cmake", f"-DMANIFEST={manifest}", "-P", str(undo)]
-    for conf in (root / "etc/ssl/openssl.cnf", root / "etc/pki/tls/openssl.d/drng.conf"):
+    for conf in (root / "etc/ssl/openssl.cnf", root / "etc/pki/tls/openssl.d/drng-enable.conf"):
         conf.parent.mkdir(parents=True, exist_ok=True)
         conf.write_text("# >>> drng-enable: strict\n")
         refused = subprocess.run(script, env=env, capture_output=True, text=True, check=False)

@@ -21,7 +21,7 @@ from tests.support.image import STOCK, Image
 from tests.support.packages import PROBES, in_chroot, output, probes
 
 PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
-# The .rpm has no place for it but among the examples.
+# The .rpms have no place for it but among the examples.
 ABSTRACTION = "/etc/apparmor.d/abstractions/drng"
 CONFFILES = sorted((*PROFILES, ABSTRACTION))
 # What has a place of its own is no example: completions, and the collector's units.
@@ -158,6 +158,8 @@ def test_the_version_is_that_of_the_changelog(packages: Path) -> None:
     assert heading
     wanted = f"{heading[1]}~dev-1" if heading[1] else f"{heading[2]}-1"
     assert output("dpkg-deb", "-f", package, "Version").strip() == wanted, "debian/changelog"
+    version = output("rpm", "-qp", "--queryformat", "%{VERSION}-%{RELEASE}", rpm(packages, "drng"))
+    assert version == wanted, "scripts/packaging/drng.spec"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -281,26 +283,54 @@ def test_the_tar_gz_holds_the_same(packages: Path) -> None:
     assert names == {ABSTRACTION, *expected("", "CHANGELOG.md", "LICENSE", "drng.spdx.json")}
 
 
-def test_the_rpm_holds_the_same(packages: Path) -> None:
-    rpm = next(packages.glob("drng-*.rpm"))
-    listing = set(output("rpm", "-qlp", rpm).split())
-    wanted = expected(
-        ".gz", "CHANGELOG.md", "LICENSE", "drng.spdx.json", modules="/usr/lib64/ossl-modules", zsh="site-functions"
-    )
-    assert wanted <= listing
+def rpm(packages: Path, name: str) -> Path:
+    (found,) = packages.glob(f"{name}-[0-9]*.rpm")
+    return found
+
+
+def rpm_files(packages: Path, name: str) -> set[str]:
+    return set(output("rpm", "-qlp", rpm(packages, name)).split())
+
+
+def rpm_file(packages: Path, name: str, path: str) -> str:
+    return output("sh", "-ec", 'rpm2cpio "$1" | cpio --to-stdout --quiet -i ".$2"', "sh", rpm(packages, name), path)
+
+
+def test_the_rpms_hold_the_same(packages: Path) -> None:
+    """And their scripts are those of the .debs."""
+    drop_in = "/etc/pki/tls/openssl.d/drng.conf"
+    held = {name: rpm_files(packages, name) for name in ("drng", "drng-tools")}
+    assert not held["drng"] & held["drng-tools"]
+    license = {name for name in held["drng"] if name.startswith("/usr/share/licenses/")}
+    wanted = {*expected(".gz", "CHANGELOG.md", modules="/usr/lib64/ossl-modules", zsh="site-functions"), drop_in}
+    assert wanted <= held["drng"] | held["drng-tools"]
     folders = {str(p) for name in wanted for p in Path(name).parents}
-    assert listing - wanted <= folders
+    left = held["drng"] | held["drng-tools"]
+    assert left - wanted - license <= folders
     others = {"/etc", "/etc/ssl", "/usr/bin", "/usr/lib64", "/usr/lib64/ossl-modules", "/usr/sbin", "/usr/share/man"}
-    assert not others & listing, "not its own"
-    assert output("rpm", "-qp", "--configfiles", rpm).split() == PROFILES
-    scripts = output("rpm", "-qp", "--scripts", rpm)
-    for name in ("drng-tools.prerm", "openssl-provider-drng.prerm", "drng-tools.postrm"):
-        assert (ROOT / "debian" / name).read_text() in scripts
-    requires = output("rpm", "-qp", "--requires", rpm)
-    for needed in ("libc.so.6", "openssl\n", "python3\n"):
-        assert needed in requires
-    assert "libcrypto" not in requires
-    assert "libssl" not in requires
+    others |= {"/etc/pki", "/etc/pki/tls", "/etc/pki/tls/openssl.d"}
+    assert not others & left, "not their own"
+    module = rpm(packages, "drng")
+    assert output("rpm", "-qp", "--configfiles", module).split() == [drop_in, *PROFILES]
+    text = rpm_file(packages, "drng", drop_in)
+    assert text == (CONF / "openssl.d/drng.conf").read_text()
+    assert all(line.startswith("#") for line in text.splitlines()), "it switches nothing on"
+    for name, scripts in (("drng", "openssl-provider-drng"), ("drng-tools", "drng-tools")):
+        said = output("rpm", "-qp", "--scripts", rpm(packages, name))
+        ours = list((ROOT / "debian").glob(f"{scripts}.p*"))
+        assert ours and all(path.read_text() in said for path in ours)
+    requires = output("rpm", "-qp", "--requires", module)
+    assert "libc.so.6" in requires and "libcrypto" not in requires and "libssl" not in requires
+    requires = output("rpm", "-qp", "--requires", rpm(packages, "drng-tools"))
+    assert {"openssl", "python3"} <= set(requires.split()) and "drng = " in requires
+
+
+def test_the_library_has_rpms_of_its_own(packages: Path) -> None:
+    held = {name: rpm_files(packages, name) for name in ("libdrng", "libdrng-devel", "libdrng-static")}
+    assert {"/usr/lib64/libdrng.so.0"} <= held["libdrng"]
+    assert {"/usr/include/drng.h", "/usr/lib64/libdrng.so", "/usr/lib64/pkgconfig/drng.pc"} <= held["libdrng-devel"]
+    assert "/usr/share/doc/libdrng-devel/examples/fill.c" in held["libdrng-devel"]
+    assert held["libdrng-static"] == {"/usr/lib64/libdrng.a"}
 
 
 # ---- The life of the .debs, on an image; dpkg runs its scripts here, and tells them where the image is ----
@@ -582,24 +612,28 @@ def test_a_service_by_hand_is_spoken_of(system: System, debs: list[Path]) -> Non
     assert system.drop_in.exists()
 
 
-def test_the_scripts_of_the_rpm(system: System, debs: list[Path], packages: Path) -> None:
-    """dpkg's, one after the other; rpm calls them with the number of versions that stay."""
+def test_the_scripts_of_the_rpms(system: System, debs: list[Path], packages: Path) -> None:
+    """dpkg's, as rpm runs them: the tools first, with the number of versions that stay."""
     system.does("-i", *debs)
     text = system.conf.read_text()
-    said = output("rpm", "-qp", "--queryformat", "%{PREUN}", next(packages.glob("drng-*.rpm")))
     env = {**os.environ, "DPKG_ROOT": str(system.root)}
 
-    def preun(remaining: int) -> int:
-        return subprocess.run(
-            ["sh", "-c", said, "sh", str(remaining)], env=env, check=False, capture_output=True
-        ).returncode
+    def preun(name: str, remaining: int) -> int:
+        said = output("rpm", "-qp", "--queryformat", "%{PREUN}", rpm(packages, name))
+        command = ["sh", "-c", said, "sh", str(remaining)]
+        return subprocess.run(command, env=env, check=False, capture_output=True).returncode
 
     system.ok("on", "--system")
     for remaining, on in ((1, True), (0, False)):
-        assert preun(remaining) == 0
+        assert preun("drng-tools", remaining) == preun("drng", remaining) == 0
         assert system.served(system.conf) == on
-    system.conf.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
-    assert preun(0) != 0
+    folder = system.root / "etc/pki/tls/openssl.d"
+    folder.mkdir(parents=True)
+    for file in (system.conf, folder / "drng.conf"):
+        file.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
+        assert preun("drng", 0) != 0
+        file.write_text(text)
+    assert preun("drng", 0) == 0
 
 
 def test_the_whole_life_in_a_chroot(packages: Path) -> None:

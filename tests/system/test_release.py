@@ -29,6 +29,7 @@ EDITS = {
     "CMakeLists.txt": (r"(project\(drng VERSION )\S+", rf"\g<1>{VERSION}"),
     "scripts/drng/__init__.py": (r'(?m)^VERSION = ".*"', f'VERSION = "{VERSION}"'),
     "CHANGELOG.md": (r"(?m)\A# Changelog\n\n## .*$", f"# Changelog\n\n## {VERSION} - 2026-11-23"),
+    "scripts/packaging/drng.spec": (r"(?m)^(Version: +).*", rf"\g<1>{VERSION}"),
     "debian/changelog": (r"\Adrng \(\S+\)", f"drng ({VERSION}-1)"),
 }
 

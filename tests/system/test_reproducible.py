@@ -1,4 +1,4 @@
-"""The same sources give the same packages, and each holds an SBOM with the sums of its files."""
+"""The same sources give the same packages; an SBOM with the sums of its files is in each but the .rpms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SBOM = ROOT / "scripts/packaging/sbom.py"
 def test_the_same_sources_give_the_same_packages(packages: Path) -> None:
     """Elsewhere, a year later, by another user, in another order; reproducible.sh by itself varies more."""
     said = output(ROOT / "scripts/ci/reproducible.sh", "--quick", packages)
-    assert len(re.findall(r"^[0-9a-f]{64}  ", said, flags=re.M)) == 7
+    assert len(re.findall(r"^[0-9a-f]{64}  ", said, flags=re.M)) == 11
 
 
 def test_other_sources_give_other_packages(packages: Path, tmp_path: Path) -> None:
@@ -46,17 +46,11 @@ def from_deb(packages: Path, tree: Path) -> None:
     output("dpkg-deb", "-x", next(packages.glob("openssl-provider-drng_*.deb")), tree)
 
 
-def from_rpm(packages: Path, tree: Path) -> None:
-    rpm = next(packages.glob("drng-*.rpm"))
-    command = 'rpm2cpio "$1" | cpio --extract --make-directories --quiet --directory "$2"'
-    output("sh", "-ec", command, "sh", rpm, tree)
-
-
 def from_archive(packages: Path, tree: Path) -> None:
     output("tar", "-C", tree, "-xf", next(packages.glob("drng-*.tar.gz")))
 
 
-@pytest.fixture(scope="module", params=[from_deb, from_rpm, from_archive], ids=["deb", "rpm", "tar.gz"])
+@pytest.fixture(scope="module", params=[from_deb, from_archive], ids=["deb", "tar.gz"])
 def tree(request: pytest.FixtureRequest, packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a package installs."""
     folder = tmp_path_factory.mktemp("tree")

@@ -19,7 +19,7 @@ from .system import System
 from .verify import Check
 
 FOLDER = "/etc/pki/tls/openssl.d"
-NAME = "drng.conf"
+NAME = "drng-enable.conf"
 PATH = f"{FOLDER}/{NAME}"
 
 
@@ -58,7 +58,7 @@ class DropIn(System):
         return "".join(folder if _includes_folder(line) else f"{block.decode(line)}\n" for line in lines)
 
     def require_no_others(self) -> None:
-        """What somebody has written into our file would be tried, and taken away, with our lines."""
+        """What somebody has written into our file is theirs, and would be in effect as if it were ours."""
         if block.statements(block.without_block(self.text, self.path)):
             raise Failure(
                 f"{self.path} has lines that drng-enable did not write: take them out, or move them into another file "

@@ -42,7 +42,7 @@ def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, c
     meaning = check.meaning(base)
     if meaning.drng and not was_on:
         raise Failure(
-            f"{conf} activates drng already, by lines that drng-enable did not write; "
+            f"{conf}, or a file that it includes, activates drng already, by lines that drng-enable did not write; "
             "remove them first, or keep them; nothing has been changed"
         )
     if meaning.random and not was_on:

@@ -43,7 +43,7 @@ class System:
     # ---- on ----
 
     def _candidate(self, base: str) -> str:
-        lines = profiles.lines(self.tree, self.request, self.check, base, block.has_block(self.text), self.path)
+        lines = profiles.lines(self.tree, self.request, self.check, base, block.has_block(self.text), self.check.path)
         # Sealed behind the line break that a file without one at its end gets.
         sealed = block.seal(lines.removeprefix("\n"))
         return f"{base}\n{sealed}" if lines.startswith("\n") else base + sealed
