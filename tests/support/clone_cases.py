@@ -97,4 +97,8 @@ CASES = [
     Case("workers-vmclock-unmixed", BOTH, DIFFERS, (VMCLOCK,), keys=NO_MIXING, arguments=SERVER),
     Case("aarch64-rndr", RNDR, DIFFERS, kernel="arm64"),
     Case("aarch64-none", ARM_NONE, DIFFERS, kernel="arm64"),
+    Case("aarch64-vmgenid-none", ARM_NONE, DIFFERS, (VMGENID,), kernel="arm64"),
+    Case("aarch64-vmclock-rndr", RNDR, DIFFERS, (VMCLOCK,), kernel="arm64"),
+    Case("aarch64-vmclock-unmixed", RNDR, DIFFERS, (VMCLOCK,), keys=NO_MIXING, kernel="arm64"),
+    Case("aarch64-vmclock-vmgenid-none", ARM_NONE, DIFFERS, (VMCLOCK, VMGENID), kernel="arm64"),
 ]

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.builds import BUILD, CONF
+from tests.support.device_tree import Devices
 
 GUESTS = BUILD / "guests"
 SOURCE = 0xE9  # the number of a machine that is no clone
@@ -40,6 +41,7 @@ class Architecture:
     module: Path
     program: Path
     sysroot: Path | None = None  # None: this machine's own libraries
+    by_tree: bool = False  # its devices are no devices of QEMU's (device_tree.py)
 
     @property
     def qemu(self) -> Path:
@@ -64,6 +66,7 @@ AARCH64 = Architecture(
     CROSS / "drng.so",
     CROSS / "tests" / "clone_guest",
     CROSS / "sysroot",
+    by_tree=True,
 )
 OF_A_SYSROOT = ("ld-linux-aarch64.so.1", "libc.so.6", "libcrypto.so.3")
 
@@ -136,9 +139,29 @@ class Hardware:
     arguments: tuple[str, ...] = ()  # of the guest's program
     environment: Mapping[str, str] = field(default_factory=dict)
 
-    def command(self, number: int, initrd: Path) -> list[str]:
+    def qemu(self) -> list[str]:
         """By QEMU's own loader and libraries: nothing of it is installed."""
-        guest, qemu = self.architecture, self.architecture.qemu
+        qemu = self.architecture.qemu
+        return [
+            *("setpriv", "--pdeathsig", "KILL"),
+            str(qemu / "lib64" / "ld-linux-x86-64.so.2"),
+            *("--library-path", str(qemu / "lib" / "x86_64-linux-gnu")),
+            str(qemu / "bin" / f"qemu-system-{self.architecture.name}"),
+            *("-L", str(qemu / "share" / "qemu"), "-L", str(qemu / "share" / "seabios")),
+            *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+        ]
+
+    def cpus(self) -> list[str]:
+        return ["-accel", "tcg,thread=multi", "-smp", "2", "-m", "256", "-cpu", self.cpu]
+
+    def played(self) -> Devices | None:
+        """What this process is the hypervisor of."""
+        if not (self.architecture.by_tree and self.devices):
+            return None
+        return Devices([device.partition(",")[0] for device in self.devices], self.qemu(), self.cpus())
+
+    def command(self, number: int, initrd: Path) -> list[str]:
+        guest = self.architecture
         kernel = GUESTS / "kernels" / self.kernel / "vmlinuz"
         environment = {"OPENSSL_MODULES": "/ossl", "OPENSSL_CONF": "/ossl/openssl.cnf", **self.environment}
         words = [
@@ -148,17 +171,12 @@ class Hardware:
             *(f"{key}={value}" for key, value in environment.items()),
         ]
         return [
-            *("setpriv", "--pdeathsig", "KILL"),
-            str(qemu / "lib64" / "ld-linux-x86-64.so.2"),
-            *("--library-path", str(qemu / "lib" / "x86_64-linux-gnu")),
-            str(qemu / "bin" / f"qemu-system-{guest.name}"),
-            *("-L", str(qemu / "share" / "qemu"), "-L", str(qemu / "share" / "seabios")),
-            *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
-            *("-M", guest.machine, "-accel", "tcg,thread=multi", "-smp", "2", "-m", "256", "-cpu", self.cpu),
+            *self.qemu(),
+            *("-M", guest.machine, *self.cpus()),
             *("-kernel", str(kernel), "-initrd", str(initrd)),
             *("-append", " ".join([*words, "--", *self.arguments])),
             *(word.format(number) for word in guest.number),
-            *(word for device in self.devices for word in ("-device", device)),
+            *(word for device in self.devices if not guest.by_tree for word in ("-device", device)),
         ]
 
 
@@ -219,20 +237,32 @@ class Machine:
             raise self._failure(f"{name}: {answer['error']['desc']}")
         return answer
 
-    def snapshot(self, path: Path) -> None:
-        """Of a machine that runs; it stands still afterwards."""
+    def migrate(self, command: str, path: Path) -> None:
         self.command("migrate-set-capabilities", capabilities=[{"capability": "events", "state": True}])
         # At once, and not in rounds that go on while the guest writes to its memory.
         self.command("migrate-set-parameters", **{"max-bandwidth": 0, "downtime-limit": 2_000_000})
-        self.command("migrate", uri=f"file:{path}")
+        self.command(command, uri=f"file:{path}")
 
         def ended() -> bool:
             states = [a["data"]["status"] for a in self.answers if a.get("event") == "MIGRATION"]
             return bool({"completed", "failed"} & set(states))
 
-        self.wait(ended, "the end of the snapshot")
+        self.wait(ended, f"the end of {command}")
         if any(a["data"]["status"] == "failed" for a in self.answers if a.get("event") == "MIGRATION"):
-            raise self._failure("the snapshot failed")
+            raise self._failure(f"{command} failed")
+
+    def snapshot(self, path: Path) -> None:
+        """Of a machine that runs; it stands still afterwards."""
+        self.migrate("migrate", path)
+
+    def start_from(self, snapshot: Path, devices: Devices) -> None:
+        """A machine that stands still: it hears what it is before its first instruction."""
+        self.migrate("migrate-incoming", snapshot)
+        devices.tell()
+        if devices.tells_by_interrupt:
+            self.command("system_powerdown")
+            self.wait(lambda: any(a.get("event") == "POWERDOWN" for a in self.answers), "an interrupt")
+        self.command("cont")
 
 
 @contextmanager
@@ -240,14 +270,17 @@ def machine(hardware: Hardware, initrd: Path, number: int = SOURCE, snapshot: Pa
     """Boots it, or starts it as a clone; ended in any case."""
     ours, theirs = socket.socketpair()
     console, console_end = os.pipe()
+    devices = hardware.played()
+    incoming = ("-S", "-incoming", "defer") if devices else ("-incoming", f"file:{snapshot}")
     command = [
         *hardware.command(number, initrd),
         *("-chardev", "file,id=port,path=/dev/stdout"),
         *("-chardev", f"file,id=console,path=/dev/fd/{console_end}", "-serial", "chardev:console"),
         *("-chardev", f"socket,id=monitor,fd={theirs.fileno()}", "-mon", "chardev=monitor,mode=control"),
-        *(("-incoming", f"file:{snapshot}") if snapshot else ()),
+        *(devices.options if devices else ()),
+        *(incoming if snapshot else ()),
     ]
-    fds = (console_end, theirs.fileno())
+    fds = (console_end, theirs.fileno(), *(devices.fds if devices else ()))
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": console_end}
     with subprocess.Popen(command, pass_fds=fds, **streams) as process:
         theirs.close()
@@ -255,9 +288,13 @@ def machine(hardware: Hardware, initrd: Path, number: int = SOURCE, snapshot: Pa
         try:
             started = Machine(process, ours, console)
             started.command("qmp_capabilities")
+            if snapshot and devices:
+                started.start_from(snapshot, devices)
             yield started
         finally:
             process.kill()
+            if devices:
+                devices.close()
             ours.close()
             os.close(console)
 

@@ -18,7 +18,7 @@ UNLOCKED_BY = (
     (r"musl\.sh", "scripts/ci/musl.sh"),
     (r"0\.2\.0|unshallow", "a clone with its whole history: git fetch --unshallow"),
     (
-        r"OpenSSL (before )?3\.5|has random_provider|fips\.so",
+        r"OpenSSL (before )?(3\.5|4\.1)|has random_provider|fips\.so",
         "another OpenSSL: scripts/ci/test-matrix.sh",
     ),
     (
