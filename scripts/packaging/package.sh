@@ -115,6 +115,7 @@ if [ -z "$only$arch" ]; then
     rm -f "$packages"/*drng*."$(uname -m)".rpm "$packages"/drng-*.noarch.rpm "$packages"/drng-*.tar.gz
     rm -rf "$build/rpm"
     built source_package "$build/rpm/SOURCES"
+    cp debian/*.p[or]* "$build/rpm/SOURCES"
     # What it requires is named as Fedora names it, and Debian's packages are here.
     built rpmbuild -bb --nodeps --load=scripts/packaging/debian.macros --define "_topdir $build/rpm" scripts/packaging/drng.spec
     mv "$build"/rpm/RPMS/*/*.rpm "$packages"

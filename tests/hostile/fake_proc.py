@@ -13,13 +13,6 @@ COUNTERS = 0x400  # where they lie in the module
 NAME = b"drng_counters"
 
 
-def gnu_hash(name: bytes) -> int:
-    value = 5381
-    for byte in name:
-        value = (value * 33 + byte) & 0xFFFFFFFF
-    return value
-
-
 def module(counters: bytes, *, base: int = BASE, relocated: bool = True, **changes: int) -> bytes:
     """
     A drng.so as it lies in memory: header, two program headers, the dynamic section, its tables, the counters.
@@ -33,21 +26,15 @@ def module(counters: bytes, *, base: int = BASE, relocated: bool = True, **chang
         "load_vaddr": 0,
         "load_memsz": COUNTERS + len(counters),
         "dynamic_vaddr": 0x100,
-        "dynamic_memsz": 5 * 16,
+        "dynamic_memsz": 4 * 16,
         "symtab": at + 0x200,
         "strtab": at + 0x280,
-        "gnu_hash": at + 0x2C0,
-        "hash_tag": 0x6FFFFEF5,
+        "strsz": 64,
         "st_name": 1,
         "st_info": 0x11,
         "st_shndx": 1,
         "st_value": COUNTERS,
         "st_size": len(counters),
-        "buckets": 1,
-        "first": 1,
-        "bloom": 1,
-        "bucket": 1,
-        "chain": gnu_hash(NAME) | 1,
         **changes,
     }
     v = {key: number & ((1 << 64) - 1) for key, number in value.items()}
@@ -58,18 +45,13 @@ def module(counters: bytes, *, base: int = BASE, relocated: bool = True, **chang
     )
     struct.pack_into("=IIQQQQQQ", image, 64, 1, 6, 0, v["load_vaddr"], 0, 0, v["load_memsz"], 4096)
     struct.pack_into("=IIQQQQQQ", image, 120, 2, 6, 0, v["dynamic_vaddr"], 0, 0, v["dynamic_memsz"], 8)
-    dynamic = ((6, v["symtab"]), (5, v["strtab"]), (v["hash_tag"], v["gnu_hash"]), (10, 64), (0, 0))
+    dynamic = ((6, v["symtab"]), (5, v["strtab"]), (10, v["strsz"]), (0, 0))
     for i, (tag, number) in enumerate(dynamic):
         struct.pack_into("=QQ", image, 0x100 + 16 * i, tag, number)
     struct.pack_into(
         "=IBBHQQ", image, 0x200 + 24, v["st_name"], v["st_info"], 0, v["st_shndx"], v["st_value"], v["st_size"]
     )
     image[0x281 : 0x281 + len(NAME)] = NAME
-    if v["hash_tag"] == 4:  # DT_HASH: buckets, chains, the bucket, the chain
-        struct.pack_into("=5I", image, 0x2C0, v["buckets"], 2, v["bucket"], 0, v.get("next", 0))
-    else:
-        words = (v["buckets"], v["first"], v["bloom"], 0)
-        struct.pack_into("=4IQ2I", image, 0x2C0, *words, 0, v["bucket"], v["chain"])
     return bytes(image)
 
 

@@ -50,15 +50,14 @@ COUNTERS = st.fixed_dictionaries(
     },
 )
 
-HEADERS = ("phoff", "load_vaddr", "load_memsz", "dynamic_vaddr", "dynamic_memsz", "symtab", "strtab", "gnu_hash")
+HEADERS = ("phoff", "load_vaddr", "load_memsz", "dynamic_vaddr", "dynamic_memsz", "symtab", "strtab", "strsz")
 MODULE = st.fixed_dictionaries(
     {},
     optional={
         **{key: NUMBERS for key in (*HEADERS, "st_value", "st_size")},
         **{key: st.integers(0, 0xFFFF) for key in ("phentsize", "phnum", "st_shndx")},
-        **{key: SMALL for key in ("st_name", "buckets", "first", "bloom", "bucket", "chain", "next")},
+        "st_name": SMALL,
         "st_info": st.integers(0, 0xFF),
-        "hash_tag": st.sampled_from([4, 0x6FFFFEF5, 9]),
         "relocated": st.booleans(),
     },
 )

@@ -30,8 +30,8 @@ def main() -> None:
     buffer = ctypes.create_string_buffer(16)
     if libcrypto.RAND_bytes(buffer, len(buffer)) != 1:
         sys.exit("RAND_bytes failed")
-    symbol = elf.Image(OwnMemory(), base_of("drng.so")).find("drng_counters")
-    print(json.dumps(stats.read_stats(lambda offset, length: ctypes.string_at(symbol.address + offset, length))))
+    address = elf.Image(OwnMemory(), base_of("drng.so")).find("drng_counters")
+    print(json.dumps(stats.read_stats(lambda offset, length: ctypes.string_at(address + offset, length))))
 
 
 main()

@@ -1,16 +1,17 @@
-"""Where a shared object that a process has loaded has a symbol of a given name, from that process's memory alone.
+"""ELF: where a loaded module has a symbol, from its process's memory alone, and what a program's file says it needs.
 
-No file is opened, so it makes no difference whether the file has been replaced, or lies in another mount namespace or
-in a chroot. Every number read is checked before it is used: each step reads a bounded piece, and there is a bounded
+Of a process no file is opened, so it makes no difference whether the module's has been replaced, or lies in another
+mount namespace. Every number read is checked before it is used: each step reads a bounded piece, and there is a bounded
 number of steps.
 """
 
 from __future__ import annotations
 
+import os
 import struct
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from typing import NamedTuple
 
 from ..procfs import UnreadableError
 from .memory import Memory
@@ -19,138 +20,111 @@ ELF_HEADER = struct.Struct("=16sHHIQQQIHHHHHH")
 PROGRAM_HEADER = struct.Struct("=IIQQQQQQ")
 DYNAMIC = struct.Struct("=qQ")
 SYMBOL = struct.Struct("=IBBHQQ")
-WORD = struct.Struct("=I")
 
 CLASS_64, DATA = 2, 1 if sys.byteorder == "little" else 2
-ET_DYN, PT_LOAD, PT_DYNAMIC = 3, 1, 2
-DT_NULL, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_GNU_HASH = 0, 4, 5, 6, 0x6FFFFEF5
+PT_LOAD, PT_DYNAMIC = 1, 2
+DT_NULL, DT_NEEDED, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_RPATH, DT_RUNPATH = 0, 1, 5, 6, 10, 15, 29
 STT_OBJECT = 1
 
 # Far more than a module of drng's has.
-MOST_HEADERS, MOST_DYNAMIC, MOST_SYMBOLS, MOST_SPAN = 64, 512, 4096, 1 << 32
+MOST_HEADERS, MOST_DYNAMIC, MOST_SYMBOLS, MOST_TEXT, MOST_SPAN = 64, 512, 4096, 1 << 16, 1 << 32
 
 
-@dataclass(frozen=True)
-class Symbol:
-    """Where it is, and how long; and the addresses that its module takes up."""
-
+class Segment(NamedTuple):
+    kind: int
+    offset: int
     address: int
-    size: int
-    module: range
+    in_file: int
+    in_memory: int
+
+
+def segments(read: Callable[[int, int], bytes]) -> list[Segment]:
+    """`read` takes an offset and a length."""
+    identity, *_, offset, _, _, _, size, count, _, _, _ = ELF_HEADER.unpack(read(0, ELF_HEADER.size))
+    if identity[:4] != b"\x7fELF" or identity[4:6] != bytes((CLASS_64, DATA)):
+        raise UnreadableError("its drng.so is not a shared object for this machine")
+    if size != PROGRAM_HEADER.size or not 0 < count <= MOST_HEADERS or offset > MOST_SPAN:
+        raise UnreadableError("its drng.so has program headers that make no sense")
+    headers = PROGRAM_HEADER.iter_unpack(read(offset, count * size))
+    return [Segment(kind, at, address, *lengths) for kind, _, at, address, _, *lengths, _ in headers]
+
+
+def dynamic(raw: bytes) -> list[tuple[int, int]]:
+    """Tags and values, up to the end of either."""
+    entries = list(DYNAMIC.iter_unpack(raw[: len(raw) // DYNAMIC.size * DYNAMIC.size]))
+    tags = [tag for tag, _ in entries]
+    return entries[: tags.index(DT_NULL)] if DT_NULL in tags else entries
 
 
 class Image:
     """A loaded module. What is wrong with it is an UnreadableError."""
 
     def __init__(self, memory: Memory, base: int) -> None:
-        self.memory = memory
-        self.base = base
-        self.dynamic: dict[int, int] = {}
-        headers = list(self._program_headers())
-        loads = [(address, size) for kind, address, size in headers if kind == PT_LOAD]
+        self.memory, self.base = memory, base
+        found = segments(lambda offset, length: memory.read(base + offset, length))
+        loads = [each for each in found if each.kind == PT_LOAD]
         if not loads:
             raise UnreadableError("its drng.so has no segments")
         # The first segment begins at offset 0 of the file, so it is the one that lies at the base.
-        self.bias = base - (loads[0][0] & ~0xFFF)
-        end = max(self.bias + address + size for address, size in loads)
+        self.bias = base - (loads[0].address & ~0xFFF)
+        end = max(self.bias + each.address + each.in_memory for each in loads)
         if not base < end <= base + MOST_SPAN:
             raise UnreadableError("its drng.so has a size that makes no sense")
         self.range = range(base, end)
-        for kind, address, size in headers:
-            if kind == PT_DYNAMIC:
-                self._read_dynamic(self.bias + address, size)
+        places = [each for each in found if each.kind == PT_DYNAMIC]
+        sizes = [min(each.in_memory, MOST_DYNAMIC * DYNAMIC.size) for each in places]
+        raw = [self._read(self.bias + each.address, size) for each, size in zip(places, sizes)]
+        self.dynamic = dict(reversed(dynamic(b"".join(raw[:1]))))
 
     def _read(self, address: int, length: int) -> bytes:
         if address not in self.range or address + length > self.range.stop:
             raise UnreadableError("its drng.so has an address outside of itself")
         return self.memory.read(address, length)
 
-    def _program_headers(self) -> Iterator[tuple[int, int, int]]:
-        """Kind, address and size in memory."""
-        header = ELF_HEADER.unpack(self.memory.read(self.base, ELF_HEADER.size))
-        identity, kind, _, _, _, offset, _, _, _, size, count, *_ = header
-        if identity[:4] != b"\x7fELF" or identity[4:6] != bytes((CLASS_64, DATA)) or kind != ET_DYN:
-            raise UnreadableError("its drng.so is not a shared object for this machine")
-        if size != PROGRAM_HEADER.size or not 0 < count <= MOST_HEADERS or offset > MOST_SPAN:
-            raise UnreadableError("its drng.so has program headers that make no sense")
-        raw = self.memory.read(self.base + offset, count * size)
-        for kind, _, _, address, _, _, length, _ in PROGRAM_HEADER.iter_unpack(raw):
-            yield kind, address, length
-
-    def _read_dynamic(self, address: int, size: int) -> None:
-        raw = self._read(address, min(size, MOST_DYNAMIC * DYNAMIC.size) // DYNAMIC.size * DYNAMIC.size)
-        for tag, value in DYNAMIC.iter_unpack(raw):
-            if tag == DT_NULL:
-                return
-            self.dynamic.setdefault(tag, value)
-
-    def _pointer(self, tag: int) -> int | None:
+    def _pointer(self, tag: int) -> int:
         """glibc's loader puts addresses in place of the file's; musl's, and some architectures', leaves them alone."""
         value = self.dynamic.get(tag)
         if value is None:
-            return None
+            raise UnreadableError("its drng.so has no table of symbols")
         return value if value >= self.base else self.bias + value
 
-    def _words(self, address: int, count: int) -> tuple[int, ...]:
-        return struct.unpack(f"={count}I", self._read(address, count * WORD.size))
-
-    def _of_gnu_hash(self, table: int, name: bytes) -> Iterator[int]:
-        """The symbols that may have this name, by their indices."""
-        buckets, first, bloom, _ = self._words(table, 4)
-        value = 5381
-        for byte in name:
-            value = (value * 33 + byte) & 0xFFFFFFFF
-        if buckets == 0:
-            return
-        bucket = table + 16 + bloom * 8
-        (index,) = self._words(bucket + value % buckets * 4, 1)
-        for _ in range(MOST_SYMBOLS):
-            if index < first:
-                return
-            (entry,) = self._words(bucket + (buckets + index - first) * 4, 1)
-            if entry | 1 == value | 1:
-                yield index
-            if entry & 1:
-                return
-            index += 1
-
-    def _of_hash(self, table: int, name: bytes) -> Iterator[int]:
-        buckets, _ = self._words(table, 2)
-        value = 0
-        for byte in name:
-            value = (value << 4) + byte
-            value = (value ^ (value >> 24 & 0xF0)) & 0x0FFFFFFF
-        if buckets == 0:
-            return
-        (index,) = self._words(table + 8 + value % buckets * 4, 1)
-        for _ in range(MOST_SYMBOLS):
-            if index == 0:
-                return
-            yield index
-            (index,) = self._words(table + 8 + (buckets + index) * 4, 1)
-
-    def _candidates(self, name: bytes) -> Iterator[int]:
-        table = self._pointer(DT_GNU_HASH)
-        if table is not None:
-            yield from self._of_gnu_hash(table, name)
-            return
-        table = self._pointer(DT_HASH)
-        if table is not None:
-            yield from self._of_hash(table, name)
-
-    def find(self, name: str) -> Symbol | None:
-        """The data symbol of this name, or None where the module exports none."""
+    def find(self, name: str) -> int | None:
+        """Where the data symbol of this name is, or None where the module exports none."""
         symbols, strings = self._pointer(DT_SYMTAB), self._pointer(DT_STRTAB)
-        if symbols is None or strings is None:
-            raise UnreadableError("its drng.so has no table of symbols")
-        wanted = name.encode() + b"\0"
-        for index in self._candidates(wanted[:-1]):
-            raw = self._read(symbols + index * SYMBOL.size, SYMBOL.size)
-            text, info, _, section, value, size = SYMBOL.unpack(raw)
-            if info & 0xF != STT_OBJECT or section == 0 or self._read(strings + text, len(wanted)) != wanted:
-                continue
-            address = self.bias + value
-            if address not in self.range:
-                raise UnreadableError("its drng.so has an address outside of itself")
-            return Symbol(address, size, self.range)
+        # Nothing says how many symbols there are, but linkers put their names behind them.
+        count = max(0, min((strings - symbols) // SYMBOL.size, MOST_SYMBOLS))
+        raw = self._read(symbols, count * SYMBOL.size)
+        texts = self._read(strings, min(self.dynamic.get(DT_STRSZ, 0), MOST_TEXT))
+        wanted = texts.find(b"\0" + name.encode() + b"\0") + 1
+        for text, info, _, section, value, _ in SYMBOL.iter_unpack(raw):
+            if wanted and text == wanted and info & 0xF == STT_OBJECT and section != 0:
+                if self.bias + value not in self.range:
+                    raise UnreadableError("its drng.so has an address outside of itself")
+                return self.bias + value
         return None
+
+
+class Needs(NamedTuple):
+    """Names of libraries, and where a program looks for them first."""
+
+    libraries: list[str]
+    folders: list[str]
+
+
+def needs(data: bytes) -> Needs:
+    """Of a program's file; a struct.error, a ValueError or an UnreadableError where it is none, or makes no sense."""
+    found = segments(lambda offset, length: data[offset : offset + length])
+    places = [slice(each.offset, each.offset + each.in_file) for each in found if each.kind == PT_DYNAMIC]
+    entries = [entry for place in places for entry in dynamic(data[place])]
+    table = dict(entries).get(DT_STRTAB, 0)
+    (strings,) = [
+        table - each.address + each.offset
+        for each in found
+        if each.kind == PT_LOAD and 0 <= table - each.address < each.in_file
+    ]
+
+    def texts(*tags: int) -> list[str]:
+        starts = [strings + value for tag, value in entries if tag in tags]
+        return [os.fsdecode(data[start : data.index(b"\0", start)]) for start in starts]
+
+    return Needs(texts(DT_NEEDED), [folder for path in texts(DT_RPATH, DT_RUNPATH) for folder in path.split(":")])

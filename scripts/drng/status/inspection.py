@@ -32,16 +32,17 @@ SYMBOL = "drng_counters"
 
 def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
     """Of the module that begins there, and the addresses that it takes up."""
-    symbol = Image(memory, base).find(SYMBOL)
-    if symbol is None:
+    module = Image(memory, base)
+    address = module.find(SYMBOL)
+    if address is None:
         raise OlderError("it has loaded a drng.so without counters: another version of drng; restart it")
 
     def read(offset: int, length: int) -> bytes:
-        if symbol.address + offset + length > symbol.module.stop:
+        if address + offset + length > module.range.stop:
             raise UnreadableError("its counters lie outside its drng.so")
-        return memory.read(symbol.address + offset, length)
+        return memory.read(address + offset, length)
 
-    return read_stats(read), symbol.module
+    return read_stats(read), module.range
 
 
 def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], str]:
