@@ -100,7 +100,6 @@ class Mappings:
     libcrypto: bool = False
     older: bool = False  # the counters of drng 0.1.0 are there
     replaced: bool = False  # a module that it executes is no longer the file of that name
-    any: bool = False
 
 
 def lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -123,7 +122,6 @@ def read_mappings(stream: BinaryIO) -> Mappings:
     begins: list[tuple[int, bytes]] = []
     executable: set[bytes] = set()
     for line in lines(stream):
-        found.any = True
         fields = line.rstrip(b"\n").split(None, 5)
         if len(fields) < 6:
             continue

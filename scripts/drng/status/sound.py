@@ -19,19 +19,14 @@ EVALUATIONS: tuple[Callable[[Process], Any], ...] = (
 )
 
 
-def check(process: Process) -> None:
-    """Makes it one of which nothing is known, if it cannot be evaluated."""
-    try:
-        for evaluate in EVALUATIONS:
-            evaluate(process)
-    except Exception as error:
-        process.uses, process.counters, process.restart = UNKNOWN, {}, ""
-        process.message = f"its counters cannot be evaluated: {type(error).__name__}"
-
-
 def checked(found: Sequence[Process]) -> list[Process]:
-    """The same, of which each can be shown. Only counters are a process's own words."""
+    """The same, of which each can be shown: one that cannot be evaluated becomes one of which nothing is known. Only
+    counters are a process's own words."""
     for process in found:
-        if process.counters:
-            check(process)
+        try:
+            for evaluate in EVALUATIONS if process.counters else ():
+                evaluate(process)
+        except Exception as error:
+            process.uses, process.counters, process.restart = UNKNOWN, {}, ""
+            process.message = f"its counters cannot be evaluated: {type(error).__name__}"
     return list(found)
