@@ -319,8 +319,10 @@ static int draw_before_the_alarm(void *unused)
 static void forks_out_of_busy_threads(void)
 {
     pthread_t threads[4];
+    /* A sanitizer's allocator may be locked in a child for good, and seeds of libcrypto's come from the allocator. */
+    const bool allocates = strcmp(evp_text(libctx, "active-source"), "fallback") == 0;
     /* Helgrind takes a lock that the kernel has wiped in a child for one that a thread of the parent still holds. */
-    const bool forks = !kernel_is_under_valgrind();
+    const bool forks = !kernel_is_under_valgrind() && !(allocates && kernel_is_instrumented());
     /* A sanitizer's own locks, which no handler has freed in such a child, would be what it dies of. */
     const bool clones = !kernel_is_instrumented();
     atomic_store(&stop, false);

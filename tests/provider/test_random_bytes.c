@@ -224,7 +224,10 @@ static void *leave_a_draw(void *arg)
     return NULL;
 }
 
-/* A thread that has left a draw cannot take the lock, so it cannot free what other threads have. */
+/*
+ * A thread that has left a draw cannot take the lock, so it cannot free what other threads have. Its instance stays, and
+ * with it the table of the thread, which to valgrind would be lost.
+ */
 static void a_thread_that_left_a_draw_frees_nothing(void)
 {
     struct instance in = load();
@@ -242,7 +245,6 @@ static void a_thread_that_left_a_draw_frees_nothing(void)
     CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
     CU_ASSERT_EQUAL(drawer.served, 2);
     (void)pthread_barrier_destroy(&turn);
-    in.teardown(in.provctx);
 }
 
 static const struct unit_test tests[] = {
