@@ -78,7 +78,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
     }
     params[KEYS] = (OSSL_PARAM)OSSL_PARAM_END;
     if (core->get_params == NULL || !core->get_params(core->handle, params)) {
-        memset(value, 0, sizeof(value));
+        drng_raise_and_log(core, DRNG_R_CORE, "libcrypto does not hand over the provider's section of openssl.cnf");
+        return false;
     }
     for (int i = 0; i < KEYS; i++) {
         place[i] = i == RESEED_BYTES ? 0 : place_of(&keys[i], value[i]);

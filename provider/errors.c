@@ -11,6 +11,7 @@
 
 #include "mixing/entropy/guard.h"
 #include "mixing/machine/filter.h"
+#include "mixing/machine/instruction.h"
 #include "provider/core.h"
 #include "provider/version.h"
 
@@ -67,7 +68,8 @@ void drng_message_once(enum drng_message message, const char *format, ...)
 {
     static atomic_uint said[DRNG_MESSAGES]; /* no bool: not every RISC-V can exchange a byte */
     char line[1024];
-    if (!drng_filter_lets_us_call() || atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
+    if (drng_filter_at_load() != DRNG_FILTER_NONE ||
+        atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
         return;
     }
     size_t len =

@@ -3,8 +3,9 @@
  *
  * The reason of an error says what happened. Its data gives details, and says what to do.
  *
- * A message is written only while the program is probably not in its sandbox yet, and never under a system call filter:
- * a filter may kill a process that opens a socket. Each kind is written once in a process.
+ * A message is written only while the module loads, and never under a system call filter: later the program may have a
+ * filter that kills a process which opens a socket, or asks whether there is a filter. Each kind is written once in a
+ * process.
  */
 
 #ifndef DRNG_ERRORS_H
@@ -14,7 +15,6 @@
 
 #include <openssl/core.h>
 
-#include "mixing/machine/instruction.h"
 #include "mixing/result.h"
 
 struct drng_core;
@@ -73,8 +73,7 @@ enum drng_message {
     DRNG_SAYS_DOES_NOT_LOAD,
     DRNG_SAYS_FALLBACK_SERVES,
     DRNG_SAYS_CLONES,
-    DRNG_SAYS_DISABLED, /* DRNG_SAYS_DISABLED + i: instruction i */
-    DRNG_MESSAGES = DRNG_SAYS_DISABLED + DRNG_INSTRUCTIONS,
+    DRNG_MESSAGES,
 };
 
 /*

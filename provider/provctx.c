@@ -43,7 +43,7 @@ static void settle_policy(struct drng_provctx *provctx)
     }
     drng_seed_settle_budgets(&provctx->policy);
 
-    /* A child of RDRAND must not get its words as a seed: the seed is conditioned, and made of RDRAND alone. */
+    /* A child of RDRAND must not get its words as a seed: the seed is conditioned, and no other source is asked. */
     provctx->words_policy = provctx->policy;
     memset(provctx->words_policy.instructions, 0, sizeof(provctx->words_policy.instructions));
     provctx->words_policy.instructions[DRNG_WORDS_INSTRUCTION] = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];

@@ -25,13 +25,10 @@ struct drng_provctx {
     struct drng_seed_policy words_policy; /* of the seeds that the algorithm RDRAND gives */
     struct drng_request_words words;
     enum drng_request_mixing mixing;
-    const char *mixing_reason;    /* why requests take in words */
-    uint64_t forks_before;        /* forks of this process's ancestors before this instance loaded */
-    unsigned disabled_before;     /* instructions that were disabled before it loaded, a bit each */
-    struct drng_root root;        /* seeds the generators that have no parent */
-    struct drng_threads *threads; /* the generators behind OSSL_FUNC_provider_random_bytes() */
-    atomic_uint foreign;          /* living generators whose parent is another provider's */
-    atomic_uint has_asked;        /* this instance has taken a seed; no bool: not every RISC-V can exchange a byte */
+    const char *mixing_reason;           /* why requests take in words */
+    struct drng_root root;               /* seeds the generators that have no parent */
+    struct drng_threads *threads;        /* the generators behind OSSL_FUNC_provider_random_bytes() */
+    atomic_uint foreign;                 /* living generators whose parent is another provider's */
     const char *_Atomic disabled_reason; /* of the texts, by how many instructions are disabled, the one that is true */
     char disabled_reasons[DRNG_INSTRUCTIONS + 1][DRNG_TEXT_SIZE];
 };

@@ -2,9 +2,9 @@
  * noise.h - raw words of one instruction that have passed the health tests, in bounded time.
  *
  * A reader (struct drng_noise) reads words of an instruction (struct drng_instruction). Words serve only after the
- * instruction has passed its start-up tests, which happens once in a process. If a word fails a health test, the reader
- * starts over with the start-up tests, once; at the second failure the instruction is disabled for the life of the
- * process.
+ * instruction has passed its start-up tests, which happens once in a process and its children. If a word fails a health
+ * test, the reader starts over with the start-up tests, once; at the second failure the instruction is disabled for the
+ * life of the process.
  */
 
 #ifndef DRNG_NOISE_H
@@ -72,8 +72,8 @@ struct drng_instruction {
     const struct drng_instruction_row *row;
     struct drng_instruction_counters *counters;
 
-    atomic_bool started;     /* the start-up tests have passed in this process */
-    atomic_bool disabled;    /* set at the second health failure, and never cleared */
+    atomic_bool started;     /* the start-up tests have passed, in this process or in an ancestor */
+    atomic_bool disabled;    /* set at two health failures in one attempt, or eight in all, and never cleared */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
     atomic_uint failures;    /* health failures; a start-up test that began before the last one does not count */
     atomic_uint dry;         /* request_entropy.c: requests in a row that it gave no word */

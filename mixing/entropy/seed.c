@@ -205,7 +205,7 @@ static enum drng_result read_nothing(void *arg, struct drng_budget *budget)
 bool drng_root_test(struct drng_root *root, const struct drng_guard *guard, const struct drng_seed_policy *policy)
 {
     struct drng_root_slot *slot = drng_root_take(root, guard);
-    bool passed = true;
+    bool passed = slot != NULL;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS && slot != NULL; i++) {
         struct drng_instruction *in = policy->instructions[i];
         if (in != NULL) {
@@ -224,18 +224,18 @@ enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard 
                                 const struct drng_seed_policy *policy, uint8_t *out, size_t len,
                                 enum drng_source *served)
 {
-    enum drng_result status = DRNG_BUSY;
-    struct drng_root_slot *slot = drng_root_take(root, guard);
+    enum drng_result status = DRNG_OK;
     *served = DRNG_SOURCE_NONE;
-    if (slot != NULL) {
-        status = DRNG_OK;
-        for (size_t done = 0; done < len && status == DRNG_OK; done += DRNG_SEED_PIECE) {
-            const size_t piece = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
-            enum drng_source source = DRNG_SOURCE_NONE;
+    for (size_t done = 0; done < len && status == DRNG_OK; done += DRNG_SEED_PIECE) {
+        const size_t piece = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
+        enum drng_source source = DRNG_SOURCE_NONE;
+        struct drng_root_slot *slot = drng_root_take(root, guard); /* a piece at a time: threads take turns */
+        status = DRNG_BUSY;
+        if (slot != NULL) {
             status = drng_seed_get(policy, &slot->reader, out + done, piece, &source);
-            *served = source > *served ? source : *served;
+            drng_guard_give_back(&slot->guarded, root->locking);
         }
-        drng_guard_give_back(&slot->guarded, root->locking);
+        *served = source > *served ? source : *served;
     }
     if (status != DRNG_OK) {
         *served = DRNG_SOURCE_NONE;

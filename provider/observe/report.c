@@ -165,11 +165,13 @@ const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 
 void drng_report_loaded(struct drng_provctx *provctx)
 {
-    provctx->forks_before = atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed);
-    provctx->disabled_before = disabled_now();
     explain(provctx);
     /* The head is complete: it can be read from outside. */
     atomic_store_explicit(&drng_stats.head->layout, DRNG_STATS_LAYOUT, memory_order_release);
+    if (drng_report_first_in_line(provctx) == DRNG_SOURCE_FALLBACK) {
+        drng_message_once(DRNG_SAYS_FALLBACK_SERVES, "OpenSSL's default seed source serves in place of the CPU: %s",
+                          drng_report_disabled_reason(provctx));
+    }
     const char *reason = NULL;
     const enum drng_clone_protection protection = drng_report_clones(provctx, &reason);
     if (drng_process.evidence.cpu.hypervisor && protection <= DRNG_CLONES_KERNEL) {
@@ -180,31 +182,13 @@ void drng_report_loaded(struct drng_provctx *provctx)
     }
 }
 
-void drng_report_seed(struct drng_provctx *provctx, enum drng_source served)
+void drng_report_seed(struct drng_provctx *provctx)
 {
     /* A clock device that has stopped answering, or an instruction that was disabled, changes the protection. */
     const char *clone_reason = NULL;
-    const char *reason = drng_report_disabled_reason(provctx);
-    const enum drng_clone_protection protection = drng_report_clones(provctx, &clone_reason);
-    if (atomic_load_explicit(&drng_stats.head->clone_protection, memory_order_relaxed) != protection) {
+    (void)drng_report_disabled_reason(provctx);
+    if (atomic_load_explicit(&drng_stats.head->clone_protection, memory_order_relaxed) !=
+        drng_report_clones(provctx, &clone_reason)) {
         explain(provctx);
-    }
-    /* The first seed of this instance, in the process that loaded it. */
-    if (atomic_exchange_explicit(&provctx->has_asked, true, memory_order_relaxed) ||
-        atomic_load_explicit(&drng_stats.head->forks, memory_order_relaxed) != provctx->forks_before) {
-        return;
-    }
-    const unsigned newly_disabled = disabled_now() & ~provctx->disabled_before;
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        if ((newly_disabled >> i & 1) != 0) {
-            drng_message_once(DRNG_SAYS_DISABLED + i, "%s is not used any more in this process: %s",
-                              drng_instruction_rows[i].name, reason);
-        }
-    }
-    if (served == DRNG_SOURCE_FALLBACK) {
-        char why[DRNG_WHY_SIZE];
-        drng_report_unserved(provctx, why);
-        drng_message_once(DRNG_SAYS_FALLBACK_SERVES, "OpenSSL's default seed source serves in place of the CPU: %s",
-                          why);
     }
 }

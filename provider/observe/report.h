@@ -23,11 +23,8 @@ struct drng_provctx;
 /* To be called when an instance has loaded: from now on the counters can be read from outside. */
 void drng_report_loaded(struct drng_provctx *provctx);
 
-/*
- * To be called after each request for a seed, with who served it, and after each for words. Records and reports what
- * has changed.
- */
-void drng_report_seed(struct drng_provctx *provctx, enum drng_source served);
+/* To be called after each request for a seed or for words. Records what has changed. */
+void drng_report_seed(struct drng_provctx *provctx);
 
 /*
  * Lists each instruction that does not serve, and why: not allowed, or disabled; "" if all serve. The text never

@@ -19,9 +19,8 @@
 static const char rdrand_failed[] = "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG";
 
 /*
- * Fills out[0..len) with conditioned seed, counts it, and reports what has changed: after the reader was given back,
- * since the report may write to the system log. On failure out is all zero, and an error is in the queue, unless it is
- * DRNG_BUSY. Not cancelled meanwhile.
+ * Fills out[0..len) with conditioned seed, counts it, and records what has changed. On failure out is all zero, and an
+ * error is in the queue, unless it is DRNG_BUSY. Not cancelled meanwhile.
  */
 static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_root *root,
                                   const struct drng_seed_policy *policy, const struct drng_guard *guard, uint8_t *out,
@@ -36,7 +35,7 @@ static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_root
     if (result == DRNG_OK) {
         drng_note(&drng_stats.live->counters.last_seed, (uint64_t)time(NULL));
     }
-    drng_report_seed(provctx, served);
+    drng_report_seed(provctx);
     if (result != DRNG_OK) {
         drng_report_unserved(provctx, why);
         if (policy == &provctx->words_policy) {
@@ -71,7 +70,7 @@ bool drng_test_instructions(struct drng_provctx *provctx)
     do {
         passed = drng_root_test(&provctx->root, &guard, &provctx->policy);
     } while (!drng_guard_leave(&guard));
-    drng_report_seed(provctx, DRNG_SOURCE_NONE);
+    drng_report_seed(provctx);
     if (!passed) {
         drng_raise(core, DRNG_R_HEALTH_FAILED, "%s", drng_report_disabled_reason(provctx));
     }
@@ -265,7 +264,7 @@ static enum drng_result fill_with_words(struct context *ctx, const struct drng_g
     const enum drng_result result =
         drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, out, len);
     drng_guard_give_back(&slot->guarded, ctx->root.locking);
-    drng_report_seed(ctx->provctx, DRNG_SOURCE_NONE);
+    drng_report_seed(ctx->provctx);
     return result;
 }
 

@@ -45,7 +45,7 @@ short="tests/system/test_config.py tests/system/test_containers.py tests/system/
     tests/system/test_syslog.py"
 # Of the short form: each of these words is a part of a test's name.
 some="instruction_serves or before_openssl_cnf or such_a_program or seen_from_outside or (lead_astray and device) or
-    environment_as_it_is or check_hardware or table_and_colours or masks_are_told or not_spoken_of or first_fallback or
+    environment_as_it_is or check_hardware or table_and_colours or masks_are_told or not_spoken_of or the_fallback_is or
     (what_serves and (Nehalem or Haswell or 127))"
 
 # In the namespace. A second /proc, with nothing mounted in it: else no user namespace may mount one.

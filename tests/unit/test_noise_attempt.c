@@ -154,16 +154,17 @@ static void a_bad_word_of_the_startup_is_forgiven_too(void)
     CU_ASSERT_TRUE(holds_log(&draw, 101 + DRNG_STARTUP_WORDS));
 }
 
-/* What is forgiven is forgotten: it takes two failures in one attempt to disable. */
-static void failures_far_apart_do_not_add_up(void)
+/* One is forgiven, and so are some: the eighth disables. */
+static void failures_far_apart_add_up_to_eight(void)
 {
     struct draw draw = rdrand_draw(scripted_bad_word, DRNG_STARTUP_WORDS + 2);
-    for (unsigned i = 1; i <= 3; i++) {
-        CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    for (unsigned i = 1; i <= 8; i++) {
+        CU_ASSERT_FALSE(rig.rdrand.disabled);
+        CU_ASSERT_EQUAL(attempt(&draw), i < 8 ? DRNG_OK : DRNG_HEALTH_FAILED);
         CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, i);
         scripted_rdrand.at = scripted_rdrand.words + 2;
     }
-    CU_ASSERT_FALSE(rig.rdrand.disabled);
+    CU_ASSERT_TRUE(rig.rdrand.disabled);
 }
 
 static void a_second_failure_disables_for_good(void)
@@ -355,7 +356,7 @@ static const struct unit_test tests[] = {
     {"a starving instruction has more time for its start-up", a_starving_instruction_has_more_time_for_its_startup},
     {"one bad word is forgiven and counted", one_bad_word_is_forgiven_and_counted},
     {"a bad word of the start-up is forgiven too", a_bad_word_of_the_startup_is_forgiven_too},
-    {"failures far apart do not add up", failures_far_apart_do_not_add_up},
+    {"failures far apart add up to eight", failures_far_apart_add_up_to_eight},
     {"a second failure disables for good", a_second_failure_disables_for_good},
     {"a failure in the second run disables too", a_failure_in_the_second_run_disables_too},
     {"a single zero is a word", a_single_zero_is_a_word},
