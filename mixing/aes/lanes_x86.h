@@ -292,10 +292,11 @@ LANE_INLINE __m128i block_of(struct drng_counter counter)
 LANE_INLINE void split_counters(lane *low, lane *carried, const int lanes, uint64_t first, __m128i round_key)
 {
     const int group = lanes * LANE_BLOCKS;
+    const uint64_t lowest = (uint64_t)(uint8_t)(group - 1) << 56;
     const __m128i from_0 = _mm_set_epi8(14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15); /* in byte 1 */
     const __m128i number = _mm_add_epi8(_mm_set1_epi8((char)first), from_0);
     const __m128i past = _mm_cmpgt_epi8(number, _mm_set1_epi8((char)(group - 1)));
-    const __m128i low_bits = _mm_set_epi64x((long long)((uint64_t)(group - 1) << 56), 0);
+    const __m128i low_bits = _mm_set_epi64x((long long)lowest, 0);
 
     UNROLL
     for (int i = 0; i < lanes; i++) {
@@ -311,7 +312,7 @@ LANE_INLINE void count_group(const lane *low, const lane *carried, struct drng_c
                              const int lanes)
 {
     const __m128i from = block_of(*multiple);
-    drng_counter_add(multiple, (uint64_t)(lanes * LANE_BLOCKS));
+    drng_counter_add(multiple, (uint64_t)lanes * LANE_BLOCKS);
     const __m128i change = _mm_xor_si128(from, block_of(*multiple));
 
     UNROLL

@@ -22,8 +22,9 @@
 #include "mixing/memory/fork.h"
 
 /*
- * The page that the device shows to its guest: the VMClock specification, version 1, and
- * include/uapi/linux/vmclock-abi.h of Linux 6.13. Only the fields that are read here have names. All are little-endian.
+ * The page that the device shows to its guest: the VMClock specification 1.1 (https://david.woodhou.se/VMClock.pdf),
+ * whose pages have the version 1, and include/uapi/linux/vmclock-abi.h of Linux 7.3. Only the fields that are read here
+ * have names. All are little-endian.
  */
 enum { DRNG_VMCLOCK_VERSION = 1 };
 #define DRNG_VMCLOCK_MAGIC               UINT32_C(0x4b4c4356) /* "VCLK" */

@@ -225,8 +225,8 @@ static void *leave_a_draw(void *arg)
 }
 
 /*
- * A thread that has left a draw cannot take the lock, so it cannot free what other threads have. Its instance stays, and
- * with it the table of the thread, which to valgrind would be lost.
+ * A thread that has left a draw cannot take the lock, so it cannot free what other threads have. Its instance stays,
+ * and with it the table of the thread, which to valgrind would be lost.
  */
 static void a_thread_that_left_a_draw_frees_nothing(void)
 {
