@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -123,9 +124,9 @@ def need(program: str) -> str:
 
 
 def openssl_version() -> tuple[int, ...]:
-    """Of the openssl command here: major and minor."""
+    """Of the openssl command here: three numbers."""
     said = subprocess.run([need("openssl"), "version"], capture_output=True, text=True, check=True).stdout
-    return tuple(map(int, said.split()[1].split(".")[:2]))
+    return tuple(map(int, re.findall(r"\d+", said.split()[1])[:3]))
 
 
 def has_random_provider() -> bool:
