@@ -1147,10 +1147,54 @@ def test_no_line_takes_longer_than_it_is_long(tmp_path: Path, content: bytes) ->
 def test_the_forms_of_a_directive() -> None:
     forms = (b".include a", b" .include  a ", b".include=a", b".include = a", b"\t.include\t=a\r")
     assert [reading.directive(line, b".include") for line in forms] == [b"a"] * len(forms)
-    others = (b".includes a", b".include", b"x .include a")
+    others = (b".include", b"x .include a", b"x = y::.include a", b".include::x a")
     assert [reading.directive(line, b".include") for line in others] == [b""] * len(others)
     assert reading.include_directory(b".pragma = includedir : /a ") == b"/a"
     assert reading.include_directory(b".pragma dollarid:on") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x::.include {}",
+        "::.include={}",
+        ".pragma dollarid:on\n$x::.include {}",
+        ".includes {}",
+        ".include/x = {}",
+        ".include\\x {}",
+        "\ufeff.include {}",
+        ".include \\\r\r\n{}",
+        ".include {}\\ ",
+        ".include '{}'#",
+        ".include '\\{}'",
+    ],
+)
+def test_every_include_that_libcrypto_follows_is_seen(tmp_path: Path, line: str) -> None:
+    """What is not seen is not looked at before libcrypto opens it: it may be a FIFO, or lie outside of an image."""
+    included, path = tmp_path / "included", tmp_path / "openssl.cnf"
+    included.write_text("[followed]\na = b\n")
+    path.write_text(line.format(included) + "\n")
+    assert "followed" in reading.Conf(str(path)).section_names()
+    assert b"[followed]" in reading.Walk(reading.Opener()).go(str(path)).lines
+
+
+@pytest.mark.parametrize(("name", "written"), [("a.CNF", ""), ("a.cnf ", "'a.cnf '"), ("\n.cnf", "\\n.cnf")])
+def test_every_name_that_libcrypto_opens_is_seen(tmp_path: Path, name: str, written: str) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / name).write_text("[followed]\na = b\n")
+    path = tmp_path / "openssl.cnf"
+    path.write_text(f".include {tmp_path}/d/{written}\n")
+    assert "followed" in reading.Conf(str(path)).section_names()
+    assert b"[followed]" in reading.Walk(reading.Opener()).go(str(path)).lines
+
+
+def test_a_line_that_libcrypto_may_take_for_two_is_refused(tmp_path: Path) -> None:
+    """It reads in pieces, and a piece that ends with a carriage return ends a line."""
+    included, path = tmp_path / "included", tmp_path / "openssl.cnf"
+    included.write_text("[followed]\na = b\n")
+    path.write_bytes(b"x=" + b"y" * 507 + b"\r.include " + os.fsencode(included) + b"\n")
+    with pytest.raises(reading.ConfError, match="carriage return"):
+        reading.Conf(str(path))
 
 
 def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path) -> None:

@@ -277,6 +277,19 @@ def test_hostile_configurations(image: Image, tmp_path: Path, name: str) -> None
     assert image.files()[str(image.conf)] == before[str(image.conf)]
 
 
+@pytest.mark.parametrize("line", ["x::.include {}", ".includes {}", "x = y\r.include {}", "x = {}\n.include $x"])
+def test_no_include_leads_out_of_an_image(image: Image, tmp_path: Path, line: str) -> None:
+    """However it is written: root's libcrypto would wait there for ever, or print what only root may read."""
+    os.mkfifo(tmp_path / "fifo")
+    image.offline = True
+    image.conf.write_text(image.conf.read_text() + line.format(tmp_path / "fifo") + "\n")
+    image.run("on", "--system", timeout=30)
+    secret = tmp_path / "secret"
+    secret.write_text("root:precious\n")
+    image.conf.write_text(line.format(secret) + "\n")
+    assert "precious" not in image.run("on", "--system", timeout=30).stderr
+
+
 def test_a_name_that_is_hostile_itself(tmp_path: Path) -> None:
     path = tmp_path / "\x1b[2J\n\udc9b.cnf"
     decent(drng_conf(path))

@@ -43,44 +43,56 @@ class TooMuchError(Exception):
 
 # ---- Lines ----
 
+BOM = b"\xef\xbb\xbf"
+WHITE = b" \t\r\n"
+# What libcrypto takes for a name, and what some letters stand for behind a backslash.
+NAME = re.compile(rb"(?:\\.|[\w!.%&*+,/;?@^~|$-])*", re.S)
+ESCAPES = dict(zip(b"nrbt", b"\n\r\b\t"))
+
 
 def logical_lines(text: bytes) -> Iterator[bytes]:
     """A line that ends with a backslash, and not with two, goes on in the next; comments are empty."""
-    for line in re.sub(rb"(?<!\\)\\\r?\n", b"", text).split(b"\n"):
-        yield b"" if line.lstrip().startswith(b"#") else line.rstrip(b"\r")
+    for line in re.sub(rb"(?<!\\)\\\r*\n", b"", text).split(b"\n"):
+        yield b"" if line.lstrip(WHITE).startswith(b"#") else line.rstrip(b"\r")
 
 
 def value_of(raw: bytes) -> bytes:
-    """Without quotes and backslashes, up to a comment."""
-    value, quote = bytearray(), 0
+    """Without quotes and backslashes, up to a comment, and without the white space before that."""
+    value, quote, length = bytearray(), 0, 0
     characters = iter(raw.partition(b"\0")[0])
     for character in characters:
-        if character == ord("\\") and quote != ord("'"):
-            value += bytes((next(characters, ord("\\")),))
-        elif quote != 0:
-            quote, value = (0, value) if character == quote else (quote, value + bytes((character,)))
+        if character == ord("\\"):
+            character = next(characters, 0)
+            value += bytes((character if quote else ESCAPES.get(character, character),)) if character else b""
+        elif quote != 0 and character != quote:
+            value.append(character)
         elif character in b"\"'`":
-            quote = character
+            quote = 0 if quote else character
         elif character == ord("#"):
             break
         else:
             value.append(character)
-    return bytes(value).rstrip()
+        length = len(value) if quote or character not in WHITE else length
+    return bytes(value[:length])
 
 
 def directive(line: bytes, name: bytes) -> bytes:
     """
-    What follows the directive, b"" where it is another line: .include PATH, .include=PATH and .include = PATH. Each
-    step goes over the line once: whoever writes the file shall not make it take longer.
+    What follows the directive, b"" where it is another line: .include PATH, .include=PATH, .include = PATH, and what
+    libcrypto takes for it, too: .includes PATH, and section::.include PATH. Each step goes over the line once: whoever
+    writes the file shall not make it take longer.
     """
-    line = line.strip()
-    if not line.startswith(name):
+    line = line.strip(WHITE)
+    found = NAME.match(line)
+    if found and line.startswith(b"::", found.end()):
+        line = line[found.end() + 2 :]
+        found = NAME.match(line)
+    if not found or not line.startswith(name):
         return b""
-    rest = line[len(name) :]
-    stripped = rest.lstrip()
-    if stripped.startswith(b"="):
-        return stripped[1:].lstrip()
-    return stripped if stripped != rest else b""
+    rest = line[found.end() :].lstrip(WHITE)
+    if rest.startswith(b"="):
+        return rest[1:].lstrip(WHITE)
+    return rest if len(line) - len(rest) > len(name) else b""
 
 
 def include_directory(line: bytes) -> bytes | None:
@@ -174,7 +186,7 @@ class Walk:
         if self.names > self.opener.names:
             raise TooMuchError(f"{path}: more than {self.opener.names} names in folders that are included")
         for name in sorted(names):
-            if name.endswith((".cnf", ".conf")):
+            if name.lower().endswith((".cnf", ".conf")):
                 self._included(f"{path}/{name}", depth)
 
     def _included(self, path: str, depth: int) -> None:
@@ -184,7 +196,9 @@ class Walk:
             self.opener.go_on_without(path, error)
 
     def text(self, text: bytes, depth: int = 0) -> None:
-        for line in logical_lines(text):
+        for line in logical_lines(text.removeprefix(BOM)):
+            if b"\r" in line or b"\0" in line:
+                raise TooMuchError("a line has a carriage return or a NUL in it, at which libcrypto may begin another")
             if len(line) > self.opener.line:
                 self.opener.pass_over(line)
                 self.lines.append(line)
