@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .procfs import is_mounted_on
-from .terminal import Failure, Output, warn
+from .terminal import Failure, Output, Unchanged, warn
 
 # Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it.
 TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
@@ -137,7 +137,7 @@ class Place:
             return
         if not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid()):
             kind = KINDS.get(stat.S_IFMT(found.st_mode), f"a file of user {found.st_uid}")
-            raise Failure(f"{self.path} is {kind}, which drng-enable did not make; nothing has been changed")
+            raise Unchanged(f"{self.path} is {kind}, which drng-enable did not make")
 
     def _like(self, fd: int, model: Place) -> None:
         """Owner, mode and extended attributes (ACLs, SELinux) of what stands at the model's place."""

@@ -23,6 +23,10 @@ class Failure(Exception):
     """What cannot be done, in words for the operator."""
 
 
+class Unchanged(Failure):
+    """One by which drng-enable has changed nothing; it says that, too."""
+
+
 class UsageError(Failure):
     """Wrong arguments."""
 

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scripts.drng import procfs
-from scripts.drng.status import answers, inspection, ledger, memory, metrics, output, plugin
+from scripts.drng.status import inspection, ledger, memory, metrics, output, plugin, states
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support import stats
 
@@ -104,7 +104,7 @@ class Counting(memory.OwnMemory):
         return super().read(address, length)
 
 
-def everything(found: list[answers.Process]) -> str:
+def everything(found: list[states.Process]) -> str:
     """In every form that there is."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
@@ -131,7 +131,7 @@ def look(proc: Path, process: FakeProcess) -> str:
     except procfs.TargetError as error:
         return str(error)
     assert Counting.total < 8 << 20
-    assert answers.Process(**json.loads(json.dumps(asdict(found)))) == found
+    assert states.Process(**json.loads(json.dumps(asdict(found)))) == found
     said = everything([found])
     assert all(character == "\n" or " " <= character <= "~" for character in said), ascii(said)
     return said

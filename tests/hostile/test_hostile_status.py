@@ -23,8 +23,7 @@ import pytest
 from scripts.drng import aside, procfs, text
 from scripts.drng.conf import reading
 from scripts.drng.status import (
-    answers,
-    clones,
+    command,
     config_file,
     environment,
     inspection,
@@ -32,7 +31,7 @@ from scripts.drng.status import (
     output,
     processes,
     services,
-    sound,
+    states,
 )
 from tests.hostile import fuzz_status
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
@@ -417,7 +416,7 @@ def test_lines_that_make_no_sense_are_passed_over() -> None:
 # ---- Pages and modules ----
 
 
-def seen(proc: Path, process: FakeProcess) -> answers.Process:
+def seen(proc: Path, process: FakeProcess) -> states.Process:
     write(proc, PID, process)
     return inspection.inspect(PID)
 
@@ -427,7 +426,7 @@ def test_a_fake_module_is_read(proc: Path, relocated: bool) -> None:
     """The control of what follows; a loader may leave the addresses in the dynamic section as they are in the file."""
     image = module(forged(), relocated=relocated)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert (found.uses, found.counters.get("requests"), found.message) == (answers.USES_DRNG, 3, "")
+    assert (found.uses, found.counters.get("requests"), found.message) == (states.USES_DRNG, 3, "")
 
 
 @pytest.mark.parametrize("name", (b"drng-0.1.0.so", b"drng.so.1", b"drng.so (deleted)"))
@@ -435,9 +434,9 @@ def test_a_module_of_another_name_is_read(proc: Path, name: bytes) -> None:
     """As "module = /opt/d/drng-0.1.0.so" has it."""
     image = module(forged())
     found = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/d/" + name), image=image))
-    assert (found.uses, found.counters.get("requests")) == (answers.USES_DRNG, 3)
+    assert (found.uses, found.counters.get("requests")) == (states.USES_DRNG, 3)
     other = seen(proc, FakeProcess(maps=module_maps(len(image), b"/opt/drng.so/libx.so"), image=image))
-    assert other.uses == answers.USES_NEITHER
+    assert other.uses == states.USES_NEITHER
 
 
 ENDLESS = {
@@ -468,7 +467,7 @@ def test_a_module_that_lies_is_a_row(proc: Path, changes: dict[str, int], monkey
     monkeypatch.setattr(inspection, "Memory", fuzz_status.Counting)
     image = module(forged(), **changes)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert (found.uses, found.counters, found.hidden) == (answers.UNKNOWN, {}, False)
+    assert (found.uses, found.counters, found.hidden) == (states.UNKNOWN, {}, False)
     assert found.message
 
 
@@ -477,7 +476,7 @@ def test_a_module_that_points_out_of_itself_is_not_followed(proc: Path) -> None:
     image = module(forged())
     outside = module(forged(), strtab=BASE + len(image)) + b"\0drng_counters\0"
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=outside))
-    assert (found.uses, found.message) == (answers.UNKNOWN, "its drng.so has an address outside of itself")
+    assert (found.uses, found.message) == (states.UNKNOWN, "its drng.so has an address outside of itself")
 
 
 def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
@@ -485,7 +484,7 @@ def test_numbers_at_their_ends_are_printed(proc: Path) -> None:
     numbers = dict.fromkeys(("rdseed", "rdrand", "failures", "rdseed_health", "rdrand_health", "last_seed"), last)
     image = module(forged(loaded=last, forks=last, healthy=last, requests=last, served=last, begun=0, **numbers))
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert found.uses == answers.USES_DRNG
+    assert found.uses == states.USES_DRNG
     for number in (0, 1, 253402300800, 1 << 55, last):
         assert output.moment(number)
         assert output.ago(number)
@@ -496,7 +495,7 @@ def test_counters_as_large_as_memory(proc: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(inspection, "Memory", fuzz_status.Counting)
     image = module(forged(request_counts_number=1 << 14, request_counts_size=1 << 14), load_memsz=1 << 31)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert (found.uses, found.message) == (answers.UNKNOWN, "the description of its counters makes no sense")
+    assert (found.uses, found.message) == (states.UNKNOWN, "the description of its counters makes no sense")
 
 
 def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -512,7 +511,7 @@ def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytes
 
     monkeypatch.setattr(inspection, "Memory", Changing)
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=bytes(image)))
-    assert found.uses == answers.USES_DRNG
+    assert found.uses == states.USES_DRNG
     assert len(looks) < 30
 
 
@@ -533,7 +532,7 @@ def test_ones_own_counters_where_proc_does_not_tell(proc: Path) -> None:
     assert inspection.own_counters() == {}
     shutil.rmtree(proc)
     assert inspection.own_counters() == {}
-    assert clones.warning({"clone-protection": "none", **unknown}).startswith("copies of this machine may draw")
+    assert states.clone_warning({"clone-protection": "none", **unknown}).startswith("copies of this machine may draw")
 
 
 def test_memory_that_comes_in_pieces_or_not_at_all(proc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -541,20 +540,20 @@ def test_memory_that_comes_in_pieces_or_not_at_all(proc: Path, monkeypatch: pyte
     process = FakeProcess(maps=module_maps(len(image)), image=image)
     pread = os.pread
     monkeypatch.setattr(os, "pread", lambda fd, length, offset: pread(fd, min(length, 7), offset))
-    assert seen(proc, process).uses == answers.USES_DRNG
+    assert seen(proc, process).uses == states.USES_DRNG
 
     def fails(fd: int, length: int, offset: int) -> bytes:
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(os, "pread", fails)
     found = seen(proc, process)
-    assert (found.uses, found.message) == (answers.UNKNOWN, "its memory cannot be read: Input/output error")
+    assert (found.uses, found.message) == (states.UNKNOWN, "its memory cannot be read: Input/output error")
 
 
 @pytest.mark.parametrize("content", (b"", b"7 (x", b"7 (x) S", b"7 (x) S y", b"\xff" * 100))
 def test_a_stat_that_makes_no_sense_is_a_row(proc: Path, content: bytes) -> None:
     found = seen(proc, FakeProcess(stat=content))
-    assert (found.uses, found.hidden) == (answers.UNKNOWN, True)
+    assert (found.uses, found.hidden) == (states.UNKNOWN, True)
 
 
 def test_everything_at_once() -> None:
@@ -573,7 +572,7 @@ def test_a_number_that_is_used_anew_is_not_mistaken(proc: Path) -> None:
     write(proc, PID, FakeProcess(comm=b"another\n"))
     found = inspection.look_at(PID, entry)
     os.close(entry)
-    assert (found.name, found.uses) == ("server", answers.USES_DRNG)
+    assert (found.name, found.uses) == ("server", states.USES_DRNG)
 
 
 def test_a_zombie_is_named_and_left_out() -> None:
@@ -702,7 +701,7 @@ def test_who_keeps_the_lock_of_its_mappings_is_given_up_alone(open_folder: Path,
         found = {process.pid: process for process in processes.inspect_all([*victims, os.getpid()])}
         late = "it cannot be looked at: no answer within 2 seconds"
         assert [found[victim].message for victim in victims] == [late, late, aside.GIVEN_UP]
-        assert found[os.getpid()].uses != answers.UNKNOWN
+        assert found[os.getpid()].uses != states.UNKNOWN
         assert looking() == [str(user)] * 2
         assert status("--pid", str(os.getpid())).returncode == 0
         result = status("--all", "--check")
@@ -759,10 +758,10 @@ def test_numbers_of_another_namespace_are_not_taken_for_ours(proc: Path, monkeyp
     """The host's /proc in a container: the process that has this number here is another one."""
     image = module(forged())
     process = FakeProcess(maps=module_maps(len(image)), image=image)
-    assert seen(proc, process).uses == answers.USES_DRNG
+    assert seen(proc, process).uses == states.USES_DRNG
     (proc / "self" / "status").write_text("Name:\tx\nNSpid:\t4711\t12\n")
     found = seen(proc, process)
-    assert (found.uses, found.counters) == (answers.UNKNOWN, {})
+    assert (found.uses, found.counters) == (states.UNKNOWN, {})
     assert "another PID namespace; run drng-status there" in found.message
 
 
@@ -821,14 +820,14 @@ def test_slow_answers_add_up_to_the_time_for_all_of_them() -> None:
 def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aside, "ALTOGETHER", 0.0)
     (found,) = processes.inspect_all([os.getpid()])
-    assert (found.uses, found.hidden, found.message) == (answers.UNKNOWN, True, "not looked at: out of time")
+    assert (found.uses, found.hidden, found.message) == (states.UNKNOWN, True, "not looked at: out of time")
     assert output.check_all([found])[0] == 3
     # Whose it is, no process can keep to itself.
     assert (found.name, found.owner) == (Path("/proc/self/comm").read_text().strip(), procfs.account(os.getuid()))
     # It may be one that drng does not serve.
-    code, line = output.check_all([found, judged(answers.USES_DRNG)])
+    code, line = output.check_all([found, judged(states.USES_DRNG)])
     assert code == 3 and line.endswith("; processes that could not be looked at: 1, 1 of them not tried")
-    assert output.check_all([found, judged(answers.USES_LIBCRYPTO)])[0] == 2
+    assert output.check_all([found, judged(states.USES_LIBCRYPTO)])[0] == 2
 
 
 def test_slow_processes_of_one_owner_use_up_no_time_of_another() -> None:
@@ -934,7 +933,7 @@ def test_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_hidden_processes_are_not_said_to_be_absent(proc: Path) -> None:
     (proc / "self").mkdir()
     found = inspection.inspect(1)
-    assert (found.uses, found.hidden) == (answers.UNKNOWN, True)
+    assert (found.uses, found.hidden) == (states.UNKNOWN, True)
     assert "hidepid" in found.message
     with pytest.raises(procfs.TargetError, match="there is no process"):
         inspection.inspect(1 << 40)
@@ -971,7 +970,7 @@ def test_groups_that_nest_without_end(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_an_instruction_named_like_a_counter_is_not_believed(proc: Path, name: bytes) -> None:
     image = module(forged(names=(b"rdseed", name)))
     found = seen(proc, FakeProcess(maps=module_maps(len(image)), image=image))
-    assert found.uses == answers.UNKNOWN
+    assert found.uses == states.UNKNOWN
     assert "an instruction that this drng-status does not know" in found.message
 
 
@@ -981,8 +980,8 @@ def test_one_that_cannot_be_evaluated_is_unknown_and_the_others_are_told_of(proc
     good, bad = (seen(proc, FakeProcess(maps=module_maps(len(image)), image=image)) for _ in range(2))
     good.pid, good.owner, bad.owner = 8, "b", "a"
     del bad.counters["seeds-rdseed"]
-    found = sound.checked([bad, good])
-    assert [process.uses for process in found] == [answers.UNKNOWN, answers.USES_DRNG]
+    found = command.checked([bad, good])
+    assert [process.uses for process in found] == [states.UNKNOWN, states.USES_DRNG]
     assert bad.message == "its counters cannot be evaluated: KeyError" and not bad.hidden
     said = fuzz_status.everything(found)
     assert 'drng_processes{unit="none",owner="a",state="unknown"} 1' in said
@@ -992,14 +991,14 @@ def test_one_that_cannot_be_evaluated_is_unknown_and_the_others_are_told_of(proc
 # ---- --check over many ----
 
 
-def judged(uses: str, **changes: object) -> answers.Process:
+def judged(uses: str, **changes: object) -> states.Process:
     counters = {"active-source": "rdseed", "begun": True, "requests": 1, "disabled-reason": "", "seeds-fallback": 0}
     counters |= {"seeds-rdseed": 1, "rdseed-retries": 0}
-    return answers.Process(1, "x", uses, counters=counters if uses == answers.USES_DRNG else {}, **changes)  # type: ignore[arg-type]
+    return states.Process(1, "x", uses, counters=counters if uses == states.USES_DRNG else {}, **changes)  # type: ignore[arg-type]
 
 
 def test_one_that_cannot_be_looked_at_decides_nothing_over_all() -> None:
-    drng, hidden = judged(answers.USES_DRNG), judged(answers.UNKNOWN, hidden=True)
+    drng, hidden = judged(states.USES_DRNG), judged(states.UNKNOWN, hidden=True)
     assert output.check_all([drng])[0] == 0
     code, line = output.check_all([hidden, drng, hidden])
     assert code == 0
@@ -1007,7 +1006,7 @@ def test_one_that_cannot_be_looked_at_decides_nothing_over_all() -> None:
     assert output.check_all([hidden])[0] == 3
     assert output.check_all([])[0] == 2
     # It is known to use drng, and nothing more.
-    assert output.check_all([drng, judged(answers.UNKNOWN)])[0] == 3
+    assert output.check_all([drng, judged(states.UNKNOWN)])[0] == 3
     # Asked for by name, it counts.
     assert output.check_processes([drng, hidden])[0] == 3
 

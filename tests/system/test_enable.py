@@ -257,6 +257,18 @@ def test_a_backup_that_is_there_is_kept(either: Image, whose: str) -> None:
     assert image.backup.read_bytes() == kept
 
 
+def test_a_backup_that_has_become_a_link_stays(image: Image) -> None:
+    """By then openssl.cnf is the old one again, so nobody is told that nothing has been changed."""
+    original = image.conf.read_bytes()
+    image.ok("on", "--system")
+    image.backup.unlink()
+    image.backup.symlink_to("/etc/victim")
+    said = image.ok("off", "--system")
+    assert "before-drng is a link, which drng-enable did not make" in said
+    assert "nothing has been changed" not in said
+    assert image.conf.read_bytes() == original and image.backup.is_symlink()
+
+
 def test_the_file_keeps_its_attributes(image: Image) -> None:
     image.conf.chmod(0o640)
     image.ok("on", "--system")

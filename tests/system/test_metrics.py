@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import files, systemd, text
-from scripts.drng.status import answers, environment, ledger, metrics, states
+from scripts.drng.status import environment, ledger, metrics, states
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import forged
 from tests.support.targets import NOBODY, PINNED, build_module, holding, status, target
@@ -101,7 +101,7 @@ def test_names_that_are_made_up_have_one_label(unit: str, label: str) -> None:
 KEYS = ("requests", "seeds-rdseed")
 
 
-def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1, **changes: Any) -> answers.Process:
+def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1, **changes: Any) -> states.Process:
     counters = {
         "active-source": "rdseed",
         "loaded": 1,
@@ -116,9 +116,9 @@ def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1
         "disabled-reason": "",
         "version": "1",
     }
-    uses = changes.pop("uses", answers.USES_DRNG)
-    known = counters if uses == answers.USES_DRNG else {}
-    return answers.Process(pid, "x", uses, unit=unit, owner="o", ticks=ticks, counters={**known, **changes})
+    uses = changes.pop("uses", states.USES_DRNG)
+    known = counters if uses == states.USES_DRNG else {}
+    return states.Process(pid, "x", uses, unit=unit, owner="o", ticks=ticks, counters={**known, **changes})
 
 
 A = ("a.service", "o")
@@ -129,7 +129,7 @@ def kept() -> ledger.Ledger:
     return ledger.Ledger(KEYS)
 
 
-def requests(kept: ledger.Ledger, *found: answers.Process, now: float = 1.0, boot: str = "b") -> int:
+def requests(kept: ledger.Ledger, *found: states.Process, now: float = 1.0, boot: str = "b") -> int:
     """The total after a look, through the file in which it is kept."""
     kept.look(found, now, boot)
     again = ledger.Ledger.from_json(kept.keys, kept.to_json().encode())
@@ -158,16 +158,16 @@ def test_a_program_that_starts_another_counts_on(kept: ledger.Ledger) -> None:
 
 def test_what_cannot_be_read_for_once_is_not_counted_twice(kept: ledger.Ledger) -> None:
     assert requests(kept, made_up(1, 10)) == 10
-    assert requests(kept, made_up(1, uses=answers.UNKNOWN, ticks=0)) == 10
+    assert requests(kept, made_up(1, uses=states.UNKNOWN, ticks=0)) == 10
     assert requests(kept, made_up(1, 12)) == 12
     # One that has unloaded drng has ended as far as drng goes.
-    assert requests(kept, made_up(1, uses=answers.USES_LIBCRYPTO)) == 12
+    assert requests(kept, made_up(1, uses=states.USES_LIBCRYPTO)) == 12
     assert requests(kept, made_up(1, 1)) == 13
 
 
 def test_a_restart_of_the_machine_ends_all(kept: ledger.Ledger) -> None:
     assert requests(kept, made_up(1, 10)) == 10
-    assert requests(kept, made_up(1, uses=answers.UNKNOWN), boot="c") == 10
+    assert requests(kept, made_up(1, uses=states.UNKNOWN), boot="c") == 10
     assert requests(kept, made_up(1, 12), boot="c") == 22
     # The same number, and by chance all else.
     assert requests(kept, made_up(1, 13), boot="d") == 35
@@ -191,7 +191,7 @@ def test_a_group_that_nobody_sees_is_forgotten(kept: ledger.Ledger) -> None:
 
 
 def test_groups_are_bounded_and_those_with_drng_come_first(kept: ledger.Ledger) -> None:
-    crowd = [made_up(i, unit=f"u{i:04}.service", uses=answers.USES_LIBCRYPTO) for i in range(1, 300)]
+    crowd = [made_up(i, unit=f"u{i:04}.service", uses=states.USES_LIBCRYPTO) for i in range(1, 300)]
     names = kept.look([*crowd, made_up(1000, unit="zz.service")], 1.0, "b")
     assert len(set(names.values())) <= ledger.MOST + 1
     assert names[("zz.service", "o")] == ("zz.service", "o")
@@ -285,7 +285,7 @@ def test_names_that_processes_have_are_names_in_the_state() -> None:
 
 
 def test_users_without_an_account_do_not_fill_the_groups(kept: ledger.Ledger) -> None:
-    def owned(pid: int, owner: str, unit: str = "session-4.scope") -> answers.Process:
+    def owned(pid: int, owner: str, unit: str = "session-4.scope") -> states.Process:
         process = made_up(pid, unit=unit)
         process.owner = owner
         return process
@@ -312,7 +312,7 @@ def test_every_count_is_there_with_all_its_values() -> None:
     for state in states.STATES:
         assert found[f'drng_processes{{{who},state="{state}"}}'] == int(state == states.SERVED)
         assert gone[f'drng_processes{{{who},state="{state}"}}'] == 0
-    for reason in answers.RESTART:
+    for reason in states.RESTART:
         assert found[f'drng_restart_needed_processes{{{who},reason="{reason}"}}'] == 0
     for source in (*environment.INSTRUCTIONS, "fallback"):
         assert f'drng_seeds_total{{{who},source="{source}"}}' in gone
@@ -327,10 +327,10 @@ STATES = [
     ({"seeds-rdseed": 0}, states.IN_FALLBACK),
     ({"active-source": "none"}, states.FAILED),
     ({"requests": 0, "seeds-rdseed": 0}, states.NOTHING_DRAWN),
-    ({"uses": answers.USES_LIBCRYPTO}, states.WITHOUT),
-    ({"uses": answers.SUPERVISES}, states.NOTHING_DRAWN),
-    ({"uses": answers.UNKNOWN}, states.NOT_KNOWN),
-    ({"uses": answers.USES_NEITHER}, ""),
+    ({"uses": states.USES_LIBCRYPTO}, states.WITHOUT),
+    ({"uses": states.SUPERVISES}, states.NOTHING_DRAWN),
+    ({"uses": states.UNKNOWN}, states.NOT_KNOWN),
+    ({"uses": states.USES_NEITHER}, ""),
 ]
 
 
@@ -340,7 +340,7 @@ def test_each_process_is_in_one_state(changes: dict[str, Any], state: str) -> No
     assert states.state_of(process) == state
     counted = samples(metrics.per_unit([process]))
     assert sum(value for name, value in counted.items() if name.startswith("drng_processes")) == int(state != "")
-    process.restart = answers.REPLACED
+    process.restart = states.REPLACED
     hidden = (states.IN_FALLBACK, states.FAILED)
     assert states.state_of(process) == (state if state in hidden else states.NEEDS_RESTART)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng.status import answers, inspection, needed
+from scripts.drng.status import inspection, needed, states
 from tests.support import clients
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider, need, openssl_version
 from tests.support.guide import DRNG, GUIDE, NOBODY, OPENSSL, PROFILES, SEEDED, table
@@ -224,7 +224,7 @@ def nginx(case: Case, site: Site) -> tuple[bool, bool]:
                 return False, False
             uses = {inspection.inspect(pid).uses for pid in server.processes()}
             assert len(uses) == 1, "all or none"
-            return True, uses == {answers.USES_DRNG}
+            return True, uses == {states.USES_DRNG}
     except AssertionError as error:
         # With HTTP/3 it draws earlier, and ends without a word where that fails.
         assert str(error) == "" or "SSL_CTX_new() failed" in str(error)

@@ -15,7 +15,6 @@ import pytest
 
 from scripts.drng import procfs, systemd
 from scripts.drng.status import (
-    answers,
     command,
     config_file,
     inspection,
@@ -58,14 +57,14 @@ def test_a_module_that_has_been_replaced(tmp_path: Path) -> None:
         assert status("--check", "--pid", str(pid)).returncode == 0
         (tmp_path / "new").write_bytes(module.read_bytes())
         (tmp_path / "new").rename(module)
-        told(pid, answers.REPLACED, "has been replaced or removed: restart it")
+        told(pid, states.REPLACED, "has been replaced or removed: restart it")
         assert status("--check", "--pid", str(pid)).returncode == 1
         assert status("--check", "--all").returncode != 0
 
 
 def test_an_older_module_is_told_by_its_version(tmp_path: Path) -> None:
     with holding(build_module(tmp_path, forged(version=b"0.0.9"))) as pid:
-        told(pid, answers.OLDER, "it has loaded an older drng than")
+        told(pid, states.OLDER, "it has loaded an older drng than")
 
 
 @pytest.mark.parametrize("layout", [1, 3])
@@ -73,7 +72,7 @@ def test_an_older_module_is_told_by_its_counters(tmp_path: Path, layout: int) ->
     with holding(build_module(tmp_path, forged(layout=layout))) as pid:
         shown = inspection.inspect(pid)
         assert status("--check", "--pid", str(pid)).returncode == 3
-    assert (shown.uses, shown.restart) == (answers.UNKNOWN, answers.OLDER)
+    assert (shown.uses, shown.restart) == (states.UNKNOWN, states.OLDER)
     assert states.state_of(shown) == states.NEEDS_RESTART
 
 
@@ -130,7 +129,7 @@ def test_a_process_that_is_older_than_the_configuration(without: Path) -> None:
         process.do("draw 1 16")
         assert seen(process.pid)["state"] == states.WITHOUT
         as_written(without, (CONF / "drng.cnf").read_text())
-        told(process.pid, answers.CONFIGURATION, "its openssl.cnf names drng, but did not when it started: restart it")
+        told(process.pid, states.CONFIGURATION, "its openssl.cnf names drng, but did not when it started: restart it")
         assert status("--check", "--pid", str(process.pid)).returncode == 2
         # A child has the libcrypto of its parent, whenever it was forked.
         child = int(process.do("fork 1"))
@@ -157,22 +156,22 @@ def test_the_restarted_process_is_served(without: Path) -> None:
 
 def test_among_all_it_is_a_warning_and_beside_others_too(without: Path) -> None:
     user = made_up(1)
-    late = answers.Process(2, "y", answers.USES_LIBCRYPTO, "why", restart=answers.CONFIGURATION)
+    late = states.Process(2, "y", states.USES_LIBCRYPTO, "why", restart=states.CONFIGURATION)
     assert output.check_all([user])[0] == 0
     result, line = output.check_all([user, late])
-    assert (result, line) == (1, f"hardware serves: rdseed in 1 of 1 (1 x); 2 y: {answers.RESTART['configuration']}")
+    assert (result, line) == (1, f"hardware serves: rdseed in 1 of 1 (1 x); 2 y: {states.RESTART['configuration']}")
     assert output.check_processes([user, late])[0] == 2
     assert output.check_all([late])[0] == 2
 
 
 def test_who_is_started_with_the_machine_waits_for_its_next_start() -> None:
     """A group of its own, which is no warning: nobody can restart process 1, or what systemd refuses to stop."""
-    user, late = made_up(1, unit="init.scope"), answers.Process(7, "y", answers.USES_LIBCRYPTO, unit="a.service")
+    user, late = made_up(1, unit="init.scope"), states.Process(7, "y", states.USES_LIBCRYPTO, unit="a.service")
     late.drng_since, late.ticks = time.time() + 60, 1
-    user.restart = answers.REPLACED
-    other = answers.Process(8, "z", answers.USES_LIBCRYPTO, unit="b.service", drng_since=late.drng_since, ticks=1)
+    user.restart = states.REPLACED
+    other = states.Process(8, "z", states.USES_LIBCRYPTO, unit="b.service", drng_since=late.drng_since, ticks=1)
     processes.mark_restarts([user, late, other], services.Configuration(fixed=frozenset({"a.service"})))
-    assert [p.restart for p in (user, late, other)] == [answers.REBOOT, answers.REBOOT, answers.CONFIGURATION]
+    assert [p.restart for p in (user, late, other)] == [states.REBOOT, states.REBOOT, states.CONFIGURATION]
     assert states.state_of(user) == states.state_of(late) == states.AT_REBOOT
     result, line = output.check_all([user, late])
     assert (result, line) == (0, "hardware serves: rdseed in 1 of 1 (1 x); at the next reboot: 1 x, 7 y")
@@ -213,7 +212,7 @@ def test_what_systemd_would_give_counts_from_its_own_change(tmp_path: Path) -> N
     with target({"OPENSSL_CONF": "/dev/null"}) as process:
         process.do("draw 1 16")
         now = services.Configuration("", {"none": services.Setting(str(path), time.time() + 1)})
-        assert [p.restart for p in processes.inspect_family(process.pid, now)] == [answers.CONFIGURATION]
+        assert [p.restart for p in processes.inspect_family(process.pid, now)] == [states.CONFIGURATION]
         now = services.Configuration("", {"none": services.Setting(str(path), 0.0)})
         assert [p.restart for p in processes.inspect_family(process.pid, now)] == [""]
 
@@ -309,7 +308,7 @@ def test_the_start_of_a_process() -> None:
 # ---- Thresholds and performance data ----
 
 
-def made_up(pid: int, unit: str = "a.service", fallback: int = 0, failures: int = 0) -> answers.Process:
+def made_up(pid: int, unit: str = "a.service", fallback: int = 0, failures: int = 0) -> states.Process:
     counters = {
         "active-source": "rdseed",
         "begun": True,
@@ -321,7 +320,7 @@ def made_up(pid: int, unit: str = "a.service", fallback: int = 0, failures: int 
         "health-failures": 0,
         "disabled-reason": "",
     }
-    return answers.Process(pid, "x", answers.USES_DRNG, unit=unit, owner="o", counters=counters)
+    return states.Process(pid, "x", states.USES_DRNG, unit=unit, owner="o", counters=counters)
 
 
 @pytest.mark.parametrize(
@@ -417,12 +416,12 @@ def test_the_line_has_an_end_and_so_has_the_work() -> None:
     """Each process has reasons of its own, in a unit of its own."""
     found = [made_up(i, f"u{i:05}.service", fallback=1) for i in range(3000)]
     for process in found:
-        process.restart = answers.OLDER
+        process.restart = states.OLDER
         process.counters |= {"active-source": "fallback", "disabled-reason": f"{process.pid} " * 50}
         process.counters |= {"virtual-machine": True, "clone-protection": "none", "clone-reason": f"r{process.pid}"}
     evaluated = []
 
-    def reason(process: answers.Process) -> str:
+    def reason(process: states.Process) -> str:
         evaluated.append(process.pid)
         return f"reason {process.pid:05}"
 
@@ -474,7 +473,7 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
 def test_what_root_may_not_look_at_is_named_and_no_unknown_for_ever(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], user: int, missed: bool, expected: int
 ) -> None:
-    hidden = answers.Process(4711, "shy", answers.UNKNOWN, "its file system is away", hidden=True, missed=missed)
+    hidden = states.Process(4711, "shy", states.UNKNOWN, "its file system is away", hidden=True, missed=missed)
     monkeypatch.setattr(command, "look_for", lambda _: [hidden])
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(sys, "argv", ["drng-status", "--needs-restart"])

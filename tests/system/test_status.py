@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs, systemd
-from scripts.drng.status import answers, inspection, output, parts, processes, services, states, stats
+from scripts.drng.status import inspection, output, parts, processes, services, states, stats
 from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.machine import Machine, kernel_says
 from tests.support.servers import (
@@ -99,7 +99,7 @@ def test_children_count_for_themselves() -> None:
 
 def assert_nothing_serves(pid: int) -> None:
     (process,) = as_json("--pid", str(pid))["processes"]
-    assert process["uses"] == answers.USES_LIBCRYPTO
+    assert process["uses"] == states.USES_LIBCRYPTO
     assert process["message"].startswith("it has loaded drng.so, which serves nothing: drng refused to load")
     assert status("--check", "--pid", str(pid)).returncode == 2
 
@@ -133,7 +133,7 @@ def test_a_module_that_is_being_loaded_is_looked_at_again(monkeypatch: pytest.Mo
     monkeypatch.setattr(inspection, "first_counters", loading_at_first)
     with target(PINNED) as process:
         process.do("draw 1 16")
-        assert inspection.inspect(process.pid).uses == answers.USES_DRNG
+        assert inspection.inspect(process.pid).uses == states.USES_DRNG
     assert len(looks) == 2
 
 
@@ -151,10 +151,10 @@ def test_of_two_copies_the_open_one_is_told_of(monkeypatch: pytest.MonkeyPatch, 
 
 def test_a_restart_that_is_due_keeps_its_reason() -> None:
     """A module that has been replaced on disk, and serves nothing."""
-    found = answers.Process(2, "x", answers.USES_LIBCRYPTO, ticks=1, drng_since=time.time() + 60)
-    found.restart = answers.REPLACED
+    found = states.Process(2, "x", states.USES_LIBCRYPTO, ticks=1, drng_since=time.time() + 60)
+    found.restart = states.REPLACED
     processes.mark_restarts([found], None)
-    assert found.restart == answers.REPLACED
+    assert found.restart == states.REPLACED
 
 
 def test_the_fallback_and_its_reason_are_seen() -> None:
@@ -293,7 +293,7 @@ def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: st
     with haproxy(tmp_path, {}) as (master, _):
         family = as_json("--pid", str(master))["processes"]
         check = status("--check", "--pid", str(master))
-    assert [p["uses"] for p in family] == [answers.SUPERVISES, "drng"]
+    assert [p["uses"] for p in family] == [states.SUPERVISES, "drng"]
     assert family[1]["requests"] > 0
     assert check.returncode == 0, check.stdout
     assert check.stdout.startswith(f"process {master}: hardware serves: {hardware} in 1 of 1 (")
@@ -302,13 +302,13 @@ def test_haproxys_master_leaves_drng_to_its_workers(tmp_path: Path, hardware: st
 
 def test_no_other_parent_is_excused() -> None:
     def supervised(name: str) -> str:
-        master = answers.Process(1, name, answers.USES_LIBCRYPTO, program="1:2", program_name=name, config="")
-        worker = answers.Process(2, name, answers.USES_DRNG, parent=1, program="1:2", program_name=name)
+        master = states.Process(1, name, states.USES_LIBCRYPTO, program="1:2", program_name=name, config="")
+        worker = states.Process(2, name, states.USES_DRNG, parent=1, program="1:2", program_name=name)
         processes.mark_supervisors([master, worker])
         return master.uses
 
-    assert supervised("haproxy") == answers.SUPERVISES
-    assert supervised("python3.11") == supervised("") == answers.USES_LIBCRYPTO
+    assert supervised("haproxy") == states.SUPERVISES
+    assert supervised("python3.11") == supervised("") == states.USES_LIBCRYPTO
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="the example changes its root and its user")
@@ -532,7 +532,7 @@ def test_a_file_of_that_name_that_is_only_read_is_no_module(tmp_path: Path) -> N
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
         seen = inspection.inspect(process.pid)
-    assert seen.uses in (answers.USES_NEITHER, answers.USES_LIBCRYPTO)
+    assert seen.uses in (states.USES_NEITHER, states.USES_LIBCRYPTO)
 
 
 def test_an_older_drng_is_named(tmp_path: Path) -> None:
@@ -681,7 +681,7 @@ def test_what_keeps_clones_apart_is_in_every_form(number: int, name: str, virtua
     )
 
 
-def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", drawn: int = 1) -> answers.Process:
+def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", drawn: int = 1) -> states.Process:
     """A process in a virtual machine."""
     counters: dict[str, Any] = {
         "active-source": source,
@@ -695,13 +695,13 @@ def made_up(pid: int, source: str = "rdseed", protection: str = "instruction", d
         "clone-protection": protection,
         "clone-reason": "because",
     }
-    return answers.Process(pid, "x", answers.USES_DRNG, counters=counters)
+    return states.Process(pid, "x", states.USES_DRNG, counters=counters)
 
 
 def test_one_unprotected_process_among_others_is_a_warning_and_hides_nothing_worse() -> None:
     apart, alike = made_up(1), made_up(2, protection="none")
     warning = f"; 2 x: copies of this machine may draw the same bytes: because{WHAT_TO_DO}"
-    hidden = answers.Process(9, "?", answers.UNKNOWN, "why", hidden=True)
+    hidden = states.Process(9, "?", states.UNKNOWN, "why", hidden=True)
     assert output.check_processes([apart, apart])[0] == 0
     for check in (output.check_processes, output.check_all):
         assert check([apart, alike]) == (1, f"hardware serves: rdseed in 2 of 2 (1 x, 2 x){warning}")
@@ -710,8 +710,8 @@ def test_one_unprotected_process_among_others_is_a_warning_and_hides_nothing_wor
     for other, status_of_it in (
         (made_up(3, source="fallback"), 1),
         (made_up(3, source="none"), 2),
-        (answers.Process(3, "y", answers.USES_LIBCRYPTO), 2),
-        (answers.Process(3, "y", answers.UNKNOWN), 3),
+        (states.Process(3, "y", states.USES_LIBCRYPTO), 2),
+        (states.Process(3, "y", states.UNKNOWN), 3),
         (made_up(3, drawn=0), 1),
     ):
         result, line = output.check_processes([alike, other])
@@ -968,10 +968,10 @@ def test_the_worst_of_a_family_decides() -> None:
         sources = {"hardware": "rdseed", "fallback": "fallback", "none": "none", "idle": "rdseed"}
         no_seeds = dict.fromkeys(("seeds-rdrand", "seeds-fallback"), 0)
         family = [
-            answers.Process(
+            states.Process(
                 i,
                 "x",
-                answers.USES_DRNG,
+                states.USES_DRNG,
                 counters={
                     "active-source": sources[u],
                     "begun": True,
@@ -983,21 +983,21 @@ def test_the_worst_of_a_family_decides() -> None:
                 },
             )
             if u in sources
-            else answers.Process(i, "x", u)
+            else states.Process(i, "x", u)
             for i, u in enumerate(uses)
         ]
         return output.check_processes(family)[0]
 
-    assert judged("hardware", answers.USES_NEITHER) == 0
+    assert judged("hardware", states.USES_NEITHER) == 0
     assert judged("hardware", "fallback", "hardware") == 1
-    assert judged("fallback", answers.UNKNOWN) == 3
-    assert judged("hardware", answers.USES_LIBCRYPTO, answers.UNKNOWN) == 2
+    assert judged("fallback", states.UNKNOWN) == 3
+    assert judged("hardware", states.USES_LIBCRYPTO, states.UNKNOWN) == 2
     assert judged("hardware", "none") == 2
-    assert judged(answers.USES_NEITHER) == 2
-    assert judged("idle") == judged("idle", "idle", answers.USES_NEITHER) == 3
+    assert judged(states.USES_NEITHER) == 2
+    assert judged("idle") == judged("idle", "idle", states.USES_NEITHER) == 3
     assert judged("idle", "hardware") == 0
     assert judged("idle", "fallback") == 1
-    assert judged("idle", answers.USES_LIBCRYPTO) == judged("idle", "none") == 2
+    assert judged("idle", states.USES_LIBCRYPTO) == judged("idle", "none") == 2
 
 
 # ---- Services ----

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..files import Place, Prepared, Tree
-from ..terminal import Failure, Output, warn
+from ..terminal import Failure, Output, Unchanged, warn
 from .block import decode
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -37,7 +37,7 @@ def explained(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise Failure(f"{path} cannot be changed: {why(error)}; nothing has been changed") from None
+        raise Unchanged(f"{path} cannot be changed: {why(error)}") from None
 
 
 def require_writable(tree: Tree, paths: list[str]) -> None:
@@ -94,7 +94,7 @@ def prepare(files: list[File]) -> list[Prepared]:
         for each in prepared:
             each.discard()
         if isinstance(error, OSError):
-            raise Failure(f"{file.place.path} cannot be written: {why(error)}; nothing has been changed") from None
+            raise Unchanged(f"{file.place.path} cannot be written: {why(error)}") from None
         raise
     return prepared
 
@@ -121,6 +121,4 @@ def make_place(tree: Tree, path: str) -> Place:
         return tree.place(path, follow=False, make=True)
     except OSError as error:
         tree.unmake()
-        raise Failure(
-            f"{tree.shown(os.path.dirname(path))} cannot be made: {why(error)}; nothing has been changed"
-        ) from None
+        raise Unchanged(f"{tree.shown(os.path.dirname(path))} cannot be made: {why(error)}") from None

@@ -22,7 +22,7 @@ from types import FrameType
 from typing import NoReturn
 
 from ..files import Tree
-from ..terminal import USAGE, Failure, Interrupted, Output, UsageError, complain, say
+from ..terminal import USAGE, Failure, Interrupted, Output, Unchanged, UsageError, complain, say
 from . import arguments, openssl_d, programs, trial
 from .arguments import Request
 from .lock import locked
@@ -103,7 +103,7 @@ def run() -> NoReturn:
             signal.signal(number, end_on)
         status = act(arguments.parse(sys.argv[1:]))
     except (Failure, Interrupted) as error:
-        complain(str(error))
+        complain(f"{error}; nothing has been changed" if isinstance(error, Unchanged) else str(error))
         status = USAGE if isinstance(error, UsageError) else NOT_DONE
     except OSError as error:
         complain(f"{error.filename or ''}: {error.strerror}".removeprefix(": "))

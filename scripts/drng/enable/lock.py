@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterator
 
-from ..terminal import Failure, say
+from ..terminal import Unchanged, say
 
 # Nobody but root can put a file there, or open this one: a lock that any user can take is one that any user can keep.
 LOCK = "/run/drng-enable.lock"
@@ -22,9 +22,7 @@ def _open() -> int:
         # Somebody who is not root works on files of their own.
         if os.geteuid():
             return os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        raise Failure(
-            f"{LOCK} cannot be created, so another drng-enable could be at work; nothing has been changed"
-        ) from None
+        raise Unchanged(f"{LOCK} cannot be created, so another drng-enable could be at work") from None
 
 
 def _take() -> int:
@@ -47,9 +45,7 @@ def locked() -> Iterator[None]:
         say("waiting for another drng-enable to end")
     while fd < 0:
         if time.monotonic() > end:
-            raise Failure(
-                f"another drng-enable has been at work for {SECONDS} seconds; nothing has been changed; try again later"
-            )
+            raise Unchanged(f"another drng-enable has been at work for {SECONDS} seconds; try again later")
         time.sleep(0.05)
         fd = _take()
     try:

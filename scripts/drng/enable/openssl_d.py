@@ -12,7 +12,7 @@ import re
 from ..conf.meaning import compare
 from ..conf.reading import directive, logical_lines, value_of
 from ..files import Place, Tree
-from ..terminal import Failure, say
+from ..terminal import Unchanged, say
 from . import block, profiles
 from .arguments import PROFILES, Request
 from .system import System
@@ -60,9 +60,9 @@ class DropIn(System):
     def require_no_others(self) -> None:
         """What somebody has written into our file is theirs, and would be in effect as if it were ours."""
         if block.statements(block.without_block(self.text, self.path)):
-            raise Failure(
+            raise Unchanged(
                 f"{self.path} has lines that drng-enable did not write: take them out, or move them into another file "
-                "of that folder; nothing has been changed"
+                "of that folder"
             )
 
     def does_all(self) -> bool:

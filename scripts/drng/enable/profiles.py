@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..conf.meaning import Meaning
 from ..files import Tree
-from ..terminal import Failure, say, warn
+from ..terminal import Failure, Unchanged, say, warn
 from . import block, programs
 from .arguments import PROFILES, SINCE_3_5, Request
 from .verify import Check
@@ -41,9 +41,9 @@ def lines(tree: Tree, request: Request, check: Check, base: str, was_on: bool, c
     """Our lines after this base. What it says of drng must come from lines that we put there."""
     meaning = check.meaning(base)
     if meaning.drng and not was_on:
-        raise Failure(
+        raise Unchanged(
             f"{conf}, or a file that it includes, activates drng already, by lines that drng-enable did not write; "
-            "remove them first, or keep them; nothing has been changed"
+            "remove them first, or keep them"
         )
     if meaning.random and not was_on:
         warn(f"[{meaning.init}] random = {meaning.random} has no effect while drng is on")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .. import systemd
 from ..files import Place, Tree
-from ..terminal import Failure, say, warn
+from ..terminal import Failure, Unchanged, say, warn
 from . import block, changes, openssl_d, profiles, units
 from .arguments import PROFILES, Request
 from .verify import Check
@@ -98,13 +98,11 @@ class Service:
         for path in (self.drop_in, self.own):
             data = self._read(path)
             if data is not None and not data.startswith(MARK.encode()):
-                raise Failure(
-                    f"{self.tree.shown(path)} exists, and drng-enable did not make it; nothing has been changed"
-                )
+                raise Unchanged(f"{self.tree.shown(path)} exists, and drng-enable did not make it")
             if data is not None and (changed := self._changed(path, data)):
-                raise Failure(
+                raise Unchanged(
                     f"{changed}; move the lines that you want to keep into a file of your own, remove this file, "
-                    "and try again; nothing has been changed"
+                    "and try again"
                 )
 
     def _warn_of_sandbox(self) -> None:
@@ -120,9 +118,7 @@ class Service:
 
     def on(self) -> None:
         if self.name.endswith("@"):
-            raise Failure(
-                f"{self.name} is a template: name an instance of it, {self.name}NAME; nothing has been changed"
-            )
+            raise Unchanged(f"{self.name} is a template: name an instance of it, {self.name}NAME")
         unit = units.Unit(self.tree, self.name)
         self._require_ours()
         unit.check(self.drop_in, self._drop_in_text(), self.own, self.guard)
@@ -174,7 +170,7 @@ class Service:
             reason = str(error)
         if reason:
             self._take_back(places, found)
-            raise Failure(f"{reason}; nothing has been changed")
+            raise Unchanged(reason)
 
     def _take_back(self, places: dict[str, Place], found: dict[str, bytes | None]) -> None:
         with changes.uninterrupted():
@@ -201,7 +197,7 @@ class Service:
             if Check(self.tree, self.tree.shown(self.conf)).serving(system).by_drng:
                 warn(f"drng still serves {self.name}.service, by {self.tree.shown(self.conf)}")
         except (Failure, OSError) as error:
-            warn(str(error).removesuffix("; nothing has been changed"))
+            warn(str(error))
 
     def off(self) -> None:
         found = {path: self._read(path) for path in (self.drop_in, self.own)}
@@ -272,5 +268,5 @@ class Service:
                 return units.why_not_in_effect(self.tree, self.name, self.own, guard)
             units.Unit(self.tree, self.name).check(self.drop_in, block.decode(drop_in), self.own, guard)
         except Failure as error:
-            return str(error).removesuffix("; nothing has been changed")
+            return str(error)
         return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..files import Place, Tree
-from ..terminal import Failure, say, warn
+from ..terminal import Failure, Unchanged, say, warn
 from . import block, changes, profiles, trial
 from .arguments import Request
 from .verify import Check
@@ -38,7 +38,7 @@ class System:
 
     def _still_the_same(self) -> None:
         if self._read() != self.live:
-            raise Failure(f"{self.path} has just been changed by somebody else; nothing has been changed")
+            raise Unchanged(f"{self.path} has just been changed by somebody else")
 
     # ---- on ----
 
@@ -55,11 +55,11 @@ class System:
         if self.request.trial:
             trial.require_systemd(self.tree)
             if under_way is not None and under_way.conf != self.path:
-                raise Failure(f"{under_way.describe()}; nothing has been changed")
+                raise Unchanged(under_way.describe())
             if is_on and under_way is None:
-                raise Failure(f"{self.path}: drng is on already, and not on trial; nothing has been changed")
+                raise Unchanged(f"{self.path}: drng is on already, and not on trial")
         elif under_way is not None and is_on and under_way.conf == self.path:
-            raise Failure(f"{under_way.describe()}; nothing has been changed")
+            raise Unchanged(under_way.describe())
 
     def on(self) -> None:
         self._check_trial()
@@ -123,7 +123,7 @@ class System:
             if self.check.serving(text).by_drng:
                 warn(f"drng still serves, by lines of {self.check.path} that drng-enable did not write")
         except (Failure, OSError) as error:
-            warn(str(error).removesuffix("; nothing has been changed"))
+            warn(str(error))
 
     def _end_trial(self) -> None:
         try:
@@ -143,7 +143,7 @@ class System:
             return
         base = block.without_block(self.text, self.path)
         if not self.check.loads(self.text) and (reason := self.check.loads(base)):
-            raise Failure(f"{self.path} would not load without drng's lines: {reason}")
+            raise Unchanged(f"{self.path} would not load without drng's lines: {reason}")
         if self.request.dry_run:
             changes.require_writable(self.tree, [self.place.inside])
             changes.show(self.path, self.live, block.encode(base))

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from .. import systemd
 from ..files import Place, Tree
 from ..procfs import boot_id
-from ..terminal import Failure, say, warn
+from ..terminal import Failure, Unchanged, say, warn
 from . import block, changes, programs, units
 
 RECORD = "/etc/systemd/system/drng-enable-trial.service"
@@ -85,9 +85,9 @@ class Trial:
 
 def require_systemd(tree: Tree) -> None:
     if not units.is_running(tree):
-        raise Failure(
+        raise Unchanged(
             "--try needs a systemd that runs, whose timer would switch drng off again: leave --try out, "
-            "and switch off yourself; nothing has been changed"
+            "and switch off yourself"
         )
 
 
@@ -109,7 +109,7 @@ def _start_timer(name: str, length: int) -> None:
     )
     if started.returncode != 0 or not units.is_active(f"{name}.timer"):
         said = started.stderr.strip() or "the timer is not active"
-        raise Failure(f"no timer can be started that would switch drng off again: {said}; nothing has been changed")
+        raise Unchanged(f"no timer can be started that would switch drng off again: {said}")
 
 
 def _is_our_link(place: Place) -> bool:
@@ -125,9 +125,9 @@ def _link(tree: Tree) -> None:
             os.symlink(RECORD, place.name, dir_fd=place.directory)
         except FileExistsError:
             if not _is_our_link(place):
-                raise Failure(
+                raise Unchanged(
                     f"{AT_THE_START} is not the link that drng-enable makes, so nothing would end the trial at "
-                    "the next start: remove it; nothing has been changed"
+                    "the next start: remove it"
                 ) from None
         place.sync()
 

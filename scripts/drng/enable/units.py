@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from .. import systemd
 from ..files import Tree
-from ..terminal import Failure
+from ..terminal import Failure, Unchanged
 from .block import decode
 
 # The first that has a file of a name wins.
@@ -177,7 +177,7 @@ class Unit:
                         target = os.path.basename(place.path)
                         self.names += [target] if target.endswith(".service") and target not in self.names else []
                     return path
-        raise Failure(f"there is no unit {self.name}; nothing has been changed")
+        raise Unchanged(f"there is no unit {self.name}")
 
     def _require_unmasked(self, path: str) -> None:
         with self.tree.place(path, follow=False) as place:
@@ -186,9 +186,7 @@ class Unit:
             except OSError:
                 return
         if target == "/dev/null":
-            raise Failure(
-                f"{self.name} is masked: {self.tree.shown(path)} is a link to /dev/null; nothing has been changed"
-            )
+            raise Unchanged(f"{self.name} is masked: {self.tree.shown(path)} is a link to /dev/null")
 
     def drop_ins(self, ours: str) -> list[str]:
         """In the order in which systemd reads them: by name, and of one name only the first in its directories."""
@@ -237,9 +235,9 @@ class Unit:
 
         def value(found: re.Match[str]) -> str:
             if found[1] not in known:
-                raise Failure(
+                raise Unchanged(
                     f"EnvironmentFile={path}: what %{found[1]} stands for is not known here, so the file may "
-                    f"set {VARIABLE}; nothing has been changed"
+                    f"set {VARIABLE}"
                 )
             return known[found[1]]
 
@@ -262,22 +260,19 @@ class Unit:
         for name in setting.environment:
             if "%" in name:
                 raise Failure(
-                    f"Environment={name}=...: the name of the variable is not known here, and may be {VARIABLE}; "
-                    "nothing has been changed"
+                    f"Environment={name}=...: the name of the variable is not known here, and may be {VARIABLE}"
                 )
         for path, text in others:
             if name := mentioned(text):
-                raise Failure(
+                raise Unchanged(
                     f"{self.tree.shown(path)} mentions {name} already, and drng-enable does not overrule it; "
-                    "remove that line first; nothing has been changed"
+                    "remove that line first"
                 )
         if other := self.overruled_by(ours):
-            raise Failure(
-                f"{self.tree.shown(other)} takes the place of {self.tree.shown(ours)}; nothing has been changed"
-            )
+            raise Unchanged(f"{self.tree.shown(other)} takes the place of {self.tree.shown(ours)}")
         if reason := setting.why_not(wanted, guard):
             paths = ", ".join(self.tree.shown(path) for path, _ in others)
-            raise Failure(f"{reason}, by one of {paths}; nothing has been changed")
+            raise Unchanged(f"{reason}, by one of {paths}")
 
 
 # ---- Where systemd runs ----

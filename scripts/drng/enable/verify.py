@@ -18,7 +18,7 @@ from .. import systemd
 from ..conf import meaning
 from ..conf.reading import Conf, ConfError, Opener, TooMuchError, UnreadableFileError, Walk
 from ..files import Tree
-from ..terminal import Failure, complain, say, warn
+from ..terminal import Failure, Unchanged, complain, say, warn
 from . import programs
 from .arguments import NAMES, ONE_NAME
 from .block import decode, encode
@@ -115,7 +115,7 @@ class Check:
             try:
                 return Conf(path, self.path)
             except ConfError as error:
-                raise Failure(f"{error}; nothing has been changed") from None
+                raise Unchanged(str(error)) from None
 
     def meaning(self, text: str) -> meaning.Meaning:
         return meaning.understand(self.conf(text))
@@ -229,7 +229,7 @@ class Check:
         for warning in (*meaning.understand(second).warnings, *lost):
             warn(warning)
         if lost:
-            raise Failure(f"settings of {self.path} would be lost, as the warnings say; nothing has been changed")
+            raise Unchanged(f"settings of {self.path} would be lost, as the warnings say")
         self._same_providers(before, after, profile)
         if self.tree.live and (version := old_fips(self._list(after).stdout)):
             warn(
@@ -241,7 +241,7 @@ class Check:
         for line in serving.lines:
             (say if serving.by_drng else complain)(line)
         if not serving.by_drng:
-            raise Failure("random numbers would not come from drng; nothing has been changed")
+            raise Unchanged("random numbers would not come from drng")
 
     def _wanted_providers(self, active: set[str], before: str, profile: str) -> set[str]:
         """What should be active afterwards. A file that leaves the default provider out, for FIPS perhaps, means it."""
@@ -257,24 +257,22 @@ class Check:
                 )
             return (active if named else active - {"default"}) | {"base", "fips", "drng"}
         if "default" not in active:
-            raise Failure(
+            raise Unchanged(
                 f"{self.path} does not activate the default provider, and this profile of drng would; "
-                "for OpenSSL's FIPS provider there is --profile fips; nothing has been changed"
+                "for OpenSSL's FIPS provider there is --profile fips"
             )
         return active | set(NAMES.get(profile, ONE_NAME))
 
     def _same_providers(self, before: str, after: str, profile: str) -> None:
         """Nothing is activated but what the profile names."""
         if reason := self.loads(before):
-            raise Failure(f"{self.path} does not load as it is: {reason}")
+            raise Unchanged(f"{self.path} does not load as it is: {reason}")
         wanted = sorted(self._wanted_providers(self._active(before), before, profile))
         if reason := self.loads(after):
-            raise Failure(f"{self.path} would not load: {reason}; nothing has been changed")
+            raise Unchanged(f"{self.path} would not load: {reason}")
         would = sorted(self._active(after))
         if would != wanted:
             # The core keeps it to itself, unless the module is asked for by name.
             for line in self._list(after, "-provider", "drng").stderr.splitlines() if self.tree.live else ():
                 complain(line)
-            raise Failure(
-                f"the active providers would be {' '.join(would)}, not {' '.join(wanted)}; nothing has been changed"
-            )
+            raise Unchanged(f"the active providers would be {' '.join(would)}, not {' '.join(wanted)}")

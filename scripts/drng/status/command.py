@@ -14,13 +14,14 @@ import re
 import signal
 import sys
 import time
-from typing import NoReturn
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 from .. import VERSION, files, procfs, systemd
 from ..terminal import CLEAR, USAGE, Failure, Output, Parser, UsageError, complain, on_terminal, print_rows
 from ..text import printable
-from . import answers, environment, ledger, metrics, output, plugin, processes, services, sound, states
-from .answers import Process
+from . import environment, ledger, metrics, output, plugin, processes, services, states
+from .states import Process
 
 # The longest time between two looks is a day.
 LONGEST = 86400.0
@@ -107,6 +108,29 @@ def parse() -> argparse.Namespace:
 
 # ---- What it does ----
 
+# All that becomes of a process in any form.
+EVALUATIONS: tuple[Callable[[Process], Any], ...] = (
+    output.table_line,
+    output.process_rows,
+    output.process_json,
+    lambda process: output.check_all([process]),
+    lambda process: plugin.performance([process], {}, {}),
+    lambda process: metrics.per_unit([process], ledger.Ledger(metrics.counted_keys())),
+)
+
+
+def checked(found: list[Process]) -> list[Process]:
+    """The same, of which each can be shown: what one of them says, which its counters alone are, cannot keep the others
+    back."""
+    for process in found:
+        try:
+            for evaluate in EVALUATIONS if process.counters else ():
+                evaluate(process)
+        except Exception as error:
+            process.uses, process.counters, process.restart = states.UNKNOWN, {}, ""
+            process.message = f"its counters cannot be evaluated: {type(error).__name__}"
+    return found
+
 
 def look_for(arguments: argparse.Namespace) -> list[Process]:
     """Without the shells and helpers that have nothing to do with libcrypto, but for what was asked for by number."""
@@ -153,7 +177,7 @@ def show_environment(arguments: argparse.Namespace) -> int:
 
 def unless_unknown(arguments: argparse.Namespace, found: list[Process]) -> int:
     """The exit status: in every form, it is a failure if the process that was asked for by number cannot be told of."""
-    if arguments.pid is None or found[0].uses != answers.UNKNOWN:
+    if arguments.pid is None or found[0].uses != states.UNKNOWN:
         return 0
     complain(f"process {found[0].pid} ({found[0].name}): {found[0].message}")
     return states.CANNOT_TELL
@@ -170,12 +194,12 @@ def check(arguments: argparse.Namespace, found: list[Process]) -> int:
 def show_units_to_restart(found: list[Process], unknown: int) -> int:
     """A unit a line, for systemctl restart. Processes choose their own names: they are told of on standard error."""
     found = [process for process in found if process.restart]
-    later = [process for process in found if process.restart == answers.REBOOT]
+    later = [process for process in found if process.restart == states.REBOOT]
     for unit in sorted({p.unit for p in found if p not in later and systemd.can_be_restarted(p.unit)}):
         print(unit)
     for p in found:
         if p in later or not systemd.can_be_restarted(p.unit):
-            complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {answers.RESTART[p.restart]}")
+            complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {states.RESTART[p.restart]}")
     return 1 if len(later) < len(found) else states.CANNOT_TELL if unknown else 0
 
 
@@ -207,7 +231,7 @@ def show_metrics(arguments: argparse.Namespace, found: list[Process]) -> int:
 
 
 def show_processes(arguments: argparse.Namespace) -> int:
-    found = sound.checked(look_for(arguments))
+    found = checked(look_for(arguments))
     if arguments.check:
         return check(arguments, found)
     if arguments.prometheus:

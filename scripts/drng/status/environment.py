@@ -19,7 +19,7 @@ from ..conf import meaning, reading
 from ..instructions import HAS_VERDICT, INSTRUCTIONS, NO_VERDICT, WORDS
 from ..terminal import Failure
 from ..text import printable, printable_all
-from . import clones, config_file, inspection, needed, parts
+from . import config_file, inspection, needed, parts, states
 
 # A program that has not started by then does not count as one that works.
 SECONDS = 60.0
@@ -334,7 +334,7 @@ def look(unmasked: str) -> dict[str, Any]:
     facts = None if drng is None else {**drng, **what_the_counters_add()}
     if facts is not None and (generators["public"] or {}).get("name") == WORDS:
         facts["active-source"] = WORDS.lower()
-    alike = clones.warning(facts or {})
+    alike = states.clone_warning(facts or {})
     answer = {
         "openssl": crypto.version(),
         "library": crypto.lib._name,

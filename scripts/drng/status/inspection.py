@@ -17,11 +17,19 @@ from ..instructions import HAS_VERDICT, WORDS
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
 from . import config_file
-from .answers import OLDER, REPLACED, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 from .elf import Image
 from .memory import Mappings, Memory, OlderError, OwnMemory, file_name, read_mappings
 from .services import Configuration
-from .states import is_seeded_by_others
+from .states import (
+    OLDER,
+    REPLACED,
+    UNKNOWN,
+    USES_DRNG,
+    USES_LIBCRYPTO,
+    USES_NEITHER,
+    Process,
+    is_seeded_by_others,
+)
 from .stats import NotOpenError, read_stats
 
 SYMBOL = "drng_counters"

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import systemd
 from ..text import LONGEST
-from .answers import UNKNOWN, USES_DRNG, Process
+from .states import UNKNOWN, USES_DRNG, Process
 
 FORMAT = 1
 

@@ -9,11 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .. import VERSION
 from ..instructions import INSTRUCTIONS
-from . import clones
-from .answers import RESTART, Process
 from .environment import verdict
 from .ledger import Ledger, Pair, named, pair_of
-from .states import STATES, state_of
+from .states import RESTART, STATES, Process, is_unprotected, state_of
 from .stats import MEMORY
 
 Sample = tuple[dict[str, str], int]
@@ -120,7 +118,7 @@ COUNTS: tuple[tuple[str, str, Sequence[dict[str, str]], Callable[..., bool]], ..
         "drng_unprotected_processes",
         "Processes in a virtual machine of which copies may draw the same bytes.",
         [{}],
-        lambda process: clones.is_unprotected(process.counters),
+        lambda process: is_unprotected(process.counters),
     ),
     (
         "drng_instruction_denied_processes",

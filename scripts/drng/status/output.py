@@ -8,8 +8,8 @@ from typing import Any
 
 from ..instructions import INSTRUCTIONS, NO_VERDICT, WORDS
 from ..terminal import GREEN, RED, YELLOW, Row, on_terminal, print_rows, print_table
-from . import clones, states
-from .answers import REBOOT, SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
+from . import states
+from .states import REBOOT, SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
 from .stats import LOCKED
 
 SOURCES = {**dict.fromkeys(INSTRUCTIONS, GREEN), "fallback": YELLOW}
@@ -143,7 +143,7 @@ def explanation(process: Process) -> str:
 def remark(process: Process) -> str:
     """What the numbers do not say."""
     no_verdict = NO_VERDICT if process.no_verdict else ""
-    parts = (explanation(process), states.restart_text(process), clones.warning(process.counters), no_verdict)
+    parts = (explanation(process), states.restart_text(process), states.clone_warning(process.counters), no_verdict)
     return "; ".join(filter(None, parts))
 
 
@@ -218,7 +218,7 @@ def check_environment(status: dict[str, Any]) -> tuple[int, str]:
     source, reason = status["drng"]["active-source"], status["drng"]["disabled-reason"]
     words_alone = status["public"]["name"] == WORDS
     result = states.source_status(source)
-    alike = clones.warning(status["drng"])
+    alike = states.clone_warning(status["drng"])
     if result == states.HARDWARE and not words_alone and states.is_seeded_by_others(status["drng"]):
         return states.FALLBACK, "; ".join(filter(None, (states.SEEDED_BY_OTHERS, alike)))
     words = {
@@ -287,7 +287,7 @@ def check_processes(processes: Sequence[Process], judged: Sequence[Process] = ()
     result, line = judge(judged or processes)
     later = [process for process in processes if process.restart == REBOOT]
     others = [process for process in processes if process.restart != REBOOT]
-    warnings = each_with_its_processes(processes, lambda process: clones.warning(process.counters))
+    warnings = each_with_its_processes(processes, lambda process: states.clone_warning(process.counters))
     warnings += each_with_its_processes(others, states.restart_text)
     line += warnings
     # Nobody need be warned of what waits for the next reboot, or of what drng has done without.

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from .. import systemd
-from .answers import USES_DRNG, Process
-from .states import FALLBACK, NOT_IN_USE, STATES, first_of, seeds, state_of
+from .states import FALLBACK, NOT_IN_USE, STATES, USES_DRNG, Process, first_of, seeds, state_of
 
 FALLBACK_SEEDS, FAILURES = "fallback-seeds", "failures"
 WORDS = {FALLBACK_SEEDS: "seeds from the fallback", FAILURES: "failures"}

@@ -13,8 +13,8 @@ from .. import aside, procfs
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
 from . import inspection
-from .answers import CONFIGURATION, REBOOT, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 from .services import Configuration
+from .states import CONFIGURATION, REBOOT, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
 HAPROXY = "haproxy"
 

@@ -1,12 +1,53 @@
-"""What becomes of each process's requests: who serves them, and whether it should be restarted."""
+"""What can be said of one process: who serves its requests, whether it should be restarted, and what its drng says of
+copies of this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS, KNOWN, WORDS
-from .answers import OLDER, REBOOT, RESTART, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
+
+# What it uses.
+USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, UNKNOWN = "drng", "libcrypto without drng", "no libcrypto", "unknown"
+SUPERVISES = "libcrypto without drng, its children use drng"
+
+# Why it should be restarted.
+REPLACED, OLDER, CONFIGURATION, REBOOT = "replaced", "older", "configuration", "reboot"
+RESTART = {
+    REPLACED: "the drng.so that it has loaded has been replaced or removed: restart it",
+    OLDER: f"it has loaded an older drng than {VERSION}: restart it",
+    CONFIGURATION: "its openssl.cnf names drng, but did not when it started: restart it",
+    REBOOT: "it gets the drng, or the openssl.cnf, that is there now when the machine is started again",
+}
+
+
+@dataclass
+class Process:
+    """One process; `counters` are there where it uses drng, `message` where there is more to say."""
+
+    pid: int
+    name: str
+    uses: str
+    message: str = ""
+    hidden: bool = False  # nothing can be told, not even whether it uses drng
+    missed: bool = False  # it was not looked at, since the time for all of them was over
+    counters: dict[str, Any] = field(default_factory=dict)
+    parent: int = 0
+    program: str = ""  # device and inode of what it executes
+    program_name: str = ""  # the last component of its path
+    config: str | None = None  # OPENSSL_CONF in its environment, None where that cannot be read
+    config_problem: str = ""
+    unit: str = systemd.NONE
+    owner: str = ""
+    ticks: int = 0  # since the machine's start, when it was started; 0 where that is not known
+    drng_since: float = 0.0  # when the openssl.cnf that it would read now was changed to load drng, 0 for never
+    restart: str = ""  # a key of RESTART
+    words_alone: bool = False  # its openssl.cnf names the generator that takes no seed, instructions.WORDS
+    no_verdict: bool = False  # its drng cannot know which instructions the kernel has switched off
+
 
 # Exit statuses of --check, the worst last.
 HARDWARE, FALLBACK, NOT_IN_USE, CANNOT_TELL = 0, 1, 2, 3
@@ -88,3 +129,25 @@ def state_of(process: Process) -> str:
     if result is None:
         return NOTHING_DRAWN if process.uses == SUPERVISES else ""
     return {HARDWARE: SERVED, IDLE: NOTHING_DRAWN, NOT_IN_USE: WITHOUT}.get(result, NOT_KNOWN)
+
+
+# ---- Copies of this machine ----
+
+# Of the counters, or of the provider's parameters with what else is known of the process.
+Facts = Mapping[str, Any]
+
+
+def is_unprotected(facts: Facts) -> bool:
+    """A machine that does not say what it is counts as a virtual one; no facts are those of a process without drng."""
+    return facts.get("clone-protection") == "none" and facts.get("virtual-machine") is not False
+
+
+def clone_warning(facts: Facts) -> str:
+    """With the reason, and what to do; "" for nothing."""
+    if not is_unprotected(facts):
+        return ""
+    reason = f": {facts['clone-reason']}" if facts.get("clone-reason") else ""
+    return (
+        f"copies of this machine may draw the same bytes{reason}; let the process read /dev/vmclock0, or set "
+        "request_mixing = auto"
+    )
