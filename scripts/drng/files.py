@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .procfs import is_mounted_on
+from .procfs import O_FOLDER, closing, is_mounted_on
 from .terminal import Failure, Output, Unchanged, warn
 
 # Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it.
@@ -109,12 +109,13 @@ class Place:
     @contextlib.contextmanager
     def _open(self) -> Iterator[int]:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        fd = os.open(self.name, flags, dir_fd=self.directory)
-        try:
+        with closing(os.open(self.name, flags, dir_fd=self.directory)) as fd:
             require_file(self.path, os.fstat(fd))
             yield fd
-        finally:
-            os.close(fd)
+
+    def _opened(self) -> contextlib.AbstractContextManager[int]:
+        """The directory, to be listed or brought to the disk: it may be held by a mere path."""
+        return closing(os.open(".", O_FOLDER, dir_fd=self.directory))
 
     def read(self, most: int = LIMIT, only_ours: bool = False) -> bytes | None:
         """The whole file, or None where nothing is there."""
@@ -205,29 +206,23 @@ class Place:
             self.sync()
 
     def sync(self) -> None:
-        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.directory)
-        try:
+        with self._opened() as fd:
             os.fsync(fd)
-        finally:
-            os.close(fd)
 
     def sweep(self, age: float = 0.0) -> None:
         """Takes away what a killed run of ours left in this directory, and has been there for so many seconds."""
         pattern = re.compile(TEMPORARY % re.escape(Output.program))
-        fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=self.directory)
-        try:
-            for name in filter(pattern.fullmatch, os.listdir(fd)):
-                try:
-                    found = os.stat(name, dir_fd=fd, follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                is_old = age == 0 or abs(time.time() - found.st_mtime) > age
-                if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_old:
-                    os.unlink(name, dir_fd=fd)
-        except OSError as error:
-            warn(f"{os.path.dirname(self.path)}: temporary files of an earlier run are not removed: {error.strerror}")
-        finally:
-            os.close(fd)
+        with self._opened() as fd:
+            try:
+                for name in filter(pattern.fullmatch, os.listdir(fd)):
+                    with contextlib.suppress(FileNotFoundError):
+                        found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+                        is_old = age == 0 or abs(time.time() - found.st_mtime) > age
+                        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_old:
+                            os.unlink(name, dir_fd=fd)
+            except OSError as error:
+                folder = os.path.dirname(self.path)
+                warn(f"{folder}: temporary files of an earlier run are not removed: {error.strerror}")
 
     def write(self, data: bytes, mode: int) -> None:
         """What was there stays where this fails, whenever that is."""
@@ -257,7 +252,7 @@ class Place:
             file = os.open(name, flags, 0o600, dir_fd=self.directory)
         except OSError as error:
             raise FileError(f"{self.path} cannot be locked: {name} beside it: {error.strerror}") from None
-        try:
+        with closing(file):
             found = os.fstat(file)
             if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
                 raise FileError(f"{self.path} cannot be locked: {name} beside it is not a file of this user's")
@@ -267,8 +262,6 @@ class Place:
             except BlockingIOError:
                 raise FileError(f"another {Output.program} is writing {self.path}") from None
             yield
-        finally:
-            os.close(file)
 
 
 @contextlib.contextmanager
@@ -277,7 +270,7 @@ def place(path: str) -> Iterator[Place]:
     folder, _, name = os.path.normpath(path).rpartition("/")
     if not path.startswith("/") or not name or "\0" in path:
         raise FileError(f"{path!r} cannot be used: give a path that begins with /")
-    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = O_FOLDER | os.O_NOFOLLOW
     opened = os.open("/", flags)
     try:
         for part in filter(None, folder.split("/")):
@@ -393,14 +386,10 @@ class Tree:
     def names(self, path: str) -> list[str]:
         """What is in a directory; nothing where there is none."""
         try:
-            with self.place(f"{path}/.drng-enable") as place:
-                fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=place.directory)
+            with self.place(f"{path}/.drng-enable") as place, place._opened() as fd:
+                return sorted(os.listdir(fd))
         except (FileNotFoundError, Failure):
             return []
-        try:
-            return sorted(os.listdir(fd))
-        finally:
-            os.close(fd)
 
     def remove_directory(self, path: str) -> None:
         """Where it is empty, and no link."""

@@ -28,6 +28,7 @@ MOST_FIELDS = 1 << 14
 DAC_CAPABILITIES = 1 << 1 | 1 << 2
 
 O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
+O_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 
 
 class TargetError(Failure):
@@ -104,13 +105,24 @@ class User:
         return bool(file.st_mode >> (3 if file.st_gid in self.groups else 0) & right)
 
 
+# ---- Descriptors ----
+
+
+@contextlib.contextmanager
+def closing(fd: int) -> Iterator[int]:
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
 # ---- The processes that are there ----
 
 
 def open_process(pid: int) -> int:
     """A descriptor of /proc/PID."""
     with contextlib.suppress(OSError):
-        return os.open(PROC / str(pid), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return os.open(PROC / str(pid), O_FOLDER)
     if not (PROC / "self").exists():
         raise TargetError(NO_PROC)
     with contextlib.suppress(ProcessLookupError, OverflowError):
@@ -121,13 +133,8 @@ def open_process(pid: int) -> int:
     raise TargetError(f"there is no process {pid}")
 
 
-@contextlib.contextmanager
-def process(pid: int) -> Iterator[int]:
-    entry = open_process(pid)
-    try:
-        yield entry
-    finally:
-        os.close(entry)
+def process(pid: int) -> contextlib.AbstractContextManager[int]:
+    return closing(open_process(pid))
 
 
 def numbers() -> list[int]:
@@ -229,13 +236,10 @@ def living_thread(entry: int) -> str:
     if state_and_parent(entry)[0] not in "ZX":
         return "."
     for thread in os.listdir(f"/proc/self/fd/{entry}/task"):
-        with contextlib.suppress(OSError, UnreadableError):
-            there = os.open(f"task/{thread}", O_READ | os.O_DIRECTORY, dir_fd=entry)
-            try:
-                if state_and_parent(there)[0] not in "ZX":
-                    return f"task/{thread}"
-            finally:
-                os.close(there)
+        name = f"task/{thread}"
+        with contextlib.suppress(OSError, UnreadableError), closing(os.open(name, O_FOLDER, dir_fd=entry)) as there:
+            if state_and_parent(there)[0] not in "ZX":
+                return name
     return ""
 
 
@@ -317,7 +321,3 @@ def user_of(entry: int) -> User:
         raise UnreadableError("its /proc/PID/status cannot be understood")
     overrides = int(fields.get(b"CapEff") or b"0", 16) & DAC_CAPABILITIES != 0
     return User(uids[1], frozenset([gids[1], *groups]), overrides, mapped(entry, "uid_map"), mapped(entry, "gid_map"))
-
-
-def is_chrooted(entry: int) -> bool:
-    return os.readlink("root", dir_fd=entry) != "/"

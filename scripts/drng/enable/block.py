@@ -65,15 +65,11 @@ def without_block(text: str, path: str) -> str:
     return before + after
 
 
-def _digest(text: str) -> str:
-    # Not by hashlib, which loads libcrypto, and with it an openssl.cnf that may be endless.
-    return f"{zlib.crc32(encode(text)):08x}"
-
-
 def seal(text: str) -> str:
     """With a checksum in its first line, so that what somebody writes into the file later is known as theirs."""
     first, rest = text.split("\n", 1)
-    return f"{first} crc32:{_digest(rest)}\n{rest}"
+    # Not by hashlib, which loads libcrypto, and with it an openssl.cnf that may be endless.
+    return f"{first} crc32:{zlib.crc32(encode(rest)):08x}\n{rest}"
 
 
 def unseal(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..conf.meaning import Meaning
 from ..files import Tree
 from ..terminal import Failure, Unchanged, say, warn
@@ -26,8 +28,11 @@ def text_of(tree: Tree, request: Request) -> str:
 
 
 def require_version(tree: Tree, request: Request) -> None:
-    if request.profile in SINCE_3_5 and tree.live and programs.openssl_version() < (3, 5):
-        said = programs.openssl("version").stdout.strip()
+    if request.profile not in SINCE_3_5 or not tree.live:
+        return
+    said = programs.openssl("version").stdout.strip()
+    found = re.match(r"OpenSSL (\d+)\.(\d+)", said)
+    if found is None or (int(found[1]), int(found[2])) < (3, 5):
         raise Failure(f"{request.profile} needs OpenSSL 3.5 or later; this is {said}")
 
 

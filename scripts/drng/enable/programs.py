@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import systemd
+from ..procfs import closing
 from ..terminal import Failure
 
 # In the sources, below the programs; installed, in share, beside bin and sbin.
@@ -32,8 +33,7 @@ def companion(name: str) -> str:
 @contextlib.contextmanager
 def as_file(text: str) -> Iterator[str]:
     """For programs that take a name: a file in memory, of which nothing is left however we end."""
-    fd = os.memfd_create("openssl.cnf", os.MFD_CLOEXEC)
-    try:
+    with closing(os.memfd_create("openssl.cnf", os.MFD_CLOEXEC)) as fd:
         rest = memoryview(text.encode(errors="surrogateescape"))
         while rest:
             rest = rest[os.write(fd, rest) :]
@@ -41,8 +41,6 @@ def as_file(text: str) -> Iterator[str]:
         if os.path.exists(path):
             yield path
             return
-    finally:
-        os.close(fd)
     with tempfile.NamedTemporaryFile("w", dir="/tmp", prefix="drng-enable-", errors="surrogateescape") as file:
         file.write(text)
         file.flush()
@@ -62,11 +60,6 @@ def openssl_directory(option: str) -> str:
     if found is None:
         raise Failure(f"the output of openssl version {option} cannot be understood")
     return found[1]
-
-
-def openssl_version() -> tuple[int, ...]:
-    found = re.search(r"OpenSSL (\d+)\.(\d+)", openssl("version").stdout)
-    return tuple(map(int, found.groups())) if found else ()
 
 
 # ---- drng's own ----

@@ -109,7 +109,8 @@ class Service:
         """Of what its sandbox hides from it, which is seen when it starts, and not before."""
         module = self.check.module()
         programs = (*(GUARD_PROGRAMS if self.guard else ()), *((module,) if module else ()))
-        sandbox = units.sandbox(self.tree, self.name)
+        there = units.is_running(self.tree)
+        sandbox = units.shown(self.name)[0] if there else units.Unit(self.tree, self.name).setting("", "")
         lost = "it would not start" if self.guard else "OpenSSL's own generator would serve it"
         for line in sandbox.hides((self.own, self.conf), programs):
             warn(f"{self.name}.service: {line}; {lost}, unless what is there for it instead has drng, too")
@@ -168,11 +169,8 @@ class Service:
             reason = self._why_not()
         except Failure as error:
             reason = str(error)
-        if reason:
-            self._take_back(places, found)
-            raise Unchanged(reason)
-
-    def _take_back(self, places: dict[str, Place], found: dict[str, bytes | None]) -> None:
+        if not reason:
+            return
         with changes.uninterrupted():
             for path, place in reversed(places.items()):
                 data = found[path]
@@ -182,6 +180,7 @@ class Service:
                     changes.write([changes.File(place, data)])
             self.tree.unmake()
         systemd.systemctl("daemon-reload")
+        raise Unchanged(reason)
 
     def _what_next(self) -> None:
         there = units.is_running(self.tree)

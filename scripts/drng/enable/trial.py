@@ -107,7 +107,8 @@ def _start_timer(name: str, length: int) -> None:
         programs.companion("drng-enable"),
         "end-trial",
     )
-    if started.returncode != 0 or not units.is_active(f"{name}.timer"):
+    is_active = systemd.run("systemctl", "is-active", "--", f"{name}.timer").stdout.strip() == "active"
+    if started.returncode != 0 or not is_active:
         said = started.stderr.strip() or "the timer is not active"
         raise Unchanged(f"no timer can be started that would switch drng off again: {said}")
 

@@ -297,13 +297,6 @@ def shown(service: str) -> tuple[Setting, str]:
     return setting, files
 
 
-def sandbox(tree: Tree, service: str) -> Setting:
-    """Of the service as it is, by systemd's own word where it runs."""
-    if is_running(tree):
-        return shown(service)[0]
-    return Unit(tree, service).setting("", "")
-
-
 def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
     """Why a service that is started now would not have ours; empty where it would."""
     setting, files = shown(service)
@@ -312,12 +305,6 @@ def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
             return f"{path} mentions {name}"
     reason = setting.why_not(wanted, guard)
     return f"{reason} (systemctl show names {files})" if reason else ""
-
-
-def is_active(unit: str) -> bool:
-    with contextlib.suppress(Failure):
-        return systemd.systemctl("is-active", "--", unit).strip() == "active"
-    return False
 
 
 def stop(unit: str) -> None:

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from .. import procfs
 from ..conf.meaning import folded, named_sections, undotted
 from ..conf.reading import ConfError, Opener, Sections, TooMuchError, UnreadableFileError, Walk, first_names
-from ..text import printable
 
 MOST_LINKS = 40
 
@@ -165,7 +164,7 @@ class ViewOpener(Opener):
 
     def read(self, path: str, most: int, names: int) -> bytes | list[str]:
         descriptor, changed = locate(self.view, path)
-        try:
+        with procfs.closing(descriptor):
             self.changed = max(self.changed, changed)
             if stat.S_ISDIR(os.fstat(descriptor).st_mode) and path != self.top:
                 try:
@@ -173,8 +172,6 @@ class ViewOpener(Opener):
                 except OSError as error:
                     raise _refused(self.view, error) from None
             return _read(self.view, descriptor, most)
-        finally:
-            os.close(descriptor)
 
     def go_on_without(self, path: str, error: Exception) -> None:
         """As libcrypto does; whoever looks for the first problem has found it."""
@@ -184,7 +181,7 @@ class ViewOpener(Opener):
             raise ConfError(f"{self.top} includes {path}: {error}")
 
 
-def plain_problem(view: View, path: str) -> str:
+def problem(view: View, path: str) -> str:
     """Why libcrypto goes on without this file or one that it includes; "" where it need not, or where none can tell."""
     if path == "" or "\0" in path:
         return ""
@@ -197,11 +194,6 @@ def plain_problem(view: View, path: str) -> str:
     except (OSError, TooMuchError):
         pass
     return ""
-
-
-def problem(view: View, path: str) -> str:
-    """The same, fit to be shown."""
-    return printable(plain_problem(view, path))
 
 
 def _sections(view: View, path: str) -> tuple[Sections, float]:
@@ -229,9 +221,5 @@ def drng_since(view: View, path: str) -> float:
 @contextlib.contextmanager
 def own_view() -> Iterator[View]:
     """The view of this process itself."""
-    root, cwd = os.open("/", O_LOOK), os.open(".", O_LOOK)
-    try:
+    with procfs.closing(os.open("/", O_LOOK)) as root, procfs.closing(os.open(".", O_LOOK)) as cwd:
         yield View(root, cwd, None, os.environ.get("OPENSSL_CONF_INCLUDE", ""), own=True)
-    finally:
-        os.close(root)
-        os.close(cwd)

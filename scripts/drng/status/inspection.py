@@ -125,10 +125,8 @@ def view_of(entry: int, environment: dict[bytes, bytes], was_another: bool) -> I
     """Files as the process sees them, and with its rights: its user may name a file that only root should read."""
     user = procfs.user_of(entry)
     directory = os.fsdecode(environment.get(b"OPENSSL_CONF_INCLUDE", b""))
-    with contextlib.ExitStack() as stack:
-        root, cwd = (os.open(name, os.O_PATH | os.O_CLOEXEC, dir_fd=entry) for name in ("root", "cwd"))
-        stack.callback(os.close, root)
-        stack.callback(os.close, cwd)
+    flags, closing = os.O_PATH | os.O_CLOEXEC, procfs.closing
+    with closing(os.open("root", flags, dir_fd=entry)) as root, closing(os.open("cwd", flags, dir_fd=entry)) as cwd:
         yield config_file.View(root, cwd, user, directory, was_another=was_another)
 
 
@@ -136,7 +134,7 @@ def asked(entry: int, path: str, was_another: bool, question: Callable[[config_f
     """Of an openssl.cnf as the process sees it; None where none can tell. It reads the file before it goes into its
     chroot, so what is seen from there says nothing."""
     with contextlib.suppress(OSError, UnreadableError):
-        if path and not procfs.is_chrooted(entry):
+        if path and os.readlink("root", dir_fd=entry) == "/":
             with view_of(entry, procfs.environment_of(entry), was_another) as view:
                 return question(view, path)
     return None
@@ -154,7 +152,7 @@ def look_at_config(process: Process, entry: int, configured: str | None = None) 
         config = os.fsdecode(path) if path is not None else configured or ""
         process.config = printable(config)
         # One that has drng has read it, perhaps as another user than it is now.
-        process.config_problem = asked(entry, config, process.uses == USES_DRNG, config_file.problem) or ""
+        process.config_problem = printable(asked(entry, config, process.uses == USES_DRNG, config_file.problem) or "")
     return config
 
 
@@ -195,10 +193,8 @@ def knows_no_verdict(entry: int) -> bool:
     """
     with contextlib.suppress(OSError, UnreadableFileError), view_of(entry, {}, was_another=True) as view:
         descriptor, _ = config_file.locate(view, "/proc")
-        try:
+        with procfs.closing(descriptor):
             return config_file.is_kernels_own(descriptor) and not os.access("cpuinfo", os.F_OK, dir_fd=descriptor)
-        finally:
-            os.close(descriptor)
     return False
 
 
@@ -261,10 +257,7 @@ def inspect(pid: int, configured: str | None = None, now: Configuration | None =
 
 def own_counters() -> dict[str, Any]:
     """Of the process that this is, whatever number it has in /proc; {} where they cannot be read."""
-    with contextlib.suppress(OSError, TargetError):
-        entry = os.open(procfs.PROC / "self", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            return look_at(os.getpid(), entry).counters
-        finally:
-            os.close(entry)
+    itself = str(procfs.PROC / "self")
+    with contextlib.suppress(OSError, TargetError), procfs.closing(os.open(itself, procfs.O_FOLDER)) as entry:
+        return look_at(os.getpid(), entry).counters
     return {}
