@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import SkipTest
 
+from markdown_table import table
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -71,16 +73,12 @@ def tested(architecture: Architecture) -> str:
 
 
 def architectures() -> str:
-    lines = [
-        "| architecture | seeds from, in this order | generator | found by | AES | tested |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for one in ARCHITECTURES:
         names, has_generator = names_of(one)
         seeds = ", ".join([*names, "OpenSSL's default seed source"])
-        cells = [one.title, seeds, names[-1] if has_generator else "-", one.found, aes_of(one), tested(one)]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines)
+        rows.append([one.title, seeds, names[-1] if has_generator else "-", one.found, aes_of(one), tested(one)])
+    return table(("architecture", "seeds from, in this order", "generator", "found by", "AES", "tested"), rows)
 
 
 # ---- Faults ----
@@ -101,12 +99,12 @@ def cases_of(architecture: Architecture) -> list[list[str]]:
             f"{command[-1]} is not there: scripts/ci/cross.sh builds it, and cmake --preset dev that of x86-64"
         )
     with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "table.md"
-        env = {**os.environ, "DRNG_FAULT_TABLE": str(table)}
+        written = Path(folder) / "table.md"
+        env = {**os.environ, "DRNG_FAULT_TABLE": str(written)}
         result = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             sys.exit(f"{command[-1]} failed:\n{result.stdout}{result.stderr}")
-        lines = table.read_text(encoding="utf-8").splitlines()[2:]
+        lines = written.read_text(encoding="utf-8").splitlines()[2:]
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
@@ -130,13 +128,9 @@ def rows() -> str:
             groups.setdefault((case[0], case[2]), []).append(case)
         for (name, others), cases in groups.items():
             alike.setdefault((others, *counted(name, cases)), []).append(name)
-    lines = [
-        "| the fault is in | the others are | cases | it serves | another instruction | the fallback "
-        "| nobody: zeros and an error | ms, at most |",
-        "| --- | --- | --- | --- | --- | --- | --- | --- |",
-    ]
-    lines += ["| " + " | ".join([", ".join(names), *cells]) + " |" for cells, names in alike.items()]
-    return "\n".join(lines)
+    serves = ("it serves", "another instruction", "the fallback", "nobody: zeros and an error")
+    head = ("the fault is in", "the others are", "cases", *serves, "ms, at most")
+    return table(head, [[", ".join(names), *cells] for cells, names in alike.items()])
 
 
 TABLES = {"architectures": architectures, "rows": rows}

@@ -1,4 +1,4 @@
-#!/usr/bin/python3 -I
+#!/usr/bin/python3 -Es
 """Derives the cutoffs of mixing/entropy/health.h from SP 800-90B, 4.4.1 and 4.4.2.
 
 Integers throughout: 1 - 2^-30 is near enough to 1 for a sum of floating-point numbers to lose the answer.
@@ -13,6 +13,8 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+import markdown_table
 
 HEADER = Path(__file__).resolve().parents[2] / "mixing" / "entropy" / "health.h"
 
@@ -117,21 +119,19 @@ def power(log2: float) -> str:
 
 
 def table() -> str:
-    lines = [
-        "| test | sample | entropy claimed, bits | window | cutoff | false alarms at that entropy |",
-        "| --- | --- | --- | --- | --- | --- |",
-    ]
+    rows = []
     for sample in SAMPLES:
-        name = f"{sample.name.lower()} of {sample.bits} bits | {sample.entropy}"
+        what = (f"{sample.name.lower()} of {sample.bits} bits", str(sample.entropy))
         cutoff, alarm = rct_cutoff(sample.entropy), power(rct_alarm(sample.entropy))
-        lines.append(f"| repetition count (4.4.1) | {name} | - | {cutoff} | {alarm} a sample |")
+        rows.append(("repetition count (4.4.1)", *what, "-", str(cutoff), f"{alarm} a sample"))
         cutoff, alarm = apt_cutoff(sample.entropy), power(apt_alarm(sample.entropy))
-        lines.append(f"| adaptive proportion (4.4.2) | {name} | {WINDOW} | {cutoff} | {alarm} a window |")
+        rows.append(("adaptive proportion (4.4.2)", *what, str(WINDOW), str(cutoff), f"{alarm} a window"))
     cutoff, alarm = apt_cutoff(8, window=STARTUP_WORDS), f"{power(lanes_alarm())} a start-up, all {LANES} lanes"
-    lines.append(f"| byte lanes | byte of 8 bits | 8 | {STARTUP_WORDS} | {cutoff} | {alarm} |")
+    rows.append(("byte lanes", "byte of 8 bits", "8", str(STARTUP_WORDS), str(cutoff), alarm))
     alarm = f"{power(bits_alarm())} a window, all {WORD_BITS} bits"
-    lines.append(f"| unchanging bits | bit | 1 | {BITS_WINDOW} | - | {alarm} |")
-    return "\n".join(lines)
+    rows.append(("unchanging bits", "bit", "1", str(BITS_WINDOW), "-", alarm))
+    head = ("test", "sample", "entropy claimed, bits", "window", "cutoff", "false alarms at that entropy")
+    return markdown_table.table(head, rows)
 
 
 def check(path: Path) -> int:
@@ -148,10 +148,9 @@ def check(path: Path) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Cutoffs of the health tests, from SP 800-90B.")
     parser.add_argument("--check", action="store_true", help="compare with the header and print what differs")
-    parser.add_argument("--header", type=Path, default=HEADER, help="the header to compare with")
     args = parser.parse_args()
     if args.check:
-        return check(args.header)
+        return check(HEADER)
     print(table())
     return 0
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import cutoffs
 import entropy
 import faults
+import markdown_table
 
 TRIALS = 1024  # a multiple of the longest window, so that a fault begins at each place in it equally often
 SAMPLES = 1024  # words in use
@@ -251,7 +252,7 @@ def cell(chance: float, counts: Sequence[int]) -> str:
     return f"{shown(chance)} ({sum(counts) / len(counts) / TRIALS:.3f})"
 
 
-def rows(fault: Fault, counts: Sequence[Sequence[int]]) -> list[str]:
+def rows(fault: Fault, counts: Sequence[Sequence[int]]) -> list[list[str]]:
     """One, or one for each group of lanes for which the tests differ."""
     for number, found in enumerate(counts):
         compare(fault, f"lane {number}, start-up", fault.startup(number), found[0], TRIALS)
@@ -265,7 +266,7 @@ def rows(fault: Fault, counts: Sequence[Sequence[int]]) -> list[str]:
         cells = [cell(fault.startup(numbers[0]), [counts[n][0] for n in numbers])]
         cells += [cell(fault.use(w), [counts[n][i + 1] for n in numbers]) for i, w in enumerate(periods())]
         left = f"{fault.left:.1f}".removesuffix(".0")
-        lines.append(f"| {fault.text} | {left} | {name} | " + " | ".join(cells) + " |")
+        lines.append([fault.text, left, name, *cells])
     return lines
 
 
@@ -283,10 +284,7 @@ def table() -> str:
         f"{samples} words",
         f"an hour of RDRAND, {rdrand} words",
     ]
-    lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
-    for fault in FAULTS:
-        lines += rows(fault, found[fault.name])
-    return "\n".join(lines)
+    return markdown_table.table(head, [row for fault in FAULTS for row in rows(fault, found[fault.name])])
 
 
 TABLES = {"detection": table}

@@ -14,10 +14,6 @@ Every request takes in a word, as `auto` has it in a virtual machine without a c
 does not give at once are asked for again: of many draws, that with the fewest functions counts. VAES is masked and
 RDRAND makes the seeds, so that CPUs with VAES or RDSEED and without take the same way. Other figures come from a CPU
 without AES-NI, and from a machine with a clock device, which is then watched.
-
-0.2.0, where RDSEED made the seeds: 82 functions in 23 files, 16 deep, and 242 in 50, 43 deep. Issue 26 says 83 in 19,
-17 deep, and 234 in 49, 38 deep, of seeds from RDRAND on a CPU with VAES: --aes cpu gives 83 in 23, 17 deep, and 238 in
-51, 38 deep. What is left is a matter of how functions of headers are told apart.
 """
 
 from __future__ import annotations
@@ -31,6 +27,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import markdown_table
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "entered"
 MODULE = BUILD / "drng.so"
@@ -40,8 +38,7 @@ TABLE = BUILD / "entered.md"
 
 # addr2line of binutils 2.40 takes the functions of headers for those of the file that includes them, in DWARF 5.
 FLAGS = "-O0 -fno-inline -finstrument-functions -gdwarf-4"
-# What OPENSSL_ia32cap is for each --aes: all but VAES, or unset.
-MASKS = {"ni": ":~0x20000000000", "cpu": None}
+NO_VAES = ":~0x20000000000"  # of OPENSSL_ia32cap
 GOAL_LINES = 11500
 
 
@@ -106,10 +103,10 @@ def build() -> None:
     run(["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-rdynamic", SOURCE, "-o", PROGRAM, "-lcrypto"])
 
 
-def configuration(source: str) -> Path:
+def configuration() -> Path:
     """The strict profile; request_mixing = yes, whatever this machine is."""
     text = (ROOT / "conf" / "drng.cnf").read_text(encoding="utf-8")
-    for key, value in (("request_mixing", "yes"), ("source", source)):
+    for key, value in (("request_mixing", "yes"), ("source", "rdrand")):
         text, count = re.subn(rf"^# {key} = auto$", f"{key} = {value}", text, flags=re.MULTILINE)
         if count != 1:
             sys.exit(f"conf/drng.cnf has not the line: # {key} = auto")
@@ -130,13 +127,10 @@ def functions_at(offsets: Sequence[str]) -> dict[str, Function]:
     return found
 
 
-def traces(source: str, aes: str) -> dict[str, Trace]:
+def traces() -> dict[str, Trace]:
     """Of each draw the one that enters the fewest functions."""
     own = {key: value for key, value in os.environ.items() if not key.startswith(("OPENSSL_", "LD_PRELOAD"))}
-    env = {**own, "OPENSSL_CONF": str(configuration(source)), "OPENSSL_MODULES": str(BUILD)}
-    mask = MASKS[aes]
-    if mask is not None:
-        env["OPENSSL_ia32cap"] = mask
+    env = {**own, "OPENSSL_CONF": str(configuration()), "OPENSSL_MODULES": str(BUILD), "OPENSSL_ia32cap": NO_VAES}
     said = [line.split() for line in run([PROGRAM], env).splitlines()]
     known = functions_at(sorted({words[1] for words in said if len(words) > 1}))
     found: dict[str, list[Trace]] = {draw: [] for draw in DRAWS}
@@ -155,9 +149,9 @@ def figures(trace: Trace) -> Figures:
     return Figures(len(functions), len(files), max((entry.depth for entry in trace), default=0))
 
 
-def measure(source: str = "rdrand", aes: str = "ni") -> dict[str, Trace]:
+def measure() -> dict[str, Trace]:
     build()
-    return traces(source, aes)
+    return traces()
 
 
 # ---- What is printed ----
@@ -189,11 +183,9 @@ def tree(trace: Trace) -> list[str]:
 
 
 def table(measured: dict[str, Trace]) -> str:
-    rows = ["| measured | functions | files | deep |", "| --- | --- | --- | --- |"]
-    for draw, title in DRAWS.items():
-        each = figures(measured[draw])
-        rows.append(f"| {title} | {each.functions} | {each.files} | {each.deep} |")
-    return "\n".join(rows) + "\n"
+    found = [(title, figures(measured[draw])) for draw, title in DRAWS.items()]
+    rows = [(title, str(each.functions), str(each.files), str(each.deep)) for title, each in found]
+    return markdown_table.table(("measured", "functions", "files", "deep"), rows) + "\n"
 
 
 def summary(measured: dict[str, Trace]) -> str:
@@ -211,15 +203,12 @@ def main() -> int:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--list", action="store_true", help="print the functions")
     what.add_argument("--lines", action="store_true", help="print the count of lines alone")
-    parser.add_argument("--source", choices=("auto", "rdrand"), default="rdrand", help="as in drng.cnf")
-    parser.add_argument("--aes", choices=MASKS, default="ni", help="AES-NI, or what this CPU has (default: ni)")
     args = parser.parse_args()
     if args.lines:
         print(lines())
         return 0
-    measured = measure(args.source, args.aes)
-    if (args.source, args.aes) == ("rdrand", "ni"):
-        TABLE.write_text(table(measured), encoding="utf-8")
+    measured = measure()
+    TABLE.write_text(table(measured), encoding="utf-8")
     if args.list:
         for draw, title in DRAWS.items():
             print(f"{title.replace('`', '')}:", *tree(measured[draw]), sep="\n", end="\n\n")

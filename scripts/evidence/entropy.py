@@ -10,6 +10,7 @@ from decimal import Decimal, localcontext
 from pathlib import Path
 
 import cutoffs
+from markdown_table import table
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [
@@ -87,12 +88,10 @@ def conditioning_table() -> str:
         for conditioner, width in (("AES-128-CBC-MAC", BLOCK_BITS), ("HMAC-SHA-256", HMAC_WIDTH)):
             full = "yes" if h_in >= BLOCK_BITS + FULL_MARGIN_BITS else "no"
             full = "no: its source is a DRBG" if name == "RDRAND" else full
-            rows.append(
-                f"| {name} | {conditioner} | {thousands(words)} | {thousands(n_in)} | {h_in} | {BLOCK_BITS} | {width} "
-                f"| {describe_output(n_in, width, h_in)} | {full} |"
-            )
-    head = "| source | conditioner | words | n_in | h_in | n_out | nw | h_out | full entropy |\n" + "| --- " * 9 + "|\n"
-    return head + "\n".join(rows) + "\n"
+            sizes = (thousands(words), thousands(n_in), str(h_in), str(BLOCK_BITS), str(width))
+            rows.append((name, conditioner, *sizes, describe_output(n_in, width, h_in), full))
+    head = ("source", "conditioner", "words", "n_in", "h_in", "n_out", "nw", "h_out", "full entropy")
+    return table(head, rows)
 
 
 def tests_table() -> str:
@@ -107,20 +106,20 @@ def tests_table() -> str:
         what = f"{sample.name.lower()}, {sample.entropy} of {sample.bits} bits"
         rct, apt = cutoffs.rct_cutoff(sample.entropy), cutoffs.apt_cutoff(sample.entropy)
         alarm = cutoffs.power(cutoffs.rct_alarm(sample.entropy))
-        rows.append(f"| repetition count | {when} | {what} | {rct} in a row | {alarm} a sample |")
+        rows.append(("repetition count", when, what, f"{rct} in a row", f"{alarm} a sample"))
         alarm = cutoffs.power(cutoffs.apt_alarm(sample.entropy))
-        rows.append(f"| adaptive proportion | {when} | {what} | {apt} in {cutoffs.WINDOW} | {alarm} a window |")
+        rows.append(("adaptive proportion", when, what, f"{apt} in {cutoffs.WINDOW}", f"{alarm} a window"))
     stuck = known["DRNG_STUCK_CUTOFF"]
     alarm = f"{cutoffs.power(float(stuck - 2 * word.entropy))} a sample"
-    rows.append(f"| stuck value | {continuous} | the same | {stuck} in a row, all zeros or all ones | {alarm} |")
+    rows.append(("stuck value", continuous, "the same", f"{stuck} in a row, all zeros or all ones", alarm))
     alarm = f"{cutoffs.power(cutoffs.bits_alarm())} a window"
     what = f"one unchanged in {cutoffs.BITS_WINDOW} words"
-    rows.append(f"| unchanging bits | {continuous} | bit, 1 of 1 | {what} | {alarm} |")
+    rows.append(("unchanging bits", continuous, "bit, 1 of 1", what, alarm))
     cutoff, alarm = cutoffs.apt_cutoff(8, window=cutoffs.STARTUP_WORDS), cutoffs.power(cutoffs.lanes_alarm())
     what = f"{byte.name.lower()}, {byte.entropy} of {byte.bits} bits"
-    rows.append(f"| byte lanes | {lane} | {what} | {cutoff} in {cutoffs.STARTUP_WORDS} | {alarm} a start-up |")
-    head = "| test | runs over | sample, its entropy as claimed | fails at | false alarms at that entropy |\n"
-    return head + "| --- " * 5 + "|\n" + "\n".join(rows) + "\n"
+    rows.append(("byte lanes", lane, what, f"{cutoff} in {cutoffs.STARTUP_WORDS}", f"{alarm} a start-up"))
+    head = ("test", "runs over", "sample, its entropy as claimed", "fails at", "false alarms at that entropy")
+    return table(head, rows)
 
 
 WOLFSSL = "second-hand, from wolfSSL's random.h"
@@ -202,12 +201,7 @@ def makers_table() -> str:
             "",
         ),
     ]
-    head = (
-        "| instruction | maker | what the maker says of a word | where it stands | certificate |\n"
-        + "| --- " * 5
-        + "|\n"
-    )
-    return head + "".join(f"| {' | '.join(row)} |\n" for row in rows)
+    return table(("instruction", "maker", "what the maker says of a word", "where it stands", "certificate"), rows)
 
 
 def limits_table() -> str:
@@ -233,7 +227,7 @@ def limits_table() -> str:
         ("fresh words in a mixed request", f"{8 * known['DRNG_REQUEST_ENTROPY_LEN']} bits"),
         ("the kernel's time after a copy of the machine", milliseconds("DRNG_CLONE_KERNEL_NS")),
     ]
-    return "| what | how much |\n| --- | --- |\n" + "".join(f"| {what} | {much} |\n" for what, much in rows)
+    return table(("what", "how much"), rows)
 
 
 ANNOUNCED = "NIST's announcement, 25 September 2025"
@@ -277,8 +271,7 @@ def rbg_table() -> str:
         ("an RBG puts out 2^64 bits at most", f"{NOTES} 2.1; found once", "has no counter for this"),
         ("full entropy wants h_in 64 bits above n_out", "second-hand: several texts", "calculates with it"),
     ]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "| SP 800-90C says | read in | drng |\n| --- | --- | --- |\n" + "\n".join(lines) + "\n"
+    return table(("SP 800-90C says", "read in", "drng"), rows)
 
 
 TABLES = {

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from unittest import SkipTest
 
+from markdown_table import table
+
 SKIPPED = 77
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,9 +67,9 @@ def run(program: str, arguments: Sequence[str] = (), **env: str) -> str:
 def table_of(program: str, variable: str) -> str:
     """What the program writes to the file that this variable names."""
     with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "table.md"
-        run(program, **{variable: str(table)})
-        return table.read_text(encoding="utf-8").rstrip("\n")
+        written = Path(folder) / "table.md"
+        run(program, **{variable: str(written)})
+        return written.read_text(encoding="utf-8").rstrip("\n")
 
 
 def measured() -> list[Case]:
@@ -118,21 +120,19 @@ def outcomes(cases: list[Case]) -> list[Outcome]:
     return list(found.values())
 
 
+HEAD = (
+    *("fault", "serves", "serves if `fallback = no`", "health failures", "disabled"),
+    *("dry reads, at most", "ms, at most"),
+)
+
+
 def matrix() -> str:
     cases = measured()
     lines: list[str] = []
     for pairings, title in GROUPS:
-        lines += [
-            f"**{title}**",
-            "",
-            "| fault | serves | serves if `fallback = no` | health failures | disabled | dry reads, at most "
-            "| ms, at most |",
-            "| --- | --- | --- | --- | --- | --- | --- |",
-        ]
-        for outcome in outcomes([c for c in cases if c.pairing in pairings]):
-            cells = [", ".join(outcome.faults), *outcome.key, f"{outcome.retries:,}", f"{outcome.milliseconds:.2f}"]
-            lines.append("| " + " | ".join(cells).replace(NOBODY, "nobody") + " |")
-        lines.append("")
+        found = outcomes([c for c in cases if c.pairing in pairings])
+        rows = [[", ".join(o.faults), *o.key, f"{o.retries:,}", f"{o.milliseconds:.2f}"] for o in found]
+        lines += [f"**{title}**", "", table(HEAD, rows).replace(NOBODY, "nobody"), ""]
     served = sum(c.serves != NOBODY for c in cases)
     lines.append(
         f"{len(cases):,} cases: {served:,} seeds, each of them made by the source that is named and by no other, "
@@ -152,8 +152,8 @@ def report() -> str:
         title, _, seen = scene.partition("\n")
         what, _, result = title.partition(": ")
         said = "<br>".join(f"`{line.strip()}`" for line in seen.splitlines() if not line.endswith(": "))
-        rows.append(f"| {what[0].upper()}{what[1:]} | {result.removeprefix('RAND_bytes() ')} | {said} |")
-    return "\n".join(["| what is wrong | RAND_bytes() | what is seen |", "| --- | --- | --- |", *rows])
+        rows.append((f"{what[0].upper()}{what[1:]}", result.removeprefix("RAND_bytes() "), said))
+    return table(("what is wrong", "RAND_bytes()", "what is seen"), rows)
 
 
 # ---- The others ----
@@ -170,13 +170,13 @@ BUDGETS = {
 
 def budgets() -> str:
     header = (ROOT / "mixing" / "entropy" / "noise.h").read_text(encoding="utf-8")
-    lines = ["| what may take | ms |", "| --- | --- |"]
+    rows = []
     for name, what in BUDGETS.items():
         match = re.search(rf"\b{name} = (\d+)\b", header)
         if match is None:
             sys.exit(f"mixing/entropy/noise.h has no {name}")
-        lines.append(f"| {what} | {int(match[1]) / 1e6:g} |")
-    return "\n".join(lines)
+        rows.append((what, f"{int(match[1]) / 1e6:g}"))
+    return table(("what may take", "ms"), rows)
 
 
 def threads() -> str:

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 import faults
+from markdown_table import table
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,13 @@ def summary() -> str:
     head = ["failure", "begins"]
     for name in ("RDSEED", "RDRAND"):
         head += [f"{name}: tests that fail", "at word", "seeds before", "then"]
-    lines = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
+    rows = []
     for (failure, late), instructions in groups.items():
         row = [failure, "in use" if late else "at once"]
         for name in ("RDSEED", "RDRAND"):
             row += cells(instructions[name])
-        lines.append("| " + " | ".join(row) + " |")
-    return "\n".join(lines)
+        rows.append(row)
+    return table(head, rows)
 
 
 TABLES = {"health-lab": summary}

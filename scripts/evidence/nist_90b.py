@@ -14,6 +14,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import markdown_table
+
 # The tool's tests of independence, as its output calls them.
 IID_TESTS = ("chi square tests", "length of longest repeated substring test", "IID permutation tests")
 
@@ -99,12 +101,12 @@ def read(directory: Path, name: str) -> str:
     return (directory / name).read_text(encoding="utf-8").strip()
 
 
-def row(directory: Path, source: str) -> str:
+def row(directory: Path, source: str) -> list[str]:
     initial = estimate(read(directory, f"{source}.non-iid.txt"))
     iid = read(directory, f"{source}.iid.txt")
     failed = failed_iid_tests(iid)
     again = restart(read(directory, f"{source}.restart.txt"))
-    cells = [
+    return [
         SOURCES[source],
         f"{initial.original:.2f}",
         f"{8 * initial.bitstring:.2f}",
@@ -114,17 +116,18 @@ def row(directory: Path, source: str) -> str:
         "-" if again.columns is None else f"{again.columns:.2f}",
         f"fails the {again.failed}" if again.validated is None else f"{again.validated:.2f}",
     ]
-    return "| " + " | ".join(cells) + " |"
+
+
+HEAD = (
+    *("source", "ea_non_iid: H_original", "8 x H_bitstring", "H_I", "ea_iid: H_I if independent"),
+    *("ea_restart: H_r", "H_c", "validated"),
+)
 
 
 def table(directory: Path) -> str:
-    sources = [s for s in SOURCES if (directory / f"{s}.non-iid.txt").exists()]
-    head = (
-        "| source | ea_non_iid: H_original | 8 x H_bitstring | H_I | ea_iid: H_I if independent "
-        "| ea_restart: H_r | H_c | validated |\n" + "| --- " * 8 + "|\n"
-    )
+    rows = [row(directory, source) for source in SOURCES if (directory / f"{source}.non-iid.txt").exists()]
     about = ", ".join(read(directory, f"{name}.txt") for name in ("version", "cpu", "date"))
-    return head + "".join(row(directory, s) + "\n" for s in sources) + f"\n{about}. All figures are bits in a byte.\n"
+    return f"{markdown_table.table(HEAD, rows)}\n\n{about}. All figures are bits in a byte.\n"
 
 
 def main() -> int:

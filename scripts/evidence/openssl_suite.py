@@ -14,6 +14,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from markdown_table import table
+
 PROFILE = Path(__file__).resolve().parents[2] / "conf" / "drng.cnf"
 RELEASES = ("bookworm", "trixie", "sid", "experimental")
 
@@ -207,11 +209,6 @@ def read_release(kept: Path, name: str) -> Release:
 def short(recipe: str) -> str:
     """As TESTS= wants it."""
     return recipe.split("-", 1)[1]
-
-
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def counts_table(releases: list[Release]) -> str:

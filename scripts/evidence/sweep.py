@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import SkipTest
 
+from markdown_table import table
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "dev"
 PROGRAMS = BUILD / "tests"
@@ -131,11 +133,6 @@ def rule(holds: bool, what: str) -> None:
 
 def says_why(result: Result) -> bool:
     return not any(v in ("refused", "refused: ") or v.endswith("no error") for v in result.phases.values())
-
-
-def table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
 def every(work: Callable[..., Result], cases: list[tuple[str, ...]]) -> list[Result]:
