@@ -14,8 +14,8 @@
 
 set -eu
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 filter=.
 repetitions=15
@@ -65,8 +65,7 @@ done
 need_packages gcc g++ libc6-dev cmake ninja-build pkg-config libssl-dev openssl libbenchmark-dev python3 valgrind
 
 echo "Building: bench"
-cmake --preset bench >/dev/null
-cmake --build --preset bench | tail -n 1
+build_preset bench
 
 $instead
 

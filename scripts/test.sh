@@ -10,8 +10,6 @@
 
 set -eu
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 

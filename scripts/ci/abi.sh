@@ -9,18 +9,14 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 
 # 0.2.0
 release=d2cf82c
 
-git cat-file -e "$release^{commit}" 2>/dev/null || {
-    echo "skipped: this clone does not have the commit of the last release: git fetch --unshallow"
-    exit 77
-}
+git cat-file -e "$release^{commit}" 2>/dev/null ||
+    cannot "this clone does not have the commit of the last release: git fetch --unshallow"
 need_packages abigail-tools gcc libc6-dev cmake ninja-build pkg-config libssl-dev
 work=$(mktemp -d /var/tmp/drng-abi.XXXXXX)
 trap 'rm -rf "$work"' EXIT

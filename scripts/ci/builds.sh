@@ -1,4 +1,8 @@
-# builds.sh - configures and builds a folder below build/, whatever is left there from before; to be sourced.
+# builds.sh - configures and builds a folder below build/, whatever is left there from before; to be sourced in the root
+# of the tree. Has packages.sh with it.
+
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 not_built()
 {

@@ -20,12 +20,6 @@ set -eu
 # shellcheck source=scripts/ci/packages.sh
 . "$(dirname "$0")/packages.sh"
 
-cannot()
-{
-    echo "skipped: $*"
-    exit 77
-}
-
 check()
 {
     [ "$(id -u)" = 0 ] || cannot "chroots take root"

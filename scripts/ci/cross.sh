@@ -9,8 +9,8 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 # describe ARCH - Debian's names for it.
 describe()
@@ -117,12 +117,8 @@ build()
         fetch_sysroot || return 1
     fi
     echo "Building: $1"
-    cmake -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$1.cmake" \
-        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_WERROR=ON -DDRNG_TESTS=ON >/dev/null || exit 1
-    cmake --build "$build" >"$build/build.log" || {
-        tail -n 40 "$build/build.log" >&2
-        exit 1
-    }
+    configure_and_build "$build" -S . -B "$build" -G Ninja --no-warn-unused-cli --toolchain "tests/cross/$1.cmake" \
+        -DCMAKE_BUILD_TYPE=Release -DDRNG_HARDEN=ON -DDRNG_WERROR=ON -DDRNG_TESTS=ON
     echo "Every CUnit program: ctest --test-dir build/cross/$1"
     echo "Run it: OPENSSL_MODULES=$build qemu-$1 -L $sysroot $sysroot/usr/bin/openssl rand -provider drng -hex 32"
 }

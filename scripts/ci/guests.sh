@@ -11,17 +11,13 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 guests=$PWD/build/guests
 apt=$guests/apt
 log=$guests/log
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-
-cannot()
-{
-    echo "skipped: $*"
-    exit 77
-}
 
 # ---- apt, with releases, lists and an idea of what is installed of its own ----
 

@@ -7,16 +7,12 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 node=26.10.0
 python="cryptography==50.0.2 psycopg-binary==3.3.9 psycopg==3.3.9"
 hosts=build/hosts
-
-cannot()
-{
-    echo "skipped: $*"
-    exit 77
-}
 
 case $(uname -sm) in
 "Linux x86_64") ;;

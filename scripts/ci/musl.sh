@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 
-[ "$(uname -m)" = x86_64 ] || { echo "skipped: tried on x86-64 only"; exit 77; }
+[ "$(uname -m)" = x86_64 ] || cannot "tried on x86-64 only"
 need_packages musl-tools gcc cmake ninja-build pkg-config libssl-dev libcunit1-dev linux-libc-dev || exit 77
 
 build=build/musl

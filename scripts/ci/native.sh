@@ -6,11 +6,10 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev openssl python3
-cmake --preset dev >/dev/null
-cmake --build --preset dev | tail -n 1
+build_preset dev
 ctest --preset dev
 OPENSSL_CONF=$PWD/conf/drng.cnf OPENSSL_MODULES=$PWD/build/dev scripts/drng-status

@@ -1,5 +1,12 @@
 # packages.sh - installs Debian packages that are missing; to be sourced.
 
+# cannot WHY - what a test takes for skipped.
+cannot()
+{
+    echo "skipped: $*"
+    exit 77
+}
+
 # missing_packages PACKAGE... - prints those that are not installed.
 missing_packages()
 {

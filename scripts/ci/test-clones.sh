@@ -11,15 +11,13 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev systemtap-sdt-dev python3 util-linux
 scripts/ci/guests.sh
-cmake --preset release >/dev/null
-cmake --build --preset release -- --quiet
-cmake --preset dev >/dev/null
-cmake --build --preset dev --target clone_guest -- --quiet
+build_preset release
+build_preset dev clone_guest
 if scripts/ci/guests.sh aarch64 && scripts/ci/cross.sh aarch64; then
     cross=build/cross/aarch64
     aarch64-linux-gnu-gcc --sysroot="$PWD/$cross/sysroot" -std=c11 -D_DEFAULT_SOURCE -O2 -Wall -Wextra -Werror -I. \

@@ -13,12 +13,6 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 
-cannot()
-{
-    echo "skipped: $*"
-    exit 77
-}
-
 fail()
 {
     echo "test-containers.sh: $*" >&2

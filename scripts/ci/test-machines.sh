@@ -12,6 +12,8 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 # machines - the name of each, what it is, and what sed makes it with, of this machine's /proc/cpuinfo.
 machines()
@@ -26,12 +28,6 @@ no-flags|a kernel that has no line of flags|/^flags/d
 intel|by Intel, by its name|s/^\(vendor_id.*: \).*/\1GenuineIntel/;s/^\(model name.*: \).*/\1Intel(R) Xeon(R)/
 amd|by AMD, by its name|s/^\(vendor_id.*: \).*/\1AuthenticAMD/;s/^\(model name.*: \).*/\1AMD EPYC/
 END
-}
-
-cannot()
-{
-    echo "skipped: $*"
-    exit 77
 }
 
 # What asks about instructions. The short form takes some of what a machine has already made fail, and what is quick.

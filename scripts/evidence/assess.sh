@@ -4,15 +4,12 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev openssl libcunit1-dev rng-tools5 dieharder ent \
     python3 python3-numpy
 
-for preset in release dev; do
-    cmake --preset $preset >/dev/null
-done
-cmake --build --preset release --target drng | tail -n 1
-cmake --build --preset dev --target collect_raw collect_raw_scripted | tail -n 1
+build_preset release drng
+build_preset dev collect_raw collect_raw_scripted
 exec /usr/bin/python3 scripts/evidence/assess.py "$@"

@@ -5,14 +5,13 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev gcovr
 
 build=build/coverage
-cmake --preset coverage >/dev/null
-cmake --build --preset coverage | tail -n 1
+build_preset coverage
 find $build -name '*.gcda' -delete
 ctest --test-dir $build --output-on-failure -j 2 | tail -n 5
 

@@ -5,11 +5,10 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev python3 python3-hypothesis
 
-cmake --preset dev >/dev/null
-cmake --build --preset dev --target cross_check | tail -n 1
+build_preset dev cross_check
 exec /usr/bin/python3 -m tests.support.cross_check build/dev/tests/cross_check --scripts "${1:-100000}" ${2:+--seed "$2"}

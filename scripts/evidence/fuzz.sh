@@ -9,8 +9,8 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 seconds=${1:-600}
 [ $# -gt 0 ] && shift
@@ -24,8 +24,7 @@ esac
 need_packages clang libclang-rt-14-dev cmake ninja-build pkg-config libc6-dev libssl-dev libcunit1-dev python3 \
     python3-hypothesis
 echo "Building: fuzz"
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz | tail -n 1
+build_preset fuzz
 
 if [ $# = 0 ]; then
     for folder in tests/fuzz/corpus/*/; do

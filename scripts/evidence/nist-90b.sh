@@ -23,8 +23,8 @@ esac
 mkdir -p "${1:-$(dirname "$0")/../../build/nist-90b}"
 directory=$(cd "${1:-$(dirname "$0")/../../build/nist-90b}" && pwd)
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 samples=1000000
 restarts=1000
@@ -34,8 +34,7 @@ scripted=build/dev/tests/collect_raw_scripted
 
 scripts/ci/chroot.sh make trixie "$chroot" sp800-90b-entropy-assessment
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev python3
-cmake --preset dev >/dev/null
-cmake --build --preset dev --target collect_raw collect_raw_scripted | tail -n 1
+build_preset dev collect_raw collect_raw_scripted
 
 # Runs a command whose output becomes a file, unless the file is there; a command that fails leaves none.
 keep()

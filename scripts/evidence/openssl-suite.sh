@@ -84,16 +84,15 @@ part()
 outside()
 {
     cd "$(dirname "$0")/../.."
-    # shellcheck source=scripts/ci/packages.sh
-    . scripts/ci/packages.sh
+    # shellcheck source=scripts/ci/builds.sh
+    . scripts/ci/builds.sh
     cache=${DRNG_SUITE_CACHE:-/var/cache/drng-suite}
     jobs=${DRNG_SUITE_JOBS:-2}
     seconds=${DRNG_SUITE_SECONDS:-5400}
     kept=$PWD/build/openssl-suite
     scripts/ci/chroot.sh check
     need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev python3
-    cmake --preset release >/dev/null
-    cmake --build --preset release -- --quiet
+    build_preset release
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     trap 'exit 1' HUP INT TERM

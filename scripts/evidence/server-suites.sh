@@ -33,8 +33,6 @@ sources=$(cd "${2:-/nowhere}" 2>/dev/null && pwd) || fail 2 "${2:-SOURCES}: no s
 shift 2
 cd "$(dirname "$0")/../.."
 [ "$(id -u)" = 0 ] || fail 77 "it takes root"
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 # shellcheck disable=SC2086 # a list of names

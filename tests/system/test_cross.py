@@ -283,7 +283,7 @@ STUBS = {
 def cross_tree(tmp_path: Path) -> Path:
     """A tree with the script, whose sysroot for s390x is there and whose other ones cannot be had."""
     (tmp_path / "scripts" / "ci").mkdir(parents=True)
-    for name in ("cross.sh", "packages.sh"):
+    for name in ("cross.sh", "packages.sh", "builds.sh"):
         shutil.copy(ROOT / "scripts" / "ci" / name, tmp_path / "scripts" / "ci")
     header = tmp_path / "build/cross/s390x/sysroot/usr/include/s390x-linux-gnu/sys/sdt.h"
     header.parent.mkdir(parents=True)

@@ -93,7 +93,8 @@ def test_packages_that_cannot_be_had_are_named_and_nothing_goes_on(tmp_path: Pat
 def tree(tmp_path: Path) -> Path:
     """A project of one file, with the script that builds it."""
     (tmp_path / "scripts/ci").mkdir(parents=True)
-    shutil.copy(ROOT / "scripts/ci/builds.sh", tmp_path / "scripts/ci")
+    for name in ("builds.sh", "packages.sh"):
+        shutil.copy(ROOT / "scripts/ci" / name, tmp_path / "scripts/ci")
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.22)\nproject(one C)\nadd_library(one one.c)\n"
     )
@@ -126,6 +127,30 @@ def test_what_does_not_compile_is_a_failure_with_the_compilers_words(tree: Path)
     assert "built" not in result.stdout
     assert "missing" in result.stderr
     assert "build/one could not be built: all of it is in build/one/build.log" in result.stderr
+
+
+BUILDERS = ("bench.sh --build", "ci/native.sh", *(f"evidence/{name}" for name in (
+    "assess.sh", "coverage.sh", "cross-check.sh", "fuzz.sh 1", "collect-raw words", "health-lab"
+)))  # fmt: skip
+
+
+@pytest.mark.parametrize("script", BUILDERS)
+def test_no_script_goes_on_with_what_an_earlier_build_has_left(tmp_path: Path, script: str) -> None:
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    name, *arguments = script.split()
+    stubs = {
+        "dpkg-query": "printf installed",
+        "cmake": '[ "$1" != --build ] || { echo "it does not compile"; exit 1; }',
+    }
+    (tmp_path / "bin").mkdir()
+    for program, body in stubs.items():
+        (tmp_path / "bin" / program).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / "bin" / program).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    command = [str(tmp_path / "scripts" / name), *arguments]
+    result = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "it does not compile" in result.stderr and "could not be built" in result.stderr
 
 
 # ---- What was left out ----
