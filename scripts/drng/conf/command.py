@@ -1,11 +1,6 @@
 """Shows what an openssl.cnf means for drng, as libcrypto reads it, and warns of mistakes that OpenSSL ignores.
 
-Reads the file with libcrypto's own parser and activates nothing. A key that is mistyped in a provider's section is
-ignored by OpenSSL without a word, and so is an .include of a file that is missing: this program finds them. Which
-generator serves under a file is for drng-status to say.
-
-Exit status: 0 nothing to warn of, 1 warnings, 2 the file cannot be read or does not parse, 64 wrong arguments, 74 the
-output could not be written.
+Reads the file with libcrypto's own parser and activates nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +16,7 @@ from ..text import visible
 from .meaning import Meaning, compare, understand
 from .reading import Conf, ConfError
 
-NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74
+NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
 
 # For the reading of one file, includes and all.
 SECONDS = 20

@@ -2,9 +2,6 @@
 
 Changes are tested on a copy of openssl.cnf first, which must load, keep all settings of the file, activate no other
 provider than drng in addition, and serve random numbers from drng. Only then does it replace the file, in one step.
-
-Exit status: 0 done (status: drng would serve), 1 nothing changed (status: it would not), 2 done, but standard output
-took not all that there was to say, 64 wrong arguments.
 """
 
 from __future__ import annotations
@@ -30,6 +27,7 @@ from .profiles import require_version
 from .service import Service
 from .system import System
 
+# Exit statuses. UNSAID: it is done, but standard output took not all that there was to say.
 DONE, NOT_DONE, UNSAID = 0, 1, 2
 
 

@@ -57,14 +57,6 @@ class DropIn(System):
         lines = logical_lines(self.main.live)
         return "".join(folder if _includes_folder(line) else f"{block.decode(line)}\n" for line in lines)
 
-    def require_no_others(self) -> None:
-        """What somebody has written into our file is theirs, and would be in effect as if it were ours."""
-        if block.statements(block.without_block(self.text, self.path)):
-            raise Unchanged(
-                f"{self.path} has lines that drng-enable did not write: take them out, or move them into another file "
-                "of that folder"
-            )
-
     def does_all(self) -> bool:
         """Whether our lines hold, whatever else openssl.cnf and the folder say, and take nothing away from it."""
         base = block.without_block(self.text, self.path)
@@ -91,7 +83,12 @@ def choose(tree: Tree, request: Request, place: Place) -> System:
         return main
     if request.verb != "on":
         return drop_in
-    drop_in.require_no_others()
+    # What somebody has written into our file is theirs, and would be in effect as if it were ours.
+    if block.statements(block.without_block(drop_in.text, drop_in.path)):
+        raise Unchanged(
+            f"{drop_in.path} has lines that drng-enable did not write: take them out, or move them into another file "
+            "of that folder"
+        )
     if drop_in.does_all():
         return drop_in
     say(

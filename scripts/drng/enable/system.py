@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..files import Place, Tree
 from ..terminal import Failure, Unchanged, say, warn
-from . import block, changes, profiles, trial
+from . import block, changes, profiles, trial, units
 from .arguments import Request
 from .verify import Check
 
@@ -53,7 +53,11 @@ class System:
         under_way = trial.Trial.find(self.tree)
         is_on = block.has_block(self.text)
         if self.request.trial:
-            trial.require_systemd(self.tree)
+            if not units.is_running(self.tree):
+                raise Unchanged(
+                    "--try needs a systemd that runs, whose timer would switch drng off again: leave --try out, "
+                    "and switch off yourself"
+                )
             if under_way is not None and under_way.conf != self.path:
                 raise Unchanged(under_way.describe())
             if is_on and under_way is None:

@@ -224,14 +224,6 @@ class Libcrypto:
 # ---- The CPU ----
 
 
-def capabilities(settings: str) -> list[int] | None:
-    """The first two words of "OPENSSL_ia32cap=0x...:0x..."."""
-    if not settings.startswith("OPENSSL_ia32cap="):
-        return None
-    words = settings.removeprefix("OPENSSL_ia32cap=").split()[0].split(":")
-    return [int(word, 16) for word in words[:2]] if len(words) >= 2 else None
-
-
 def asked_without(variable: str, question: Callable[[], str]) -> str:
     """The answer in an environment without a variable that libcrypto reads; "" where there is none."""
 
@@ -264,22 +256,24 @@ def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
     return reasons[0].removeprefix(prefix) if reasons else "may serve"
 
 
-def bit_of(words: list[int] | None, place: tuple[int, int]) -> bool | None:
+def bit_of(settings: str, place: tuple[int, int]) -> bool | None:
+    """Of the first two words of "OPENSSL_ia32cap=0x...:0x...", None where these are not known."""
+    words = re.match(r"OPENSSL_ia32cap=(0x[0-9a-f]+):(0x[0-9a-f]+)", settings)
     word, bit = place
-    return None if words is None else bool(words[word] >> bit & 1)
+    return None if words is None else bool(int(words[1 + word], 16) >> bit & 1)
 
 
 def cpu(drng: dict[str, Any] | None, unmasked: str) -> dict[str, Any]:
     info = procfs.cpuinfo()
     flags = info.get("flags", "").split()
-    masked, whole = capabilities(settings()), capabilities(unmasked)
+    masked = settings()
     mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
     model = info.get("model name") or info.get("cpu") or "unknown"
     verdict_problem = "" if info or not HAS_VERDICT else NO_VERDICT
     answer: dict[str, Any] = {"model": model, "mask": mask, "verdict-problem": verdict_problem}
     for name, place in INSTRUCTIONS.items():
         said = verdict(name, drng)
-        in_cpu = bit_of(whole, place) if place else None if drng is None else said != ABSENT
+        in_cpu = bit_of(unmasked, place) if place else None if drng is None else said != ABSENT
         answer[name] = {
             "in-cpu": in_cpu,
             "masked": bool(in_cpu and place and bit_of(masked, place) is False),

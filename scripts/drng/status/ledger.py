@@ -105,16 +105,14 @@ class Ledger:
 
     # ---- A look ----
 
-    def _counts(self, process: Process) -> Counts:
-        return {key: int(process.counters[key]) for key in self.keys if key in process.counters}
-
     def _retire(self, identity: str) -> None:
         ended = self.live.pop(identity)
         add(self.groups.setdefault(ended.pair, Group()).sums, ended.counts)
 
     def _see(self, process: Process, names: dict[Pair, Pair]) -> str:
         """A process that can be read; whatever it says, no count of its group becomes less."""
-        this, counts = identity(process), self._counts(process)
+        this = identity(process)
+        counts = {key: int(process.counters[key]) for key in self.keys if key in process.counters}
         before = self.live.get(this)
         if before is not None and any(counts.get(key, 0) < count for key, count in before.counts.items()):
             self._retire(this)
