@@ -131,7 +131,10 @@ def objects_of(build: Build) -> list[Object]:
 
 def compile_one(made: Object) -> None:
     made.path.parent.mkdir(parents=True, exist_ok=True)
-    result = run([made.compiler, *COMMON, *made.flags, "-c", str(made.source), "-o", str(made.path)])
+    # CMake's own name for ccache: what has been compiled before is not compiled again, wherever this tree lies.
+    launcher = os.environ.get("CMAKE_C_COMPILER_LAUNCHER", "").split()
+    source = str(made.source.relative_to(ROOT))
+    result = run([*launcher, made.compiler, *COMMON, *made.flags, "-c", source, "-o", str(made.path)])
     if result.returncode != 0:
         raise SystemExit(f"{made.compiler} {' '.join(made.flags)} does not compile {made.source}:\n{result.stderr}")
 
