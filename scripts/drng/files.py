@@ -131,12 +131,12 @@ class Place:
             raise TooLongError(f"{self.path} is longer than {most} bytes")
         return data
 
-    def require_ours(self) -> None:
-        """Whoever else can put a file or a link here could have us give them what we write."""
+    def require_ours(self, owner: int = 0) -> None:
+        """Or this owner's. Whoever else can put a file or a link here could have us give them what we write."""
         found = self.stat()
         if found is None:
             return
-        if not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid()):
+        if not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid(), owner):
             kind = KINDS.get(stat.S_IFMT(found.st_mode), f"a file of user {found.st_uid}")
             raise Unchanged(f"{self.path} is {kind}, which drng-enable did not make")
 
@@ -151,9 +151,12 @@ class Place:
                 os.fchown(fd, found.st_uid, found.st_gid)
             os.fchmod(fd, stat.S_IMODE(found.st_mode))
             for name in os.listxattr(old):
-                # What the file system keeps for itself cannot be set, and is there already.
-                with contextlib.suppress(OSError):
+                try:
                     os.setxattr(fd, name, os.getxattr(old, name))
+                except OSError as error:
+                    # What the file system keeps for itself cannot be set, and is there already.
+                    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM):
+                        raise
 
     def prepare(self, data: bytes, model: Place | None = None, mode: int | None = None) -> Prepared:
         """Writes all of it beside its place; where that fails, nothing is left. It looks like what it replaces, but for

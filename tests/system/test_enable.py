@@ -277,6 +277,18 @@ def test_the_file_keeps_its_attributes(image: Image) -> None:
     assert image.conf.stat().st_mode & 0o7777 == 0o640
 
 
+def test_the_owner_of_the_file_has_its_backup(either: Image) -> None:
+    """As in an image that a user has built."""
+    if os.geteuid() != 0:
+        pytest.skip("files of another user take root")
+    os.chown(either.conf, NOBODY, NOBODY)
+    for _ in range(2):
+        either.ok("on", "--system")
+        assert [path.stat().st_uid for path in (either.conf, either.backup)] == [NOBODY, NOBODY]
+        assert "warning" not in either.ok("off", "--system")
+        assert not either.backup.exists()
+
+
 def test_a_link_is_followed_inside_the_image(image: Image) -> None:
     link = image.root / "usr/lib/ssl/openssl.cnf"
     image.ok("on", "--system")

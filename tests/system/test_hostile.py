@@ -640,6 +640,31 @@ def test_a_write_in_parts(image: Image) -> None:
     assert image.files() == wanted
 
 
+# As a full disk may, which still has room for the file itself.
+NO_ROOM = """
+import errno, os, runpy, sys
+os.listxattr = lambda fd: ["user.x"]
+os.getxattr = lambda fd, name: b"1"
+def setxattr(fd, name, value):
+    raise OSError(errno.ENOSPC, "No space left on device")
+os.setxattr = setxattr
+sys.argv.pop(0)
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_an_attribute_for_which_there_is_no_room_is_not_lost(image: Image) -> None:
+    """It may be the ACL by which a service reads the file."""
+    before = image.files()
+    words = [*image.command, "on", "--system", "--root", str(image.root)]
+    result = subprocess.run(
+        ["/usr/bin/python3", "-I", "-c", NO_ROOM, *words], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    assert "No space left on device; nothing has been changed" in result.stderr
+    assert image.files() == before
+
+
 BUSY = 'mount --bind "$1" "$1" && shift && exec "$@"'
 
 

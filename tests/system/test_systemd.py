@@ -63,6 +63,24 @@ def test_on_is_in_effect_and_off_again(service: Machine) -> None:
     assert starts(service)
 
 
+def test_off_is_repeated_until_systemd_has_read_it(service: Machine) -> None:
+    """Before that, a service that has been started would not start again: its file has gone, and the check has not."""
+    service.unit("t.service", UNIT.format(more="RemainAfterExit=yes"))
+    on(service)
+    assert starts(service)
+    fails = '#!/bin/sh\n[ "$1" != daemon-reload ] || { echo timed out >&2; exit 1; }\nexec /usr/bin/systemctl "$@"\n'
+    service.write("/usr/sbin/systemctl", fails)
+    service.run("chmod", "755", "/usr/sbin/systemctl")
+    failed = service.run("drng-enable", "off", "--service", "t", check=False)
+    service.run("rm", "/usr/sbin/systemctl")
+    assert failed.returncode == 1
+    assert "timed out: t.service may not start" in failed.stderr
+    assert service.run("systemctl", "restart", "t", check=False).returncode != 0
+    assert "off already" in service.run("drng-enable", "off", "--service", "t").stdout
+    assert starts(service)
+    service.run("systemctl", "stop", "t")
+
+
 HIDDEN = {
     "missing": f"rm {OWN}",
     "unreadable": f"chmod 600 {OWN}",

@@ -134,6 +134,16 @@ def test_plain_on_does_not_confirm(machine: Machine) -> None:
     assert_on_trial(machine)
 
 
+def test_a_trial_whose_lines_have_gone_does_not_end_what_is_switched_on_later(machine: Machine) -> None:
+    stock = machine.read(CONF)
+    enable(machine, "on", "--system", "--try", LONG)
+    machine.write(CONF, stock)
+    assert "on trial" not in enable(machine, "on", "--system")
+    assert_nothing_is_left(machine)
+    assert is_on(machine)
+    enable(machine, "off", "--system")
+
+
 def test_off_ends_it(machine: Machine) -> None:
     stock = machine.read(CONF)
     enable(machine, "on", "--system", "--try", LONG)

@@ -198,11 +198,24 @@ class Service:
         except (Failure, OSError) as error:
             warn(str(error))
 
+    def _reload(self) -> None:
+        """Until then, systemd has the service start with our files, which have gone: the check would not let it."""
+        try:
+            systemd.systemctl("daemon-reload")
+        except Failure as error:
+            raise Failure(
+                f"{error}: {self.name}.service may not start until systemd has read its files again: run systemctl "
+                "daemon-reload, or this command again"
+            ) from None
+
     def off(self) -> None:
         found = {path: self._read(path) for path in (self.drop_in, self.own)}
         if not any(data is not None for data in found.values()):
             units.Unit(self.tree, self.name)
             say(f"{self.name}.service: drng is off already")
+            # systemd may not have read what an earlier run has done.
+            if units.is_running(self.tree) and units.shown(self.name)[0].environment.get(units.VARIABLE) == self.own:
+                self._reload()
             self._warn_if_served()
             return
         self._require_ours()
@@ -222,7 +235,7 @@ class Service:
                 self.tree.remove_directory(os.path.dirname(path))
         say(f"{self.name}.service: drng is off")
         if units.is_running(self.tree):
-            systemd.systemctl("daemon-reload")
+            self._reload()
         self._what_next()
 
     # ---- status ----

@@ -78,6 +78,8 @@ class System:
         elif after == self.text:
             say(f"{self.path}: {self.request.profile} is on already")
         else:
+            # A trial whose lines somebody has taken out is over; its timer would take these out, too.
+            trial.end(self.tree, self.path)
             self._write(block.encode(after))
 
     def _try(self, after: str) -> None:
@@ -98,7 +100,7 @@ class System:
         if not self.keeps_backup:
             self.place.require_ours()
         if self.keeps_backup and not block.has_block(self.text):
-            self.backup.require_ours()
+            self._require_our_backup()
             if self.backup.stat() is None:
                 files.insert(0, changes.File(self.backup, self.live, self.place))
             elif self.backup.read() != self.live:
@@ -109,14 +111,18 @@ class System:
             say(f"backup: {self.backup.path}")
         say(f"{self.path}: {self.request.profile} is on; restart running programs to use it")
 
+    def _require_our_backup(self) -> None:
+        """Ours has openssl.cnf's owner, who need not be root in an image."""
+        found = self.place.stat()
+        self.backup.require_ours(found.st_uid if found else 0)
+
     # ---- off ----
 
     def _drop_backup(self, base: bytes) -> None:
         """One that is a link, or somebody else's, is not ours to take away."""
-        found = self.backup.stat()
-        if found is None:
+        if self.backup.stat() is None:
             return
-        self.backup.require_ours()
+        self._require_our_backup()
         if self.backup.read() == base:
             self.backup.unlink()
         else:
@@ -163,7 +169,7 @@ class System:
         try:
             self._drop_backup(block.encode(base))
         except (Failure, OSError) as error:
-            warn(str(error))
+            warn(str(error).removesuffix("; nothing has been changed"))
         self._warn_if_served(base)
 
     # ---- status ----
