@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from .. import procfs
 from ..conf.meaning import folded, named_sections, undotted
 from ..conf.reading import ConfError, Opener, Sections, TooMuchError, UnreadableFileError, Walk, first_names
+from ..text import printable
 
 MOST_LINKS = 40
 
@@ -181,7 +182,7 @@ class ViewOpener(Opener):
             raise ConfError(f"{self.top} includes {path}: {error}")
 
 
-def problem(view: View, path: str) -> str:
+def plain_problem(view: View, path: str) -> str:
     """Why libcrypto goes on without this file or one that it includes; "" where it need not, or where none can tell."""
     if path == "" or "\0" in path:
         return ""
@@ -194,6 +195,11 @@ def problem(view: View, path: str) -> str:
     except (OSError, TooMuchError):
         pass
     return ""
+
+
+def problem(view: View, path: str) -> str:
+    """The same, fit to be shown."""
+    return printable(plain_problem(view, path))
 
 
 def _sections(view: View, path: str) -> tuple[Sections, float]:

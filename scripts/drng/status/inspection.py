@@ -152,7 +152,7 @@ def look_at_config(process: Process, entry: int, configured: str | None = None) 
         config = os.fsdecode(path) if path is not None else configured or ""
         process.config = printable(config)
         # One that has drng has read it, perhaps as another user than it is now.
-        process.config_problem = printable(asked(entry, config, process.uses == USES_DRNG, config_file.problem) or "")
+        process.config_problem = asked(entry, config, process.uses == USES_DRNG, config_file.problem) or ""
     return config
 
 
