@@ -6,8 +6,8 @@
 
 not_built()
 {
-    tail -n 40 "$log" >&2
-    echo "$tree could not be built: all of it is in $log" >&2
+    tail -n 40 "$build_log" >&2
+    echo "$build_tree could not be built: all of it is in $build_log" >&2
     exit 1
 }
 
@@ -15,18 +15,18 @@ not_built()
 # fails, why. What was configured by another CMake, or in another place, is configured anew.
 configure_and_build()
 {
-    tree=$1
+    build_tree=$1
     shift
     : "${targets=}"
-    mkdir -p "$tree"
-    log=$tree/build.log
-    cmake "$@" >"$log" 2>&1 || {
-        rm -rf "$tree/CMakeCache.txt" "$tree/CMakeFiles"
-        cmake "$@" >"$log" 2>&1 || not_built
+    mkdir -p "$build_tree"
+    build_log=$build_tree/build.log
+    cmake "$@" >"$build_log" 2>&1 || {
+        rm -rf "$build_tree/CMakeCache.txt" "$build_tree/CMakeFiles"
+        cmake "$@" >"$build_log" 2>&1 || not_built
     }
     # shellcheck disable=SC2086 # a list of names
-    cmake --build "$tree" ${targets:+--target $targets} >"$log" 2>&1 || not_built
-    tail -n 1 "$log"
+    cmake --build "$build_tree" ${targets:+--target $targets} >"$build_log" 2>&1 || not_built
+    tail -n 1 "$build_log"
     targets=
 }
 

@@ -17,8 +17,8 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
-# shellcheck source=scripts/ci/packages.sh
-. scripts/ci/packages.sh
+# shellcheck source=scripts/ci/builds.sh
+. scripts/ci/builds.sh
 
 cache=${DRNG_MATRIX_CACHE:-/var/cache/drng-matrix}
 skip=77
@@ -82,26 +82,16 @@ copy()
     tar -c "$@" | tar -x -C "$tree"
 }
 
-build_here()
+# build_in TREE RELEASE - what is said of it is in the log.
+build_in()
 {
-    for preset in release dev; do
-        cmake --preset $preset >/dev/null
-        cmake --build --preset $preset -- --quiet
-    done
-    copy build/release build/dev
-}
-
-build_in_bookworm()
-{
-    builders=$compilers
-    make_chroot bookworm || exit $skip # with OpenSSL 3.0, to build in
     # shellcheck disable=SC2016 # the inner shell's
-    in_chroot --bind "$tree" "$PWD" "$cache/bookworm" sh -ec '
+    in_chroot --bind "$1" "$PWD" "$cache/$2" sh -ec '
         cd "$1"
         for preset in release dev; do
             cmake --preset $preset >/dev/null
-            cmake --build --preset $preset -- --quiet
-        done' sh "$PWD"
+            cmake --build --preset $preset
+        done' sh "$PWD" >"$work/log" 2>&1
 }
 
 copy --exclude=./.git --exclude=./build .
@@ -109,11 +99,18 @@ case $(pkg-config --modversion libcrypto 2>/dev/null) in
 3.0.*)
     echo "Building here, with OpenSSL $(pkg-config --modversion libcrypto)"
     need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev
-    build_here
+    build_preset release
+    build_preset dev
+    copy build/release build/dev
     ;;
 *)
     echo "Building in bookworm: OpenSSL 3.0 is not the one here"
-    build_in_bookworm
+    builders=$compilers
+    make_chroot bookworm || exit $skip # with OpenSSL 3.0, to build in
+    build_in "$tree" bookworm || {
+        tail -n 40 "$work/log" >&2
+        exit 1
+    }
     ;;
 esac
 echo "drng.so: SHA-256 $(sha256sum <"$tree/build/release/drng.so" | cut -c1-16)..."
@@ -130,20 +127,7 @@ build_own()
 {
     mkdir "$work/own"
     tar -C "$tree" -c --exclude=./build . | tar -x -C "$work/own"
-    # shellcheck disable=SC2016 # the inner shell's
-    in_chroot --bind "$work/own" "$PWD" "$cache/experimental" sh -ec '
-        cd "$1"
-        for preset in release dev; do
-            cmake --preset $preset >/dev/null
-            cmake --build --preset $preset
-        done' sh "$PWD" >"$work/log" 2>&1 && ! grep -E "^[^ ]*[0-9]: (warning|error):" "$work/log"
-}
-
-put_the_one_binary()
-{
-    for preset in release dev; do
-        cp "$tree/build/$preset/drng.so" "$work/own/build/$preset/drng.so"
-    done
+    build_in "$work/own" experimental && ! grep -E "^[^ ]*[0-9]: (warning|error):" "$work/log"
 }
 
 # Sanitizers and valgrind have had their turn in test.sh.
@@ -186,7 +170,9 @@ test_own_build()
         result_of "own_build_$test" "$1" "$test"
         ! grep -q FAILED "$results/own_build_$test" || echo "FAILED: $test" >"$results/own_build"
     done
-    put_the_one_binary
+    for preset in release dev; do
+        cp "$tree/build/$preset/drng.so" "$work/own/build/$preset/drng.so"
+    done
 }
 
 test_release()
@@ -208,24 +194,6 @@ test_release()
     done
 }
 
-print_table()
-{
-    printf '\n%-22s' ""
-    for release in $releases; do
-        version=$(cat "$work/$release/version" 2>/dev/null) || version=
-        printf '  %-32s' "$release ${version:-(not tested)}"
-    done
-    echo
-    for test in $tests own_build; do
-        printf '%-22s' "$test"
-        for release in $releases; do
-            result=$(cat "$work/$release/$test" 2>/dev/null) || result=-
-            printf '  %-32s' "$result"
-        done
-        echo
-    done
-}
-
 # keep RELEASE - its results, in the place of those of an earlier run.
 keep()
 {
@@ -234,16 +202,16 @@ keep()
     cp -r "$work/$1" "$kept/$1"
 }
 
-# All that was kept, as Markdown.
-print_document()
+# print_table FOLDER - all results that it has, as Markdown.
+print_table()
 {
     columns=
     for release in bookworm trixie sid experimental; do
-        [ ! -e "$kept/$release/version" ] || columns="$columns $release"
+        [ ! -e "$1/$release/version" ] || columns="$columns $release"
     done
     printf '| tests |'
     for release in $columns; do
-        printf ' %s, OpenSSL %s |' "$release" "$(cat "$kept/$release/version")"
+        printf ' %s, OpenSSL %s |' "$release" "$(cat "$1/$release/version")"
     done
     printf '\n| --- |'
     for release in $columns; do
@@ -253,7 +221,7 @@ print_document()
         # shellcheck disable=SC2016 # Markdown
         printf '\n| `%s` |' "$test"
         for release in $columns; do
-            printf ' %s |' "$(cat "$kept/$release/$test" 2>/dev/null || echo -)"
+            printf ' %s |' "$(cat "$1/$release/$test" 2>/dev/null || echo -)"
         done
     done
     echo
@@ -270,7 +238,8 @@ for release in $releases; do
         missing=$skip
     fi
 done
-print_table
-[ -z "$kept" ] || print_document >"$kept/releases.md"
+echo
+print_table "$work"
+[ -z "$kept" ] || print_table "$kept" >"$kept/releases.md"
 [ $status = 0 ] || exit $status
 exit $missing

@@ -39,7 +39,7 @@ def test_another_release() -> None:
     assert result.returncode == 0, result.stdout + result.stderr
     table = result.stdout.partition("\n\n")[2]
     for test in ("test_random_provider", "test_fips"):
-        assert re.search(rf"^{test} +\d+ passed", table, flags=re.MULTILINE), result.stdout
+        assert re.search(rf"^\| `{test}` \| \d+ passed", table, flags=re.MULTILINE), result.stdout
 
 
 def test_without_root_it_says_so(tmp_path: Path) -> None:
