@@ -74,12 +74,15 @@ class File:
     model: Place | None = None
 
 
-def show(path: str, old: bytes | None, new: bytes | None) -> None:
-    """As they would be; what is not there is /dev/null."""
-    texts = [decode(data or b"").splitlines() for data in (old, new)]
-    names = [path if old is not None else "/dev/null", f"{path} (new)" if new is not None else "/dev/null"]
-    for line in difflib.unified_diff(*texts, *names, lineterm=""):
-        Output.line(line)
+def show(tree: Tree, files: dict[str, tuple[bytes | None, bytes | None]]) -> None:
+    """As they are and as they would be, where that can be written; what is not there is /dev/null."""
+    require_writable(tree, list(files))
+    for path, both in files.items():
+        texts = [decode(data or b"").splitlines() for data in both]
+        names = (tree.shown(path), f"{tree.shown(path)} (new)")
+        shown = ["/dev/null" if data is None else name for data, name in zip(both, names)]
+        for line in difflib.unified_diff(*texts, *shown, lineterm=""):
+            Output.line(line)
 
 
 def prepare(files: list[File]) -> list[Prepared]:

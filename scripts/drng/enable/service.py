@@ -135,9 +135,7 @@ class Service:
         if found == wanted and not self._why_not():
             say(f"{self.name}.service: {self.request.profile} is on already")
         elif self.request.dry_run:
-            changes.require_writable(self.tree, list(wanted))
-            for path, data in wanted.items():
-                changes.show(self.tree.shown(path), found[path], data)
+            changes.show(self.tree, {path: (found[path], data) for path, data in wanted.items()})
         else:
             self._write(wanted, found)
 
@@ -191,12 +189,9 @@ class Service:
 
     def _warn_if_served(self) -> None:
         """By what it reads without our drop-in."""
-        try:
-            system = block.decode(self.tree.read(self.conf) or b"")
-            if Check(self.tree, self.tree.shown(self.conf)).serving(system).by_drng:
-                warn(f"drng still serves {self.name}.service, by {self.tree.shown(self.conf)}")
-        except (Failure, OSError) as error:
-            warn(str(error))
+        conf = self.tree.shown(self.conf)
+        check = Check(self.tree, conf, lambda path: block.decode(self.tree.read(path) or b""))
+        check.warn_if_serving(self.conf, f"drng still serves {self.name}.service, by {conf}")
 
     def _reload(self) -> None:
         """Until then, systemd has the service start with our files, which have gone: the check would not let it."""
@@ -220,11 +215,10 @@ class Service:
             return
         self._require_ours()
         there = {path: data for path, data in found.items() if data is not None}
-        changes.require_writable(self.tree, list(there))
         if self.request.dry_run:
-            for path, data in there.items():
-                changes.show(self.tree.shown(path), data, None)
+            changes.show(self.tree, {path: (data, None) for path, data in there.items()})
             return
+        changes.require_writable(self.tree, list(there))
         # First what points to the other.
         with changes.uninterrupted():
             for path in found:

@@ -71,8 +71,7 @@ class System:
         after = self._candidate(base)
         self.check.change(base, after, self.request.profile)
         if self.request.dry_run and after != self.text:
-            changes.require_writable(self.tree, [self.place.inside])
-            changes.show(self.path, self.live, block.encode(after))
+            changes.show(self.tree, {self.place.inside: (self.live, block.encode(after))})
         elif self.request.trial and not self.request.dry_run:
             self._try(after)
         elif after == self.text:
@@ -129,11 +128,8 @@ class System:
             say(f"{self.path} has been changed since drng was turned on: the backup {self.backup.path} is left")
 
     def _warn_if_served(self, text: str) -> None:
-        try:
-            if self.check.serving(text).by_drng:
-                warn(f"drng still serves, by lines of {self.check.path} that drng-enable did not write")
-        except (Failure, OSError) as error:
-            warn(str(error))
+        said = f"drng still serves, by lines of {self.check.path} that drng-enable did not write"
+        self.check.warn_if_serving(text, said)
 
     def _end_trial(self) -> None:
         try:
@@ -155,8 +151,7 @@ class System:
         if not self.check.loads(self.text) and (reason := self.check.loads(base)):
             raise Unchanged(f"{self.path} would not load without drng's lines: {reason}")
         if self.request.dry_run:
-            changes.require_writable(self.tree, [self.place.inside])
-            changes.show(self.path, self.live, block.encode(base))
+            changes.show(self.tree, {self.place.inside: (self.live, block.encode(base))})
             return
         self._still_the_same()
         if base or self.keeps_backup:

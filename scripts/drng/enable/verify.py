@@ -155,6 +155,14 @@ class Check:
     def serving(self, text: str) -> Serving:
         return self._tried(text) if self.tree.live else self._read(text)
 
+    def warn_if_serving(self, text: str, said: str) -> None:
+        """Where drng's own lines have gone."""
+        try:
+            if self.serving(text).by_drng:
+                warn(said)
+        except (Failure, OSError) as error:
+            warn(str(error))
+
     def show(self, title: str, text: str, whom: str) -> bool:
         """Whether drng would serve, and who would."""
         serving = self.serving(text)

@@ -149,18 +149,13 @@ def remark(process: Process) -> str:
 
 def table_line(process: Process) -> tuple[str, ...]:
     c = process.counters
+    uses = c["active-source"] if c else process.uses
+    first = (str(process.pid), process.name, uses, states.state_of(process) or "-")
     if not c:
-        return (
-            str(process.pid),
-            process.name,
-            process.uses,
-            states.state_of(process) or "-",
-            *("-" for _ in COLUMNS[4:]),
-        )
+        return (*first, *("-" for _ in COLUMNS[len(first) :]))
     failed = c["seed-failures"] + c["health-failures"]
     numbers = (states.seeds(c), failed, c["reseeds"], c["requests"], c["bytes"])
-    state = states.state_of(process)
-    return (str(process.pid), process.name, c["active-source"], state, *map(str, numbers), ago(c["last-seed"]))
+    return (*first, *map(str, numbers), ago(c["last-seed"]))
 
 
 def show_table(processes: Sequence[Process]) -> None:
@@ -321,6 +316,5 @@ def check_all(processes: Sequence[Process]) -> tuple[int, str]:
         return states.CANNOT_TELL, f"cannot tell: {unseen}, and no other uses drng"
     # Those that have libcrypto alone would use drng if they were restarted, which is a warning.
     result, line = check_processes(seen, [process for process in seen if process.uses != USES_LIBCRYPTO])
-    return states.worse(
-        result, states.CANNOT_TELL if missed else states.HARDWARE
-    ), f"{line}; {unseen}" if hidden else line
+    result = states.worse(result, states.CANNOT_TELL if missed else states.HARDWARE)
+    return result, f"{line}; {unseen}" if hidden else line
