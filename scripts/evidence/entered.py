@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much of drng a draw of 32 bytes enters: functions, the files that define them, and how deep they are nested.
 
-    scripts/evidence/entered.py            the figures of this tree beside the goals, and its lines
+    scripts/evidence/entered.py            the figures of this tree, and its lines
     scripts/evidence/entered.py --list     which functions, each below its caller, with the line where it begins
     scripts/evidence/entered.py --lines    the lines of mixing/ and provider/ alone, and builds nothing
 
@@ -39,7 +39,6 @@ TABLE = BUILD / "entered.md"
 # addr2line of binutils 2.40 takes the functions of headers for those of the file that includes them, in DWARF 5.
 FLAGS = "-O0 -fno-inline -finstrument-functions -gdwarf-4"
 NO_VAES = ":~0x20000000000"  # of OPENSSL_ia32cap
-GOAL_LINES = 11500
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class Figures:
 
 
 DRAWS = {"warm": "a 32-byte `RAND_bytes`", "child": "the first after a fork"}
-GOALS = {"warm": Figures(45, 12, 12), "child": Figures(130, 28, 22)}
 
 
 @dataclass(frozen=True)
@@ -188,16 +186,6 @@ def table(measured: dict[str, Trace]) -> str:
     return markdown_table.table(("measured", "functions", "files", "deep"), rows) + "\n"
 
 
-def summary(measured: dict[str, Trace]) -> str:
-    rows = [f"{'':24}{'functions':>12}{'files':>12}{'deep':>12}"]
-    for draw, title in DRAWS.items():
-        now, goal = figures(measured[draw]), GOALS[draw]
-        pairs = ((now.functions, goal.functions), (now.files, goal.files), (now.deep, goal.deep))
-        rows.append(f"{title.replace('`', ''):24}" + "".join(f"{f'{a} ({b})':>12}" for a, b in pairs))
-    rows.append(f"{'lines':24}{f'{lines():,} ({GOAL_LINES:,})':>36}")
-    return "\n".join([*rows, "(in brackets: the goal)"])
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group()
@@ -213,7 +201,7 @@ def main() -> int:
         for draw, title in DRAWS.items():
             print(f"{title.replace('`', '')}:", *tree(measured[draw]), sep="\n", end="\n\n")
     else:
-        print(summary(measured))
+        print(f"{table(measured)}\n{lines():,} lines")
     return 0
 
 
