@@ -1021,37 +1021,38 @@ def test_a_service_is_its_control_group(systemctl: Path) -> None:
     (group / "cgroup.procs").write_text("12\n11\n")
     (group / "inner/cgroup.procs").write_text("13\n")
     (systemctl / "web").write_text("MainPID=11\nLoadState=loaded\nControlGroup=/system.slice/web.service\n")
-    assert services.service_members("web") == [11, 12, 13]
+    assert services.members_and_config("web")[0] == [11, 12, 13]
 
 
 def test_a_service_without_a_control_group_is_its_main_process_and_its_children(systemctl: Path) -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
         (systemctl / "web").write_text(f"MainPID={os.getpid()}\nLoadState=loaded\nControlGroup=\n")
-        assert {os.getpid(), child.pid} <= set(services.service_members("web"))
+        assert {os.getpid(), child.pid} <= set(services.members_and_config("web")[0])
 
 
 def test_what_a_service_is_configured_with_is_known(systemctl: Path) -> None:
-    (systemctl / "web").write_text("LoadState=loaded\nEnvironment=A=b OPENSSL_CONF=/x.cnf\n")
-    (systemctl / "bare").write_text("LoadState=loaded\nEnvironment=\n")
-    assert services.service_config("web") == "/x.cnf"
-    assert services.service_config("bare") is None
+    running = f"LoadState=loaded\nMainPID={os.getpid()}\nControlGroup=\n"
+    (systemctl / "web").write_text(f"{running}Environment=A=b OPENSSL_CONF=/x.cnf\n")
+    (systemctl / "bare").write_text(f"{running}Environment=\n")
+    assert services.members_and_config("web")[1] == "/x.cnf"
+    assert services.members_and_config("bare")[1] is None
 
 
 @pytest.mark.parametrize("name", ("", "-H", "nginx*", "a b", "../a", "a\n", "a\x1b", "x" * 256))
 def test_what_is_no_name_of_a_service_is_not_asked_about(systemctl: Path, name: str) -> None:
     with pytest.raises(procfs.TargetError, match="is not the name of a service"):
-        services.service_members(name)
+        services.members_and_config(name)
 
 
 def test_a_service_that_is_unknown_or_not_running(systemctl: Path) -> None:
     (systemctl / "unknown").write_text("MainPID=0\nLoadState=not-found\nControlGroup=\n")
     (systemctl / "stopped").write_text("MainPID=0\nLoadState=loaded\nControlGroup=\n")
     with pytest.raises(procfs.TargetError, match="systemd knows no service unknown"):
-        services.service_members("unknown")
+        services.members_and_config("unknown")
     with pytest.raises(procfs.TargetError, match="service stopped is not running"):
-        services.service_members("stopped")
+        services.members_and_config("stopped")
     with pytest.raises(procfs.TargetError, match="systemctl gives no answer about missing"):
-        services.service_members("missing")
+        services.members_and_config("missing")
 
 
 def test_without_systemd_services_have_no_names() -> None:

@@ -139,7 +139,7 @@ def look_for(arguments: argparse.Namespace) -> list[Process]:
         first, *others = processes.inspect_family(arguments.pid, now)
         return [first, *processes.with_libcrypto(others)]
     if arguments.service is not None:
-        members, configured = services.service_members(arguments.service), services.service_config(arguments.service)
+        members, configured = services.members_and_config(arguments.service)
         found = processes.inspect_all(members, configured, now)
         return processes.with_libcrypto(found) or found
     found = processes.everybody(now)

@@ -75,11 +75,6 @@ def openssl_conf(environment: str) -> str | None:
     return found[0] if found else None
 
 
-def service_config(service: str) -> str | None:
-    """The OPENSSL_CONF that it is configured with."""
-    return openssl_conf(properties(service).get("Environment", ""))
-
-
 def changed_at(paths: list[str]) -> float:
     """The last of their changes, as far as they are there."""
     last = 0.0
@@ -109,7 +104,8 @@ def configuration(default: str) -> Configuration:
     return Configuration(default, found, frozenset(fixed))
 
 
-def service_members(service: str) -> list[int]:
+def members_and_config(service: str) -> tuple[list[int], str | None]:
+    """The processes of a service that runs, and the OPENSSL_CONF that it is configured with."""
     known = properties(service)
     if known.get("LoadState") == "not-found":
         raise TargetError(f"systemd knows no service {service}")
@@ -119,4 +115,4 @@ def service_members(service: str) -> list[int]:
         members = procfs.family(int(main))
     if not members:
         raise TargetError(f"service {service} is not running")
-    return members
+    return members, openssl_conf(known.get("Environment", ""))
