@@ -58,9 +58,9 @@ scripts/ci/cross.sh || [ $? = 77 ]
 scripts/ci/hosts.sh || [ $? = 77 ]
 scripts/ci/guests.sh || [ $? = 77 ]
 
-# Some tests wait: one more at a time than there are processors.
+# Some tests wait, for packages that another one builds or for a server: two more at a time than there are processors.
 if [ $# = 0 ] && /usr/bin/python3 -c 'import xdist' 2>/dev/null; then
-    set -- -n "$(($(nproc) + 1))"
+    set -- -n "$(($(nproc) + 2))"
 fi
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest --durations=25 "$@"

@@ -28,7 +28,7 @@ git archive "$release" | tar -C "$work/old" --extract
 library()
 {
     targets=libdrng
-    configure_and_build "$2" -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo >/dev/null
+    configure_and_build "$2" -S "$1" -B "$2" -G Ninja -DCMAKE_BUILD_TYPE=Debug >/dev/null
 }
 library "$work/old" "$work/old/build"
 library "${1:-.}" "$work/new"

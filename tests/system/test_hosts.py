@@ -107,8 +107,11 @@ def others(maps: str) -> set[str]:
 
 
 @pytest.mark.usefixtures("hosts")
-@pytest.mark.parametrize("keys", KEYS, ids=lambda keys: " ".join(f"{k}={v}" for k, v in keys.items()) or "none")
-@pytest.mark.parametrize("aes", ["as it is", "masked"])
+@pytest.mark.parametrize(
+    ("aes", "keys"),
+    [("masked", {}), *(("as it is", keys) for keys in KEYS)],
+    ids=lambda value: value if isinstance(value, str) else " ".join(f"{k}={v}" for k, v in value.items()) or "none",
+)
 @pytest.mark.parametrize("way", [SHARED, OWN])
 def test_node_is_served_and_nothing_is_dragged_in(
     way: str, aes: str, keys: dict[str, str], config: ConfigWriter, machine: Machine
