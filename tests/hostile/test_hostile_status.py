@@ -611,6 +611,43 @@ def test_a_process_whose_main_thread_has_ended_is_seen() -> None:
     assert found["uses"] == "drng"
 
 
+CHURNING = """
+import ctypes, threading
+ctypes.CDLL("libcrypto.so.3")
+def hand_over():
+    threading.Thread(target=hand_over).start()
+threading.Thread(target=hand_over).start()
+print(flush=True)
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+def test_a_process_whose_threads_come_and_go_has_not_ended() -> None:
+    with subprocess.Popen(["/usr/bin/python3", "-I", "-c", CHURNING], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        while ") Z " not in Path(f"/proc/{process.pid}/stat").read_text():
+            pass
+        try:
+            found = [inspection.inspect(process.pid) for _ in range(100)]
+        finally:
+            process.kill()
+    assert {each.uses for each in found} <= {states.USES_LIBCRYPTO, states.UNKNOWN}
+
+
+def test_a_number_that_is_another_process_s_thread_is_not_read_by() -> None:
+    """As after a thread has ended by which its process was looked at."""
+    with contextlib.ExitStack() as stack:
+        one, two = (stack.enter_context(subprocess.Popen(["cat"], stdin=subprocess.PIPE)) for _ in range(2))
+        entry, other = (stack.enter_context(procfs.process(process.pid)) for process in (one, two))
+        address = int(procfs.read_entry(other, "maps").split(b"-")[0], 16)
+        assert memory.Memory(two.pid, other, f"task/{two.pid}").read(address, 4)
+        with pytest.raises(FileNotFoundError):
+            memory.Memory(two.pid, entry, f"task/{two.pid}").read(address, 4)
+        one.communicate()
+        two.communicate()
+
+
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
     """A folder that everybody may go to; pytest's own are its user's alone."""

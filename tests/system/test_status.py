@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from scripts.drng import procfs, systemd
+from scripts.drng import aside, procfs, systemd
 from scripts.drng.status import inspection, output, parts, processes, services, states, stats
 from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.machine import Machine, kernel_says
@@ -1022,6 +1022,14 @@ def test_a_service_is_its_control_group(systemctl: Path) -> None:
     (group / "inner/cgroup.procs").write_text("13\n")
     (systemctl / "web").write_text("MainPID=11\nLoadState=loaded\nControlGroup=/system.slice/web.service\n")
     assert services.members_and_config("web")[0] == [11, 12, 13]
+
+
+def test_more_control_groups_than_anybody_can_go_through(systemctl: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (systemctl / "web").write_text("MainPID=11\nLoadState=loaded\nControlGroup=/web.service\n")
+    monkeypatch.setattr(services, "cgroup_members", lambda _: time.sleep(5))
+    monkeypatch.setattr(aside, "SECONDS", 0.1)
+    with pytest.raises(procfs.TargetError, match="web cannot be gone through: no answer within"):
+        services.members_and_config("web")
 
 
 def test_a_service_without_a_control_group_is_its_main_process_and_its_children(systemctl: Path) -> None:

@@ -34,6 +34,9 @@ from .stats import NotOpenError, read_stats
 
 SYMBOL = "drng_counters"
 
+# Of a process whose threads come and go.
+TRIES = 20
+
 
 # ---- Its counters ----
 
@@ -82,7 +85,7 @@ def memory_of(pid: int, entry: int, where: str) -> Memory:
             f"its memory cannot be read from here: {procfs.PROC} shows the processes of another PID namespace; run "
             "drng-status there"
         )
-    return Memory(pid if where == "." else int(where.rpartition("/")[2]), entry)
+    return Memory(pid if where == "." else int(where.rpartition("/")[2]), entry, where)
 
 
 def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -> bool:
@@ -248,7 +251,14 @@ def inspect(pid: int, configured: str | None = None, now: Configuration | None =
     """Whatever happens is said in the answer; a process that is not there is a TargetError."""
     try:
         with procfs.process(pid) as entry:
-            return look_at(pid, entry, configured, now)
+            for _ in range(TRIES):
+                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                    return look_at(pid, entry, configured, now)
+                # If it is there still, the thread has ended by which it was looked at.
+                procfs.state_and_parent(entry)
+            process = Process(pid, procfs.name_of(entry), UNKNOWN, "its threads end while it is looked at", hidden=True)
+            identify(process, entry)
+            return process
     except HiddenError as error:
         return Process(pid, "?", UNKNOWN, str(error), hidden=True)
     except (FileNotFoundError, ProcessLookupError):

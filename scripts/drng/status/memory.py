@@ -45,9 +45,10 @@ class Memory:
 
     LIBC = ctypes.CDLL(None, use_errno=True)
 
-    def __init__(self, pid: int, entry: int) -> None:
-        """`entry` is a descriptor of /proc/PID: it stands for this process, and for none that gets its number later."""
-        self.pid, self.entry = pid, entry
+    def __init__(self, pid: int, entry: int, where: str = ".") -> None:
+        """`entry` is a descriptor of /proc/PID: it stands for this process, and for none that gets its number later.
+        `where` in it is the process or the thread that has the number."""
+        self.pid, self.entry, self.where = pid, entry, where
 
     def some(self, address: int, length: int) -> bytes:
         """One byte at least, or an OSError."""
@@ -59,7 +60,7 @@ class Memory:
         if done < 0:
             raise OSError(number := ctypes.get_errno(), os.strerror(number))
         # As long as it is there, its number is nobody else's.
-        os.stat("stat", dir_fd=self.entry)
+        os.stat(f"{self.where}/stat", dir_fd=self.entry)
         return buffer.raw[:done]
 
     def read(self, address: int, length: int) -> bytes:

@@ -110,7 +110,10 @@ def members_and_config(service: str) -> tuple[list[int], str | None]:
     if known.get("LoadState") == "not-found":
         raise TargetError(f"systemd knows no service {service}")
     group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
-    members = cgroup_members(group) if group.strip("/") else []
+    # Whoever may make groups below the service's can make more than anybody can go through.
+    members = aside.once(lambda: cgroup_members(group), aside.SECONDS) if group.strip("/") else []
+    if isinstance(members, aside.Failure):
+        raise TargetError(f"the control groups of service {service} cannot be gone through: {members.reason}")
     if not members and main.isdigit() and int(main) > 0:
         members = procfs.family(int(main))
     if not members:
