@@ -8,26 +8,21 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 
-say()
-{
-    printf '\n== %s\n' "$*"
-}
-
-say "What the build and the demonstration need"
+step "What the build and the demonstration need"
 need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev openssl nginx-light curl python3
 echo "all installed"
 
-say "Building the module"
+step "Building the module"
 build_preset release
 module=$PWD/build/release/drng.so
 printf '%s\n' "$module"
 
 export OPENSSL_MODULES="$PWD/build/release"
 
-say "32 random bytes, with no other provider loaded: openssl rand -provider drng -hex 32"
+step "32 random bytes, with no other provider loaded: openssl rand -provider drng -hex 32"
 openssl rand -provider drng -hex 32
 
-say "Who serves under conf/drng.cnf"
+step "Who serves under conf/drng.cnf"
 OPENSSL_CONF=$PWD/conf/drng.cnf scripts/drng-status
 
 work=$(mktemp -d)
@@ -44,7 +39,7 @@ stop()
 trap stop EXIT
 trap 'exit 1' INT TERM
 
-say "One TLS page from nginx on drng"
+step "One TLS page from nginx on drng"
 port=$(/usr/bin/python3 -I -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 1 -subj /CN=localhost \
     -addext subjectAltName=IP:127.0.0.1 -keyout "$work/key.pem" -out "$work/cert.pem" 2>/dev/null
@@ -76,7 +71,7 @@ for pid in "$nginx_pid" $(cat "/proc/$nginx_pid/task/$nginx_pid/children"); do
 done
 stop
 
-say "What comes next"
+step "What comes next"
 cat <<'NEXT'
 scripts/packaging/package.sh                  # makes packages in build/packages
 apt-get install ./build/packages/*.deb        # installs drng, and switches nothing on

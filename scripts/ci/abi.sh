@@ -18,9 +18,7 @@ release=d2cf82c
 git cat-file -e "$release^{commit}" 2>/dev/null ||
     cannot "this clone does not have the commit of the last release: git fetch --unshallow"
 need_packages abigail-tools gcc libc6-dev cmake ninja-build pkg-config libssl-dev
-work=$(mktemp -d /var/tmp/drng-abi.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+work_in drng-abi
 mkdir "$work/old"
 git archive "$release" | tar -C "$work/old" --extract
 

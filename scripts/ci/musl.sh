@@ -55,7 +55,7 @@ cmake --build $build --target drng probe ${tests:+$(printf 'test_%s ' $tests)} >
     tail -n 40 $build/build.log >&2
     exit 1
 }
-readelf --dynamic $build/drng.so | grep -q 'NEEDED.*\[libc\.so\]' || { echo "musl.sh: drng.so is not for musl" >&2; exit 1; }
+readelf --dynamic $build/drng.so | grep -q 'NEEDED.*\[libc\.so\]' || fail "drng.so is not for musl"
 # shellcheck disable=SC2086 # a list of names
 [ -z "$tests" ] || ctest --test-dir $build --output-on-failure --tests-regex "^($(echo $tests | tr ' ' '|'))\$"
 
@@ -63,8 +63,5 @@ readelf --dynamic $build/drng.so | grep -q 'NEEDED.*\[libc\.so\]' || { echo "mus
 said=$(OPENSSL_MODULES=$build OPENSSL_CONF=conf/drng.cnf $build/tests/probe)
 case $said in
 *'"public": {"name": "CTR-DRBG", "provider": "drng"'*) echo "a program on musl is served by drng" ;;
-*)
-    echo "musl.sh: a program on musl is not served by drng: $said" >&2
-    exit 1
-    ;;
+*) fail "a program on musl is not served by drng: $said" ;;
 esac

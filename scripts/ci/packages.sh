@@ -1,4 +1,24 @@
-# packages.sh - installs Debian packages that are missing; to be sourced.
+# packages.sh - what scripts share: installs Debian packages that are missing, says how a script ends, and makes a folder
+# that goes with it; to be sourced.
+
+step()
+{
+    printf '\n== %s\n' "$*"
+}
+
+fail()
+{
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+# work_in NAME - in $work
+work_in()
+{
+    work=$(mktemp -d "/var/tmp/$1.XXXXXX")
+    trap 'rm -rf "$work"' EXIT
+    trap 'exit 1' HUP INT TERM
+}
 
 # cannot WHY - what a test takes for skipped.
 cannot()

@@ -17,17 +17,9 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/packaging/sources.sh
 . scripts/packaging/sources.sh
 
-fail()
-{
-    echo "reproducible.sh: $*" >&2
-    exit 1
-}
-
 # The copies are no checkouts, whose last commit is the date.
 date=${SOURCE_DATE_EPOCH:-$(source_date)}
-work=$(mktemp -d /var/tmp/drng-reproducible.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+work_in drng-reproducible
 
 whole()
 {

@@ -13,17 +13,6 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 
-fail()
-{
-    echo "test-containers.sh: $*" >&2
-    exit 1
-}
-
-step()
-{
-    printf '\n== %s\n' "$*"
-}
-
 [ $# -gt 0 ] || fail "name the .deb"
 store=/var/cache/drng-packages/containers
 
@@ -36,9 +25,7 @@ if [ "${DRNG_CONTAINERS:-}" != inside ]; then
     mkdir -p $store
     exec 8>$store.lock
     flock --timeout 300 8 || fail "another test of containers does not end"
-    work=$(mktemp -d /var/tmp/drng-containers.XXXXXX)
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
+    work_in drng-containers
     deb=$(realpath "$1")
     shift
     # A process namespace, so that no container outlives this script, however it ends.

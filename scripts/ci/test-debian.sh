@@ -16,9 +16,7 @@ cd "$(dirname "$0")/../.."
 
 [ $# -gt 0 ] || set -- bookworm trixie
 need_packages dpkg-dev
-work=$(mktemp -d /var/tmp/drng-debian.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+work_in drng-debian
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(source_date)}
 export SOURCE_DATE_EPOCH
 source_package "$work/source"

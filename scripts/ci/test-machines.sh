@@ -96,7 +96,4 @@ for machine; do
             unset OPENSSL_CONF OPENSSL_MODULES
             exec /usr/bin/python3 -m pytest -q -r fE -p no:cacheprovider -W ignore::pytest.PytestConfigWarning "$@"' sh "$@" || failed="$failed $machine"
 done
-[ -z "$failed" ] || {
-    echo "test-machines.sh: tests fail on:$failed" >&2
-    exit 1
-}
+[ -z "$failed" ] || fail "tests fail on:$failed"

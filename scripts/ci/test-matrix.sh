@@ -47,9 +47,7 @@ mkdir -p "$cache"
 exec 9>"$cache/lock"
 flock -n 9 || { echo "waiting for another run on $cache"; flock 9; }
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+work_in drng-matrix
 # Servers give up their privileges and read below it.
 chmod 755 "$work"
 

@@ -15,9 +15,7 @@ if [ "${1-}" != --in ]; then
     bare=/var/cache/drng-packages/bookworm
     scripts/ci/chroot.sh make bookworm $bare ca-certificates curl nginx-light openssl python3 >&2
     need_packages rpm
-    work=$(mktemp -d /var/tmp/drng-rpm.XXXXXX)
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
+    work_in drng-rpm
     if [ $# = 0 ]; then
         scripts/packaging/package.sh "$work/packages"
         set -- "$work"/packages/drng-*.rpm
@@ -28,17 +26,6 @@ if [ "${1-}" != --in ]; then
 fi
 work=$2 root=$2/root
 shift 2
-
-step()
-{
-    printf '\n== %s\n' "$*"
-}
-
-fail()
-{
-    echo "test-rpm.sh: $*" >&2
-    exit 1
-}
 
 # ---- The tree ----
 

@@ -27,12 +27,6 @@ usage()
     exit 2
 }
 
-fail()
-{
-    echo "openssl-suite.sh: $*" >&2
-    exit 1
-}
-
 parts="build evp plain drng dry pinned report"
 
 release_of()
@@ -93,9 +87,7 @@ outside()
     scripts/ci/chroot.sh check
     need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev python3
     build_preset release
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 1' HUP INT TERM
+    work_in drng-suite
     cp build/release/drng.so scripts/evidence/openssl-suite-inside.sh "$work/"
     summary configure "$work"
     status=0

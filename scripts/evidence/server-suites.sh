@@ -15,7 +15,8 @@
 
 set -eu
 
-fail()
+# end STATUS WHY
+end()
 {
     echo "server-suites.sh: $2" >&2
     exit "$1"
@@ -27,12 +28,12 @@ nginx) packages="nginx-full libnginx-mod-http-geoip libnginx-mod-http-image-filt
     libnginx-mod-http-xslt-filter libnginx-mod-stream-geoip libnet-ssleay-perl libio-socket-ssl-perl" ;;
 httpd) packages="apache2 apache2-dev libapache2-mod-perl2 libwww-perl liblwp-protocol-https-perl" ;;
 haproxy) packages="haproxy varnish socat" ;;
-*) fail 2 "$(sed -n 's/^# usage/usage/p' "$0")" ;;
+*) end 2 "$(sed -n 's/^# usage/usage/p' "$0")" ;;
 esac
-sources=$(cd "${2:-/nowhere}" 2>/dev/null && pwd) || fail 2 "${2:-SOURCES}: no such folder"
+sources=$(cd "${2:-/nowhere}" 2>/dev/null && pwd) || end 2 "${2:-SOURCES}: no such folder"
 shift 2
 cd "$(dirname "$0")/../.."
-[ "$(id -u)" = 0 ] || fail 77 "it takes root"
+[ "$(id -u)" = 0 ] || end 77 "it takes root"
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 # shellcheck disable=SC2086 # a list of names
@@ -40,9 +41,7 @@ need_packages openssl perl gcc libc6-dev make cmake ninja-build pkg-config libss
 build_preset release drng
 
 jobs=${DRNG_SUITE_JOBS:-2} logs=$PWD/build/server-suites/$server
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+work_in drng-suites
 mkdir -p "$logs" "$work/modules" "$work/without" "$work/tmp"
 cp -r "$sources" "$work/sources"
 cp "$(openssl version -m | cut -d'"' -f2)"/*.so "$work/without/"
@@ -76,7 +75,7 @@ run()
     name=$1 conf=$2 modules=$3 log=$logs/$1.log failed=$logs/$1
     shift 3
     suite "$@" >"$log" 2>&1 || true # what fails is in the log
-    summary=$(grep -E '^Files=|tests passed' "$log") || [ "$name" = dry ] || fail 1 "no test ran: $log"
+    summary=$(grep -E '^Files=|tests passed' "$log") || [ "$name" = dry ] || fail "no test ran: $log"
     awk '/\.t +\(Wstat:/ { print file = $1 }
         /^  Failed tests?:/ { print file, $0 }
         /TEST .*\.vtc (FAILED|TIMED OUT)/ { sub(/.*TEST /, ""); print $1 }' "$log" | sort -u >"$failed"
@@ -98,7 +97,7 @@ if [ "$server" = httpd ]; then # its own modules want nearly all of Debian's, th
             >"$work/modules.conf"
     conf=/dev/null modules=without
     { as_nobody perl Makefile.PL -apxs /usr/bin/apxs && as_nobody perl t/TEST -configure -httpd_conf "$work/modules.conf"; } \
-        >"$logs/configure.log" 2>&1 || fail 1 "no configuration: $logs/configure.log"
+        >"$logs/configure.log" 2>&1 || fail "no configuration: $logs/configure.log"
 fi
 run plain /dev/null without "$@"
 run strict "$work/strict.cnf" modules "$@"
