@@ -36,14 +36,10 @@ void drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, cons
     };
 }
 
-const char *drng_core_lacks(const struct drng_core *core)
+bool drng_core_has_memory(const struct drng_core *core)
 {
-    return core->zalloc == NULL              ? "CRYPTO_zalloc"
-           : core->free == NULL              ? "CRYPTO_free"
-           : core->clear_free == NULL        ? "CRYPTO_clear_free"
-           : core->secure_malloc == NULL     ? "CRYPTO_secure_malloc"
-           : core->secure_clear_free == NULL ? "CRYPTO_secure_clear_free"
-                                             : NULL;
+    return core->zalloc != NULL && core->free != NULL && core->clear_free != NULL && core->secure_malloc != NULL &&
+           core->secure_clear_free != NULL;
 }
 
 const char *drng_core_version(const struct drng_core *core)

@@ -35,8 +35,8 @@ const OSSL_DISPATCH *drng_dispatch_find(const OSSL_DISPATCH *functions, int id);
 
 void drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 
-/* The name of a function that drng needs and this core does not offer, or NULL. */
-const char *drng_core_lacks(const struct drng_core *core);
+/* Whether it offers the functions for memory, without which drng does not load. */
+bool drng_core_has_memory(const struct drng_core *core);
 
 /*
  * The version of the libcrypto that has loaded the provider, "3.0.19"; NULL if the core does not say. Valid as long as

@@ -2,7 +2,6 @@
 
 #define _GNU_SOURCE
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,27 +17,21 @@ enum {
     VAES = 64 + 41,
 };
 
-/*
- * Reads a number as C does: 0x and 0 set the base. Stops at the first character that is no digit; is 0 if there is
- * none; wraps on overflow.
- */
-static uint64_t number_of(const char *text) // NOLINT(readability-function-size): tolower() nests
+/* Reads a number as C does, up to the first character that is no digit; 0 if there is none; wraps on overflow. */
+static uint64_t number_of(const char *text)
 {
-    static const char digits[] = "0123456789abcdef";
+    const bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const unsigned base = is_hex ? 16 : text[0] == '0' ? 8 : 10;
     uint64_t number = 0;
-    unsigned base = 10;
-    if (*text == '0') {
-        base = text[1] == 'x' || text[1] == 'X' ? 16 : 8;
-        text += base == 16 ? 2 : 1;
-    }
-    for (; *text != '\0'; text++) {
-        const char *digit = strchr(digits, tolower((unsigned char)*text));
-        if (digit == NULL || digit - digits >= base) {
-            break;
+    for (text += is_hex ? 2 : 0;; text++) {
+        const unsigned decimal = (unsigned)*text - '0';
+        const unsigned letter = ((unsigned)*text | 0x20) - 'a';
+        const unsigned digit = decimal < 10 ? decimal : letter < 6 ? letter + 10 : base;
+        if (digit >= base) {
+            return number;
         }
-        number = number * base + (uint64_t)(digit - digits);
+        number = number * base + digit;
     }
-    return number;
 }
 
 struct drng_masks drng_masks_read(const char *value, bool keeps_empty)

@@ -7,7 +7,6 @@
 #include "mixing/machine/clone.h"
 #include "mixing/machine/filter.h"
 #include "mixing/memory/fork.h"
-#include "mixing/memory/lock.h"
 #include "mixing/memory/secmem.h"
 #include "provider/masks.h"
 #include "provider/observe/stats.h"
@@ -77,8 +76,8 @@ void drng_process_close(void)
     }
     if (--openings == 0) {
         drng_stats_close();
+        drng_secmem_close();
     }
-    drng_secmem_close();
     drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
 }
 

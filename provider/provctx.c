@@ -73,9 +73,8 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
     drng_core_init(&core, handle, in);
     drng_filter_look();
 
-    const char *lacking = drng_core_lacks(&core);
-    if (lacking != NULL) {
-        drng_raise_and_log(&core, DRNG_R_CORE, "libcrypto hands providers no %s: use OpenSSL 3.0 or later", lacking);
+    if (!drng_core_has_memory(&core)) {
+        drng_raise_and_log(&core, DRNG_R_CORE, "libcrypto hands providers no memory: use OpenSSL 3.0 or later");
         return NULL;
     }
     struct drng_provctx *provctx = drng_zalloc(&core, sizeof(*provctx));

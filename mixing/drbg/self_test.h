@@ -12,9 +12,9 @@
 /*
  * Tests this implementation: AES (FIPS 197, SP 800-38A, and long runs against single blocks), CBC-MAC, and CTR_DRBG.
  * CTR_DRBG is tested for each key size, with and without df: known answers (CAVP) of instantiate, reseed and generate,
- * the inputs that these refuse, and that uninstantiate leaves zeros. The loop that conditions RDRAND (fused_mac.h) runs
- * the same AES and MAC, and is compared with these by the unit tests alone. `whole` adds HMAC-SHA-256 (RFC 4231), and a
- * negative twin of each known answer, with a wrong bit in its input, which must give another answer.
+ * the inputs that these refuse, and that uninstantiate leaves zeros. The loop that conditions RDRAND (drng_fused_mac())
+ * runs the same AES and MAC, and is compared with these by the unit tests alone. `whole` adds HMAC-SHA-256 (RFC 4231),
+ * and a negative twin of each known answer, with a wrong bit in its input, which must give another answer.
  * DRNG_SELF_TEST_FAILED: *what is the algorithm that failed; otherwise *what is NULL. Takes some microseconds with
  * AES-NI.
  */

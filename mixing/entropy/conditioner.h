@@ -9,9 +9,12 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "mixing/aes/aes.h"
+#include "mixing/entropy/health.h"
 #include "mixing/entropy/hmac.h"
+#include "mixing/memory/wipe.h"
 
 /*
  * AES-128-CBC-MAC with a zero IV. It is secure only if all inputs under one key have the same length: seed.c uses one
@@ -42,13 +45,53 @@ struct drng_conditioner {
     };
 };
 
-void drng_conditioner_begin(struct drng_conditioner *conditioner, enum drng_conditioner_kind kind,
-                            const struct drng_aes *aes, const uint8_t key[DRNG_CONDITIONER_KEY_LEN]);
+static inline void drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_kind kind,
+                                          const struct drng_aes *aes, const uint8_t key[DRNG_CONDITIONER_KEY_LEN])
+{
+    c->kind = kind;
+    if (kind == DRNG_HMAC_SHA256) {
+        drng_hmac_begin(&c->hmac, key, DRNG_CONDITIONER_KEY_LEN);
+    } else {
+        memset(c->cbc_mac.state, 0, sizeof(c->cbc_mac.state));
+        memcpy(c->cbc_mac.key, key, sizeof(c->cbc_mac.key));
+        c->cbc_mac.aes = aes;
+    }
+}
 
 /* Adds len bytes, a multiple of DRNG_MAC_LEN. */
-void drng_conditioner_update(struct drng_conditioner *conditioner, const void *data, size_t len);
+static inline void drng_conditioner_update(struct drng_conditioner *c, const void *data, size_t len)
+{
+    if (c->kind == DRNG_HMAC_SHA256) {
+        drng_hmac_update(&c->hmac, data, len);
+    } else {
+        c->cbc_mac.aes->cbc(c->cbc_mac.key, sizeof(c->cbc_mac.key), c->cbc_mac.state, NULL, data, len / DRNG_MAC_LEN);
+    }
+}
 
 /* Ends the window, writes the conditioned block, and wipes the state. */
-void drng_conditioner_end(struct drng_conditioner *conditioner, uint8_t out[DRNG_CONDITIONED_LEN]);
+static inline void drng_conditioner_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
+{
+    uint8_t digest[DRNG_HMAC_LEN];
+    if (c->kind == DRNG_HMAC_SHA256) {
+        drng_hmac_end(&c->hmac, digest);
+        memcpy(out, digest, DRNG_CONDITIONED_LEN);
+        drng_wipe(digest, sizeof(digest));
+    } else {
+        memcpy(out, c->cbc_mac.state, DRNG_CONDITIONED_LEN);
+    }
+    drng_wipe(c, sizeof(*c));
+}
+
+/*
+ * RDRAND, health tests and AES-CBC-MAC in one loop, for the long windows of RDRAND. A link-time seam like cpu.h: the
+ * product links fused_mac_x86.c, or fused_mac_none.c on processors without RDRAND.
+ *
+ * Reads 2 * blocks words, tests each with `health`, and adds them to `mac`. Words and MAC state never leave the
+ * registers. Each word takes at most DRNG_RDRAND_TRIES executions; those that ended with CF = 0 are added to *retries.
+ * After DRNG_EXHAUSTED or DRNG_HEALTH_FAILED `mac` is invalid, and only to be wiped. To be called only if the CPU has
+ * RDRAND and AES-NI.
+ */
+DRNG_MUST_CHECK enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                                uint64_t *retries);
 
 #endif

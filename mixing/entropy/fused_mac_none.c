@@ -1,4 +1,4 @@
-#include "mixing/entropy/fused_mac.h"
+#include "mixing/entropy/conditioner.h"
 
 enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks, uint64_t *retries)
 {

@@ -1,4 +1,4 @@
-#include "mixing/entropy/fused_mac.h"
+#include "mixing/entropy/conditioner.h"
 
 #include <immintrin.h>
 

@@ -25,7 +25,7 @@
 #include <stdint.h>
 
 #include "mixing/machine/clone.h"
-#include "mixing/memory/lock.h"
+#include "mixing/memory/fork.h"
 #include "mixing/memory/secmem.h"
 #include "mixing/memory/wipe.h"
 

@@ -2,21 +2,15 @@
 
 const char *drng_health_test_name(enum drng_health_test test)
 {
-    switch (test) {
-    case DRNG_TEST_STUCK:
-        return "stuck value test";
-    case DRNG_TEST_REPETITION:
-        return "repetition count test";
-    case DRNG_TEST_PROPORTION:
-        return "adaptive proportion test";
-    case DRNG_TEST_BITS:
-        return "unchanging bits test";
-    case DRNG_TEST_LANES:
-        return "byte lanes test";
-    case DRNG_TEST_NONE:
-        break;
-    }
-    return "no test";
+    static const char *const names[] = {
+        [DRNG_TEST_NONE] = "no test",
+        [DRNG_TEST_STUCK] = "stuck value test",
+        [DRNG_TEST_REPETITION] = "repetition count test",
+        [DRNG_TEST_PROPORTION] = "adaptive proportion test",
+        [DRNG_TEST_BITS] = "unchanging bits test",
+        [DRNG_TEST_LANES] = "byte lanes test",
+    };
+    return names[test];
 }
 
 static bool bytes_pass(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "mixing/entropy/fused_mac.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/os.h"
 #include "mixing/memory/wipe.h"
@@ -147,7 +146,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     for (unsigned attempt = 0; attempt < 2; attempt++) {
         enum drng_result status =
             atomic_load_explicit(&in->started, memory_order_acquire) ? DRNG_OK : start(in, noise, &budget);
-        if (status == DRNG_OK) {
+        if (status == DRNG_OK && work != NULL) {
             status = work(arg, &budget);
         }
         if (status != DRNG_HEALTH_FAILED) {

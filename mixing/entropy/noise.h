@@ -2,9 +2,7 @@
  * noise.h - raw words of one instruction that have passed the health tests, in bounded time.
  *
  * A reader (struct drng_noise) reads words of an instruction (struct drng_instruction). Words serve only after the
- * instruction has passed its start-up tests, which happens once in a process and its children. If a word fails a health
- * test, the reader starts over with the start-up tests, once; at the second failure the instruction is disabled for the
- * life of the process.
+ * instruction has passed its start-up tests, which happens once in a process and its children.
  */
 
 #ifndef DRNG_NOISE_H
@@ -16,7 +14,6 @@
 #include <stdint.h>
 
 #include "mixing/entropy/conditioner.h"
-#include "mixing/entropy/health.h"
 #include "mixing/machine/counters.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/result.h"
@@ -98,8 +95,8 @@ DRNG_MUST_CHECK enum drng_result drng_noise_read(struct drng_instruction *instru
                                                  struct drng_budget *budget, uint64_t *words, size_t count);
 
 /*
- * Adds blocks * 2 words to `mac` without storing them; see drng_fused_mac(). The instruction's row must be `fused`.
- * Fails like drng_noise_read(), and then `mac` is only to be wiped.
+ * Adds blocks * 2 words to `mac` by drng_fused_mac(), within the budget; for an instruction whose row is `fused`. Fails
+ * like drng_noise_read(), and then `mac` is only to be wiped.
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *instruction, struct drng_noise *noise,
                                                 struct drng_budget *budget, struct drng_cbc_mac *mac, size_t blocks);
@@ -108,10 +105,10 @@ DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *instruc
 typedef enum drng_result drng_noise_work(void *arg, struct drng_budget *budget);
 
 /*
- * Runs `work` once the instruction has passed its start-up tests, all within budget_ns; an instruction that starves
- * gets DRNG_STARTUP_BUDGET_NS more for these tests. If a health test fails, the start-up tests and `work` run once
- * more; if it fails again, the instruction is disabled. Returns the result of `work`, or DRNG_UNAVAILABLE if the
- * instruction was disabled before.
+ * Runs `work`, or nothing where it is NULL, once the instruction has passed its start-up tests, all within budget_ns;
+ * an instruction that starves gets DRNG_STARTUP_BUDGET_NS more for these tests. If a health test fails, the start-up
+ * tests and `work` run once more; if it fails again, the instruction is disabled. Returns the result of `work`, or
+ * DRNG_UNAVAILABLE if the instruction was disabled before.
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
                                                     uint64_t budget_ns, drng_noise_work *work, void *arg);

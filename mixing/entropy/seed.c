@@ -195,13 +195,6 @@ struct drng_root_slot *drng_root_take(struct drng_root *root, const struct drng_
     return (struct drng_root_slot *)(void *)drng_guard_take(guard, &root->place, root->locking);
 }
 
-static enum drng_result read_nothing(void *arg, struct drng_budget *budget)
-{
-    (void)arg;
-    (void)budget;
-    return DRNG_OK;
-}
-
 bool drng_root_test(struct drng_root *root, const struct drng_guard *guard, const struct drng_seed_policy *policy)
 {
     struct drng_root_slot *slot = drng_root_take(root, guard);
@@ -210,8 +203,8 @@ bool drng_root_test(struct drng_root *root, const struct drng_guard *guard, cons
         struct drng_instruction *in = policy->instructions[i];
         if (in != NULL) {
             atomic_store_explicit(&in->started, false, memory_order_release);
-            passed &= drng_noise_attempt(in, &slot->reader.noise[i], policy->budget_ns[i], read_nothing, NULL) !=
-                      DRNG_HEALTH_FAILED;
+            passed &=
+                drng_noise_attempt(in, &slot->reader.noise[i], policy->budget_ns[i], NULL, NULL) != DRNG_HEALTH_FAILED;
         }
     }
     if (slot != NULL) {

@@ -82,7 +82,7 @@ DRNG_API const char *drng_version(void);
  * Every word has passed the health tests of SP 800-90B, 4.4; the first call in a process tests 128 words more, and
  * drops them (4.3). Only the 64-bit form is executed, since the narrow ones are broken on some CPUs (CVE-2025-62626);
  * shorter results are parts of such words. The instruction's own flag tells a failure, and never the value: 0 is a
- * number like any other. (Of Intel's first CPUs with RDRAND none returns a 64-bit 0.)
+ * number like any other.
  */
 
 /*

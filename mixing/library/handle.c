@@ -3,6 +3,7 @@
 #include "mixing/library/drng.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,25 +65,15 @@ static struct drng_seed_policy policy_of(enum drng_choice choice, enum drng_cond
 /* The error that tells of a result, where seeds were asked for under this choice. */
 static int error_of(enum drng_choice choice, enum drng_result result)
 {
+    static const enum drng_error errors[] = {
+        [DRNG_EXHAUSTED] = DRNG_E_NOT_READY,       [DRNG_UNAVAILABLE] = DRNG_E_UNHEALTHY,
+        [DRNG_FALLBACK_FAILED] = DRNG_E_NO_SOURCE, [DRNG_BUSY] = DRNG_E_BUSY,
+        [DRNG_NO_MEMORY] = DRNG_E_MEMORY,          [DRNG_SELF_TEST_FAILED] = DRNG_E_SELF_TEST,
+    };
     bool allowed = false;
     bool healthy = false;
-    switch (result) {
-    case DRNG_OK:
-        return DRNG_SUCCESS;
-    case DRNG_BUSY:
-        return DRNG_E_BUSY;
-    case DRNG_NO_MEMORY:
-        return DRNG_E_MEMORY;
-    case DRNG_SELF_TEST_FAILED:
-        return DRNG_E_SELF_TEST;
-    case DRNG_EXHAUSTED:
-        return DRNG_E_NOT_READY;
-    case DRNG_UNAVAILABLE:
-        return DRNG_E_UNHEALTHY;
-    case DRNG_FALLBACK_FAILED:
-        return DRNG_E_NO_SOURCE;
-    default:
-        break;
+    if (result == DRNG_OK || errors[result] != DRNG_SUCCESS) {
+        return (int)errors[result];
     }
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         if (drng_library.eligibility.seeds[i] == DRNG_ALLOWED && chosen(choice, i)) {
@@ -111,15 +102,6 @@ static enum drng_grade grade_of(enum drng_source source)
                                                                           : DRNG_GRADE_GENERATOR;
 }
 
-static void append(char *text, size_t size, const char *more)
-{
-    const size_t len = strlen(text);
-    const size_t left = size - 1 - len;
-    const size_t part = strlen(more) < left ? strlen(more) : left;
-    memcpy(text + len, more, part);
-    text[len + part] = '\0';
-}
-
 /*
  * Why the sources better than `last` do not serve: "RDSEED: not in this CPU; RDRAND: ...", cut where there is no room.
  * A better one that may be used, and has not served, was dry.
@@ -129,14 +111,11 @@ static void write_reasons(enum drng_choice choice, enum drng_source last, char *
     const unsigned better = last == DRNG_SOURCE_NONE ? DRNG_INSTRUCTIONS : last - DRNG_SOURCE_INSTRUCTION;
     text[0] = '\0';
     for (unsigned i = 0; i < better; i++) {
-        const bool is_chosen = chosen(choice, i);
-        const char *denied = drng_library_denied(i);
-        append(text, size, i > 0 ? "; " : "");
-        append(text, size, is_chosen && denied != NULL ? denied : drng_instruction_rows[i].name);
-        append(text, size,
-               !is_chosen       ? ": left out by the choice"
-               : denied == NULL ? ": too few words in its time"
-                                : "");
+        const char *denied = chosen(choice, i) ? drng_library_denied(i) : NULL;
+        const char *why = !chosen(choice, i) ? ": left out by the choice" : ": too few words in its time";
+        const size_t used = strlen(text);
+        (void)snprintf(text + used, size - used, "%s%s%s", i > 0 ? "; " : "",
+                       denied != NULL ? denied : drng_instruction_rows[i].name, denied != NULL ? "" : why);
     }
 }
 

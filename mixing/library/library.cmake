@@ -2,7 +2,7 @@
 
 configure_file(mixing/library/version.c.in mixing/library/version.c @ONLY)
 set(LIBRARY_SOURCES
-    mixing/library/handle.c mixing/library/errors.c mixing/library/machine.c mixing/library/words.c)
+    mixing/library/handle.c mixing/library/machine.c mixing/library/words.c)
 add_library(library OBJECT ${LIBRARY_SOURCES} "${PROJECT_BINARY_DIR}/mixing/library/version.c")
 target_link_libraries(library PUBLIC drng_flags)
 set_target_properties(library PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden C_EXTENSIONS OFF)

@@ -103,3 +103,26 @@ static __attribute__((constructor)) void open_early(void)
     const int error = drng_library_open(false);
     (void)error; /* drng_library.failed has it, for the calls to come */
 }
+
+const char *drng_strerror(int error)
+{
+    static const char *const texts[] = {
+        [DRNG_SUCCESS] = "no error",
+        [DRNG_E_ARGUMENT] =
+            "an argument is wrong: NULL, a length above PTRDIFF_MAX, or a choice or conditioning that does not exist",
+        [DRNG_E_UNSUPPORTED] = "this machine has no such instruction, or it may not be used: drng_random_supported() "
+                               "and drng_seed_supported() say why",
+        [DRNG_E_NOT_READY] =
+            "the instruction gave too few words within its retries or its time: try again later, or allow more",
+        [DRNG_E_UNHEALTHY] =
+            "the instruction's words failed the health tests, and this process does not ask it any more",
+        [DRNG_E_NO_SOURCE] = "no instruction served, and the kernel's generator has no bytes: try again later, and "
+                             "check that the process may call getrandom()",
+        [DRNG_E_MEMORY] = "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at "
+                          "the filter of system calls (mmap, mprotect, madvise)",
+        [DRNG_E_SELF_TEST] = "AES or HMAC gave a wrong answer to a known-answer test: the CPU or the library is broken",
+        [DRNG_E_BUSY] = "a signal handler came in the middle of a call of its thread, where this call cannot be made: "
+                        "make it outside of the handler",
+    };
+    return error >= DRNG_SUCCESS && error <= DRNG_E_BUSY ? texts[error] : "not an error of libdrng";
+}

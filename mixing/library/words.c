@@ -123,35 +123,17 @@ static int fill_words(int (*which)(void), uint64_t *words, size_t count, unsigne
     return count > PTRDIFF_MAX / WORD ? DRNG_E_ARGUMENT : fill(which, words, count * WORD, retries);
 }
 
-int drng_random16(uint16_t *number, unsigned retries)
-{
-    return fill(generator, number, sizeof(*number), retries);
-}
-
-int drng_random32(uint32_t *number, unsigned retries)
-{
-    return fill(generator, number, sizeof(*number), retries);
-}
-
-int drng_random64(uint64_t *number, unsigned retries)
-{
-    return fill(generator, number, sizeof(*number), retries);
-}
-
-int drng_seed16(uint16_t *number, unsigned retries)
-{
-    return fill(seed_grade, number, sizeof(*number), retries);
-}
-
-int drng_seed32(uint32_t *number, unsigned retries)
-{
-    return fill(seed_grade, number, sizeof(*number), retries);
-}
-
-int drng_seed64(uint64_t *number, unsigned retries)
-{
-    return fill(seed_grade, number, sizeof(*number), retries);
-}
+#define NUMBER(call, pointer, which)                                                                                   \
+    int call(pointer number, unsigned retries)                                                                         \
+    {                                                                                                                  \
+        return fill(which, number, sizeof(*number), retries);                                                          \
+    }
+NUMBER(drng_random16, uint16_t *, generator)
+NUMBER(drng_random32, uint32_t *, generator)
+NUMBER(drng_random64, uint64_t *, generator)
+NUMBER(drng_seed16, uint16_t *, seed_grade)
+NUMBER(drng_seed32, uint32_t *, seed_grade)
+NUMBER(drng_seed64, uint64_t *, seed_grade)
 
 int drng_random_words(uint64_t *words, size_t count, unsigned retries)
 {

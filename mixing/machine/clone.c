@@ -7,7 +7,7 @@
 
 /*
  * Looks while the hypervisor writes: a thousand, and then a wait before more of them, since the thread that writes
- * may be waiting for a processor. Then the device is taken for broken, for the time being.
+ * may be waiting for a processor. Then the device is taken for broken.
  */
 enum { LOOKS = 1000, LOOK_ROUNDS = 100, LOOK_WAIT_NS = 1000 * 1000 };
 
@@ -75,55 +75,40 @@ void drng_clone_open(void)
     const bool has_generation = (le64toh(mapped->flags) & DRNG_VMCLOCK_GENERATION_IS_THERE) != 0 &&
                                 le32toh(mapped->size) >= sizeof(struct drng_vmclock);
     drng_clone_watch.generation = has_generation ? &mapped->generation_counter : &no_generation;
-    const bool answers = look(mapped, &marker);
-    atomic_store(&drng_clone_watch.silent, !answers);
+    if (!look(mapped, &marker)) {
+        drng_os_unmap_vmclock(mapped);
+        return;
+    }
     atomic_store(&drng_clone_watch.marker, marker);
     atomic_store(&drng_clone_watch.device, mapped);
 }
 
-static uint64_t note_change(void)
-{
-    atomic_store(&drng_clone_watch.seen_at, drng_os_clock_ns());
-    return atomic_fetch_add(&drng_clone_watch.count, 1) + 1;
-}
-
 /*
  * Also while the hypervisor writes. Every change is counted before anything else is stored: a thread that sees the new
- * marker, or a silent device, takes the count for all that there is to know.
+ * marker, or no device any more, takes the count for all that there is to know. A device that does not answer may have
+ * told of a copy, so it is given up as one that has.
  */
 static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_vmclock *device)
 {
     static atomic_uint in_a_row;
     uint64_t marker = 0;
-    if (atomic_load(&drng_clone_watch.silent)) {
-        if (!read_marker(device, &marker)) {
-            return atomic_load(&drng_clone_watch.count);
-        }
-        /* It answers again. A copy may have been missed meanwhile. */
-        const uint64_t count = note_change();
-        atomic_store(&drng_clone_watch.marker, marker);
-        atomic_store(&drng_clone_watch.silent, false);
-        return count;
-    }
-    if (!look(device, &marker)) {
-        /* Likewise. */
-        const uint64_t count = note_change();
-        atomic_store(&drng_clone_watch.silent, true);
-        return count;
-    }
-    if (marker == atomic_load(&drng_clone_watch.marker)) {
+    const bool answers = look(device, &marker);
+    if (answers && marker == atomic_load(&drng_clone_watch.marker)) {
         return atomic_load(&drng_clone_watch.count);
     }
-    const uint64_t last = atomic_load(&drng_clone_watch.seen_at);
-    const uint64_t count = note_change();
-    if (atomic_exchange(&drng_clone_watch.marker, marker) != marker) {
+    const uint64_t now = drng_os_clock_ns();
+    const uint64_t last = atomic_exchange(&drng_clone_watch.seen_at, now);
+    const uint64_t count = atomic_fetch_add(&drng_clone_watch.count, 1) + 1;
+    bool broken = !answers;
+    if (answers && atomic_exchange(&drng_clone_watch.marker, marker) != marker) {
         /* One thread comes here for each change. */
-        if (atomic_load(&drng_clone_watch.seen_at) - last >= IN_A_ROW_NS) {
+        if (now - last >= IN_A_ROW_NS) {
             atomic_store(&in_a_row, 0);
         }
-        if (atomic_fetch_add(&in_a_row, 1) >= MOST_IN_A_ROW) {
-            atomic_store(&drng_clone_watch.device, NULL);
-        }
+        broken = atomic_fetch_add(&in_a_row, 1) >= MOST_IN_A_ROW;
+    }
+    if (broken) {
+        atomic_store(&drng_clone_watch.device, NULL);
     }
     return count;
 }
@@ -132,9 +117,8 @@ uint64_t drng_clone_count(void)
 {
     const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_acquire);
     uint64_t marker = 0;
-    if (device != NULL &&
-        (atomic_load_explicit(&drng_clone_watch.silent, memory_order_acquire) || !read_marker(device, &marker) ||
-         marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
+    if (device != NULL && (!read_marker(device, &marker) ||
+                           marker != atomic_load_explicit(&drng_clone_watch.marker, memory_order_acquire))) {
         return look_closely(device);
     }
     return atomic_load_explicit(&drng_clone_watch.count, memory_order_relaxed);

@@ -51,7 +51,6 @@ _Static_assert(offsetof(struct drng_vmclock, sequence) == 12 &&
 /* Shared by all threads. In ordinary memory, so a child of fork() goes on from its parent's. */
 struct drng_clone_watch {
     const struct drng_vmclock *_Atomic device; /* NULL: there is none, or it was given up */
-    atomic_bool silent;                        /* it does not answer; it is watched again when it does */
     const atomic_uint_least64_t *generation;   /* the device's generation counter, or a zero if it has none */
     atomic_uint_least64_t marker;              /* the last one seen */
     atomic_uint_least64_t count;               /* changes seen */
@@ -63,14 +62,10 @@ extern struct drng_clone_watch drng_clone_watch;
 /* Maps the device for the life of the process, if that is possible. To be called under DRNG_LOCK_LOAD. */
 void drng_clone_open(void);
 
-/*
- * Whether changes are noticed now. A device that stops answering is watched again when it answers, and both count as
- * a change. One that changes without end is given up.
- */
+/* Whether changes are noticed now. A device that stops answering, or changes without end, is given up. */
 static inline bool drng_clone_is_watched(void)
 {
-    return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL &&
-           !atomic_load_explicit(&drng_clone_watch.silent, memory_order_relaxed);
+    return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL;
 }
 
 /* How often this process, or an ancestor before it forked, has noticed that its machine was copied. */
@@ -80,10 +75,9 @@ uint64_t drng_clone_count(void);
 uint64_t drng_epoch_look(void);
 
 /*
- * The epoch of this memory: another number in each child process, and after each change of the marker. A generator
- * remembers the epoch in which it was seeded, and asks before and after each request. Neither summand ever decreases,
- * so the sum changes whenever one of them does. The compiler moves no access to memory from before the call
- * behind it: a fork or a copy that came at any instruction before it is not missed.
+ * The epoch of this memory: another number in each child process, and after each change of the marker. Neither summand
+ * ever decreases, so the sum changes whenever one of them does. The compiler moves no access to memory from before the
+ * call behind it: a fork or a copy that came at any instruction before it is not missed.
  */
 static inline uint64_t drng_epoch(void)
 {

@@ -1,43 +1,35 @@
+#define _GNU_SOURCE
+
 #include "mixing/machine/filter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
-/* A line break is only at the beginning of what is looked for, so after a mismatch nothing but that can match. */
-void drng_filter_scan(struct drng_filter_scan *scan, const char *text, size_t len)
+static atomic_uint at_load = DRNG_FILTER_UNKNOWN;
+
+enum drng_filter drng_filter_read(FILE *status)
 {
-    static const char line[] = "\nSeccomp:\t";
-    for (size_t i = 0; i < len; i++) {
-        if (scan->matched == sizeof(line) - 1) {
-            scan->on |= text[i] != '0';
-            scan->matched = 0;
-        }
-        if (text[i] == line[scan->matched]) {
-            scan->matched++;
-        } else {
-            scan->matched = text[i] == '\n';
-        }
+    static const char name[] = "Seccomp:\t";
+    char *line = NULL;
+    size_t size = 0;
+    bool on = false;
+    while (getline(&line, &size, status) > 0) {
+        on |= strncmp(line, name, sizeof(name) - 1) == 0 && line[sizeof(name) - 1] != '0';
     }
+    free(line);
+    return feof(status) == 0 ? DRNG_FILTER_UNKNOWN : on ? DRNG_FILTER_ON : DRNG_FILTER_NONE;
 }
-
-static atomic_int at_load = DRNG_FILTER_UNKNOWN;
 
 void drng_filter_look(void)
 {
-    struct drng_filter_scan scan = {0};
-    char text[1024];
-    ssize_t got = -1;
-    const int fd = open("/proc/thread-self/status", O_RDONLY | O_CLOEXEC);
-    if (fd >= 0) {
-        while ((got = read(fd, text, sizeof(text))) > 0) {
-            drng_filter_scan(&scan, text, (size_t)got);
-        }
-        (void)close(fd);
+    FILE *status = fopen("/proc/thread-self/status", "re");
+    atomic_store(&at_load, status != NULL ? drng_filter_read(status) : DRNG_FILTER_UNKNOWN);
+    if (status != NULL) {
+        (void)fclose(status);
     }
-    atomic_store(&at_load, got < 0 ? DRNG_FILTER_UNKNOWN : scan.on ? DRNG_FILTER_ON : DRNG_FILTER_NONE);
 }
 
 enum drng_filter drng_filter_at_load(void)

@@ -9,7 +9,7 @@
 #define DRNG_FILTER_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
 
 /* The values are part of the layout in provider/observe/stats.h. */
 enum drng_filter {
@@ -29,12 +29,7 @@ enum drng_filter drng_filter_at_load(void);
 /* Whether an optional system call may be made: no filter was on at the load, and none is on now. Preserves errno. */
 bool drng_filter_lets_us_call(void);
 
-/* Looks for the line "Seccomp:" in the text of /proc/thread-self/status, passed in pieces. Starts as all zero. */
-struct drng_filter_scan {
-    unsigned matched; /* characters that matched so far, of the line break before it and of its name */
-    bool on;          /* the line was found, with a mode other than 0 */
-};
-
-void drng_filter_scan(struct drng_filter_scan *scan, const char *text, size_t len);
+/* What the text of /proc/thread-self/status says. */
+enum drng_filter drng_filter_read(FILE *status);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "mixing/machine/instruction.h"
 
@@ -45,13 +46,12 @@ struct drng_kernel_flags {
     bool has[DRNG_INSTRUCTIONS];
 };
 
-/* Not thread-safe. */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags);
 
 /*
- * Fills *flags from the first complete line of the file's text that starts with "flags". False, with *flags unchanged,
- * if there is no such line.
+ * Fills *flags from the first complete line of the file that starts with "flags". False, with *flags unchanged, if
+ * there is no such line.
  */
-bool drng_os_parse_flags(const char *text, struct drng_kernel_flags *flags);
+bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags);
 
 #endif

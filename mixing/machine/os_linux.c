@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -68,64 +69,41 @@ void drng_os_unmap_vmclock(struct drng_vmclock *page)
 
 /* ---- /proc/cpuinfo ---- */
 
-static const char *flags_line(const char *text)
-{
-    while (text != NULL) {
-        if (strncmp(text, "flags", 5) == 0 && strchr("\t :", text[5]) != NULL) {
-            return text;
-        }
-        text = strchr(text, '\n');
-        text = text != NULL ? text + 1 : NULL;
-    }
-    return NULL;
-}
-
-/* Whether `word` stands between `line` and `end` as a whole word. */
-static bool has_word(const char *line, const char *end, const char *word)
+static bool has_word(const char *line, const char *word)
 {
     const size_t len = strlen(word);
     const char *at = strstr(line, word);
-    for (; at != NULL && at < end; at = strstr(at + 1, word)) {
-        if (strchr(" \t:", at[-1]) != NULL && strchr(" \t\n", at[len]) != NULL) {
-            return true;
-        }
+    while (at != NULL && (strchr(" \t:", at[-1]) == NULL || strchr(" \t\n", at[len]) == NULL)) {
+        at = strstr(at + 1, word);
     }
-    return false;
+    return at != NULL;
 }
 
-bool drng_os_parse_flags(const char *text, struct drng_kernel_flags *flags)
+bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags)
 {
-    const char *line = flags_line(text);
-    const char *end = line != NULL ? strchr(line, '\n') : NULL;
-    if (end == NULL) {
-        return false;
+    static const char name[] = "flags";
+    const size_t len = sizeof(name) - 1;
+    char *line = NULL;
+    size_t size = 0;
+    bool found = false;
+    while (!found && getline(&line, &size, cpuinfo) > 0) {
+        found = strncmp(line, name, len) == 0 && strchr("\t :", line[len]) != NULL && strchr(line, '\n') != NULL;
     }
-    flags->known = true;
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        flags->has[i] = has_word(line, end, drng_instruction_flag(i));
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && found; i++) {
+        flags->has[i] = has_word(line, drng_instruction_flag(i));
+        flags->known = true;
     }
-    return true;
+    free(line);
+    return found;
 }
 
-/*
- * The first processor's flags are within the first pages of the file. On a large machine the file is megabytes long,
- * but the kernel generates only what is read.
- */
+/* On a large machine the file is megabytes long, but the kernel generates only what is read. */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags)
 {
-    static char text[16384]; /* not on the stack, which may be small */
-    size_t len = 0;
-    ssize_t got = 0;
-
+    FILE *cpuinfo = DRNG_HAS_KERNEL_FLAGS ? fopen("/proc/cpuinfo", "re") : NULL;
     *flags = (struct drng_kernel_flags){0};
-    const int fd = DRNG_HAS_KERNEL_FLAGS ? open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC) : -1;
-    if (fd < 0) {
-        return;
+    if (cpuinfo != NULL) {
+        (void)drng_os_read_flags(cpuinfo, flags);
+        (void)fclose(cpuinfo);
     }
-    do {
-        got = read(fd, text + len, sizeof(text) - 1 - len);
-        len += got > 0 ? (size_t)got : 0;
-        text[len] = '\0';
-    } while (got > 0 && len < sizeof(text) - 1 && !drng_os_parse_flags(text, flags));
-    (void)close(fd);
 }

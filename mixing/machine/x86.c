@@ -86,36 +86,27 @@ bool drng_x86_is_confidential(drng_cpuid_asked *ask)
 
 void drng_cpu_identify(struct drng_cpu *cpu)
 {
-    unsigned eax = 0;
-    unsigned ebx = 0;
-    unsigned ecx = 0;
-    unsigned edx = 0;
-
+    struct drng_cpuid name;
+    struct drng_cpuid leaf1;
+    struct drng_cpuid leaf7;
+    ask_cpu(0, &name);
+    ask_cpu(1, &leaf1);
+    ask_cpu(7, &leaf7);
     memset(cpu, 0, sizeof(*cpu));
-    if (__get_cpuid(0, &eax, &ebx, &ecx, &edx) == 0) {
-        return;
-    }
-    memcpy(cpu->vendor, &ebx, 4);
-    memcpy(cpu->vendor + 4, &edx, 4);
-    memcpy(cpu->vendor + 8, &ecx, 4);
-
-    if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0) {
-        return;
-    }
-    identify_model(cpu, eax);
-    cpu->has[DRNG_RDRAND] = (ecx & LEAF1_ECX_RDRAND) != 0;
-    cpu->hypervisor = (ecx & leaf1_ecx_hypervisor) != 0;
-    cpu->aes = (ecx & LEAF1_ECX_AES) != 0 && (ecx & LEAF1_ECX_SSE42) != 0;
-    const uint64_t saved = saved_state(ecx);
+    memcpy(cpu->vendor, &name.ebx, 4);
+    memcpy(cpu->vendor + 4, &name.edx, 4);
+    memcpy(cpu->vendor + 8, &name.ecx, 4);
+    identify_model(cpu, leaf1.eax);
+    cpu->hypervisor = (leaf1.ecx & leaf1_ecx_hypervisor) != 0;
     cpu->confidential = cpu->hypervisor && drng_x86_is_confidential(ask_cpu);
+    cpu->has[DRNG_RDRAND] = (leaf1.ecx & LEAF1_ECX_RDRAND) != 0;
+    cpu->has[DRNG_RDSEED] = (leaf7.ebx & LEAF7_EBX_RDSEED) != 0;
 
-    if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) {
-        return;
-    }
-    cpu->has[DRNG_RDSEED] = (ebx & LEAF7_EBX_RDSEED) != 0;
-    const bool vaes = cpu->aes && (ecx & LEAF7_ECX_VAES) != 0;
-    cpu->vaes256 = vaes && (ebx & LEAF7_EBX_AVX2) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
-    cpu->vaes512 = vaes && (ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
+    const uint64_t saved = saved_state(leaf1.ecx);
+    cpu->aes = (leaf1.ecx & LEAF1_ECX_AES) != 0 && (leaf1.ecx & LEAF1_ECX_SSE42) != 0;
+    const bool vaes = cpu->aes && (leaf7.ecx & LEAF7_ECX_VAES) != 0;
+    cpu->vaes256 = vaes && (leaf7.ebx & LEAF7_EBX_AVX2) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
+    cpu->vaes512 = vaes && (leaf7.ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
 }
 
 /* ---- Its vector registers ---- */

@@ -2,9 +2,8 @@
  * fork.h - tells whether this is a new process, and wipes what a new process must not inherit.
  *
  * A child of fork() or clone() starts with a copy of its parent's memory. If its generators went on from there, both
- * processes would output the same bytes. So every process has a generation, a number that none of its ancestors had. A
- * generator remembers the generation in which it was seeded, and compares it before and after each request: after,
- * because a signal handler may fork in the middle of one.
+ * processes would output the same bytes. So every process has a generation, a number that none of its ancestors had,
+ * and guard.h compares it.
  *
  * The generation lies in a page of the module's own data that the kernel wipes in a child (MADV_WIPEONFORK, Linux
  * 4.14). So reading it is one load and no system call, and it does not depend on process ids, which repeat across PID
@@ -15,12 +14,13 @@
  * sibling has made, with the address of a slot that lies in the sibling's own memory. So a process has a token, too,
  * which is drawn from a page that all descendants of the process that loaded the module share.
  *
- * The rest of the page holds what must be zero in a child and is needed before there are slots: the locks of lock.h.
+ * The rest of the page holds what must be zero in a child, too, and is needed before there are slots: locks.
  */
 
 #ifndef DRNG_FORK_H
 #define DRNG_FORK_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,17 +50,64 @@ static inline uint8_t *drng_page_start(uint8_t *room)
     return room + (page - (uintptr_t)room % page) % page;
 }
 
+/* ---- Locks that stay usable after a fork ---- */
+
+/*
+ * A lock lies in memory that is wiped in a child (a slot, or the page below). In glibc and musl a mutex of zeros is
+ * unlocked, so a lock that another thread held at the fork is free in the child.
+ *
+ * A thread that ended under a lock would leave it held. So what may be a cancellation point, OpenSSL's default seed
+ * source and foreign parents, is called where pthread_setcancelstate() has disabled that. Asynchronous cancellation
+ * during a draw is not supported.
+ */
+struct drng_lock {
+    pthread_mutex_t mutex;
+    atomic_uintptr_t holder; /* pthread_self() of the thread that holds it; 0: none does */
+};
+
+/* False: this thread holds the lock already. It is refused, and not queued: it would wait for itself. */
+static inline bool drng_lock(struct drng_lock *lock)
+{
+    const uintptr_t self = (uintptr_t)pthread_self();
+    if (atomic_load_explicit(&lock->holder, memory_order_relaxed) == self) {
+        return false;
+    }
+    (void)pthread_mutex_lock(&lock->mutex);
+    atomic_store_explicit(&lock->holder, self, memory_order_relaxed);
+    return true;
+}
+
+/* Does nothing in a child that was forked since drng_lock(): there the lock was wiped, and is free. */
+static inline void drng_unlock(struct drng_lock *lock)
+{
+    if (atomic_load_explicit(&lock->holder, memory_order_relaxed) == (uintptr_t)pthread_self()) {
+        atomic_store_explicit(&lock->holder, 0, memory_order_relaxed);
+        (void)pthread_mutex_unlock(&lock->mutex);
+    }
+}
+
+/* Every lock that lies outside slots, in the order in which they are taken. */
+enum drng_process_lock {
+    DRNG_LOCK_LOAD,    /* held while the first instance loads or the last one unloads */
+    DRNG_LOCK_THREADS, /* guards which threads have generators under which instance */
+    DRNG_LOCK_TEXT,    /* guards the text in the head of the counters */
+    DRNG_LOCKS,
+};
+
 /* ---- What a fork wipes ---- */
 
-enum { DRNG_FORK_MORE = 1024 };
-
 struct drng_fork_page {
-    atomic_uint_least64_t generation;          /* 0: this process has not asked for it yet */
-    atomic_uint_least64_t token;               /* the same */
-    _Alignas(16) uint8_t more[DRNG_FORK_MORE]; /* the locks of lock.h */
+    atomic_uint_least64_t generation; /* 0: this process has not asked for it yet */
+    atomic_uint_least64_t token;      /* the same */
+    struct drng_lock locks[DRNG_LOCKS];
 };
 
 extern struct drng_fork_page *drng_fork_page;
+
+static inline struct drng_lock *drng_process_lock(enum drng_process_lock which)
+{
+    return &drng_fork_page->locks[which];
+}
 
 /*
  * Whether the kernel wipes memory in a child when MADV_WIPEONFORK is set on it. The first drng_fork_open() finds out.

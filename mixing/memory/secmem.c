@@ -38,10 +38,7 @@ struct chunk {
     } objects[]; /* struct drng_object of each slot */
 };
 
-/* Guarded by DRNG_LOCK_LOAD. */
-static unsigned openings;
-
-/* The newest, which is the largest, comes first. All of them stay mapped until the last close. */
+/* The newest, which is the largest, comes first. All of them stay mapped until they are closed. */
 static _Atomic(struct chunk *) chunks;
 
 static atomic_uint_least64_t not_told;
@@ -260,38 +257,28 @@ bool drng_secmem_open(void)
 {
     static struct drng_fork_watcher watcher = {.wipe = wipe_all};
     drng_fork_open();
-    if (openings == 0) {
+    if (atomic_load(&chunks) == NULL) {
         drng_fork_watch(&watcher);
         note_lock(DRNG_MEMORY_LOCKED);
         (void)add_chunk(FIRST_SLOTS);
     }
-    const bool opened = atomic_load(&chunks) != NULL;
-    openings += opened;
-    return opened;
+    return atomic_load(&chunks) != NULL;
 }
 
 /* A slot that a caller still holds keeps all chunks: a leak is better than a pointer to unmapped memory. */
 void drng_secmem_close(void)
 {
-    if (openings != 1) {
-        openings -= openings > 0;
-        return;
-    }
+    const size_t page = drng_page_size();
     uint64_t used = 0;
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
         for (size_t word = 0; word < words_of(chunk); word++) {
             used |= atomic_load(&chunk->used[word]);
         }
     }
-    if (used != 0) {
-        return;
-    }
-    const size_t page = drng_page_size();
     struct chunk *next = NULL;
-    for (struct chunk *chunk = atomic_exchange(&chunks, NULL); chunk != NULL; chunk = next) {
+    for (struct chunk *chunk = used == 0 ? atomic_exchange(&chunks, NULL) : NULL; chunk != NULL; chunk = next) {
         next = chunk->next;
         (void)munmap(chunk->slots - page, chunk->size + 2 * page);
         (void)munmap(chunk, record_size(chunk->size));
     }
-    openings = 0;
 }

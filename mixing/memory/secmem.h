@@ -28,8 +28,8 @@ enum drng_memory_lock {
 };
 
 /*
- * Each successful open needs a close. The first open maps a chunk, so that a process which draws later, in a sandbox,
- * needs no system call for it. False: no memory. Both functions are called under DRNG_LOCK_LOAD.
+ * The first open maps a chunk, so that a process which draws later, in a sandbox, needs no system call for it; false:
+ * no memory. A close unmaps all, unless a slot is in use. Both functions are called under DRNG_LOCK_LOAD.
  */
 bool drng_secmem_open(void);
 void drng_secmem_close(void);

@@ -1,12 +1,11 @@
 #include "provider/observe/report.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mixing/machine/clone.h"
-#include "mixing/memory/lock.h"
+#include "mixing/memory/fork.h"
 #include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
@@ -24,20 +23,12 @@ static unsigned disabled_now(void)
 
 /* ---- Why an instruction does not serve ---- */
 
-/* Appends to a list in `text`, which always ends with NUL. */
-static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
-static void append(char *text, size_t size, const char *format, ...)
+/* Appends "RDSEED: " and why to a list in `text`, which always ends with NUL. */
+static void append(char *text, size_t size, unsigned instruction, const char *why, const char *more)
 {
     const size_t used = strlen(text);
-    const char *separator = used > 0 ? "; " : "";
-    const int len = snprintf(text + used, size - used, "%s", separator);
-    va_list args;
-    va_start(args, format);
-    if (len >= 0 && (size_t)len < size - used) {
-        (void)vsnprintf(text + used + len, size - used - (size_t)len, format, args);
-    }
-    va_end(args);
+    (void)snprintf(text + used, size - used, "%s%s: %s%s", used > 0 ? "; " : "",
+                   drng_instruction_rows[instruction].name, why, more);
 }
 
 /* `disabled` has a bit for each instruction. */
@@ -48,10 +39,10 @@ static void describe(const struct drng_eligibility *eligibility, unsigned disabl
         const struct drng_instruction *in = &drng_process.instructions[i];
         const enum drng_denial denial = eligibility->seeds[i];
         if (denial != DRNG_ALLOWED) {
-            append(text, DRNG_TEXT_SIZE, "%s: %s", in->row->name, drng_denial_text(denial));
+            append(text, DRNG_TEXT_SIZE, i, drng_denial_text(denial), "");
         } else if ((disabled >> i & 1) != 0) {
             const unsigned test = atomic_load_explicit(&in->failed_test, memory_order_relaxed);
-            append(text, DRNG_TEXT_SIZE, "%s: disabled after two failed health tests, the last the %s", in->row->name,
+            append(text, DRNG_TEXT_SIZE, i, "disabled after failed health tests, the last the ",
                    drng_health_test_name((enum drng_health_test)test));
         }
     }
@@ -63,8 +54,7 @@ void drng_report_unserved(struct drng_provctx *provctx, char why[DRNG_WHY_SIZE])
     (void)snprintf(why, DRNG_WHY_SIZE, "%s", drng_report_disabled_reason(provctx));
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         if (provctx->eligibility.seeds[i] == DRNG_ALLOWED && (disabled >> i & 1) == 0) {
-            append(why, DRNG_WHY_SIZE, "%s: too few words in its time, the next request tries again",
-                   drng_instruction_rows[i].name);
+            append(why, DRNG_WHY_SIZE, i, "too few words in its time, the next request tries again", "");
         }
     }
 }

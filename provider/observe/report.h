@@ -1,15 +1,9 @@
 /*
- * report.h - what the operator is told, and when: why an instruction does not serve, what keeps copies of this machine
- * apart, that the fallback served for the first time.
+ * report.h - what the operator is told: why an instruction does not serve, and what keeps copies of this machine apart.
  *
  * The counters (stats.h) and the parameters show it at any time, and drng-status --check logs from outside. To the
- * system log goes each message once in a process, at one of two moments: when the provider loads, and at the first seed
- * that an instance takes in the process that loaded it. The program is probably not in its sandbox then, since these
- * steps map memory and read files anyway. Later, and in forked children, a message would be a system call that no
- * sandbox expects.
- *
- * Errors go to the error queue only if a request fails: SSL_get_error(3) takes any error in the queue for a failure of
- * the connection.
+ * system log goes a message only when the provider loads (errors.h). Errors go to the error queue only if a request
+ * fails: SSL_get_error(3) takes any error in the queue for a failure of the connection.
  */
 
 #ifndef DRNG_REPORT_H

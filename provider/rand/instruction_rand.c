@@ -347,23 +347,32 @@ static int reseed(void *vctx, ossl_unused int prediction_resistance, ossl_unused
 
 /* ---- The end ---- */
 
-static int uninstantiate(void *vctx)
+/* Whether nothing is in the reader, which is wiped first if `wipe`. False, too, in a handler that interrupted a draw.
+ */
+static bool is_wiped(struct context *ctx, bool wipe)
 {
-    struct context *ctx = vctx;
     struct drng_guard guard;
-    if (!drng_guard_enter(&guard)) {
-        return drng_raise_result(&ctx->provctx->core, DRNG_BUSY, true);
-    }
     bool wiped = false;
+    if (!drng_guard_enter(&guard)) {
+        return false;
+    }
     do {
         struct drng_root_slot *slot = drng_root_take(&ctx->root, &guard);
-        wiped = slot != NULL;
-        if (wiped) {
+        if (slot != NULL && wipe) {
             drng_wipe(&slot->reader, sizeof(slot->reader));
+        }
+        wiped = slot != NULL && drng_is_wiped(&slot->reader, sizeof(slot->reader));
+        if (slot != NULL) {
             drng_guard_give_back(&slot->guarded, ctx->root.locking);
         }
     } while (!drng_guard_leave(&guard));
-    if (!wiped) {
+    return wiped;
+}
+
+static int uninstantiate(void *vctx)
+{
+    struct context *ctx = vctx;
+    if (!is_wiped(ctx, true)) {
         return drng_raise_result(&ctx->provctx->core, DRNG_BUSY, true);
     }
     atomic_store(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
@@ -372,20 +381,7 @@ static int uninstantiate(void *vctx)
 
 static int verify_zeroization(void *vctx)
 {
-    struct context *ctx = vctx;
-    struct drng_guard guard;
-    bool wiped = false;
-    if (!drng_guard_enter(&guard)) {
-        return 0;
-    }
-    do {
-        struct drng_root_slot *slot = drng_root_take(&ctx->root, &guard);
-        wiped = slot != NULL && drng_is_wiped(&slot->reader, sizeof(slot->reader));
-        if (slot != NULL) {
-            drng_guard_give_back(&slot->guarded, ctx->root.locking);
-        }
-    } while (!drng_guard_leave(&guard));
-    return wiped;
+    return is_wiped(vctx, false);
 }
 
 /* All but newctx. */

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "mixing/memory/fork.h"
-#include "mixing/memory/lock.h"
 #include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/process/device.h"

@@ -19,7 +19,6 @@
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/df.h"
 #include "mixing/entropy/conditioner.h"
-#include "mixing/entropy/fused_mac.h"
 #include "mixing/entropy/hmac.h"
 #include "mixing/machine/cpu.h"
 

@@ -272,8 +272,8 @@ void prove_startup(void)
 
     const bool passed = drng_startup_passes(&s, word, &failed);
 
-    const char *name = drng_health_test_name((enum drng_health_test)nondet_unsigned());
-    CLAIM(name != NULL && name[0] != '\0', "every test has a name, and so has every other value");
+    const char *name = drng_health_test_name((enum drng_health_test)at_most(DRNG_TEST_LANES));
+    CLAIM(name != NULL && name[0] != '\0', "every test has a name");
     if (word == 0 || word == UINT64_MAX) {
         CLAIM(passed && startup_belongs(&s, &m) && s.words == words + 1, "such a word counts, and is not tested here");
         REACHED("a word of zeros or ones");

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "mixing/entropy/fused_mac.h"
 #include "mixing/entropy/noise.h"
 #include "mixing/machine/os.h"
 #include "proof.h"

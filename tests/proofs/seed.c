@@ -133,8 +133,8 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     return status;
 }
 
-void drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_kind kind, const struct drng_aes *aes,
-                            const uint8_t key[DRNG_CONDITIONER_KEY_LEN])
+void any_begin(struct drng_conditioner *c, enum drng_conditioner_kind kind, const struct drng_aes *aes,
+               const uint8_t key[DRNG_CONDITIONER_KEY_LEN])
 {
     CLAIM(kind == policy.conditioner && aes == policy.aes, "the conditioner of the policy");
     window.conditioner = c;
@@ -145,7 +145,7 @@ void drng_conditioner_begin(struct drng_conditioner *c, enum drng_conditioner_ki
     }
 }
 
-void drng_conditioner_update(struct drng_conditioner *c, const void *data, size_t len)
+void any_update(struct drng_conditioner *c, const void *data, size_t len)
 {
     const uint64_t *words = data;
     const size_t count = len / sizeof(*words);
@@ -156,7 +156,7 @@ void drng_conditioner_update(struct drng_conditioner *c, const void *data, size_
     add_to_window((uint8_t)(words[0] & 0xff), count);
 }
 
-void drng_conditioner_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
+void any_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
 {
     CLAIM(c == window.conditioner, "the conditioner that was begun");
     /* A block of less than a window must not be in a seed. */

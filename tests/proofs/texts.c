@@ -8,7 +8,6 @@
 
 #include <openssl/params.h>
 
-#include "mixing/machine/filter.h"
 #include "proof.h"
 #include "provider/masks.h"
 #include "provider/params.h"
@@ -55,28 +54,6 @@ void prove_ia32cap(void)
           "the variable adds nothing to what the CPU has");
     CLAIM((before.has[DRNG_RDRAND] || !evidence.masked[DRNG_RDRAND]), "what is not there is not masked");
     REACHED("a value");
-}
-
-/* ---- /proc/thread-self/status ---- */
-
-/* The same answer wherever the text is cut. */
-void prove_filter(void)
-{
-    struct drng_filter_scan whole = {0};
-    struct drng_filter_scan cut = {0};
-    ANY(text);
-    const size_t len = at_most(MOST);
-    const size_t at = at_most(MOST);
-    ASSUME(at <= len);
-    drng_filter_scan(&whole, text, len);
-    drng_filter_scan(&cut, text, at);
-    drng_filter_scan(&cut, text + at, len - at);
-    CLAIM(whole.on == cut.on && whole.matched == cut.matched, "a text says the same wherever it is cut");
-    if (whole.on) {
-        REACHED("a filter");
-    } else {
-        REACHED("no filter");
-    }
 }
 
 /* ---- OSSL_PARAM ---- */

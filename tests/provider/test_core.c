@@ -57,26 +57,17 @@ static struct drng_provctx *load(void)
 
 /* ---- Functions that are missing ---- */
 
-static void a_core_without_memory_is_refused_by_name(void)
+static void a_core_without_memory_is_refused(void)
 {
-    static const struct {
-        int id;
-        const char *name;
-    } needed[] = {
-        {OSSL_FUNC_CRYPTO_ZALLOC, "CRYPTO_zalloc"},
-        {OSSL_FUNC_CRYPTO_FREE, "CRYPTO_free"},
-        {OSSL_FUNC_CRYPTO_CLEAR_FREE, "CRYPTO_clear_free"},
-        {OSSL_FUNC_CRYPTO_SECURE_MALLOC, "CRYPTO_secure_malloc"},
-        {OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE, "CRYPTO_secure_clear_free"},
-    };
+    static const int needed[] = {OSSL_FUNC_CRYPTO_ZALLOC, OSSL_FUNC_CRYPTO_FREE, OSSL_FUNC_CRYPTO_CLEAR_FREE,
+                                 OSSL_FUNC_CRYPTO_SECURE_MALLOC, OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE};
     for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
         copy_core();
-        take_away(needed[i].id);
+        take_away(needed[i]);
         fake_error_text[0] = '\0';
         CU_ASSERT_PTR_NULL(load());
         CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_CORE);
-        CU_ASSERT_PTR_NOT_NULL(strstr(fake_error_text, needed[i].name));
-        CU_ASSERT_PTR_NOT_NULL(strstr(fake_error_text, "use OpenSSL 3.0 or later"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(fake_error_text, "no memory: use OpenSSL 3.0 or later"));
     }
 }
 
@@ -282,7 +273,7 @@ static void one_that_does_not_say_is_unknown(void)
 }
 
 static const struct unit_test tests[] = {
-    {"a core without memory is refused by name", a_core_without_memory_is_refused_by_name},
+    {"a core without memory is refused", a_core_without_memory_is_refused},
     {"a core without errors is refused, too", a_core_without_errors_is_refused_too},
     {"memory goes back to where it came from", memory_goes_back_to_where_it_came_from},
     {"the page names the libcrypto that loads", the_page_names_the_libcrypto_that_loads},

@@ -95,7 +95,7 @@ static void a_lying_rdseed_is_disabled_and_said_to_be(void)
     CU_ASSERT_EQUAL(draw(libctx, out), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"),
-                           "RDSEED: disabled after two failed health tests, the last the repetition count test");
+                           "RDSEED: disabled after failed health tests, the last the repetition count test");
     CU_ASSERT_EQUAL(evp_counter(libctx, "health-failures"), 2);
     /* For the process: another context of it does not try again. */
     OSSL_LIB_CTX *other = evp_context("");
@@ -144,7 +144,7 @@ static void without_a_fallback_nothing_serves(void)
     CU_ASSERT_NOT_EQUAL(draw(libctx, out), 1);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     CU_ASSERT_TRUE(
-        evp_error("fallback = no", "RDSEED: disabled after two failed health tests, the last the stuck value test"));
+        evp_error("fallback = no", "RDSEED: disabled after failed health tests, the last the stuck value test"));
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "none");
     CU_ASSERT_TRUE(evp_counter(libctx, "seed-failures") > 0);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 0);
@@ -178,7 +178,7 @@ static void a_generator_without_a_parent_is_not_served_either(void)
     EVP_RAND_CTX *rand = evp_rand(libctx, "CTR-DRBG", "provider=drng", NULL);
     CU_ASSERT_NOT_EQUAL(EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL), 1);
     CU_ASSERT_TRUE(
-        evp_error("fallback = no", "RDRAND: disabled after two failed health tests, the last the stuck value test"));
+        evp_error("fallback = no", "RDRAND: disabled after failed health tests, the last the stuck value test"));
     memset(out, 0xaa, sizeof(out));
     CU_ASSERT_NOT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));

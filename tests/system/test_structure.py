@@ -176,7 +176,7 @@ def test_the_architecture_shows_the_way_that_a_request_takes() -> None:
             "provider/rand/instruction_rand",
             "mixing/entropy/seed",
             "mixing/entropy/noise",
-            "mixing/entropy/fused_mac",
+            "mixing/entropy/fused_mac_x86",
         ),
     ):
         for module, below in itertools.pairwise(way):
