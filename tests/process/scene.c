@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { WATCHDOG = 40 }; /* seconds, of a scene that takes a few at most */
+enum { WATCHDOG = 120 }; /* seconds, of a scene that takes a few where nothing else runs */
 
 #if defined(__x86_64__)
 /* OpenSSL's own switch: RDRAND is bit 62 of the first word, RDSEED bit 18 of the second. */

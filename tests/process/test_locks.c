@@ -29,7 +29,7 @@ enum {
     KNOWN = 64, /* locks */
     EACH = 12,  /* times that one lock is held for a fork */
     SELF_TESTS = 30,
-    CHILD_WATCHDOG = 10,
+    CHILD_WATCHDOG = 60,
 };
 
 static atomic_bool holding; /* the holder stops at locks */

@@ -24,7 +24,7 @@
 #include "tests/unit/unit.h"
 
 enum {
-    WATCHDOG = 10,  /* seconds */
+    WATCHDOG = 60,  /* seconds */
     MOST_PLANS = 2, /* children that are forked after one instruction */
     SPARSE = 4,     /* with a parent: after one instruction in so many */
     FORKS = 32,     /* of a read */

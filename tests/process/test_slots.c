@@ -11,7 +11,7 @@
 #include "tests/process/step.h"
 #include "tests/unit/unit.h"
 
-enum { WATCHDOG = 10, SLOTS = 64, OF_HANDLER = 3, MOST_STEPS = 100000 };
+enum { WATCHDOG = 60, SLOTS = 64, OF_HANDLER = 3, MOST_STEPS = 100000 };
 
 static void *of_handler[OF_HANDLER];
 static void *of_call;

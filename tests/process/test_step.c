@@ -45,11 +45,11 @@ enum {
     DRAW = 64,
     BLOCK = 16,
     CHILDREN = 16384,
-    AT_ONCE = 24,       /* children that are not waited for yet */
-    EVERY = 3,          /* executions of an instruction that are all taken: the last look may be the third of its own */
-    OUTSIDE = 97,       /* of the others' instructions one in so many */
-    CHILD_WATCHDOG = 5, /* seconds */
-    ROUNDS = 4,         /* of requests with a signal handler that draws */
+    AT_ONCE = 24, /* children that are not waited for yet */
+    EVERY = 3,    /* executions of an instruction that are all taken: the last look may be the third of its own */
+    OUTSIDE = 97, /* of the others' instructions one in so many */
+    CHILD_WATCHDOG = 30, /* seconds */
+    ROUNDS = 4,          /* of requests with a signal handler that draws */
 };
 
 enum outcome { LOST, REFUSED, SERVED };

@@ -26,7 +26,7 @@ X25519 = 29
 RETRY = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
 
 IN_FLIGHT = 32
-SECONDS = 20
+SECONDS = 60
 
 
 class HelloError(Exception):

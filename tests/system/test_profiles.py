@@ -207,7 +207,7 @@ class Seen:
 
 def workers_crash(site: Site) -> bool:
     """nginx 1.26 and 1.30 go on where OPENSSL_init_ssl() fails, without what their workers need then."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while (crashed := f"exited on signal {int(signal.SIGSEGV)}") not in site.log.read_text():
         if time.monotonic() > end:
             return False
