@@ -1223,6 +1223,18 @@ def test_every_name_that_libcrypto_opens_is_seen(tmp_path: Path, name: str, writ
     assert b"[followed]" in reading.Walk(reading.Opener()).go(str(path)).lines
 
 
+def test_a_fifo_by_the_name_of_a_variable_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By root, who has been asked to use a user's file: the lock of drng-enable would be held meanwhile."""
+    monkeypatch.setattr(reading, "SECONDS", 0.2)
+    os.mkfifo(tmp_path / "fifo")
+    path = tmp_path / "openssl.cnf"
+    path.write_text(f"x = {tmp_path}/fifo\n.include $x\n.include $x\n")
+    with pytest.raises(reading.ConfError, match="OpenSSL does not come to its end: it includes a FIFO"):
+        reading.Conf(str(path))
+    path.write_text("x = y\n")
+    assert reading.Conf(str(path)).section("default") == {"x": "y"}
+
+
 def test_a_line_that_libcrypto_may_take_for_two_is_refused(tmp_path: Path) -> None:
     """It reads in pieces, and a piece that ends with a carriage return ends a line."""
     included, path = tmp_path / "included", tmp_path / "openssl.cnf"

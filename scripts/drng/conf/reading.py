@@ -13,6 +13,7 @@ import ctypes
 import itertools
 import os
 import re
+import signal
 import stat
 from collections.abc import Iterable, Iterator
 
@@ -238,6 +239,28 @@ class Sections:
         return self.found.get(name or "")
 
 
+# No openssl.cnf takes as long, but for one that includes a FIFO by the name of a variable, or becomes one meanwhile.
+SECONDS = 10.0
+
+
+@contextlib.contextmanager
+def in_time(shown: str) -> Iterator[None]:
+    """What libcrypto waits for in here ends by a signal, again and again, and then fails."""
+
+    def late(*_: object) -> None:
+        raise ConfError(
+            f"{shown}: OpenSSL does not come to its end: it includes a FIFO, or a file that does not answer"
+        )
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 class _Value(ctypes.Structure):
     """CONF_VALUE."""
 
@@ -263,7 +286,9 @@ class Conf:
         self.conf = ctypes.c_void_p(self.lib.NCONF_new(None))
         self._walk()
         line = ctypes.c_long(-1)
-        if self.lib.NCONF_load(self.conf, os.fsencode(path), ctypes.byref(line)) <= 0:
+        with in_time(self.shown):
+            loaded = self.lib.NCONF_load(self.conf, os.fsencode(path), ctypes.byref(line))
+        if loaded <= 0:
             where = f"{self.shown}:{line.value}" if line.value > 0 else self.shown
             raise ConfError(f"{where}: {'; '.join(self._errors()) or 'cannot be read'}")
         # What it says of a file that it has read are the includes that it has not found.
