@@ -9,14 +9,14 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 suite=${2:-bookworm}
 bare=/var/cache/drng-packages/$suite
 scripts/ci/chroot.sh make "$suite" "$bare" ca-certificates curl nginx-light openssl python3 >&2
 
-work=$(mktemp -d /var/tmp/drng-package.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' INT TERM
+work_in drng-package
 
 if [ $# = 0 ]; then
     scripts/packaging/package.sh "$work/packages" deb

@@ -9,6 +9,8 @@
 
 set -eu
 cd "$(dirname "$0")/../.."
+# shellcheck source=scripts/ci/packages.sh
+. scripts/ci/packages.sh
 
 # The commit of 0.2.0.
 old=d2cf82c
@@ -17,15 +19,11 @@ suite=${2:-bookworm}
 bare=$cache/$suite
 old_deb=$cache/drng_0.2.0-$old.deb
 
-git cat-file -e "$old^{commit}" 2>/dev/null || {
-    echo "skipped: this clone does not have the commit of 0.2.0: git fetch --unshallow"
-    exit 77
-}
+git cat-file -e "$old^{commit}" 2>/dev/null ||
+    cannot "this clone does not have the commit of 0.2.0: git fetch --unshallow"
 scripts/ci/chroot.sh make "$suite" "$bare" ca-certificates curl nginx-light openssl python3 >&2
 
-work=$(mktemp -d /var/tmp/drng-upgrade.XXXXXX)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
+work_in drng-upgrade
 
 if [ ! -e "$old_deb" ]; then
     echo "Building: drng 0.2.0"

@@ -91,7 +91,6 @@ run_tests()
 # gdb stops the program at its first byte and at its end; what comes between is counted.
 part_evp()
 {
-    cd "$suite/src"
     configure
     printf '%s\n' "set breakpoint pending on" "break drng_generator_generate" "ignore 1 100000000" run "info breakpoints" \
         >"$suite/gdb"
@@ -99,41 +98,25 @@ part_evp()
         test/evp_test -config /drng/evp.cnf test/recipes/30-test_evp_data/evprand.txt >"$results/evp.log" 2>&1 || true
 }
 
-part_plain()
-{
-    cd "$suite/src"
-    configure
-    run_tests plain
-}
-
-part_drng()
-{
-    cd "$suite/src"
-    configure /drng/drng.cnf
-    run_tests drng
-}
-
-# These end the whole run where they have no key: test_req of 3.5, and s_client's of 4.0.
-part_dry()
-{
-    cd "$suite/src"
-    configure /drng/dry.cnf
-    run_tests dry TESTS="-test_req -test_app_s_client" OPENSSL_ia32cap=~0x4000000000000000:~0x40000
-}
-
-part_pinned()
-{
-    cd "$suite/src"
-    configure /drng/pinned.cnf
-    run_tests pinned TESTS="$(cat /drng/only-with-drng)"
-}
-
+[ "$part" = build ] || cd "$suite/src"
 case $part in
 build) part_build ;;
 evp) part_evp ;;
-plain) part_plain ;;
-drng) part_drng ;;
-dry) part_dry ;;
-pinned) part_pinned ;;
+plain)
+    configure
+    run_tests plain
+    ;;
+drng)
+    configure /drng/drng.cnf
+    run_tests drng
+    ;;
+dry) # The tests that are left out end the whole run where they have no key: test_req of 3.5, and s_client's of 4.0.
+    configure /drng/dry.cnf
+    run_tests dry TESTS="-test_req -test_app_s_client" OPENSSL_ia32cap=~0x4000000000000000:~0x40000
+    ;;
+pinned)
+    configure /drng/pinned.cnf
+    run_tests pinned TESTS="$(cat /drng/only-with-drng)"
+    ;;
 *) fail "$part: no such part" ;;
 esac
