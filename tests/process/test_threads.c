@@ -222,7 +222,7 @@ static void every_lock_is_wiped_by_a_fork(void)
 
 /* ---- Short lives ---- */
 
-enum { SHORT_LIVED = 10000, FEWER = 30 * THREADS /* for valgrind */ };
+enum { SHORT_LIVED = 10000, FEWER = 30 * THREADS /* where no memory is counted */ };
 
 static void *draw_once(void *unused)
 {
@@ -271,7 +271,7 @@ static void run_short_lived(unsigned threads)
 /* Generators are erased with their thread: as many slots are in use as before, and no more memory is. */
 static void short_lived_threads_leave_nothing_behind(void)
 {
-    const unsigned threads = kernel_is_under_valgrind() ? FEWER : SHORT_LIVED;
+    const unsigned threads = kernel_is_instrumented() ? FEWER : SHORT_LIVED;
     run_all_at_once();
     run_short_lived(threads / 10);
     const unsigned slots = kernel_filled_slots();
