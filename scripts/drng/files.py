@@ -322,9 +322,11 @@ class Tree:
                 return None
             raise
         owner = os.stat(part, dir_fd=directory, follow_symlinks=False).st_uid
-        if self.live and owner not in (0, os.geteuid()):
+        # All of an image may belong to the user who has built it; another of its users may lead us to others' files.
+        if owner not in (0, os.geteuid(), os.fstat(self.fd).st_uid):
             raise Failure(
-                f"{path}: this is a link that user {owner} made, and it is not followed; name the file itself"
+                f"{self.shown(path)}: this is a link that user {owner} made, and it is not followed; "
+                "name the file itself"
             )
         return target
 

@@ -450,7 +450,9 @@ def test_a_planted_backup_is_not_written_to(image: Image, live: bool, planted: s
         assert (folder / "openssl.cnf").read_text() == "a = b\n"
 
 
-def test_a_user_s_link_is_not_followed_where_root_writes(image: Image) -> None:
+@pytest.mark.parametrize("live", [True, False], ids=["live", "offline"])
+def test_a_user_s_link_is_not_followed_where_root_writes(image: Image, live: bool) -> None:
+    image.offline = not live
     if os.geteuid() != 0:
         pytest.skip("files of another user take root")
     folder = image.root / "etc/share"
@@ -460,6 +462,9 @@ def test_a_user_s_link_is_not_followed_where_root_writes(image: Image) -> None:
     (image.root / "etc/victim").write_text("a = b\n")
     said = image.refused("on", "--system", "--conf", "/etc/share/openssl.cnf")
     assert f"user {NOBODY} made, and it is not followed" in said
+    os.chown(image.root, NOBODY, NOBODY)
+    image.offline = True
+    image.ok("on", "--system", "--conf", "/etc/share/openssl.cnf")
 
 
 # ---- Killed, a full disk, two at once, nobody who listens ----
