@@ -154,8 +154,9 @@ bool drng_threads_open(struct drng_provctx *provctx)
     }
     threads->primary.source = &drng_root_source;
     threads->primary.source_arg = provctx;
-    if (!drng_drbg_prepare(provctx, &threads->primary, true) || !begin(&guard)) {
-        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+    const bool made = drng_drbg_prepare(provctx, &threads->primary, true);
+    if (!made || !begin(&guard)) {
+        drng_raise(&provctx->core, made ? DRNG_R_BUSY : DRNG_R_OUT_OF_MEMORY, NULL);
         drng_drbg_discard(&threads->primary);
         drng_free(&provctx->core, threads);
         return false;

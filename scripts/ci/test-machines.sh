@@ -8,7 +8,7 @@
 # instruction is not to be used. Under each, tests/system/test_qemu.py runs drng on the models of QEMU's user mode, with and
 # without RDRAND and AES-NI, by Intel and by AMD, and all without AVX-512: what CPUID says cannot be changed without it.
 #
-# Uses build/release and build/dev as they are. Takes root. Exit status 77: it cannot be done here; the last line says why.
+# Uses the builds of scripts/test.sh as they are. Takes root. Exit status 77: it cannot be done here; the last line says why.
 
 set -eu
 cd "$(dirname "$0")/../.."
