@@ -1,6 +1,5 @@
 #include "provider/process.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -57,15 +56,12 @@ static bool open_locked(const char *libcrypto_version)
 
 bool drng_process_open(const char *libcrypto_version)
 {
-    drng_fork_open();
-    int cancel = PTHREAD_CANCEL_ENABLE;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     bool opened = false;
+    drng_fork_open();
     if (drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
         opened = open_locked(libcrypto_version);
         drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));
     }
-    (void)pthread_setcancelstate(cancel, &cancel);
     return opened;
 }
 

@@ -1,5 +1,7 @@
 /* The provider's interface to libcrypto: OSSL_provider_init() and the functions of provider-base(7). */
 
+#include <pthread.h>
+
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
 #include <openssl/e_os2.h>
@@ -148,16 +150,17 @@ static const OSSL_DISPATCH provider_functions[] = {
 __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in,
                                                               const OSSL_DISPATCH **out, void **provctx)
 {
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     struct drng_provctx *instance = drng_provctx_new(handle, in);
-    if (instance == NULL) {
-        return 0;
-    }
-    if (!drng_threads_open(instance)) {
+    const bool opened = instance != NULL && drng_threads_open(instance);
+    if (opened) {
+        drng_report_loaded(instance);
+        *provctx = instance;
+        *out = provider_functions;
+    } else if (instance != NULL) {
         drng_provctx_free(instance);
-        return 0;
     }
-    drng_report_loaded(instance);
-    *provctx = instance;
-    *out = provider_functions;
-    return 1;
+    (void)pthread_setcancelstate(cancel, &cancel);
+    return opened ? 1 : 0;
 }

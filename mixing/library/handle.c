@@ -3,7 +3,6 @@
 #include "mixing/library/drng.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,18 +103,19 @@ static enum drng_grade grade_of(enum drng_source source)
 
 /*
  * Why the sources better than `last` do not serve: "RDSEED: not in this CPU; RDRAND: ...", cut where there is no room.
- * A better one that may be used, and has not served, was dry.
+ * A better one that may be used, and has not served, was dry. A handler may ask: no snprintf().
  */
 static void write_reasons(enum drng_choice choice, enum drng_source last, char *text, size_t size)
 {
     const unsigned better = last == DRNG_SOURCE_NONE ? DRNG_INSTRUCTIONS : last - DRNG_SOURCE_INSTRUCTION;
-    text[0] = '\0';
+    char *const end = text + size - 1;
+    *text = *end = '\0';
     for (unsigned i = 0; i < better; i++) {
         const char *denied = chosen(choice, i) ? drng_library_denied(i) : NULL;
         const char *why = !chosen(choice, i) ? ": left out by the choice" : ": too few words in its time";
-        const size_t used = strlen(text);
-        (void)snprintf(text + used, size - used, "%s%s%s", i > 0 ? "; " : "",
-                       denied != NULL ? denied : drng_instruction_rows[i].name, denied != NULL ? "" : why);
+        text = stpncpy(text, i > 0 ? "; " : "", (size_t)(end - text));
+        text = stpncpy(text, denied != NULL ? denied : drng_instruction_rows[i].name, (size_t)(end - text));
+        text = stpncpy(text, denied != NULL ? "" : why, (size_t)(end - text));
     }
 }
 

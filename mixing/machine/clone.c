@@ -84,9 +84,9 @@ void drng_clone_open(void)
 }
 
 /*
- * Also while the hypervisor writes. Every change is counted before anything else is stored: a thread that sees the new
- * marker, or no device any more, takes the count for all that there is to know. A device that does not answer may have
- * told of a copy, so it is given up as one that has.
+ * Also while the hypervisor writes. Every change is counted before the marker and the device are stored: a thread that
+ * sees the new marker, or no device any more, takes the count for all that there is to know. A device that does not
+ * answer may have told of a copy, so it is given up as one that has.
  */
 static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_vmclock *device)
 {

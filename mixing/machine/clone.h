@@ -83,7 +83,7 @@ static inline uint64_t drng_epoch(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
     const uint64_t generation = atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed);
-    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed);
+    const struct drng_vmclock *device = atomic_load_explicit(&drng_clone_watch.device, memory_order_acquire);
     if (__builtin_expect(generation == 0 || device != NULL, 0)) {
         return drng_epoch_look();
     }

@@ -16,7 +16,7 @@ enum drng_filter drng_filter_read(FILE *status)
     char *line = NULL;
     size_t size = 0;
     bool on = false;
-    while (getline(&line, &size, status) > 0) {
+    while (getdelim(&line, &size, '\n', status) > 0) {
         on |= strncmp(line, name, sizeof(name) - 1) == 0 && line[sizeof(name) - 1] != '0';
     }
     free(line);

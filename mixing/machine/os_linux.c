@@ -86,7 +86,7 @@ bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags)
     char *line = NULL;
     size_t size = 0;
     bool found = false;
-    while (!found && getline(&line, &size, cpuinfo) > 0) {
+    while (!found && getdelim(&line, &size, '\n', cpuinfo) > 0) {
         found = strncmp(line, name, len) == 0 && strchr("\t :", line[len]) != NULL && strchr(line, '\n') != NULL;
     }
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS && found; i++) {
