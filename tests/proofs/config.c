@@ -83,6 +83,11 @@ void drng_raise_at(const struct drng_core *core, bool loads_not, const char *fil
     (void)function;
     CLAIM(loads_not, "it goes to the system log, too");
     (void)format;
+    errors++;
+    if (core_fails) {
+        CLAIM(reason == DRNG_R_CORE, "a core that does not hand over the section is refused");
+        return;
+    }
     CLAIM(reason == DRNG_R_CONFIG_VALUE, "the reason is named");
     va_start(arguments, format);
     (void)va_arg(arguments, const char *);
@@ -94,19 +99,18 @@ void drng_raise_at(const struct drng_core *core, bool loads_not, const char *fil
     }
     CLAIM(len > 0 && len < ALLOWED_SIZE - 1, "the allowed values are all there");
     va_end(arguments);
-    errors++;
 }
 
 /* ---- Any section ---- */
 
 static bool has(size_t i, const char *text)
 {
-    return is_set[i] && !core_fails && is_text(value[i], text);
+    return is_set[i] && is_text(value[i], text);
 }
 
 static bool has_default(size_t i, const char *text)
 {
-    return !is_set[i] || core_fails || is_text(value[i], text);
+    return !is_set[i] || is_text(value[i], text);
 }
 
 static bool is_source(const struct drng_config *config)
@@ -130,7 +134,7 @@ static bool is_choice(size_t i, const char *first, const char *second, bool is_f
 /* The number that reseed_bytes is, or -1. What is larger than 32 bits is as large as the digits make it. */
 static int64_t number(void)
 {
-    const char *text = is_set[6] && !core_fails ? value[6] : "0";
+    const char *text = is_set[6] ? value[6] : "0";
     uint64_t read = 0;
     size_t i = 0;
     for (; text[i] >= '0' && text[i] <= '9' && read <= UINT32_MAX; i++) {
@@ -141,7 +145,7 @@ static int64_t number(void)
 
 static bool all_are_allowed(void)
 {
-    return (has_default(0, "auto") || has(0, "rdseed") || has(0, "rdrand")) &&
+    return !core_fails && (has_default(0, "auto") || has(0, "rdseed") || has(0, "rdrand")) &&
            (has_default(1, "yes") || has(1, "no")) && (has_default(2, "yes") || has(2, "no")) &&
            (has_default(3, "auto") || has(3, "yes") || has(3, "no")) &&
            (has_default(4, "cbc-mac") || has(4, "hmac-sha256")) && (has_default(5, "no") || has(5, "yes")) &&
