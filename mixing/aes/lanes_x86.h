@@ -106,18 +106,12 @@ typedef __m512i lane;
 #define ROUND_NOW(block) ((void)0)
 #endif
 
+/* What it points to is read behind this. GCC 16 reads all constants in advance, and keeps them on the stack. */
+#define READ_LATE(pointer) __asm__ volatile("" : "+r"(pointer))
+
 /* ---- Round keys: FIPS 197, 5.2 ---- */
 
 enum { ROUND_KEYS = 15 }; /* of AES-256 */
-
-/* rcon(n + 1) in all four columns. Read here, and not in advance: GCC 16 would keep all of them on the stack. */
-LANE_INLINE __m128i rcon(int n)
-{
-    static const uint32_t numbers[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
-    const uint32_t *number = numbers + n;
-    __asm__ volatile("" : "+r"(number));
-    return _mm_set1_epi32((int)*number);
-}
 
 /* Bytes 1, 2, 3, 0 of this column in all four: RotWord. column is a constant from 0 to 3. */
 #define rotated(key, column) _mm_shuffle_epi8((key), _mm_set1_epi32(0x00030201 + 0x04040404 * (column)))
@@ -128,10 +122,10 @@ LANE_INLINE __m128i rcon(int n)
  * adds the first of these, which takes the addition out of the way from one round key to the next; nor is rcon waited
  * for.
  */
-LANE_INLINE __m128i next_key(__m128i key, __m128i word, __m128i constant)
+LANE_INLINE __m128i next_key(__m128i key, __m128i word, int rcon)
 {
     key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
-    key = _mm_xor_si128(_mm_xor_si128(key, constant), _mm_slli_si128(key, 8));
+    key = _mm_xor_si128(_mm_xor_si128(key, _mm_set1_epi32(rcon)), _mm_slli_si128(key, 8));
     key = _mm_aesenclast_si128(word, key);
     NOW(key);
     return key;
@@ -151,10 +145,10 @@ LANE_INLINE __m128i rest_of(__m128i key)
 }
 
 /* The round key after `key`, whose rest is *rest; that becomes the new one's. */
-LANE_INLINE __m128i next_with_rest(__m128i key, __m128i *rest, __m128i word, __m128i constant)
+LANE_INLINE __m128i next_with_rest(__m128i key, __m128i *rest, __m128i word, int rcon)
 {
     const __m128i masked = _mm_and_si128(key, _mm_set_epi32(0, -1, 0, -1));
-    const __m128i added = _mm_xor_si128(masked, _mm_xor_si128(*rest, constant));
+    const __m128i added = _mm_xor_si128(masked, _mm_xor_si128(*rest, _mm_set1_epi32(rcon)));
     *rest = rest_of(_mm_xor_si128(masked, *rest));
     key = _mm_aesenclast_si128(word, added);
     NOW(key);
@@ -162,9 +156,9 @@ LANE_INLINE __m128i next_with_rest(__m128i key, __m128i *rest, __m128i word, __m
 }
 
 /* Six new words from the six before them: *low holds the first four, the low half of *high the other two. */
-LANE_INLINE void step_192(__m128i *low, __m128i *rest, __m128i *high, __m128i constant)
+LANE_INLINE void step_192(__m128i *low, __m128i *rest, __m128i *high, int rcon)
 {
-    *low = next_with_rest(*low, rest, rotated(*high, 1), constant);
+    *low = next_with_rest(*low, rest, rotated(*high, 1), rcon);
     *high = _mm_xor_si128(_mm_xor_si128(*high, _mm_slli_si128(*high, 4)), _mm_shuffle_epi32(*low, 0xff));
 }
 
@@ -209,23 +203,28 @@ static inline int rounds_of(size_t key_len)
 LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, size_t key_len, lane *block,
                                     const int lanes)
 {
+    static const int constants[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
+    const int *rcon = constants;
+
     rk[0] = _mm_loadu_si128((const __m128i *)key);
     add_round_key(block, lanes, rk[0]);
     if (key_len == 32) {
         rk[1] = _mm_loadu_si128((const __m128i *)(key + 16));
         UNROLL
         for (int i = 2; i <= 14; i++) {
-            rk[i] = i % 2 == 0 ? next_key(rk[i - 2], rotated(rk[i - 1], 3), rcon(i / 2 - 1))
-                               : next_key(rk[i - 2], _mm_shuffle_epi32(rk[i - 1], 0xff), _mm_setzero_si128());
+            READ_LATE(rcon);
+            rk[i] = i % 2 == 0 ? next_key(rk[i - 2], rotated(rk[i - 1], 3), rcon[i / 2 - 1])
+                               : next_key(rk[i - 2], _mm_shuffle_epi32(rk[i - 1], 0xff), 0);
             do_round(block, lanes, rk[i - 1]);
         }
         do_last_round(block, lanes, rk[14]);
     } else if (key_len == 16) {
         __m128i rest = rest_of(rk[0]);
-        rk[1] = next_with_rest(rk[0], &rest, rotated(rk[0], 3), rcon(0));
+        rk[1] = next_with_rest(rk[0], &rest, rotated(rk[0], 3), rcon[0]);
         UNROLL
         for (int i = 2; i <= 10; i++) {
-            rk[i] = next_with_rest(rk[i - 1], &rest, rotated(rk[i - 1], 3), rcon(i - 1));
+            READ_LATE(rcon);
+            rk[i] = next_with_rest(rk[i - 1], &rest, rotated(rk[i - 1], 3), rcon[i - 1]);
             do_round(block, lanes, rk[i - 1]);
         }
         do_last_round(block, lanes, rk[10]);
@@ -235,11 +234,12 @@ LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, 
         __m128i rest = rest_of(low);
         UNROLL
         for (int i = 1, n = 0; i <= 12; i += 3, n += 2) { /* two steps of six words make three round keys */
+            READ_LATE(rcon);
             rk[i] = high;
-            step_192(&low, &rest, &high, rcon(n));
+            step_192(&low, &rest, &high, rcon[n]);
             rk[i] = _mm_unpacklo_epi64(rk[i], low);
             rk[i + 1] = _mm_unpacklo_epi64(_mm_srli_si128(low, 8), high);
-            step_192(&low, &rest, &high, rcon(n + 1));
+            step_192(&low, &rest, &high, rcon[n + 1]);
             rk[i + 2] = low;
             if (i > 1) {
                 do_round(block, lanes, rk[i - 1]);

@@ -577,6 +577,7 @@ def test_a_full_disk_changes_nothing(image: Image, scope: tuple[str, ...]) -> No
 # Gets a signal when it runs `openssl list` for the first time, or where it begins to import its own modules.
 SIGNALLED = """
 import os, runpy, signal, subprocess, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs the tests in the background
 where = sys.argv.pop(1)
 class Finder:
     def find_spec(self, name, *rest):
