@@ -110,6 +110,8 @@ def look_into(process: Process, entry: int, where: str) -> bool:
     """Fills in what the process uses. False: it has a module whose counters could not be read, as while it loads it."""
     with os.fdopen(procfs.open_entry(entry, f"{where}/maps"), "rb", buffering=1 << 16) as stream:
         maps = read_mappings(stream)
+        if where != "." and stream.tell() == 0:
+            raise ProcessLookupError("the thread has ended, and has no memory any more")
     if maps.modules:
         return look_into_module(process, entry, where, maps)
     if maps.libcrypto:
