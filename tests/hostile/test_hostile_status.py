@@ -782,11 +782,12 @@ def test_a_program_that_another_user_has_named_is_no_child_of_ours(proc: Path) -
     """Whoever runs a program with the set-user-ID bit by a link has named it, and may kill it."""
     pending = "SigPnd:\t0000000000000100\nShdPnd:\t0000000000000000\n"
     me = os.getuid()
-    for pid, real in ((11, me), (12, me + 1)):
+    # The last has just been killed, and waits for a processor alone.
+    for pid, real, state in ((11, me, "D"), (12, me + 1, "D"), (13, me, "R")):
         folder = proc / str(pid)
         folder.mkdir()
         (folder / "comm").write_text(f"look {pid}\n")
-        (folder / "stat").write_text(f"{pid} (look {pid}) D 1 ")
+        (folder / "stat").write_text(f"{pid} (look {pid}) {state} 1 ")
         (folder / "status").write_text(f"Uid:\t{real}\t{me}\t{me}\t{me}\nGid:\t0\t0\t0\t0\n{pending}")
     assert looking() == ["11"]
 
