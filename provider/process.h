@@ -24,8 +24,8 @@ struct drng_process {
 extern struct drng_process drng_process;
 
 /*
- * Each success needs a close. False: no memory. libcrypto_version is that of the libcrypto that loads the provider,
- * NULL if it does not say.
+ * Each success needs a close. False: no memory. The thread must not be cancelled meanwhile, since this holds a lock.
+ * libcrypto_version is that of the libcrypto that loads the provider, NULL if it does not say.
  */
 bool drng_process_open(const char *libcrypto_version);
 void drng_process_close(void);

@@ -106,7 +106,7 @@ typedef __m512i lane;
 #define ROUND_NOW(block) ((void)0)
 #endif
 
-/* What it points to is read behind this. GCC 16 reads all constants in advance, and keeps them on the stack. */
+/* What this points to is read after this line, and not before: GCC 16 would keep all constants on the stack. */
 #define READ_LATE(pointer) __asm__ volatile("" : "+r"(pointer))
 
 /* ---- Round keys: FIPS 197, 5.2 ---- */

@@ -347,8 +347,7 @@ static int reseed(void *vctx, ossl_unused int prediction_resistance, ossl_unused
 
 /* ---- The end ---- */
 
-/* Whether nothing is in the reader, which is wiped first if `wipe`. False, too, in a handler that interrupted a draw.
- */
+/* Whether the reader holds nothing; wipes it first if `wipe`. False, too, in a handler that interrupted a draw. */
 static bool is_wiped(struct context *ctx, bool wipe)
 {
     struct drng_guard guard;

@@ -163,9 +163,10 @@ def unended(name: re.Pattern[str]) -> list[str]:
     for pid in numbers():
         with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
             matched = name.fullmatch(name_of(entry))
+            if not matched or real_user_of(entry) != os.getuid():
+                continue
             # Whoever has only just been killed waits for a processor, and not for a file system.
-            stuck = state_and_parent(entry)[0] == "D" and is_killed(entry)
-            if matched and real_user_of(entry) == os.getuid() and stuck:
+            if state_and_parent(entry)[0] == "D" and is_killed(entry):
                 found.append(matched[1])
     return found
 

@@ -164,7 +164,7 @@ class System:
         try:
             self._drop_backup(block.encode(base))
         except (Failure, OSError) as error:
-            warn(str(error).removesuffix("; nothing has been changed"))
+            warn(str(error))
         self._warn_if_served(base)
 
     # ---- status ----

@@ -259,7 +259,7 @@ class Unit:
         others += [(path, self._text(path)) for path in self._read_at_start(setting)]
         for name in setting.environment:
             if "%" in name:
-                raise Failure(
+                raise Unchanged(
                     f"Environment={name}=...: the name of the variable is not known here, and may be {VARIABLE}"
                 )
         for path, text in others:

@@ -120,8 +120,8 @@ EVALUATIONS: tuple[Callable[[Process], Any], ...] = (
 
 
 def checked(found: list[Process]) -> list[Process]:
-    """The same, of which each can be shown: what one of them says, which its counters alone are, cannot keep the others
-    back."""
+    """The same processes, each of which can be shown. Of one whose counters cannot be evaluated nothing is known then,
+    and the others are shown as they are."""
     for process in found:
         try:
             for evaluate in EVALUATIONS if process.counters else ():
