@@ -712,6 +712,17 @@ def test_what_has_a_say_by_another_way(either: Image, how: str) -> None:
     assert said.endswith("; nothing has been changed\n")
 
 
+def test_a_file_that_is_too_long_is_not_taken_for_an_empty_one(either: Image) -> None:
+    """systemd reads all of it."""
+    image = either
+    drop_in = image.root / "etc/systemd/system/nginx.service.d/more.conf"
+    drop_in.parent.mkdir(parents=True)
+    drop_in.write_text("[Service]\n" + "# all of this is a comment\n" * (1 << 18) + "Environment=OPENSSL_CONF=/x\n")
+    assert "more.conf is longer than 4194304 bytes; nothing has been changed" in image.refused(
+        "on", "--service", "nginx"
+    )
+
+
 def test_a_masked_unit_is_said(either: Image) -> None:
     (either.root / "etc/systemd/system").mkdir(parents=True, exist_ok=True)
     (either.root / "etc/systemd/system/nginx.service").symlink_to("/dev/null")

@@ -174,8 +174,11 @@ class Service:
                 data = found[path]
                 if data is None:
                     place.unlink()
-                else:
+                    continue
+                try:
                     changes.write([changes.File(place, data)])
+                except Unchanged as error:
+                    raise Failure(f"{reason}; what this command has written stays: {error}") from None
             self.tree.unmake()
         systemd.systemctl("daemon-reload")
         raise Unchanged(reason)

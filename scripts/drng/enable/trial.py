@@ -129,8 +129,8 @@ def begin(tree: Tree, conf: str, length: int) -> Trial:
     """What ends it is there before anything is switched on. A trial that was under way begins anew."""
     before = Trial.find(tree)
     trial = Trial(conf, boot_id(), time.monotonic() + length, f"drng-enable-trial-{os.urandom(4).hex()}")
-    _start_timer(trial.timer, length)
     try:
+        _start_timer(trial.timer, length)
         text = TEXT.format(program=programs.companion("drng-enable"), **vars(trial))
         record = changes.make_place(tree, RECORD)
         record.require_ours()

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .. import systemd
-from ..files import Tree
+from ..files import TooLongError, Tree
 from ..terminal import Failure, Unchanged
 from .block import decode
 
@@ -213,8 +213,10 @@ class Unit:
     def _text(self, path: str) -> str:
         try:
             return decode(self.tree.read(path) or b"")
+        except TooLongError as error:
+            raise Unchanged(str(error)) from None
         except Failure:
-            return ""  # a link to /dev/null, which masks
+            return ""  # a link to /dev/null, which masks; systemd passes over what else is no file
 
     def texts(self, ours: str, ours_text: str) -> list[tuple[str, str]]:
         paths = [self.fragment, *self.drop_ins(ours)]
