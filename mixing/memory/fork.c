@@ -25,9 +25,6 @@ static atomic_uint_least64_t last_generation;
 static atomic_uint_least64_t own_token;
 static atomic_uint_least64_t *last_token = &own_token;
 
-/* The generation of the process that forks; ordinary memory, too. */
-static atomic_uint_least64_t forking_generation;
-
 static _Atomic(struct drng_fork_watcher *) watchers;
 
 /*
@@ -70,18 +67,17 @@ uint64_t drng_fork_draw_token(void)
 
 static void before_fork(void)
 {
-    atomic_store(&forking_generation, atomic_load(&drng_fork_page->generation));
+    atomic_store(&drng_fork_page->forked, 1);
 }
 
 /*
  * Without MADV_WIPEONFORK nothing marks a child as new, so it is wiped here, before it draws. The same where the kernel
- * has been told to wipe, and has not: CRIU before 4.2 restores the pages of a process without this advice. A
- * handler of the program may have drawn in the child before this one is called: then the generation is the child's own.
+ * has been told to wipe, and has not: CRIU before 4.2 restores the pages of a process without this advice. The page
+ * itself tells, and no generation: the parent may draw for the first time between before_fork() and the fork.
  */
 static void in_forked_child(void)
 {
-    const uint64_t generation = atomic_load(&drng_fork_page->generation);
-    if (generation == 0 || generation != atomic_load(&forking_generation)) {
+    if (atomic_load(&drng_fork_page->forked) == 0) {
         return;
     }
     memset(drng_fork_page, 0, sizeof(*drng_fork_page));

@@ -99,6 +99,7 @@ enum drng_process_lock {
 struct drng_fork_page {
     atomic_uint_least64_t generation; /* 0: this process has not asked for it yet */
     atomic_uint_least64_t token;      /* the same */
+    atomic_uint forked;               /* 1: this process has called fork(), or its page is one that was not wiped */
     struct drng_lock locks[DRNG_LOCKS];
 };
 

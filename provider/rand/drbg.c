@@ -270,7 +270,8 @@ static int instantiate(void *vdrbg, unsigned strength, int prediction_resistance
                        size_t personalization_len, const OSSL_PARAM params[])
 {
     struct drng_drbg *d = vdrbg;
-    return set_ctx_params(d, params) &&
+    const bool refuses = atomic_load(&d->generator.status) != DRNG_GENERATOR_UNINSTANTIATED; /* then nothing changes */
+    return (refuses || set_ctx_params(d, params)) &&
            answer(d, drng_generator_instantiate(&d->generator, strength, prediction_resistance != 0,
                                                 given(personalization, personalization_len)));
 }

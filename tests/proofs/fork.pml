@@ -63,13 +63,13 @@ typedef place_of {
 typedef memory {
     /* wiped in a child */
     byte generation;
+    byte forked;
     place_of slot[SLOTS];
     /* kept */
     byte inside[THREADS + 1]; /* by thread: the generation in which it entered; 0: it is in no call */
     byte place;               /* the generator's slot */
     byte slots;               /* how many are in use */
     byte last_generation;
-    byte forking_generation;
 };
 
 typedef activity {
@@ -121,6 +121,7 @@ inline wipe_slot(p_, s_)
 inline wipe_all(p_)
 {
     mem[p_].generation = 0;
+    mem[p_].forked = 0;
     for (i : 0 .. SLOTS - 1) {
         wipe_slot(p_, i)
     }
@@ -144,8 +145,7 @@ inline end_process(p_)
     }
     mem[p_].place = 0;
     mem[p_].slots = 0;
-    mem[p_].last_generation = 0;
-    mem[p_].forking_generation = 0
+    mem[p_].last_generation = 0
 }
 
 /* What nobody looks at any more is zero, so that states which differ in nothing else are one. */
@@ -225,8 +225,9 @@ inline fork_here()
 {
     child = processes;
     processes++;
-    mem[f[t].process].forking_generation = mem[f[t].process].generation; /* before_fork: atomic_store(&forking_generation, */
+    mem[f[t].process].forked = 1; /* before_fork: atomic_store(&drng_fork_page->forked, 1) */
     mem[child].generation = M.generation;
+    mem[child].forked = M.forked;
     for (i : 0 .. SLOTS - 1) {
         mem[child].slot[i].mutex = M.slot[i].mutex;
         mem[child].slot[i].holder = M.slot[i].holder;
@@ -242,7 +243,6 @@ inline fork_here()
     mem[child].place = M.place;
     mem[child].slots = M.slots;
     mem[child].last_generation = M.last_generation;
-    mem[child].forking_generation = M.forking_generation;
 #if defined(KERNEL_WIPES) && !defined(NO_WIPE)
     wipe_all(child); /* kernel_wipes: madvise(memory, size, MADV_WIPEONFORK) == 0 */
 #endif
@@ -482,11 +482,11 @@ proctype frame(byte t)
         fi
     }
 
-    /* in_forked_child: generation == 0 || generation != atomic_load(&forking_generation) */
+    /* in_forked_child: atomic_load(&drng_fork_page->forked) == 0 */
     :: atomic {
         RUNS(in_child) ->
         if
-        :: M.generation != 0 && M.generation == M.forking_generation -> wipe_all(f[t].process)
+        :: M.forked != 0 -> wipe_all(f[t].process)
         :: else -> skip
         fi;
         end_frame()

@@ -152,6 +152,25 @@ static void it_goes_through_the_states(void)
     EVP_RAND_CTX_free(rand);
 }
 
+static void a_second_instantiation_changes_nothing(void)
+{
+    char cipher[] = "AES-128-CTR";
+    unsigned requests = 4;
+    OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                           OSSL_PARAM_construct_uint(OSSL_DRBG_PARAM_RESEED_REQUESTS, &requests),
+                           OSSL_PARAM_construct_end()};
+    EVP_RAND_CTX *rand = ready_drbg();
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(rand, 128, 0, NULL, 0, params), 0);
+    CU_ASSERT_TRUE(evp_error("already instantiated", NULL));
+    CU_ASSERT_EQUAL(EVP_RAND_get_strength(rand), 256);
+    CU_ASSERT_EQUAL(evp_size(rand, OSSL_DRBG_PARAM_RESEED_REQUESTS), 256);
+    CU_ASSERT_EQUAL(EVP_RAND_uninstantiate(rand), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(rand, 128, 0, NULL, 0, params), 1);
+    CU_ASSERT_EQUAL(EVP_RAND_get_strength(rand), 128);
+    CU_ASSERT_EQUAL(evp_size(rand, OSSL_DRBG_PARAM_RESEED_REQUESTS), 4);
+    EVP_RAND_CTX_free(rand);
+}
+
 static void another_mechanism_needs_another_seed(void)
 {
     EVP_RAND_CTX *rand = ready_drbg();
@@ -337,6 +356,7 @@ static const struct unit_test tests[] = {
     {"defaults are AES-256 with df", defaults_are_aes_256_with_df},
     {"a cipher it does not have is an error", a_cipher_it_does_not_have_is_an_error},
     {"it goes through the states", it_goes_through_the_states},
+    {"a second instantiation changes nothing", a_second_instantiation_changes_nothing},
     {"another mechanism needs another seed", another_mechanism_needs_another_seed},
     {"too much is refused and nothing put out", too_much_is_refused_and_nothing_put_out},
     {"reseed takes entropy of the right length", reseed_takes_entropy_of_the_right_length},

@@ -377,8 +377,16 @@ static void a_lock_elsewhere_is_not(void)
     CU_ASSERT_TRUE(answers(cloned, REFUSED));
 }
 
-/* A program's handler of fork() that uses drng in the child, before drng's own handler is called. */
+/* A program's handlers of fork() that use drng: in the child, before drng's own is called; in the parent, after it. */
 static bool handler_fills;
+static bool first_handler_fills;
+
+static void fill_before_the_fork(void)
+{
+    if (first_handler_fills) {
+        (void)fill_and_look(NULL);
+    }
+}
 
 static void fill_in_handler(void)
 {
@@ -390,10 +398,11 @@ static void fill_in_handler(void)
     }
 }
 
-/* Handlers of the child are called in the order of their registration, so it must come before drng_fork_open(). */
+/* Handlers of the child are called in the order of their registration, the parent's in the reverse one: so these must
+ * come before drng_fork_open(). */
 static __attribute__((constructor)) void register_handler(void)
 {
-    (void)pthread_atfork(NULL, NULL, fill_in_handler);
+    (void)pthread_atfork(fill_before_the_fork, NULL, fill_in_handler);
 }
 
 static int fork_with_the_handler(void)
@@ -419,6 +428,24 @@ static void without_the_kernel_a_child_takes_new_seeds_after_it(void)
     close_all_and_go_back_to_the_kernel();
 }
 
+/* In a process that has not drawn yet: the first generation that it asks for comes after drng's handler. */
+static int fork_at_the_first_draw(void *unused)
+{
+    first_handler_fills = true;
+    const bool wiped = answers(child_forked(look_unchecked, unused), ALL_ZERO);
+    return wiped && look() == ALL_SECRET ? ALL_ZERO : MIXED;
+}
+
+static void a_child_inherits_nothing_of_a_first_draw_at_the_fork(void)
+{
+    open_and_fill();
+    CU_ASSERT_TRUE(answers(child_forked(fork_at_the_first_draw, NULL), ALL_ZERO));
+    close_all();
+    open_and_fill_without_the_kernel();
+    CU_ASSERT_TRUE(answers(child_forked(fork_at_the_first_draw, NULL), ALL_ZERO));
+    close_all_and_go_back_to_the_kernel();
+}
+
 static const struct unit_test tests[] = {
     {"a forked child sees zeros", a_forked_child_sees_zeros},
     {"a cloned child sees zeros", a_cloned_child_sees_zeros},
@@ -429,6 +456,7 @@ static const struct unit_test tests[] = {
     {"a child keeps what it fills itself", a_child_keeps_what_it_fills_itself},
     {"a child keeps what a fork handler fills", a_child_keeps_what_a_fork_handler_fills},
     {"without the kernel a child takes new seeds after it", without_the_kernel_a_child_takes_new_seeds_after_it},
+    {"a child inherits nothing of a first draw at the fork", a_child_inherits_nothing_of_a_first_draw_at_the_fork},
     {"a child of a child is found out too", a_child_of_a_child_is_found_out_too},
     {"a child takes and gives back slots", a_child_takes_and_gives_back_slots},
     {"a child of fork() locks its pages where it may", a_child_of_fork_locks_its_pages_where_it_may},
