@@ -7,6 +7,7 @@ import os
 import pwd
 import re
 import signal
+import struct
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -297,6 +298,12 @@ def environment_of(entry: int) -> dict[bytes, bytes]:
         if equals and key.startswith(b"OPENSSL_"):
             found.setdefault(key, value)
     return found
+
+
+def distrusts_environment(entry: int) -> bool:
+    """Whether the kernel has told it to, by AT_SECURE: secure_getenv(), by which libcrypto asks, finds nothing then."""
+    words = read_entry(entry, "auxv")
+    return (23, 1) in struct.iter_unpack("LL", words[: len(words) & -struct.calcsize("LL")])
 
 
 def mapped(entry: int, name: str) -> Mapped:

@@ -908,6 +908,24 @@ def test_a_sandbox_that_hides_what_is_needed_is_warned_of(either: Image, setting
         assert "OpenSSL's own generator would serve" in either.ok("on", "--service", "nginx", "--profile", "permissive")
 
 
+@pytest.mark.parametrize(
+    ("service", "file"),
+    [("dovecot", "dovecot/dovecot.conf"), ("postfix", "postfix/main.cf"), ("postfix@-", "postfix/main.cf")],
+)
+def test_a_server_that_keeps_the_variable_from_its_programs_is_warned_of(
+    either: Image, service: str, file: str
+) -> None:
+    """Postfix and Dovecot hand on what import_environment names: a strict profile would be in force nowhere."""
+    unit, own = either.root / f"usr/lib/systemd/system/{service}.service", either.root / "etc" / file
+    unit.write_text("[Service]\nExecStart=/bin/true\n")
+    own.parent.mkdir()
+    for text, warned in {"": 1, "# OPENSSL_CONF\n": 1, "import_environment = TZ\n  OPENSSL_CONF\n": 0}.items():
+        own.write_text(text)
+        for verb in ("on", "status"):
+            said = either.ok(verb, "--service", service)
+            assert len(re.findall(f"add OPENSSL_CONF to import_environment in .*/{file}\n", said)) == warned
+
+
 def test_a_template_takes_an_instance(either: Image) -> None:
     assert "name an instance of it, stunnel@NAME" in either.refused("on", "--service", "stunnel@")
 

@@ -383,6 +383,20 @@ def test_a_process_without_drng_is_said_to_be_one() -> None:
     assert "drng is not in use" in check.stdout
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a program of another user's")
+@pytest.mark.parametrize("mode", [0o755, 0o4755])
+def test_a_program_that_may_not_trust_its_environment_is_explained(mode: int, tmp_path: Path) -> None:
+    """libcrypto does not see OPENSSL_CONF there, and serves by itself under every profile."""
+    program = Path(shutil.copy("/usr/bin/openssl", tmp_path))
+    os.chown(program, NOBODY, NOBODY)
+    program.chmod(mode)
+    with subprocess.Popen([program, "dgst"], env=RELEASE.environment(PINNED), stdin=subprocess.PIPE) as process:
+        wait_for(lambda: "drng" in status("--pid", str(process.pid)).stdout, "libcrypto to be loaded")
+        said = status("--pid", str(process.pid)).stdout
+    ignored = f"OPENSSL_CONF names {PINNED['OPENSSL_CONF']}, which libcrypto ignores in a program with capabilities"
+    assert (ignored in said) == (mode == 0o4755)
+
+
 def test_a_process_without_libcrypto_is_said_to_be_one() -> None:
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         result = status("--pid", str(process.pid))

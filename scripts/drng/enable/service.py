@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 
 from .. import systemd
@@ -29,6 +30,9 @@ ExecStartPre=/bin/sh -c '{GUARD} 2>/dev/null | /bin/grep -qx "  drng" || \
 """
 # What it runs.
 GUARD_PROGRAMS = ("/bin/sh", "/usr/bin/openssl", "/bin/grep")
+
+# Servers that start their programs with the variables alone that import_environment names in this file.
+IMPORTING = {"dovecot": "/etc/dovecot/dovecot.conf", "postfix": "/etc/postfix/main.cf"}
 
 
 @dataclass
@@ -105,8 +109,8 @@ class Service:
                     "and try again"
                 )
 
-    def _warn_of_sandbox(self) -> None:
-        """Of what its sandbox hides from it, which is seen when it starts, and not before."""
+    def _warn_of_losses(self) -> None:
+        """Of what does not reach it, by its sandbox or by its own doing: seen when it starts, and not before."""
         module = self.check.module()
         programs = (*(GUARD_PROGRAMS if self.guard else ()), *((module,) if module else ()))
         there = units.is_running(self.tree)
@@ -114,6 +118,14 @@ class Service:
         lost = "it would not start" if self.guard else "OpenSSL's own generator would serve it"
         for line in sandbox.hides((self.own, self.conf), programs):
             warn(f"{self.name}.service: {line}; {lost}, unless what is there for it instead has drng, too")
+        file = IMPORTING.get(self.name.removesuffix("@-"), "")
+        if file and not re.search(
+            rf"^[^#\n]*{units.VARIABLE}", block.decode(self.tree.read(file) or b""), re.MULTILINE
+        ):
+            warn(
+                f"{self.name}.service starts its programs without {units.VARIABLE}, so this changes nothing for them: "
+                f"add {units.VARIABLE} to import_environment in {self.tree.shown(file)}"
+            )
 
     # ---- on ----
 
@@ -128,7 +140,7 @@ class Service:
         was_on = block.has_block(system) or openssl_d.is_on(self.tree)
         after = base + profiles.lines(self.tree, self.request, self.check, base, was_on, self.tree.shown(self.conf))
         self.check.change(base, after, self.request.profile)
-        self._warn_of_sandbox()
+        self._warn_of_losses()
         texts = {self.own: after, self.drop_in: self._drop_in_text()}
         wanted = {path: block.encode(block.seal(text)) for path, text in texts.items()}
         found = {path: self._read(path) for path in wanted}
@@ -257,7 +269,7 @@ class Service:
             own, scope = self.tree.shown(self.own), f"--service {self.name}"
             profiles.compare(self.tree, self.request, self.check, self._base(), text, own, scope)
         self.check.warn_of_closed_files(self.request.profile)
-        self._warn_of_sandbox()
+        self._warn_of_losses()
         guard, drop_in_text = self.guard, block.decode(drop_in)
         if guard and block.unseal(drop_in_text) == drop_in_text and GUARD not in drop_in_text:
             say(
