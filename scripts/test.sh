@@ -1,8 +1,9 @@
 #!/bin/sh
-# test.sh - builds drng in every way that is tested and runs every test.
+# test.sh - builds drng and runs its tests, several at a time.
 #
-#     test.sh                   everything, several tests at a time
-#     test.sh ARGUMENT...       the arguments go to pytest: tests/system/test_config.py -k masked
+#     test.sh                   what may come out otherwise on another machine
+#     test.sh --all             everything, as continuous integration does: also what depends on the sources alone
+#     test.sh ARGUMENT...       builds everything; the arguments go to pytest: tests/system/test_config.py -k masked
 #     test.sh --list-skips      what the last run left out, by what would unlock it
 #
 # Installs what it needs from Debian's packages (root). Where some of them cannot be had it says so, and their tests are
@@ -17,6 +18,8 @@ if [ "${1-}" = --list-skips ]; then
     cat build/skips 2>/dev/null || echo "no test has been run here: scripts/test.sh"
     exit
 fi
+all=$*
+[ "$all" != --all ] || shift
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
     musl-tools systemtap-sdt-dev openssl git python3 python3-pytest python3-hypothesis"
@@ -46,21 +49,22 @@ if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/pyspdxtools ]; then
         echo "ruff and spdx-tools could not be installed"
 fi
 
-for preset in release bench dev dev-clang asan-ubsan fuzz; do
+for preset in release dev asan-ubsan ${all:+bench dev-clang fuzz}; do
     echo "Building: $preset"
-    build_preset $preset
+    build_preset "$preset"
 done
 echo "Building: tsan"
 build_preset tsan thread_tests
 
 # Where its packages cannot be had (77) its tests are skipped.
-scripts/ci/cross.sh || [ $? = 77 ]
-scripts/ci/hosts.sh || [ $? = 77 ]
-scripts/ci/guests.sh || [ $? = 77 ]
+for script in ${all:+cross hosts guests}; do
+    "scripts/ci/$script.sh" || [ $? = 77 ]
+done
 
 # Some tests wait, for packages that another one builds or for a server: two more at a time than there are processors.
 if [ $# = 0 ] && /usr/bin/python3 -c 'import xdist' 2>/dev/null; then
     set -- -n "$(($(nproc) + 2))"
 fi
+[ -n "$all" ] || set -- -m "not sources" "$@"
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest --durations=25 "$@"

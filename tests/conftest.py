@@ -1,4 +1,4 @@
-"""How tests share the machine when several run at a time: scripts/test.sh asks pytest-xdist for that."""
+"""How tests share the machine when several run at a time, and which ones scripts/test.sh leaves to --all."""
 
 from __future__ import annotations
 
@@ -35,6 +35,38 @@ SPREAD = (
     "test_status",
     "test_unit",
 )
+
+# Whose answers depend on the sources and on tools alone, and take long: on another machine they would be the same.
+SOURCES = (
+    "test_aes_arm",
+    "test_assess",
+    "test_bench",
+    "test_bench_tls",
+    "test_clones",
+    "test_cross",
+    "test_entered",
+    "test_fuzz",
+    "test_hosts",
+    "test_machines",
+    "test_matrix",
+    "test_musl",
+    "test_mutation",
+    "test_openssl_suite",
+    "test_package",
+    "test_proofs",
+    "test_release",
+    "test_reproducible",
+    "test_rpm",
+    "test_stack_matrix",
+    "test_tables",
+    "test_upgrade",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.stem in SOURCES:
+            item.add_marker(pytest.mark.sources)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -186,6 +186,7 @@ exec "$@"
 """
 
 
+@pytest.mark.sources
 def test_probes_come_with_their_header_also_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder that was configured on a machine without it; and what is packaged is not built without it."""
     monkeypatch.setenv("CCACHE_NOHASHDIR", "1")  # where ccache is used: the folder's name is a new one each time
@@ -220,6 +221,7 @@ def test_sources_are_formatted() -> None:
     output(need("clang-format"), "--dry-run", "--Werror", *sources(), cwd=ROOT)
 
 
+@pytest.mark.sources
 def test_clang_tidy_finds_nothing(tmp_path: Path) -> None:
     """`.clang-tidy` over the product, as it is compiled there and not by tests again; warnings are errors."""
     files = rf"{ROOT}/(mixing|provider)/.*\.c$"
@@ -237,6 +239,7 @@ def shell_scripts() -> list[str]:
     return [n for n in files if n.endswith(".sh") or re.match(rb"#! ?\S*/(env )?(ba|da)?sh\b", (ROOT / n).read_bytes())]
 
 
+@pytest.mark.sources
 def test_shell_scripts_are_clean() -> None:
     """What is sourced is followed: `.shellcheckrc`."""
     scripts = shell_scripts()
@@ -334,7 +337,7 @@ def test_installed_paths_in_documents_and_examples_are_right() -> None:
 def test_continuous_integration_runs_the_scripts() -> None:
     steps = re.findall(r"^ +- run: (\S+)", (ROOT / ".github/workflows/ci.yml").read_text(), flags=re.MULTILINE)
     assert "scripts/test.sh" in steps
-    assert "exec scripts/test.sh\n" in (ROOT / ".ci/run").read_text()
+    assert "exec scripts/test.sh --all\n" in (ROOT / ".ci/run").read_text()
     # What the container lacks, and whose the folder is; all else is a script, as
     # test_what_a_host_runs_is_fixed_and_may_little() checks.
     assert {step for step in steps if not step.startswith("scripts/")} == {"apt-get", "git"}

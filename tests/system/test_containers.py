@@ -262,6 +262,7 @@ def test_root_of_a_user_namespace_reads_what_its_users_own_and_no_more(
 # ---- podman's ----
 
 
+@pytest.mark.sources
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
 def test_the_images(packages: Path, suite: str) -> None:
     """conf/containers, and the host's files mounted, without capabilities and under podman's filter."""

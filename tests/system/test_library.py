@@ -157,6 +157,7 @@ def test_it_neither_prints_nor_ends_the_program() -> None:
     [("", "", True), ("struct drng_seed_info {\n", "struct drng_seed_info {\n    uint64_t more;\n", False)],
     ids=["today", "changed"],
 )
+@pytest.mark.sources
 def test_programs_built_with_the_last_release_s_run_with_it(tmp_path: Path, old: str, new: str, serves: bool) -> None:
     need("abidiff")
     files, folders = (

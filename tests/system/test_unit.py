@@ -13,6 +13,9 @@ from tests.support.builds import ROOT, SAMPLE, SKIPPED, VALGRIND, programs
 # ThreadSanitizer has nothing to find in a program of one thread: its build has the others alone.
 PRESETS = {"dev": "", "dev-clang": "", "asan-ubsan": "", "tsan": "threads"}
 
+# Of another compiler's code a machine says the same as of this one's.
+MARKS = {"dev-clang": pytest.mark.sources}
+
 # The longest ones: not for valgrind beside AddressSanitizer, nor for a second compiler.
 LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "rows", "seed")
 
@@ -23,7 +26,7 @@ OTHER_KERNELS = ("process_step_copied", "process_step_no_wipe")
 SAMPLED = ("dev-clang", "tsan")
 
 CASES = [
-    pytest.param(path, preset in SAMPLED or name in OTHER_KERNELS, id=f"{preset}-{name}")
+    pytest.param(path, preset in SAMPLED or name in OTHER_KERNELS, id=f"{preset}-{name}", marks=MARKS.get(preset, ()))
     for preset, label in PRESETS.items()
     for name, path in programs(preset, label)
     if preset != "dev-clang" or name not in (*LONG, *OTHER_KERNELS)
@@ -46,9 +49,9 @@ def run(command: list[str], sample: bool = False) -> None:
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_every_preset_has_been_built() -> None:
-    for preset, label in PRESETS.items():
-        assert programs(preset, label), f"build/{preset} has no tests: scripts/test.sh builds them"
+@pytest.mark.parametrize("preset", [pytest.param(name, marks=MARKS.get(name, ())) for name in PRESETS])
+def test_every_preset_has_been_built(preset: str) -> None:
+    assert programs(preset, PRESETS[preset]), f"build/{preset} has no tests: scripts/test.sh builds them"
 
 
 def test_what_starts_threads_is_labelled_so() -> None:
