@@ -11,16 +11,12 @@ set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
+# shellcheck source=scripts/ci/last-release.sh
+. scripts/ci/last-release.sh
 
-# 0.2.0
-release=d2cf82c
-
-git cat-file -e "$release^{commit}" 2>/dev/null ||
-    cannot "this clone does not have the commit of the last release: git fetch --unshallow"
 need_packages abigail-tools gcc libc6-dev cmake ninja-build pkg-config libssl-dev
 work_in drng-abi
-mkdir "$work/old"
-git archive "$release" | tar -C "$work/old" --extract
+release_sources "$work/old"
 
 # library SOURCES FOLDER - with debugging information, from which types are read
 library()

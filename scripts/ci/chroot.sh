@@ -115,9 +115,11 @@ bootstrap()
 update()
 {
     cp /etc/resolv.conf "$1/etc/resolv.conf"
+    # A mirror may lag; who signed it is still checked.
+    echo 'Acquire::Check-Valid-Until "false";' >"$1/etc/apt/apt.conf.d/mirror"
     # shellcheck disable=SC2016 # the inner shell's
     "$0" enter "$1" env DEBIAN_FRONTEND=noninteractive sh -ec '
-        apt-get update -qq --error-on=any -o Acquire::Check-Valid-Until=false # a mirror may lag; who signed it is still checked
+        apt-get update -qq --error-on=any
         apt-get dist-upgrade -y -qq
         apt-get install -y -qq --no-install-recommends $*
         apt-get clean' sh "$2" >"$log" 2>&1

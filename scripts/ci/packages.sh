@@ -12,6 +12,17 @@ fail()
     exit 1
 }
 
+# logged FILE COMMAND... - all that it says goes to FILE; the end of it is shown where it fails.
+logged()
+{
+    log=$1
+    shift
+    "$@" >"$log" 2>&1 || {
+        tail -n 60 "$log" >&2
+        fail "$1 fails"
+    }
+}
+
 # work_in NAME - in $work
 work_in()
 {

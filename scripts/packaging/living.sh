@@ -34,6 +34,12 @@ files()
         -o -path /tmp \) -prune -o -print | sort
 }
 
+# As before, when `files` was written to $work/before.
+nothing_left()
+{
+    files | diff "$work/before" - || fail "these files were not there before, or are no longer there"
+}
+
 # Who serves every program that starts now.
 served_by()
 {

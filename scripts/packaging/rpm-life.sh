@@ -36,6 +36,7 @@ on)
 still-on)
     served_by drng
     serve 3
+    drng-enable status --service nginx || fail "nginx, which was on, is not known as on"
     ;;
 served) served_by "$2" ;;
 esac

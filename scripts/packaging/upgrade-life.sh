@@ -1,6 +1,6 @@
 #!/bin/sh
-# upgrade-life.sh - what test-upgrade.sh does in the chroot, where /old.deb is drng 0.2.0, one package, and /new has those
-# of today.
+# upgrade-life.sh - what test-package.sh --upgrade does in the chroot, where /old.deb is drng 0.2.0, one package, and /debs
+# has those of today.
 
 set -eu
 # shellcheck source=scripts/packaging/living.sh
@@ -74,7 +74,7 @@ wait_for_visits 20
 step "Upgraded while nginx serves: no connection fails, and the running processes keep the module that they have"
 cp $conf "$work/enabled.cnf"
 cp "$OPENSSL_CONF" "$work/service.cnf"
-install_all /new
+install_all /debs
 wait_for_visits 20
 [ "$(mapping 'ossl-modules/drng\.so.*(deleted)$')" = 3 ] || fail "nginx no longer has its module"
 [ "$(mapping 'ossl-modules/drng\.so$')" = 0 ] || fail "two modules in one process"
@@ -114,14 +114,13 @@ unset OPENSSL_CONF
 remove_all -P
 cmp $conf "$work/openssl.cnf" || fail "openssl.cnf is not byte for byte what it was"
 served_by default
-files >"$work/after"
-diff "$work/before" "$work/after" || fail "these files were not there before, or are no longer there"
+nothing_left
 
 step "With a profile that an operator has changed, the change is kept, and drng serves"
 dpkg -i /old.deb
 drng-enable on --system
 sed -i 's/^# os_mixing = yes$/os_mixing = yes/' /etc/ssl/drng/drng.cnf
-install_all /new
+install_all /debs
 changed()
 {
     grep -q '^os_mixing = yes' /etc/ssl/drng/drng.cnf || fail "the change is lost"
@@ -131,7 +130,6 @@ changed
 dpkg -P drng
 changed
 remove_all -P
-files >"$work/after"
-diff "$work/before" "$work/after" || fail "these files were not there before, or are no longer there"
+nothing_left
 
 step "The upgrade goes as it should"

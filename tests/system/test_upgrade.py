@@ -1,4 +1,4 @@
-"""The upgrade from drng 0.2.0, one package, to the packages of today while nginx serves: scripts/ci/test-upgrade.sh."""
+"""The upgrade from drng 0.2.0, one package, to those of today: test-package.sh and test-rpm.sh with --upgrade."""
 
 from __future__ import annotations
 
@@ -10,13 +10,22 @@ import pytest
 from tests.support.packages import CHROOTS, in_chroot
 
 
-def test_an_upgrade_from_0_2_0_under_a_running_nginx(packages: Path) -> None:
-    if not list(CHROOTS.glob("drng_0.2.0-*.deb")) and "DRNG_PACKAGE_CHROOT" not in os.environ:
-        pytest.skip("0.2.0 is not built: scripts/ci/test-upgrade.sh builds it, and so does DRNG_PACKAGE_CHROOT=1")
-    said = in_chroot("scripts/ci/test-upgrade.sh", packages)
-    for proof in (
-        "pages, and none has failed",
-        "have another drng than the one that is installed now",
-        "The upgrade goes as it should",
-    ):
-        assert proof in said
+def upgraded(script: str, *packages: Path) -> str:
+    if not list(CHROOTS.glob("drng_0.2.0-*")) and "DRNG_PACKAGE_CHROOT" not in os.environ:
+        pytest.skip(f"0.2.0 is not built: {script} --upgrade builds it, and so does DRNG_PACKAGE_CHROOT=1")
+    said = in_chroot(script, "--upgrade", *packages)
+    assert "The upgrade goes as it should" in said
+    return said
+
+
+def test_the_debs_under_a_running_nginx(packages: Path) -> None:
+    said = upgraded("scripts/ci/test-package.sh", packages)
+    assert "pages, and none has failed" in said
+    assert "have another drng than the one that is installed now" in said
+
+
+def test_the_rpms(packages: Path) -> None:
+    """drng and drng-tools come first."""
+    said = upgraded("scripts/ci/test-rpm.sh", *sorted(packages.glob("*drng*.rpm"))[:2])
+    assert "drng-tools-0.3" in said
+    assert "scriptlet failed" not in said
