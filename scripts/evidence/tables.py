@@ -48,8 +48,8 @@ MADE: dict[str, Callable[[], str]] = {
     **sweep.TABLES,
     "proofs": proofs,
 }
-# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and entered.py. A page need not have them all: what a
-# busy machine has measured is not shown.
+# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh, test-debian.sh and entered.py. A page need not have them all:
+# what a busy machine has measured is not shown.
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "first-byte", "startup", "versions")
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
@@ -60,6 +60,7 @@ MEASURED = {
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
+    "packages": ROOT / "build/debian/debian.md",
     "entered": ROOT / "build/entered/entered.md",
 }
 

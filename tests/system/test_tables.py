@@ -20,7 +20,7 @@ SKIPPED = 77
 DERIVED = ("architectures", "makers", "health-tests", "conditioning", "bounds", "sp800-90c", "budgets", "proofs")
 TRIED = ("rows", "matrix", "report", "health-lab", "detection", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = ("bench-aes-ni", "bench-avx2", "first-byte", "startup", "versions")
-TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "records", "releases", "tls-costs")
+TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "packages", "records", "releases", "tls-costs")
 MEASURED = {*BENCHMARKS, *TRIALS}
 
 
