@@ -46,8 +46,8 @@ struct drng_answer {
 bool drng_params_answer(OSSL_PARAM params[], const struct drng_answer answers[], size_t count);
 
 /*
- * Reads the entry of this key into *value; without such an entry *value stays. False: the entry has another type, or is
- * less than `least` or more than `most`.
+ * Reads the entry of this key into *value; without such an entry *value stays. False: the entry has no data or another
+ * type or size, or is less than `least` or more than `most`.
  */
 bool drng_params_get_number(const OSSL_PARAM params[], const char *key, int64_t least, int64_t most, int64_t *value);
 

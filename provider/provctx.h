@@ -10,7 +10,6 @@
 
 #include "mixing/drbg/generator.h"
 #include "mixing/entropy/seed.h"
-#include "mixing/machine/clone.h"
 #include "mixing/machine/eligibility.h"
 #include "provider/config.h"
 #include "provider/core.h"

@@ -33,7 +33,7 @@ typedef uint64_t drng_block __attribute__((vector_size(16), aligned(1), may_alia
 struct drng_ctr_drbg {
     _Alignas(16) uint8_t key[DRNG_AES_MAX_KEY]; /* aligned, so that no block of them lies on two cache lines */
     uint8_t v[DRNG_AES_BLOCK];
-    uint64_t generated; /* bytes since the last seed. Beside reseed_counter both would be one vector, and stay in it */
+    uint64_t generated; /* bytes since the last seed. Beside reseed_counter GCC would leave both in a vector register */
     const struct drng_aes *aes;
     uint8_t key_len; /* 16, 24 or 32 bytes */
     bool use_df;

@@ -15,24 +15,17 @@ const char *drng_health_test_name(enum drng_health_test test)
 
 static bool bytes_pass(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)
 {
-    struct drng_rct rct = {.value = startup->rct_value, .run = startup->rct_run};
-    struct drng_apt apt = {.value = startup->apt_value, .seen = startup->apt_seen, .left = startup->apt_left};
     for (unsigned shift = 0; shift < 64; shift += 8) {
         const uint64_t byte = word >> shift & 0xff;
-        if (!drng_rct_passes(&rct, byte, DRNG_BYTE_RCT_CUTOFF)) {
+        if (!drng_rct_passes(&startup->rct, byte, DRNG_BYTE_RCT_CUTOFF)) {
             *failed = DRNG_TEST_REPETITION;
             return false;
         }
-        if (!drng_apt_passes(&apt, byte, DRNG_BYTE_APT_CUTOFF)) {
+        if (!drng_apt_passes(&startup->apt, byte, DRNG_BYTE_APT_CUTOFF)) {
             *failed = DRNG_TEST_PROPORTION;
             return false;
         }
     }
-    startup->rct_value = (uint8_t)rct.value;
-    startup->rct_run = (uint8_t)rct.run;
-    startup->apt_value = (uint8_t)apt.value;
-    startup->apt_seen = (uint16_t)apt.seen;
-    startup->apt_left = (uint16_t)apt.left;
     return true;
 }
 

@@ -130,20 +130,14 @@ static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
 /* SP 800-90B, 4.3: start-up tests of 1,024 samples, here the bytes of 128 words. The words are discarded. */
 enum { DRNG_STARTUP_WORDS = 128 };
 
-/*
- * All zero is the initial state. The counts are narrow, because two of these and the rest of a reader share one slot of
- * secure memory.
- */
+/* All zero is the initial state. */
 struct drng_startup {
-    uint64_t opening;  /* the word that started the window of each lane */
-    uint64_t lanes;    /* in each byte, how often that lane's first byte has come */
-    uint16_t words;    /* words tested so far */
-    uint16_t failures; /* the instruction's failures, of all readers, before the first of these words */
-    uint16_t apt_seen; /* from here on: repetition count test and adaptive proportion test of the bytes in sequence */
-    uint16_t apt_left;
-    uint8_t apt_value;
-    uint8_t rct_value;
-    uint8_t rct_run;
+    struct drng_rct rct; /* of the bytes in sequence */
+    struct drng_apt apt; /* the same */
+    uint64_t opening;    /* the word that started the window of each lane */
+    uint64_t lanes;      /* in each byte, how often that lane's first byte has come */
+    unsigned words;      /* words tested so far */
+    unsigned failures;   /* the instruction's failures, of all readers, before the first of these words */
 };
 
 /*

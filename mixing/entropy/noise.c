@@ -111,7 +111,7 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     enum drng_result status = DRNG_OK;
     uint64_t word = 0;
 
-    const uint16_t failures = (uint16_t)atomic_load_explicit(&in->failures, memory_order_relaxed);
+    const unsigned failures = atomic_load_explicit(&in->failures, memory_order_relaxed);
     if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.failures != failures) {
         /* this reader had begun or passed the tests before another reader's failure */
         noise->startup = (struct drng_startup){.failures = failures};

@@ -246,9 +246,7 @@ static bool lanes_belong(const struct drng_startup *s, const struct model_startu
 
 static bool startup_belongs(const struct drng_startup *s, const struct model_startup *m)
 {
-    const struct drng_rct rct = {.value = s->rct_value, .run = s->rct_run};
-    const struct drng_apt apt = {.value = s->apt_value, .seen = s->apt_seen, .left = s->apt_left};
-    return rct_belongs(&rct, &m->rct, DRNG_BYTE_RCT_CUTOFF) && apt_belongs(&apt, &m->apt, DRNG_BYTE_APT_CUTOFF) &&
+    return rct_belongs(&s->rct, &m->rct, DRNG_BYTE_RCT_CUTOFF) && apt_belongs(&s->apt, &m->apt, DRNG_BYTE_APT_CUTOFF) &&
            lanes_belong(s, m);
 }
 
@@ -267,7 +265,7 @@ void prove_startup(void)
            (m.lanes_begun || (m.seen[0] == 0 && m.seen[1] == 0 && m.seen[2] == 0 && m.seen[3] == 0 && m.seen[4] == 0 &&
                               m.seen[5] == 0 && m.seen[6] == 0 && m.seen[7] == 0)));
     ASSUME(s.words < DRNG_STARTUP_WORDS);
-    const uint16_t words = s.words;
+    const unsigned words = s.words;
     const uint64_t word = nondet_u64();
 
     const bool passed = drng_startup_passes(&s, word, &failed);
