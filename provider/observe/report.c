@@ -109,13 +109,17 @@ enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx
 
 /*
  * Records what is true now, for the parameters and for the counters. What is disabled stays so: each text is written
- * once, before it is shown.
+ * once, before it is shown. Not every caller is under the guard: a handler that came into this leaves it to its thread.
  */
 static void explain(struct drng_provctx *provctx)
 {
-    if (!drng_lock(drng_process_lock(DRNG_LOCK_TEXT))) {
+    static _Thread_local bool explains;
+    if (explains) {
         return;
     }
+    explains = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    (void)drng_lock(drng_process_lock(DRNG_LOCK_TEXT));
     const unsigned disabled = disabled_now();
     char *reason = provctx->disabled_reasons[__builtin_popcount(disabled)];
     if (atomic_load(&provctx->disabled_reason) != reason) {
@@ -131,6 +135,8 @@ static void explain(struct drng_provctx *provctx)
     drng_stats_text(head->clone_reason, sizeof(head->clone_reason), clone_reason);
     atomic_store_explicit(&head->clone_protection, protection, memory_order_relaxed);
     drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
+    atomic_signal_fence(memory_order_seq_cst);
+    explains = false;
 }
 
 void drng_report_foreign(struct drng_provctx *provctx, int change)

@@ -1,12 +1,16 @@
 /* What is said to the system log, and when: the provider on the scripted CPU, and a log that only takes notes. */
 
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
 #include "mixing/machine/filter.h"
+#include "mixing/memory/fork.h"
 #include "provider/config.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"
@@ -120,11 +124,57 @@ static void a_refusal_to_load_is_reported_once(void)
     assert_told(bad_value);
 }
 
+/* ---- A signal while the text is written, between taking its lock and noting who has it ---- */
+
+enum { WATCHDOG = 20 }; /* seconds; ends a process that waits for itself */
+
+static EVP_RAND_CTX *of_handler;
+static bool handler_drew;
+static bool interrupts;
+
+static void draw_in_handler(int signal)
+{
+    (void)signal;
+    handler_drew = EVP_RAND_reseed(of_handler, 0, NULL, 0, NULL, 0) == 1;
+}
+
+/* Linked with --wrap. */
+int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
+
+int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    const int result = __real_pthread_mutex_lock(mutex);
+    if (interrupts && mutex == &drng_process_lock(DRNG_LOCK_TEXT)->mutex) {
+        interrupts = false;
+        (void)raise(SIGUSR1);
+    }
+    return result;
+}
+
+static bool interrupted_report(void)
+{
+    const struct sigaction action = {.sa_handler = draw_in_handler};
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good);
+    of_handler = RAND_get0_primary(libctx);
+    (void)sigaction(SIGUSR1, &action, NULL);
+    (void)alarm(WATCHDOG);
+    drng_process.instructions[DRNG_RDSEED].disabled = true;
+    interrupts = true;
+    return strstr(evp_text(libctx, "disabled-reason"), "RDSEED: disabled") != NULL && !interrupts && handler_drew;
+}
+
+static void a_handler_that_draws_does_not_wait_for_a_report(void)
+{
+    assert_told(interrupted_report);
+}
+
 static const struct unit_test tests[] = {
     {"good hardware is not spoken of", good_hardware_is_not_spoken_of},
     {"the fallback is reported once", the_fallback_is_reported_once},
     {"nothing is said after the load", nothing_is_said_after_the_load},
     {"a refusal to load is reported once", a_refusal_to_load_is_reported_once},
+    {"a handler that draws does not wait for a report", a_handler_that_draws_does_not_wait_for_a_report},
 };
 
 int main(void)
