@@ -160,7 +160,7 @@ def look_at_config(process: Process, entry: int, configured: str | None = None) 
         process.config_problem = asked(entry, config, process.uses == USES_DRNG, config_file.problem) or ""
         if config and process.uses == USES_LIBCRYPTO and procfs.distrusts_environment(entry):
             process.config_problem = (
-                f"{process.config}, which libcrypto ignores in a program with capabilities or the set-user-ID bit"
+                f"{process.config}, which libcrypto ignores in a program with capabilities or a set-ID bit"
             )
     return config
 
