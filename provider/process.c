@@ -57,7 +57,7 @@ static bool open_locked(const char *libcrypto_version)
 bool drng_process_open(const char *libcrypto_version)
 {
     bool opened = false;
-    drng_fork_open();
+    (void)drng_fork_open(); /* drng_secmem_open() asks again, and fails */
     if (drng_lock(drng_process_lock(DRNG_LOCK_LOAD))) {
         opened = open_locked(libcrypto_version);
         drng_unlock(drng_process_lock(DRNG_LOCK_LOAD));

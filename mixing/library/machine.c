@@ -85,7 +85,7 @@ int drng_library_open(bool again)
     if (error != 0 && !again) {
         return error;
     }
-    drng_fork_open();
+    (void)drng_fork_open(); /* drng_secmem_open() asks again, and fails */
     int cancel = PTHREAD_CANCEL_ENABLE;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     error = DRNG_E_BUSY;

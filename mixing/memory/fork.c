@@ -17,6 +17,7 @@ static uint8_t room[2 * DRNG_LARGEST_PAGE];
 
 struct drng_fork_page *drng_fork_page;
 bool drng_fork_kernel_wipes;
+static bool children_are_wiped;
 
 /* The generation of the process that asked last. Ordinary memory, so that a child counts on from its parent. */
 static atomic_uint_least64_t last_generation;
@@ -100,17 +101,18 @@ static void open_once(void)
     if (shared != MAP_FAILED) {
         last_token = shared;
     }
-    (void)pthread_atfork(before_fork, NULL, in_forked_child);
+    children_are_wiped = pthread_atfork(before_fork, NULL, in_forked_child) == 0 || drng_fork_kernel_wipes;
 }
 
 /*
  * pthread_once() and not one of drng's locks: those work only after this. If a signal handler forks inside open_once(),
  * the C library runs it again in the child.
  */
-void drng_fork_open(void)
+bool drng_fork_open(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, open_once);
+    return children_are_wiped;
 }
 
 void drng_fork_watch(struct drng_fork_watcher *watcher)

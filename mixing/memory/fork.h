@@ -122,8 +122,11 @@ struct drng_fork_watcher {
     struct drng_fork_watcher *next;
 };
 
-/* To be called before every other function here. It cannot fail; every call after the first does nothing. */
-void drng_fork_open(void);
+/*
+ * To be called before every other function here, which work whatever it returns. False: nothing would wipe a child's
+ * memory, since neither the kernel does nor is there memory for a handler of fork(). Calls after the first only say so.
+ */
+bool drng_fork_open(void);
 
 /*
  * Registers a watcher, which then stays registered as long as the module is loaded. Registering it again does nothing.

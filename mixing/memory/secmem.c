@@ -256,7 +256,9 @@ void drng_secmem_free(void *slot, size_t size)
 bool drng_secmem_open(void)
 {
     static struct drng_fork_watcher watcher = {.wipe = wipe_all};
-    drng_fork_open();
+    if (!drng_fork_open()) {
+        return false;
+    }
     if (atomic_load(&chunks) == NULL) {
         drng_fork_watch(&watcher);
         note_lock(DRNG_MEMORY_LOCKED);

@@ -9,7 +9,7 @@
 bool kernel_before_load(void)
 {
 #ifdef NO_WIPE_FROM_THE_START
-    drng_fork_open();
+    (void)drng_fork_open();
     drng_fork_kernel_wipes = false;
     return kernel_keep_on_fork();
 #else

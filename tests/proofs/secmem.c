@@ -61,7 +61,10 @@ static struct drng_fork_page page_of_fork;
 struct drng_fork_page *drng_fork_page = &page_of_fork;
 bool drng_fork_kernel_wipes = true;
 
-void drng_fork_open(void) {}
+bool drng_fork_open(void)
+{
+    return true;
+}
 
 void drng_fork_watch(struct drng_fork_watcher *watcher)
 {

@@ -386,7 +386,7 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    drng_fork_open();
+    (void)drng_fork_open();
     if (!drng_fork_kernel_wipes) {
         (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
         return UNIT_SKIPPED;

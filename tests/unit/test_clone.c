@@ -317,6 +317,6 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    drng_fork_open();
+    (void)drng_fork_open();
     return unit_run("copies of the machine", tests, sizeof(tests) / sizeof(*tests));
 }

@@ -3,6 +3,7 @@
  * fork() wipes then.
  */
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,6 +25,28 @@ int __wrap_madvise(void *address, size_t len, int advice)
     (void)len;
     (void)advice;
     return 0;
+}
+
+static bool no_memory_for_a_handler;
+int __real_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
+int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
+
+int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void))
+{
+    return no_memory_for_a_handler ? ENOMEM : __real_pthread_atfork(before, after, child);
+}
+
+static int open_without_a_handler(void *unused)
+{
+    (void)unused;
+    no_memory_for_a_handler = true;
+    return drng_secmem_open() ? 1 : 0;
+}
+
+/* In a child, since it opens once in a process. */
+static void without_a_handler_of_fork_nothing_is_opened(void)
+{
+    CU_ASSERT_EQUAL(child_forked(open_without_a_handler, NULL), 0);
 }
 
 static uint64_t parents_generation;
@@ -86,7 +109,7 @@ static int enter_with_a_watchdog(void *unused)
 static void a_handler_that_draws_does_not_wait_for_what_it_interrupted(void)
 {
     static struct drng_fork_watcher watcher = {.wipe = be_interrupted};
-    drng_fork_open();
+    (void)drng_fork_open();
     drng_fork_watch(&watcher);
     const struct sigaction action = {.sa_handler = draw_in_handler};
     (void)sigaction(SIGUSR1, &action, NULL);
@@ -95,6 +118,7 @@ static void a_handler_that_draws_does_not_wait_for_what_it_interrupted(void)
 }
 
 static const struct unit_test tests[] = {
+    {"without a handler of fork() nothing is opened", without_a_handler_of_fork_nothing_is_opened},
     {"a kernel that takes any advice is not relied on", a_kernel_that_takes_any_advice_is_not_relied_on},
     {"a handler that draws does not wait for what it interrupted",
      a_handler_that_draws_does_not_wait_for_what_it_interrupted},

@@ -89,7 +89,7 @@ static void advise_for_fork_page(int advice)
 
 static void open_and_fill_without_the_kernel(void)
 {
-    drng_fork_open();
+    (void)drng_fork_open();
     kernel_wiped = drng_fork_kernel_wipes;
     drng_fork_kernel_wipes = false;
     if (kernel_wiped) {

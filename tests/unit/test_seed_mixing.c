@@ -122,7 +122,7 @@ static void plug_in_and_copy(void)
     device->size = htole32(sizeof(page));
     device->version = htole16(DRNG_VMCLOCK_VERSION);
     scripted_vmclock = device;
-    drng_fork_open();
+    (void)drng_fork_open();
     drng_clone_open();
     atomic_store(&device->disruption_marker, htole64(1));
     (void)drng_clone_count();
