@@ -65,6 +65,9 @@ done
 if [ $# = 0 ] && /usr/bin/python3 -c 'import xdist' 2>/dev/null; then
     set -- -n "$(($(nproc) + 2))"
 fi
-[ -n "$all" ] || set -- -m "not sources" "$@"
+if [ -z "$all" ]; then
+    echo "Left out: what depends on the sources alone; scripts/test.sh --all runs that, too"
+    set -- -m "not sources" "$@"
+fi
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest --durations=25 "$@"
