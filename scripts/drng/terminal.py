@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn, Optional
@@ -35,6 +36,9 @@ class Parser(argparse.ArgumentParser):
     """Raises a UsageError, which the command ends with."""
 
     def error(self, message: str) -> NoReturn:
+        name = re.fullmatch(r"unrecognized arguments: (\w.*)", message)
+        if name and "--service" in self._option_string_actions:
+            message += f"; a service is named by --service {name[1]}"
         raise UsageError(f"{message}; see {self.prog} --help")
 
 

@@ -75,6 +75,18 @@ def test_what_is_said_is_what_libcrypto_does(tmp_path: Path, profile: str) -> No
     assert 0 < served_after < tried and tried > 80
 
 
+def test_where_the_reading_ends_nothing_is_said_of_what_was_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "openssl.cnf"
+    text = (CONF / "drng.cnf").read_text()
+    for name, said, unsaid in (
+        ("nowhere", "there is no such section", "no generator uses it"),
+        ("drng_sect", "no generator uses it", "there is no such section"),
+    ):
+        path.write_text(re.sub(r"^random = .*", f"random = {name}", text, count=1, flags=re.M))
+        told = " ".join(meaning.understand(reading.Conf(str(path))).warnings)
+        assert said in told and unsaid not in told
+
+
 def test_an_abbreviated_key_is_no_mistake(tmp_path: Path) -> None:
     path = tmp_path / "openssl.cnf"
     path.write_text((CONF / "drng.cnf").read_text().replace("\nproviders = ", "\nprovider = "))

@@ -712,6 +712,26 @@ def test_what_has_a_say_by_another_way(either: Image, how: str) -> None:
     assert said.endswith("; nothing has been changed\n")
 
 
+def test_a_file_of_a_service_that_has_gone_is_said(either: Image) -> None:
+    """The service would not start, or be served by OpenSSL's own generator."""
+    image = either
+    image.ok("on", "--service", "nginx")
+    own = openssl_conf_of(image, image.drop_in)
+    own.unlink()
+    status = image.run("status", "--service", "nginx")
+    assert status.returncode == 1
+    assert (
+        f"/{own.relative_to(image.root)}, which is not there: on and off --service nginx both mend that"
+        in status.stdout
+    )
+    image.ok("on", "--service", "nginx")
+    assert own.is_file()
+    image.drop_in.unlink()
+    assert image.run("status", "--service", "nginx").stdout.endswith("nginx.service: drng is off\n")
+    wrong = image.run("on", "nginx")
+    assert (wrong.returncode, "a service is named by --service nginx" in wrong.stderr) == (64, True)
+
+
 def test_a_file_that_is_too_long_is_not_taken_for_an_empty_one(either: Image) -> None:
     """systemd reads all of it."""
     image = either

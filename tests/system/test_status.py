@@ -1310,6 +1310,8 @@ def test_colours_are_for_what_serves_and_what_fails(config: ConfigWriter, machin
         assert process.do("draw 1 16") == "failed"
         bad = on_terminal("--pid", str(process.pid))
     assert coloured("active-source", bad) == coloured("state", bad) == coloured("seed-failures", bad) == "31"
+    # What a process uses in place of drng has the colour of its state.
+    assert (output.colour_of("SOURCE", "none"), output.colour_of("SOURCE", states.USES_NEITHER)) == ("31", None)
     nothing = on_terminal(env=WITHOUT_DRNG)
     assert (coloured("drng", nothing), coloured("OPENSSL_ia32cap", nothing)) == ("31", None)
 

@@ -272,7 +272,8 @@ def check_drng(conf: Conf, meaning: Meaning) -> list[str]:
         warnings.append(f"[{meaning.drng}] has no `activate = 1`: drng is not loaded")
     elif is_active(conf, meaning.drng) and not (is_active(conf, meaning.default) or is_active(conf, meaning.fips)):
         warnings.append("the default provider is not activated beside drng: programs have no ciphers")
-    if random.get("random_provider") != "drng" and "provider=drng" not in random.get("properties", ""):
+    is_read = not meaning.random or conf.section(meaning.random) is not None
+    if is_read and random.get("random_provider") != "drng" and "provider=drng" not in random.get("properties", ""):
         warnings.append(
             f"[{meaning.init}] random names no section with `properties = provider=drng`: "
             "drng is loaded, and no generator uses it"

@@ -254,7 +254,9 @@ class Service:
         if data is None and drop_in is None:
             units.Unit(self.tree, self.name)
         if data is None or drop_in is None:
-            say(f"{self.name}.service: drng is off")
+            shown, own = self.tree.shown(self.drop_in), self.tree.shown(self.own)
+            broken = f", but {shown} names {own}, which is not there: on and off --service {self.name} both mend that"
+            say(f"{self.name}.service: drng is off{broken if drop_in is not None else ''}")
             return False
         text = block.unseal(block.decode(data))
         self.request.profile = block.profile_of(text)

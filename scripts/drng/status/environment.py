@@ -131,7 +131,7 @@ class Libcrypto:
         provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, b"drng"))
         if provider:
             self.lib.OSSL_PROVIDER_unload(provider)
-            return "openssl.cnf activates drng, which loads with no section but not with this one: see drng-conf"
+            return "openssl.cnf activates drng, which loads by itself, and not by what this file says: see drng-conf"
         # "error:CODE:LIBRARY:FUNCTION:REASON: DATA", where the data of a module that is not there begin with its name.
         reason = re.sub(r"filename[(].*?[)]: ", "", self.errors()[0].split(":", 4)[-1])
         return f"openssl.cnf activates drng, which does not load: {reason}"

@@ -12,7 +12,8 @@ from . import states
 from .states import REBOOT, SUPERVISES, USES_DRNG, USES_LIBCRYPTO, Process
 from .stats import LOCKED
 
-SOURCES = {**dict.fromkeys(INSTRUCTIONS, GREEN), "fallback": YELLOW}
+# What a process uses in place of drng stands there, too: the colour of that is its state's.
+SOURCES = {**dict.fromkeys(INSTRUCTIONS, GREEN), "fallback": YELLOW, **dict.fromkeys(states.WITHOUT_DRNG)}
 OF_STATES = {
     states.SERVED: GREEN,
     states.IN_FALLBACK: YELLOW,

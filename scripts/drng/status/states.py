@@ -13,6 +13,7 @@ from ..instructions import INSTRUCTIONS, KNOWN, WORDS
 # What it uses.
 USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, UNKNOWN = "drng", "libcrypto without drng", "no libcrypto", "unknown"
 SUPERVISES = "libcrypto without drng, its children use drng"
+WITHOUT_DRNG = (USES_LIBCRYPTO, USES_NEITHER, UNKNOWN, SUPERVISES)
 
 # Why it should be restarted.
 REPLACED, OLDER, CONFIGURATION, REBOOT = "replaced", "older", "configuration", "reboot"
