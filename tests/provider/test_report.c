@@ -166,6 +166,9 @@ static bool interrupted_report(void)
 
 static void a_handler_that_draws_does_not_wait_for_a_report(void)
 {
+    if (unit_emulated("7.2 starts handlers on a stack that is not aligned, and libcrypto's code traps there")) {
+        return;
+    }
     assert_told(interrupted_report);
 }
 
