@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench-docs.sh - measures what docs/performance-tables.md shows, except its section on TLS servers (bench-tls.sh), and
-# puts it there, with the picture of it; takes a quarter of an hour.
+# puts it there, with the picture of it; takes some minutes.
 #
 #     bench-docs.sh [ROOT...]    ROOT: a directory with a Debian that has another OpenSSL, by `debootstrap trixie trixie`
 #
