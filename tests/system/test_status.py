@@ -1131,7 +1131,7 @@ def test_a_module_that_does_not_load_is_named(profile: str, tmp_path: Path) -> N
     (tmp_path / "openssl.cnf").write_text((ROOT / "conf" / profile).read_text() + "[drng_sect]\nfallback = maybe\n")
     check = status("--check", env={"OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
     assert check.returncode == 2
-    assert "but not with this one: see drng-conf" in check.stdout
+    assert "and not by what this file says: see drng-conf" in check.stdout
 
 
 def test_an_environment_without_the_kernel_s_verdict() -> None:
