@@ -1,11 +1,12 @@
-"""What drng-conf says of a profile with a key left out, mistyped or abbreviated is what libcrypto makes of it."""
+"""What drng-conf says of a profile with a key or a section left out, mistyped or abbreviated is what libcrypto does."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,17 +14,24 @@ from scripts.drng.conf import meaning, reading
 from tests.support.builds import CONF, RELEASE, ROOT, served_by_drng
 
 PROFILES = ("drng", "drng-permissive")
+SECTIONS = ("default", "openssl_init", "drng_strict", "drng_permissive", "provider_sect", "default_sect", "drng_sect")
+HEADER = re.compile(r"\[(\w+)\]")
 
-# What is true only where drng does not serve.
-ALARMS = (
-    "reads the file no further",
-    "drng is not loaded",
-    "no generator uses it",
-    "there is no such section",
-    "OpenSSL takes this for no",
-    "programs get no random numbers",
-    "the provider does not load",
-)
+# What drng-conf says, and of which answers it is true.
+ALARMS: dict[str, Callable[[dict[str, Any]], bool]] = {
+    "reads the file no further": lambda answer: not serves(answer),
+    "OpenSSL takes this for no": lambda answer: not serves(answer),
+    "drng is not loaded": lambda answer: answer["loaded"] == 0,
+    "the provider does not load": lambda answer: answer["loaded"] == 0,
+    "drng is loaded, and no generator uses it": lambda answer: answer["loaded"] == 1 and not serves(answer),
+    "programs have no ciphers": lambda answer: answer["loaded"] == 1,
+    "programs get no random numbers": lambda answer: answer["rand_bytes"] != 1,
+    "OpenSSL's own generator serves": lambda answer: (answer["public"] or {}).get("provider") == "default",
+}
+
+
+def serves(answer: dict[str, Any]) -> bool:
+    return answer["rand_bytes"] == 1 and served_by_drng(answer)
 
 
 def variants(key: str) -> Iterator[str]:
@@ -40,51 +48,105 @@ def variants(key: str) -> Iterator[str]:
     yield f"1.{key}"
 
 
-def changed(profile: str) -> Iterator[tuple[str, str]]:
-    """The profile with one key of a section changed, and what was done."""
-    lines = (CONF / f"{profile}.cnf").read_text().splitlines()
+def section_names(name: str) -> Iterator[str]:
+    """The same, doubled, with spaces, in capitals, quoted, escaped, and with what ends or spoils a line."""
+    half = len(name) // 2
+    yield from variants(name)
+    yield from (name.upper(), name.swapcase(), name + name, f"{name} {name}", f"{name},{name}", f"{name}::{name}")
+    yield from (f"{name[:half]} {name[half:]}", f"  {name}  ", f"\t{name}\t", f"{name} # so", f"{name}#", f"{name};")
+    yield from (f'"{name}"', f"'{name}", f"[{name}]", f"{name}]", f"[{name}", f"\\{name}", f"{name}\\", f"${name}")
+    yield from ("nowhere", *SECTIONS)
+
+
+Change = tuple[str, list[str]]  # what was done, and the lines
+
+
+def changed_keys(lines: list[str]) -> Iterator[Change]:
+    """One key of a section is another."""
     section = ""
     for number, line in enumerate(lines):
-        if found := re.fullmatch(r"\[ ?(\w+) ?\]", line):
+        if found := HEADER.fullmatch(line):
             section = found[1]
         elif found := re.fullmatch(r"(\w+)( ?= ?.*)", line):
             for key in dict.fromkeys(variants(found[1])):
-                if key != found[1]:
-                    there = [f"{key}{found[2]}"] if key else []
-                    yield (
-                        f"[{section}] {found[1]} -> {key}",
-                        "\n".join([*lines[:number], *there, *lines[number + 1 :], ""]),
-                    )
+                there = [f"{key}{found[2]}"] if key else []
+                yield f"[{section}] {found[1]} -> {key}", [*lines[:number], *there, *lines[number + 1 :]]
 
 
-@pytest.mark.parametrize("profile", PROFILES)
-def test_what_is_said_is_what_libcrypto_does(tmp_path: Path, profile: str) -> None:
-    path = tmp_path / "openssl.cnf"
-    wrong, served_after, tried = [], 0, 0
-    for what, text in changed(profile):
-        path.write_text(text)
-        answer = RELEASE.probe(path)
-        serves = answer["rand_bytes"] == 1 and served_by_drng(answer)
+def changed_sections(lines: list[str]) -> Iterator[Change]:
+    """One header, or one line that names a section, is another, has gone, or is there twice; or both are another."""
+    for number, line in enumerate(lines):
+        before, after = lines[:number], lines[number + 1 :]
+        if found := HEADER.fullmatch(line):
+            name, start, end = found[1], "[", "]"
+            length = next((i for i, other in enumerate(after) if HEADER.fullmatch(other)), len(after))
+            body, rest = after[:length], after[length:]
+            more = {
+                "its section left out": [*before, *rest],
+                "its section doubled": [*before, line, *body, line, *body, *rest],
+                "its section empty": [*before, line, "[apart]", *body, *rest],
+                "not closed": [*before, f"[{name}", *after],
+                "not opened": [*before, f"{name}]", *after],
+                "with something behind it": [*before, f"{line} something", *after],
+            }
+        elif (found := re.fullmatch(r"(\w+ = )(\w+)", line)) and found[2] in SECTIONS:
+            name, start, end = found[2], found[1], ""
+            # OpenSSL takes a number away behind the keys of one section, and in front of those of the other.
+            second = f"2.{start}" if start in ("default = ", "drng = ") else start.replace(" ", ".2 ", 1)
+            more = {
+                "then nowhere": [*before, line, f"{start}nowhere", *after],
+                "after nowhere": [*before, f"{start}nowhere", *lines[number:]],
+                "with another of its kind": [*before, line, f"{second}{name}", *after],
+                "behind another of its kind, nowhere": [*before, f"{second}nowhere", *lines[number:]],
+            }
+        else:
+            continue
+        yield f"{line}, left out", before + after
+        yield f"{line}, twice", [*before, line, *lines[number:]]
+        for what, text in more.items():
+            yield f"{line}, {what}", text
+        for other in dict.fromkeys(section_names(name)):
+            yield f"{line} -> {start}{other}{end}", [*before, f"{start}{other}{end}", *after]
+            if other and not start.startswith("["):
+                yield (
+                    f"{name} -> {other} everywhere",
+                    [re.sub(rf"(?<=^\[){name}(?=\]$)|(?<= = ){name}$", lambda _, o=other: o, each) for each in lines],
+                )
+
+
+def said_of(path: Path) -> list[str]:
+    """What drng-conf says; drng-status, which has a reader of its own for other processes, finds the same sections."""
+    try:
         told = meaning.understand(reading.Conf(str(path)))
-        if serves and any(alarm in warning for warning in told.warnings for alarm in ALARMS):
-            wrong.append(f"{what}: drng serves, but {told.warnings}")
-        if not serves and told.drng and not told.warnings:
-            wrong.append(f"{what}: drng does not serve, and nothing is said")
-        tried, served_after = tried + 1, served_after + serves
-    assert wrong == []
-    assert 0 < served_after < tried and tried > 80
+    except reading.ConfError as error:
+        return [str(error)]
+    found = meaning.named_sections(reading.Sections(reading.Walk(reading.Opener()).go(str(path)).lines))
+    assert (found.random, found.drng) == (told.random, told.drng), path.read_text()
+    return told.warnings
 
 
-def test_where_the_reading_ends_nothing_is_said_of_what_was_not_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("change", [changed_keys, changed_sections])
+@pytest.mark.parametrize("profile", PROFILES)
+def test_what_is_said_is_what_libcrypto_does(
+    tmp_path: Path, profile: str, change: Callable[[list[str]], Iterator[Change]]
+) -> None:
     path = tmp_path / "openssl.cnf"
-    text = (CONF / "drng.cnf").read_text()
-    for name, said, unsaid in (
-        ("nowhere", "there is no such section", "no generator uses it"),
-        ("drng_sect", "no generator uses it", "there is no such section"),
-    ):
-        path.write_text(re.sub(r"^random = .*", f"random = {name}", text, count=1, flags=re.M))
-        told = " ".join(meaning.understand(reading.Conf(str(path))).warnings)
-        assert said in told and unsaid not in told
+    lines = [line for line in (CONF / f"{profile}.cnf").read_text().splitlines() if line and line[0] != "#"]
+    wrong, served, tried = [], 0, 0
+    for what, text in change(lines):
+        path.write_text("\n".join([*text, ""]))
+        answer, warnings = RELEASE.probe(path), said_of(path)
+        wrong += [
+            f"{what}: {warning}"
+            for warning in warnings
+            for alarm, is_true in ALARMS.items()
+            if alarm in warning and not is_true(answer)
+        ]
+        if not serves(answer) and not warnings:
+            wrong.append(f"{what}: drng does not serve, and nothing is said")
+        tried, served = tried + 1, served + serves(answer)
+    assert not wrong, "\n".join(wrong)
+    assert 0 < served < tried and tried > 80
 
 
 def test_an_abbreviated_key_is_no_mistake(tmp_path: Path) -> None:

@@ -84,18 +84,26 @@ def folded(section: Section | None) -> Section:
     return {key.lower(): value for key, value in (section or {}).items()}
 
 
+def providers_of(conf: HasSections, init: str) -> Section:
+    """Each provider's section by its name, of every line that OpenSSL takes for `providers`."""
+    lines = [value for key, value in (conf.section(init) or {}).items() if known_as(key) == "providers"]
+    return {name: section for value in lines for name, section in undotted(conf.section(value)).items()}
+
+
 def named_sections(conf: HasSections) -> Meaning:
     """What the file calls the sections, from openssl_conf on."""
     init = (conf.section("default") or {}).get("openssl_conf", "")
     keys = {known_as(key): value for key, value in (conf.section(init) or {}).items()}
-    by_name = undotted(conf.section(keys.get("providers")))
+    by_name = providers_of(conf, init)
     default, fips, drng = (by_name.get(name, "") for name in ("default", FIPS, "drng"))
     return Meaning(init, keys.get("random", ""), keys.get("providers", ""), default, fips, drng)
 
 
 def hint(key: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    """In any case of letters."""
+    names = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(key.lower(), names, n=1)
+    return f"; did you mean {names[near[0]]}?" if near else ""
 
 
 def check_keys(conf: Conf, name: str, section: Section) -> list[str]:
@@ -191,51 +199,86 @@ def check_fips(conf: Conf, meaning: Meaning) -> list[str]:
     return warnings
 
 
-def check_init(conf: Conf, name: str, init: Section) -> list[str]:
-    """Another key may be a module of somebody's own, whose section says where it is."""
-    return [
-        f"[{name}] {key} = {value}: OpenSSL does not know this key, and reads the file no further{hint(key, INIT_KEYS)}"
+def is_circle(conf: Conf, name: str, above: tuple[str, ...] = ()) -> bool:
+    """Whether a provider's section leads back to itself: OpenSSL goes into each section that a value names."""
+    values = (conf.section(name) or {}).values()
+    return name in above or any(is_circle(conf, value, (*above, name)) for value in values)
+
+
+def check_end(conf: Conf, meaning: Meaning) -> list[str]:
+    """The lines at which OpenSSL's reading ends, without an error, and why."""
+    init, random = conf.section(meaning.init) or {}, conf.section(meaning.random) or {}
+    names = [("default", key, value) for key, value in (conf.section("default") or {}).items() if key == "openssl_conf"]
+    names += [(meaning.init, key, value) for key, value in init.items() if known_as(key)]
+    places = [value for key, value in init.items() if known_as(key) == "providers"]
+    providers = [(place, key, value) for place in places for key, value in (conf.section(place) or {}).items()]
+    unknown = "OpenSSL does not know this key, and"
+    ends = [
+        (meaning.init, key, value, unknown, hint(key, INIT_KEYS))
         for key, value in init.items()
+        # It may be a module of somebody's own, whose section says where it is.
         if not known_as(key) and "path" not in (conf.section(value) or {})
+    ]
+    ends += [
+        (meaning.random, key, value, unknown, hint(key, RANDOM_KEYS))
+        for key, value in random.items()
+        if key.lower() not in (*RANDOM_KEYS, *NEWER_RANDOM_KEYS)
+    ]
+    ends += [
+        (*line, "there is no such section, and OpenSSL", hint(line[2], conf.section_names()))
+        for line in (*names, *providers)
+        if conf.section(line[2]) is None
+    ]
+    ends += [
+        (*line, "this section leads back to itself, and OpenSSL", "") for line in providers if is_circle(conf, line[2])
+    ]
+    return [
+        *(f"[{name}] {key} = {value}: {why} reads the file no further{near}" for name, key, value, why, near in ends),
+        *(
+            f"[{meaning.random}] {key} needs OpenSSL {major}.{minor} or later: this OpenSSL reads the file no further"
+            for key, (major, minor) in NEWER_RANDOM_KEYS.items()
+            if key in folded(random) and not conf.is_since(major, minor)
+        ),
     ]
 
 
 def check_names(conf: Conf, meaning: Meaning) -> list[str]:
     """What is mistyped before drng is named: OpenSSL then has no drng, and says nothing."""
-    names = {"default": "openssl_conf"} if not meaning.init else {} if meaning.drng else {meaning.providers: "drng"}
+    names = {}
+    if not meaning.drng:
+        names = {meaning.providers: "drng"} if meaning.init else {"default": "openssl_conf"}
     return [
         f"[{section}] {key} = {value}: OpenSSL takes this for no {name}; did you mean {name}?"
         for section, name in names.items()
         for key, value in undotted(conf.section(section)).items()
-        if hint(key, (name,))
+        if key != name and hint(key, (name,))
     ]
 
 
-def check_random(conf: Conf, meaning: Meaning) -> list[str]:
-    """A section for the generators that OpenSSL does not understand ends its reading, and providers come after it."""
-    name, section = meaning.random, conf.section(meaning.random)
-    if section is None:
-        return [f"[{meaning.init}] random = {name}: there is no such section, and OpenSSL reads the file no further"]
-    warnings = [
-        f"[{name}] {key} = {value}: OpenSSL does not know this key, "
-        f"and reads the file no further{hint(key, RANDOM_KEYS)}"
-        for key, value in section.items()
-        if key.lower() not in (*RANDOM_KEYS, *NEWER_RANDOM_KEYS)
+def check_unread(conf: Conf) -> list[str]:
+    """Sections that name drng, of a file that does not."""
+    return [
+        f"[{name}] {key} = {value}: openssl_conf does not lead to this line, and drng is not loaded"
+        for name in conf.section_names()
+        for key, value in undotted(conf.section(name)).items()
+        if key == "drng" and conf.section(value) is not None
     ]
-    query = folded(section).get("properties", "").replace(" ", "").split(",")
-    if "provider=drng" in query and not meaning.drng:
+
+
+def check_random(conf: Conf, meaning: Meaning, is_read: bool) -> list[str]:
+    """What the generators are, without drng or with a provider that gets RAND_bytes by itself."""
+    name, section = meaning.random, folded(conf.section(meaning.random))
+    warnings = []
+    query = section.get("properties", "").replace(" ", "").split(",")
+    strict = "provider=drng" in query
+    if is_read and not meaning.drng and (strict or "?provider=drng" in query):
+        served = "programs get no random numbers" if strict else "OpenSSL's own generator serves"
         warnings.append(
-            f"[{name}] properties = {','.join(query)}: the file activates no provider drng, so that programs get no "
-            "random numbers"
+            f"[{name}] properties = {','.join(query)}: the file activates no provider drng, so that {served}"
         )
-    warnings += [
-        f"[{name}] {key} needs OpenSSL {major}.{minor} or later: this OpenSSL reads the file no further"
-        for key, (major, minor) in NEWER_RANDOM_KEYS.items()
-        if key in folded(section) and not conf.is_since(major, minor)
-    ]
-    named = folded(section).get("random_provider")
+    named = section.get("random_provider")
     if named is not None:
-        by_name = undotted(conf.section(meaning.providers))
+        by_name = providers_of(conf, meaning.init)
         if meaning.drng and by_name.get(named) == meaning.drng and list(by_name.values()).count(meaning.drng) == 1:
             warnings.append(
                 f"[{name}] random_provider = {named}: OpenSSL deactivates this provider in a program that reads the "
@@ -259,21 +302,20 @@ def check_seed_source(meaning: Meaning, random: dict[str, str]) -> list[str]:
     ]
 
 
-def check_drng(conf: Conf, meaning: Meaning) -> list[str]:
+def check_drng(conf: Conf, meaning: Meaning, is_read: bool) -> list[str]:
     """What keeps the provider from loading, or leaves it idle."""
-    section, random = conf.section(meaning.drng), folded(conf.section(meaning.random))
-    if section is None:
-        return [f"[{meaning.providers}] drng = {meaning.drng}: there is no such section"]
+    section, random = conf.section(meaning.drng) or {}, folded(conf.section(meaning.random))
     warnings = check_keys(conf, meaning.drng, section) + check_batch(meaning.drng, section)
     warnings += check_seed_source(meaning, random)
-    for name in dict.fromkeys((conf.section(meaning.providers) or {}).values()):
+    for name in dict.fromkeys(providers_of(conf, meaning.init).values()):
         warnings += check_activation(conf, name)
+    if not is_read:
+        return warnings
     if "activate" not in undotted(section):
         warnings.append(f"[{meaning.drng}] has no `activate = 1`: drng is not loaded")
     elif is_active(conf, meaning.drng) and not (is_active(conf, meaning.default) or is_active(conf, meaning.fips)):
         warnings.append("the default provider is not activated beside drng: programs have no ciphers")
-    is_read = not meaning.random or conf.section(meaning.random) is not None
-    if is_read and random.get("random_provider") != "drng" and "provider=drng" not in random.get("properties", ""):
+    if random.get("random_provider") != "drng" and "provider=drng" not in random.get("properties", ""):
         warnings.append(
             f"[{meaning.init}] random names no section with `properties = provider=drng`: "
             "drng is loaded, and no generator uses it"
@@ -284,16 +326,18 @@ def check_drng(conf: Conf, meaning: Meaning) -> list[str]:
 def understand(conf: Conf) -> Meaning:
     """With what there is to warn of."""
     meaning = named_sections(conf)
-    init = conf.section(meaning.init) or {}
-    meaning.warnings += check_names(conf, meaning) + check_init(conf, meaning.init, init)
+    end = check_end(conf, meaning)
+    warnings = check_names(conf, meaning) + end
     if meaning.drng:
-        meaning.warnings += check_drng(conf, meaning)
+        warnings += check_drng(conf, meaning, is_read=not end)
     if meaning.random:
-        meaning.warnings += check_random(conf, meaning)
-    meaning.warnings += [
+        warnings += check_random(conf, meaning, is_read=not end)
+    if not meaning.drng:
+        warnings = warnings or check_unread(conf)
+    warnings += [
         f"an .include names a file that cannot be read, and OpenSSL ignores it: {why}" for why in conf.passed_over
     ]
-    meaning.warnings = [visible(warning) for warning in meaning.warnings]
+    meaning.warnings = [visible(warning) for warning in warnings]
     return meaning
 
 

@@ -227,7 +227,7 @@ class Sections:
         section = b"default"
         for line in map(bytes.strip, lines):
             if line.startswith(b"["):
-                section = line[1:].partition(b"]")[0].strip()
+                section = value_of(line[1:].partition(b"]")[0].strip())
                 continue
             key, equals, value = line.partition(b"=")
             if equals and len(line) <= MOST_LINE:
@@ -236,7 +236,7 @@ class Sections:
                 keys[os.fsdecode(name if colons else place)] = os.fsdecode(value_of(value.strip()))
 
     def section(self, name: str | None) -> Section | None:
-        return self.found.get(name or "")
+        return self.found.get(name) if name else None
 
 
 # No openssl.cnf takes as long, but for one that includes a FIFO by the name of a variable, or becomes one meanwhile.

@@ -133,7 +133,7 @@ class Check:
         """The names of providers that would be active: by trial, or of an image by what it says."""
         if not self.tree.live:
             conf = self.conf(text)
-            named = meaning.undotted(conf.section(meaning.named_sections(conf).providers))
+            named = meaning.providers_of(conf, meaning.named_sections(conf).init)
             return {n for n, s in named.items() if meaning.is_active(conf, s)} or {"default"}
         result = self._list(text)
         if result.returncode != 0:
