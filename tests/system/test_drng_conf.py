@@ -92,11 +92,13 @@ def changed_sections(lines: list[str]) -> Iterator[Change]:
         elif (found := re.fullmatch(r"(\w+ = )(\w+)", line)) and found[2] in SECTIONS:
             name, start, end = found[2], found[1], ""
             # OpenSSL takes a number away behind the keys of one section, and in front of those of the other.
-            second = f"2.{start}" if start in ("default = ", "drng = ") else start.replace(" ", ".2 ", 1)
+            is_provider = start in ("default = ", "drng = ")
+            second = f"2.{start}" if is_provider else start.replace(" ", ".2 ", 1)
+            less = name if is_provider else "apart"
             more = {
                 "then nowhere": [*before, line, f"{start}nowhere", *after],
                 "after nowhere": [*before, f"{start}nowhere", *lines[number:]],
-                "with another of its kind": [*before, line, f"{second}{name}", *after],
+                "before another of its kind": [*before, line, f"{second}{less}", *after, "[apart]"],
                 "behind another of its kind, nowhere": [*before, f"{second}nowhere", *lines[number:]],
             }
         else:

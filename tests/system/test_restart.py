@@ -256,6 +256,7 @@ FILES = {
     "activated with no": (PLAIN.replace("activate = 1", "activate = no"), False),
     "another provider": (PLAIN.replace("drng = d", "legacy = d"), False),
     "another openssl_conf": (PLAIN.replace("openssl_conf", "nodejs_conf"), False),
+    "by a section without a name": (PLAIN.replace("openssl_conf = i\n[i]", "[]"), False),
     "in a comment": (PLAIN.replace("drng = d", "# drng = d"), False),
     "by a variable": (PLAIN.replace("drng = d", "drng = $d"), False),
     "circles": (PLAIN.replace("providers = p", "providers = i"), False),

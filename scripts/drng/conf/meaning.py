@@ -84,10 +84,19 @@ def folded(section: Section | None) -> Section:
     return {key.lower(): value for key, value in (section or {}).items()}
 
 
+def lines_of(conf: HasSections, init: str, module: str) -> Section:
+    """Of every section that is named for one of INIT_KEYS: OpenSSL goes through all of them."""
+    places = [value for key, value in (conf.section(init) or {}).items() if known_as(key) == module]
+    return {key: value for place in places for key, value in (conf.section(place) or {}).items()}
+
+
 def providers_of(conf: HasSections, init: str) -> Section:
-    """Each provider's section by its name, of every line that OpenSSL takes for `providers`."""
-    lines = [value for key, value in (conf.section(init) or {}).items() if known_as(key) == "providers"]
-    return {name: section for value in lines for name, section in undotted(conf.section(value)).items()}
+    """Each provider's section, by the provider's name."""
+    return undotted(lines_of(conf, init, "providers"))
+
+
+def generators_of(conf: HasSections, init: str) -> Section:
+    return folded(lines_of(conf, init, "random"))
 
 
 def named_sections(conf: HasSections) -> Meaning:
@@ -181,7 +190,7 @@ def speaks_of_fips(query: str) -> bool:
 
 def check_fips(conf: Conf, meaning: Meaning) -> list[str]:
     """What takes the random numbers from drng where the FIPS provider is beside it."""
-    name, random = meaning.random, folded(conf.section(meaning.random))
+    name, random = meaning.random, generators_of(conf, meaning.init)
     warnings = []
     if wants_fips(conf, meaning):
         warnings += [
@@ -265,13 +274,13 @@ def check_unread(conf: Conf) -> list[str]:
     ]
 
 
-def check_random(conf: Conf, meaning: Meaning, is_read: bool) -> list[str]:
+def check_random(conf: Conf, meaning: Meaning) -> list[str]:
     """What the generators are, without drng or with a provider that gets RAND_bytes by itself."""
-    name, section = meaning.random, folded(conf.section(meaning.random))
+    name, section = meaning.random, generators_of(conf, meaning.init)
     warnings = []
     query = section.get("properties", "").replace(" ", "").split(",")
     strict = "provider=drng" in query
-    if is_read and not meaning.drng and (strict or "?provider=drng" in query):
+    if not meaning.drng and (strict or "?provider=drng" in query):
         served = "programs get no random numbers" if strict else "OpenSSL's own generator serves"
         warnings.append(
             f"[{name}] properties = {','.join(query)}: the file activates no provider drng, so that {served}"
@@ -304,7 +313,7 @@ def check_seed_source(meaning: Meaning, random: dict[str, str]) -> list[str]:
 
 def check_drng(conf: Conf, meaning: Meaning, is_read: bool) -> list[str]:
     """What keeps the provider from loading, or leaves it idle."""
-    section, random = conf.section(meaning.drng) or {}, folded(conf.section(meaning.random))
+    section, random = conf.section(meaning.drng) or {}, generators_of(conf, meaning.init)
     warnings = check_keys(conf, meaning.drng, section) + check_batch(meaning.drng, section)
     warnings += check_seed_source(meaning, random)
     for name in dict.fromkeys(providers_of(conf, meaning.init).values()):
@@ -331,7 +340,7 @@ def understand(conf: Conf) -> Meaning:
     if meaning.drng:
         warnings += check_drng(conf, meaning, is_read=not end)
     if meaning.random:
-        warnings += check_random(conf, meaning, is_read=not end)
+        warnings += check_random(conf, meaning)
     if not meaning.drng:
         warnings = warnings or check_unread(conf)
     warnings += [

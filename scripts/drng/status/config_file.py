@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import procfs
-from ..conf.meaning import folded, named_sections, undotted
+from ..conf.meaning import generators_of, named_sections, undotted
 from ..conf.reading import ConfError, Opener, Sections, TooMuchError, UnreadableFileError, Walk, first_names
 from ..text import printable
 
@@ -214,7 +214,7 @@ def _sections(view: View, path: str) -> tuple[Sections, float]:
 def generator(view: View, path: str) -> str:
     """What the file names as the generator, "" for nothing."""
     conf, _ = _sections(view, path)
-    return folded(conf.section(named_sections(conf).random)).get("random", "")
+    return generators_of(conf, named_sections(conf).init).get("random", "")
 
 
 def drng_since(view: View, path: str) -> float:

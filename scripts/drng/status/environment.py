@@ -297,7 +297,7 @@ def configuration(path: str) -> dict[str, Any]:
         try:
             conf = reading.Conf(path)
             found = meaning.understand(conf)
-            answer["random"], answer["warnings"] = meaning.folded(conf.section(found.random)), found.warnings
+            answer["random"], answer["warnings"] = meaning.generators_of(conf, found.init), found.warnings
             answer["names-drng"] = bool(found.drng)
         except reading.ConfError as error:
             answer["warnings"] = [str(error)]
