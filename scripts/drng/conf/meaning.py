@@ -315,7 +315,7 @@ def check_drng(conf: Conf, meaning: Meaning, is_read: bool) -> list[str]:
     """What keeps the provider from loading, or leaves it idle."""
     section, random = conf.section(meaning.drng) or {}, generators_of(conf, meaning.init)
     warnings = check_keys(conf, meaning.drng, section) + check_batch(meaning.drng, section)
-    warnings += check_seed_source(meaning, random)
+    warnings += check_seed_source(meaning, random) + check_fips(conf, meaning)
     for name in dict.fromkeys(providers_of(conf, meaning.init).values()):
         warnings += check_activation(conf, name)
     if not is_read:
@@ -329,7 +329,7 @@ def check_drng(conf: Conf, meaning: Meaning, is_read: bool) -> list[str]:
             f"[{meaning.init}] random names no section with `properties = provider=drng`: "
             "drng is loaded, and no generator uses it"
         )
-    return warnings + check_fips(conf, meaning)
+    return warnings
 
 
 def understand(conf: Conf) -> Meaning:
