@@ -223,18 +223,13 @@ def state_and_parent(entry: int) -> tuple[str, int]:
     return fields[0].decode("ascii", "replace"), int(fields[1])
 
 
-def _number(entry: int, field: int) -> int:
+THREADS, START_TICKS = 20, 22  # fields of /proc/PID/stat, by proc(5)
+
+
+def number(entry: int, field: int) -> int:
     """A field of /proc/PID/stat, of which the first that follows the name is the third."""
     fields = read_entry(entry, "stat").rpartition(b")")[2].split()
     return int(fields[field - 3]) if len(fields) > field - 3 and fields[field - 3].isdigit() else 0
-
-
-def thread_count(entry: int) -> int:
-    return _number(entry, 20)
-
-
-def start_ticks(entry: int) -> int:
-    return _number(entry, 22)
 
 
 def started_at(ticks: int) -> float:
@@ -252,7 +247,7 @@ def living_thread(entry: int) -> str:
         with contextlib.suppress(OSError, UnreadableError), closing(os.open(name, O_FOLDER, dir_fd=entry)) as there:
             if state_and_parent(there)[0] not in "ZX":
                 return name
-    if thread_count(entry) > 1:
+    if number(entry, THREADS) > 1:
         raise ProcessLookupError("its threads have ended, and others have begun")
     return ""
 

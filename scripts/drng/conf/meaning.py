@@ -38,11 +38,11 @@ NEWER_RANDOM_KEYS = {"random_provider": (3, 5), "seed_strict": (4, 1)}  # and th
 # The provider that gets RAND_bytes as soon as it is loaded, from OpenSSL 3.5 on, unless random_provider names another.
 FIPS = "fips"
 
-YES = ("1", "yes", "true", "on")
+YES, NO = ("1", "yes", "true", "on"), ("0", "no", "false", "off")
 
 # The values that OpenSSL 3.3 and later know for `activate`; earlier versions activate for any value, 0 as well.
 ACTIVATE = {word: True for yes in YES for word in (yes, yes.upper())}
-ACTIVATE |= {word: False for no in ("0", "no", "false", "off") for word in (no, no.upper())}
+ACTIVATE |= {word: False for no in NO for word in (no, no.upper())}
 
 
 def allows(key: str, value: str) -> bool:

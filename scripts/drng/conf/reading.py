@@ -22,7 +22,7 @@ from ..text import visible
 # By their names, without the help of the compiler in PATH that ctypes would ask.
 LIBCRYPTO = ("libcrypto.so.3", "libcrypto.so.4")
 
-ERR_TXT_STRING = 2
+ERR_TXT_STRING = 2  # of openssl/err.h
 
 # Of a line of a value; a path has 4,096 bytes at the most.
 MOST_LINE = 1 << 14

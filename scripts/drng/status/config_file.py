@@ -15,14 +15,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import procfs
-from ..conf.meaning import generators_of, named_sections, undotted
+from ..conf.meaning import NO, generators_of, named_sections, undotted
 from ..conf.reading import ConfError, Opener, Sections, TooMuchError, UnreadableFileError, Walk, first_names
 from ..text import printable
 
 MOST_LINKS = 40
-
-# Values of "activate" by which some OpenSSL loads no provider.
-INACTIVE = ("0", "no", "off", "false")
 
 # f_type of file systems whose files are the kernel's own: to read one may take something away, as from /proc/kmsg:
 # proc, sysfs, debugfs, tracefs, securityfs; cgroup, cgroup2, devpts, configfs, pstore; efivarfs, bpf, selinuxfs,
@@ -221,7 +218,8 @@ def drng_since(view: View, path: str) -> float:
     """When the files that make libcrypto load drng were changed last; 0 where they do not, or where none can tell."""
     conf, changed = _sections(view, path)
     drng = undotted(conf.section(named_sections(conf).drng))
-    return changed if drng.get("activate", "0").lower() not in INACTIVE else 0.0
+    # By these, some OpenSSL loads no provider.
+    return changed if drng.get("activate", "0").lower() not in NO else 0.0
 
 
 @contextlib.contextmanager

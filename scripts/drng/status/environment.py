@@ -28,7 +28,6 @@ SECONDS = 60.0
 LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4", "libcrypto.so", "libcrypto.so.1.1")
 
 # OSSL_PARAM types, from openssl/core.h; OPENSSL_INFO_CPU_SETTINGS, from openssl/crypto.h.
-ERR_TXT_STRING = 2  # of openssl/err.h
 UTF8_PTR = 6
 CPU_SETTINGS = 1008
 
@@ -121,7 +120,7 @@ class Libcrypto:
         buffer, data, flags = ctypes.create_string_buffer(512), ctypes.c_char_p(), ctypes.c_int()
         while error := self.lib.ERR_get_error_all(None, None, None, ctypes.byref(data), ctypes.byref(flags)):
             self.lib.ERR_error_string_n(ctypes.c_ulong(error), buffer, ctypes.c_size_t(len(buffer)))
-            said = data.value if flags.value & ERR_TXT_STRING and data.value else b""
+            said = data.value if flags.value & reading.ERR_TXT_STRING and data.value else b""
             lines.append(": ".join(os.fsdecode(part) for part in (buffer.value, said) if part))
         return list(dict.fromkeys(lines))
 

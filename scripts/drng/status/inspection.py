@@ -213,7 +213,7 @@ def knows_no_verdict(entry: int) -> bool:
 def identify(process: Process, entry: int) -> None:
     """Whose it is, as far as that may be known."""
     with contextlib.suppress(OSError, UnreadableError, ValueError):
-        process.ticks = procfs.start_ticks(entry)
+        process.ticks = procfs.number(entry, procfs.START_TICKS)
         process.unit = systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
         process.owner = procfs.owner_name(procfs.user_of(entry).uid)
 
