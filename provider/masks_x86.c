@@ -14,6 +14,8 @@ enum {
     AES_NI = 57,
     AVX2 = 64 + 5,
     AVX512F = 64 + 16,
+    AVX512BW = 64 + 30,
+    AVX512VL = 64 + 31,
     VAES = 64 + 41,
 };
 
@@ -68,7 +70,8 @@ void drng_masks_mask(struct drng_evidence *evidence, const struct drng_masks *le
     cpu->aes = cpu->aes && drng_masks_leave(left, AES_NI) && drng_masks_leave(left, SSSE3);
     const bool vaes = cpu->aes && drng_masks_leave(left, VAES);
     cpu->vaes256 = cpu->vaes256 && vaes && drng_masks_leave(left, AVX2);
-    cpu->vaes512 = cpu->vaes512 && vaes && drng_masks_leave(left, AVX512F);
+    cpu->vaes512 = cpu->vaes512 && vaes && drng_masks_leave(left, AVX512F) && drng_masks_leave(left, AVX512BW) &&
+                   drng_masks_leave(left, AVX512VL);
 }
 
 /* Since OpenSSL 3.5 there are five words, and an empty one is skipped. */

@@ -23,9 +23,9 @@ INSTRUCTIONS = {
     "rdseed": (0, 1 << 18),
     "aes": (1 << 57 | 1 << 41, 0),
     "vaes256": (1 << 57 | 1 << 41, 1 << 41 | 1 << 5),
-    "vaes512": (1 << 57 | 1 << 41, 1 << 41 | 1 << 16),
+    "vaes512": (1 << 57 | 1 << 41, 1 << 41 | 1 << 16 | 1 << 30 | 1 << 31),
 }
-BITS = (62, 57, 41, 24, 18, 16, 5, 0)
+BITS = (62, 57, 41, 31, 30, 24, 18, 16, 5, 0)
 
 WRITTEN = (
     # Nothing, and no numbers.
@@ -54,6 +54,7 @@ WRITTEN = (
     # One word, two, and up to the five of OpenSSL 3.5; too many.
     *("0", "~0", "~0x4000000000000000", "0xffffffffffffffff", ":0", ":~0", ":~0x40000", ":0xffffffffffffffff"),
     *("~0x4000000000000000:~0x40000", "~0x200000000000000", ":~0x20000000000", ":~0x10000", ":~0x20", "~0x20000000000"),
+    *(":~0x40000000", ":~0x80000000"),
     *("0xffffffffffffffff:0xffffffffffffffff", "0xffffffffffffffff:~0", "0xffffffffffffffff:", "0xffffffffffffffff::"),
     *("0:0:0:0:0", "~0:~0:~0:~0:~0", "~0:~0:~0:~0:~0:~0:~0:~0", "::0", "::~0", ":::::~0x40000", "~0:~0x40000:0:0:0"),
     *("~0x1000000", "~0x1000000:~0", "~0x1000000:~0x40000:~0", "0xfffffffffeffffff:0xffffffffffffffff"),
