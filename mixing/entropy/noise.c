@@ -212,5 +212,6 @@ enum drng_result drng_noise_fill(struct drng_instruction *in, struct drng_noise 
     if (status != DRNG_OK) {
         drng_wipe(out, len);
     }
+    drng_cpu_clear_vectors();
     return status;
 }

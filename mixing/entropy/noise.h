@@ -116,7 +116,7 @@ DRNG_MUST_CHECK enum drng_result drng_noise_attempt(struct drng_instruction *ins
 /*
  * Fills out[0..len) with words that have passed the health tests, unconditioned, so they are no seed: each in at most
  * `tries` executions and, if `timed`, all in DRNG_LAST_BUDGET_NS. On failure out is all zero, and the result is that of
- * drng_noise_attempt().
+ * drng_noise_attempt(). No vector register keeps a word.
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_fill(struct drng_instruction *instruction, struct drng_noise *noise,
                                                  unsigned tries, bool timed, uint8_t *out, size_t len);

@@ -6,7 +6,6 @@
 
 #include "mixing/library/drng.h"
 #include "mixing/library/machine.h"
-#include "mixing/machine/cpu.h"
 #include "mixing/memory/wipe.h"
 
 enum {
@@ -91,7 +90,6 @@ static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len,
             drng_guard_give_back(&slot->guarded, true);
         }
     } while (!drng_guard_leave(&guard));
-    drng_cpu_clear_vectors();
     return status;
 }
 

@@ -95,6 +95,19 @@ static void a_seed_leaves_none(void)
     }
 }
 
+static void words_leave_none(void)
+{
+    static struct rig rig;
+    uint8_t out[48];
+    rig_set_up(&rig, scripted_good, scripted_good);
+    fill();
+    const enum drng_result status =
+        drng_noise_fill(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND], DRNG_RDRAND_TRIES, true, out, sizeof(out));
+    look();
+    CU_ASSERT_TRUE(bytes_are(seen, sizeof(seen), 0));
+    CU_ASSERT_EQUAL(status, DRNG_OK);
+}
+
 static void a_request_leaves_none(void)
 {
     static const uint8_t entropy[48] = {1};
@@ -131,6 +144,7 @@ static const struct unit_test tests[] = {
     {"a full register is seen", a_full_register_is_seen},
     {"clearing reaches the full width", clearing_reaches_the_full_width},
     {"a seed leaves none", a_seed_leaves_none},
+    {"words that are no seed leave none", words_leave_none},
     {"a request leaves none", a_request_leaves_none},
 };
 
