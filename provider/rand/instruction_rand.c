@@ -20,7 +20,7 @@ static const char rdrand_failed[] = "it stayed dry or failed its health tests; u
 
 /*
  * Fills out[0..len) with conditioned seed, counts it, and records what has changed. On failure out is all zero, and an
- * error is in the queue, unless it is DRNG_BUSY. Not cancelled meanwhile.
+ * error is in the queue, unless it is DRNG_BUSY or the epoch of the guard has ended. Not cancelled meanwhile.
  */
 static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_root *root,
                                   const struct drng_seed_policy *policy, const struct drng_guard *guard, uint8_t *out,
@@ -29,8 +29,8 @@ static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_root
     char why[DRNG_WHY_SIZE];
     enum drng_source served = DRNG_SOURCE_NONE;
     const enum drng_result result = drng_root_seed(root, guard, policy, out, len, &served);
-    if (result == DRNG_BUSY) {
-        return result;
+    if (result == DRNG_BUSY || (result != DRNG_OK && drng_epoch() != guard->epoch)) {
+        return result; /* the attempt runs again, and may have words then: no error is to be left in the queue */
     }
     if (result == DRNG_OK) {
         drng_note(&drng_stats.live->counters.last_seed, (uint64_t)time(NULL));

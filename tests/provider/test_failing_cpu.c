@@ -63,6 +63,27 @@ static void start_up_tests_run_on_demand(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
+/* As a signal handler that forks in the middle of a seed: RDRAND is dry at first, and the child's attempt has words. */
+static bool dry_at_a_fork(struct scripted_instruction *cpu, uint64_t *word)
+{
+    if (cpu->executions <= DRNG_RDRAND_TRIES) {
+        atomic_store(&drng_fork_page->generation, 0);
+        return false;
+    }
+    return scripted_good(cpu, word);
+}
+
+static void an_attempt_that_runs_again_leaves_no_error(void)
+{
+    unsigned char out[32];
+    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, dry_at_a_fork, "fallback = no\n");
+    ERR_clear_error();
+    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seed-failures"), 1);
+    CU_ASSERT_EQUAL(ERR_peek_error(), 0);
+    OSSL_LIB_CTX_free(libctx);
+}
+
 static void rdseed_serves_first(void)
 {
     unsigned char out[32];
@@ -382,6 +403,7 @@ static void os_mixing_can_be_switched_off(void)
 
 static const struct unit_test tests[] = {
     {"start-up tests run on demand", start_up_tests_run_on_demand},
+    {"an attempt that runs again leaves no error", an_attempt_that_runs_again_leaves_no_error},
     {"RDSEED serves first", rdseed_serves_first},
     {"RDRAND serves where RDSEED starves", rdrand_serves_where_rdseed_starves},
     {"a lying RDSEED is disabled and said to be", a_lying_rdseed_is_disabled_and_said_to_be},
