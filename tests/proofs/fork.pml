@@ -11,17 +11,20 @@
  * generator has a slot; a handler in a child may give it another one.
  *
  * What may happen between any two steps, as often as FORKS, SIGNALS and CANCELS say:
- * - a signal handler forks; its child goes on in the interrupted code, and so does the parent;
+ * - a signal handler forks; its child goes on in the interrupted code, and so does the parent. Other threads and
+ *   handlers of the parent come between the handler before the fork and the fork itself;
  * - a signal handler draws from the same generator;
  * - a thread is cancelled while its source of seeds is at work.
  *
  * KERNEL_WIPES    the kernel wipes pages in a child (MADV_WIPEONFORK); otherwise the handler of pthread_atfork() does
+ * NEW             the first process is a child itself, which has not asked for its generation yet
  * RAW_CLONE       clone() makes the children, so that no handler of pthread_atfork() runs in them
  * THREADS         1 or 2 threads share the generator, under its lock
  *
  * Protections that can be taken out, and then an error must be found: NO_LOOK_AFTER, NO_START_OVER, NO_REFUSAL,
- * SAME_SLOT, CANCELLABLE, NO_WIPE; and SHARES, the defect of 0.2.0: a handler shared a lock that its thread held, and the
- * mutex was given back before the note of who holds it went.
+ * SAME_SLOT, CANCELLABLE, NO_WIPE; and two defects that were: SHARES, of 0.2.0, where a handler shared a lock that its
+ * thread held, and the mutex was given back before the note of who holds it went; and BY_GENERATION, where a child was
+ * told by the generation that its parent had before the fork.
  */
 
 #ifndef FORKS
@@ -70,11 +73,13 @@ typedef memory {
     byte place;               /* the generator's slot */
     byte slots;               /* how many are in use */
     byte last_generation;
+    byte forking_generation; /* with BY_GENERATION */
 };
 
 typedef activity {
     bool lives;
     bool waits; /* a frame on top of it runs */
+    bool forks; /* it is between the handlers of its fork */
     byte below;
     mtype at;
     byte process;
@@ -145,7 +150,8 @@ inline end_process(p_)
     }
     mem[p_].place = 0;
     mem[p_].slots = 0;
-    mem[p_].last_generation = 0
+    mem[p_].last_generation = 0;
+    mem[p_].forking_generation = 0
 }
 
 /* What nobody looks at any more is zero, so that states which differ in nothing else are one. */
@@ -166,6 +172,7 @@ inline end_frame()
     f[t].key = 0;
     f[t].v = 0;
     f[t].shares = false;
+    f[t].forks = false;
     f[t].thread = 0;
     i = 0;
     do
@@ -183,6 +190,7 @@ inline copy_frame(to_, from_)
 {
     f[to_].lives = true;
     f[to_].waits = f[from_].waits;
+    f[to_].forks = false;
     f[to_].below = NOBODY;
     f[to_].at = f[from_].at;
     f[to_].process = child;
@@ -225,7 +233,6 @@ inline fork_here()
 {
     child = processes;
     processes++;
-    mem[f[t].process].forked = 1; /* before_fork: atomic_store(&drng_fork_page->forked, 1) */
     mem[child].generation = M.generation;
     mem[child].forked = M.forked;
     for (i : 0 .. SLOTS - 1) {
@@ -243,6 +250,7 @@ inline fork_here()
     mem[child].place = M.place;
     mem[child].slots = M.slots;
     mem[child].last_generation = M.last_generation;
+    mem[child].forking_generation = M.forking_generation;
 #if defined(KERNEL_WIPES) && !defined(NO_WIPE)
     wipe_all(child); /* kernel_wipes: madvise(memory, size, MADV_WIPEONFORK) == 0 */
 #endif
@@ -270,7 +278,16 @@ inline fork_here()
 #endif
 }
 
-#define RUNS(pc_) (f[t].lives && !f[t].waits && f[t].at == pc_)
+/* How in_child tells memory that nobody has wiped yet. */
+#ifdef BY_GENERATION
+#define NOTE_FORK M.forking_generation = M.generation
+#define IS_COPY   (M.generation != 0 && M.generation == M.forking_generation)
+#else
+#define NOTE_FORK M.forked = 1
+#define IS_COPY   (M.forked != 0)
+#endif
+
+#define RUNS(pc_) (f[t].lives && !f[t].waits && !f[t].forks && f[t].at == pc_)
 #define INTERRUPTIBLE (f[t].lives && !f[t].waits && f[t].at != in_child)
 
 proctype frame(byte t)
@@ -486,14 +503,24 @@ proctype frame(byte t)
     :: atomic {
         RUNS(in_child) ->
         if
-        :: M.forked != 0 -> wipe_all(f[t].process)
+        :: IS_COPY -> wipe_all(f[t].process)
         :: else -> skip
         fi;
         end_frame()
     }
 
     /* ---- What comes between ---- */
-    :: atomic { INTERRUPTIBLE && forks_left > 0 -> forks_left--; fork_here() }
+    /* The handler before the fork runs first; other threads and handlers come between it and the fork. */
+    /* before_fork: atomic_store(&drng_fork_page->forked, 1) */
+    :: atomic {
+        INTERRUPTIBLE && !f[t].forks && forks_left > 0 ->
+        forks_left--;
+        f[t].forks = true;
+#ifndef RAW_CLONE
+        NOTE_FORK;
+#endif
+    }
+    :: atomic { INTERRUPTIBLE && f[t].forks -> f[t].forks = false; fork_here() }
     :: atomic { INTERRUPTIBLE && f[t].below == NOBODY && signals_left > 0 -> signals_left--; push_frame(enter) }
 #ifdef CANCELLABLE
     /* get_entropy: pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel) */
@@ -506,7 +533,9 @@ proctype frame(byte t)
 init
 {
     atomic {
+#ifndef NEW
         mem[0].generation = 1; /* open_once: atomic_store(&drng_fork_page->generation, 1) */
+#endif
         mem[0].last_generation = 1;
         mem[0].slots = 1;
         for (i : 0 .. FRAMES - 1) {
