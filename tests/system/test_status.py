@@ -688,7 +688,7 @@ def test_what_keeps_clones_apart_is_in_every_form(number: int, name: str, virtua
     warned = virtual == 1 and name == "none"
     assert list(counts["drng_unprotected_processes"].values()) == [int(warned)]
     assert process["message"] == (alike if warned else "")
-    assert (f"\nremark                  {alike}\n" in text) == warned
+    assert (f"\nmessage                 {alike}\n" in text) == warned
     assert check.returncode == int(warned)
     assert check.stdout == f"process {pid}: hardware serves: rdseed in 1 of 1 ({pid} python3)" + (
         f"; {pid} python3: {alike}\n" if warned else "\n"

@@ -170,7 +170,7 @@ def process_rows(process: Process) -> list[Row]:
     rows = [("process", f"{process.pid} {process.name}"), ("unit", process.unit), ("owner", process.owner)]
     rows += [("uses", process.uses), ("state", states.state_of(process) or "-")]
     if note := remark(process):
-        rows.append(("remark", note))
+        rows.append(("message", note))
     return rows + fact_rows(process.counters, "begun", "disabled-reason")
 
 
