@@ -1342,7 +1342,7 @@ def test_strict_that_is_not_read_is_seen_in_the_environment(tmp_path: Path) -> N
     (tmp_path / "typo.cnf").write_text(f".include {CONF}/drgn.cnf\n")
     said = f"{tmp_path}/typo.cnf includes {CONF}/drgn.cnf: there is no such file"
     env = {"OPENSSL_CONF": f"{tmp_path}/typo.cnf"}
-    assert f"\nnot read         {said}\n" in status(env=env).stdout
+    assert f"\nconfig-problem  {said}\n" in status(env=env).stdout
     check = status("--check", env=env)
     assert check.returncode == 2
     assert said in check.stdout

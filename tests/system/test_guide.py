@@ -24,7 +24,7 @@ def test_nginx_there_and_back(tmp_path: Path) -> None:
     said = type_in(commands("nginx") + commands("See that it works") + commands("Go back"), tmp_path)
     assert "nginx.service: strict is on" in said
     assert PAGE in said
-    assert re.search(r"^process +\d+ nginx\nunit +.*\nowner +.*\nuses +drng$", said, flags=re.MULTILINE)
+    assert re.search(r"^pid +\d+\nname +nginx\nunit +.*\nowner +.*\nuses +drng$", said, flags=re.MULTILINE)
     assert re.search(r"^public +CTR-DRBG of provider drng$", said, flags=re.MULTILINE)
     assert "test failed" in said
     assert "nginx.service: drng is off" in said

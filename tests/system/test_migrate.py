@@ -107,7 +107,7 @@ def test_apache(tmp_path: Path) -> None:
     said = type_in([CERTIFICATE, APACHE, *commands("Apache"), "curl -sk https://127.0.0.1/"], tmp_path)
     assert "Syntax OK" in said
     assert "apache2.service: strict is on" in said
-    assert matches(r"^process +\d+ apache2\nunit +.*\nowner +.*\nuses +drng$", said)
+    assert matches(r"^pid +\d+\nname +apache2\nunit +.*\nowner +.*\nuses +drng$", said)
     assert "</html>" in said
 
 
@@ -143,7 +143,7 @@ def test_haproxy(tmp_path: Path) -> None:
     said = type_in([CERTIFICATE, HAPROXY, old, refused, *commands("HAProxy"), "curl -sk https://127.0.0.1/"], tmp_path)
     assert "unknown keyword 'ssl-engine'" in said
     assert "haproxy.service: strict is on" in said
-    assert matches(r"^process +\d+ haproxy\nunit +.*\nowner +.*\nuses +drng$", said)
+    assert matches(r"^pid +\d+\nname +haproxy\nunit +.*\nowner +.*\nuses +drng$", said)
     assert matches("^a page$", said)
 
 

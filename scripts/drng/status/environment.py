@@ -19,7 +19,7 @@ from ..conf import meaning, reading
 from ..instructions import HAS_VERDICT, INSTRUCTIONS, NO_VERDICT, WORDS
 from ..terminal import Failure
 from ..text import printable, printable_all
-from . import config_file, inspection, needed, parts, states
+from . import config_file, inspection, needed, parts, states, stats
 
 # A program that has not started by then does not count as one that works.
 SECONDS = 60.0
@@ -279,7 +279,7 @@ def cpu(drng: dict[str, Any] | None, unmasked: str) -> dict[str, Any]:
             "kernel": name in flags if flags and place else None,
             "drng": said,
         }
-    answer["sb-7055"] = parts.zen_5(info, answer["rdseed"]["in-cpu"]) if "rdseed" in INSTRUCTIONS else ""
+    answer["amd-sb-7055"] = parts.zen_5(info, answer["rdseed"]["in-cpu"]) if "rdseed" in INSTRUCTIONS else ""
     answer["srbds"] = parts.srbds()
     return answer
 
@@ -324,7 +324,8 @@ def look(unmasked: str) -> dict[str, Any]:
         errors.insert(0, crypto.why_not_loaded())
     # Where another provider's generator is in use, the roles say so.
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
-    facts = None if drng is None else {**drng, **what_the_counters_add()}
+    health = stats.STATUS[bool((drng or {}).get("status"))]
+    facts = None if drng is None else {**drng, "status": health, **what_the_counters_add()}
     if facts is not None and (generators["public"] or {}).get("name") == WORDS:
         facts["active-source"] = WORDS.lower()
     alike = states.clone_warning(facts or {})

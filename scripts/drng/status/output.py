@@ -22,7 +22,7 @@ OF_STATES = {
     states.FAILED: RED,
     states.WITHOUT: RED,
 }
-BAD = {("RAND_bytes", "fails"), ("drng", "not loaded"), ("status", "failed")}
+BAD = {("rand-bytes", "fails"), ("drng", "not loaded"), ("status", "failed")}
 
 
 def colour_of(key: str, value: str) -> str | None:
@@ -31,7 +31,7 @@ def colour_of(key: str, value: str) -> str | None:
         return SOURCES.get(value, RED)
     if key in ("state", "STATE"):
         return OF_STATES.get(value)
-    if key in ("not read", "error", "override") or (key, value) in BAD:
+    if key in ("config-problem", "errors", "override") or (key, value) in BAD:
         return RED
     if key == "FAILED" or key.endswith("-failures"):
         return RED if value.strip("0-") else None
@@ -73,7 +73,7 @@ BEHIND = {"clone-protection": "clone-reason"}
 
 
 def fact_rows(facts: dict[str, Any], *hidden: str) -> list[Row]:
-    """Counters, or the provider's parameters, each with what stands behind it."""
+    """What JSON has of a process or of drng, by the same keys, each with what stands behind it."""
     rows = []
     for key, value in facts.items():
         if key in (*hidden, *BEHIND.values()) or value == "":
@@ -82,8 +82,6 @@ def fact_rows(facts: dict[str, Any], *hidden: str) -> list[Row]:
             rows.append((key, f"{value}: {facts[BEHIND[key]]}"))
         elif key in ("loaded", "last-self-test", "last-seed"):
             rows.append((key, moment(value)))
-        elif key == "status":
-            rows.append((key, "healthy" if value else "failed"))
         else:
             rows.append((key, yes(value) if key == "virtual-machine" else str(value)))
     return rows
@@ -103,23 +101,21 @@ def instruction_row(name: str, facts: dict[str, Any]) -> Row:
 
 
 def environment_rows(status: dict[str, Any]) -> list[Row]:
-    rows = [("OpenSSL", status["openssl"]), ("config", status["config"])]
-    if status["config-problem"]:
-        rows.append(("not read", status["config-problem"]))
+    """By the keys that JSON has; what is empty has none."""
+    cpu, provider, override = status["cpu"], status["random-provider"], status["override"]
+    rows = [(key, status[key]) for key in ("openssl", "config", "config-problem")]
     rows.append(("seed", describe(status["seed"]) if status["seed"] else "the operating system, through no provider"))
     rows += [(role, describe(status[role])) for role in ("primary", "public", "private")]
-    if status["random-provider"]:
-        rows.append(("random_provider", f"{status['random_provider']} (OpenSSL 3.5 and later)"))
-    if status["override"]:
-        rows.append(("override", f"{status['override']} outranks every provider"))
-    rows.append(("RAND_bytes", "works" if status["rand-bytes"] else "fails"))
-    rows += [("error", line) for line in status["errors"]]
-    cpu = status["cpu"]
-    rows += [("CPU", cpu["model"]), ("OPENSSL_ia32cap", cpu["mask"] or "not set")]
-    rows += [("kernel", cpu["verdict-problem"])] if cpu["verdict-problem"] else []
+    rows.append(("random-provider", f"{provider} (OpenSSL 3.5 and later)" if provider else ""))
+    rows.append(("override", f"{override} outranks every provider" if override else ""))
+    rows.append(("rand-bytes", "works" if status["rand-bytes"] else "fails"))
+    rows += [("errors", line) for line in status["errors"]]
+    mask = f"OPENSSL_ia32cap={cpu['mask']}" if cpu["mask"] else "OPENSSL_ia32cap is not set"
+    rows += [("model", cpu["model"]), ("mask", mask), ("verdict-problem", cpu["verdict-problem"])]
     rows += [instruction_row(name, cpu[name]) for name in INSTRUCTIONS]
-    rows += [(row, cpu[key]) for row, key in (("AMD-SB-7055", "sb-7055"), ("SRBDS", "srbds")) if cpu[key]]
-    return rows + ([("drng", "not loaded")] if status["drng"] is None else fact_rows(status["drng"], "name"))
+    rows += [(key, cpu[key]) for key in ("amd-sb-7055", "srbds")]
+    rows += [("drng", "not loaded")] if status["drng"] is None else fact_rows(status["drng"], "name")
+    return [row for row in rows if row[1]]
 
 
 # ---- Processes ----
@@ -166,24 +162,6 @@ def show_table(processes: Sequence[Process]) -> None:
             print(f"{process.pid} {process.name}: {note}")
 
 
-def process_rows(process: Process) -> list[Row]:
-    rows = [("process", f"{process.pid} {process.name}"), ("unit", process.unit), ("owner", process.owner)]
-    rows += [("uses", process.uses), ("state", states.state_of(process) or "-")]
-    if note := remark(process):
-        rows.append(("message", note))
-    return rows + fact_rows(process.counters, "begun", "disabled-reason")
-
-
-def print_processes(processes: Sequence[Process], long: bool = False) -> None:
-    if on_terminal() and len(processes) != 1 and not long:
-        show_table(processes)
-        return
-    for number, process in enumerate(processes):
-        if number > 0:
-            print()
-        print_rows(process_rows(process), colour_of)
-
-
 def process_json(process: Process) -> dict[str, Any]:
     return {
         "pid": process.pid,
@@ -196,6 +174,21 @@ def process_json(process: Process) -> dict[str, Any]:
         "message": remark(process),
         **process.counters,
     }
+
+
+def process_rows(process: Process) -> list[Row]:
+    """Without what the message says in words."""
+    return fact_rows(process_json(process), "restart", "begun", "disabled-reason")
+
+
+def print_processes(processes: Sequence[Process], long: bool = False) -> None:
+    if on_terminal() and len(processes) != 1 and not long:
+        show_table(processes)
+        return
+    for number, process in enumerate(processes):
+        if number > 0:
+            print()
+        print_rows(process_rows(process), colour_of)
 
 
 # ---- --check ----

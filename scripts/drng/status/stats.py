@@ -28,6 +28,9 @@ LOCKED = MEMORY[1]
 # Of enum drng_clone_protection in provider/observe/report.h.
 CLONE_PROTECTIONS = ("none", "kernel", "instruction", "counter")
 
+# What every self-test has passed is healthy.
+STATUS = ("failed", "healthy")
+
 FILTER = ("none", "on when drng was loaded", "unknown")
 
 # Far more than drng writes, so that what are no counters asks for no gigabytes.
@@ -146,7 +149,7 @@ def read_stats(read: Read) -> dict[str, Any]:
         "virtual-machine": virtual_machine != 0,
         "clone-protection": one_of(CLONE_PROTECTIONS, protection, "hold an unknown protection from clones"),
         "clone-reason": text_of(clone_reason),
-        "status": int(healthy != 0),
+        "status": STATUS[healthy != 0],
         "loaded": loaded,
         "last-self-test": tested,
         "forks": forks if begun else min(forks + 1, U64),
