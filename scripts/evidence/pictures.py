@@ -196,7 +196,10 @@ def draw_clones(folder: Path) -> Path:
 
 def draw_failures(folder: Path) -> Path:
     strict = "strict: nobody serves, servers do\nnot start; permissive: OpenSSL's\nown generator serves"
-    silent = "OpenSSL's own generator serves, in\nsilence (OpenSSL 4, strict, a key\nmistyped: nobody serves)"
+    silent = (
+        "OpenSSL's own generator serves, in silence;\nstrict, with a mistyped key: an error in some\n"
+        "programs, or nobody serves (as in OpenSSL 4)"
+    )
     seeded = "drng serves; its seeds are OpenSSL's\n(active-source says fallback)"
     questions = (
         ("Can OpenSSL read openssl.cnf\nup to its end?", "no", silent, "bad"),

@@ -373,6 +373,16 @@ def test_who_asks_how_the_configuration_went(
     assert how_it_goes(host, case, site) == of_version(table(HOSTS)[host][wrong])
 
 
+@pytest.mark.parametrize("key", ["random = CTR-DRBG", "seed = ", "seed_properties = ", "providers = "])
+def test_with_other_keys_mistyped_nobody_serves(key: str, tmp_path: Path, site: Site) -> None:
+    """Of a strict profile: the generator is to be drng's by then, and drng is not loaded any more."""
+    case = Case(tmp_path / "drng.cnf")
+    text = (CONF / "drng.cnf").read_text()
+    assert text.count(f"\n{key}") == 1
+    case.profile.write_text(text.replace(f"\n{key}", f"\nx{key}"))
+    assert how_it_goes("RAND_bytes", case, site) == ERROR
+
+
 def test_a_file_that_may_not_be_read_is_as_one_that_is_missing(tmp_path: Path) -> None:
     """By somebody else than root, whom permissions do not stop."""
     profile = Path("/tmp") / f"drng-unreadable-{os.getpid()}.cnf"
