@@ -6,8 +6,8 @@
  * ask about threads, signals, forks and copies of the machine:
  *
  *   - A signal handler that draws while its thread draws is refused: enter() fails. It could not be made to wait, since
- *     it would wait for the call that it interrupted. While the thread is in a foreign parent's function, enter() cannot
- *     tell a handler from that parent's own draws, and lets both in.
+ *     it would wait for the call that it interrupted. While the thread is in a foreign parent's function, enter()
+ *     cannot tell a handler from that parent's own draws, and lets both in.
  *   - Another thread waits for the lock of what it takes, if that is shared.
  *   - After a fork, or after the machine was copied, what is taken starts over: it is wiped before it is used. A call
  *     that a fork or a copy came into runs again from its beginning: leave() returns false.
