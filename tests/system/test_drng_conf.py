@@ -157,3 +157,16 @@ def test_an_abbreviated_key_is_no_mistake(tmp_path: Path) -> None:
     result = subprocess.run([ROOT / "scripts/drng-conf", path], capture_output=True, text=True, check=False)
     assert (result.returncode, result.stderr) == (0, "")
     assert served_by_drng(RELEASE.probe(path))
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_sections_that_lead_on_and_on_are_gone_through_once(tmp_path: Path, ends: bool) -> None:
+    """By 2^2000 ways, each of 2,000 sections: to an end, or back to where they began."""
+    path = tmp_path / "openssl.cnf"
+    ladder = [f"[s{number}]\none = s{number + 1}\ntwo = s{number + 1}\n" for number in range(2000)]
+    text = f"{(CONF / 'drng.cnf').read_text()}[s2000]\n{'' if ends else 'one = default_sect'}\n"
+    path.write_text(text.replace("[default_sect]\n", "[default_sect]\nfirst = s0\n") + "".join(ladder))
+    command = [ROOT / "scripts/drng-conf", path]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert ("this section leads back to itself" in result.stderr) == (not ends)
+    assert (result.returncode == 0) == ends, result.stderr

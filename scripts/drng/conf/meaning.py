@@ -208,10 +208,23 @@ def check_fips(conf: Conf, meaning: Meaning) -> list[str]:
     return warnings
 
 
-def is_circle(conf: Conf, name: str, above: tuple[str, ...] = ()) -> bool:
-    """Whether a provider's section leads back to itself: OpenSSL goes into each section that a value names."""
-    values = (conf.section(name) or {}).values()
-    return name in above or any(is_circle(conf, value, (*above, name)) for value in values)
+def is_circle(conf: Conf, name: str) -> bool:
+    """
+    Whether a provider's section leads back to itself: OpenSSL goes into each section that a value names. Each is gone
+    through once, since in a hostile file the ways to one section may be more than can be counted, and as long.
+    """
+    way, done = {name: iter((conf.section(name) or {}).values())}, set[str]()
+    while way:
+        here = next(reversed(way))
+        there = next((value for value in way[here] if value not in done), None)
+        if there is None:
+            done.add(here)
+            del way[here]
+        elif there in way:
+            return True
+        else:
+            way[there] = iter((conf.section(there) or {}).values())
+    return False
 
 
 def check_end(conf: Conf, meaning: Meaning) -> list[str]:
