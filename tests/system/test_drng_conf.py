@@ -165,8 +165,21 @@ def test_sections_that_lead_on_and_on_are_gone_through_once(tmp_path: Path, ends
     path = tmp_path / "openssl.cnf"
     ladder = [f"[s{number}]\none = s{number + 1}\ntwo = s{number + 1}\n" for number in range(2000)]
     text = f"{(CONF / 'drng.cnf').read_text()}[s2000]\n{'' if ends else 'one = default_sect'}\n"
+    # As many providers begin somewhere on the way, and none of them goes it again.
+    text += "[provider_sect]\n" + "".join(f"p{number} = s{number}\n" for number in range(2000))
     path.write_text(text.replace("[default_sect]\n", "[default_sect]\nfirst = s0\n") + "".join(ladder))
     command = [ROOT / "scripts/drng-conf", path]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert ("this section leads back to itself" in result.stderr) == (not ends)
     assert (result.returncode == 0) == ends, result.stderr
+
+
+def test_a_second_section_for_the_generators_counts(tmp_path: Path) -> None:
+    """OpenSSL goes through both, and reads no further than the key of either that it does not know."""
+    path = tmp_path / "openssl.cnf"
+    text = (CONF / "drng.cnf").read_text().replace("[openssl_init]\n", "[openssl_init]\nrandom.too = more\n")
+    for line, known in (("cipher = AES-256-CTR", True), ("cypher = AES-256-CTR", False)):
+        path.write_text(f"{text}[more]\n{line}\n")
+        result = subprocess.run([ROOT / "scripts/drng-conf", path], capture_output=True, text=True, check=False)
+        assert ("[more] cypher = AES-256-CTR: OpenSSL does not know this key" in result.stderr) == (not known)
+        assert served_by_drng(RELEASE.probe(path)) == known

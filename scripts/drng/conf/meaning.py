@@ -51,6 +51,9 @@ def allows(key: str, value: str) -> bool:
     return value in DRNG_KEYS[key]
 
 
+Line = tuple[str, str, str]  # a section, a key of it, and its value
+
+
 @dataclass
 class Meaning:
     """Names of sections, "" where the file names none, and what there is to warn of."""
@@ -84,19 +87,19 @@ def folded(section: Section | None) -> Section:
     return {key.lower(): value for key, value in (section or {}).items()}
 
 
-def lines_of(conf: HasSections, init: str, module: str) -> Section:
+def lines_of(conf: HasSections, init: str, module: str) -> list[Line]:
     """Of every section that is named for one of INIT_KEYS: OpenSSL goes through all of them."""
     places = [value for key, value in (conf.section(init) or {}).items() if known_as(key) == module]
-    return {key: value for place in places for key, value in (conf.section(place) or {}).items()}
+    return [(place, key, value) for place in places for key, value in (conf.section(place) or {}).items()]
 
 
 def providers_of(conf: HasSections, init: str) -> Section:
     """Each provider's section, by the provider's name."""
-    return undotted(lines_of(conf, init, "providers"))
+    return undotted({key: value for _, key, value in lines_of(conf, init, "providers")})
 
 
 def generators_of(conf: HasSections, init: str) -> Section:
-    return folded(lines_of(conf, init, "random"))
+    return folded({key: value for _, key, value in lines_of(conf, init, "random")})
 
 
 def named_sections(conf: HasSections) -> Meaning:
@@ -208,32 +211,35 @@ def check_fips(conf: Conf, meaning: Meaning) -> list[str]:
     return warnings
 
 
-def is_circle(conf: Conf, name: str) -> bool:
+def in_circles(conf: Conf, names: Sequence[str]) -> set[str]:
     """
-    Whether a provider's section leads back to itself: OpenSSL goes into each section that a value names. Each is gone
-    through once, since in a hostile file the ways to one section may be more than can be counted, and as long.
+    The providers' sections that lead back to themselves: OpenSSL goes into each section that a value names. Each is
+    gone through once, since in a hostile file the ways to one section may be more than can be counted, and as long.
     """
-    way, done = {name: iter((conf.section(name) or {}).values())}, set[str]()
-    while way:
-        here = next(reversed(way))
-        there = next((value for value in way[here] if value not in done), None)
-        if there is None:
-            done.add(here)
-            del way[here]
-        elif there in way:
-            return True
-        else:
-            way[there] = iter((conf.section(there) or {}).values())
-    return False
+    leads: dict[str, bool] = {}
+    for name in names:
+        way = {} if name in leads else {name: iter((conf.section(name) or {}).values())}
+        while way:
+            here = next(reversed(way))
+            there = next((value for value in way[here] if leads.get(value, True)), None)
+            if there is None:
+                leads[here] = False
+                del way[here]
+            elif there in way or there in leads:
+                leads.update(dict.fromkeys(way, True))
+                way = {}
+            else:
+                way[there] = iter((conf.section(there) or {}).values())
+    return {name for name in names if leads[name]}
 
 
 def check_end(conf: Conf, meaning: Meaning) -> list[str]:
     """The lines at which OpenSSL's reading ends, without an error, and why."""
-    init, random = conf.section(meaning.init) or {}, conf.section(meaning.random) or {}
-    names = [("default", key, value) for key, value in (conf.section("default") or {}).items() if key == "openssl_conf"]
+    init, default = conf.section(meaning.init) or {}, conf.section("default") or {}
+    random, providers = (lines_of(conf, meaning.init, module) for module in ("random", "providers"))
+    names = [("default", key, value) for key, value in default.items() if key == "openssl_conf"]
     names += [(meaning.init, key, value) for key, value in init.items() if known_as(key)]
-    places = [value for key, value in init.items() if known_as(key) == "providers"]
-    providers = [(place, key, value) for place in places for key, value in (conf.section(place) or {}).items()]
+    circles = in_circles(conf, [value for _, _, value in providers])
     unknown = "OpenSSL does not know this key, and"
     ends = [
         (meaning.init, key, value, unknown, hint(key, INIT_KEYS))
@@ -242,24 +248,23 @@ def check_end(conf: Conf, meaning: Meaning) -> list[str]:
         if not known_as(key) and "path" not in (conf.section(value) or {})
     ]
     ends += [
-        (meaning.random, key, value, unknown, hint(key, RANDOM_KEYS))
-        for key, value in random.items()
-        if key.lower() not in (*RANDOM_KEYS, *NEWER_RANDOM_KEYS)
+        (*line, unknown, hint(line[1], RANDOM_KEYS))
+        for line in random
+        if line[1].lower() not in (*RANDOM_KEYS, *NEWER_RANDOM_KEYS)
     ]
     ends += [
         (*line, "there is no such section, and OpenSSL", hint(line[2], conf.section_names()))
         for line in (*names, *providers)
         if conf.section(line[2]) is None
     ]
-    ends += [
-        (*line, "this section leads back to itself, and OpenSSL", "") for line in providers if is_circle(conf, line[2])
-    ]
+    ends += [(*line, "this section leads back to itself, and OpenSSL", "") for line in providers if line[2] in circles]
     return [
         *(f"[{name}] {key} = {value}: {why} reads the file no further{near}" for name, key, value, why, near in ends),
         *(
-            f"[{meaning.random}] {key} needs OpenSSL {major}.{minor} or later: this OpenSSL reads the file no further"
-            for key, (major, minor) in NEWER_RANDOM_KEYS.items()
-            if key in folded(random) and not conf.is_since(major, minor)
+            f"[{name}] {known} needs OpenSSL {major}.{minor} or later: this OpenSSL reads the file no further"
+            for name, key, _ in random
+            for known, (major, minor) in NEWER_RANDOM_KEYS.items()
+            if key.lower() == known and not conf.is_since(major, minor)
         ),
     ]
 

@@ -324,8 +324,9 @@ def look(unmasked: str) -> dict[str, Any]:
         errors.insert(0, crypto.why_not_loaded())
     # Where another provider's generator is in use, the roles say so.
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
-    health = stats.STATUS[bool((drng or {}).get("status"))]
-    facts = None if drng is None else {**drng, "status": health, **what_the_counters_add()}
+    facts = None
+    if drng is not None:
+        facts = {**drng, "status": stats.STATUS[drng["status"] != 0], **what_the_counters_add()}
     if facts is not None and (generators["public"] or {}).get("name") == WORDS:
         facts["active-source"] = WORDS.lower()
     alike = states.clone_warning(facts or {})
