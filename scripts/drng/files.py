@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import re
 import stat
@@ -27,6 +28,7 @@ TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
 # No openssl.cnf and no unit is as long; a file that is would only fill memory.
 LIMIT = 4 << 20
 LINKS = 40
+NAMES = 1 << 16
 
 # By then, no run can still be writing its temporary file, where there is no lock that says so.
 SWEPT_SECONDS = 3600
@@ -388,13 +390,16 @@ class Tree:
         except FileNotFoundError:
             return None
 
-    def names(self, path: str) -> list[str]:
+    def names(self, path: str, most: int = NAMES) -> list[str]:
         """What is in a directory; nothing where there is none."""
         try:
-            with self.place(f"{path}/.drng-enable") as place, place._opened() as fd:
-                return sorted(os.listdir(fd))
+            with self.place(f"{path}/.drng-enable") as place, place._opened() as fd, os.scandir(fd) as entries:
+                found = sorted(entry.name for entry in itertools.islice(entries, most + 1))
         except (FileNotFoundError, Failure):
             return []
+        if len(found) > most:
+            raise Unchanged(f"{self.shown(path)} has more than {most} names, which no folder of a system's has")
+        return found
 
     def remove_directory(self, path: str) -> None:
         """Where it is empty, and no link."""

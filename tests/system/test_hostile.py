@@ -904,3 +904,15 @@ def test_includes_of_an_image_that_multiply(image: Image) -> None:
     (image.root / "etc/large.cnf").write_text("# large\n" * 100_000)
     image.conf.write_text(".include /etc/large.cnf\n" * 10)
     assert "more than 4194304 bytes" in image.refused("on", "--system")
+
+
+@pytest.mark.parametrize("folder", ["etc/systemd/system", "etc/included"])
+def test_a_folder_of_an_image_with_more_names_than_any(image: Image, folder: str) -> None:
+    """Who builds it may put millions there, which are not all to be read into memory."""
+    image.offline = True
+    with image.conf.open("a") as file:
+        file.write(".include /etc/included\n")
+    (image.root / folder).mkdir(parents=True, exist_ok=True)
+    for number in range((1 << 16) + 1):
+        os.close(os.open(f"{image.root}/{folder}/{number}", os.O_WRONLY | os.O_CREAT, 0o644))
+    assert "has more than 65536 names" in image.refused("on", "--service", "nginx")

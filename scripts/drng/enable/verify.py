@@ -47,7 +47,7 @@ class ImageOpener(Opener):
                 f".include {path[:100]}: in an image, only paths that begin with / "
                 "and have no special characters are followed"
             )
-        if found := self.tree.names(path):
+        if found := self.tree.names(path, names):
             return found
         with contextlib.suppress(FileNotFoundError, Failure), self.tree.place(f"{path}/.drng-enable"):
             return []  # an empty folder
