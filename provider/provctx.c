@@ -96,8 +96,7 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
         return NULL;
     }
     settle_policy(provctx);
-    provctx->root.locking = true;
-    const bool made = drng_place_make(&provctx->root.place, DRNG_WIDE_SLOT_SIZE);
+    const bool made = drng_place_make(&provctx->root, DRNG_WIDE_SLOT_SIZE);
     if (!made) {
         drng_raise(&core, DRNG_R_OUT_OF_MEMORY, NULL);
     }
@@ -111,7 +110,7 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
 void drng_provctx_free(struct drng_provctx *provctx)
 {
     const struct drng_core core = provctx->core;
-    drng_place_free(&provctx->root.place);
+    drng_place_free(&provctx->root);
     drng_process_close();
     drng_free(&core, provctx);
 }

@@ -25,7 +25,7 @@ struct drng_provctx {
     struct drng_request_words words;
     enum drng_request_mixing mixing;
     const char *mixing_reason;           /* why requests take in words */
-    struct drng_root root;               /* seeds the generators that have no parent */
+    struct drng_place root;              /* seeds the generators that have no parent */
     struct drng_threads *threads;        /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */
     const char *_Atomic disabled_reason; /* of the texts, by how many instructions are disabled, the one that is true */

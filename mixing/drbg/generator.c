@@ -96,7 +96,19 @@ static inline struct state *take(struct drng_generator *g, const struct drng_gua
     return (struct state *)(void *)drng_guard_take(guard, &g->place, g->locking);
 }
 
-/* After DRNG_OK the caller ends by end_seeding(). */
+/* How often the parent was seeded. 0: it does not say. */
+static unsigned seedings_of_parent(const struct drng_generator *g)
+{
+    if (g->parent != NULL) {
+        return atomic_load_explicit(&g->parent->seedings, memory_order_relaxed);
+    }
+    return g->source->seedings != NULL ? g->source->seedings(g->source_arg) : 0;
+}
+
+/*
+ * After DRNG_OK the caller ends by end_seeding(). The parent's seedings are read after its entropy was taken, since
+ * taking it may make the parent reseed.
+ */
 static enum drng_result get_entropy(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
                                     bool nonce, bool prediction_resistance, struct drng_entropy *entropy)
 {
@@ -117,6 +129,7 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
         result = g->source->get(g->source_arg, guard, entropy);
         drng_guard_allocates(false);
         (void)pthread_setcancelstate(cancel, &cancel);
+        s->parent_seedings = seedings_of_parent(g);
         return result;
     }
     struct state *of_parent = take(g->parent, guard);
@@ -129,24 +142,13 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
         entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
         result = generate_once(g->parent, of_parent, guard, entropy->slot, entropy->input.len, prediction_resistance,
                                address);
+        s->parent_seedings = seedings_of_parent(g); /* before another thread may reseed the parent */
     }
     drng_guard_give_back(&of_parent->guarded, g->parent->locking);
     return result;
 }
 
-/* How often the parent was seeded. 0: it does not say. */
-static unsigned seedings_of_parent(const struct drng_generator *g)
-{
-    if (g->parent != NULL) {
-        return atomic_load_explicit(&g->parent->seedings, memory_order_relaxed);
-    }
-    return g->source->seedings != NULL ? g->source->seedings(g->source_arg) : 0;
-}
-
-/*
- * Erases the entropy and, if it was taken, notes the seed. The parent's seedings are read after its entropy was taken,
- * since taking it may make the parent reseed.
- */
+/* Erases the entropy and, if it was taken, notes the seed. */
 static void end_seeding(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
                         struct drng_entropy *entropy, enum drng_result result)
 {
@@ -161,7 +163,6 @@ static void end_seeding(struct drng_generator *g, struct state *s, const struct 
             drng_request_words_ask_again(g->words);
         }
         const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;
-        s->parent_seedings = seedings_of_parent(g);
         g->generation = guard->generation;
         atomic_store_explicit(&g->seedings, next != 0 ? next : 1, memory_order_relaxed);
         atomic_store_explicit(&g->seeded_at, s->drbg.reseed_time, memory_order_relaxed);
@@ -474,11 +475,11 @@ enum drng_result drng_generator_config(struct drng_generator *g, struct drng_gen
 
 /* ---- Life ---- */
 
-enum drng_result drng_generator_init(struct drng_generator *g)
+bool drng_generator_init(struct drng_generator *g)
 {
     atomic_init(&g->status, DRNG_GENERATOR_UNINSTANTIATED);
     atomic_init(&g->seedings, 1);
-    return drng_place_make(&g->place, g->batch ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE) ? DRNG_OK : DRNG_NO_MEMORY;
+    return drng_place_make(&g->place, g->batch ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE);
 }
 
 void drng_generator_cleanup(struct drng_generator *g)

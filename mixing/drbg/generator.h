@@ -91,8 +91,8 @@ struct drng_generator_lengths {
 
 struct drng_generator_lengths drng_generator_lengths(const struct drng_generator_config *config);
 
-/* DRNG_NO_MEMORY, or DRNG_OK: then the generator is uninstantiated. */
-DRNG_MUST_CHECK enum drng_result drng_generator_init(struct drng_generator *generator);
+/* False: no memory. The generator is uninstantiated. */
+DRNG_MUST_CHECK bool drng_generator_init(struct drng_generator *generator);
 
 /* Erases and frees the secrets. No thread may be in another call. Does nothing after an init() that failed. */
 void drng_generator_cleanup(struct drng_generator *generator);

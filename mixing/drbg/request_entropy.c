@@ -70,7 +70,9 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
 {
     uint64_t word = 0;
     (void)drng_os_random((uint8_t *)&word, sizeof(word));
-    return word ^ drng_os_clock_ns();
+    const uint64_t mixed = word ^ drng_os_clock_ns();
+    drng_wipe(&word, sizeof(word));
+    return mixed;
 }
 
 enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,

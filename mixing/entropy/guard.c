@@ -39,9 +39,13 @@ struct drng_guarded *drng_place_own(struct drng_place *place)
     return slot;
 }
 
+/* Where this process is the owner, the slot is its own: point_to() says so last. */
 void drng_place_free(struct drng_place *place)
 {
-    struct drng_guarded *slot = place->slot != NULL ? drng_secmem_find(place->object) : NULL;
+    struct drng_guarded *slot = place->slot;
+    if (slot != NULL && place->owner != drng_fork_token()) {
+        slot = drng_secmem_find(place->object);
+    }
     if (slot != NULL) {
         (void)pthread_mutex_destroy(&slot->lock.mutex); /* the slot will be another object's, with a lock of its own */
     }
@@ -69,7 +73,7 @@ struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, struc
 /* The old slot is not freed: the call below this one has its address, and wipes it when it gives it back. */
 bool drng_guard_replace(const struct drng_guard *guard, struct drng_place *place)
 {
-    struct drng_guarded *old = drng_place_slot(place, guard->token);
+    struct drng_guarded *old = drng_place_slot(place, drng_fork_token());
     if (old != NULL && old->generation == guard->generation) {
         return true;
     }

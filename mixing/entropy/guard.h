@@ -43,7 +43,6 @@ extern _Thread_local struct drng_inside drng_inside;
 struct drng_guard {
     uint64_t epoch;            /* clone.h: in which this attempt began */
     uint64_t generation;       /* fork.h: the same */
-    uint64_t token;            /* of the process (fork.h) */
     struct drng_inside before; /* what the thread had noted */
 };
 
@@ -57,7 +56,6 @@ static inline void drng_guard_begin(struct drng_guard *guard)
         guard->generation = drng_fork_generation();
         drng_inside = (struct drng_inside){.generation = guard->generation};
         atomic_signal_fence(memory_order_seq_cst);
-        guard->token = drng_fork_token();
         guard->epoch = drng_epoch();
     } while (__builtin_expect(drng_fork_generation() != guard->generation, 0));
 }
@@ -178,7 +176,7 @@ static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guar
     if (__builtin_expect(below != 0 && below != guard->generation, 0) && !drng_guard_replace(guard, place)) {
         return NULL;
     }
-    struct drng_guarded *slot = drng_place_slot(place, guard->token);
+    struct drng_guarded *slot = drng_place_slot(place, drng_fork_token());
     if (__builtin_expect(slot == NULL, 0)) {
         return NULL;
     }

@@ -190,12 +190,12 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
     return status;
 }
 
-struct drng_root_slot *drng_root_take(struct drng_root *root, const struct drng_guard *guard)
+struct drng_root_slot *drng_root_take(struct drng_place *root, const struct drng_guard *guard)
 {
-    return (struct drng_root_slot *)(void *)drng_guard_take(guard, &root->place, root->locking);
+    return (struct drng_root_slot *)(void *)drng_guard_take(guard, root, true);
 }
 
-bool drng_root_test(struct drng_root *root, const struct drng_guard *guard, const struct drng_seed_policy *policy)
+bool drng_root_test(struct drng_place *root, const struct drng_guard *guard, const struct drng_seed_policy *policy)
 {
     struct drng_root_slot *slot = drng_root_take(root, guard);
     bool passed = slot != NULL;
@@ -208,12 +208,12 @@ bool drng_root_test(struct drng_root *root, const struct drng_guard *guard, cons
         }
     }
     if (slot != NULL) {
-        drng_guard_give_back(&slot->guarded, root->locking);
+        drng_guard_give_back(&slot->guarded, true);
     }
     return passed;
 }
 
-enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                 const struct drng_seed_policy *policy, uint8_t *out, size_t len,
                                 enum drng_source *served)
 {
@@ -226,7 +226,7 @@ enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard 
         status = DRNG_BUSY;
         if (slot != NULL) {
             status = drng_seed_get(policy, &slot->reader, out + done, piece, &source);
-            drng_guard_give_back(&slot->guarded, root->locking);
+            drng_guard_give_back(&slot->guarded, true);
         }
         *served = source > *served ? source : *served;
     }

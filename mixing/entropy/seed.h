@@ -67,19 +67,18 @@ struct drng_root_slot {
 };
 _Static_assert(sizeof(struct drng_root_slot) <= DRNG_WIDE_SLOT_SIZE, "a seed reader outgrew its slot");
 
-struct drng_root {
-    struct drng_place place; /* of a wide slot */
-    bool locking;            /* threads share it */
-};
-
-/* The reader, to be given back by drng_guard_give_back(). NULL: drng_guard_take() says when. */
-struct drng_root_slot *drng_root_take(struct drng_root *root, const struct drng_guard *guard);
+/*
+ * A root is the place of such a slot, a wide one. It always takes its lock: libcrypto from 3.5 on may have several
+ * threads seed generators from one seed source before it calls enable_locking. The reader is to be given back by
+ * drng_guard_give_back(), with locking. NULL: drng_guard_take() says when.
+ */
+struct drng_root_slot *drng_root_take(struct drng_place *root, const struct drng_guard *guard);
 
 /*
  * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand). False: one of them
  * has failed, twice, and is disabled. Where one gives too few words in its time, the next seed goes on with its tests.
  */
-DRNG_MUST_CHECK bool drng_root_test(struct drng_root *root, const struct drng_guard *guard,
+DRNG_MUST_CHECK bool drng_root_test(struct drng_place *root, const struct drng_guard *guard,
                                     const struct drng_seed_policy *policy);
 
 /*
@@ -87,7 +86,7 @@ DRNG_MUST_CHECK bool drng_root_test(struct drng_root *root, const struct drng_gu
  * if several took turns (a source's number is the higher, the later it is asked). On failure out is all zero, *served
  * is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or DRNG_BUSY if the reader could not be taken.
  */
-DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                                 const struct drng_seed_policy *policy, uint8_t *out, size_t len,
                                                 enum drng_source *served);
 

@@ -65,9 +65,9 @@ static struct drng_seed_policy policy_of(enum drng_choice choice, enum drng_cond
 static int error_of(enum drng_choice choice, enum drng_result result)
 {
     static const enum drng_error errors[] = {
-        [DRNG_EXHAUSTED] = DRNG_E_NOT_READY,       [DRNG_UNAVAILABLE] = DRNG_E_UNHEALTHY,
-        [DRNG_FALLBACK_FAILED] = DRNG_E_NO_SOURCE, [DRNG_BUSY] = DRNG_E_BUSY,
-        [DRNG_NO_MEMORY] = DRNG_E_MEMORY,          [DRNG_SELF_TEST_FAILED] = DRNG_E_SELF_TEST,
+        [DRNG_EXHAUSTED] = DRNG_E_NOT_READY,        [DRNG_UNAVAILABLE] = DRNG_E_UNHEALTHY,
+        [DRNG_FALLBACK_FAILED] = DRNG_E_NO_SOURCE,  [DRNG_BUSY] = DRNG_E_BUSY,
+        [DRNG_SELF_TEST_FAILED] = DRNG_E_SELF_TEST,
     };
     bool allowed = false;
     bool healthy = false;
@@ -219,7 +219,7 @@ static drng *new_handle(enum drng_choice choice)
                    .use_df = true,
                    .limits = {.requests = RESEED_REQUESTS, .interval = RESEED_SECONDS}},
     };
-    if (drng_generator_init(&d->generator) != DRNG_OK) {
+    if (!drng_generator_init(&d->generator)) {
         free(d);
         return NULL;
     }

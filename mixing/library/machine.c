@@ -57,9 +57,7 @@ static int open_locked(struct drng_library *library)
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
-    library->root.locking = true;
-    if (library->root.place.slot == NULL &&
-        !(drng_secmem_open() && drng_place_make(&library->root.place, DRNG_WIDE_SLOT_SIZE))) {
+    if (library->root.slot == NULL && !(drng_secmem_open() && drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;
     }
     drng_filter_look();

@@ -28,7 +28,7 @@ struct drng_library {
         char denied[DRNG_LIBRARY_TEXT];    /* "RDRAND: not in this CPU"; empty for one that may be used */
         char unhealthy[DRNG_LIBRARY_TEXT]; /* "RDRAND: its words failed the health tests" */
     } texts[DRNG_INSTRUCTIONS];
-    struct drng_root root;
+    struct drng_place root;
 };
 
 extern struct drng_library drng_library;

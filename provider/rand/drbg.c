@@ -54,7 +54,7 @@ bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *g, b
         .use_df = true,
         .limits = {DEFAULT_RESEED_REQUESTS, DEFAULT_RESEED_INTERVAL, provctx->config.reseed_bytes},
     };
-    if (drng_generator_init(g) != DRNG_OK) {
+    if (!drng_generator_init(g)) {
         return false;
     }
     g->requests = drng_request_counts_acquire();

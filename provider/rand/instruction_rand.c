@@ -22,7 +22,7 @@ static const char rdrand_failed[] = "it stayed dry or failed its health tests; u
  * Fills out[0..len) with conditioned seed, counts it, and records what has changed. On failure out is all zero, and an
  * error is in the queue, unless it is DRNG_BUSY or the epoch of the guard has ended. Not cancelled meanwhile.
  */
-static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_root *root,
+static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_place *root,
                                   const struct drng_seed_policy *policy, const struct drng_guard *guard, uint8_t *out,
                                   size_t len)
 {
@@ -99,9 +99,8 @@ enum kind { SEED_SOURCE, WORDS };
 struct context {
     struct drng_provctx *provctx;
     enum kind kind;
-    struct drng_root root;
-    const struct drng_seed_policy *policy; /* of the seeds that it gives */
-    atomic_int state;                      /* EVP_RAND_STATE_* */
+    struct drng_place root;
+    atomic_int state; /* EVP_RAND_STATE_* */
 };
 
 /* What libcrypto is told of each kind. */
@@ -122,14 +121,13 @@ static const struct {
 static struct context *new_context(struct drng_provctx *provctx, enum kind kind)
 {
     struct context *ctx = drng_zalloc(&provctx->core, sizeof(*ctx));
-    if (ctx == NULL || !drng_place_make(&ctx->root.place, DRNG_WIDE_SLOT_SIZE)) {
+    if (ctx == NULL || !drng_place_make(&ctx->root, DRNG_WIDE_SLOT_SIZE)) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         drng_free(&provctx->core, ctx);
         return NULL;
     }
     ctx->provctx = provctx;
     ctx->kind = kind;
-    ctx->policy = kind == WORDS ? &provctx->words_policy : &provctx->policy;
     atomic_init(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
     return ctx;
 }
@@ -154,7 +152,7 @@ static void freectx(void *vctx)
 {
     struct context *ctx = vctx;
     if (ctx != NULL) {
-        drng_place_free(&ctx->root.place);
+        drng_place_free(&ctx->root);
         drng_free(&ctx->provctx->core, ctx);
     }
 }
@@ -172,13 +170,9 @@ static int instantiate(void *vctx, ossl_unused unsigned strength, ossl_unused in
     return 1;
 }
 
-/* There are no lock() and unlock(): each call takes the lock of the reader itself (guard.h). */
-static int enable_locking(void *vctx)
+/* There are no lock() and unlock(): each call takes the lock of the reader itself, and always (seed.h). */
+static int enable_locking(ossl_unused void *vctx)
 {
-    struct context *ctx = vctx;
-    if (!ctx->root.locking) {
-        ctx->root.locking = true;
-    }
     return 1;
 }
 
@@ -243,7 +237,9 @@ static enum drng_result fill_with_seed(struct context *ctx, const struct drng_gu
         drng_wipe(out, len);
         return DRNG_NO_SEED;
     }
-    return take_seed(ctx->provctx, &ctx->root, ctx->policy, guard, out, len);
+    struct drng_provctx *provctx = ctx->provctx;
+    const struct drng_seed_policy *policy = ctx->kind == WORDS ? &provctx->words_policy : &provctx->policy;
+    return take_seed(provctx, &ctx->root, policy, guard, out, len);
 }
 
 static enum drng_result get_from_context(void *vctx, const struct drng_guard *guard, struct drng_entropy *entropy)
@@ -263,7 +259,7 @@ static enum drng_result fill_with_words(struct context *ctx, const struct drng_g
     struct drng_instruction *in = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
     const enum drng_result result =
         drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, out, len);
-    drng_guard_give_back(&slot->guarded, ctx->root.locking);
+    drng_guard_give_back(&slot->guarded, true);
     drng_report_seed(ctx->provctx);
     return result;
 }
@@ -362,7 +358,7 @@ static bool is_wiped(struct context *ctx, bool wipe)
         }
         wiped = slot != NULL && drng_is_wiped(&slot->reader, sizeof(slot->reader));
         if (slot != NULL) {
-            drng_guard_give_back(&slot->guarded, ctx->root.locking);
+            drng_guard_give_back(&slot->guarded, true);
         }
     } while (!drng_guard_leave(&guard));
     return wiped;

@@ -268,7 +268,7 @@ static void forget_reader(void)
     OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
     FUZZ_CHECK(provider != NULL);
     struct drng_provctx *provctx = OSSL_PROVIDER_get0_provider_ctx(provider);
-    memset(provctx->root.place.slot, 0, sizeof(*provctx->root.place.slot));
+    memset(provctx->root.slot, 0, sizeof(*provctx->root.slot));
     OSSL_PROVIDER_unload(provider);
 }
 

@@ -307,14 +307,14 @@ static void a_handler_in_a_request_for_a_seed(void)
 static void (*while_seeding)(void);
 
 /* Linked with --wrap. */
-enum drng_result __real_drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+enum drng_result __real_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                        const struct drng_seed_policy *policy, uint8_t *out, size_t len,
                                        enum drng_source *served);
-enum drng_result __wrap_drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+enum drng_result __wrap_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                        const struct drng_seed_policy *policy, uint8_t *out, size_t len,
                                        enum drng_source *served);
 
-enum drng_result __wrap_drng_root_seed(struct drng_root *root, const struct drng_guard *guard,
+enum drng_result __wrap_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                        const struct drng_seed_policy *policy, uint8_t *out, size_t len,
                                        enum drng_source *served)
 {

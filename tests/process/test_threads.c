@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <openssl/core_names.h>
 #include <openssl/rand.h>
 
 #include "mixing/memory/fork.h"
@@ -139,6 +140,53 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
         watched[atomic_fetch_add(&watched_count, 1) % WATCHED] = lock;
     }
     return __real_pthread_mutex_lock(lock);
+}
+
+/* What another thread does at this one's next unlocking. */
+static _Thread_local void *(*meanwhile)(void *);
+
+int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
+{
+    void *(*const work)(void *) = meanwhile;
+    const int result = __real_pthread_mutex_unlock(lock);
+    meanwhile = NULL;
+    if (work != NULL) {
+        CU_ASSERT_EQUAL(in_threads(1, work), 1);
+    }
+    return result;
+}
+
+static void *reseed_primary(void *unused)
+{
+    return EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0) == 1 ? unused : &libctx;
+}
+
+static unsigned seedings_of(EVP_RAND_CTX *generator)
+{
+    unsigned seedings = 0;
+    OSSL_PARAM params[] = {OSSL_PARAM_uint(OSSL_DRBG_PARAM_RESEED_COUNTER, &seedings), OSSL_PARAM_END};
+    CU_ASSERT_EQUAL(EVP_RAND_CTX_get_params(generator, params), 1);
+    return seedings;
+}
+
+/* The other thread comes between the parent's answer to the child and the child's note of it. */
+static void a_parent_s_reseed_is_never_missed(void)
+{
+    unsigned char out[16];
+    EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", RAND_get0_primary(libctx));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(child);
+    meanwhile = reseed_primary;
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 1);
+    CU_ASSERT_PTR_NULL(meanwhile);
+    const unsigned seedings = seedings_of(child);
+    CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(seedings_of(child), seedings + 1);
+    CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(seedings_of(child), seedings + 1);
+    EVP_RAND_CTX_free(child);
 }
 
 static void a_request_takes_no_lock_and_writes_nothing_shared(void)
@@ -348,6 +396,7 @@ static const struct unit_test tests[] = {
     {"no two threads draw the same", no_two_threads_draw_the_same},
     {"the primary is locked", the_primary_is_locked},
     {"what is locked may be locked again", what_is_locked_may_be_locked_again},
+    {"a parent's reseed is never missed", a_parent_s_reseed_is_never_missed},
     {"a request takes no lock and writes nothing shared", a_request_takes_no_lock_and_writes_nothing_shared},
     {"every lock is wiped by a fork", every_lock_is_wiped_by_a_fork},
     {"short-lived threads leave nothing behind", short_lived_threads_leave_nothing_behind},

@@ -347,7 +347,7 @@ proctype frame(byte t)
         f[t].at = pick
     }
 
-    /* drng_guard_take: struct drng_guarded *slot = drng_place_slot(place, guard->token) */
+    /* drng_guard_take: struct drng_guarded *slot = drng_place_slot(place, drng_fork_token()) */
     /* drng_guard_take: drng_fork_generation() != guard->generation */
     :: atomic {
         RUNS(pick) ->

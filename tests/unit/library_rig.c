@@ -8,9 +8,9 @@
 void library_rig_set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 {
     scripted_reset(rdseed, rdrand);
-    if (drng_library.root.place.slot != NULL) {
+    if (drng_library.root.slot != NULL) {
         scripted_unwatch();
-        drng_place_free(&drng_library.root.place);
+        drng_place_free(&drng_library.root);
         drng_secmem_close();
     }
     memset(&drng_library, 0, sizeof(drng_library));

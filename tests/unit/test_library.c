@@ -450,7 +450,7 @@ static void no_entropy_input_is_kept(void)
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
     compute_seed(&scripted_rdseed, DRNG_CBC_MAC, model, SEED_LEN);
-    const uint8_t *slots = (const uint8_t *)((uintptr_t)drng_library.root.place.slot & ~(uintptr_t)4095);
+    const uint8_t *slots = (const uint8_t *)((uintptr_t)drng_library.root.slot & ~(uintptr_t)4095);
     CU_ASSERT_PTR_NULL(memmem(slots, 4096, model, 16));
     CU_ASSERT_EQUAL(drng_reseed(handle), DRNG_SUCCESS);
     CU_ASSERT_TRUE(seed_model_condition(DRNG_CBC_MAC, &scripted_rdseed.log[KEY_AT],
@@ -458,9 +458,9 @@ static void no_entropy_input_is_kept(void)
                                         model, 32));
     CU_ASSERT_PTR_NULL(memmem(slots, 4096, model, 16));
     /* what is looked for would be found */
-    memcpy(drng_library.root.place.slot, model, 16);
+    memcpy(drng_library.root.slot, model, 16);
     CU_ASSERT_PTR_NOT_NULL(memmem(slots, 4096, model, 16));
-    memset(drng_library.root.place.slot, 0, 16);
+    memset(drng_library.root.slot, 0, 16);
 }
 
 /* ---- Interruptions: what a signal handler does, done by the instruction that a request executes ---- */
@@ -659,7 +659,7 @@ static void a_copy_takes_a_new_seed(void)
 static void it_is_opened_before_main(void)
 {
     CU_ASSERT_EQUAL(atomic_load(&drng_library.ready), 1);
-    CU_ASSERT_PTR_NOT_NULL(drng_library.root.place.slot);
+    CU_ASSERT_PTR_NOT_NULL(drng_library.root.slot);
 }
 
 static void without_memory_nothing_is_served_and_later_it_is(void)
