@@ -41,14 +41,12 @@ static void settle_policy(struct drng_provctx *provctx)
         const bool allowed = provctx->eligibility.seeds[i] == DRNG_ALLOWED;
         provctx->policy.instructions[i] = allowed ? &drng_process.instructions[i] : NULL;
     }
-    drng_seed_settle_budgets(&provctx->policy);
 
     /* A child of RDRAND must not get its words as a seed: the seed is conditioned, and no other source is asked. */
     provctx->words_policy = provctx->policy;
     memset(provctx->words_policy.instructions, 0, sizeof(provctx->words_policy.instructions));
     provctx->words_policy.instructions[DRNG_WORDS_INSTRUCTION] = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
     provctx->words_policy.fallback = NULL;
-    drng_seed_settle_budgets(&provctx->words_policy);
 
     drng_request_words_settle(&provctx->words, &provctx->eligibility, drng_process.instructions);
     provctx->mixing = settle_mixing(config->request_mixing, &drng_process.evidence.cpu, &provctx->mixing_reason);

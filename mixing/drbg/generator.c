@@ -16,6 +16,7 @@ struct state {
     struct drng_ctr_drbg drbg; /* reseed_counter is 0 if there is no seed */
     unsigned parent_seedings;  /* the parent's seedings when this seed was taken */
     unsigned batched;          /* bytes at the end of the batch that have not been handed out */
+    uint64_t last_word;        /* that a request took in */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];
 };
 _Static_assert(sizeof(struct state) <= DRNG_SLOT_SIZE, "a generator's state outgrew its slot");
@@ -173,6 +174,7 @@ static void end_seeding(struct drng_generator *g, struct state *s, const struct 
 static void forget(struct drng_generator *g, struct state *s)
 {
     erase_batch(g, s);
+    drng_wipe(&s->last_word, sizeof(s->last_word));
     drng_ctr_drbg_uninstantiate(&s->drbg);
     atomic_store_explicit(&g->status, DRNG_GENERATOR_UNINSTANTIATED, memory_order_relaxed);
 }
@@ -270,7 +272,7 @@ static inline __attribute__((always_inline)) enum drng_result serve_request(stru
         erase_batch(g, s); /* additional input must affect all later output */
     }
     if (mixes) {
-        result = drng_request_entropy(g->words, g->hardware_words, g->counters, fresh);
+        result = drng_request_entropy(g->words, g->hardware_words, &s->last_word, g->counters, fresh);
     }
     if (result == DRNG_OK) {
         result = drng_ctr_drbg_generate(&s->drbg, out, len, additional, mixes ? fresh : NULL);
@@ -502,7 +504,7 @@ bool drng_generator_is_zeroized(struct drng_generator *g)
     while (attempt(g, &call, &guard)) {
         const struct state *s = call.state;
         wiped = drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
-                drng_is_wiped(s->entropy, sizeof(s->entropy)) &&
+                drng_is_wiped(s->entropy, sizeof(s->entropy)) && s->last_word == 0 &&
                 (!g->batch || drng_is_wiped((const uint8_t *)s + DRNG_SLOT_SIZE, BATCH));
     }
     return wiped;

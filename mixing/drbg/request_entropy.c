@@ -75,7 +75,7 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return mixed;
 }
 
-enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
+enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only, uint64_t *before,
                                       struct drng_counters *counters, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
     uint64_t word = 0;
@@ -92,7 +92,7 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
         if (dry == DRY && !hardware_only) {
             continue;
         }
-        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word);
+        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word) && word != *before;
         if (__builtin_expect(retries > 0, 0)) {
             atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
         }
@@ -107,6 +107,7 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
         word = kernel_and_time();
         drng_count(&counters->kernel_words);
     }
+    *before = word;
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));
     return DRNG_OK;

@@ -27,7 +27,7 @@ uint64_t drng_budget_charge(struct drng_budget *budget)
 bool drng_budget_count(struct drng_budget *budget, unsigned words)
 {
     enum { FAST_NS = 2000, SLOW_NS = DRNG_GAP_CAP_NS / 8 };
-    budget->words -= words;
+    budget->words -= words < budget->words ? words : budget->words;
     if (budget->words == 0) {
         const uint64_t ns_per_word = drng_budget_charge(budget) / budget->stride;
         budget->stride = ns_per_word <= FAST_NS ? 128 : ns_per_word <= SLOW_NS ? 8 : 1;
@@ -93,16 +93,22 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
     enum drng_result status = DRNG_OK;
 
     while (blocks > 0 && status == DRNG_OK) {
-        const size_t due = budget->words >= 2 ? budget->words / 2 : 1;
+        const size_t due = budget->words > 1 ? budget->words / 2 : 1;
         const size_t run = due < blocks ? due : blocks;
         status = drng_fused_mac(mac, &noise->health, run, &retries);
         blocks -= run;
-        if (status == DRNG_OK && !drng_budget_count(budget, budget->words >= 2 ? (unsigned)run * 2 : 1)) {
+        if (status == DRNG_OK && !drng_budget_count(budget, (unsigned)run * 2)) {
             status = DRNG_EXHAUSTED;
         }
     }
     count_retries(in, retries);
     return status;
+}
+
+bool drng_noise_has_started(const struct drng_instruction *in)
+{
+    return atomic_load_explicit(&in->started, memory_order_acquire) ==
+           atomic_load_explicit(&in->failures, memory_order_relaxed) + 1;
 }
 
 /* Runs the start-up tests, from where an earlier call ran out of time. The words are discarded. */
@@ -127,7 +133,7 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     }
     drng_wipe(&word, sizeof(word));
     if (status == DRNG_OK) {
-        atomic_store_explicit(&in->started, true, memory_order_release);
+        atomic_store_explicit(&in->started, noise->startup.failures + 1, memory_order_release);
     }
     return status;
 }
@@ -141,11 +147,10 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
         return DRNG_UNAVAILABLE;
     }
-    const bool startup_is_slow = in->row->starves && !atomic_load_explicit(&in->started, memory_order_acquire);
+    const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
     for (unsigned attempt = 0; attempt < 2; attempt++) {
-        enum drng_result status =
-            atomic_load_explicit(&in->started, memory_order_acquire) ? DRNG_OK : start(in, noise, &budget);
+        enum drng_result status = drng_noise_has_started(in) ? DRNG_OK : start(in, noise, &budget);
         if (status == DRNG_OK && work != NULL) {
             status = work(arg, &budget);
         }
@@ -159,7 +164,6 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
         atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);
         drng_count(&in->counters->health_failures);
         const unsigned failures = atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed) + 1;
-        atomic_store_explicit(&in->started, false, memory_order_release);
         DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(noise->health.failed));
         drng_wipe(noise, sizeof(*noise));
         if (failures >= MOST_FAILURES) {

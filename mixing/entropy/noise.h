@@ -56,7 +56,7 @@ struct drng_budget drng_budget_of(uint64_t ns);
 /* Looks at the clock, charges the time since the last look, and returns that time as the clock has it. */
 uint64_t drng_budget_charge(struct drng_budget *budget);
 
-/* Counts words that were read, at most budget->words of them. False: the budget is spent. */
+/* Counts words that were read. False: the budget is spent. */
 bool drng_budget_count(struct drng_budget *budget, unsigned words);
 
 /* ---- Words ---- */
@@ -69,12 +69,15 @@ struct drng_instruction {
     const struct drng_instruction_row *row;
     struct drng_instruction_counters *counters;
 
-    atomic_bool started;     /* the start-up tests have passed, in this process or in an ancestor */
+    atomic_uint started;     /* 1 + `failures` when the start-up tests began that passed last; 0: none have */
     atomic_bool disabled;    /* set at two health failures in one attempt, or eight in all, and never cleared */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
-    atomic_uint failures;    /* health failures; a start-up test that began before the last one does not count */
+    atomic_uint failures;    /* health failures */
     atomic_uint dry;         /* request_entropy.c: requests in a row that it gave no word */
 };
+
+/* Whether the start-up tests have passed, here or in an ancestor, and no health test has failed since they began. */
+bool drng_noise_has_started(const struct drng_instruction *instruction);
 
 /*
  * One reader of an instruction. Holds raw words and a key, so it is secret. All zero is the initial state, and a failed

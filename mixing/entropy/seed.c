@@ -1,5 +1,6 @@
 #include "mixing/entropy/seed.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "mixing/machine/clone.h"
@@ -58,8 +59,8 @@ static enum drng_result make_block(const struct task *task, struct drng_budget *
     }
     for (size_t done = 0; !fused && done < row->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
         status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
-        for (size_t i = 0; __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ && i < CHUNK_WORDS; i++) {
-            words[i] = __builtin_bswap64(words[i]);
+        for (size_t i = 0; i < CHUNK_WORDS; i++) {
+            words[i] = htole64(words[i]);
         }
         if (status == DRNG_OK) {
             drng_conditioner_update(&conditioner, words, sizeof(words));
@@ -87,18 +88,19 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
-/* Of the sources that others wait behind, only RDRAND with AES in plain C has much to compute. */
-void drng_seed_settle_budgets(struct drng_seed_policy *policy)
+/*
+ * How long the instruction may take for a seed. One that is disabled waits behind nobody. Of the sources that others
+ * wait behind, only RDRAND with AES in plain C has much to compute.
+ */
+static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned instruction)
 {
-    const bool fuses = policy->aes != NULL && policy->aes->fuses;
     bool others_after = policy->fallback != NULL;
-    for (unsigned i = DRNG_INSTRUCTIONS; i-- > 0;) {
-        const bool is_fast = drng_instruction_rows[i].starves || fuses;
-        policy->budget_ns[i] = !others_after ? DRNG_LAST_BUDGET_NS
-                               : is_fast     ? DRNG_SEED_BUDGET_NS
-                                             : DRNG_PLAIN_BUDGET_NS;
-        others_after |= policy->instructions[i] != NULL;
+    for (unsigned i = instruction + 1; i < DRNG_INSTRUCTIONS; i++) {
+        const struct drng_instruction *in = policy->instructions[i];
+        others_after |= in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
     }
+    const bool is_fast = drng_instruction_rows[instruction].starves || policy->aes->fuses;
+    return !others_after ? DRNG_LAST_BUDGET_NS : is_fast ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
 }
 
 void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len)
@@ -170,7 +172,7 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
         struct task task = {policy, in, &reader->noise[i], out, len};
         source = DRNG_SOURCE_INSTRUCTION + i;
         status =
-            in != NULL ? drng_noise_attempt(in, task.noise, policy->budget_ns[i], make_seed, &task) : DRNG_UNAVAILABLE;
+            in != NULL ? drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task) : DRNG_UNAVAILABLE;
     }
     if (status == DRNG_OK && policy->os_mixing) {
         mix_os(out, len);
@@ -202,9 +204,9 @@ bool drng_root_test(struct drng_place *root, const struct drng_guard *guard, con
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS && slot != NULL; i++) {
         struct drng_instruction *in = policy->instructions[i];
         if (in != NULL) {
-            atomic_store_explicit(&in->started, false, memory_order_release);
+            atomic_store_explicit(&in->started, 0, memory_order_release);
             passed &=
-                drng_noise_attempt(in, &slot->reader.noise[i], policy->budget_ns[i], NULL, NULL) != DRNG_HEALTH_FAILED;
+                drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i), NULL, NULL) != DRNG_HEALTH_FAILED;
         }
     }
     if (slot != NULL) {

@@ -25,7 +25,6 @@ typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);
 /* Set when the provider loads, then constant; shared by all threads. */
 struct drng_seed_policy {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
-    uint64_t budget_ns[DRNG_INSTRUCTIONS];                    /* how long each may take for a seed (noise.h) */
     const struct drng_aes *aes;
     enum drng_conditioner_kind conditioner;
     bool os_mixing;
@@ -33,9 +32,6 @@ struct drng_seed_policy {
     void *fallback_arg;
     struct drng_counters *counters;
 };
-
-/* Fills in budget_ns. To be called when instructions, aes and fallback are set. */
-void drng_seed_settle_budgets(struct drng_seed_policy *policy);
 
 /* A reader of seeds, used by one thread at a time. Secret; all zero is the initial state. */
 struct drng_seed_reader {

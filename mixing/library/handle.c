@@ -57,7 +57,6 @@ static struct drng_seed_policy policy_of(enum drng_choice choice, enum drng_cond
         const bool allowed = drng_library.eligibility.seeds[i] == DRNG_ALLOWED && chosen(choice, i);
         policy.instructions[i] = allowed ? &drng_library.instructions[i] : NULL;
     }
-    drng_seed_settle_budgets(&policy);
     return policy;
 }
 

@@ -24,12 +24,13 @@ static const atomic_uint_least64_t no_generation;
 
 struct drng_clone_watch drng_clone_watch;
 
-/* Both values at once: each changes another half, so a change of both cannot look like none. */
+/* Both values at once: each changes another half, so a change of both cannot look like none. The magic number is not
+ * there any more after a restore by a host that has no such device: it may leave a page of zeros. */
 static uint64_t marker_of(const struct drng_vmclock *device)
 {
     const uint64_t generation = atomic_load_explicit(drng_clone_watch.generation, memory_order_relaxed);
     const uint64_t disruption = atomic_load_explicit(&device->disruption_marker, memory_order_relaxed);
-    return disruption ^ (generation << 32 | generation >> 32);
+    return device->magic ^ disruption ^ (generation << 32 | generation >> 32);
 }
 
 /* Whether *marker was read while the hypervisor did not write. */
@@ -92,7 +93,7 @@ static __attribute__((noinline, cold)) uint64_t look_closely(const struct drng_v
 {
     static atomic_uint in_a_row;
     uint64_t marker = 0;
-    const bool answers = look(device, &marker);
+    const bool answers = look(device, &marker) && le32toh(device->magic) == DRNG_VMCLOCK_MAGIC;
     if (answers && marker == atomic_load(&drng_clone_watch.marker)) {
         return atomic_load(&drng_clone_watch.count);
     }

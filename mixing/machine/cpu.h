@@ -30,7 +30,7 @@ struct drng_cpu {
     bool has[DRNG_INSTRUCTIONS];
     bool aes;     /* AES-NI with SSE4.2; FEAT_AES on 64-bit Arm */
     bool vaes256; /* VAES with AVX2, and the system saves YMM registers */
-    bool vaes512; /* VAES with AVX-512F, BW and VL, and the system saves ZMM registers */
+    bool vaes512; /* vaes256 with AVX-512F, BW and VL, and the system saves ZMM registers */
 };
 
 /* A range of CPU models whose instruction is known to return words that are not random. */

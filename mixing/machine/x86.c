@@ -106,7 +106,7 @@ void drng_cpu_identify(struct drng_cpu *cpu)
     cpu->aes = (leaf1.ecx & LEAF1_ECX_AES) != 0 && (leaf1.ecx & LEAF1_ECX_SSE42) != 0;
     const bool vaes = cpu->aes && (leaf7.ecx & LEAF7_ECX_VAES) != 0;
     cpu->vaes256 = vaes && (leaf7.ebx & LEAF7_EBX_AVX2) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
-    cpu->vaes512 = vaes && (leaf7.ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
+    cpu->vaes512 = cpu->vaes256 && (leaf7.ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
 }
 
 /* ---- Its vector registers ---- */

@@ -28,7 +28,6 @@ static bool seed_from(unsigned instruction)
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         policy.instructions[i] = i == instruction ? &instructions[i] : NULL;
     }
-    drng_seed_settle_budgets(&policy);
     const bool got = drng_seed_get(&policy, &reader, seed, sizeof(seed), &served) == DRNG_OK;
     drng_wipe(seed, sizeof(seed));
     return got;

@@ -165,7 +165,6 @@ static bool set_up(const struct stage *stage)
         (void)fprintf(stderr, "collect_raw: this CPU has no instruction for %s\n", stage->name);
         return false;
     }
-    drng_seed_settle_budgets(&policy);
     return true;
 }
 

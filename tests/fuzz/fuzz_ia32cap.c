@@ -55,9 +55,10 @@ static void try_vector(uint64_t first, uint64_t second, uint8_t bits)
     FUZZ_CHECK(evidence.masked[DRNG_RDRAND] == (cpu.has[DRNG_RDRAND] && (first & UINT64_C(1) << 62) == 0));
     FUZZ_CHECK(evidence.masked[DRNG_RDSEED] == (cpu.has[DRNG_RDSEED] && (second & UINT64_C(1) << 18) == 0));
     FUZZ_CHECK(evidence.cpu.aes == aes);
-    FUZZ_CHECK(evidence.cpu.vaes256 == (cpu.vaes256 && vaes && (second & UINT64_C(1) << 5) != 0));
-    const uint64_t avx512 = UINT64_C(1) << 16 | UINT64_C(1) << 30 | UINT64_C(1) << 31; /* F, BW and VL */
-    FUZZ_CHECK(evidence.cpu.vaes512 == (cpu.vaes512 && vaes && (second & avx512) == avx512));
+    const bool vaes256 = cpu.vaes256 && vaes && (second & UINT64_C(1) << 5) != 0;
+    FUZZ_CHECK(evidence.cpu.vaes256 == vaes256);
+    const uint64_t avx512 = UINT64_C(3) << 16 | UINT64_C(3) << 30; /* F and DQ, BW and VL */
+    FUZZ_CHECK(evidence.cpu.vaes512 == (cpu.vaes512 && vaes256 && (second & avx512) == avx512));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -184,7 +184,6 @@ static void prepare_seed(void)
     instruction = (struct drng_instruction){.row = &row, .counters = &counters.instructions[FIRST]};
     policy = (struct drng_seed_policy){
         .instructions = {[FIRST] = &instruction}, .aes = aes, .conditioner = conditioner, .counters = &counters};
-    drng_seed_settle_budgets(&policy);
 }
 
 static void prepare(const struct secrets *with)

@@ -109,7 +109,7 @@ static void look_at(struct watched *w)
         print_event(w, "disabled");
         (void)printf("for the life of the process\n");
     }
-    if (atomic_load(&w->drng->started) && !w->started) {
+    if (drng_noise_has_started(w->drng) && !w->started) {
         w->started = true;
         print_event(w, "start-up tests passed");
         (void)printf("words %" PRIu64 " to %" PRIu64 ", discarded\n", before + 1, w->cpu->words);

@@ -193,7 +193,6 @@ static void any_policy(void)
         reader.noise[i].keyed = nondet_bool();
         memset(reader.noise[i].key, reader.noise[i].keyed ? tag_of(i) : 0, sizeof(reader.noise[i].key));
     }
-    drng_seed_settle_budgets(&policy);
 }
 
 static bool all_are(const uint8_t out[SEED_LEN], uint8_t byte)

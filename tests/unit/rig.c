@@ -32,7 +32,6 @@ void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour 
 
 enum drng_result rig_seed(struct rig *rig, uint8_t *out, size_t len)
 {
-    drng_seed_settle_budgets(&rig->policy);
     return drng_seed_get(&rig->policy, &rig->reader, out, len, &rig->served);
 }
 

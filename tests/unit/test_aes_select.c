@@ -35,14 +35,6 @@ static void each_feature_adds_one_and_the_fastest_comes_last(void)
     }
 }
 
-static void avx_512_without_vaes_on_256_bits_is_taken(void)
-{
-    const struct drng_cpu cpu = {.aes = true, .vaes512 = true};
-    const struct drng_aes *all[DRNG_AES_KINDS] = {NULL};
-    CU_ASSERT_EQUAL(drng_aes_all(&cpu, all), 3);
-    CU_ASSERT_PTR_EQUAL(last_for(&cpu), &drng_aes_vaes512);
-}
-
 static void other_flags_change_nothing(void)
 {
     const struct drng_cpu cpu = {.vendor = "GenuineIntel", .hypervisor = true, .has = {true, true}};
@@ -68,7 +60,6 @@ static void every_implementation_has_a_name_and_its_functions(void)
 static const struct unit_test tests[] = {
     {"a CPU with nothing gets plain C alone", a_cpu_with_nothing_gets_plain_c_alone},
     {"each feature adds one, and the fastest comes last", each_feature_adds_one_and_the_fastest_comes_last},
-    {"AVX-512 without VAES on 256 bits is taken", avx_512_without_vaes_on_256_bits_is_taken},
     {"other flags change nothing", other_flags_change_nothing},
     {"every implementation has a name and its functions", every_implementation_has_a_name_and_its_functions},
 };

@@ -164,6 +164,17 @@ static void a_device_that_stops_answering_is_given_up(void)
     scripted_unwatch();
 }
 
+/* A host that has no such device may leave zeros where its memory was. */
+static void a_device_that_has_become_zeros_is_given_up(void)
+{
+    open_device();
+    const uint64_t count = drng_clone_count();
+    memset(device, 0, sizeof(*device));
+    CU_ASSERT_EQUAL(drng_clone_count(), count + 1);
+    CU_ASSERT_FALSE(drng_clone_is_watched());
+    scripted_unwatch();
+}
+
 /* The clock is read before the change is counted: what another thread would see then. */
 static unsigned seen_between;
 static bool was_watched;
@@ -304,6 +315,7 @@ static const struct unit_test tests[] = {
     {"the generation counter counts where it is there", the_generation_counter_counts_where_it_is_there},
     {"a hypervisor that takes its time is waited for", a_hypervisor_that_takes_its_time_is_waited_for},
     {"a device that stops answering is given up", a_device_that_stops_answering_is_given_up},
+    {"a device that has become zeros is given up", a_device_that_has_become_zeros_is_given_up},
     {"a device that falls silent is counted before it is given up",
      a_device_that_falls_silent_is_counted_before_it_is_given_up},
     {"a device that does not answer at the load is not watched",

@@ -240,7 +240,6 @@ static void a_part_of_a_seed_is_none(void)
     CU_ASSERT_EQUAL_FATAL(drng_library_open(false), DRNG_SUCCESS);
     struct drng_seed_policy policy = {.aes = drng_library.aes, .counters = &counters};
     policy.instructions[DRNG_RDSEED] = &drng_library.instructions[DRNG_RDSEED];
-    drng_seed_settle_budgets(&policy);
     memset(out, 0xaa, 128);
     CU_ASSERT_TRUE_FATAL(drng_guard_enter(&guard));
     CU_ASSERT_EQUAL(drng_root_seed(&drng_library.root, &guard, &policy, out, 128, &served), DRNG_NO_FALLBACK);

@@ -61,7 +61,7 @@ static void startup_words_are_not_put_out(void)
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
-    CU_ASSERT_TRUE(rig.rdrand.started);
+    CU_ASSERT_TRUE(drng_noise_has_started(&rig.rdrand));
     CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + COUNT);
     CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
 }
@@ -84,7 +84,7 @@ static void each_instruction_has_its_own_startup(void)
     struct draw rdrand = rdrand_draw(scripted_good, 0);
     struct draw rdseed = draw_from(&rig.rdseed, &rig.reader.noise[DRNG_RDSEED]);
     CU_ASSERT_EQUAL(attempt(&rdrand), DRNG_OK);
-    CU_ASSERT_FALSE(rig.rdseed.started);
+    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdseed));
     CU_ASSERT_EQUAL(attempt(&rdseed), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.words, DRNG_STARTUP_WORDS + COUNT);
 }
@@ -94,10 +94,10 @@ static void startup_that_ran_out_of_time_resumes(void)
     struct draw draw = rdrand_draw(scripted_good, 0);
     unsigned attempts = 0;
     scripted_rdrand.ns = SLOW_NS;
-    while (!rig.rdrand.started && attempts < 100) {
+    while (!drng_noise_has_started(&rig.rdrand) && attempts < 100) {
         const uint64_t before = scripted_clock_ns;
         const enum drng_result status = attempt(&draw);
-        CU_ASSERT_EQUAL(status, rig.rdrand.started ? DRNG_OK : DRNG_EXHAUSTED);
+        CU_ASSERT_EQUAL(status, drng_noise_has_started(&rig.rdrand) ? DRNG_OK : DRNG_EXHAUSTED);
         CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + DRNG_GAP_CAP_NS);
         attempts++;
     }
@@ -123,7 +123,7 @@ static void a_starving_instruction_has_more_time_for_its_startup(void)
     const uint64_t taken = time_of_a_dry_attempt(&draw);
     CU_ASSERT_TRUE(taken >= first && taken < first + a_look);
 
-    rig.rdseed.started = true;
+    rig.rdseed.started = 1;
     const uint64_t later = time_of_a_dry_attempt(&draw);
     CU_ASSERT_TRUE(later >= DRNG_SEED_BUDGET_NS && later < DRNG_SEED_BUDGET_NS + a_look);
 }
@@ -297,12 +297,31 @@ static void a_failure_sends_every_reader_through_the_startup(void)
     second.instead = DRNG_HEALTH_FAILED;
     scripted_rdrand.behaviour = scripted_dry;
     CU_ASSERT_EQUAL(attempt(&second), DRNG_EXHAUSTED);
-    CU_ASSERT_FALSE(rig.rdrand.started);
+    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdrand));
 
     scripted_rdrand.behaviour = scripted_good;
     const uint64_t before = scripted_rdrand.words;
     CU_ASSERT_EQUAL(attempt(&first), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
+}
+
+/* In the middle of a reader's start-up another one fails, and is left without words. */
+static bool fail_another_reader(struct scripted_instruction *cpu, uint64_t *word)
+{
+    cpu->behaviour = scripted_good;
+    (void)atomic_fetch_add(&rig.rdrand.failures, 1);
+    return scripted_good(cpu, word);
+}
+
+static void a_startup_during_which_another_reader_fails_does_not_count(void)
+{
+    struct draw draw = rdrand_draw(fail_another_reader, 0);
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdrand));
+    const uint64_t before = scripted_rdrand.words;
+    CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
+    CU_ASSERT_TRUE(drng_noise_has_started(&rig.rdrand));
 }
 
 /* The same where it had not passed all of it: no part of a start-up is from before a failure. */
@@ -366,6 +385,8 @@ static const struct unit_test tests[] = {
     {"a bit that sticks later is caught by a later draw", a_bit_that_sticks_later_is_caught_by_a_later_draw},
     {"a failure forgets all that the reader knew", a_failure_forgets_all_that_the_reader_knew},
     {"a failure sends every reader through the start-up", a_failure_sends_every_reader_through_the_startup},
+    {"a start-up during which another reader fails does not count",
+     a_startup_during_which_another_reader_fails_does_not_count},
     {"a failure takes a start-up that is under way too", a_failure_takes_a_startup_that_is_under_way_too},
     {"other failures of the work are passed on", other_failures_of_the_work_are_passed_on},
     {"running dry does not disable", running_dry_does_not_disable},

@@ -10,6 +10,7 @@ enum { KERNEL_BYTE = 0x5c, TAKEN_BEFORE = 0xaa };
 
 static struct rig rig;
 static struct drng_request_words words;
+static uint64_t before; /* the generator's last word */
 static uint8_t out[DRNG_REQUEST_ENTROPY_LEN];
 
 static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint64_t at)
@@ -18,16 +19,17 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint6
     scripted_rdrand.at = at;
     scripted_os_byte = KERNEL_BYTE;
     memset(out, TAKEN_BEFORE, sizeof(out));
+    before = 0;
     words = (struct drng_request_words){{&rig.rdrand, &rig.rdseed, NULL}};
 }
 
 static void a_word_of_rdrand_is_taken(void)
 {
     set_up(scripted_good, scripted_good, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.words, 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log + 1, sizeof(out)), 0);
 }
 
@@ -35,7 +37,7 @@ static void a_word_of_rdrand_is_taken(void)
 static void nobody_else_is_asked_where_rdrand_serves(void)
 {
     set_up(scripted_good, scripted_good, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
@@ -44,17 +46,28 @@ static void nobody_else_is_asked_where_rdrand_serves(void)
 static void retries_are_made_and_counted(void)
 {
     set_up(scripted_dry, scripted_every, DRNG_RDRAND_TRIES);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES - 1);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
 }
 
-/* Not tested, so not judged either: a bad word here does not disable anything. */
-static void health_is_not_judged(void)
+/* One that sticks does not tell clones apart: from its second word on it counts as dry. It is not disabled for that. */
+static void a_word_that_does_not_change_is_none(void)
 {
-    set_up(scripted_dry, scripted_constant, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    set_up(scripted_good, scripted_constant, 0);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
+        CU_ASSERT_EQUAL(memcmp(out, &scripted_rdseed.log[i], sizeof(out)), 0);
+        before = scripted_rdrand.log[0]; /* of a generator whose own last word that was */
+    }
+    CU_ASSERT_EQUAL(rig.rdrand.dry, 3);
+    words = (struct drng_request_words){{&rig.rdrand, NULL}};
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(scripted_os_calls, 1);
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, 0);
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
@@ -63,18 +76,18 @@ static void without_rdrand_it_is_the_other_instruction(void)
 {
     set_up(scripted_good, scripted_good, 0);
     words = (struct drng_request_words){{&rig.rdseed, NULL}};
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 
     set_up(scripted_good, scripted_good, 0);
     rig.rdrand.disabled = true;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 
     set_up(scripted_good, scripted_dry, 0);
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
 }
@@ -92,20 +105,20 @@ static void the_kernel_serves_together_with_the_time(void)
 {
     uint8_t then[sizeof(out)];
     scripted_clock_ns = 7;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, then), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, then), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_os_calls, 1);
     CU_ASSERT_TRUE(is_kernel_with(7, then));
 
     scripted_clock_ns = 8;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_TRUE(is_kernel_with(8, out));
 
     scripted_os_byte ^= 1;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, then), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, then), DRNG_OK);
     CU_ASSERT_NOT_EQUAL(memcmp(then, out, sizeof(out)), 0);
 
     scripted_os_ready = false;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(memcmp(out, &scripted_clock_ns, sizeof(out)), 0);
 }
 
@@ -150,22 +163,22 @@ static void where_the_hardware_alone_may_serve_dry_instructions_are_asked(void)
 {
     set_up(scripted_dry, scripted_dry, 0);
     for (unsigned request = 1; request <= 200; request++) {
-        CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &rig.counters, out), DRNG_EXHAUSTED);
+        CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_EXHAUSTED);
         CU_ASSERT_EQUAL(scripted_rdrand.executions, (uint64_t)request * DRNG_RDRAND_TRIES);
     }
     scripted_rdrand.behaviour = scripted_good;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_OK);
     CU_ASSERT_EQUAL(rig.counters.kernel_words, 0);
     rig.rdrand.disabled = true;
     rig.rdseed.disabled = true;
-    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &rig.counters, out), DRNG_UNAVAILABLE);
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_UNAVAILABLE);
 }
 
 static const struct unit_test tests[] = {
     {"a word of RDRAND is taken", a_word_of_rdrand_is_taken},
     {"nobody else is asked where RDRAND serves", nobody_else_is_asked_where_rdrand_serves},
     {"retries are made and counted", retries_are_made_and_counted},
-    {"health is not judged", health_is_not_judged},
+    {"a word that does not change is none", a_word_that_does_not_change_is_none},
     {"without RDRAND it is the other instruction", without_rdrand_it_is_the_other_instruction},
     {"without instructions it is the kernel", without_instructions_it_is_the_kernel},
     {"dry instructions are given up after their tries", dry_instructions_are_given_up_after_their_tries},

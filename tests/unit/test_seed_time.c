@@ -14,8 +14,8 @@ static void set_up(const struct rig_way *way)
 {
     rig_set_up(&rig, scripted_good, scripted_good);
     rig_take_way(&rig, way);
-    rig.rdseed.started = true;
-    rig.rdrand.started = true;
+    rig.rdseed.started = 1;
+    rig.rdrand.started = 1;
 }
 
 static uint64_t time_of_a_seed(enum drng_source source)
@@ -55,6 +55,8 @@ static void a_dry_rdseed_has_more_time_where_it_is_the_last(void)
     CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
     rig.policy.instructions[DRNG_RDRAND] = &rig.rdrand;
     CU_ASSERT_TRUE(is_about(time_of_a_seed(SCRIPTED_SOURCE_RDRAND), DRNG_SEED_BUDGET_NS));
+    rig.rdrand.disabled = true;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
 }
 
 static void a_slow_rdrand_has_more_time_where_it_is_the_last(void)
@@ -110,7 +112,7 @@ static void the_worst_seed_of_all_is_bounded(void)
         for (unsigned call = 0; call < 5; call++) {
             CU_ASSERT_TRUE(time_of_a_seed(DRNG_SOURCE_NONE) < ALL_SOURCES_NS);
         }
-        CU_ASSERT_TRUE(rig.rdrand.started);
+        CU_ASSERT_TRUE(drng_noise_has_started(&rig.rdrand));
     }
 }
 
