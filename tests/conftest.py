@@ -39,10 +39,10 @@ SPREAD = (
 # Whose answers depend on the sources and on tools alone, and take long: on another machine they would be the same.
 SOURCES = (
     "test_aes_arm",
-    "test_assess",
     "test_bench",
     "test_bench_tls",
     "test_clones",
+    "test_collect_raw",
     "test_cross",
     "test_entered",
     "test_fuzz",

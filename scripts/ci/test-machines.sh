@@ -31,7 +31,7 @@ END
 }
 
 # What asks about instructions. The short form takes some of what a machine has already made fail, and what is quick.
-whole="tests/system/test_assess.py tests/system/test_command_line.py tests/system/test_config.py tests/system/test_containers.py
+whole="tests/system/test_collect_raw.py tests/system/test_command_line.py tests/system/test_config.py tests/system/test_containers.py
     tests/system/test_fips.py tests/system/test_health_lab.py tests/system/test_hosts.py tests/system/test_ia32cap.py
     tests/system/test_known_answers.py tests/system/test_library.py tests/system/test_metrics.py tests/system/test_migrate.py
     tests/system/test_probes.py tests/system/test_profiles.py tests/system/test_qemu.py tests/system/test_random_provider.py

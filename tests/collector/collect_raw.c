@@ -1,6 +1,6 @@
 /*
  * collect_raw.c - writes what a stage of drng puts out to standard output, as bytes: for NIST's SP 800-90B tool and
- * for batteries of statistical tests. Used by scripts/evidence/collect-raw and scripts/evidence/assess.sh.
+ * for batteries of statistical tests. scripts/evidence/collect-raw and scripts/evidence/nist-90b.sh run it.
  *
  *     collect_raw CPU STAGE BYTES        "hardware", see cpu.h; BYTES is 0 for as many as the reader takes
  *
