@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import SkipTest
@@ -48,15 +48,13 @@ class Case:
     from_bad_source: str
 
 
-def run(program: str, arguments: Sequence[str] = (), **env: str) -> str:
+def run(program: str, **env: str) -> str:
     if "aes" not in Path("/proc/cpuinfo").read_text(encoding="utf-8").split():
         raise SkipTest("this CPU has no AES-NI, and the tables were made on the way that has it")
     path = PROGRAMS / program
     if not path.exists():
         sys.exit(f"{path} is not there: cmake --preset dev && cmake --build --preset dev")
-    result = subprocess.run(
-        [str(path), *arguments], env={**os.environ, **env}, capture_output=True, text=True, check=False
-    )
+    result = subprocess.run([str(path)], env={**os.environ, **env}, capture_output=True, text=True, check=False)
     if result.returncode == SKIPPED:
         raise SkipTest(f"{program}: {result.stdout.strip()}")
     if result.returncode != 0:

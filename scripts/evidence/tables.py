@@ -20,7 +20,6 @@ from pathlib import Path
 from unittest import SkipTest
 
 import architectures
-import detection
 import entropy
 import faults
 import health_lab
@@ -42,7 +41,6 @@ def proofs() -> str:
 MADE: dict[str, Callable[[], str]] = {
     **architectures.TABLES,
     **entropy.TABLES,
-    **detection.TABLES,
     **faults.TABLES,
     **health_lab.TABLES,
     **sweep.TABLES,
