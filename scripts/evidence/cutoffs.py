@@ -3,18 +3,16 @@
 
 Integers throughout: 1 - 2^-30 is near enough to 1 for a sum of floating-point numbers to lose the answer.
 
-    cutoffs.py            prints them as a table
     cutoffs.py --check    compares them with the header; what differs is printed, and the exit status is 1
+
+The table of docs/entropy.md is made of them by entropy.py.
 """
 
-import argparse
 import math
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-
-import markdown_table
 
 HEADER = Path(__file__).resolve().parents[2] / "mixing" / "entropy" / "health.h"
 
@@ -118,22 +116,6 @@ def power(log2: float) -> str:
     return f"2^{log2:g}" if log2 == int(log2) else f"2^{log2:.1f}"
 
 
-def table() -> str:
-    rows = []
-    for sample in SAMPLES:
-        what = (f"{sample.name.lower()} of {sample.bits} bits", str(sample.entropy))
-        cutoff, alarm = rct_cutoff(sample.entropy), power(rct_alarm(sample.entropy))
-        rows.append(("repetition count (4.4.1)", *what, "-", str(cutoff), f"{alarm} a sample"))
-        cutoff, alarm = apt_cutoff(sample.entropy), power(apt_alarm(sample.entropy))
-        rows.append(("adaptive proportion (4.4.2)", *what, str(WINDOW), str(cutoff), f"{alarm} a window"))
-    cutoff, alarm = apt_cutoff(8, window=STARTUP_WORDS), f"{power(lanes_alarm())} a start-up, all {LANES} lanes"
-    rows.append(("byte lanes", "byte of 8 bits", "8", str(STARTUP_WORDS), str(cutoff), alarm))
-    alarm = f"{power(bits_alarm())} a window, all {WORD_BITS} bits"
-    rows.append(("unchanging bits", "bit", "1", str(BITS_WINDOW), "-", alarm))
-    head = ("test", "sample", "entropy claimed, bits", "window", "cutoff", "false alarms at that entropy")
-    return markdown_table.table(head, rows)
-
-
 def check(path: Path) -> int:
     """The exit status: 1 where the header says something else, or nothing."""
     found = stated(path.read_text(encoding="utf-8"))
@@ -145,15 +127,7 @@ def check(path: Path) -> int:
     return status
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Cutoffs of the health tests, from SP 800-90B.")
-    parser.add_argument("--check", action="store_true", help="compare with the header and print what differs")
-    args = parser.parse_args()
-    if args.check:
-        return check(HEADER)
-    print(table())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    if sys.argv[1:] != ["--check"]:
+        sys.exit(__doc__)
+    sys.exit(check(HEADER))

@@ -122,86 +122,8 @@ def tests_table() -> str:
     return table(head, rows)
 
 
-WOLFSSL = "second-hand, from wolfSSL's random.h"
-PUBLIC_USE = f"public use document of the certificate; {WOLFSSL} (the rate, for no certificate by name)"
-PULL_REQUEST = "OpenSSL pull request 32112 (processors, reuse)"
-AMD_DOCUMENT = f"AMD RNG ESV Public Use Document, version 0.7, 24 October 2024; {WOLFSSL} (rate, document)"
-ARM_MANUAL = "Arm Architecture Reference Manual, DDI 0487, D24.2"
-ISA = "Power ISA 3.0B, Book I, 3.3.9"
-HALF = "about 0.5 bit a bit at the least"
-
-
-def makers_table() -> str:
-    """What the makers say of a word, and where that was read."""
-    rows = [
-        (
-            "RDSEED, x86-64",
-            "Intel: 06_55 stepping 4/7, 06_56 stepping 2 to 5",
-            HALF,
-            f"{PUBLIC_USE}; {PULL_REQUEST}",
-            "E164, open to others",
-        ),
-        (
-            "RDSEED, x86-64",
-            "Intel: 06_6A, 06_6C, 06_8F, 06_CF",
-            HALF,
-            f"{PUBLIC_USE}; {PULL_REQUEST}",
-            "E293, for Intel alone",
-        ),
-        (
-            "RDSEED, x86-64",
-            "Intel: all others",
-            HALF,
-            f"{WOLFSSL} (the rate); other projects' documentation (the certificate)",
-            "E57, for processors that are not known here",
-        ),
-        (
-            "RDSEED, x86-64",
-            "AMD: Zen 1 to 4, by steppings",
-            "0.656 to 1.312 bits a block of 128 bits, by family",
-            f"{AMD_DOCUMENT}; OpenSSL pull request 32112 (processors)",
-            "E27",
-        ),
-        (
-            "RDSEED, x86-64",
-            "AMD: family 1Ah, which is a presumption",
-            "the same",
-            f"{AMD_DOCUMENT}; other projects' documentation (the certificate)",
-            "E183",
-        ),
-        (
-            "RDRAND, x86-64",
-            "Intel",
-            "a DRBG, reseeded after 511 blocks of 128 bits at most",
-            "Digital Random Number Generator Software Implementation Guide, revision 2.1, 17 October 2018, 3.2.3",
-            "",
-        ),
-        (
-            "RDRAND, x86-64",
-            "AMD",
-            "a DRBG, reseeded after 2,048 words of 32 bits at most",
-            "second-hand, from other projects' documentation",
-            "",
-        ),
-        ("RDSEED and RDRAND, x86-64", "others", "nothing known", "", ""),
-        (
-            "RNDRRS, 64-bit Arm",
-            "every maker",
-            "fresh full entropy: a DRBG, reseeded before each word, that should conform to SP 800-90A and 90B",
-            ARM_MANUAL,
-            "",
-        ),
-        ("RNDR, 64-bit Arm", "every maker", "the same DRBG, reseeded at a rate that is not published", ARM_MANUAL, ""),
-        ("DARN and DARN-RAW, POWER", "IBM", "0.5 bit a bit at the least", ISA, ""),
-        (
-            "TRNG, IBM Z",
-            "IBM",
-            "full entropy in 32 bytes, as its Linux driver counts",
-            "arch/s390/crypto/prng.c of Linux",
-            "",
-        ),
-    ]
-    return table(("instruction", "maker", "what the maker says of a word", "where it stands", "certificate"), rows)
+STRENGTH = 256  # bits, of AES-256
+RBG2_LIMIT_BITS = 2**17  # after which an RBG2 reseeds
 
 
 def limits_table() -> str:
@@ -210,6 +132,9 @@ def limits_table() -> str:
     def milliseconds(name: str) -> str:
         return f"{known[name] / 1e6:g} ms"
 
+    seeds = known["DEFAULT_RESEED_REQUESTS"] * 3 * STRENGTH // 2
+    if not seeds < RBG2_LIMIT_BITS:
+        raise RuntimeError(f"the primary puts out {seeds} bits of seeds between two of its own")
     one_run = RDRAND_RUN_WORDS + 4
     rows = [
         ("alpha in the formulas of 4.4.1 and 4.4.2", f"2^-{cutoffs.ALPHA_BITS}"),
@@ -220,6 +145,7 @@ def limits_table() -> str:
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
         ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),
         ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),
+        ("seeds for others from one seed of the primary", f"{thousands(seeds)} bits at most"),
         (
             "seed of public and private",
             f"{thousands(known['CHILD_RESEED_REQUESTS'])} requests or {known['CHILD_RESEED_INTERVAL']} s",
@@ -230,56 +156,10 @@ def limits_table() -> str:
     return table(("what", "how much"), rows)
 
 
-ANNOUNCED = "NIST's announcement, 25 September 2025"
-PANEL = "second-hand: a project's summary of"
-NOTES = "second-hand: a project's notes on"
-STRENGTH = 256  # bits, of AES-256
-RBG2_LIMIT_BITS = 2**17
-
-
-def rbg_table() -> str:
-    """What is said here of SP 800-90C, whose text could not be had: where it was read, and what drng does."""
-    known = constants()
-    first, again = 3 * STRENGTH // 2, STRENGTH
-    seeds = known["DEFAULT_RESEED_REQUESTS"] * first
-    if not seeds < RBG2_LIMIT_BITS:
-        raise RuntimeError(f"the primary puts out {seeds} bits of seeds between two of its own")
-    rows = [
-        ("the names RBG1, RBG2, RBG3 and RBGC", ANNOUNCED, "uses RBG2 and RBGC to say what it looks like"),
-        ("an RBG2 has an entropy source that is available on demand", ANNOUNCED, "the primary, if RDSEED serves"),
-        ("an RBGC is one of a chain on one computing platform", ANNOUNCED, "the generators of one process"),
-        ("RBGC constructions form a tree; the root has the randomness source", f"{PANEL} 2.2 and 7", "the primary"),
-        ("an RBG2 gives no full-entropy output", f"{PANEL} 2.2", "never calls output that"),
-        (
-            "a node below the root cannot give prediction resistance",
-            f"{PANEL} 2.2 and 7",
-            "a request for it is passed up: the primary takes a new seed, then each node on the way down; where RDRAND "
-            "serves, that is a window past two of its reseeds, and where the default seed source serves, a new seed of "
-            "it. The algorithm RDRAND, which gives words, refuses such requests",
-        ),
-        (
-            "instantiate takes 3s/2 bits of entropy, reseed s",
-            f"{NOTES} 2.6 and 5.3",
-            f"{first} and {again} bits, at s = {STRENGTH}",
-        ),
-        (
-            "an RBG2 reseeds after 2^17 bits of output",
-            f"{NOTES} 5.2.3; found once",
-            f"in seeds for others the primary puts out {thousands(seeds)} bits at most; whoever reads it directly may "
-            "exceed this",
-        ),
-        ("an RBG puts out 2^64 bits at most", f"{NOTES} 2.1; found once", "has no counter for this"),
-        ("full entropy wants h_in 64 bits above n_out", "second-hand: several texts", "calculates with it"),
-    ]
-    return table(("SP 800-90C says", "read in", "drng"), rows)
-
-
 TABLES = {
-    "makers": makers_table,
     "health-tests": tests_table,
     "conditioning": conditioning_table,
     "bounds": limits_table,
-    "sp800-90c": rbg_table,
 }
 
 
@@ -288,6 +168,7 @@ TABLES = {
 # What looks like a number and is the name of something.
 NAMES = (
     r"SP 800-\d+[A-C]?(?: Rev\. \d)?(?: \(\d{4}\))?",
+    r"90[A-C]",
     r"RBG\d(?:\(P\))?",
     r"x86-64",
     r"FIPS 140-3 IG D\.K",
@@ -301,7 +182,12 @@ NAMES = (
 )
 
 
+# A table of what others say is not calculated: it has a column that says where that was read.
+QUOTED = re.compile(r"^\|.*\| (?:where it stands|read in) \|.*\n(?:\|.*\n)*", re.MULTILINE)
+
+
 def numbers(text: str) -> set[str]:
+    text = QUOTED.sub("", text)
     for name in NAMES:
         text = re.sub(name, " ", text)
     return {n.strip(",.") for n in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
