@@ -19,7 +19,6 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import SkipTest
 
-import architectures
 import entropy
 import faults
 import health_lab
@@ -39,7 +38,6 @@ def proofs() -> str:
 
 
 MADE: dict[str, Callable[[], str]] = {
-    **architectures.TABLES,
     **entropy.TABLES,
     **faults.TABLES,
     **health_lab.TABLES,

@@ -345,6 +345,13 @@ def test_the_manual_names_the_instructions_of_every_machine() -> None:
             assert re.search(rf"\b{name}\b", text), name
 
 
+def test_the_table_of_platforms_has_the_instructions_of_every_machine_in_their_order() -> None:
+    text = (ROOT / "docs/platforms.md").read_text()
+    for names in instructions_by_machine().values():
+        seeds = ", ".join([*map(str.upper, names), "OpenSSL's default seed source"])
+        assert f" | {seeds} | " in text
+
+
 def test_who_is_told_of_rows_is_told_of_the_option_that_shows_them() -> None:
     """On a terminal, several processes are a table, which has not all of them."""
     for page in (ROOT / "docs").glob("*.md"):

@@ -17,8 +17,8 @@ DOCS = ROOT / "docs"
 SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
-DERIVED = ("architectures", "health-tests", "conditioning", "bounds", "budgets", "proofs")
-TRIED = ("rows", "matrix", "report", "health-lab", "thread-memory", "calls", "filters", "limits")
+DERIVED = ("health-tests", "conditioning", "bounds", "budgets", "proofs")
+TRIED = ("matrix", "report", "health-lab", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = ("bench-aes-ni", "bench-avx2", "first-byte", "startup", "versions")
 TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "packages", "records", "releases", "tls-costs")
 MEASURED = {*BENCHMARKS, *TRIALS}

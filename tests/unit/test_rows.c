@@ -2,13 +2,11 @@
  * The machine's own instructions: every fault on each of its rows, with the other rows good, dry, or as bad.
  *
  * Who serves, what is counted, what is disabled, how long it takes, and that nothing of a bad source is put out.
- * DRNG_FAULT_TABLE names a file for the result as a table.
  */
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "mixing/drbg/request_entropy.h"
@@ -28,7 +26,6 @@ static struct drng_counters counters;
 static struct drng_seed_policy policy;
 static struct drng_seed_reader reader;
 static unsigned fallback_calls;
-static FILE *table;
 
 static bool fall_back(void *arg, uint8_t *out, size_t len)
 {
@@ -395,41 +392,6 @@ static void judge_and_name(const struct trial *trial)
     }
 }
 
-/* ---- The table ---- */
-
-static const char *server_name(const struct trial *trial)
-{
-    const unsigned row = expected_server(trial);
-    if (row < DRNG_INSTRUCTIONS) {
-        return drng_instruction_rows[row].name;
-    }
-    return trial->fallback ? "fallback" : "nobody: zeros and an error";
-}
-
-static void print_head(void)
-{
-    (void)fputs("| instruction | fault | others | fallback | what serves | health failures | disabled | retries | time "
-                "in ms |\n"
-                "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-                table);
-}
-
-static void print_row(const struct trial *trial)
-{
-    uint64_t failures = 0;
-    uint64_t retries = 0;
-    unsigned disabled = 0;
-    for (unsigned row = 0; row < DRNG_INSTRUCTIONS; row++) {
-        failures += counters.instructions[row].health_failures;
-        retries += counters.instructions[row].retries;
-        disabled += instructions[row].disabled;
-    }
-    (void)fprintf(table, "| %s | %s | %s | %s | %s | %" PRIu64 " | %u | %" PRIu64 " | %.2f |\n",
-                  drng_instruction_rows[trial->row].name, trial->fault->name, others_names[trial->others],
-                  trial->fallback ? "yes" : "no", server_name(trial), failures, disabled, retries,
-                  (double)trial->taken_ns / 1e6);
-}
-
 /* ---- Every fault on every row ---- */
 
 static void try_case(struct trial trial)
@@ -437,9 +399,6 @@ static void try_case(struct trial trial)
     prepare(&trial);
     run(&trial);
     judge_and_name(&trial);
-    if (table != NULL && trial.conditioner == DRNG_CBC_MAC && trial.which == 0) {
-        print_row(&trial);
-    }
 }
 
 /* Three of the bits or bytes on a row alone, and one beside others: test_fault_matrix has them all. */
@@ -528,15 +487,5 @@ static const struct unit_test tests[] = {
 
 int main(void)
 {
-    const char *path = getenv("DRNG_FAULT_TABLE"); // NOLINT(concurrency-mt-unsafe)
-    table = path != NULL ? fopen(path, "we") : NULL;
-    if (path != NULL && table == NULL) {
-        perror(path);
-        return EXIT_FAILURE;
-    }
-    if (table != NULL) {
-        print_head();
-    }
-    const int result = unit_run("rows", tests, sizeof(tests) / sizeof(*tests));
-    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+    return unit_run("rows", tests, sizeof(tests) / sizeof(*tests));
 }
