@@ -16,7 +16,7 @@ import pytest
 import bench_report as report
 import bench_versions as versions
 import tables
-from tests.support.builds import BUILD, ROOT, ConfigWriter
+from tests.support.builds import BUILD
 
 PROGRAMS = BUILD / "bench" / "tests" / "bench"
 
@@ -137,26 +137,6 @@ def test_a_table_says_its_cpu_and_its_version_and_that_of_another_cpu_stays() ->
     new = "Big CPU: drng 2.0, now; z.\n\n| c |"
     assert tables.beside_other_cpus(old, new) == f"Big CPU 2: drng 1.0, then; y.\n\n| b |\n\n{new}"
     assert tables.beside_other_cpus(old, "| no CPU |") == "| no CPU |"
-
-
-# ---- bench_turns.py ----
-
-
-@pytest.mark.parametrize("what", [("requests", "1024"), ("children", "3")])
-def test_a_turn_is_measured(what: tuple[str, str], config: ConfigWriter) -> None:
-    env = {"OPENSSL_MODULES": str(BUILD / "release")}
-    for keys, returncode in (({}, 0), ({"fallback": "maybe"}, 1)):
-        command = ["/usr/bin/python3", "-Es", ROOT / "scripts" / "bench" / "bench_turns.py", "--measure", *what]
-        result = subprocess.run(
-            command,
-            env={**env, "OPENSSL_CONF": str(config(**keys))},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
-        assert result.returncode == returncode
-        assert returncode != 0 or float(result.stdout) > 0
 
 
 # ---- bench_versions.py: arithmetic ----
