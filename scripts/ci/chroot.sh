@@ -99,12 +99,8 @@ bootstrap()
     base=$1
     [ "$1" != experimental ] || base=sid
     rm -rf "$2.new"
-    # From where this machine has its own packages, if those are Debian's.
-    # shellcheck disable=SC2016 # the names are apt's
-    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' |
-        head -n 1)
-    # shellcheck disable=SC2086 # none, where it is not known
-    debootstrap --variant=minbase "$base" "$2.new" $mirror >"$log" 2>&1 || return 1
+    # shellcheck disable=SC2046 # none, where it is not known
+    debootstrap --variant=minbase "$base" "$2.new" $(debian_mirror) >"$log" 2>&1 || return 1
     [ "$1" = "$base" ] || add_experimental "$2.new"
     # No service is started inside: the tests start what they need.
     printf '#!/bin/sh\nexit 101\n' >"$2.new/usr/sbin/policy-rc.d"

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.."
 # describe ARCH - Debian's names for it.
 describe()
 {
-    suite=
+    suite=bookworm
     libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev systemtap-sdt-dev
         python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 zlib1g"
     case $1 in
@@ -37,58 +37,18 @@ describe()
     esac
 }
 
-# private_apt COMMAND... - apt-get for the other architecture, its lists and its idea of what is installed in a folder of
-# their own.
-private_apt()
-{
-    apt-get -qq -o APT::Architecture="$debian" -o APT::Architectures="$debian" -o APT::Sandbox::User=root \
-        -o Acquire::Languages=none -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
-        -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" \
-        -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
-}
-
-# The machine's own sources of Debian's packages, as lines of a sources.list. None before the first update.
-debian_sources()
-{
-    # shellcheck disable=SC2016 # the names are apt's
-    apt-get indextargets --format 'deb $(SITE) $(RELEASE) $(COMPONENT)' \
-        'Created-By: Packages' 'Origin: Debian' 'Component: main' | sort -u
-}
-
-# The same, of the suite if one is set, from where the machine has its own from.
-wanted_sources()
-{
-    if [ -z "$suite" ]; then
-        debian_sources
-    else
-        debian_sources | grep -v -- -security | awk -v suite="$suite" 'NR == 1 { print $1, $2, suite, "main" }'
-    fi
-}
-
 # Fails without a sysroot, or leaves a whole one. Called where the shell does not end at a command that fails, so that
 # each says what follows.
 fetch_sysroot()
 {
     apt=$build/apt
-    rm -rf "$apt" "$sysroot.new" || return 1
-    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$sysroot.new" || return 1
-    : >"$apt/status" || return 1
-    wanted_sources >"$apt/sources.list" || return 1
-    if [ ! -s "$apt/sources.list" ]; then
-        apt-get update -qq >/dev/null || return 1
-        wanted_sources >"$apt/sources.list"
-    fi
-    # The archive of the security updates is one more that may be out of step; the tests can do without it.
-    private_apt update || {
-        sed -i /-security/d "$apt/sources.list"
-        private_apt update || return 1
-    }
+    rm -rf "$sysroot.new" && use_apt "$apt" "$debian" "$suite" && mkdir "$apt/packages" || return 1
     # Debian 13 and later have /lib as a link, and leave it to a package of its own.
     for directory in bin lib lib64 sbin; do
         mkdir -p "$sysroot.new/usr/$directory" && ln -s "usr/$directory" "$sysroot.new/$directory" || return 1
     done
     # shellcheck disable=SC2086 # a list of names
-    (cd "$apt/packages" && private_apt download $libraries) || return 1
+    (cd "$apt/packages" && private_apt apt-get download -qq $libraries) || return 1
     for package in "$apt"/packages/*.deb; do
         dpkg-deb --fsys-tarfile "$package" | tar -x --keep-directory-symlink -C "$sysroot.new" || return 1
     done

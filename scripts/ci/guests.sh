@@ -17,45 +17,6 @@ cd "$(dirname "$0")/../.."
 guests=$PWD/build/guests
 apt=$guests/apt
 log=$guests/log
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-
-# ---- apt, with releases, lists and an idea of what is installed of its own ----
-
-# private COMMAND ARGUMENT... - for $architecture; every setting that this machine's own apt may have is one of ours.
-private()
-{
-    command=$1
-    shift
-    "$command" -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" \
-        -o APT::Sandbox::User="$(id -un)" -o APT::Install-Recommends=false -o Acquire::Languages=none \
-        -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
-        -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" \
-        -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache=srcpkgcache.bin \
-        -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
-}
-
-# Where this machine has its own packages from, if those are Debian's.
-mirror()
-{
-    # shellcheck disable=SC2016 # the names are apt's
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1
-}
-
-# use ARCHITECTURE RELEASE... - from here on
-use()
-{
-    architecture=$1
-    shift
-    rm -rf "$apt"
-    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
-    : >"$apt/status"
-    from=$(mirror)
-    [ -n "$from" ] || { echo "apt knows no mirror of Debian" && return 1; }
-    for release; do
-        echo "deb [signed-by=$keyring] $from $release main"
-    done >"$apt/sources.list"
-    private apt-get update -qq --error-on=any -o Acquire::Check-Valid-Until=false
-}
 
 # ---- What is fetched ----
 
@@ -64,7 +25,7 @@ fetch_program()
 {
     rm -rf "${guests:?}/$1"
     mkdir -p "$apt/$1/partial" "$guests/$1"
-    private apt-get install -y -qq --download-only -t trixie -o Dir::Cache::archives="$apt/$1" "$2/trixie" || return 1
+    private_apt apt-get install -y -qq --download-only -t trixie -o Dir::Cache::archives="$apt/$1" "$2/trixie" || return 1
     for package in "$apt/$1"/*.deb; do
         dpkg-deb -x "$package" "$guests/$1" || return 1
     done
@@ -73,7 +34,7 @@ fetch_program()
 # depends RELEASE PACKAGE - the names of its kernel's packages; from 7.3 on image and modules are packages of their own.
 depends()
 {
-    private apt-cache -t "$1" depends --important "$2" |
+    private_apt apt-cache -t "$1" depends --important "$2" |
         sed -n 's/^ *Depends: \(linux-\(image\|binary\|modules\)-[0-9].*\)$/\1/p'
 }
 
@@ -85,7 +46,7 @@ fetch_kernel()
     rm -rf "$guests/kernels/$1"
     mkdir -p "$apt/$1" "$guests/kernels/$1/modules"
     # shellcheck disable=SC2046 # a list of names
-    (cd "$apt/$1" && private apt-get download -qq -t "$2" "$image" $(depends "$2" "$image")) || return 1
+    (cd "$apt/$1" && private_apt apt-get download -qq -t "$2" "$image" $(depends "$2" "$image")) || return 1
     for package in "$apt/$1"/*.deb; do
         dpkg-deb --fsys-tarfile "$package" |
             tar -x -C "$apt/$1" --wildcards --no-anchored 'vmlinuz*' 'ptp_vmclock.ko*' 2>/dev/null || : # not all have them
@@ -100,13 +61,13 @@ fetch()
 {
     case $1 in
     x86_64)
-        use amd64 bookworm trixie trixie-backports && fetch_program criu criu &&
+        use_apt "$apt" amd64 bookworm trixie trixie-backports && fetch_program criu criu &&
             fetch_program qemu-x86_64 qemu-system-x86 && fetch_kernel debian12 bookworm &&
             fetch_kernel backports trixie-backports
         ;;
     aarch64)
-        use amd64 trixie && fetch_program qemu-aarch64 qemu-system-arm &&
-            use arm64 trixie-backports && fetch_kernel arm64 trixie-backports
+        use_apt "$apt" amd64 trixie && fetch_program qemu-aarch64 qemu-system-arm &&
+            use_apt "$apt" arm64 trixie-backports && fetch_kernel arm64 trixie-backports
         ;;
     esac
 }
@@ -123,7 +84,7 @@ case $(uname -sm) in
 "Linux x86_64") ;;
 *) cannot "these are fetched for Linux on x86-64 only" ;;
 esac
-[ -e $keyring ] || cannot "$keyring is not there, and what is fetched is checked with it (package debian-archive-keyring)"
+[ -e "$keyring" ] || cannot "$keyring is not there, and what is fetched is checked with it (package debian-archive-keyring)"
 command -v apt-get >/dev/null || cannot "there is no apt-get"
 
 mkdir -p "$guests"

@@ -115,3 +115,43 @@ need_packages()
     rm -f "$apt_log"
     return $status
 }
+
+# ---- apt for what is unpacked and not installed, with releases, lists and an idea of what is installed of its own ----
+
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# private_apt COMMAND ARGUMENT... - as use_apt has said; every setting that this machine's own apt may have is ours.
+private_apt()
+{
+    command=$1
+    shift
+    "$command" -o APT::Architecture="$architecture" -o APT::Architectures="$architecture" \
+        -o APT::Sandbox::User="$(id -un)" -o APT::Install-Recommends=false -o Acquire::Languages=none \
+        -o Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false \
+        -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" \
+        -o Dir::Cache::pkgcache=pkgcache.bin -o Dir::Cache::srcpkgcache=srcpkgcache.bin \
+        -o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null "$@"
+}
+
+# Where this machine has its own packages from, if those are Debian's.
+debian_mirror()
+{
+    # shellcheck disable=SC2016 # the names are apt's
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | head -n 1
+}
+
+# use_apt FOLDER ARCHITECTURE RELEASE... - from here on; all that apt keeps is in the folder, which is made anew
+use_apt()
+{
+    apt=$1 architecture=$2
+    shift 2
+    rm -rf "$apt"
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
+    : >"$apt/status"
+    mirror=$(debian_mirror)
+    [ -n "$mirror" ] || { echo "apt knows no mirror of Debian" && return 1; }
+    for release; do
+        echo "deb [signed-by=$keyring] $mirror $release main"
+    done >"$apt/sources.list"
+    private_apt apt-get update -qq --error-on=any -o Acquire::Check-Valid-Until=false
+}
