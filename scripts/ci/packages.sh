@@ -49,35 +49,10 @@ missing_packages()
     done
 }
 
-# show_apt - what apt-get says, in short, as it says it: a first time takes minutes.
-show_apt()
-{
-    fetched=0 installed=0
-    while read -r what _ second rest; do
-        case $what in
-        Get:*)
-            fetched=$((fetched + 1))
-            rest=${rest#* } # "amd64 name amd64 version [size]"
-            echo "  fetched $fetched: ${rest%% *}"
-            ;;
-        Setting) # "up name (version) ..."
-            installed=$((installed + 1))
-            echo "  installed $installed: ${second%:*}"
-            ;;
-        esac
-    done
-}
-
-# run_apt COMMAND... - shows what it does. Its exit status is apt-get's, and $apt_log has what that said of errors.
+# run_apt COMMAND... - shows what it does: a first time takes minutes. $apt_log has what it has said of errors.
 run_apt()
 {
-    {
-        apt_status=$({
-            { DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=120 "$@" 2>>"$apt_log" && echo 0 >&3 || echo 1 >&3; } |
-                show_apt >&4
-        } 3>&1)
-    } 4>&1
-    return "$apt_status"
+    DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=120 "$@" 2>>"$apt_log"
 }
 
 # need_packages PACKAGE... - says what it installs, asks nothing, and does nothing where all are there. False, with what
@@ -102,10 +77,10 @@ need_packages()
     apt_log=$(mktemp)
     status=0
     # shellcheck disable=SC2086 # a list of names
-    run_apt install -y -q --no-install-recommends $missing || {
+    run_apt install -y --no-install-recommends $missing || {
         echo "  again, with new lists of packages"
         : >"$apt_log"
-        run_apt update -q && run_apt install -y -q --no-install-recommends $missing || status=1
+        run_apt update && run_apt install -y --no-install-recommends $missing || status=1
     }
     [ -n "$made_policy" ] && rm -f $policy
     if [ $status != 0 ]; then
