@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """How much of drng a draw of 32 bytes enters: functions, the files that define them, and how deep they are nested.
 
-    scripts/evidence/entered.py            the figures of this tree, and its lines
+    scripts/evidence/entered.py            the figures of this tree
     scripts/evidence/entered.py --list     which functions, each below its caller, with the line where it begins
-    scripts/evidence/entered.py --lines    the lines of mixing/ and provider/ alone, and builds nothing
 
 Builds the module below build/entered with `-O0 -fno-inline -finstrument-functions`, so that inlined functions count
 too, and tests/programs/entered.c, which draws under the strict profile: in a process that has drawn before, and as the
@@ -71,12 +70,6 @@ class Entry:
 
 
 Trace = list[Entry]
-
-
-def lines() -> int:
-    """What `wc -l` counts."""
-    files = [file for part in ("mixing", "provider") for file in (ROOT / part).rglob("*.[chS]")]
-    return sum(file.read_bytes().count(b"\n") for file in files)
 
 
 # ---- Building and tracing ----
@@ -147,11 +140,6 @@ def figures(trace: Trace) -> Figures:
     return Figures(len(functions), len(files), max((entry.depth for entry in trace), default=0))
 
 
-def measure() -> dict[str, Trace]:
-    build()
-    return traces()
-
-
 # ---- What is printed ----
 
 
@@ -188,20 +176,16 @@ def table(measured: dict[str, Trace]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--list", action="store_true", help="print the functions")
-    what.add_argument("--lines", action="store_true", help="print the count of lines alone")
+    parser.add_argument("--list", action="store_true", help="print the functions")
     args = parser.parse_args()
-    if args.lines:
-        print(lines())
-        return 0
-    measured = measure()
+    build()
+    measured = traces()
     TABLE.write_text(table(measured), encoding="utf-8")
     if args.list:
         for draw, title in DRAWS.items():
             print(f"{title.replace('`', '')}:", *tree(measured[draw]), sep="\n", end="\n\n")
     else:
-        print(f"{table(measured)}\n{lines():,} lines")
+        print(table(measured))
     return 0
 
 

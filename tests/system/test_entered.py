@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 
@@ -15,7 +13,8 @@ from tests.support.builds import ROOT, need
 @pytest.fixture(scope="module")
 def traces() -> dict[str, entered.Trace]:
     need("addr2line")
-    return entered.measure()
+    entered.build()
+    return entered.traces()
 
 
 def files_of(trace: entered.Trace) -> set[str]:
@@ -72,11 +71,3 @@ def test_a_page_that_says_less_is_found(traces: dict[str, entered.Trace], column
     numbers = re.findall(r" (\d+) \|", rows)
     less = rows.replace(f" {numbers[column]} |", f" {int(numbers[column]) - 1} |")
     assert len(understated(less, traces)) >= 1
-
-
-def test_lines_are_those_of_wc() -> None:
-    script = ROOT / "scripts" / "evidence" / "entered.py"
-    result = subprocess.run([sys.executable, str(script), "--lines"], capture_output=True, text=True, check=True)
-    files = [str(path) for part in ("mixing", "provider") for path in (ROOT / part).rglob("*.[chS]")]
-    counted = subprocess.run(["wc", "-l", *files], capture_output=True, text=True, check=True).stdout
-    assert result.stdout.split() == [counted.splitlines()[-1].split()[0]]
