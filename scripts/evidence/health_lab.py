@@ -63,12 +63,10 @@ class Scene:
     @property
     def outcome(self) -> str:
         served = [e.instruction for e in self.of("seed")]
-        last = self.events[-2]
-        if last.name == "request refused":
+        if self.events[-2].name == "request refused":
             return "refused"
-        if not self.disabled and self.instruction in served and "health-failures 0" in self.events[-1].detail:
-            return "goes on" if served[-1] == self.instruction else f"{served[-1]} serves"
-        return f"{served[-1]} serves"
+        healthy = not self.disabled and "health-failures 0" in self.events[-1].detail
+        return "goes on" if healthy and served[-1] == self.instruction else f"{served[-1]} serves"
 
 
 def scenes(log: str) -> list[Scene]:
