@@ -51,10 +51,7 @@ tests=
     [ ! -e "tests/unit/test_$name.c" ] || tests="$tests $name"
 done
 # shellcheck disable=SC2046,SC2086 # lists of names
-cmake --build $build --target drng probe ${tests:+$(printf 'test_%s ' $tests)} >$build/build.log || {
-    tail -n 40 $build/build.log >&2
-    exit 1
-}
+logged $build/build.log cmake --build $build --target drng probe ${tests:+$(printf 'test_%s ' $tests)}
 readelf --dynamic $build/drng.so | grep -q 'NEEDED.*\[libc\.so\]' || fail "drng.so is not for musl"
 # shellcheck disable=SC2086 # a list of names
 [ -z "$tests" ] || ctest --test-dir $build --output-on-failure --tests-regex "^($(echo $tests | tr ' ' '|'))\$"
