@@ -82,21 +82,12 @@ export SOURCE_DATE_EPOCH
 rm -rf "$build/sources" "$build"/*drng*.*
 copy_sources "$build/sources"
 
-built()
-{
-    "$@" >"$build/log" 2>&1 || {
-        tail -n 60 "$build/log" >&2
-        printf '%s\n' "package.sh: $1 fails: all that it has said is in $build/log" >&2
-        exit 1
-    }
-}
-
 # No tests, which scripts/test.sh runs, and no packages of debugging symbols, which are for an archive of their own.
 DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)"
 export DEB_BUILD_OPTIONS
 cd "$build/sources"
 if [ -z "$arch" ]; then
-    built dpkg-buildpackage --build=binary --no-sign --no-pre-clean
+    logged "$build/log" dpkg-buildpackage --build=binary --no-sign --no-pre-clean
 else
     # The libraries of the other architecture are in a sysroot, of which dpkg does not know: what they are called is said
     # here, and no package is asked for.
@@ -104,8 +95,8 @@ else
     triplet=$(dpkg-architecture -a "$debian" -qDEB_HOST_MULTIARCH)
     echo "libc 6 libc6 (>= $glibc)" >debian/shlibs.local
     DRNG_CMAKE="--toolchain $root/tests/cross/$arch.cmake -DPKG_CONFIG_EXECUTABLE=/usr/bin/pkg-config" \
-        DRNG_SHLIBS="-l$sysroot/lib/$triplet" built dpkg-buildpackage --build=any --host-arch "$debian" --no-sign \
-        --no-pre-clean --no-check-builddeps
+        DRNG_SHLIBS="-l$sysroot/lib/$triplet" logged "$build/log" \
+        dpkg-buildpackage --build=any --host-arch "$debian" --no-sign --no-pre-clean --no-check-builddeps
 fi
 cd "$root"
 rm -f "$packages"/*drng*_"$debian".deb "$packages"/drng*_all.deb
@@ -114,12 +105,13 @@ mv "$build"/*.deb "$packages"
 if [ -z "$only$arch" ]; then
     rm -f "$packages"/*drng*."$(uname -m)".rpm "$packages"/drng-*.noarch.rpm "$packages"/drng-*.tar.gz
     rm -rf "$build/rpm"
-    built source_package "$build/rpm/SOURCES"
+    logged "$build/log" source_package "$build/rpm/SOURCES"
     cp debian/*.p[or]* "$build/rpm/SOURCES"
     # What it requires is named as Fedora names it, and Debian's packages are here.
-    built rpmbuild -bb --nodeps --load=scripts/packaging/debian.macros --define "_topdir $build/rpm" scripts/packaging/drng.spec
+    logged "$build/log" rpmbuild -bb --nodeps --load=scripts/packaging/debian.macros \
+        --define "_topdir $build/rpm" scripts/packaging/drng.spec
     mv "$build"/rpm/RPMS/*/*.rpm "$packages"
-    built cpack --config "$build"/sources/obj-*/CPackConfig.cmake -B "$packages"
+    logged "$build/log" cpack --config "$build"/sources/obj-*/CPackConfig.cmake -B "$packages"
     rm -rf "$packages/_CPack_Packages"
 fi
 ls "$packages"/*drng*.*
