@@ -44,7 +44,7 @@ MADE: dict[str, Callable[[], str]] = {
     **sweep.TABLES,
     "proofs": proofs,
 }
-# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh, test-debian.sh and entered.py. A page need not have them all:
+# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and entered.py. A page need not have them all:
 # what a busy machine has measured is not shown.
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "first-byte", "startup", "versions")
 MEASURED = {
@@ -56,7 +56,6 @@ MEASURED = {
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
-    "packages": ROOT / "build/debian/debian.md",
     "entered": ROOT / "build/entered/entered.md",
 }
 
