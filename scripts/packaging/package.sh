@@ -32,7 +32,10 @@ usage()
     exit 64
 }
 
-need_packages build-essential debhelper cmake ninja-build pkg-config libssl-dev systemtap-sdt-dev file python3 rpm
+# dpkg-buildpackage wants what debian/control names, debhelper by the name of its level.
+declared=$(sed -n '/^Build-Depends:/,/^[^ ]/s/^ \([a-z0-9-]*\).*/\1/p' debian/control | sed 's/debhelper-compat/debhelper/')
+# shellcheck disable=SC2086 # a list of names
+need_packages build-essential file rpm $declared
 
 # The glibc of the oldest release that the packages are for, RHEL 9: what they are compiled on may be younger.
 glibc=2.34

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -145,6 +146,23 @@ def test_no_script_goes_on_with_what_an_earlier_build_has_left(tmp_path: Path, s
     result = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 1, result.stdout + result.stderr
     assert "it does not compile" in result.stderr and "could not be built" in result.stderr
+
+
+def test_package_sh_installs_what_debian_control_wants(tmp_path: Path) -> None:
+    """dpkg-buildpackage refuses to build without, on a fresh Debian where nothing else has brought it."""
+    for program, body in {"dpkg-query": ":", "id": "echo 1000"}.items():
+        (tmp_path / program).write_text(f"#!/bin/sh\n{body}\n")
+        (tmp_path / program).chmod(0o755)
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    result = subprocess.run(
+        [ROOT / "scripts/packaging/package.sh"], env=env, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 1
+    wanted = re.search(r"^Build-Depends:\n((?: .*\n)+)", (ROOT / "debian/control").read_text(), re.MULTILINE)
+    assert wanted is not None
+    names = {line.split()[0].rstrip(",") for line in wanted[1].splitlines()} - {"debhelper-compat"}
+    assert "libcunit1-dev" in names
+    assert names | {"debhelper"} <= set(result.stderr.split())
 
 
 # ---- What was left out ----
