@@ -1,8 +1,8 @@
 /*
  * drng.h - random numbers and seeds from the CPU's own generator, for programs that do without OpenSSL.
  *
- * libdrng needs the C library alone. It never prints, never ends the program and never waits for the kernel's
- * generator.
+ * libdrng needs the C library alone. It never prints, never ends the program and never waits until the
+ * kernel's generator is ready.
  *
  * Which call?
  *   - Random bytes for any purpose, keys included: drng_open(), drng_read(), drng_close().
