@@ -57,37 +57,6 @@ def require_file(path: str, found: os.stat_result) -> None:
 
 
 @dataclass
-class Prepared:
-    """A file that is whole on the disk, and not yet in its place."""
-
-    place: Place
-    name: str
-    was_new: bool = False
-    in_place: bool = False
-
-    def commit(self) -> None:
-        self.was_new = self.place.stat() is None
-        os.rename(self.name, self.place.name, src_dir_fd=self.place.directory, dst_dir_fd=self.place.directory)
-        self.in_place = True
-        self.place.sync()
-
-    def take_back(self) -> bool:
-        """Whether everything is as it was; of a file that was replaced nothing is left to put there."""
-        self.discard()
-        if not self.in_place:
-            return True
-        if self.was_new:
-            with contextlib.suppress(OSError):
-                self.place.unlink()
-                return True
-        return False
-
-    def discard(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.name, dir_fd=self.place.directory)
-
-
-@dataclass
 class Place:
     """A name in a directory that is held open; nothing need be there."""
 
@@ -160,13 +129,12 @@ class Place:
                     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM):
                         raise
 
-    def prepare(self, data: bytes, model: Place | None = None, mode: int | None = None) -> Prepared:
-        """Writes all of it beside its place; where that fails, nothing is left. It looks like what it replaces, but for
-        a mode of its own."""
+    def prepare(self, data: bytes, model: Place | None = None, mode: int | None = None) -> str:
+        """Writes all of it beside its place, under the name that is returned; where that fails, nothing is left. It
+        looks like what it replaces, but for a mode of its own."""
         name = f".{Output.program}-{os.urandom(8).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         fd = os.open(name, flags, 0o600, dir_fd=self.directory)
-        prepared = Prepared(self, name)
         try:
             rest = memoryview(data)
             while rest:
@@ -179,11 +147,19 @@ class Place:
             if os.fstat(fd).st_size != len(data):
                 raise OSError(errno.EIO, "written in part", self.path)
         except BaseException:
-            prepared.discard()
+            self.discard(name)
             raise
         finally:
             os.close(fd)
-        return prepared
+        return name
+
+    def discard(self, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=self.directory)
+
+    def rename(self, name: str) -> None:
+        """What has been prepared takes its place."""
+        os.rename(name, self.name, src_dir_fd=self.directory, dst_dir_fd=self.directory)
 
     def is_writable(self) -> bool:
         """Whether this user may replace what is here, or take it away; an OSError where nobody can."""
@@ -206,9 +182,8 @@ class Place:
         return is_ours
 
     def unlink(self) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.name, dir_fd=self.directory)
-            self.sync()
+        self.discard(self.name)
+        self.sync()
 
     def sync(self) -> None:
         with self._opened() as fd:
@@ -233,12 +208,13 @@ class Place:
         """What was there stays where this fails, whenever that is."""
         try:
             self.sweep(SWEPT_SECONDS)
-            prepared = self.prepare(data, mode=mode)
+            name = self.prepare(data, mode=mode)
             try:
                 self.require_replaceable()
-                prepared.commit()
+                self.rename(name)
+                self.sync()
             finally:
-                prepared.discard()
+                self.discard(name)
         except OSError as error:
             raise FileError(f"{self.path} cannot be written: {error.strerror}; what was there stays") from None
 

@@ -10,7 +10,7 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..files import Place, Prepared, Tree
+from ..files import Place, Tree
 from ..terminal import Failure, Output, Unchanged, warn
 from .block import decode
 
@@ -40,21 +40,6 @@ def explained(path: str) -> Iterator[None]:
         raise Unchanged(f"{path} cannot be changed: {why(error)}") from None
 
 
-def require_writable(tree: Tree, paths: list[str]) -> None:
-    """That files can be made, replaced or removed there, and folders on the way: by root, who alone need be able to."""
-    for path in paths:
-        there = path
-        while True:
-            try:
-                with tree.place(there, follow=False) as place, explained(place.path):
-                    if not place.is_writable():
-                        warn(f"{place.path}: {why(OSError(errno.EACCES, 'you may not change it'))}")
-                break
-            except FileNotFoundError:
-                # The folder that is to be made is a name in the one above.
-                there = os.path.dirname(there)
-
-
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
     """A signal waits until files that belong together are all in their places."""
@@ -67,61 +52,97 @@ def uninterrupted() -> Iterator[None]:
 
 @dataclass
 class File:
-    """One to be written, in the order in which they are listed; the model lends it owner and mode."""
+    """One as it is, and as it is to be; None where there is none."""
 
-    place: Place
-    data: bytes
-    model: Place | None = None
+    path: str
+    before: bytes | None
+    after: bytes | None
+    # What lends it owner and mode. Without, it is one that drng-enable makes, and takes away where nothing is in it.
+    model: str = ""
+
+    @property
+    def goes(self) -> bool:
+        return not self.after and not self.model
+
+    def back(self) -> File:
+        return File(self.path, self.after, self.before, self.model)
 
 
-def show(tree: Tree, files: dict[str, tuple[bytes | None, bytes | None]]) -> None:
-    """As they are and as they would be, where that can be written; what is not there is /dev/null."""
-    require_writable(tree, list(files))
-    for path, both in files.items():
-        texts = [decode(data or b"").splitlines() for data in both]
-        names = (tree.shown(path), f"{tree.shown(path)} (new)")
-        shown = ["/dev/null" if data is None else name for data, name in zip(both, names)]
-        for line in difflib.unified_diff(*texts, *shown, lineterm=""):
+def require_writable(place: Place) -> None:
+    """By root, who alone need be able to."""
+    if not place.is_writable():
+        warn(f"{place.path}: {why(OSError(errno.EACCES, 'you may not change it'))}")
+
+
+def show(tree: Tree, files: list[File]) -> None:
+    """Where that can be written, with the folders on the way; what is not there is /dev/null."""
+    for file in files:
+        name, there = tree.shown(file.path), file.path
+        while True:
+            try:
+                with tree.place(there, follow=False) as place, explained(place.path):
+                    require_writable(place)
+                break
+            except FileNotFoundError:
+                # The folder that is to be made is a name in the one above.
+                there = os.path.dirname(there)
+        texts = [decode(data or b"").splitlines() for data in (file.before, file.after)]
+        names = ["/dev/null" if file.before is None else name, "/dev/null" if file.after is None else f"{name} (new)"]
+        for line in difflib.unified_diff(*texts, *names, lineterm=""):
             Output.line(line)
 
 
-def prepare(files: list[File]) -> list[Prepared]:
-    """All of them whole on the disk, or none."""
-    for file in files:
-        file.place.sweep()
-    prepared: list[Prepared] = []
-    try:
+def _prepare(tree: Tree, file: File, place: Place, stack: contextlib.ExitStack) -> str:
+    """The name of what is whole on the disk beside its place; empty for a file that goes."""
+    name = ""
+    if file.goes:
+        require_writable(place)
+    else:
+        model = stack.enter_context(tree.place(file.model, follow=False)) if file.model else place
+        found = model.stat()
+        place.require_ours(found.st_uid if file.model and found else 0)
+        name = place.prepare(file.after or b"", model)
+        stack.callback(place.discard, name)
+    if place.read() != file.before:
+        raise Unchanged(f"{place.path} has just been changed by somebody else")
+    return name
+
+
+def _take_back(file: File, place: Place) -> bool:
+    """Whether everything is as it was; of a file that was replaced nothing is left to put there."""
+    with contextlib.suppress(OSError):
+        if file.before is None:
+            place.unlink()
+            return True
+    return False
+
+
+def make(tree: Tree, files: list[File]) -> None:
+    """In their order. The names change only when everything is on the disk, so a full one changes nothing."""
+    with uninterrupted(), contextlib.ExitStack() as stack:
+        # Of the folders on the way, those that are empty once everything is over.
+        stack.callback(tree.unmake)
+        places: list[Place] = []
+        names: list[str] = []
+        done: list[tuple[File, Place]] = []
         for file in files:
-            prepared.append(file.place.prepare(file.data, file.model))
-    except BaseException as error:
-        for each in prepared:
-            each.discard()
-        if isinstance(error, OSError):
-            raise Unchanged(f"{file.place.path} cannot be written: {why(error)}") from None
-        raise
-    return prepared
-
-
-def write(files: list[File]) -> None:
-    """The names change only when everything is on the disk, so a full one changes nothing."""
-    with uninterrupted():
-        prepared = prepare(files)
-        for each in prepared:
+            with explained(tree.shown(file.path)):
+                places.append(stack.enter_context(tree.place(file.path, follow=False, make=not file.goes)))
+                places[-1].sweep()
+        for file, place in zip(files, places):
+            with explained(place.path):
+                names.append(_prepare(tree, file, place, stack))
+        for file, place, name in zip(files, places, names):
             try:
-                each.commit()
+                place.rename(name) if name else place.discard(place.name)
+                done.append((file, place))
+                place.sync()
             except OSError as error:
-                changed = [rest.place.path for rest in reversed(prepared) if not rest.take_back()]
-                result = f"{', '.join(changed)} is the new one" if changed else "nothing has been changed"
-                raise Failure(f"{each.place.path} cannot be written: {why(error)}; {result}") from None
+                left = [step for step in reversed(done) if not _take_back(*step)]
+                said = ", ".join(f"{at.path} is {'gone' if of.goes else 'the new one'}" for of, at in left)
+                raise Failure(
+                    f"{place.path} cannot be written: {why(error)}; {said or 'nothing has been changed'}"
+                ) from None
         # It is done, and is to end as done: a signal would have it say that nothing has been changed.
         for number in SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-
-
-def make_place(tree: Tree, path: str) -> Place:
-    """A place for a file of ours, with the directories on the way to it."""
-    try:
-        return tree.place(path, follow=False, make=True)
-    except OSError as error:
-        tree.unmake()
-        raise Unchanged(f"{tree.shown(os.path.dirname(path))} cannot be made: {why(error)}") from None

@@ -23,9 +23,9 @@ from ..terminal import USAGE, Failure, Interrupted, Output, Unchanged, UsageErro
 from . import arguments, openssl_d, programs, trial
 from .arguments import Request
 from .lock import locked
-from .profiles import require_version
 from .service import Service
 from .system import System
+from .target import require_version
 
 # Exit statuses. UNSAID: it is done, but standard output took not all that there was to say.
 DONE, NOT_DONE, UNSAID = 0, 1, 2
@@ -52,15 +52,17 @@ def find(tree: Tree, request: Request) -> System | Service:
         request.conf = ""  # no openssl.cnf by itself
     lets_go = request.service is not None and request.verb == "off"
     try:
-        place = tree.place(request.conf or f"{programs.openssl_directory('-d')}/openssl.cnf")
-        if place.stat() is None and not lets_go:
-            raise Failure(f"{place.path}: there is no such file; --conf names another")
-        path = place.inside
+        with tree.place(request.conf or f"{programs.openssl_directory('-d')}/openssl.cnf") as place:
+            if place.stat() is None and not lets_go:
+                raise Failure(f"{place.path}: there is no such file; --conf names another")
+            path = place.inside
     except (FileNotFoundError, Failure):
         if not lets_go:
             raise
         path = "/etc/ssl/openssl.cnf"
-    return Service(tree, request, path) if request.service is not None else openssl_d.choose(tree, request, place)
+    if request.service is not None:
+        return Service(tree, request, request.service, path)
+    return openssl_d.choose(tree, request, path)
 
 
 def end_trial(tree: Tree, request: Request) -> None:

@@ -11,9 +11,9 @@ import re
 
 from ..conf.meaning import compare
 from ..conf.reading import directive, logical_lines, value_of
-from ..files import Place, Tree
+from ..files import Tree
 from ..terminal import Unchanged, say
-from . import block, profiles
+from . import block
 from .arguments import PROFILES, Request
 from .system import System
 from .verify import Check
@@ -34,19 +34,13 @@ def is_on(tree: Tree) -> bool:
 class DropIn(System):
     """The file as it stands and as it would be, with the openssl.cnf that includes it."""
 
-    keeps_backup = False
+    is_theirs = False
 
-    def __init__(self, main: System, place: Place) -> None:
+    def __init__(self, main: System) -> None:
+        super().__init__(main.tree, main.request, PATH)
         self.main, self.is_first = main, False
-        names = main.tree.names(FOLDER)
-        self.others = [name for name in names if name.endswith((".cnf", ".conf")) and name != NAME]
-        super().__init__(main.tree, main.request, place)
-
-    def _read(self) -> bytes:
-        return self.place.read() or b""
-
-    def _check(self) -> Check:
-        return Check(self.tree, self.main.path, self._whole, self.tree.shown(PATH))
+        self.check = Check(self.tree, main.shown, self._whole, self.shown)
+        self.others = [n for n in self.tree.names(FOLDER) if n.endswith((".cnf", ".conf")) and n != NAME]
 
     def _whole(self, text: str) -> str:
         """openssl.cnf, with what it would read of the folder if this text were in our file."""
@@ -54,45 +48,44 @@ class DropIn(System):
             return self.main.text
         others = "".join(".include {}/{}\n".format(FOLDER, re.sub(r"([^\w.-])", r"\\\1", name)) for name in self.others)
         folder = f"{text}\n{others}" if self.is_first else f"{others}{text}\n"
-        lines = logical_lines(self.main.live)
+        lines = logical_lines(self.main.found or b"")
         return "".join(folder if _includes_folder(line) else f"{block.decode(line)}\n" for line in lines)
 
     def does_all(self) -> bool:
         """Whether our lines hold, whatever else openssl.cnf and the folder say, and take nothing away from it."""
-        base = block.without_block(self.text, self.path)
-        lines = profiles.wanted(self.tree, self.request, self.check.meaning(base), base)
+        profile = self.request.profile
+        base = block.without_block(self.text, self.shown)
+        after = base + self.lines(base, profile)
         for self.is_first in (True, False):
-            before, after = self.check.conf(base), self.check.conf(base + lines)
-            meaning = self.check.meaning(base + lines)
-            if compare(before, after) or (meaning.random, bool(meaning.drng)) != (
-                PROFILES[self.request.profile][1],
-                True,
-            ):
+            meaning = self.check.meaning(after)
+            holds = meaning.drng and meaning.random == PROFILES[profile][1]
+            if not holds or compare(self.check.conf(base), self.check.conf(after)):
                 return False
         return True
 
 
-def choose(tree: Tree, request: Request, place: Place) -> System:
+def choose(tree: Tree, request: Request, path: str) -> System:
     """Where the system's lines are, or should go: what is on stays in the file in which it is."""
-    main = System(tree, request, place)
-    if request.conf or block.has_block(main.text) or not any(map(_includes_folder, logical_lines(main.live))):
+    main = System(tree, request, path)
+    if request.conf or main.is_on or not any(map(_includes_folder, logical_lines(main.found or b""))):
         return main
     try:
-        drop_in = DropIn(main, tree.place(PATH, follow=False))
+        with tree.place(PATH, follow=False):
+            drop_in = DropIn(main)
     except FileNotFoundError:
         return main
     if request.verb != "on":
         return drop_in
     # What somebody has written into our file is theirs, and would be in effect as if it were ours.
-    if block.statements(block.without_block(drop_in.text, drop_in.path)):
+    if block.statements(block.without_block(drop_in.text, drop_in.shown)):
         raise Unchanged(
-            f"{drop_in.path} has lines that drng-enable did not write: take them out, or move them into another file "
+            f"{drop_in.shown} has lines that drng-enable did not write: take them out, or move them into another file "
             "of that folder"
         )
     if drop_in.does_all():
         return drop_in
     say(
-        f"{drop_in.path} would not do, since {main.path} or another file of that folder overrules it: "
-        f"{main.path} is edited in its place"
+        f"{drop_in.shown} would not do, since {main.shown} or another file of that folder overrules it: "
+        f"{main.shown} is edited in its place"
     )
     return main

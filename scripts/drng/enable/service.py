@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from dataclasses import dataclass
+from typing import NoReturn
 
 from .. import systemd
-from ..files import Place, Tree
+from ..files import Tree
 from ..terminal import Failure, Unchanged, say, warn
-from . import block, changes, openssl_d, profiles, units
-from .arguments import PROFILES, Request
+from . import block, changes, openssl_d, units
+from .arguments import Request
+from .changes import File
+from .target import Target
 from .verify import Check
 
 MARK = "# made by drng-enable"
@@ -35,163 +38,120 @@ GUARD_PROGRAMS = ("/bin/sh", "/usr/bin/openssl", "/bin/grep")
 IMPORTING = {"dovecot": "/etc/dovecot/dovecot.conf", "postfix": "/etc/postfix/main.cf"}
 
 
-@dataclass
-class Service:
+def guard_of(profile: str) -> str:
+    return "" if profile == "permissive" else GUARD
+
+
+class Service(Target):
     """The two files of a service, as they stand and as they would be."""
 
-    tree: Tree
-    request: Request
-    conf: str
+    def __init__(self, tree: Tree, request: Request, name: str, conf: str) -> None:
+        super().__init__(tree, request, f"{request.profiles}/service/{name}.cnf", f"--service {name}")
+        self.name, self.unit, self.conf = name, f"{name}.service", conf
+        self.drop_in = f"/etc/systemd/system/{self.unit}.d/drng.conf"
+        # What points to the other comes first.
+        self.files = {self.drop_in: tree.read(self.drop_in, follow=False), self.path: self.found}
+        said = f"{MARK} for {self.unit}: what the system's openssl.cnf says, then drng."
+        self.base = f"{said}\n.include {conf}\n"
 
-    def __post_init__(self) -> None:
-        self.name = self.request.service
-        self.own = f"{self.request.profiles}/service/{self.name}.cnf"
-        self.drop_in = f"/etc/systemd/system/{self.name}.service.d/drng.conf"
-        self.check = Check(self.tree, self.tree.shown(self.own))
-
-    def _read(self, path: str) -> bytes | None:
-        """Not through a link: what it leads to is not ours."""
-        return self.tree.read(path, follow=False)
-
-    @property
-    def guard(self) -> str:
-        return "" if self.request.profile == "permissive" else GUARD
-
-    def _drop_in_text(self) -> str:
-        lines = GUARD_LINES if self.guard else ""
+    def _drop_in_text(self, guard: str) -> str:
         # systemd takes a backslash here for the start of an escape.
-        own = self.own.replace("\\", "\\\\")
-        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={own}\n{lines}"
+        own = self.path.replace("\\", "\\\\")
+        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={own}\n{GUARD_LINES if guard else ''}"
 
-    def _base(self) -> str:
-        said = f"{MARK} for {self.name}.service: what the system's openssl.cnf says, then drng."
-        return f"{said}\n.include {self.conf}\n"
-
-    def _ours(self, text: str) -> str:
-        """What we would write for the profile of this text, as far as that can still be known."""
-        self.request.profile = block.profile_of(text) or self.request.profile
-        known = f"{self._drop_in_text()}{GUARD_LINES}{self._base()}"
+    def _foreign(self, path: str) -> str:
+        """What somebody else has done to a file of ours; empty where it is as we wrote it, or is not there."""
+        text, shown = block.decode(self.files[path] or b""), self.tree.shown(path)
+        if not text or block.is_as_sealed(text):
+            return ""
         if block.unseal(text) == text:
-            known += block.of_0_1_0(f"{self.request.profiles}/{PROFILES[self.request.profile][0]}")
-        try:
-            return known + profiles.wanted(self.tree, self.request, self.check.meaning(self._base()), self._base())
-        except (Failure, OSError, KeyError):
-            return known
-
-    def _changed(self, path: str, data: bytes) -> str:
-        """What somebody else has done to a file of ours; empty where it is as we wrote it."""
-        text = block.decode(data)
-        if block.is_as_sealed(text):
-            return ""
-        path = self.tree.shown(path)
-        profile = self.request.profile
-        ours = set(self._ours(block.decode(self._read(self.own) or b"")).splitlines())
-        self.request.profile = profile
+            return f"{shown} has no checksum: drng 0.1.0 has written it, or somebody has changed its first line"
+        ours = f"{self._drop_in_text(GUARD)}{self.base}"
+        # As far as what the profile says can still be known.
+        with contextlib.suppress(Failure, OSError, KeyError):
+            ours += self.lines(self.base, block.profile_of(self.text) or self.request.profile)
         # The first line is the mark, whatever it says behind it.
-        foreign = [line for line in block.unseal(text).splitlines()[1:] if line.strip() and line not in ours]
-        # An earlier version wrote no checksum.
-        if not foreign and block.unseal(text) == text:
-            return ""
+        foreign = [line for line in text.splitlines()[1:] if line.strip() and line not in ours.splitlines()]
         if not foreign:
-            return f"{path} is not as drng-enable wrote it: lines of it are missing or in another order"
+            return f"{shown} is not as drng-enable wrote it: lines of it are missing or in another order"
         more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
         said = ", ".join(f"'{line[:200]}'" for line in foreign[:SHOWN])
-        return f"{path} has lines that drng-enable did not write: {said}{more}"
+        return f"{shown} has lines that drng-enable did not write: {said}{more}"
 
     def _require_ours(self) -> None:
-        for path in (self.drop_in, self.own):
-            data = self._read(path)
+        for path, data in self.files.items():
             if data is not None and not data.startswith(MARK.encode()):
                 raise Unchanged(f"{self.tree.shown(path)} exists, and drng-enable did not make it")
-            if data is not None and (changed := self._changed(path, data)):
+            if foreign := self._foreign(path):
                 raise Unchanged(
-                    f"{changed}; move the lines that you want to keep into a file of your own, remove this file, "
+                    f"{foreign}; move the lines that you want to keep into a file of your own, remove this file, "
                     "and try again"
                 )
 
-    def _warn_of_losses(self) -> None:
+    def _warn_of_losses(self, guard: str) -> None:
         """Of what does not reach it, by its sandbox or by its own doing: seen when it starts, and not before."""
-        module = self.check.module()
-        programs = (*(GUARD_PROGRAMS if self.guard else ()), *((module,) if module else ()))
+        programs = [*(GUARD_PROGRAMS if guard else ()), *filter(None, (self.check.module(),))]
         there = units.is_running(self.tree)
         sandbox = units.shown(self.name)[0] if there else units.Unit(self.tree, self.name).setting("", "")
-        lost = "it would not start" if self.guard else "OpenSSL's own generator would serve it"
-        for line in sandbox.hides((self.own, self.conf), programs):
-            warn(f"{self.name}.service: {line}; {lost}, unless what is there for it instead has drng, too")
+        lost = "it would not start" if guard else "OpenSSL's own generator would serve it"
+        for line in sandbox.hides((self.path, self.conf), programs):
+            warn(f"{self.unit}: {line}; {lost}, unless what is there for it instead has drng, too")
         file = IMPORTING.get(self.name.removesuffix("@-"), "")
-        if file and not re.search(
-            rf"^[^#\n]*{units.VARIABLE}", block.decode(self.tree.read(file) or b""), re.MULTILINE
-        ):
+        if file and not re.search(rf"^[^#\n]*{units.VARIABLE}", block.decode(self.tree.read(file) or b""), re.M):
             warn(
-                f"{self.name}.service starts its programs without {units.VARIABLE}, so this changes nothing for them: "
+                f"{self.unit} starts its programs without {units.VARIABLE}, so this changes nothing for them: "
                 f"add {units.VARIABLE} to import_environment in {self.tree.shown(file)}"
             )
+
+    def _make(self, files: list[File]) -> None:
+        changes.make(self.tree, files)
+        for path in self.files:
+            self.tree.remove_directory(os.path.dirname(path))
 
     # ---- on ----
 
     def on(self) -> None:
         if self.name.endswith("@"):
             raise Unchanged(f"{self.name} is a template: name an instance of it, {self.name}NAME")
-        unit = units.Unit(self.tree, self.name)
+        unit, profile = units.Unit(self.tree, self.name), self.request.profile
+        guard = guard_of(profile)
         self._require_ours()
-        unit.check(self.drop_in, self._drop_in_text(), self.own, self.guard)
-        base = self._base()
+        unit.check(self.drop_in, self._drop_in_text(guard), self.path, guard)
         system = block.decode(self.tree.read(self.conf) or b"")
         was_on = block.has_block(system) or openssl_d.is_on(self.tree)
-        after = base + profiles.lines(self.tree, self.request, self.check, base, was_on, self.tree.shown(self.conf))
-        self.check.change(base, after, self.request.profile)
-        self._warn_of_losses()
-        texts = {self.own: after, self.drop_in: self._drop_in_text()}
-        wanted = {path: block.encode(block.seal(text)) for path, text in texts.items()}
-        found = {path: self._read(path) for path in wanted}
-        if found == wanted and not self._why_not():
-            say(f"{self.name}.service: {self.request.profile} is on already")
+        after = self.base + self.wanted(self.base, was_on, self.tree.shown(self.conf))
+        self.check.change(self.base, after, profile)
+        self._warn_of_losses(guard)
+        # First what the drop-in points to.
+        texts = {self.path: after, self.drop_in: self._drop_in_text(guard)}
+        files = [File(path, self.files[path], block.encode(block.seal(text))) for path, text in texts.items()]
+        if all(file.before == file.after for file in files) and not self._why_not(guard):
+            say(f"{self.unit}: {profile} is on already")
         elif self.request.dry_run:
-            changes.show(self.tree, {path: (found[path], data) for path, data in wanted.items()})
+            changes.show(self.tree, files)
         else:
-            self._write(wanted, found)
+            self._make(files)
+            if reason := self._why_not(guard, "daemon-reload"):
+                self._take_back(files, reason)
+            say(f"{self.unit}: {profile} is on, by {self.tree.shown(self.drop_in)} and {self.shown}")
+            self._what_next()
 
-    def _why_not(self) -> str:
+    def _why_not(self, guard: str, *command: str) -> str:
+        """By systemd's own word, where it runs, once it has done the command."""
         if not units.is_running(self.tree):
             return ""
-        return units.why_not_in_effect(self.tree, self.name, self.own, self.guard)
-
-    def _write(self, wanted: dict[str, bytes], found: dict[str, bytes | None]) -> None:
-        """First what the drop-in points to."""
-        places = {path: changes.make_place(self.tree, path) for path in wanted}
-        for place in places.values():
-            place.require_ours()
         try:
-            changes.write([changes.File(places[path], data) for path, data in wanted.items()])
-        except BaseException:
-            self.tree.unmake()
-            raise
-        if units.is_running(self.tree):
-            self._verify(places, found)
-        drop_in, own = map(self.tree.shown, (self.drop_in, self.own))
-        say(f"{self.name}.service: {self.request.profile} is on, by {drop_in} and {own}")
-        self._what_next()
-
-    def _verify(self, places: dict[str, Place], found: dict[str, bytes | None]) -> None:
-        """By systemd's own word, once it has read the files; what is not in effect is taken back."""
-        try:
-            systemd.systemctl("daemon-reload")
-            reason = self._why_not()
+            for word in command:
+                systemd.systemctl(word)
+            return units.why_not_in_effect(self.tree, self.name, self.path, guard)
         except Failure as error:
-            reason = str(error)
-        if not reason:
-            return
-        with changes.uninterrupted():
-            for path, place in reversed(places.items()):
-                data = found[path]
-                if data is None:
-                    place.unlink()
-                    continue
-                try:
-                    changes.write([changes.File(place, data)])
-                except Unchanged as error:
-                    raise Failure(f"{reason}; what this command has written stays: {error}") from None
-            self.tree.unmake()
+            return str(error)
+
+    def _take_back(self, files: list[File], reason: str) -> NoReturn:
+        try:
+            self._make([file.back() for file in reversed(files)])
+        except Failure as error:
+            raise Failure(f"{reason}; what this command has written stays: {error}") from None
         systemd.systemctl("daemon-reload")
         raise Unchanged(reason)
 
@@ -206,7 +166,7 @@ class Service:
         """By what it reads without our drop-in."""
         conf = self.tree.shown(self.conf)
         check = Check(self.tree, conf, lambda path: block.decode(self.tree.read(path) or b""))
-        check.warn_if_serving(self.conf, f"drng still serves {self.name}.service, by {conf}")
+        check.warn_if_serving(self.conf, f"drng still serves {self.unit}, by {conf}")
 
     def _reload(self) -> None:
         """Until then, systemd has the service start with our files, which have gone: the check would not let it."""
@@ -214,35 +174,26 @@ class Service:
             systemd.systemctl("daemon-reload")
         except Failure as error:
             raise Failure(
-                f"{error}: {self.name}.service may not start until systemd has read its files again: run systemctl "
+                f"{error}: {self.unit} may not start until systemd has read its files again: run systemctl "
                 "daemon-reload, or this command again"
             ) from None
 
     def off(self) -> None:
-        found = {path: self._read(path) for path in (self.drop_in, self.own)}
-        if not any(data is not None for data in found.values()):
+        files = [File(path, data, None) for path, data in self.files.items() if data is not None]
+        if not files:
             units.Unit(self.tree, self.name)
-            say(f"{self.name}.service: drng is off already")
+            say(f"{self.unit}: drng is off already")
             # systemd may not have read what an earlier run has done.
-            if units.is_running(self.tree) and units.shown(self.name)[0].environment.get(units.VARIABLE) == self.own:
+            if units.is_running(self.tree) and units.shown(self.name)[0].environment.get(units.VARIABLE) == self.path:
                 self._reload()
             self._warn_if_served()
             return
         self._require_ours()
-        there = {path: data for path, data in found.items() if data is not None}
         if self.request.dry_run:
-            changes.show(self.tree, {path: (data, None) for path, data in there.items()})
+            changes.show(self.tree, files)
             return
-        changes.require_writable(self.tree, list(there))
-        # First what points to the other.
-        with changes.uninterrupted():
-            for path in found:
-                if path in there:
-                    with self.tree.place(path, follow=False) as place, changes.explained(place.path):
-                        place.sweep()
-                        place.unlink()
-                self.tree.remove_directory(os.path.dirname(path))
-        say(f"{self.name}.service: drng is off")
+        self._make(files)
+        say(f"{self.unit}: drng is off")
         if units.is_running(self.tree):
             self._reload()
         self._what_next()
@@ -250,46 +201,37 @@ class Service:
     # ---- status ----
 
     def status(self) -> bool:
-        data, drop_in = self._read(self.own), self._read(self.drop_in)
-        if data is None and drop_in is None:
+        drop_in = self.files[self.drop_in]
+        if self.found is None and drop_in is None:
             units.Unit(self.tree, self.name)
-        if data is None or drop_in is None:
-            shown, own = self.tree.shown(self.drop_in), self.tree.shown(self.own)
-            broken = f", but {shown} names {own}, which is not there: on and off --service {self.name} both mend that"
-            say(f"{self.name}.service: drng is off{broken if drop_in is not None else ''}")
+        if self.found is None or drop_in is None:
+            names = f"{self.tree.shown(self.drop_in)} names {self.shown}, which is not there"
+            broken = f", but {names}: on and off {self.scope} both mend that" if drop_in is not None else ""
+            say(f"{self.unit}: drng is off{broken}")
             return False
-        text = block.unseal(block.decode(data))
-        self.request.profile = block.profile_of(text)
-        say(f"{self.name}.service: {self.request.profile} is on")
-        changes = [self._changed(self.own, data), self._changed(self.drop_in, drop_in)]
-        for changed in filter(None, changes):
+        text, profile = block.unseal(self.text), block.profile_of(self.text)
+        say(f"{self.unit}: {profile} is on")
+        foreign = {path: self._foreign(path) for path in (self.path, self.drop_in)}
+        for said in filter(None, foreign.values()):
             say(
-                f"{changed}; on and off refuse to change this file: "
+                f"{said}; on and off refuse to change this file: "
                 "move those lines into a file of your own, and remove this one"
             )
-        if not changes[0]:
-            own, scope = self.tree.shown(self.own), f"--service {self.name}"
-            profiles.compare(self.tree, self.request, self.check, self._base(), text, own, scope)
-        self.check.warn_of_closed_files(self.request.profile)
-        self._warn_of_losses()
-        guard, drop_in_text = self.guard, block.decode(drop_in)
-        if guard and block.unseal(drop_in_text) == drop_in_text and GUARD not in drop_in_text:
-            say(
-                f"{self.tree.shown(self.drop_in)} is of drng 0.1.0 and has no check before the start: "
-                f"run drng-enable on --service {self.name} to write it"
-            )
-            guard = ""
-        if reason := self._effective(drop_in, guard):
+        if not foreign[self.path]:
+            self.compare(self.base, text, profile)
+        self.check.warn_of_closed_files(profile)
+        self._warn_of_losses(guard_of(profile))
+        if reason := self._effective(drop_in, guard_of(profile)):
             say(f"but it is not in effect: {reason}")
             return False
-        return self.check.show("when it starts, it would get:", text, f"--service {self.name}")
+        return self.check.show("when it starts, it would get:", text, self.scope)
 
     def _effective(self, drop_in: bytes, guard: str) -> str:
         """Why the service would start without ours."""
+        if units.is_running(self.tree):
+            return self._why_not(guard)
         try:
-            if units.is_running(self.tree):
-                return units.why_not_in_effect(self.tree, self.name, self.own, guard)
-            units.Unit(self.tree, self.name).check(self.drop_in, block.decode(drop_in), self.own, guard)
+            units.Unit(self.tree, self.name).check(self.drop_in, block.decode(drop_in), self.path, guard)
         except Failure as error:
             return str(error)
         return ""

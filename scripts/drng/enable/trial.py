@@ -132,9 +132,7 @@ def begin(tree: Tree, conf: str, length: int) -> Trial:
     try:
         _start_timer(trial.timer, length)
         text = TEXT.format(program=programs.companion("drng-enable"), **vars(trial))
-        record = changes.make_place(tree, RECORD)
-        record.require_ours()
-        changes.write([changes.File(record, block.encode(text))])
+        changes.make(tree, [changes.File(RECORD, tree.read(RECORD, follow=False), block.encode(text))])
         _link(tree)
     except BaseException:
         units.stop(f"{trial.timer}.timer")
