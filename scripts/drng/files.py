@@ -3,7 +3,7 @@ sees the old one or the new one, whole. What is there and is no regular file sta
 
 A folder on the way may be another user's. So every one is opened from the one above it, without following links by
 itself. In a Tree, this machine's or an image's, a link is read, and followed as the system below the root would follow
-it, so that none leads out of an image; place() follows none.
+it, so that none leads out of an image; but for place(), which follows none.
 """
 
 from __future__ import annotations
@@ -76,6 +76,12 @@ class Place:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         except FileNotFoundError:
             return None
+
+    def link(self) -> str:
+        """Where the link leads that is here; empty where there is none."""
+        with contextlib.suppress(OSError):
+            return os.readlink(self.name, dir_fd=self.directory)
+        return ""
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[int]:
@@ -245,38 +251,12 @@ class Place:
             yield
 
 
-@contextlib.contextmanager
-def place(path: str) -> Iterator[Place]:
-    """From the root down: a link that somebody puts on the way would lead to a folder of theirs."""
-    folder, _, name = os.path.normpath(path).rpartition("/")
-    if not path.startswith("/") or not name or "\0" in path:
-        raise FileError(f"{path!r} cannot be used: give a path that begins with /")
-    flags = O_FOLDER | os.O_NOFOLLOW
-    opened = os.open("/", flags)
-    try:
-        for part in filter(None, folder.split("/")):
-            above, opened = opened, os.open(part, flags, dir_fd=opened)
-            os.close(above)
-        found = Place(opened, name, path)
-        found.require_replaceable()
-    except OSError as error:
-        os.close(opened)
-        why = "it is a link, or below one; name the folder itself" if error.errno == errno.ELOOP else error.strerror
-        if error.errno == errno.ENOTDIR:
-            why = "it is no folder, or is a link or below one; name the folder itself"
-        raise FileError(f"{folder or '/'} cannot be opened: {why}") from None
-    except BaseException:
-        os.close(opened)
-        raise
-    with found:
-        yield found
-
-
 @dataclass
 class Tree:
     """A system below a root."""
 
     root: str
+    has_links: bool = True  # which are followed; otherwise they are no folders
     fd: int = field(init=False)
     live: bool = field(init=False)
     made: list[str] = field(default_factory=list)
@@ -289,23 +269,15 @@ class Tree:
         """A path for messages, as the operator can type it."""
         return path if self.live else f"{self.root.rstrip('/')}{path}"
 
-    def _link(self, part: str, directory: int, path: str) -> str | None:
-        """Where a link leads, or None where there is no link."""
-        try:
-            target = os.readlink(part, dir_fd=directory)
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            if error.errno == errno.EINVAL:
-                return None
-            raise
-        owner = os.stat(part, dir_fd=directory, follow_symlinks=False).st_uid
-        # All of an image may belong to the user who has built it; another of its users may lead us to others' files.
-        if owner not in (0, os.geteuid(), os.fstat(self.fd).st_uid):
-            raise Failure(
-                f"{self.shown(path)}: this is a link that user {owner} made, and it is not followed; "
-                "name the file itself"
-            )
+    def _link(self, place: Place) -> str:
+        """Where the link leads that is there; empty where there is none."""
+        if target := place.link():
+            owner = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False).st_uid
+            # An image may belong to the user who has built it; another of its users may lead us to others' files.
+            if owner not in (0, os.geteuid(), os.fstat(self.fd).st_uid):
+                raise Failure(
+                    f"{place.path}: this is a link that user {owner} made, and it is not followed; name the file itself"
+                )
         return target
 
     def _enter(self, part: str, directory: int, path: str, make: bool) -> int:
@@ -336,8 +308,9 @@ class Tree:
                         os.close(stack.pop()[0])
                     continue
                 last = not any(todo)
-                target = self._link(part, directory, here) if follow or not last else None
-                if target is not None:
+                place = Place(directory, part, self.shown(here), here)
+                target = self._link(place) if self.has_links and (follow or not last) else ""
+                if target:
                     links += 1
                     if links > LINKS:
                         raise Failure(f"{self.shown(path)}: too many links")
@@ -345,7 +318,8 @@ class Tree:
                     while target.startswith("/") and len(stack) > 1:
                         os.close(stack.pop()[0])
                 elif last:
-                    return Place(os.dup(directory), part, self.shown(here), here)
+                    place.directory = os.dup(directory)
+                    return place
                 else:
                     stack.append((self._enter(part, directory, here, make), here))
             raise Failure(f"{self.shown(path)} is a directory, not a file")
@@ -386,3 +360,22 @@ class Tree:
         """Takes away the directories that were made for a change that has not come about."""
         while self.made:
             self.remove_directory(self.made.pop())
+
+
+@contextlib.contextmanager
+def place(path: str) -> Iterator[Place]:
+    """Of a file that a user names: a link that somebody puts on the way would lead to a folder of theirs."""
+    if not path.startswith("/") or not path.strip("/") or "\0" in path:
+        raise FileError(f"{path!r} cannot be used: give a path that begins with /")
+    tree = Tree("/", has_links=False)
+    try:
+        with closing(tree.fd):
+            found = tree.place(path, follow=False)
+    except OSError as error:
+        raise FileError(f"{os.path.dirname(path)} cannot be opened: {error.strerror}") from None
+    except Failure:
+        why = "it is no folder, or is a link or below one; name the folder itself"
+        raise FileError(f"{os.path.dirname(path)} cannot be opened: {why}") from None
+    with found:
+        found.require_replaceable()
+        yield found

@@ -60,20 +60,23 @@ SERVICE = r"(?:[A-Za-z0-9:_@]|\\x[0-9a-f]{2})(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2})
 class Request:
     """What the operator asks for."""
 
-    verb: str  # one of VERBS
-    system: bool
-    service: str | None
-    profile: str
-    dry_run: bool
-    conf: str
-    profiles: str
-    root: str
-    trial: int  # seconds, 0 for none
+    verb: str = ""  # one of VERBS
+    system: bool = False
+    service: str | None = None
+    profile: str = ""  # once it is checked, one of PROFILES
+    dry_run: bool = False
+    conf: str | None = None
+    profiles: str = "/etc/ssl/drng"
+    root: str = "/"
+    trial: int = 0  # seconds, 0 for none
 
 
 class Words(Parser):
     def format_help(self) -> str:
         return USAGE
+
+
+# ---- The values of options ----
 
 
 def seconds(text: str) -> int:
@@ -87,35 +90,44 @@ def seconds(text: str) -> int:
     return length
 
 
-def _check_scope(request: Request) -> None:
+def service(text: str) -> str:
+    name = text.removesuffix(".service")
+    if not re.fullmatch(SERVICE, name):
+        raise UsageError(f"'{name}' is not the name of a service")
+    return name
+
+
+def profile(text: str) -> str:
+    if text not in PROFILES:
+        raise UsageError(f"there is no profile '{text}': choose strict, permissive, random-provider or fips")
+    return text
+
+
+def path(text: str) -> str:
+    """One that is written into files that have quoting of their own."""
+    if text and not re.fullmatch(r"/[A-Za-z0-9/._+-]*", text):
+        raise UsageError(
+            f"'{text}' cannot be used: give a path that begins with / and has only letters, digits and / . _ + -"
+        )
+    return text
+
+
+def _check(request: Request) -> None:
+    """What goes together."""
+    for name in ("conf", "profiles", "root"):
+        if getattr(request, name) == "":
+            raise UsageError(f"--{name} is empty: give it a path, or leave it out")
     if request.verb not in VERBS:
         raise UsageError(f"'{request.verb}' is no command: say on, off, status or confirm; see drng-enable --help")
     if request.verb in VERBS[-2:]:
         if request.service is not None or request.dry_run or request.root != "/":
             raise UsageError(f"{request.verb} takes no options: what is on trial is the system")
-        request.system = True
     elif not request.system and request.service is None:
         raise UsageError("say --system or --service NAME; see drng-enable --help")
     if request.trial and (request.verb != "on" or not request.system):
         raise UsageError("--try is an option of on --system only")
-
-
-def _check(request: Request, profile: str | None) -> None:
-    _check_scope(request)
-    if request.service is not None and not request.system:
-        request.service = request.service.removesuffix(".service")
-        if not re.fullmatch(SERVICE, request.service):
-            raise UsageError(f"'{request.service}' is not the name of a service")
-    if profile is not None and request.verb != "on":
+    if request.profile and request.verb != "on":
         raise UsageError("--profile is an option of on only")
-    if request.profile not in PROFILES:
-        raise UsageError(f"there is no profile '{request.profile}': choose strict, permissive, random-provider or fips")
-    # They are written into files that have quoting of their own.
-    for path in (request.conf, request.profiles):
-        if not re.fullmatch(r"(/[A-Za-z0-9/._+-]*)?", path):
-            raise UsageError(
-                f"'{path}' cannot be used: give a path that begins with / and has only letters, digits and / . _ + -"
-            )
 
 
 def parse(words: list[str]) -> Request:
@@ -124,20 +136,14 @@ def parse(words: list[str]) -> Request:
     parser.add_argument("verb", metavar="on, off, status or confirm")
     scope = parser.add_mutually_exclusive_group()
     scope.add_argument("--system", action="store_true")
-    scope.add_argument("--service")
-    parser.add_argument("--profile")
+    scope.add_argument("--service", type=service)
+    parser.add_argument("--profile", type=profile)
     parser.add_argument("--dry-run", action="store_true")
-    parser.add_argument("--try", dest="trial")
-    parser.add_argument("--conf")
-    parser.add_argument("--profiles", default="/etc/ssl/drng")
-    parser.add_argument("--root", default="/")
-    arguments = parser.parse_args(words)
-    for name in ("conf", "profiles", "root"):
-        if getattr(arguments, name) == "":
-            raise UsageError(f"--{name} is empty: give it a path, or leave it out")
-    arguments.conf = arguments.conf or ""
-    arguments.trial = 0 if arguments.trial is None else seconds(arguments.trial)
-    profile = arguments.profile
-    request = Request(**{**vars(arguments), "profile": "strict" if profile is None else profile})
-    _check(request, profile)
+    parser.add_argument("--try", dest="trial", type=seconds)
+    parser.add_argument("--conf", type=path)
+    parser.add_argument("--profiles", type=path)
+    parser.add_argument("--root")
+    request = parser.parse_args(words, Request())
+    _check(request)
+    request.profile = request.profile or "strict"
     return request

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from dataclasses import dataclass
 
 from ..conf.meaning import Meaning
 from ..conf.reading import logical_lines
@@ -17,6 +16,7 @@ from .arguments import NAMES, ONE_NAME, PROFILES
 
 START, END = "# >>> drng-enable", "# <<< drng-enable"
 NO_NEWLINE = " (no newline before)"
+NAMES_OF_PROFILES = ("openssl_init", "provider_sect", "default_sect")
 
 
 def decode(data: bytes) -> str:
@@ -77,46 +77,30 @@ def statements(text: str) -> str:
     return "".join(f"{decode(line)}\n" for line in logical_lines(encode(text)) if line.strip())
 
 
-@dataclass
-class Names:
-    """What an openssl.cnf calls the sections that drng's lines must go into."""
-
-    init: str
-    providers: str
-    default: str
-
-    @classmethod
-    def of(cls, meaning: Meaning) -> Names:
-        names = cls(
-            meaning.init or "openssl_init", meaning.providers or "provider_sect", meaning.default or "default_sect"
-        )
-        for name in (names.init, names.providers, names.default):
-            if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
-                raise Failure(
-                    f"a section is named [{name}]: drng-enable writes only names of letters, digits and . : ; , + - _"
-                )
-        return names
-
-
-def _put_back(names: Names, profile: str) -> str:
+def _put_back(meaning: Meaning, profile: str) -> str:
     """Where a file has other names than the profile, the profile's have put themselves in their place."""
-    random_section = PROFILES[profile][1]
-    if names == Names("openssl_init", "provider_sect", "default_sect"):
+    found = (meaning.init, meaning.providers, meaning.default)
+    names = tuple(name or usual for name, usual in zip(found, NAMES_OF_PROFILES))
+    for name in names:
+        if not re.fullmatch(r"[\w.:;,+-]+", name, flags=re.A):
+            raise Failure(
+                f"a section is named [{name}]: drng-enable writes only names of letters, digits and . : ; , + - _"
+            )
+    if names == NAMES_OF_PROFILES:
         return ""
-    lines = ["[default]", f"openssl_conf = {names.init}"]
-    lines += [f"[{names.init}]", f"random = {random_section}"]
+    init, providers, default = names
+    lines = ["[default]", f"openssl_conf = {init}", f"[{init}]", f"random = {PROFILES[profile][1]}"]
     lines += ["alg_section = algorithm_sect"] if profile == "fips" else []
-    lines += [f"providers = {names.providers}", f"[{names.providers}]"]
+    lines += [f"providers = {providers}", f"[{providers}]"]
     if profile == "fips":
         lines += ["base = base_sect", "fips = fips_sect", "drng = drng_sect"]
     else:
-        lines += [f"default = {names.default}", *(f"{name} = drng_sect" for name in NAMES.get(profile, ONE_NAME))]
-        lines += [f"[{names.default}]", "activate = 1"]
-    lines += ["[default]"]
-    return "".join(f"{line}\n" for line in lines)
+        lines += [f"default = {default}", *(f"{name} = drng_sect" for name in NAMES.get(profile, ONE_NAME))]
+        lines += [f"[{default}]", "activate = 1"]
+    return "".join(f"{line}\n" for line in [*lines, "[default]"])
 
 
-def block(base: str, profile: str, profile_path: str, profile_text: str, names: Names) -> str:
+def block(base: str, profile: str, profile_path: str, profile_text: str, meaning: Meaning) -> str:
     """Our lines, to stand after the base."""
     newline = base == "" or base.endswith("\n")
     return (
@@ -125,6 +109,6 @@ def block(base: str, profile: str, profile_path: str, profile_text: str, names: 
         + "# drng-enable off removes these lines, and drng-enable on writes them again from the profile. Put your own\n"
         + f"# settings for drng into {profile_path}\n"
         + statements(profile_text)
-        + _put_back(names, profile)
+        + _put_back(meaning, profile)
         + f"{END}\n"
     )

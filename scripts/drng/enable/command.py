@@ -25,7 +25,6 @@ from .arguments import Request
 from .lock import locked
 from .service import Service
 from .system import System
-from .target import require_version
 
 # Exit statuses. UNSAID: it is done, but standard output took not all that there was to say.
 DONE, NOT_DONE, UNSAID = 0, 1, 2
@@ -49,7 +48,7 @@ def end_on(number: int, frame: FrameType | None) -> NoReturn:
 def find(tree: Tree, request: Request) -> System | Service:
     """A service that lets go of drng needs neither openssl.cnf nor openssl."""
     if request.conf == openssl_d.PATH:
-        request.conf = ""  # no openssl.cnf by itself
+        request.conf = None  # no openssl.cnf by itself
     lets_go = request.service is not None and request.verb == "off"
     try:
         with tree.place(request.conf or f"{programs.openssl_directory('-d')}/openssl.cnf") as place:
@@ -81,17 +80,14 @@ def end_trial(tree: Tree, request: Request) -> None:
 def act(request: Request) -> int:
     tree = Tree(request.root)
     os.umask(0o022)
-    if request.verb == "on":
-        require_version(tree, request)
     writes = request.verb != "status" and not request.dry_run
     with locked() if writes else contextlib.nullcontext():
-        if request.verb in ("confirm", "end-trial"):
-            trial.confirm(tree) if request.verb == "confirm" else end_trial(tree, request)
-            return DONE
-        target = find(tree, request)
-        if request.verb == "status":
-            return DONE if target.status() else NOT_DONE
-        (target.on if request.verb == "on" else target.off)()
+        if request.verb == "confirm":
+            trial.confirm(tree)
+        elif request.verb == "end-trial":
+            end_trial(tree, request)
+        elif getattr(find(tree, request), request.verb)() is False:
+            return NOT_DONE  # status: drng would not serve
     return DONE
 
 

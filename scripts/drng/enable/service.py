@@ -91,8 +91,11 @@ class Service(Target):
     def _warn_of_losses(self, guard: str) -> None:
         """Of what does not reach it, by its sandbox or by its own doing: seen when it starts, and not before."""
         programs = [*(GUARD_PROGRAMS if guard else ()), *filter(None, (self.check.module(),))]
-        there = units.is_running(self.tree)
-        sandbox = units.shown(self.name)[0] if there else units.Unit(self.tree, self.name).setting("", "")
+        if units.is_running(self.tree):
+            sandbox, _ = units.shown(self.name)
+        else:
+            unit = units.Unit(self.tree, self.name)
+            sandbox = unit.setting(unit.texts().values())
         lost = "it would not start" if guard else "OpenSSL's own generator would serve it"
         for line in sandbox.hides((self.path, self.conf), programs):
             warn(f"{self.unit}: {line}; {lost}, unless what is there for it instead has drng, too")

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
+from ..conf.meaning import understand
 from ..files import Tree
 from ..terminal import Failure, Unchanged, say, warn
 from . import block, programs
 from .arguments import PROFILES, SINCE_3_5, Request
 from .verify import Check
-
-
-def require_version(tree: Tree, request: Request) -> None:
-    if request.profile not in SINCE_3_5 or not tree.live:
-        return
-    said = programs.openssl("version").stdout.strip()
-    found = re.match(r"OpenSSL (\d+)\.(\d+)", said)
-    if found is None or (int(found[1]), int(found[2])) < (3, 5):
-        raise Failure(f"{request.profile} needs OpenSSL 3.5 or later; this is {said}")
 
 
 class Target:
@@ -31,16 +21,22 @@ class Target:
         self.text = block.decode(self.found or b"")
         self.check = Check(tree, self.shown)
 
+    def profile_path(self, profile: str) -> str:
+        return f"{self.request.profiles}/{PROFILES[profile][0]}"
+
     def lines(self, base: str, profile: str) -> str:
         """What `on` would write behind this base for the profile."""
-        path = f"{self.request.profiles}/{PROFILES[profile][0]}"
+        path = self.profile_path(profile)
         if (data := self.tree.read(path)) is None:
             raise Failure(
                 f"{self.tree.shown(path)} is not installed: install drng again, or name the directory of the profiles "
                 "with --profiles"
             )
-        names = block.Names.of(self.check.meaning(base))
-        return block.block(base, profile, path, block.decode(data), names)
+        conf = self.check.conf(base)
+        if profile in SINCE_3_5 and self.tree.live and not conf.is_since(3, 5):
+            said = programs.openssl("version").stdout.strip()
+            raise Failure(f"{profile} needs OpenSSL 3.5 or later; this is {said}")
+        return block.block(base, profile, path, block.decode(data), understand(conf))
 
     def wanted(self, base: str, was_on: bool, conf: str) -> str:
         """Our lines behind this base. What it says of drng must come from lines that we put there."""
@@ -65,7 +61,7 @@ class Target:
         except Failure as error:
             say(str(error))
             return
-        ours, path = block.of(text), self.tree.shown(f"{self.request.profiles}/{PROFILES[profile][0]}")
+        ours, path = block.of(text), self.tree.shown(self.profile_path(profile))
         if block.unseal(ours) != ours and not block.is_as_sealed(ours):
             say(
                 f"{self.shown}: somebody has changed the lines that drng-enable wrote: put your settings into {path}, "

@@ -14,10 +14,10 @@ import time
 from dataclasses import dataclass
 
 from .. import systemd
-from ..files import Place, Tree
+from ..files import Tree
 from ..procfs import boot_id
 from ..terminal import Failure, Unchanged, say, warn
-from . import block, changes, programs, units
+from . import block, changes, programs
 
 RECORD = "/etc/systemd/system/drng-enable-trial.service"
 AT_THE_START = "/etc/systemd/system/sysinit.target.wants/drng-enable-trial.service"
@@ -105,24 +105,23 @@ def _start_timer(name: str, length: int) -> None:
         raise Unchanged(f"no timer can be started that would switch drng off again: {said}")
 
 
-def _is_our_link(place: Place) -> bool:
-    try:
-        return os.readlink(place.name, dir_fd=place.directory) == RECORD
-    except OSError:
-        return False
-
-
 def _link(tree: Tree) -> None:
     with tree.place(AT_THE_START, follow=False, make=True) as place:
         try:
             os.symlink(RECORD, place.name, dir_fd=place.directory)
         except FileExistsError:
-            if not _is_our_link(place):
+            if place.link() != RECORD:
                 raise Unchanged(
                     f"{AT_THE_START} is not the link that drng-enable makes, so nothing would end the trial at "
                     "the next start: remove it"
                 ) from None
         place.sync()
+
+
+def _stop(timer: str) -> None:
+    if systemd.is_running():
+        with contextlib.suppress(Failure):
+            systemd.systemctl("stop", "--", f"{timer}.timer")
 
 
 def begin(tree: Tree, conf: str, length: int) -> Trial:
@@ -135,12 +134,12 @@ def begin(tree: Tree, conf: str, length: int) -> Trial:
         changes.make(tree, [changes.File(RECORD, tree.read(RECORD, follow=False), block.encode(text))])
         _link(tree)
     except BaseException:
-        units.stop(f"{trial.timer}.timer")
+        _stop(trial.timer)
         if before is None:
             forget(tree)
         raise
     if before is not None:
-        units.stop(f"{before.timer}.timer")
+        _stop(before.timer)
     return trial
 
 
@@ -149,7 +148,7 @@ def forget(tree: Tree) -> None:
     with contextlib.suppress(FileNotFoundError), tree.place(RECORD, follow=False) as place:
         place.unlink()
     with contextlib.suppress(FileNotFoundError), tree.place(AT_THE_START, follow=False) as place:
-        if _is_our_link(place):
+        if place.link() == RECORD:
             place.unlink()
     tree.remove_directory(os.path.dirname(AT_THE_START))
 
@@ -163,7 +162,7 @@ def end(tree: Tree, conf: str) -> None:
         return
     if trial is not None and trial.conf == conf:
         forget(tree)
-        units.stop(f"{trial.timer}.timer")
+        _stop(trial.timer)
 
 
 def confirm(tree: Tree) -> None:

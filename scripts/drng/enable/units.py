@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import itertools
 import os
 import re
 from collections.abc import Iterable
@@ -172,43 +173,30 @@ class Unit:
         for name in dict.fromkeys((self.name, re.sub(r"@.+\.service", "@.service", self.name))):
             for directory in DIRECTORIES:
                 if name in self.tree.names(directory):
-                    self._require_unmasked(path := f"{directory}/{name}")
+                    path = f"{directory}/{name}"
+                    with self.tree.place(path, follow=False) as place:
+                        if place.link() == "/dev/null":
+                            raise Unchanged(f"{self.name} is masked: {place.path} is a link to /dev/null")
                     with contextlib.suppress(FileNotFoundError), self.tree.place(path) as place:
                         target = os.path.basename(place.path)
                         self.names += [target] if target.endswith(".service") and target not in self.names else []
                     return path
         raise Unchanged(f"there is no unit {self.name}")
 
-    def _require_unmasked(self, path: str) -> None:
-        with self.tree.place(path, follow=False) as place:
-            try:
-                target = os.readlink(place.name, dir_fd=place.directory)
-            except OSError:
-                return
-        if target == "/dev/null":
-            raise Unchanged(f"{self.name} is masked: {self.tree.shown(path)} is a link to /dev/null")
-
     def drop_ins(self, ours: str) -> list[str]:
-        """In the order in which systemd reads them: by name, and of one name only the first in its directories."""
-        chosen = {os.path.basename(ours): ours} if ours else {}
+        """In the order in which systemd reads them: by name, and of one name only the first in its directories. Ours is
+        among them, unless another takes its place."""
+        chosen: dict[str, str] = {}
         names = [each for name in self.names for each in drop_in_names(name)]
         searched = [f"{d}/{name}.d" for name in names for d in DIRECTORIES] + [f"{d}/service.d" for d in DIRECTORIES]
         # All names of one directory come before the next directory; the type's come last of all.
         searched.sort(key=lambda d: (d.endswith("/service.d"), DIRECTORIES.index(os.path.dirname(d))))
         for directory in searched:
-            for name in self.tree.names(directory):
+            found = self.tree.names(directory)
+            for name in (*found, os.path.basename(ours)) if directory == os.path.dirname(ours) else found:
                 if name.endswith(".conf"):
                     chosen.setdefault(name, f"{directory}/{name}")
         return [chosen[name] for name in sorted(chosen)]
-
-    def overruled_by(self, ours: str) -> str:
-        """A drop-in of our name that systemd takes in place of ours."""
-        name = os.path.basename(ours)
-        for directory in DIRECTORIES[: DIRECTORIES.index("/etc/systemd/system")]:
-            for each in (each for n in self.names for each in drop_in_names(n)):
-                if name in self.tree.names(f"{directory}/{each}.d"):
-                    return f"{directory}/{each}.d/{name}"
-        return ""
 
     def _text(self, path: str) -> str:
         try:
@@ -218,15 +206,15 @@ class Unit:
         except Failure:
             return ""  # a link to /dev/null, which masks; systemd passes over what else is no file
 
-    def texts(self, ours: str, ours_text: str) -> list[tuple[str, str]]:
+    def texts(self, ours: str = "", ours_text: str = "") -> dict[str, str]:
         paths = [self.fragment, *self.drop_ins(ours)]
-        return [(path, ours_text if path == ours else self._text(path)) for path in paths]
+        return {path: ours_text if path == ours else self._text(path) for path in paths}
 
-    def setting(self, ours: str, ours_text: str) -> Setting:
+    @staticmethod
+    def setting(texts: Iterable[str]) -> Setting:
         setting = Setting()
-        for _, text in self.texts(ours, ours_text):
-            for key, value in assignments(text):
-                setting.assign(key, value)
+        for key, value in itertools.chain(*map(assignments, texts)):
+            setting.assign(key, value)
         return setting
 
     def _resolved(self, path: str) -> str:
@@ -256,25 +244,26 @@ class Unit:
 
     def check(self, ours: str, ours_text: str, wanted: str, guard: str) -> None:
         """Another OPENSSL_CONF would win over ours, or lose against it by the name of its file: it is not fought."""
-        setting = self.setting(ours, ours_text)
-        others = [(path, text) for path, text in self.texts(ours, ours_text) if path != ours]
-        others += [(path, self._text(path)) for path in self._read_at_start(setting)]
+        texts = self.texts(ours, ours_text)
+        setting = self.setting(texts.values())
         for name in setting.environment:
             if "%" in name:
                 raise Unchanged(
                     f"Environment={name}=...: the name of the variable is not known here, and may be {VARIABLE}"
                 )
-        for path, text in others:
+        others = {path: text for path, text in texts.items() if path != ours}
+        others |= {path: self._text(path) for path in self._read_at_start(setting)}
+        for path, text in others.items():
             if name := mentioned(text):
                 raise Unchanged(
                     f"{self.tree.shown(path)} mentions {name} already, and drng-enable does not overrule it; "
                     "remove that line first"
                 )
-        if other := self.overruled_by(ours):
+        if ours not in texts:
+            other = next(path for path in texts if os.path.basename(path) == os.path.basename(ours))
             raise Unchanged(f"{self.tree.shown(other)} takes the place of {self.tree.shown(ours)}")
         if reason := setting.why_not(wanted, guard):
-            paths = ", ".join(self.tree.shown(path) for path, _ in others)
-            raise Unchanged(f"{reason}, by one of {paths}")
+            raise Unchanged(f"{reason}, by one of {', '.join(map(self.tree.shown, others))}")
 
 
 # ---- Where systemd runs ----
@@ -307,10 +296,3 @@ def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
             return f"{path} mentions {name}"
     reason = setting.why_not(wanted, guard)
     return f"{reason} (systemctl show names {files})" if reason else ""
-
-
-def stop(unit: str) -> None:
-    """Where it runs."""
-    if systemd.is_running():
-        with contextlib.suppress(Failure):
-            systemd.systemctl("stop", "--", unit)

@@ -11,7 +11,6 @@ import os
 import re
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from .. import systemd
@@ -23,13 +22,8 @@ from . import programs
 from .arguments import NAMES, ONE_NAME
 from .block import decode, encode
 
-
-@dataclass
-class Serving:
-    """Who serves, and the lines that say so."""
-
-    by_drng: bool
-    lines: list[str]
+# Whether drng serves, and the lines that say who does.
+Serving = tuple[bool, list[str]]
 
 
 class ImageOpener(Opener):
@@ -158,20 +152,19 @@ class Check:
     def warn_if_serving(self, text: str, said: str) -> None:
         """Where drng's own lines have gone."""
         try:
-            if self.serving(text).by_drng:
+            if self.serving(text)[0]:
                 warn(said)
         except (Failure, OSError) as error:
             warn(str(error))
 
     def show(self, title: str, text: str, whom: str) -> bool:
         """Whether drng would serve, and who would."""
-        serving = self.serving(text)
-        say(title)
-        for line in serving.lines:
+        by_drng, lines = self.serving(text)
+        for line in (title, *lines):
             say(line)
         if self.tree.live and os.path.exists("/proc/self"):
             say(f"to see what runs already: drng-status {whom}")
-        return serving.by_drng
+        return by_drng
 
     def _tried(self, text: str) -> Serving:
         # What the reader refuses (an endless include, a FIFO) would hold up libcrypto for ever.
@@ -193,7 +186,7 @@ class Check:
             and not status["override"]
             and all(g and g["provider"] == "drng" for g in generators.values())
         )
-        return Serving(served, lines)
+        return served, lines
 
     def _read(self, text: str) -> Serving:
         found = self.meaning(text)
@@ -202,7 +195,7 @@ class Check:
         served = bool(found.drng) and not idle and not lines
         lines.append(f"the file {'names' if served else 'does not name'} drng for every generator")
         lines.append("not tried: nothing in an image is loaded or run; run drng-enable status inside the image")
-        return Serving(served, lines)
+        return served, lines
 
     def module(self) -> str:
         """Where it is; empty where it is not."""
@@ -245,10 +238,10 @@ class Check:
                 "seeds from the system, and none from drng"
             )
         self.warn_of_closed_files(profile)
-        serving = self.serving(after)
-        for line in serving.lines:
-            (say if serving.by_drng else complain)(line)
-        if not serving.by_drng:
+        by_drng, lines = self.serving(after)
+        for line in lines:
+            (say if by_drng else complain)(line)
+        if not by_drng:
             raise Unchanged("random numbers would not come from drng")
 
     def _wanted_providers(self, active: set[str], before: str, profile: str) -> set[str]:
@@ -273,14 +266,17 @@ class Check:
 
     def _same_providers(self, before: str, after: str, profile: str) -> None:
         """Nothing is activated but what the profile names."""
-        if reason := self.loads(before):
-            raise Unchanged(f"{self.path} does not load as it is: {reason}")
-        wanted = sorted(self._wanted_providers(self._active(before), before, profile))
-        if reason := self.loads(after):
-            raise Unchanged(f"{self.path} would not load: {reason}")
-        would = sorted(self._active(after))
+        active = self._loaded(before, f"{self.path} does not load as it is")
+        wanted = sorted(self._wanted_providers(active, before, profile))
+        would = sorted(self._loaded(after, f"{self.path} would not load"))
         if would != wanted:
             # The core keeps it to itself, unless the module is asked for by name.
             for line in self._list(after, "-provider", "drng").stderr.splitlines() if self.tree.live else ():
                 complain(line)
             raise Unchanged(f"the active providers would be {' '.join(would)}, not {' '.join(wanted)}")
+
+    def _loaded(self, text: str, said: str) -> set[str]:
+        try:
+            return self._active(text)
+        except Failure as error:
+            raise Unchanged(f"{said}: {error}") from None
