@@ -267,6 +267,7 @@ def test_a_backup_that_has_become_a_link_stays(image: Image) -> None:
     assert "before-drng is a link, which drng-enable did not make" in said
     assert "nothing has been changed" not in said
     assert image.conf.read_bytes() == original and image.backup.is_symlink()
+    assert "drng is off already" in image.ok("off", "--system")
 
 
 def test_the_file_keeps_its_attributes(image: Image) -> None:

@@ -370,7 +370,7 @@ def understand(conf: Conf) -> Meaning:
 
 def compare(before: Conf, after: Conf) -> list[str]:
     """What the first file says and the second does not; but for the generators, which drng is to change."""
-    init = understand(before).init
+    init = named_sections(before).init
     warnings = []
     for name in before.section_names():
         kept = after.section(name) or {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .. import VERSION
 from ..terminal import Parser, UsageError
@@ -35,19 +36,20 @@ status  says whether drng is on and which generator would serve; exits with 0 if
 # The last two are about what is on trial, which is the system. systemd says the last.
 VERBS = ("on", "off", "status", "confirm", "end-trial")
 
-# A profile's file, and the name of its section for the generators.
-PROFILES = {
-    "strict": ("drng.cnf", "drng_strict"),
-    "permissive": ("drng-permissive.cnf", "drng_permissive"),
-    "random-provider": ("drng-random-provider.cnf", "drng_random_provider"),
-    "fips": ("drng-fips.cnf", "drng_fips"),
-}
-# Those that OpenSSL before 3.5 does not understand.
-SINCE_3_5 = ("random-provider", "fips")
 
-# The names under which a profile activates the module.
-NAMES = {"random-provider": ("drng", "drng-random")}
-ONE_NAME = ("drng",)
+class Profile(NamedTuple):
+    file: str
+    section: str  # for the generators
+    names: tuple[str, ...] = ("drng",)  # under which it activates the module
+    since_3_5: bool = False  # OpenSSL before that does not understand it
+
+
+PROFILES = {
+    "strict": Profile("drng.cnf", "drng_strict"),
+    "permissive": Profile("drng-permissive.cnf", "drng_permissive"),
+    "random-provider": Profile("drng-random-provider.cnf", "drng_random_provider", ("drng", "drng-random"), True),
+    "fips": Profile("drng-fips.cnf", "drng_fips", since_3_5=True),
+}
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
 LONGEST = 7 * 86400

@@ -12,7 +12,7 @@ import zlib
 from ..conf.meaning import Meaning
 from ..conf.reading import logical_lines
 from ..terminal import Failure
-from .arguments import NAMES, ONE_NAME, PROFILES
+from .arguments import PROFILES
 
 START, END = "# >>> drng-enable", "# <<< drng-enable"
 NO_NEWLINE = " (no newline before)"
@@ -89,13 +89,13 @@ def _put_back(meaning: Meaning, profile: str) -> str:
     if names == NAMES_OF_PROFILES:
         return ""
     init, providers, default = names
-    lines = ["[default]", f"openssl_conf = {init}", f"[{init}]", f"random = {PROFILES[profile][1]}"]
+    lines = ["[default]", f"openssl_conf = {init}", f"[{init}]", f"random = {PROFILES[profile].section}"]
     lines += ["alg_section = algorithm_sect"] if profile == "fips" else []
     lines += [f"providers = {providers}", f"[{providers}]"]
     if profile == "fips":
         lines += ["base = base_sect", "fips = fips_sect", "drng = drng_sect"]
     else:
-        lines += [f"default = {default}", *(f"{name} = drng_sect" for name in NAMES.get(profile, ONE_NAME))]
+        lines += [f"default = {default}", *(f"{name} = drng_sect" for name in PROFILES[profile].names)]
         lines += [f"[{default}]", "activate = 1"]
     return "".join(f"{line}\n" for line in [*lines, "[default]"])
 

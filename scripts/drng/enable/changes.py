@@ -40,16 +40,6 @@ def explained(path: str) -> Iterator[None]:
         raise Unchanged(f"{path} cannot be changed: {why(error)}") from None
 
 
-@contextlib.contextmanager
-def uninterrupted() -> Iterator[None]:
-    """A signal waits until files that belong together are all in their places."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 @dataclass
 class File:
     """One as it is, and as it is to be; None where there is none."""
@@ -75,17 +65,18 @@ def require_writable(place: Place) -> None:
 
 
 def show(tree: Tree, files: list[File]) -> None:
-    """Where that can be written, with the folders on the way; what is not there is /dev/null."""
-    for file in files:
-        name, there = tree.shown(file.path), file.path
+    """Where all of it can be written, with the folders on the way; what is not there is /dev/null."""
+    for path in (file.path for file in files):
         while True:
             try:
-                with tree.place(there, follow=False) as place, explained(place.path):
+                with tree.place(path, follow=False) as place, explained(place.path):
                     require_writable(place)
                 break
             except FileNotFoundError:
                 # The folder that is to be made is a name in the one above.
-                there = os.path.dirname(there)
+                path = os.path.dirname(path)
+    for file in files:
+        name = tree.shown(file.path)
         texts = [decode(data or b"").splitlines() for data in (file.before, file.after)]
         names = ["/dev/null" if file.before is None else name, "/dev/null" if file.after is None else f"{name} (new)"]
         for line in difflib.unified_diff(*texts, *names, lineterm=""):
@@ -119,7 +110,9 @@ def _take_back(file: File, place: Place) -> bool:
 
 def make(tree: Tree, files: list[File]) -> None:
     """In their order. The names change only when everything is on the disk, so a full one changes nothing."""
-    with uninterrupted(), contextlib.ExitStack() as stack:
+    with contextlib.ExitStack() as stack:
+        # A signal waits until files that belong together are all in their places.
+        stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS))
         # Of the folders on the way, those that are empty once everything is over.
         stack.callback(tree.unmake)
         places: list[Place] = []

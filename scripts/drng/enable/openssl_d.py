@@ -58,7 +58,7 @@ class DropIn(System):
         after = base + self.lines(base, profile)
         for self.is_first in (True, False):
             meaning = self.check.meaning(after)
-            holds = meaning.drng and meaning.random == PROFILES[profile][1]
+            holds = meaning.drng and meaning.random == PROFILES[profile].section
             if not holds or compare(self.check.conf(base), self.check.conf(after)):
                 return False
         return True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from typing import NoReturn
 
 from .. import systemd
 from ..files import Tree
@@ -118,39 +117,47 @@ class Service(Target):
             raise Unchanged(f"{self.name} is a template: name an instance of it, {self.name}NAME")
         unit, profile = units.Unit(self.tree, self.name), self.request.profile
         guard = guard_of(profile)
+        drop_in = self._drop_in_text(guard)
         self._require_ours()
-        unit.check(self.drop_in, self._drop_in_text(guard), self.path, guard)
+        unit.check(self.drop_in, drop_in, self.path, guard)
         system = block.decode(self.tree.read(self.conf) or b"")
         was_on = block.has_block(system) or openssl_d.is_on(self.tree)
         after = self.base + self.wanted(self.base, was_on, self.tree.shown(self.conf))
         self.check.change(self.base, after, profile)
         self._warn_of_losses(guard)
         # First what the drop-in points to.
-        texts = {self.path: after, self.drop_in: self._drop_in_text(guard)}
+        texts = {self.path: after, self.drop_in: drop_in}
         files = [File(path, self.files[path], block.encode(block.seal(text))) for path, text in texts.items()]
-        if all(file.before == file.after for file in files) and not self._why_not(guard):
+        if all(file.before == file.after for file in files) and not self._why_not(guard, drop_in):
             say(f"{self.unit}: {profile} is on already")
         elif self.request.dry_run:
             changes.show(self.tree, files)
         else:
             self._make(files)
-            if reason := self._why_not(guard, "daemon-reload"):
-                self._take_back(files, reason)
+            if units.is_running(self.tree):
+                self._verify(files, guard, drop_in)
             say(f"{self.unit}: {profile} is on, by {self.tree.shown(self.drop_in)} and {self.shown}")
             self._what_next()
 
-    def _why_not(self, guard: str, *command: str) -> str:
-        """By systemd's own word, where it runs, once it has done the command."""
-        if not units.is_running(self.tree):
-            return ""
+    def _why_not(self, guard: str, drop_in: str) -> str:
+        """Why the service would start without ours: by systemd's own word where it runs, else by its rules."""
         try:
-            for word in command:
-                systemd.systemctl(word)
-            return units.why_not_in_effect(self.tree, self.name, self.path, guard)
+            if units.is_running(self.tree):
+                return units.why_not_in_effect(self.tree, self.name, self.path, guard)
+            units.Unit(self.tree, self.name).check(self.drop_in, drop_in, self.path, guard)
         except Failure as error:
             return str(error)
+        return ""
 
-    def _take_back(self, files: list[File], reason: str) -> NoReturn:
+    def _verify(self, files: list[File], guard: str, drop_in: str) -> None:
+        """Once systemd has read the files; what is not in effect is taken back."""
+        try:
+            systemd.systemctl("daemon-reload")
+            reason = self._why_not(guard, drop_in)
+        except Failure as error:
+            reason = str(error)
+        if not reason:
+            return
         try:
             self._make([file.back() for file in reversed(files)])
         except Failure as error:
@@ -224,17 +231,7 @@ class Service(Target):
             self.compare(self.base, text, profile)
         self.check.warn_of_closed_files(profile)
         self._warn_of_losses(guard_of(profile))
-        if reason := self._effective(drop_in, guard_of(profile)):
+        if reason := self._why_not(guard_of(profile), block.decode(drop_in)):
             say(f"but it is not in effect: {reason}")
             return False
         return self.check.show("when it starts, it would get:", text, self.scope)
-
-    def _effective(self, drop_in: bytes, guard: str) -> str:
-        """Why the service would start without ours."""
-        if units.is_running(self.tree):
-            return self._why_not(guard)
-        try:
-            units.Unit(self.tree, self.name).check(self.drop_in, block.decode(drop_in), self.path, guard)
-        except Failure as error:
-            return str(error)
-        return ""

@@ -6,7 +6,7 @@ from ..conf.meaning import understand
 from ..files import Tree
 from ..terminal import Failure, Unchanged, say, warn
 from . import block, programs
-from .arguments import PROFILES, SINCE_3_5, Request
+from .arguments import PROFILES, Request
 from .verify import Check
 
 
@@ -22,7 +22,7 @@ class Target:
         self.check = Check(tree, self.shown)
 
     def profile_path(self, profile: str) -> str:
-        return f"{self.request.profiles}/{PROFILES[profile][0]}"
+        return f"{self.request.profiles}/{PROFILES[profile].file}"
 
     def lines(self, base: str, profile: str) -> str:
         """What `on` would write behind this base for the profile."""
@@ -33,7 +33,7 @@ class Target:
                 "with --profiles"
             )
         conf = self.check.conf(base)
-        if profile in SINCE_3_5 and self.tree.live and not conf.is_since(3, 5):
+        if PROFILES[profile].since_3_5 and self.tree.live and not conf.is_since(3, 5):
             said = programs.openssl("version").stdout.strip()
             raise Failure(f"{profile} needs OpenSSL 3.5 or later; this is {said}")
         return block.block(base, profile, path, block.decode(data), understand(conf))

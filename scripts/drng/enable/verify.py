@@ -19,7 +19,7 @@ from ..conf.reading import Conf, ConfError, Opener, TooMuchError, UnreadableFile
 from ..files import Tree
 from ..terminal import Failure, Unchanged, complain, say, warn
 from . import programs
-from .arguments import NAMES, ONE_NAME
+from .arguments import PROFILES
 from .block import decode, encode
 
 # Whether drng serves, and the lines that say who does.
@@ -262,7 +262,7 @@ class Check:
                 f"{self.path} does not activate the default provider, and this profile of drng would; "
                 "for OpenSSL's FIPS provider there is --profile fips"
             )
-        return active | set(NAMES.get(profile, ONE_NAME))
+        return active | set(PROFILES[profile].names)
 
     def _same_providers(self, before: str, after: str, profile: str) -> None:
         """Nothing is activated but what the profile names."""
