@@ -623,17 +623,23 @@ Environment=OPENSSL_CONF=/etc/ssl/drng/service/nginx.cnf
 
 def test_what_0_1_0_switched_on_is_said_with_what_to_do(either: Image) -> None:
     """It has no checksum by which lines of somebody's would be known."""
-    own, no_checksum = either.root / "etc/ssl/drng/service/nginx.cnf", "has no checksum: drng 0.1.0 has written it, or"
+    own = either.root / "etc/ssl/drng/service/nginx.cnf"
+    said = {
+        either.drop_in: "is not as drng-enable wrote it: lines of it are missing or in another order",
+        own: "has lines that drng-enable did not write: '# drng-enable off takes these lines away, .*', "
+        "'.include /etc/ssl/drng/drng.cnf'",
+    }
     for file, text in ((own, OLD_OWN), (either.drop_in, OLD_DROP_IN)):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
     status = either.run("status", "--service", "nginx").stdout
-    for file in (either.drop_in, own):
-        assert f"/{file.relative_to(either.root)} {no_checksum}" in status
+    for file, what in said.items():
+        line = f"/{file.relative_to(either.root)} {what}; it has no checksum, as drng 0.1.0 left it; "
+        assert re.search(f"{line}on and off refuse to change this file", status)
         for verb in ("on", "off"):
-            said = either.refused(verb, "--service", "nginx")
-            assert f"/{file.relative_to(either.root)} {no_checksum}" in said
-            assert "remove this file, and try again; nothing has been changed" in said
+            assert re.search(
+                f"{line}move .*, remove this file, and try again; ", either.refused(verb, "--service", "nginx")
+            )
         file.unlink()
     either.ok("on", "--service", "nginx")
     either.ok("off", "--service", "nginx")

@@ -63,19 +63,18 @@ class Service(Target):
         text, shown = block.decode(self.files[path] or b""), self.tree.shown(path)
         if not text or block.is_as_sealed(text):
             return ""
-        if block.unseal(text) == text:
-            return f"{shown} has no checksum: drng 0.1.0 has written it, or somebody has changed its first line"
         ours = f"{self._drop_in_text(GUARD)}{self.base}"
         # As far as what the profile says can still be known.
         with contextlib.suppress(Failure, OSError, KeyError):
             ours += self.lines(self.base, block.profile_of(self.text) or self.request.profile)
         # The first line is the mark, whatever it says behind it.
         foreign = [line for line in text.splitlines()[1:] if line.strip() and line not in ours.splitlines()]
+        unsealed = "; it has no checksum, as drng 0.1.0 left it" if block.unseal(text) == text else ""
         if not foreign:
-            return f"{shown} is not as drng-enable wrote it: lines of it are missing or in another order"
+            return f"{shown} is not as drng-enable wrote it: lines of it are missing or in another order{unsealed}"
         more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
         said = ", ".join(f"'{line[:200]}'" for line in foreign[:SHOWN])
-        return f"{shown} has lines that drng-enable did not write: {said}{more}"
+        return f"{shown} has lines that drng-enable did not write: {said}{more}{unsealed}"
 
     def _require_ours(self) -> None:
         for path, data in self.files.items():

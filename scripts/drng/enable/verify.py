@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from .. import systemd
@@ -28,8 +29,6 @@ Serving = tuple[bool, list[str]]
 
 class ImageOpener(Opener):
     """The files of an image, so that nothing outside of it is read in their place."""
-
-    depth = 16
 
     def __init__(self, tree: Tree) -> None:
         super().__init__()
@@ -91,14 +90,14 @@ def old_fips(listed: str) -> str | None:
     return found[1] if found and (int(found[2]), int(found[3])) < (3, 2) else None
 
 
+@dataclass
 class Check:
     """Of texts that are to stand at one path; or in a drop-in of it, with which `whole` gives all that is read."""
 
-    def __init__(self, tree: Tree, path: str, whole: Callable[[str], str] = str, drop_in: str = "") -> None:
-        self.tree = tree
-        self.path = path
-        self.whole = whole
-        self.drop_in = drop_in
+    tree: Tree
+    path: str
+    whole: Callable[[str], str] = str
+    drop_in: str = ""
 
     def _text(self, text: str) -> str:
         return self.whole(text) if self.tree.live else expand(self.tree, self.whole(text))
