@@ -1064,9 +1064,14 @@ def view(tmp_path: Path) -> Iterator[config_file.View]:
     os.close(root)
 
 
+def problem_in(view: config_file.View, path: str) -> str:
+    """As it is shown."""
+    return text.printable(config_file.read(view, path).problem)
+
+
 def problem_of(view: config_file.View, folder: Path, text: str) -> str:
     (folder / "openssl.cnf").write_text(text)
-    return config_file.problem(view, "/openssl.cnf")
+    return problem_in(view, "/openssl.cnf")
 
 
 def test_files_that_can_be_read(view: config_file.View, tmp_path: Path) -> None:
@@ -1096,7 +1101,7 @@ def test_files_that_can_be_read(view: config_file.View, tmp_path: Path) -> None:
 
 
 def test_files_that_cannot_be_read(view: config_file.View, tmp_path: Path) -> None:
-    assert config_file.problem(view, "/none.cnf") == "/none.cnf: there is no such file"
+    assert problem_in(view, "/none.cnf") == "/none.cnf: there is no such file"
     (tmp_path / "b.cnf").write_text("x = y\n[a]\n.include /c/none.cnf\n")
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "loop").symlink_to("loop")
@@ -1114,7 +1119,7 @@ def test_files_that_cannot_be_read(view: config_file.View, tmp_path: Path) -> No
     }
     for lines, problem in said.items():
         assert problem_of(view, tmp_path, lines) == f"/openssl.cnf includes {problem}", lines
-    assert config_file.problem(view, "/") == "/: it is a directory"
+    assert problem_in(view, "/") == "/: it is a directory"
 
 
 def test_includes_have_a_budget_together(view: config_file.View, tmp_path: Path) -> None:
@@ -1131,7 +1136,7 @@ def test_includes_have_a_budget_together(view: config_file.View, tmp_path: Path)
     tracemalloc.start()
     try:
         (tmp_path / "openssl.cnf").write_text(".include /none.cnf\n" + many)
-        assert config_file.drng_since(view, "/openssl.cnf") == 0
+        assert config_file.read(view, "/openssl.cnf").drng_since == 0
         assert tracemalloc.get_traced_memory()[1] < 16 << 20
     finally:
         tracemalloc.stop()
@@ -1180,7 +1185,7 @@ def test_no_line_takes_longer_than_it_is_long(tmp_path: Path, content: bytes) ->
 
     def look() -> str:
         root = os.open(tmp_path, os.O_PATH)
-        return config_file.problem(config_file.View(root, root), "/openssl.cnf")
+        return problem_in(config_file.View(root, root), "/openssl.cnf")
 
     assert not isinstance(aside.once(look, 10), aside.Failure)
 
@@ -1257,10 +1262,10 @@ def test_the_rights_of_the_process_count(view: config_file.View, tmp_path: Path)
     (tmp_path / "b.cnf").chmod(0o640)
     tmp_path.chmod(0o755)
     nobody = config_file.View(view.root, view.cwd, procfs.User(65534, frozenset([65534])))
-    assert config_file.problem(nobody, "/b.cnf") == "/b.cnf: its user, as it is now, may not read it"
-    assert config_file.problem(nobody, "/shut/a.cnf") == "/shut/a.cnf: its user, as it is now, may not go there"
+    assert problem_in(nobody, "/b.cnf") == "/b.cnf: its user, as it is now, may not read it"
+    assert problem_in(nobody, "/shut/a.cnf") == "/shut/a.cnf: its user, as it is now, may not go there"
     root = config_file.View(view.root, view.cwd, procfs.User(0, frozenset()))
-    assert config_file.problem(root, "/b.cnf") == config_file.problem(root, "/shut/a.cnf") == ""
+    assert problem_in(root, "/b.cnf") == problem_in(root, "/shut/a.cnf") == ""
 
 
 def view_of_a_child(config: str, **kwargs: object) -> str:
@@ -1271,7 +1276,7 @@ def view_of_a_child(config: str, **kwargs: object) -> str:
         assert process.stdout is not None and process.stdout.readline() == b"\n"
         root = os.open("/", os.O_PATH)
         try:
-            return config_file.problem(config_file.View(root, root, **kwargs), config.format(pid=process.pid))  # type: ignore[arg-type]
+            return problem_in(config_file.View(root, root, **kwargs), config.format(pid=process.pid))  # type: ignore[arg-type]
         finally:
             os.close(root)
 

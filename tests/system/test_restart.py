@@ -110,7 +110,7 @@ def later(change: Callable[[], object]) -> None:
 
 def seen_since(path: Path) -> float:
     with config_file.own_view() as view:
-        return config_file.drng_since(view, str(path))
+        return config_file.read(view, str(path)).drng_since
 
 
 @pytest.fixture
@@ -241,7 +241,7 @@ def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypat
 
 def loads(path: Path) -> bool:
     with config_file.own_view() as view:
-        return config_file.drng_since(view, str(path)) > 0
+        return config_file.read(view, str(path)).drng_since > 0
 
 
 PLAIN = "openssl_conf = i\n[i]\nproviders = p\n[p]\ndrng = d\n[d]\nactivate = 1\n"

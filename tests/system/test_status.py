@@ -153,7 +153,7 @@ def test_a_restart_that_is_due_keeps_its_reason() -> None:
     """A module that has been replaced on disk, and serves nothing."""
     found = states.Process(2, "x", states.USES_LIBCRYPTO, ticks=1, drng_since=time.time() + 60)
     found.restart = states.REPLACED
-    processes.mark_restarts([found], None)
+    processes.mark_restarts([found], services.Configuration())
     assert found.restart == states.REPLACED
 
 

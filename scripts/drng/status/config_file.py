@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 from .. import procfs
 from ..conf.meaning import NO, generators_of, named_sections, undotted
-from ..conf.reading import ConfError, Opener, Sections, TooMuchError, UnreadableFileError, Walk, first_names
-from ..text import printable
+from ..conf.reading import Opener, Sections, TooMuchError, UnreadableFileError, Walk, first_names
 
 MOST_LINKS = 40
 
@@ -154,11 +153,12 @@ class ViewOpener(Opener):
 
     bytes, files, depth, names, line = 1 << 20, 64, 8, 4096, 1 << 14
 
-    def __init__(self, view: View, goes_on: bool) -> None:
+    def __init__(self, view: View) -> None:
         super().__init__()
-        self.view, self.goes_on = view, goes_on
+        self.view = view
         self.include_directory = view.include_directory
         self.changed = 0.0  # when one of the files was changed last
+        self.problem = ""  # the first include that cannot be read
 
     def read(self, path: str, most: int, names: int) -> bytes | list[str]:
         descriptor, changed = locate(self.view, path)
@@ -172,54 +172,36 @@ class ViewOpener(Opener):
             return _read(self.view, descriptor, most)
 
     def go_on_without(self, path: str, error: Exception) -> None:
-        """As libcrypto does; whoever looks for the first problem has found it."""
+        """As libcrypto does, unless none can tell what it does."""
         if isinstance(error, OSError):
             raise error
-        if not self.goes_on:
-            raise ConfError(f"{self.top} includes {path}: {error}")
+        self.problem = self.problem or f"{self.top} includes {path}: {error}"
 
 
-def plain_problem(view: View, path: str) -> str:
-    """Why libcrypto goes on without this file or one that it includes; "" where it need not, or where none can tell."""
+@dataclass(frozen=True)
+class Reading:
+    """What an openssl.cnf makes libcrypto do; nothing where none can tell."""
+
+    problem: str = ""  # why it goes on without this file or one that it includes, as its user has written the names
+    generator: str = ""  # what it takes as the generator
+    drng_since: float = 0.0  # when the files that make it load drng were changed last, 0 where they do not
+
+
+def read(view: View, path: str) -> Reading:
+    opener = ViewOpener(view)
     if path == "" or "\0" in path:
-        return ""
+        return Reading()
     try:
-        Walk(ViewOpener(view, goes_on=False)).go(path)
+        conf = Sections(Walk(opener).go(path).lines)
     except UnreadableFileError as error:
-        return f"{path}: {error}"
-    except ConfError as error:
-        return str(error)
+        return Reading(f"{path}: {error}")
     except (OSError, TooMuchError):
-        pass
-    return ""
-
-
-def problem(view: View, path: str) -> str:
-    """The same, fit to be shown."""
-    return printable(plain_problem(view, path))
-
-
-def _sections(view: View, path: str) -> tuple[Sections, float]:
-    """What is in the file as libcrypto goes through it, and when it was changed last; nothing where none can tell."""
-    opener = ViewOpener(view, goes_on=True)
-    try:
-        return Sections(Walk(opener).go(path).lines if path and "\0" not in path else []), opener.changed
-    except (OSError, TooMuchError, UnreadableFileError):
-        return Sections([]), 0.0
-
-
-def generator(view: View, path: str) -> str:
-    """What the file names as the generator, "" for nothing."""
-    conf, _ = _sections(view, path)
-    return generators_of(conf, named_sections(conf).init).get("random", "")
-
-
-def drng_since(view: View, path: str) -> float:
-    """When the files that make libcrypto load drng were changed last; 0 where they do not, or where none can tell."""
-    conf, changed = _sections(view, path)
-    drng = undotted(conf.section(named_sections(conf).drng))
+        return Reading(opener.problem)
+    named = named_sections(conf)
     # By these, some OpenSSL loads no provider.
-    return changed if drng.get("activate", "0").lower() not in NO else 0.0
+    is_loaded = undotted(conf.section(named.drng)).get("activate", "0").lower() not in NO
+    generator = generators_of(conf, named.init).get("random", "")
+    return Reading(opener.problem, generator, opener.changed if is_loaded else 0.0)
 
 
 @contextlib.contextmanager

@@ -290,7 +290,7 @@ def cpu(drng: dict[str, Any] | None, unmasked: str) -> dict[str, Any]:
 def configuration(path: str) -> dict[str, Any]:
     """The file, the keys of its section for the generators, and what there is to warn of."""
     with config_file.own_view() as view:
-        problem = config_file.plain_problem(view, path)
+        problem = config_file.read(view, path).problem
     answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": [], "names-drng": False}
     if os.path.isfile(path):
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from .. import VERSION, procfs, systemd
@@ -19,7 +19,7 @@ from ..text import printable
 from . import config_file
 from .elf import Image
 from .memory import Mappings, Memory, OlderError, OwnMemory, file_name, read_mappings
-from .services import Configuration
+from .services import NOTHING_KNOWN, Configuration
 from .states import (
     OLDER,
     REPLACED,
@@ -135,64 +135,53 @@ def view_of(entry: int, environment: dict[bytes, bytes], was_another: bool) -> I
         yield config_file.View(root, cwd, user, directory, was_another=was_another)
 
 
-def asked(entry: int, path: str, was_another: bool, question: Callable[[config_file.View, str], Any]) -> Any:
-    """Of an openssl.cnf as the process sees it; None where none can tell. It reads the file before it goes into its
-    chroot, so what is seen from there says nothing."""
+def read_config(entry: int, path: str, was_another: bool) -> config_file.Reading:
+    """An openssl.cnf as the process sees it. It reads the file before it goes into its chroot, so what is seen from
+    there says nothing."""
     with contextlib.suppress(OSError, UnreadableError):
         if path and os.readlink("root", dir_fd=entry) == "/":
             with view_of(entry, procfs.environment_of(entry), was_another) as view:
-                return question(view, path)
-    return None
+                return config_file.read(view, path)
+    return config_file.Reading()
 
 
-def look_at_config(process: Process, entry: int, configured: str | None = None) -> str | None:
+def look_at_config(process: Process, entry: int, configured: str | None, now: Configuration) -> None:
     """
-    OPENSSL_CONF, the service's where the process's own cannot be read; in the process, why libcrypto has not read what
-    it names.
+    OPENSSL_CONF, the service's where the process's own cannot be read: why libcrypto has not read what it names, what
+    takes drng's words without a seed, and since when the process would have drng if it were started now.
     """
-    config = None
+    has_drng, config, problem = process.uses == USES_DRNG, "", ""
     with contextlib.suppress(OSError, UnreadableError):
         path = procfs.environment_of(entry).get(b"OPENSSL_CONF")
         # A server that writes its title over its environment, as nginx does, has nothing left there.
         config = os.fsdecode(path) if path is not None else configured or ""
         process.config = printable(config)
         # One that has drng has read it, perhaps as another user than it is now.
-        process.config_problem = asked(entry, config, process.uses == USES_DRNG, config_file.problem) or ""
-        if config and process.uses == USES_LIBCRYPTO and procfs.distrusts_environment(entry):
-            process.config_problem = (
-                f"{process.config}, which libcrypto ignores in a program with capabilities or a set-ID bit"
-            )
-    return config
+        problem = printable(read_config(entry, config, has_drng).problem)
+        if config and not has_drng and procfs.distrusts_environment(entry):
+            problem = f"{process.config}, which libcrypto ignores in a program with capabilities or a set-ID bit"
+    if not has_drng:
+        setting = now.units.get(process.unit)
+        since = read_config(entry, setting.path if setting else config or now.default, True).drng_since
+        process.drng_since = max(since, setting.changed) if since and setting else since
+    elif is_seeded_by_others(process.counters):
+        process.words_alone = read_config(entry, config or now.default, True).generator.upper() == WORDS
+        if process.words_alone:
+            process.counters["active-source"] = WORDS.lower()
+    if problem:
+        explain(process, f"OPENSSL_CONF names {problem}")
 
 
-def look_for_drng(process: Process, entry: int, config: str | None, now: Configuration) -> None:
-    """Whether the process would load drng if it were started now, and since when."""
-    setting = now.units.get(process.unit)
-    since = asked(entry, setting.path if setting else config or now.default, True, config_file.drng_since)
-    process.drng_since = max(since, setting.changed) if since and setting else since or 0.0
-
-
-def look_for_generator(process: Process, entry: int, config: str | None, now: Configuration | None) -> None:
-    """Of a process that has drawn from drng without a seed of drng's: whether it is to draw words that take none."""
-    named = asked(entry, config or (now.default if now else ""), True, config_file.generator)
-    if named and named.upper() == WORDS:
-        process.words_alone = True
-        process.counters["active-source"] = WORDS.lower()
-
-
-def explain_config(process: Process) -> None:
-    """Puts the problem into words, by what the process does in spite of it."""
-    said = f"OPENSSL_CONF names {process.config_problem}"
-    if process.config_problem == "":
-        return
+def explain(process: Process, problem: str) -> None:
+    """By what the process does in spite of it."""
     if process.uses == USES_LIBCRYPTO:
-        process.message += f": {said}, so OpenSSL's own generator serves"
-    elif process.uses == USES_DRNG:
-        drawn = process.counters["requests"] > 0 or not process.counters["begun"]
-        consequence = "drng would not serve it if it started now" if drawn else "drng is loaded and serves nothing"
-        if not drawn:
-            process.counters["active-source"] = "none"
-        process.message = "; ".join(filter(None, (process.message, f"{said}: {consequence}")))
+        process.message += f": {problem}, so OpenSSL's own generator serves"
+        return
+    drawn = process.counters["requests"] > 0 or not process.counters["begun"]
+    consequence = "drng would not serve it if it started now" if drawn else "drng is loaded and serves nothing"
+    if not drawn:
+        process.counters["active-source"] = "none"
+    process.message = "; ".join(filter(None, (process.message, f"{problem}: {consequence}")))
 
 
 def knows_no_verdict(entry: int) -> bool:
@@ -218,7 +207,7 @@ def identify(process: Process, entry: int) -> None:
         process.owner = procfs.owner_name(procfs.user_of(entry).uid)
 
 
-def look_at(pid: int, entry: int, configured: str | None = None, now: Configuration | None = None) -> Process:
+def look_at(pid: int, entry: int, configured: str | None = None, now: Configuration = NOTHING_KNOWN) -> Process:
     process = Process(pid, procfs.name_of(entry), UNKNOWN)
     identify(process, entry)
     try:
@@ -237,13 +226,8 @@ def look_at(pid: int, entry: int, configured: str | None = None, now: Configurat
                 process.program = f"{program.st_dev}:{program.st_ino}"
                 path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
                 process.program_name = printable(file_name(path))
-            config = look_at_config(process, entry, configured)
+            look_at_config(process, entry, configured, now)
             process.no_verdict = process.uses == USES_DRNG and HAS_VERDICT and knows_no_verdict(entry)
-            if process.uses == USES_DRNG and is_seeded_by_others(process.counters):
-                look_for_generator(process, entry, config, now)
-            if process.uses == USES_LIBCRYPTO and now is not None:
-                look_for_drng(process, entry, config, now)
-            explain_config(process)
     except PermissionError:
         process.uses, process.message, process.hidden = UNKNOWN, procfs.who_may_read(entry), True
     except (FileNotFoundError, ProcessLookupError):
@@ -253,7 +237,7 @@ def look_at(pid: int, entry: int, configured: str | None = None, now: Configurat
     return process
 
 
-def inspect(pid: int, configured: str | None = None, now: Configuration | None = None) -> Process:
+def inspect(pid: int, configured: str | None = None, now: Configuration = NOTHING_KNOWN) -> Process:
     """Whatever happens is said in the answer; a process that is not there is a TargetError."""
     try:
         with procfs.process(pid) as entry:

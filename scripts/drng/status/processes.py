@@ -13,7 +13,7 @@ from .. import aside, procfs
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
 from . import inspection
-from .services import Configuration
+from .services import NOTHING_KNOWN, Configuration
 from .states import CONFIGURATION, REBOOT, SUPERVISES, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 
 HAPROXY = "haproxy"
@@ -38,7 +38,7 @@ def payer(pid: int) -> int | None:
     return None
 
 
-def inspect_aside(pid: int, configured: str | None, now: Configuration | None) -> dict[str, Any]:
+def inspect_aside(pid: int, configured: str | None, now: Configuration) -> dict[str, Any]:
     owner = payer(pid)
     ctypes.CDLL(None).prctl(PR_SET_NAME, f"look {'others' if owner is None else owner}".encode())
     try:
@@ -64,7 +64,7 @@ def not_looked_at(pid: int, failure: aside.Failure) -> Process | TargetError:
 
 
 def inspect_each(
-    pids: list[int], configured: str | None = None, now: Configuration | None = None
+    pids: list[int], configured: str | None = None, now: Configuration = NOTHING_KNOWN
 ) -> list[Process | TargetError]:
     """In other processes, since looking may hang; see aside.py."""
     work = partial(inspect_aside, configured=configured, now=now)
@@ -106,9 +106,9 @@ def first_ticks(process: Process, others: dict[int, Process]) -> int:
     return process.ticks
 
 
-def mark_restarts(found: list[Process], now: Configuration | None) -> None:
+def mark_restarts(found: list[Process], now: Configuration) -> None:
     """Those that would have drng if they had been started later, and those that nobody can restart by themselves."""
-    fixed = {"init.scope"} | (now.fixed if now else frozenset())
+    fixed = {"init.scope"} | now.fixed
     others = {process.pid: process for process in found}
     for process in found:
         if process.uses == USES_LIBCRYPTO and not process.restart and process.drng_since:
@@ -119,7 +119,7 @@ def mark_restarts(found: list[Process], now: Configuration | None) -> None:
             process.restart = REBOOT
 
 
-def marked(found: list[Process | TargetError], now: Configuration | None) -> list[Process]:
+def marked(found: list[Process | TargetError], now: Configuration) -> list[Process]:
     """Those that have not ended meanwhile, with what only the others tell of each."""
     there = [process for process in found if isinstance(process, Process)]
     mark_supervisors(there)
@@ -127,11 +127,11 @@ def marked(found: list[Process | TargetError], now: Configuration | None) -> lis
     return there
 
 
-def inspect_all(pids: list[int], configured: str | None = None, now: Configuration | None = None) -> list[Process]:
+def inspect_all(pids: list[int], configured: str | None = None, now: Configuration = NOTHING_KNOWN) -> list[Process]:
     return marked(inspect_each(pids, configured, now), now)
 
 
-def inspect_family(pid: int, now: Configuration | None = None) -> list[Process]:
+def inspect_family(pid: int, now: Configuration = NOTHING_KNOWN) -> list[Process]:
     """The process, which must be there, and all its descendants."""
     if pid <= 0:
         raise TargetError(f"there is no process {pid}")
@@ -146,7 +146,7 @@ def with_libcrypto(found: list[Process]) -> list[Process]:
     return [process for process in found if process.uses != USES_NEITHER]
 
 
-def everybody(now: Configuration | None = None) -> list[Process]:
+def everybody(now: Configuration = NOTHING_KNOWN) -> list[Process]:
     # There is always a process 1: where /proc does not show it, it does not show others either.
     return with_libcrypto(inspect_all(sorted({1, *procfs.numbers()}), now=now))
 

@@ -37,6 +37,9 @@ class Configuration:
     fixed: frozenset[str] = frozenset()  # units that systemd does not stop
 
 
+NOTHING_KNOWN = Configuration()
+
+
 def show(service: str, names: str, seconds: float = 30) -> str:
     """The properties of these names, as systemctl prints them."""
     if not systemd.is_running():

@@ -40,7 +40,6 @@ class Process:
     program: str = ""  # device and inode of what it executes
     program_name: str = ""  # the last component of its path
     config: str | None = None  # OPENSSL_CONF in its environment, None where that cannot be read
-    config_problem: str = ""
     unit: str = systemd.NONE
     owner: str = ""
     ticks: int = 0  # since the machine's start, when it was started; 0 where that is not known
