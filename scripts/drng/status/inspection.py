@@ -46,7 +46,8 @@ def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
     module = Image(memory, base)
     address = module.find(SYMBOL)
     if address is None:
-        raise OlderError("it has loaded a drng.so without counters: another version of drng; restart it")
+        # As that of drng 0.1.0, which kept its counters in memory of their own.
+        raise OlderError("it runs an older drng, whose counters this drng-status does not read: restart it")
 
     def read(offset: int, length: int) -> bytes:
         if address + offset + length > module.range.stop:
@@ -73,8 +74,8 @@ def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], 
 
 def is_older(version: str) -> bool:
     """Than this program, which comes in one package with the module."""
-    numbers = [re.findall(r"\d+", text) if re.fullmatch(r"\d+(\.\d+)*", text) else [] for text in (version, VERSION)]
-    return bool(numbers[0]) and [int(n) for n in numbers[0]] < [int(n) for n in numbers[1]]
+    theirs, ours = ([int(n) for n in re.findall(r"\d+", text)] for text in (version, VERSION))
+    return re.fullmatch(r"\d+(\.\d+)*", version) is not None and theirs < ours
 
 
 def memory_of(pid: int, entry: int, where: str) -> Memory:
@@ -98,9 +99,8 @@ def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -
         # Without a libcrypto that could have loaded it, the module may be anything.
         process.uses, process.message = USES_LIBCRYPTO if maps.libcrypto else UNKNOWN, str(error)
     except UnreadableError as error:
-        older = "it runs an older drng, whose counters this drng-status does not read: restart it"
-        process.uses, process.message = UNKNOWN, older if maps.older else str(error)
-        process.restart = OLDER if maps.older or isinstance(error, OlderError) else ""
+        process.uses, process.message = UNKNOWN, str(error)
+        process.restart = OLDER if isinstance(error, OlderError) else ""
     if maps.replaced:
         process.restart = REPLACED
     return process.uses == USES_DRNG

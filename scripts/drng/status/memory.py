@@ -18,10 +18,6 @@ LINE, HEAD, TAIL = 1 << 16, 256, 1024
 # More copies of the module than anybody has.
 MOST_MODULES = 32
 
-# drng 0.1.0 had its counters in memory of this name.
-OLDER = (b"/memfd:drng-counters", b"[anon:drng-counters]")
-
-
 ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
 
 
@@ -99,7 +95,6 @@ class Mappings:
 
     modules: list[int] = field(default_factory=list)  # where a drng*.so* begins, in the order of addresses
     libcrypto: bool = False
-    older: bool = False  # the counters of drng 0.1.0 are there
     replaced: bool = False  # a module that it executes is no longer the file of that name
 
 
@@ -129,7 +124,6 @@ def read_mappings(stream: BinaryIO) -> Mappings:
         addresses, rights, offset, device, inode, path = fields
         start = addresses.partition(b"-")[0]
         name = file_name(path)
-        found.older = found.older or path.startswith(OLDER)
         if not path.startswith(b"/") or b".so" not in name:
             continue
         found.libcrypto = found.libcrypto or name.startswith(b"libcrypto")

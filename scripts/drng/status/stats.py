@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,11 @@ MAGIC = b"drngcnt\0"
 LAYOUT = 6
 
 HEAD = struct.Struct("=8s6I4Q2I32s64s32s256s2I128s")
+Head = namedtuple(
+    "Head",
+    "magic layout live_offset counts_offset counts_number counts_size first_source loaded forks healthy tested filter "
+    "instructions version libcrypto aes reason virtual_machine clone_protection clone_reason",
+)
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
 REQUEST_COUNTS = struct.Struct("=2Q")
 
@@ -39,6 +45,7 @@ MOST_INSTRUCTIONS = 8
 
 U64 = (1 << 64) - 1
 
+# All that is there, from an offset on and so long, or an UnreadableError.
 Read = Callable[[int, int], bytes]
 
 
@@ -54,7 +61,7 @@ def text_of(raw: bytes) -> str:
     return printable(raw.split(b"\0", 1)[0])
 
 
-def read_head(read: Read) -> tuple[Any, ...]:
+def read_head(read: Read) -> Head:
     """Read until twice the same: a text may be written meanwhile."""
     before = b""
     for _ in range(10):
@@ -62,17 +69,18 @@ def read_head(read: Read) -> tuple[Any, ...]:
         if raw == before:
             break
         before = raw
-    if len(raw) < HEAD.size or raw[:8] not in (MAGIC, bytes(8)):
+    head = Head._make(HEAD.unpack(raw))
+    if head.magic not in (MAGIC, bytes(8)):
         raise StatsError("the symbol drng_counters of its drng.so does not hold counters of drng")
-    head = HEAD.unpack(raw)
-    if head[1] == 0:
+    if head.layout == 0:
         raise NotOpenError(
             "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
         )
-    if raw[:8] != MAGIC or head[1] != LAYOUT:
-        kind = OlderError if head[1] < LAYOUT else StatsError
+    if head.magic != MAGIC or head.layout != LAYOUT:
+        kind = OlderError if head.layout < LAYOUT else StatsError
         raise kind(
-            f"its counters have layout {head[1]}, of another version of drng; this drng-status reads layout {LAYOUT}"
+            f"its counters have layout {head.layout}, of another version of drng; "
+            f"this drng-status reads layout {LAYOUT}"
         )
     return head
 
@@ -81,10 +89,7 @@ def read_names(read: Read, count: int) -> list[str]:
     """Of the instructions, in the order of their counters."""
     if not 0 < count <= MOST_INSTRUCTIONS:
         raise StatsError("the description of its counters makes no sense")
-    raw = read(HEAD.size, count * NAME.size)
-    if len(raw) < count * NAME.size:
-        raise StatsError("its counters are cut short")
-    names = [text_of(name) for (name,) in NAME.iter_unpack(raw)]
+    names = [text_of(name) for (name,) in NAME.iter_unpack(read(HEAD.size, count * NAME.size))]
     if len(set(names)) < count:
         raise StatsError("the description of its counters makes no sense")
     # The names of the counters are made of these: one of a user's choice could take the place of another counter.
@@ -93,23 +98,25 @@ def read_names(read: Read, count: int) -> list[str]:
     return names
 
 
-def read_live(
-    read: Read, live: struct.Struct, offset: int, counts_offset: int, number: int, size: int
-) -> tuple[tuple[int, ...], int, int]:
-    """The numbers, and the sums of requests and bytes over all generators."""
-    length = counts_offset + number * size
+def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
+    """The numbers in their order, with the sums of requests and bytes over all generators behind them."""
+    keys = ["memory", "begun", "source", *(f"seeds-{source}" for source in (*names, "fallback")), "seed-failures"]
+    keys += [f"{name}-{counted}" for name in names for counted in ("health-failures", "retries")]
+    keys += ["reseeds", "fork-reseeds", "clone-reseeds", "last-seed", "kernel-words"]
+    numbers = struct.Struct(f"={len(keys)}Q")
+    length = head.counts_offset + head.counts_number * head.counts_size
     if (
-        counts_offset < live.size
-        or size < REQUEST_COUNTS.size
+        head.counts_offset < numbers.size
+        or head.counts_size < REQUEST_COUNTS.size
         or not 0 < length <= MOST
-        or not HEAD.size <= offset <= MOST
+        or not HEAD.size <= head.live_offset <= MOST
     ):
         raise StatsError("the description of its counters makes no sense")
-    raw = read(offset, length)
-    if len(raw) < length:
-        raise StatsError("its counters are cut short")
-    counts = [REQUEST_COUNTS.unpack_from(raw, counts_offset + i * size) for i in range(number)]
-    return live.unpack_from(raw), sum(n for n, _ in counts) & U64, sum(served for _, served in counts) & U64
+    raw = read(head.live_offset, length)
+    places = range(head.counts_offset, length, head.counts_size)
+    counts = [REQUEST_COUNTS.unpack_from(raw, place) for place in places]
+    live = dict(zip(keys, numbers.unpack_from(raw)))
+    return {**live, "requests": sum(n for n, _ in counts) & U64, "bytes": sum(served for _, served in counts) & U64}
 
 
 def one_of(names: Sequence[str], number: int, what: str) -> str:
@@ -119,52 +126,31 @@ def one_of(names: Sequence[str], number: int, what: str) -> str:
 
 
 def read_stats(read: Read) -> dict[str, Any]:
-    """Under the names that the provider's parameters have; `read` takes an offset and a length."""
+    """Under the names that the provider's parameters have."""
     head = read_head(read)
-    _, _, live_offset, counts_offset, number, size, first, loaded, forks, healthy, tested, *rest = head
-    filtered, instructions, *rest = rest
-    *texts, virtual_machine, protection, clone_reason = rest
-    names = read_names(read, instructions)
-    n = len(names)
-    layout = struct.Struct(f"={10 + 3 * n}Q")
-    live, requests, served = read_live(read, layout, live_offset, counts_offset, number, size)
-    memory, begun, source, *rest = live
-    seeds, (fallback, failures, *rest) = rest[:n], rest[n:]
-    # Health failures and retries of each instruction.
-    pairs, (reseeds, fork_reseeds, clone_reseeds, last, kernel_words) = rest[: 2 * n], rest[2 * n :]
-    health, retries = pairs[::2], pairs[1::2]
-    version, libcrypto, aes, reason = map(text_of, texts)
+    names = read_names(read, head.instructions)
+    live = read_live(read, head, names)
+    memory, begun, source = (live.pop(key) for key in ("memory", "begun", "source"))
     sources = ("none", *names, "fallback")
-    made, would_make = (one_of(sources, each, "name a source that does not exist") for each in (source, first))
+    made, would_make = (one_of(sources, n, "name a source that does not exist") for n in (source, head.first_source))
     # Who made the last seed, or would make the first; nobody once an attempt has failed.
-    active = would_make if source == 0 and failures == 0 else made
+    active = would_make if source == 0 and live["seed-failures"] == 0 else made
     return {
-        "active-source": active if healthy else "none",
-        "disabled-reason": reason,
-        "version": version,
-        "libcrypto": libcrypto,
-        "aes-implementation": aes,
+        "active-source": active if head.healthy else "none",
+        "disabled-reason": text_of(head.reason),
+        "version": text_of(head.version),
+        "libcrypto": text_of(head.libcrypto),
+        "aes-implementation": text_of(head.aes),
         "memory": one_of(MEMORY, memory, "hold an unknown state of the memory"),
-        "system-call-filter": FILTER[min(filtered, 2)],
-        "virtual-machine": virtual_machine != 0,
-        "clone-protection": one_of(CLONE_PROTECTIONS, protection, "hold an unknown protection from clones"),
-        "clone-reason": text_of(clone_reason),
-        "status": STATUS[healthy != 0],
-        "loaded": loaded,
-        "last-self-test": tested,
-        "forks": forks if begun else min(forks + 1, U64),
+        "system-call-filter": FILTER[min(head.filter, 2)],
+        "virtual-machine": head.virtual_machine != 0,
+        "clone-protection": one_of(CLONE_PROTECTIONS, head.clone_protection, "hold an unknown protection from clones"),
+        "clone-reason": text_of(head.clone_reason),
+        "status": STATUS[head.healthy != 0],
+        "loaded": head.loaded,
+        "last-self-test": head.tested,
+        "forks": head.forks if begun else min(head.forks + 1, U64),
         "begun": begun != 0,
-        **{f"seeds-{name}": n for name, n in zip(names, seeds)},
-        "health-failures": sum(health) & U64,
-        **{f"{name}-health-failures": n for name, n in zip(names, health)},
-        **{f"{name}-retries": n for name, n in zip(names, retries)},
-        "seeds-fallback": fallback,
-        "seed-failures": failures,
-        "reseeds": reseeds,
-        "fork-reseeds": fork_reseeds,
-        "clone-reseeds": clone_reseeds,
-        "kernel-words": kernel_words,
-        "requests": requests,
-        "bytes": served,
-        "last-seed": last,
+        "health-failures": sum(live[f"{name}-health-failures"] for name in names) & U64,
+        **live,
     }
