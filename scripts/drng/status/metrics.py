@@ -29,6 +29,17 @@ def metric(name: str, kind: str, text: str, samples: Iterable[Sample]) -> list[s
     return lines
 
 
+# Counters that have the name of their key, with their help.
+PLAIN = {
+    "seed-failures": "Requests for a seed that no source could serve.",
+    "reseeds": "How often a generator replaced its seed.",
+    "fork-reseeds": "How often a generator took a new seed because it was in a forked process.",
+    "clone-reseeds": "How often a generator took a new seed because its virtual machine had been copied.",
+    "kernel-words": "Requests that took in bytes of the kernel in place of a fresh word, as no instruction gave one.",
+    "requests": "Requests served.",
+    "bytes": "Bytes served.",
+}
+
 # Name, help, the extra label, and for each value of that label the counter. What a process calls its instructions is
 # not believed.
 COUNTERS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
@@ -38,7 +49,6 @@ COUNTERS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
         "source",
         {source: f"seeds-{source}" for source in (*INSTRUCTIONS, "fallback")},
     ),
-    ("drng_seed_failures_total", "Requests for a seed that no source could serve.", "", {"": "seed-failures"}),
     (
         "drng_health_failures_total",
         "Failed health tests, including those after which the retry passed.",
@@ -51,31 +61,8 @@ COUNTERS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
         "instruction",
         {name: f"{name}-retries" for name in INSTRUCTIONS},
     ),
-    ("drng_reseeds_total", "How often a generator replaced its seed.", "", {"": "reseeds"}),
-    (
-        "drng_fork_reseeds_total",
-        "How often a generator took a new seed because it was in a forked process.",
-        "",
-        {"": "fork-reseeds"},
-    ),
-    (
-        "drng_clone_reseeds_total",
-        "How often a generator took a new seed because its virtual machine had been copied.",
-        "",
-        {"": "clone-reseeds"},
-    ),
-    (
-        "drng_kernel_words_total",
-        "Requests that took in bytes of the kernel in place of a fresh word, since no instruction gave one.",
-        "",
-        {"": "kernel-words"},
-    ),
-    ("drng_requests_total", "Requests served.", "", {"": "requests"}),
-    ("drng_bytes_total", "Bytes served.", "", {"": "bytes"}),
+    *((f"drng_{key.replace('-', '_')}_total", text, "", {"": key}) for key, text in PLAIN.items()),
 )
-
-# How the memory for secrets is, in stats.MEMORY's order.
-LOCKS = ("forked", "locked", "limited")
 
 # Why an instruction that the CPU has may not serve: how drng's words for it begin.
 DENIALS = {
@@ -111,8 +98,8 @@ COUNTS: tuple[tuple[str, str, Sequence[dict[str, str]], Callable[..., bool]], ..
     (
         "drng_memory_processes",
         "Processes that use drng, by whether their memory for secrets is locked.",
-        [{"memory": lock} for lock in LOCKS],
-        lambda process, memory: process.counters.get("memory") == MEMORY[LOCKS.index(memory)],
+        [{"memory": lock} for lock in MEMORY],
+        lambda process, memory: process.counters.get("memory") == MEMORY[memory],
     ),
     (
         "drng_unprotected_processes",

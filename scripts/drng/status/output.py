@@ -230,17 +230,8 @@ def left_out(processes: Sequence[Process]) -> str:
     return f"; left out, since its children serve: {masters}" if masters else ""
 
 
-def by_reason(processes: Sequence[Process], reason_of: Callable[[Process], str]) -> list[tuple[str, list[Process]]]:
-    """The reasons that there are, each with those that it is of."""
-    groups: dict[str, list[Process]] = {}
-    for process in processes:
-        if reason := reason_of(process):
-            groups.setdefault(reason, []).append(process)
-    return sorted(groups.items())
-
-
 def each_with_its_processes(processes: Sequence[Process], warning_of: Callable[[Process], str]) -> str:
-    warnings = [f"{names_of(members)}: {warning}" for warning, members in by_reason(processes, warning_of)]
+    warnings = [f"{names_of(members)}: {warning}" for warning, members in states.grouped(processes, warning_of)]
     return f"; {states.first_of(warnings)}" if warnings else ""
 
 
@@ -292,7 +283,7 @@ def unseen(processes: Sequence[Process]) -> list[str]:
     """Those that could not be looked at, with the reasons, of which there may be one for each user."""
     lines = [
         f"processes that could not be looked at: {len(members)} ({names_of(members)}): {reason}"
-        for reason, members in by_reason(processes, lambda process: process.message if process.hidden else "")
+        for reason, members in states.grouped(processes, lambda process: process.message if process.hidden else "")
     ]
     most = states.MOST_SAID
     return lines[:most] + ([f"and {len(lines) - most} more reasons"] if len(lines) > most else [])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from .. import systemd
-from .states import FALLBACK, NOT_IN_USE, STATES, USES_DRNG, Process, first_of, seeds, state_of
+from .states import FALLBACK, NOT_IN_USE, STATES, USES_DRNG, Process, first_of, grouped, seeds, state_of
 
 FALLBACK_SEEDS, FAILURES = "fallback-seeds", "failures"
 WORDS = {FALLBACK_SEEDS: "seeds from the fallback", FAILURES: "failures"}
@@ -30,13 +30,8 @@ def thresholds(text: str) -> Thresholds:
     return found
 
 
-def by_unit(processes: Sequence[Process]) -> dict[str, list[Process]]:
-    """In the order of their names."""
-    found: dict[str, list[Process]] = {}
-    for process in processes:
-        if state_of(process):
-            found.setdefault(systemd.label(process.unit), []).append(process)
-    return dict(sorted(found.items()))
+def by_unit(processes: Sequence[Process]) -> list[tuple[str, list[Process]]]:
+    return grouped(processes, lambda process: systemd.label(process.unit) if state_of(process) else "")
 
 
 def counts_of(processes: Sequence[Process]) -> dict[str, int]:
@@ -53,7 +48,7 @@ def counts_of(processes: Sequence[Process]) -> dict[str, int]:
 def exceeded(processes: Sequence[Process], warning: Thresholds, critical: Thresholds) -> tuple[int, str]:
     """The worst that a count of a unit amounts to, and what to say of each that is above a threshold."""
     worst, said = 0, []
-    for unit, members in by_unit(processes).items():
+    for unit, members in by_unit(processes):
         counts = counts_of(members)
         for name, words in WORDS.items():
             for result, limits in ((NOT_IN_USE, critical), (FALLBACK, warning)):
@@ -74,7 +69,7 @@ def performance(processes: Sequence[Process], warning: Thresholds, critical: Thr
     """Behind a bar; the unit's name is part of each label where there are several."""
     groups = by_unit(processes)
     data = []
-    for unit, members in groups.items():
+    for unit, members in groups:
         name = unit if len(groups) > 1 else ""
         states = [state_of(process) for process in members]
         data += [datum(name, state, states.count(state)) for state in STATES]

@@ -3,7 +3,7 @@ copies of this machine."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,6 +78,15 @@ def first_of(said: Sequence[str]) -> str:
 
 def worse(one: int, other: int) -> int:
     return max(one, other, key=WORST_LAST.index)
+
+
+def grouped(processes: Iterable[Process], key_of: Callable[[Process], str]) -> list[tuple[str, list[Process]]]:
+    """The keys that there are, in their order, each with those that it is of."""
+    groups: dict[str, list[Process]] = {}
+    for process in processes:
+        if key := key_of(process):
+            groups.setdefault(key, []).append(process)
+    return sorted(groups.items())
 
 
 def instructions(counters: dict[str, Any]) -> list[str]:

@@ -24,12 +24,13 @@ Head = namedtuple(
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
 REQUEST_COUNTS = struct.Struct("=2Q")
 
-MEMORY = (
-    "not locked: forked under a filter of system calls, and a child does not inherit the lock",
-    "locked",
-    "not locked, or only in part: the limit RLIMIT_MEMLOCK is too low",
-)
-LOCKED = MEMORY[1]
+# How the memory for secrets is, by the labels of the metrics.
+MEMORY = {
+    "forked": "not locked: forked under a filter of system calls, and a child does not inherit the lock",
+    "locked": "locked",
+    "limited": "not locked, or only in part: the limit RLIMIT_MEMLOCK is too low",
+}
+LOCKED = MEMORY["locked"]
 
 # Of enum drng_clone_protection in provider/observe/report.h.
 CLONE_PROTECTIONS = ("none", "kernel", "instruction", "counter")
@@ -141,7 +142,7 @@ def read_stats(read: Read) -> dict[str, Any]:
         "version": text_of(head.version),
         "libcrypto": text_of(head.libcrypto),
         "aes-implementation": text_of(head.aes),
-        "memory": one_of(MEMORY, memory, "hold an unknown state of the memory"),
+        "memory": one_of([*MEMORY.values()], memory, "hold an unknown state of the memory"),
         "system-call-filter": FILTER[min(head.filter, 2)],
         "virtual-machine": head.virtual_machine != 0,
         "clone-protection": one_of(CLONE_PROTECTIONS, head.clone_protection, "hold an unknown protection from clones"),
