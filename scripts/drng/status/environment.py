@@ -7,6 +7,7 @@ names may hang or crash whoever loads it, so it is a child of its own.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import re
@@ -59,27 +60,15 @@ def openssl_in_path() -> str | None:
     return shutil.which("openssl", path=":".join(folders)) if folders else None
 
 
-def load_libcrypto() -> ctypes.CDLL:
-    """That of the openssl in PATH, or else the first that is installed."""
-    program = openssl_in_path()
-    own = needed.libcrypto_of(program) if program else None
-    for name in (own, *LIBRARIES) if own else LIBRARIES:
-        try:
-            return ctypes.CDLL(name)
-        except OSError:
-            continue
-    raise OSError("libcrypto is not installed")
-
-
 class Libcrypto:
     """The few functions of libcrypto that are needed here."""
 
     def __init__(self) -> None:
-        self.lib = load_libcrypto()
+        self.lib, self.warning = self._load()
         if not hasattr(self.lib, "OSSL_PROVIDER_load"):
             raise OSError(f"{self.lib._name} is older than OpenSSL 3.0 and has no providers")
         for result, functions in {
-            ctypes.c_char_p: "OpenSSL_version EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
+            ctypes.c_char_p: "OpenSSL_version OPENSSL_info EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
             ctypes.c_void_p: "CONF_get1_default_config_file RAND_get0_primary RAND_get0_public RAND_get0_private "
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load",
             ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
@@ -88,18 +77,24 @@ class Libcrypto:
             for function in functions.split():
                 getattr(self.lib, function).restype = result
 
-    def warnings(self) -> list[str]:
-        """Where this may not be the libcrypto that the openssl command has."""
+    @staticmethod
+    def _load() -> tuple[ctypes.CDLL, str]:
+        """That of the openssl in PATH, or else the first that is installed, with a warning that it may be another."""
         program = openssl_in_path()
-        if program is None:
-            return []
-        own = needed.libcrypto_of(program)
-        if own is None:
-            return [f"{program} has no shared libcrypto; {self.lib._name} was examined in its place"]
-        return [] if own == self.lib._name else [f"{own} of {program} cannot be loaded; {self.lib._name} was examined"]
+        own = needed.libcrypto_of(program) if program else None
+        missing = f"{own} of {program} cannot be loaded" if own else f"{program} has no shared libcrypto"
+        for name in filter(None, (own, *LIBRARIES)):
+            with contextlib.suppress(OSError):
+                is_meant = program is None or name == own
+                return ctypes.CDLL(name), "" if is_meant else f"{missing}; {name} was examined in its place"
+        raise OSError("libcrypto is not installed")
 
     def version(self) -> str:
         return os.fsdecode(self.lib.OpenSSL_version(0))
+
+    def settings(self) -> str:
+        """What it says of the CPU, under the mask that it has read when it was loaded."""
+        return os.fsdecode(self.lib.OPENSSL_info(CPU_SETTINGS) or b"")
 
     def config_file(self) -> str:
         raw = ctypes.c_void_p(self.lib.CONF_get1_default_config_file())
@@ -202,22 +197,13 @@ class Libcrypto:
         return answer
 
     def _param(self, provider: ctypes.c_void_p, known: Param) -> str | int | None:
-        text = ctypes.c_char_p()
-        number = ctypes.c_uint64() if known.data_size != 4 else ctypes.c_uint32()
-        target = text if known.data_type == UTF8_PTR else number
-        params = (Param * 2)()
-        params[0] = Param(
-            known.key,
-            known.data_type,
-            ctypes.cast(ctypes.byref(target), ctypes.c_void_p),
-            0 if target is text else ctypes.sizeof(number),
-            ctypes.c_size_t(-1).value,
-        )
-        if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1:
+        is_text = known.data_type == UTF8_PTR
+        value = ctypes.c_char_p() if is_text else ctypes.c_uint32() if known.data_size == 4 else ctypes.c_uint64()
+        size = 0 if is_text else ctypes.sizeof(value)
+        params = (Param * 2)((known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value))
+        if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1 or value.value is None:
             return None
-        if known.data_type == UTF8_PTR:
-            return os.fsdecode(text.value) if text.value is not None else None
-        return number.value
+        return os.fsdecode(value.value) if is_text else value.value
 
 
 # ---- The CPU ----
@@ -232,13 +218,6 @@ def asked_without(variable: str, question: Callable[[], str]) -> str:
 
     answer = aside.once(ask, SECONDS)
     return "" if isinstance(answer, aside.Failure) else str(answer)
-
-
-def settings() -> str:
-    """What libcrypto says of the CPU, under the mask that it has read when it was loaded."""
-    info = load_libcrypto().OPENSSL_info
-    info.restype = ctypes.c_char_p
-    return os.fsdecode(info(CPU_SETTINGS) or b"")
 
 
 def default_config() -> str:
@@ -262,10 +241,9 @@ def bit_of(settings: str, place: tuple[int, int]) -> bool | None:
     return None if words is None else bool(int(words[1 + word], 16) >> bit & 1)
 
 
-def cpu(drng: dict[str, Any] | None, unmasked: str) -> dict[str, Any]:
+def cpu(drng: dict[str, Any] | None, masked: str, unmasked: str) -> dict[str, Any]:
     info = procfs.cpuinfo()
     flags = info.get("flags", "").split()
-    masked = settings()
     mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
     model = info.get("model name") or info.get("cpu") or "unknown"
     verdict_problem = "" if info or not HAS_VERDICT else NO_VERDICT
@@ -335,21 +313,21 @@ def look(unmasked: str) -> dict[str, Any]:
         "library": crypto.lib._name,
         "config": conf["file"],
         "config-problem": conf["problem"],
-        "warnings": [*crypto.warnings(), *conf["warnings"], *filter(None, [alike])],
+        "warnings": [*filter(None, [crypto.warning]), *conf["warnings"], *filter(None, [alike])],
         "rand-bytes": drawn,
         "errors": errors,
         "override": crypto.override() or passed_by,
         "random-provider": random.get("random_provider"),
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
-        "cpu": cpu(drng, unmasked),
+        "cpu": cpu(drng, crypto.settings(), unmasked),
         "drng": facts,
     }
     return printable_all(answer)
 
 
 def collect() -> dict[str, Any]:
-    unmasked = asked_without("OPENSSL_ia32cap", settings)
+    unmasked = asked_without("OPENSSL_ia32cap", lambda: Libcrypto().settings())
     answer = aside.once(lambda: look(unmasked), SECONDS)
     if isinstance(answer, aside.Failure):
         raise Failure(printable(answer.reason))
