@@ -69,33 +69,29 @@ def _serve(orders: int, answers: int, items: Sequence[Any], work: Work, null: in
                 line = line[os.write(answers, line) :]
 
 
-def _start(items: Sequence[Any], work: Work, room: int) -> tuple[int, tuple[int, int], int]:
-    """The child, both ends of the pipe that it is told through, and the pipe that it answers through. With both ends
-    open in the parent, an order to a child that has ended is no SIGPIPE. What cannot be opened raises here: of a child
-    that ends for it, nobody would learn why."""
-    null = os.open(os.devnull, os.O_RDWR)
-    orders, tell = os.pipe()
-    listen, answers = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            signal.signal(signal.SIGINT, signal.SIG_DFL)
-            os.close(tell)
-            os.close(listen)
-            if room:
-                _limit(room)
-            _serve(orders, answers, items, work, null)
-        finally:
-            os._exit(0)
-    os.close(answers)
-    os.close(null)
-    return pid, (orders, tell), listen
-
-
 class _Child:
+    """It is told the numbers of items by one pipe, and answers by another."""
+
     def __init__(self, items: Sequence[Any], work: Work, room: int) -> None:
-        self.pid, self.orders, self.pipe = _start(items, work, room)
+        # What cannot be opened raises here: of a child that ends for it, nobody would learn why.
+        null = os.open(os.devnull, os.O_RDWR)
+        # With both ends open here, an order to a child that has ended is no SIGPIPE.
+        self.orders = os.pipe()
+        self.pipe, answers = os.pipe()
         self.unread = b""
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+                os.close(self.orders[1])
+                os.close(self.pipe)
+                if room:
+                    _limit(room)
+                _serve(self.orders[0], answers, items, work, null)
+            finally:
+                os._exit(0)
+        os.close(answers)
+        os.close(null)
 
     def ask(self, number: int) -> None:
         """For the answer to the item of that number; line() tells if the child has ended."""
