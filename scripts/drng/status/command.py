@@ -274,8 +274,6 @@ def show(arguments: argparse.Namespace) -> int:
         if arguments.watch is not None:
             return watch(arguments)
         return show_processes(arguments) if has_target else show_environment(arguments)
-    except UsageError:
-        raise
     except Failure as error:
         if arguments.check:
             print_check(arguments, f"cannot tell: {error}")

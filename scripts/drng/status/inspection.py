@@ -199,17 +199,18 @@ def knows_no_verdict(entry: int) -> bool:
 # ---- All of it ----
 
 
-def identify(process: Process, entry: int) -> None:
+def identify(pid: int, entry: int, message: str = "", **known: bool) -> Process:
     """Whose it is, as far as that may be known."""
+    process = Process(pid, procfs.name_of(entry), UNKNOWN, message, **known)
     with contextlib.suppress(OSError, UnreadableError, ValueError):
         process.ticks = procfs.number(entry, procfs.START_TICKS)
         process.unit = systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
         process.owner = procfs.owner_name(procfs.user_of(entry).uid)
+    return process
 
 
 def look_at(pid: int, entry: int, configured: str | None = None, now: Configuration = NOTHING_KNOWN) -> Process:
-    process = Process(pid, procfs.name_of(entry), UNKNOWN)
-    identify(process, entry)
+    process = identify(pid, entry)
     try:
         where = procfs.living_thread(entry)
         if where == "":
@@ -246,9 +247,7 @@ def inspect(pid: int, configured: str | None = None, now: Configuration = NOTHIN
                     return look_at(pid, entry, configured, now)
                 # If it is there still, the thread has ended by which it was looked at.
                 procfs.state_and_parent(entry)
-            process = Process(pid, procfs.name_of(entry), UNKNOWN, "its threads end while it is looked at", hidden=True)
-            identify(process, entry)
-            return process
+            return identify(pid, entry, "its threads end while it is looked at", hidden=True)
     except HiddenError as error:
         return Process(pid, "?", UNKNOWN, str(error), hidden=True)
     except (FileNotFoundError, ProcessLookupError):

@@ -50,17 +50,14 @@ def inspect_aside(pid: int, configured: str | None, now: Configuration) -> dict[
 def not_looked_at(pid: int, failure: aside.Failure) -> Process | TargetError:
     """What its user cannot keep anybody from reading, its name, unit and owner, and why there is no more."""
     missed = failure.reason in (aside.OUT_OF_TIME, aside.GIVEN_UP)
-    message = failure.reason if missed else f"it cannot be looked at: {failure.reason}"
-    process = Process(pid, "?", UNKNOWN, printable(message), hidden=True, missed=missed)
+    message = printable(failure.reason if missed else f"it cannot be looked at: {failure.reason}")
     try:
         with procfs.process(pid) as entry:
-            process.name = procfs.name_of(entry)
-            inspection.identify(process, entry)
+            return inspection.identify(pid, entry, message, hidden=True, missed=missed)
     except HiddenError:
-        return process
+        return Process(pid, "?", UNKNOWN, message, hidden=True, missed=missed)
     except TargetError as error:
         return error
-    return process
 
 
 def inspect_each(
@@ -94,15 +91,12 @@ def mark_supervisors(found: list[Process]) -> None:
 
 def first_ticks(process: Process, others: dict[int, Process]) -> int:
     """When the program was started that it is, or is a forked child of."""
-    seen = {process.pid}
-    while (
-        process.program
-        and (parent := others.get(process.parent)) is not None
-        and parent.program == process.program
-        and parent.pid not in seen
-    ):
-        process = parent
+    seen: set[int] = set()
+    while process.pid not in seen:
         seen.add(process.pid)
+        parent = others.get(process.parent)
+        if parent is not None and process.program and parent.program == process.program:
+            process = parent
     return process.ticks
 
 

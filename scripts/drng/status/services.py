@@ -50,12 +50,6 @@ def show(service: str, names: str, seconds: float = 30) -> str:
         raise TargetError(f"systemctl gives no answer about {service}: {printable(str(error))}") from None
 
 
-def properties(service: str) -> dict[str, str]:
-    if not NAME.fullmatch(service) or service.startswith("-"):
-        raise TargetError(f"'{printable(service)}' is not the name of a service")
-    return dict(systemd.properties(show(service, "LoadState,MainPID,ControlGroup,Environment")))
-
-
 def cgroup_members(group: str) -> list[int]:
     """Of the group and all below it; their users may nest groups as deep as they like."""
     for root in CGROUPS:
@@ -109,7 +103,9 @@ def configuration(default: str) -> Configuration:
 
 def members_and_config(service: str) -> tuple[list[int], str | None]:
     """The processes of a service that runs, and the OPENSSL_CONF that it is configured with."""
-    known = properties(service)
+    if not NAME.fullmatch(service) or service.startswith("-"):
+        raise TargetError(f"'{printable(service)}' is not the name of a service")
+    known = dict(systemd.properties(show(service, "LoadState,MainPID,ControlGroup,Environment")))
     if known.get("LoadState") == "not-found":
         raise TargetError(f"systemd knows no service {service}")
     group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")

@@ -89,13 +89,10 @@ def grouped(processes: Iterable[Process], key_of: Callable[[Process], str]) -> l
     return sorted(groups.items())
 
 
-def instructions(counters: dict[str, Any]) -> list[str]:
-    """Those that the process's drng counts."""
-    return [name for name in sorted(KNOWN) if f"{name}-retries" in counters]
-
-
 def seeds(counters: dict[str, Any]) -> int:
-    return sum(counters[f"seeds-{source}"] for source in (*instructions(counters), "fallback"))
+    """From all sources that the process's drng counts."""
+    sources = [name for name in KNOWN if f"{name}-retries" in counters]
+    return sum(counters[f"seeds-{source}"] for source in (*sources, "fallback"))
 
 
 def has_drawn(process: Process) -> bool:
