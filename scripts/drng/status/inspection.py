@@ -8,11 +8,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from .. import VERSION, procfs, systemd
-from ..conf.reading import UnreadableFileError
 from ..instructions import HAS_VERDICT, WORDS
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
@@ -125,23 +123,19 @@ def look_into(process: Process, entry: int, where: str) -> bool:
 # ---- Its openssl.cnf ----
 
 
-@contextlib.contextmanager
-def view_of(entry: int, environment: dict[bytes, bytes], was_another: bool) -> Iterator[config_file.View]:
-    """Files as the process sees them, and with its rights: its user may name a file that only root should read."""
-    user = procfs.user_of(entry)
-    directory = os.fsdecode(environment.get(b"OPENSSL_CONF_INCLUDE", b""))
-    flags, closing = os.O_PATH | os.O_CLOEXEC, procfs.closing
-    with closing(os.open("root", flags, dir_fd=entry)) as root, closing(os.open("cwd", flags, dir_fd=entry)) as cwd:
-        yield config_file.View(root, cwd, user, directory, was_another=was_another)
-
-
 def read_config(entry: int, path: str, was_another: bool) -> config_file.Reading:
-    """An openssl.cnf as the process sees it. It reads the file before it goes into its chroot, so what is seen from
-    there says nothing."""
+    """
+    An openssl.cnf as the process sees it, and with its rights: its user may name a file that only root should read. It
+    reads the file before it goes into its chroot, so what is seen from there says nothing.
+    """
+    flags, closing = os.O_PATH | os.O_CLOEXEC, procfs.closing
     with contextlib.suppress(OSError, UnreadableError):
-        if path and os.readlink("root", dir_fd=entry) == "/":
-            with view_of(entry, procfs.environment_of(entry), was_another) as view:
-                return config_file.read(view, path)
+        if path == "" or os.readlink("root", dir_fd=entry) != "/":
+            return config_file.Reading()
+        directory = os.fsdecode(procfs.environment_of(entry).get(b"OPENSSL_CONF_INCLUDE", b""))
+        user = procfs.user_of(entry)
+        with closing(os.open("root", flags, dir_fd=entry)) as root, closing(os.open("cwd", flags, dir_fd=entry)) as cwd:
+            return config_file.read(config_file.View(root, cwd, user, directory, was_another=was_another), path)
     return config_file.Reading()
 
 
@@ -189,10 +183,10 @@ def knows_no_verdict(entry: int) -> bool:
     Whether its /proc is one without a cpuinfo. Where there is no /proc, it may have read it before it came there; and a
     main thread that has ended before the others shows none.
     """
-    with contextlib.suppress(OSError, UnreadableFileError), view_of(entry, {}, was_another=True) as view:
-        descriptor, _ = config_file.locate(view, "/proc")
-        with procfs.closing(descriptor):
-            return config_file.is_kernels_own(descriptor) and not os.access("cpuinfo", os.F_OK, dir_fd=descriptor)
+    # A link in its place could lead anywhere.
+    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError), procfs.closing(os.open("root/proc", flags, dir_fd=entry)) as proc:
+        return config_file.is_kernels_own(proc) and not os.access("cpuinfo", os.F_OK, dir_fd=proc)
     return False
 
 
