@@ -68,18 +68,14 @@ def yes(value: bool | None) -> str:
     return "unknown" if value is None else "yes" if value else "no"
 
 
-# Facts that stand behind others, in their rows.
-BEHIND = {"clone-protection": "clone-reason"}
-
-
 def fact_rows(facts: dict[str, Any], *hidden: str) -> list[Row]:
-    """What JSON has of a process or of drng, by the same keys, each with what stands behind it."""
+    """What JSON has of a process or of drng, by the same keys; a reason stands behind what it is of."""
     rows = []
     for key, value in facts.items():
-        if key in (*hidden, *BEHIND.values()) or value == "":
+        if key in (*hidden, "clone-reason") or value == "":
             continue
-        if facts.get(BEHIND.get(key, "")):
-            rows.append((key, f"{value}: {facts[BEHIND[key]]}"))
+        if key == "clone-protection" and facts.get("clone-reason"):
+            rows.append((key, f"{value}: {facts['clone-reason']}"))
         elif key in ("loaded", "last-self-test", "last-seed"):
             rows.append((key, moment(value)))
         else:

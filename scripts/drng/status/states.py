@@ -139,16 +139,14 @@ def state_of(process: Process) -> str:
 
 # ---- Copies of this machine ----
 
-# Of the counters, or of the provider's parameters with what else is known of the process.
-Facts = Mapping[str, Any]
 
-
-def is_unprotected(facts: Facts) -> bool:
-    """A machine that does not say what it is counts as a virtual one; no facts are those of a process without drng."""
+def is_unprotected(facts: Mapping[str, Any]) -> bool:
+    """By the counters, none without drng, or by the provider's parameters with what else is known of the process. A
+    machine that does not say what it is counts as a virtual one."""
     return facts.get("clone-protection") == "none" and facts.get("virtual-machine") is not False
 
 
-def clone_warning(facts: Facts) -> str:
+def clone_warning(facts: Mapping[str, Any]) -> str:
     """With the reason, and what to do; "" for nothing."""
     if not is_unprotected(facts):
         return ""
