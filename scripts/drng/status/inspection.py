@@ -183,9 +183,8 @@ def knows_no_verdict(entry: int) -> bool:
     Whether its /proc is one without a cpuinfo. Where there is no /proc, it may have read it before it came there; and a
     main thread that has ended before the others shows none.
     """
-    # A link in its place could lead anywhere.
-    flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(OSError), procfs.closing(os.open("root/proc", flags, dir_fd=entry)) as proc:
+    # A link in its place could lead anywhere, and to ask for a directory may mount one.
+    with contextlib.suppress(OSError), procfs.closing(os.open("root/proc", config_file.O_LOOK, dir_fd=entry)) as proc:
         return config_file.is_kernels_own(proc) and not os.access("cpuinfo", os.F_OK, dir_fd=proc)
     return False
 
