@@ -367,8 +367,8 @@ def test_a_missing_profile(either: Image) -> None:
     assert "not installed" in image.refused("on", "--system")
 
 
-def set_key(image: Image, line: str) -> None:
-    profile = image.root / "etc/ssl/drng/drng.cnf"
+def set_key(image: Image, line: str, profile_file: str = "drng.cnf") -> None:
+    profile = image.root / "etc/ssl/drng" / profile_file
     text = profile.read_text()
     assert text.count("[drng_sect]\n") == 1
     profile.write_text(text.replace("[drng_sect]\n", f"[drng_sect]\n{line}\n"))
@@ -408,7 +408,7 @@ def test_a_mistyped_key_is_warned_of(image: Image) -> None:
             "random numbers would not come from drng",
         ),
         (POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"), "by lines that drng-enable did not write"),
-        (POLICY + "# >>> drng-enable: strict\n", "out of order"),
+        (POLICY + "# >>> drng-enable: strict\n", f"by hand: line {POLICY.count(chr(10)) + 1} # >>> drng-enable"),
         (POLICY + "# <<< drng-enable\n# >>> drng-enable: strict\n# <<< drng-enable\n", "out of order"),
         # A section left over and never named: it must not come alive because the profile uses its name.
         ("openssl_conf = x\n[x]\n[provider_sect]\nlegacy = l\n[l]\nactivate = 1\n", "not default drng"),
@@ -701,13 +701,14 @@ def test_a_file_of_a_service_that_has_gone_is_said(either: Image) -> None:
     status = image.run("status", "--service", "nginx")
     assert status.returncode == 1
     assert (
-        f"/{own.relative_to(image.root)}, which is not there: on and off --service nginx both mend that"
+        f"/{own.relative_to(image.root)}, which is not there; on and off --service nginx both mend that"
         in status.stdout
     )
     image.ok("on", "--service", "nginx")
     assert own.is_file()
     image.drop_in.unlink()
-    assert image.run("status", "--service", "nginx").stdout.endswith("nginx.service: drng is off\n")
+    status = image.run("status", "--service", "nginx")
+    assert (status.returncode, "nginx.service: drng-enable has written nothing for it\n" in status.stdout) == (1, True)
     wrong = image.run("on", "nginx")
     assert (wrong.returncode, "a service is named by --service nginx" in wrong.stderr) == (64, True)
 
@@ -819,6 +820,55 @@ def test_a_profile_that_has_changed_is_told_and_taken_up(either: Image, scope: t
     image.ok("on", *scope)
     assert "\nfallback = no\n" in conf.read_text()
     assert "is not what these lines say" not in image.ok("status", *scope)
+
+
+@pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)
+def test_the_profile_that_is_on_stays_where_none_is_named(either: Image, scope: tuple[str, ...]) -> None:
+    """Whoever follows the advice of status, to run `on` again, would have been given another one."""
+    image = either
+    image.ok("on", *scope, "--profile", "permissive")
+    set_key(image, "fallback = no", "drng-permissive.cnf")
+    assert "differs from the lines in effect: run drng-enable on" in image.ok("status", *scope)
+    assert "permissive is on" in image.ok("on", *scope)
+    assert "permissive is on already" in image.ok("on", *scope)
+    assert "strict is on" in image.ok("on", *scope, "--profile", "strict")
+
+
+def test_who_serves_a_service_that_drng_enable_has_not_touched(either: Image) -> None:
+    """By the system's openssl.cnf, or by a file that its unit names; the exit status is that of who serves."""
+    image = either
+    serving = "names drng for every generator" if image.offline else "public: CTR-DRBG of provider drng"
+    nothing = "nginx.service: drng-enable has written nothing for it"
+    assert nothing in (off := image.run("status", "--service", "nginx")).stdout
+    assert (off.returncode, serving in off.stdout) == (1, False)
+    image.ok("on", "--system")
+    said = image.ok("status", "--service", "nginx")
+    assert nothing in said and "it would get, by /" in said and serving in said
+    image.ok("off", "--system")
+    image.drop_in.parent.mkdir(parents=True)
+    other = image.drop_in.with_name("other.conf")
+    other.write_text("[Service]\nEnvironment=OPENSSL_CONF=/etc/ssl/drng/drng-permissive.cnf\n")
+    said = image.ok("status", "--service", "nginx")
+    assert nothing in said and "/etc/ssl/drng/drng-permissive.cnf:\n" in said and serving in said
+
+
+def test_a_file_that_does_not_parse_is_said_to_serve_nobody(either: Image) -> None:
+    image = either
+    image.ok("on", "--system")
+    image.conf.write_text(image.conf.read_text().replace("[drng_sect]", "[drng_sect"))
+    result = image.run("status", "--system")
+    assert result.returncode == 1
+    assert "no generator of drng's, since OpenSSL cannot read it: " in result.stdout
+    assert "missing close square bracket" in result.stdout and "nothing has been changed" not in result.stderr
+
+
+def test_a_strict_service_that_would_not_start_is_said_so(image: Image) -> None:
+    image.ok("on", "--service", "nginx")
+    own = openssl_conf_of(image, image.drop_in)
+    own.write_text(own.read_text().replace("providers = ", "provider_s = "))
+    result = image.run("status", "--service", "nginx")
+    assert result.returncode == 1
+    assert result.stdout.endswith("it would not start: the check before its start finds no drng\n")
 
 
 @pytest.mark.parametrize("scope", [("--system",), ("--service", "nginx")], ids=" ".join)

@@ -1131,7 +1131,27 @@ def test_a_module_that_does_not_load_is_named(profile: str, tmp_path: Path) -> N
     (tmp_path / "openssl.cnf").write_text((ROOT / "conf" / profile).read_text() + "[drng_sect]\nfallback = maybe\n")
     check = status("--check", env={"OPENSSL_CONF": str(tmp_path / "openssl.cnf")})
     assert check.returncode == 2
-    assert "and not by what this file says: see drng-conf" in check.stdout
+    assert "[drng_sect] fallback = maybe: the provider does not load; write one of yes, no" in check.stdout
+
+
+def test_a_configuration_that_does_not_parse_is_the_problem(tmp_path: Path) -> None:
+    path = tmp_path / "openssl.cnf"
+    path.write_text((ROOT / "conf" / "drng.cnf").read_text().replace("[drng_sect]", "[drng_sect"))
+    found = as_json(env={"OPENSSL_CONF": str(path)})
+    assert "missing close square bracket" in found["config-problem"]
+    check = status("--check", env={"OPENSSL_CONF": str(path)})
+    assert (check.returncode, found["config-problem"] in check.stdout) == (2, True)
+
+
+def test_a_working_directory_that_may_not_be_entered(tmp_path: Path) -> None:
+    """As root's own, for `sudo -u nagios drng-status --check` typed there."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    env = RELEASE.environment(PINNED)
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    result = subprocess.run([STATUS, "--json"], env=env, cwd=closed, capture_output=True, text=True, check=False, **who)
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["config"] == str(CONF / "drng.cnf")
 
 
 def test_an_environment_without_the_kernel_s_verdict() -> None:

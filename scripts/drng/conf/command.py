@@ -14,7 +14,7 @@ from .. import VERSION
 from ..terminal import USAGE, Output, Parser, UsageError, complain
 from ..text import visible
 from .meaning import Meaning, compare, understand
-from .reading import Conf, ConfError
+from .reading import Conf, ConfError, default_file, library
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
 
@@ -43,16 +43,16 @@ def check(words: list[str]) -> int:
     parser.add_argument(
         "--before", metavar="FILE", help="also warn of each setting of this file that the other does not have"
     )
-    parser.add_argument("file", nargs="?", help="an openssl.cnf; by default the file that OPENSSL_CONF names")
+    parser.add_argument("file", nargs="?", help="an openssl.cnf; by default the one that libcrypto reads")
     arguments = parser.parse_args(words)
-    path = os.environ.get("OPENSSL_CONF") if arguments.file is None else arguments.file
-    if arguments.file is None and not path:
-        parser.error("name a file, or set OPENSSL_CONF")
+    path = default_file(library()) if arguments.file is None else arguments.file
+    if not path:
+        parser.error("name a file: OPENSSL_CONF, or the argument, is empty, and libcrypto reads none then")
     watch = threading.Timer(SECONDS, give_up)
     watch.daemon = True
     try:
         watch.start()
-        conf = Conf(path or "")
+        conf = Conf(path)
         meaning = understand(conf)
         if arguments.before is not None:
             meaning.warnings += compare(Conf(arguments.before), conf)

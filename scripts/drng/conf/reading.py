@@ -261,6 +261,22 @@ def in_time(shown: str) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def library() -> ctypes.CDLL:
+    for name in LIBCRYPTO:
+        with contextlib.suppress(OSError):
+            return ctypes.CDLL(name)
+    raise ConfError("libcrypto is not installed")
+
+
+def default_file(lib: ctypes.CDLL) -> str:
+    """What OPENSSL_CONF names, or the file that this libcrypto was built to read."""
+    lib.CONF_get1_default_config_file.restype = ctypes.c_void_p
+    raw = ctypes.c_void_p(lib.CONF_get1_default_config_file())
+    path = ctypes.cast(raw, ctypes.c_char_p).value or b""
+    lib.CRYPTO_free(raw, b"", 0)
+    return os.fsdecode(path)
+
+
 class _Value(ctypes.Structure):
     """CONF_VALUE."""
 
@@ -276,7 +292,7 @@ class Conf:
 
     def __init__(self, path: str, shown: str | None = None) -> None:
         self.path, self.shown = path, visible(shown or path)
-        self.lib = self._library()
+        self.lib = library()
         for function in ("NCONF_new", "NCONF_get_section", "NCONF_get_section_names", "OPENSSL_sk_value"):
             getattr(self.lib, function).restype = ctypes.c_void_p
         self.lib.OpenSSL_version_num.restype = ctypes.c_ulong
@@ -294,13 +310,6 @@ class Conf:
         # What it says of a file that it has read are the includes that it has not found.
         self.passed_over = self._errors()
         self._names = {_decoded(name): name for name in self._section_names()}
-
-    @staticmethod
-    def _library() -> ctypes.CDLL:
-        for name in LIBCRYPTO:
-            with contextlib.suppress(OSError):
-                return ctypes.CDLL(name)
-        raise ConfError("libcrypto is not installed")
 
     def _walk(self) -> None:
         """Before libcrypto reads."""

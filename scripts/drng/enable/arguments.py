@@ -16,16 +16,16 @@ usage: drng-enable on     --system | --service NAME  [--profile PROFILE] [--dry-
        drng-enable off    --system | --service NAME  [--dry-run] [...]
        drng-enable status --system | --service NAME  [...]
 
-on      puts the profile into effect: strict (the default), permissive, or, with OpenSSL 3.5 and later, random-provider
-        or fips (beside the FIPS provider)
+on      puts the profile into effect: strict, permissive, or, with OpenSSL 3.5 and later, random-provider or fips
+        (beside the FIPS provider)
 off     removes what `on` wrote, and nothing else
 confirm ends a trial of on --try: drng stays on
 status  says whether drng is on and which generator would serve; exits with 0 if drng would, else with 1
 
---system        the system's openssl.cnf, which every program reads
+--system        the system's openssl.cnf, which programs read unless OPENSSL_CONF names another
 --service NAME  one systemd service, by a drop-in that sets OPENSSL_CONF
 --try TIME      switch off again after 10m, 90s or 2h, or when the machine is restarted, unless confirm comes first
---profile P     strict, permissive, random-provider or fips
+--profile P     strict, permissive, random-provider or fips; without it, the one that is on, or else strict
 --dry-run       check everything and print the changes, but write nothing
 --conf FILE     use this openssl.cnf in place of the system's
 --profiles DIR  read the profiles from here, not from /etc/ssl/drng
@@ -65,7 +65,7 @@ class Request:
     verb: str = ""  # one of VERBS
     system: bool = False
     service: str | None = None
-    profile: str = ""  # once it is checked, one of PROFILES
+    profile: str = ""  # one of PROFILES, or "" for what is on
     dry_run: bool = False
     conf: str | None = None
     profiles: str = "/etc/ssl/drng"
@@ -147,5 +147,4 @@ def parse(words: list[str]) -> Request:
     parser.add_argument("--root")
     request = parser.parse_args(words, Request())
     _check(request)
-    request.profile = request.profile or "strict"
     return request

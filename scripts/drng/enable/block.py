@@ -46,11 +46,15 @@ def of(text: str) -> str:
 
 def without_block(text: str, path: str) -> str:
     """The file without our lines, byte for byte what it was before they came."""
-    marks = re.findall(r"^# (>>>|<<<) drng-enable", text, flags=re.M)
-    if not marks or ">>>" not in marks:
+    found = list(re.finditer(r"^# (>>>|<<<) drng-enable", text, flags=re.M))
+    marks = [each[1] for each in found]
+    if ">>>" not in marks:
         return text
     if marks != [">>>", "<<<"]:
-        raise Failure(f"{path}: the lines that mark drng-enable's own are out of order; remove its lines by hand")
+        lines = ", ".join(f"{text.count(chr(10), 0, each.start()) + 1} {each[0]}" for each in found)
+        raise Failure(
+            f"{path}: the lines that mark drng-enable's own are out of order; remove its lines by hand: line {lines}"
+        )
     before, ours, after = text.partition(of(text))
     if NO_NEWLINE in ours.split("\n", 1)[0] and not after:
         before = before.removesuffix("\n")

@@ -53,7 +53,7 @@ class DropIn(System):
 
     def does_all(self) -> bool:
         """Whether our lines hold, whatever else openssl.cnf and the folder say, and take nothing away from it."""
-        profile = self.request.profile
+        profile = self.profile
         base = block.without_block(self.text, self.shown)
         after = base + self.lines(base, profile)
         for self.is_first in (True, False):

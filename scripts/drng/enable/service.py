@@ -66,7 +66,7 @@ class Service(Target):
         ours = f"{self._drop_in_text(GUARD)}{self.base}"
         # As far as what the profile says can still be known.
         with contextlib.suppress(Failure, OSError, KeyError):
-            ours += self.lines(self.base, block.profile_of(self.text) or self.request.profile)
+            ours += self.lines(self.base, block.profile_of(self.text) or self.profile)
         # The first line is the mark, whatever it says behind it.
         foreign = [line for line in text.splitlines()[1:] if line.strip() and line not in ours.splitlines()]
         unsealed = "; it has no checksum, as drng 0.1.0 left it" if block.unseal(text) == text else ""
@@ -89,11 +89,7 @@ class Service(Target):
     def _warn_of_losses(self, guard: str) -> None:
         """Of what does not reach it, by its sandbox or by its own doing: seen when it starts, and not before."""
         programs = [*(GUARD_PROGRAMS if guard else ()), *filter(None, (self.check.module(),))]
-        if units.is_running(self.tree):
-            sandbox, _ = units.shown(self.name)
-        else:
-            unit = units.Unit(self.tree, self.name)
-            sandbox = unit.setting(unit.texts().values())
+        sandbox = units.setting(self.tree, self.name)
         lost = "it would not start" if guard else "OpenSSL's own generator would serve it"
         for line in sandbox.hides((self.path, self.conf), programs):
             warn(f"{self.unit}: {line}; {lost}, unless what is there for it instead has drng, too")
@@ -114,7 +110,7 @@ class Service(Target):
     def on(self) -> None:
         if self.name.endswith("@"):
             raise Unchanged(f"{self.name} is a template: name an instance of it, {self.name}NAME")
-        unit, profile = units.Unit(self.tree, self.name), self.request.profile
+        unit, profile = units.Unit(self.tree, self.name), self.profile
         guard = guard_of(profile)
         drop_in = self._drop_in_text(guard)
         self._require_ours()
@@ -171,11 +167,14 @@ class Service(Target):
 
     # ---- off ----
 
+    def _check_of(self, conf: str) -> Check:
+        """Of another openssl.cnf than ours, named by its path."""
+        return Check(self.tree, self.tree.shown(conf), lambda path: block.decode(self.tree.read(path) or b""))
+
     def _warn_if_served(self) -> None:
         """By what it reads without our drop-in."""
         conf = self.tree.shown(self.conf)
-        check = Check(self.tree, conf, lambda path: block.decode(self.tree.read(path) or b""))
-        check.warn_if_serving(self.conf, f"drng still serves {self.unit}, by {conf}")
+        self._check_of(self.conf).warn_if_serving(self.conf, f"drng still serves {self.unit}, by {conf}")
 
     def _reload(self) -> None:
         """Until then, systemd has the service start with our files, which have gone: the check would not let it."""
@@ -211,12 +210,16 @@ class Service(Target):
 
     def status(self) -> bool:
         drop_in = self.files[self.drop_in]
-        if self.found is None and drop_in is None:
+        if drop_in is None:
             units.Unit(self.tree, self.name)
-        if self.found is None or drop_in is None:
+            say(f"{self.unit}: drng-enable has written nothing for it")
+            conf = units.setting(self.tree, self.name).environment.get(units.VARIABLE) or self.conf
+            title = f"when it starts, it would get, by {self.tree.shown(conf)}:"
+            return self._check_of(conf).show(title, conf, self.scope)
+        if self.found is None:
             names = f"{self.tree.shown(self.drop_in)} names {self.shown}, which is not there"
-            broken = f", but {names}: on and off {self.scope} both mend that" if drop_in is not None else ""
-            say(f"{self.unit}: drng is off{broken}")
+            start = ", and it does not start" if GUARD in block.decode(drop_in) else ""
+            say(f"{self.unit}: drng is off{start}: {names}; on and off {self.scope} both mend that")
             return False
         text, profile = block.unseal(self.text), block.profile_of(self.text)
         say(f"{self.unit}: {profile} is on")
@@ -233,4 +236,7 @@ class Service(Target):
         if reason := self._why_not(guard_of(profile), block.decode(drop_in)):
             say(f"but it is not in effect: {reason}")
             return False
-        return self.check.show("when it starts, it would get:", text, self.scope)
+        serves = self.check.show("when it starts, it would get:", text, self.scope)
+        if not serves and guard_of(profile):
+            say("it would not start: the check before its start finds no drng")
+        return serves

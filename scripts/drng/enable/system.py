@@ -58,13 +58,13 @@ class System(Target):
         self._check_trial()
         base = block.without_block(self.text, self.shown)
         after = self._candidate(base)
-        self.check.change(base, after, self.request.profile)
+        self.check.change(base, after, self.profile)
         if self.request.dry_run and after != self.text:
             changes.show(self.tree, [self._file(after)])
         elif self.request.trial and not self.request.dry_run:
             self._try(after)
         elif after == self.text:
-            say(f"{self.shown}: {self.request.profile} is on already")
+            say(f"{self.shown}: {self.profile} is on already")
         else:
             # A trial whose lines somebody has taken out is over; its timer would take these out, too.
             trial.end(self.tree, self.path)
@@ -93,7 +93,7 @@ class System(Target):
         changes.make(self.tree, files)
         if len(files) == 2:
             say(f"backup: {name}")
-        say(f"{self.shown}: {self.request.profile} is on; restart running programs to use it")
+        say(f"{self.shown}: {self.profile} is on; restart running programs to use it")
 
     # ---- off ----
 

@@ -19,6 +19,8 @@ class Target:
         # Not through a link: what it leads to is not ours, or known by its own name.
         self.found = tree.read(path, follow=False)
         self.text = block.decode(self.found or b"")
+        was = block.profile_of(self.text)
+        self.profile = request.profile or (was if was in PROFILES else "strict")
         self.check = Check(tree, self.shown)
 
     def profile_path(self, profile: str) -> str:
@@ -48,7 +50,7 @@ class Target:
             )
         if meaning.random and not was_on:
             warn(f"[{meaning.init}] random = {meaning.random} has no effect while drng is on")
-        return self.lines(base, self.request.profile)
+        return self.lines(base, self.profile)
 
     def compare(self, base: str, text: str, profile: str) -> None:
         """Says so where `on` would now write other lines than those that are there."""

@@ -288,6 +288,14 @@ def shown(service: str) -> tuple[Setting, str]:
     return setting, files
 
 
+def setting(tree: Tree, service: str) -> Setting:
+    """By systemd's own word where it runs, else by its rules."""
+    if is_running(tree):
+        return shown(service)[0]
+    unit = Unit(tree, service)
+    return unit.setting(unit.texts().values())
+
+
 def why_not_in_effect(tree: Tree, service: str, wanted: str, guard: str) -> str:
     """Why a service that is started now would not have ours; empty where it would."""
     setting, files = shown(service)

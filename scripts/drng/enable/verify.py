@@ -158,7 +158,10 @@ class Check:
 
     def show(self, title: str, text: str, whom: str) -> bool:
         """Whether drng would serve, and who would."""
-        by_drng, lines = self.serving(text)
+        try:
+            by_drng, lines = self.serving(text)
+        except Unchanged as error:
+            by_drng, lines = False, [f"no generator of drng's, since OpenSSL cannot read it: {error}"]
         for line in (title, *lines):
             say(line)
         if self.tree.live and os.path.exists("/proc/self"):

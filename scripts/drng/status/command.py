@@ -250,7 +250,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
     elif found:
         output.print_processes(found, arguments.long)
     else:
-        print("no process uses drng")
+        print("no process uses drng" + (", of those that could be looked at" if hidden else ""))
     return unless_unknown(arguments, found)
 
 

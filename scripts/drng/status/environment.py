@@ -69,7 +69,7 @@ class Libcrypto:
             raise OSError(f"{self.lib._name} is older than OpenSSL 3.0 and has no providers")
         for result, functions in {
             ctypes.c_char_p: "OpenSSL_version OPENSSL_info EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
-            ctypes.c_void_p: "CONF_get1_default_config_file RAND_get0_primary RAND_get0_public RAND_get0_private "
+            ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private "
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load",
             ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
             ctypes.c_ulong: "ERR_get_error_all",
@@ -96,12 +96,6 @@ class Libcrypto:
         """What it says of the CPU, under the mask that it has read when it was loaded."""
         return os.fsdecode(self.lib.OPENSSL_info(CPU_SETTINGS) or b"")
 
-    def config_file(self) -> str:
-        raw = ctypes.c_void_p(self.lib.CONF_get1_default_config_file())
-        path = ctypes.cast(raw, ctypes.c_char_p).value or b""
-        self.lib.CRYPTO_free(raw, b"", 0)
-        return os.fsdecode(path)
-
     def draw(self) -> bool:
         """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
         self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
@@ -119,16 +113,17 @@ class Libcrypto:
             lines.append(": ".join(os.fsdecode(part) for part in (buffer.value, said) if part))
         return list(dict.fromkeys(lines))
 
-    def why_not_loaded(self) -> str:
-        """libcrypto drops the errors of what openssl.cnf activates, and not those of what is asked for by name."""
+    def why_not_loaded(self, warnings: list[str]) -> list[str]:
+        """libcrypto drops the errors of what openssl.cnf activates, and not those of what is asked for by name. Where
+        drng loads then, it is the file that there are warnings of."""
         self.errors()
         provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, b"drng"))
         if provider:
             self.lib.OSSL_PROVIDER_unload(provider)
-            return "openssl.cnf activates drng, which loads by itself, and not by what this file says: see drng-conf"
+            return warnings or ["openssl.cnf names drng, and OpenSSL does not come to load it"]
         # "error:CODE:LIBRARY:FUNCTION:REASON: DATA", where the data of a module that is not there begin with its name.
         reason = re.sub(r"filename[(].*?[)]: ", "", self.errors()[0].split(":", 4)[-1])
-        return f"openssl.cnf activates drng, which does not load: {reason}"
+        return [f"openssl.cnf activates drng, which does not load: {reason}"]
 
     def _algorithm(self, algorithm: ctypes.c_void_p) -> dict[str, str]:
         provider = ctypes.c_void_p(self.lib.EVP_RAND_get0_provider(algorithm))
@@ -222,7 +217,7 @@ def asked_without(variable: str, question: Callable[[], str]) -> str:
 
 def default_config() -> str:
     """The openssl.cnf that libcrypto was built to read."""
-    return asked_without("OPENSSL_CONF", lambda: Libcrypto().config_file())
+    return asked_without("OPENSSL_CONF", lambda: reading.default_file(Libcrypto().lib))
 
 
 def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
@@ -277,7 +272,7 @@ def configuration(path: str) -> dict[str, Any]:
             answer["random"], answer["warnings"] = meaning.generators_of(conf, found.init), found.warnings
             answer["names-drng"] = bool(found.drng)
         except reading.ConfError as error:
-            answer["warnings"] = [str(error)]
+            answer["problem"], answer["warnings"] = str(error), [f"{error}; OpenSSL goes on without the file"]
     elif problem:
         answer["warnings"] = [f"{problem}; OpenSSL goes on without it"]
     return answer
@@ -294,12 +289,12 @@ def look(unmasked: str) -> dict[str, Any]:
     crypto = Libcrypto()
     drawn = crypto.draw()
     errors = crypto.errors()
-    conf = configuration(crypto.config_file())
+    conf = configuration(reading.default_file(crypto.lib))
     random = conf["random"]
     generators = {role: crypto.generator(role) for role in ("primary", "public", "private")}
     drng = crypto.provider_params("drng")
     if drng is None and conf["names-drng"]:
-        errors.insert(0, crypto.why_not_loaded())
+        errors[:0] = crypto.why_not_loaded(conf["warnings"])
     # Where another provider's generator is in use, the roles say so.
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
     facts = None
