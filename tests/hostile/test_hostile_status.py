@@ -728,7 +728,9 @@ def test_who_cannot_be_ended_is_counted_over_all_runs(tmp_path: Path, impatient:
         assert looking() == left
         result = status("--pid", str(victims[2]))
         assert result.returncode == 3 and aside.GIVEN_UP in result.stderr
-        assert status("--all", "--check").returncode == 3
+        result = status("--all", "--check")
+        # 2: where another process of this machine has libcrypto without drng.
+        assert result.returncode in (2, 3) and " of them not tried" in result.stdout
         assert looking() == left
     wait_for_the_kernel()
 
