@@ -621,28 +621,49 @@ Environment=OPENSSL_CONF=/etc/ssl/drng/service/nginx.cnf
 """
 
 
-def test_what_0_1_0_switched_on_is_said_with_what_to_do(either: Image) -> None:
-    """It has no checksum by which lines of somebody's would be known."""
-    own = either.root / "etc/ssl/drng/service/nginx.cnf"
-    said = {
-        either.drop_in: "is not as drng-enable wrote it: lines of it are missing or in another order",
-        own: "has lines that drng-enable did not write: '# drng-enable off takes these lines away, .*', "
-        "'.include /etc/ssl/drng/drng.cnf'",
-    }
-    for file, text in ((own, OLD_OWN), (either.drop_in, OLD_DROP_IN)):
+def by_0_1_0(image: Image, own: str = OLD_OWN, drop_in: str = OLD_DROP_IN) -> Path:
+    """The service's file of an image on which 0.1.0 has switched it on."""
+    path = image.root / "etc/ssl/drng/service/nginx.cnf"
+    for file, text in ((path, own), (image.drop_in, drop_in)):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    status = either.run("status", "--service", "nginx").stdout
-    for file, what in said.items():
-        line = f"/{file.relative_to(either.root)} {what}; it has no checksum, as drng 0.1.0 left it; "
-        assert re.search(f"{line}on and off refuse to change this file", status)
-        for verb in ("on", "off"):
-            assert re.search(
-                f"{line}move .*, remove this file, and try again; ", either.refused(verb, "--service", "nginx")
-            )
-        file.unlink()
-    either.ok("on", "--service", "nginx")
+    return path
+
+
+def test_what_0_1_0_switched_on_is_on_and_lacks_the_check(either: Image) -> None:
+    by_0_1_0(either)
+    said = either.ok("status", "--service", "nginx")
+    assert "nginx.service: strict is on" in said
+    assert "is of drng 0.1.0 and has no check before the start: run drng-enable on --service nginx" in said
+    assert "did not write" not in said
+    assert "not in effect" not in said
+
+
+def test_what_0_1_0_switched_on_is_switched_off(either: Image) -> None:
+    """The package's removal does so: it would fail otherwise."""
+    before = either.files()
+    by_0_1_0(either)
     either.ok("off", "--service", "nginx")
+    assert either.files() == before
+
+
+def test_what_0_1_0_switched_on_is_written_anew(either: Image) -> None:
+    path = by_0_1_0(either)
+    either.ok("on", "--service", "nginx")
+    assert "ExecStartPre=" in either.drop_in.read_text()
+    assert ".include /etc/ssl/drng/drng.cnf" not in path.read_text()
+    assert "drng 0.1.0" not in either.ok("status", "--service", "nginx")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [(OLD_OWN + "# mine\n", OLD_DROP_IN), (OLD_OWN, OLD_DROP_IN + "Environment=MINE=1\n")],
+    ids=["own", "drop-in"],
+)
+def test_what_somebody_has_added_to_0_1_0_s_files_is_not_lost(either: Image, files: tuple[str, str]) -> None:
+    """The failing twin."""
+    by_0_1_0(either, *files)
+    assert "has lines that drng-enable did not write" in either.refused("off", "--service", "nginx")
 
 
 @pytest.mark.parametrize("which", ["drop-in", "own"])
@@ -701,14 +722,13 @@ def test_a_file_of_a_service_that_has_gone_is_said(either: Image) -> None:
     status = image.run("status", "--service", "nginx")
     assert status.returncode == 1
     assert (
-        f"/{own.relative_to(image.root)}, which is not there; on and off --service nginx both mend that"
-        in status.stdout
+        f"/{own.relative_to(image.root)}, which is not there: on and off --service nginx both mend that; "
+        "until then it does not start\n" in status.stdout
     )
     image.ok("on", "--service", "nginx")
     assert own.is_file()
     image.drop_in.unlink()
-    status = image.run("status", "--service", "nginx")
-    assert (status.returncode, "nginx.service: drng-enable has written nothing for it\n" in status.stdout) == (1, True)
+    assert image.run("status", "--service", "nginx").stdout.endswith("nginx.service: drng is off\n")
     wrong = image.run("on", "nginx")
     assert (wrong.returncode, "a service is named by --service nginx" in wrong.stderr) == (64, True)
 
@@ -839,8 +859,8 @@ def test_who_serves_a_service_that_drng_enable_has_not_touched(either: Image) ->
     image = either
     serving = "names drng for every generator" if image.offline else "public: CTR-DRBG of provider drng"
     nothing = "nginx.service: drng-enable has written nothing for it"
-    assert nothing in (off := image.run("status", "--service", "nginx")).stdout
-    assert (off.returncode, serving in off.stdout) == (1, False)
+    off = image.run("status", "--service", "nginx")
+    assert (off.returncode, off.stdout.endswith("nginx.service: drng is off\n")) == (1, True)
     image.ok("on", "--system")
     said = image.ok("status", "--service", "nginx")
     assert nothing in said and "it would get, by /" in said and serving in said

@@ -38,6 +38,14 @@ def profile_of(text: str) -> str:
     return found[1] if found else ""
 
 
+def of_0_1_0(profile_path: str) -> str:
+    """What stood between the marks in drng 0.1.0, which included the profile and wrote no checksum."""
+    note = (
+        "# drng-enable off takes these lines away, and on writes them anew; settings of drng's go into the file named"
+    )
+    return f"{note} here.\n.include {profile_path}\n"
+
+
 def of(text: str) -> str:
     """Our lines in a file; empty where there are none."""
     found = re.search(rf"^{START}[^\n]*\n.*?^{END}[^\n]*(\n|\Z)", text, flags=re.M | re.S)

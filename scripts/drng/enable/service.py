@@ -10,7 +10,7 @@ from .. import systemd
 from ..files import Tree
 from ..terminal import Failure, Unchanged, say, warn
 from . import block, changes, openssl_d, units
-from .arguments import Request
+from .arguments import PROFILES, Request
 from .changes import File
 from .target import Target
 from .verify import Check
@@ -64,17 +64,22 @@ class Service(Target):
         if not text or block.is_as_sealed(text):
             return ""
         ours = f"{self._drop_in_text(GUARD)}{self.base}"
+        profile = block.profile_of(self.text) or self.profile
         # As far as what the profile says can still be known.
         with contextlib.suppress(Failure, OSError, KeyError):
-            ours += self.lines(self.base, block.profile_of(self.text) or self.profile)
+            ours += self.lines(self.base, profile)
+        # An earlier version wrote no checksum.
+        unsealed = block.unseal(text) == text
+        if unsealed and profile in PROFILES:
+            ours += block.of_0_1_0(self.profile_path(profile))
         # The first line is the mark, whatever it says behind it.
         foreign = [line for line in text.splitlines()[1:] if line.strip() and line not in ours.splitlines()]
-        unsealed = "; it has no checksum, as drng 0.1.0 left it" if block.unseal(text) == text else ""
         if not foreign:
-            return f"{shown} is not as drng-enable wrote it: lines of it are missing or in another order{unsealed}"
+            missing = f"{shown} is not as drng-enable wrote it: lines of it are missing or in another order"
+            return "" if unsealed else missing
         more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
         said = ", ".join(f"'{line[:200]}'" for line in foreign[:SHOWN])
-        return f"{shown} has lines that drng-enable did not write: {said}{more}{unsealed}"
+        return f"{shown} has lines that drng-enable did not write: {said}{more}"
 
     def _require_ours(self) -> None:
         for path, data in self.files.items():
@@ -210,16 +215,19 @@ class Service(Target):
 
     def status(self) -> bool:
         drop_in = self.files[self.drop_in]
-        if drop_in is None:
+        if self.found is None and drop_in is None:
             units.Unit(self.tree, self.name)
-            say(f"{self.unit}: drng-enable has written nothing for it")
             conf = units.setting(self.tree, self.name).environment.get(units.VARIABLE) or self.conf
-            title = f"when it starts, it would get, by {self.tree.shown(conf)}:"
-            return self._check_of(conf).show(title, conf, self.scope)
-        if self.found is None:
+            check = self._check_of(conf)
+            with contextlib.suppress(Failure):
+                if check.serving(conf)[0]:
+                    say(f"{self.unit}: drng-enable has written nothing for it")
+                    return check.show(f"when it starts, it would get, by {check.path}:", conf, self.scope)
+        if self.found is None or drop_in is None:
             names = f"{self.tree.shown(self.drop_in)} names {self.shown}, which is not there"
-            start = ", and it does not start" if GUARD in block.decode(drop_in) else ""
-            say(f"{self.unit}: drng is off{start}: {names}; on and off {self.scope} both mend that")
+            broken = f", but {names}: on and off {self.scope} both mend that" if drop_in is not None else ""
+            start = "; until then it does not start" if GUARD in block.decode(drop_in or b"") else ""
+            say(f"{self.unit}: drng is off{broken}{start}")
             return False
         text, profile = block.unseal(self.text), block.profile_of(self.text)
         say(f"{self.unit}: {profile} is on")
@@ -233,10 +241,17 @@ class Service(Target):
             self.compare(self.base, text, profile)
         self.check.warn_of_closed_files(profile)
         self._warn_of_losses(guard_of(profile))
-        if reason := self._why_not(guard_of(profile), block.decode(drop_in)):
+        guard, drop_in_text = guard_of(profile), block.decode(drop_in)
+        if guard and block.unseal(drop_in_text) == drop_in_text and GUARD not in drop_in_text:
+            say(
+                f"{self.tree.shown(self.drop_in)} is of drng 0.1.0 and has no check before the start: "
+                f"run drng-enable on {self.scope} to write it"
+            )
+            guard = ""
+        if reason := self._why_not(guard, drop_in_text):
             say(f"but it is not in effect: {reason}")
             return False
         serves = self.check.show("when it starts, it would get:", text, self.scope)
-        if not serves and guard_of(profile):
+        if not serves and guard:
             say("it would not start: the check before its start finds no drng")
         return serves
