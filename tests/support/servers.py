@@ -436,9 +436,10 @@ backend files
 class Stunnel(Kind):
     name = "stunnel"
     has_workers = False
-    # It closes its ports and opens them again.
+    # It closes its ports and opens them again, after it has said that its configuration is successful: who connects
+    # before that is cut off. This is what it says of the last one.
     seamless = False
-    says_started = "Configuration successful"
+    says_started = f"Service [{PORTS[-1]}] (FD="
 
     def configure(self, site: Site) -> list[str]:
         services = ""
@@ -457,7 +458,7 @@ key = {site.key(port)}
 foreground = yes
 pid = {site.file("pid")}
 output = {site.log}
-debug = notice
+debug = info
 sslVersionMin = TLSv1.2
 {services}
 """)
