@@ -16,7 +16,7 @@ struct state {
     struct drng_ctr_drbg drbg; /* reseed_counter is 0 if there is no seed */
     unsigned parent_seedings;  /* the parent's seedings when this seed was taken */
     unsigned batched;          /* bytes at the end of the batch that have not been handed out */
-    uint64_t last_word;        /* that a request took in */
+    uint64_t last_word;        /* request_entropy.h: of the first instruction */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];
 };
 _Static_assert(sizeof(struct state) <= DRNG_SLOT_SIZE, "a generator's state outgrew its slot");

@@ -92,7 +92,8 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
         if (dry == DRY && !hardware_only) {
             continue;
         }
-        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word) && word != *before;
+        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word) && (i > 0 || word != *before);
+        *before = drawn && i == 0 ? word : *before;
         if (__builtin_expect(retries > 0, 0)) {
             atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
         }
@@ -107,7 +108,6 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
         word = kernel_and_time();
         drng_count(&counters->kernel_words);
     }
-    *before = word;
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));
     return DRNG_OK;
