@@ -60,7 +60,8 @@ void drng_request_words_ask_again(const struct drng_request_words *words);
  * Fills out; without hardware_only always, if need be by a system call, which *counters counts. With it dry
  * instructions are asked, too, and out is as it was after a failure: DRNG_EXHAUSTED if they gave no word now,
  * DRNG_UNAVAILABLE if none may be asked any more. *before is this generator's last word of the first instruction, 0 at
- * first: one that gives it again has stuck, which no other test sees where another one makes the seeds, and is dry.
+ * first. If the instruction gives it again, it has stuck, and counts as dry: no health test sees that where another
+ * instruction makes the seeds.
  */
 DRNG_MUST_CHECK enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
                                                       uint64_t *before, struct drng_counters *counters,

@@ -24,8 +24,8 @@ static const atomic_uint_least64_t no_generation;
 
 struct drng_clone_watch drng_clone_watch;
 
-/* Both values at once: each changes another half, so a change of both cannot look like none. The magic number is not
- * there any more after a restore by a host that has no such device: it may leave a page of zeros. */
+/* Both values at once: each changes another half, so a change of both cannot look like none. The magic number is
+ * a part, since a host that has no such device may leave a page of zeros in its place. */
 static uint64_t marker_of(const struct drng_vmclock *device)
 {
     const uint64_t generation = atomic_load_explicit(drng_clone_watch.generation, memory_order_relaxed);

@@ -19,7 +19,7 @@ logged()
     shift
     "$@" >"$log" 2>&1 || {
         tail -n 60 "$log" >&2
-        fail "$1 fails"
+        fail "$1 fails: all that it has said is in $log"
     }
 }
 
@@ -124,6 +124,8 @@ use_apt()
     mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial"
     : >"$apt/status"
     mirror=$(debian_mirror)
+    # None before the first update.
+    [ -n "$mirror" ] || { apt-get update -qq >/dev/null && mirror=$(debian_mirror); }
     [ -n "$mirror" ] || { echo "apt knows no mirror of Debian" && return 1; }
     for release; do
         echo "deb [signed-by=$keyring] $mirror $release main"

@@ -73,7 +73,8 @@ class Service(Target):
         if unsealed and profile in PROFILES:
             ours += block.of_0_1_0(self.profile_path(profile))
         # The first line is the mark, whatever it says behind it.
-        foreign = [line for line in text.splitlines()[1:] if line.strip() and line not in ours.splitlines()]
+        known = set(ours.splitlines())
+        foreign = [line for line in text.splitlines()[1:] if line.strip() and line not in known]
         if not foreign:
             missing = f"{shown} is not as drng-enable wrote it: lines of it are missing or in another order"
             return "" if unsealed else missing
@@ -220,9 +221,10 @@ class Service(Target):
             conf = units.setting(self.tree, self.name).environment.get(units.VARIABLE) or self.conf
             check = self._check_of(conf)
             with contextlib.suppress(Failure):
-                if check.serving(conf)[0]:
+                serving = check.serving(conf)
+                if serving[0]:
                     say(f"{self.unit}: drng-enable has written nothing for it")
-                    return check.show(f"when it starts, it would get, by {check.path}:", conf, self.scope)
+                    return check.tell(f"when it starts, it would get, by {check.path}:", serving, self.scope)
         if self.found is None or drop_in is None:
             names = f"{self.tree.shown(self.drop_in)} names {self.shown}, which is not there"
             broken = f", but {names}: on and off {self.scope} both mend that" if drop_in is not None else ""

@@ -159,9 +159,13 @@ class Check:
     def show(self, title: str, text: str, whom: str) -> bool:
         """Whether drng would serve, and who would."""
         try:
-            by_drng, lines = self.serving(text)
+            serving = self.serving(text)
         except Unchanged as error:
-            by_drng, lines = False, [f"no generator of drng's, since OpenSSL cannot read it: {error}"]
+            serving = False, [f"no generator of drng's, since OpenSSL cannot read it: {error}"]
+        return self.tell(title, serving, whom)
+
+    def tell(self, title: str, serving: Serving, whom: str) -> bool:
+        by_drng, lines = serving
         for line in (title, *lines):
             say(line)
         if self.tree.live and os.path.exists("/proc/self"):

@@ -206,8 +206,9 @@ def read(view: View, path: str) -> Reading:
 
 @contextlib.contextmanager
 def own_view() -> Iterator[View]:
-    """The view of this process itself. Where it may not go into its working directory, no path begins there."""
-    with procfs.closing(os.open("/", O_LOOK)) as root:
-        cwd = os.open("." if os.access(".", os.X_OK, effective_ids=True) else "/", O_LOOK)
-        with procfs.closing(cwd):
-            yield View(root, cwd, None, os.environ.get("OPENSSL_CONF_INCLUDE", ""), own=True)
+    """The view of this process itself. Of a working directory that it may not enter nothing can be told."""
+    with contextlib.ExitStack() as stack:
+        root, cwd = stack.enter_context(procfs.closing(os.open("/", O_LOOK))), -1
+        with contextlib.suppress(PermissionError):
+            cwd = stack.enter_context(procfs.closing(os.open(".", O_LOOK)))
+        yield View(root, cwd, None, os.environ.get("OPENSSL_CONF_INCLUDE", ""), own=True)
