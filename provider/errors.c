@@ -9,9 +9,9 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#include "mixing/entropy/guard.h"
 #include "mixing/machine/filter.h"
 #include "mixing/machine/instruction.h"
+#include "mixing/state/guard.h"
 #include "provider/core.h"
 #include "provider/version.h"
 

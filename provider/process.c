@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mixing/machine/clone.h"
 #include "mixing/machine/filter.h"
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/clone.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/masks.h"
 #include "provider/observe/stats.h"
 

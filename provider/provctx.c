@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "mixing/machine/filter.h"
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/errors.h"
 #include "provider/process.h"
 

@@ -7,7 +7,7 @@
 #include <openssl/e_os2.h>
 #include <openssl/params.h>
 
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"
 #include "provider/params.h"

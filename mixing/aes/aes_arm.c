@@ -14,7 +14,7 @@
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/neon_aes.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 #define KERNEL DRNG_NEON_AES
 #define INLINE DRNG_NEON_AES_INLINE

@@ -7,7 +7,7 @@
 #include "mixing/aes/aes_x86.h"
 #include "mixing/aes/lanes_x86.h"
 #include "mixing/machine/instructions_x86.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 SHORT_REQUEST(few, 4)
 SHORT_REQUEST(more, 8)

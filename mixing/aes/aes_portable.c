@@ -21,7 +21,7 @@
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_sbox.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 enum {
     SLICES = DRNG_AES_SLICES,

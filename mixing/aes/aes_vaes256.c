@@ -3,7 +3,7 @@
 #define LANE_BLOCKS 2
 #include "mixing/aes/aes_x86.h"
 #include "mixing/aes/lanes_x86.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 LANE_TARGET DRNG_OWN_FRAME static void fill(const uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out,
                                             size_t out_blocks, uint8_t *tail, size_t tail_blocks)

@@ -3,7 +3,7 @@
 #define LANE_BLOCKS 2
 #include "mixing/aes/aes_x86.h"
 #include "mixing/aes/lanes_x86.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 enum {
     NARROW = 5 * DRNG_AES_BLOCK, /* up to here AES-NI takes no longer */

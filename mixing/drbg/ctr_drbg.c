@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "mixing/drbg/df.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 enum {
     BLOCK = DRNG_AES_BLOCK,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 enum {
     BLOCK = DRNG_AES_BLOCK,

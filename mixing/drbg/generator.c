@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mixing/drbg/self_test.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 /*
  * In a slot. With a batch it is a wide slot, and the output that waits to be handed out fills the rest of it. In the

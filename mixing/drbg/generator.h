@@ -19,8 +19,8 @@
 
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/drbg/request_entropy.h"
-#include "mixing/entropy/guard.h"
 #include "mixing/machine/counters.h"
+#include "mixing/state/guard.h"
 
 /* Entropy input as it is asked of a source, and its answer. */
 struct drng_entropy {

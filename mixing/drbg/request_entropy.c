@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "mixing/machine/clone.h"
 #include "mixing/machine/os.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
+#include "mixing/state/clone.h"
 
 bool drng_mixes_now(enum drng_request_mixing mixing)
 {

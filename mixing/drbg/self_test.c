@@ -5,7 +5,7 @@
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/entropy/conditioner.h"
 #include "mixing/entropy/hmac.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 _Atomic(const char *) drng_failed_algorithm;
 

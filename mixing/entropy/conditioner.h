@@ -14,7 +14,7 @@
 #include "mixing/aes/aes.h"
 #include "mixing/entropy/health.h"
 #include "mixing/entropy/hmac.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 /*
  * AES-128-CBC-MAC with a zero IV. It is secure only if all inputs under one key have the same length: seed.c uses one

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 /* ---- SHA-256: no branch and no address depends on the message ---- */
 

@@ -4,7 +4,7 @@
 
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/os.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 /* ---- Time budgets ---- */
 

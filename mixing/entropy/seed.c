@@ -3,10 +3,10 @@
 #include <endian.h>
 #include <string.h>
 
-#include "mixing/machine/clone.h"
 #include "mixing/machine/cpu.h"
 #include "mixing/machine/os.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
+#include "mixing/state/clone.h"
 
 enum {
     CHUNK_WORDS = DRNG_WINDOW_UNIT,

@@ -14,10 +14,10 @@
 #include <stdint.h>
 
 #include "mixing/entropy/conditioner.h"
-#include "mixing/entropy/guard.h"
 #include "mixing/entropy/noise.h"
 #include "mixing/machine/counters.h"
 #include "mixing/result.h"
+#include "mixing/state/guard.h"
 
 /* The default seed source. Fills out[0..len), or returns false. */
 typedef bool drng_fallback(void *arg, uint8_t *out, size_t len);

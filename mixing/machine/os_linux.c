@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "mixing/machine/os.h"
-#include "mixing/memory/fork.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
+#include "mixing/state/fork.h"
 
 /*
  * Requests of up to 256 bytes are served in full or not at all: random(7). The C library's getrandom() would be a

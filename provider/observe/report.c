@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mixing/machine/clone.h"
-#include "mixing/memory/fork.h"
+#include "mixing/state/clone.h"
+#include "mixing/state/fork.h"
 #include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/provctx.h"

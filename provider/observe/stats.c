@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "mixing/machine/filter.h"
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/version.h"
 
 /*

@@ -8,7 +8,7 @@
 #include <openssl/e_os2.h>
 #include <openssl/params.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"
 #include "provider/params.h"
@@ -130,7 +130,7 @@ static void freectx(void *vdrbg)
     }
 }
 
-/* There are no lock() and unlock(): each call takes the lock itself (mixing/entropy/guard.h), and no two calls need it
+/* There are no lock() and unlock(): each call takes the lock itself (mixing/state/guard.h), and no two calls need it
  * together. */
 static int enable_locking(void *vdrbg)
 {

@@ -8,7 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"
 #include "provider/params.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "provider/errors.h"
 #include "provider/provctx.h"
 #include "provider/rand/drbg.h"

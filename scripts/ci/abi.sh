@@ -28,6 +28,6 @@ library "$work/old" "$work/old/build"
 library "${1:-.}" "$work/new"
 
 # What abidiff knows to be harmless, as one more error, does not count.
-abidiff --no-added-syms --headers-dir1 "$work/old/mixing/library" --headers-dir2 "${1:-.}/mixing/library" \
+abidiff --no-added-syms --headers-dir1 "$work/old/library" --headers-dir2 "${1:-.}/library" \
     "$work/old/build/libdrng.so" "$work/new/libdrng.so" || exit 1
 echo "libdrng.so.0 serves what was built with that of the last release"

@@ -16,12 +16,12 @@ find $build -name '*.gcda' -delete
 ctest --test-dir $build --output-on-failure -j 2 | tail -n 5
 
 mkdir -p $build/html
-gcovr --root . --filter mixing/ --filter provider/ --html-details $build/html/index.html --txt $build/coverage.txt $build
+gcovr --root . --filter mixing/ --filter provider/ --filter library/ --html-details $build/html/index.html --txt $build/coverage.txt $build
 cat $build/coverage.txt
 
 # Files that have a fifth column, the lines that did not run; long ones go on in lines that begin with a number.
 unnamed=
-awk '/^(mixing|provider)\// && NF >= 5 { print $1 }' $build/coverage.txt >$build/incomplete.txt
+awk '/^(mixing|provider|library)\// && NF >= 5 { print $1 }' $build/coverage.txt >$build/incomplete.txt
 while read -r file; do
     grep -q "\`$file\`" docs/develop/coverage.md || unnamed="$unnamed $file"
 done <$build/incomplete.txt

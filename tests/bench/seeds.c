@@ -1,7 +1,7 @@
 #include "mixing/drbg/self_test.h"
 #include "mixing/entropy/seed.h"
 #include "mixing/machine/cpu.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "tests/bench/peers.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
-#include "mixing/memory/secmem.h"
+#include "mixing/state/secmem.h"
 #include "provider/rand/drbg.h"
 #include "provider/rand/instruction_rand.h"
 #include "provider/rand/random_bytes.h"

@@ -77,7 +77,7 @@ def place_of(root: Path, mutation: Mutation) -> source.Place:
     where = ", ".join(sorted(str(path.relative_to(root)) for path in files))
     why = f"its text is there {len(found)} times, where once is wanted" if files else "it is defined nowhere"
     raise Unusable(
-        f"'{mutation.name}' does not apply to {mutation.inside} ({where or 'mixing/, provider/'}): {why}\n"
+        f"'{mutation.name}' does not apply to {mutation.inside} ({where or 'mixing/, provider/, library/'}): {why}\n"
         f"    {mutation.old}\n"
         "Where the code has changed, change `inside`, `old` and `new` in tests/mutations/mutations.toml with it; where "
         "the protection is gone, take the entry out."

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FOLDERS = ("mixing", "provider")
+FOLDERS = ("mixing", "provider", "library")
 # What comes between tokens, and what is one: a string, a word, else a character by itself.
 SPACE = re.compile(r"(?:\s|\\\n|/\*.*?\*/|//[^\n]*)*", re.DOTALL)
 TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\w+|\S""")

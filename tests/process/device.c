@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "mixing/machine/os.h"
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 
 static struct drng_vmclock *page;
 

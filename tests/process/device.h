@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "mixing/machine/clone.h"
+#include "mixing/state/clone.h"
 
 /* From now on a load of the provider finds the device. False: no memory. */
 bool device_plug_in(void);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "mixing/memory/secmem.h"
+#include "mixing/state/secmem.h"
 
 #ifndef MADV_KEEPONFORK
 #define MADV_KEEPONFORK 19

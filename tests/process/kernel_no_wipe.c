@@ -1,5 +1,5 @@
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "tests/process/kernel.h"
 
 /*

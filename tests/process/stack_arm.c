@@ -1,6 +1,6 @@
 /* What test_stack.c needs to know of 64-bit ARM. */
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "tests/process/stack_machine.h"
 
 const struct stack_wipe stack_wipes[] = {

@@ -1,7 +1,7 @@
 /* What test_stack.c needs to know of x86-64. */
 
 #include "mixing/aes/aes_x86.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "tests/process/stack_machine.h"
 
 const struct stack_wipe stack_wipes[] = {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "provider/provctx.h"
 #include "provider/rand/drbg.h"
 #include "provider/rand/instruction_rand.h"

@@ -12,8 +12,8 @@
 
 #include <openssl/rand.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "tests/process/device.h"
 #include "tests/process/kernel.h"
 #include "tests/process/pool.h"

@@ -28,7 +28,7 @@
 #include <openssl/params.h>
 
 #include "mixing/entropy/seed.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "provider/process.h"
 #include "tests/process/pool.h"
 #include "tests/provider/evp.h"

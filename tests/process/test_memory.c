@@ -15,9 +15,9 @@
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/rand/drbg.h"
 #include "tests/process/inside.h"
 #include "tests/process/kernel.h"

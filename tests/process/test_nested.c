@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "library/machine.h"
 #include "mixing/aes/aes.h"
 #include "mixing/drbg/ctr_drbg.h"
-#include "mixing/entropy/guard.h"
-#include "mixing/library/machine.h"
+#include "mixing/state/guard.h"
 #include "tests/process/kernel.h"
 #include "tests/process/pool.h"
 #include "tests/process/step.h"

@@ -16,7 +16,7 @@
 
 #include <openssl/rand.h>
 
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 #include "tests/process/pool.h"
 #include "tests/provider/evp.h"
 #include "tests/unit/child.h"

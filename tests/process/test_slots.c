@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mixing/memory/secmem.h"
+#include "mixing/state/secmem.h"
 #include "tests/process/step.h"
 #include "tests/unit/unit.h"
 

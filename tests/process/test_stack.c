@@ -21,7 +21,7 @@
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/entropy/conditioner.h"
 #include "mixing/entropy/seed.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "tests/process/below.h"
 #include "tests/process/kernel.h"
 #include "tests/process/secrets.h"

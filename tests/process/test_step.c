@@ -31,7 +31,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/process/init.h"
 #include "tests/process/kernel.h"

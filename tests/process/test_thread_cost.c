@@ -13,8 +13,8 @@
 
 #include <openssl/rand.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/core.h"
 #include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"

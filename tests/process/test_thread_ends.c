@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 #include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"
 #include "tests/process/device.h"

@@ -15,8 +15,8 @@
 #include <openssl/core_names.h>
 #include <openssl/rand.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/observe/stats.h"
 #include "provider/process.h"
 #include "provider/rand/random_bytes.h"

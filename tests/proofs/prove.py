@@ -211,7 +211,7 @@ def functions_of(tools: Tools, root: Path, proof: Proof) -> list[str]:
     command = command_of(root, proof, proof.variants[0], "--program-only")
     _, output, _ = tools.run(root, root / "tests/proofs", command, seconds_for(proof))
     found = re.findall(
-        r"^// \d+ file \S*?((?:mixing|provider)/\S+\.[ch]) line \d+ function (\w+)", output, re.MULTILINE
+        r"^// \d+ file \S*?((?:mixing|provider|library)/\S+\.[ch]) line \d+ function (\w+)", output, re.MULTILINE
     )
     return sorted({f"{path}:{function}" for path, function in found})
 
@@ -300,7 +300,7 @@ def prove(tools: Tools, root: Path, proof: Proof, with_functions: bool) -> Outco
 
 def copy_tree(root: Path) -> None:
     """What the provers read."""
-    for folder in ("mixing", "provider", "tests/proofs"):
+    for folder in ("mixing", "provider", "library", "tests/proofs"):
         shutil.copytree(ROOT / folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
 
 

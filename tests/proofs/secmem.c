@@ -47,7 +47,7 @@ static unsigned lowest_one(uint64_t word)
     return bit;
 }
 
-#include "mixing/memory/secmem.c"
+#include "mixing/state/secmem.c"
 
 /* ---- The kernel and the C library ---- */
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "mixing/entropy/seed.h"
-#include "mixing/machine/clone.h"
 #include "mixing/machine/os.h"
+#include "mixing/state/clone.h"
 #include "proof.h"
 
 #ifndef SEED_LEN

@@ -12,7 +12,7 @@
 #include <openssl/core_names.h>
 #include <openssl/rand.h>
 
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/unmask.h"
 #include "tests/scripted/cpu.h"

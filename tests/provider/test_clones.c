@@ -8,7 +8,7 @@
 #include <openssl/rand.h>
 
 #include "mixing/entropy/conditioner.h"
-#include "mixing/machine/clone.h"
+#include "mixing/state/clone.h"
 #include "provider/observe/report.h"
 #include "provider/observe/stats.h"
 #include "provider/process.h"

@@ -6,8 +6,8 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/process.h"
 #include "tests/provider/evp.h"
 #include "tests/provider/unmask.h"

@@ -10,7 +10,7 @@
 #include <openssl/rand.h>
 
 #include "mixing/machine/filter.h"
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 #include "provider/config.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"

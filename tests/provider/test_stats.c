@@ -16,8 +16,8 @@
 
 #include "mixing/drbg/generator.h"
 #include "mixing/machine/filter.h"
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "provider/observe/stats.h"
 #include "provider/process.h"
 #include "provider/version.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mixing/machine/clone.h"
+#include "mixing/state/clone.h"
 
 uint64_t scripted_clock_ns;
 void (*scripted_on_clock)(void);

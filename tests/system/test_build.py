@@ -213,7 +213,7 @@ def test_cutoffs_are_the_derived_ones() -> None:
 
 def sources() -> list[str]:
     return sorted(
-        str(p.relative_to(ROOT)) for folder in ("mixing", "provider", "tests") for p in (ROOT / folder).rglob("*.[ch]")
+        str(p.relative_to(ROOT)) for folder in ("mixing", "provider", "library", "tests") for p in (ROOT / folder).rglob("*.[ch]")
     )
 
 
@@ -224,7 +224,7 @@ def test_sources_are_formatted() -> None:
 @pytest.mark.sources
 def test_clang_tidy_finds_nothing(tmp_path: Path) -> None:
     """`.clang-tidy` over the product, as it is compiled there and not by tests again; warnings are errors."""
-    files = rf"{ROOT}/(mixing|provider)/.*\.c$"
+    files = rf"{ROOT}/(mixing|provider|library)/.*\.c$"
     commands = json.loads((BUILD / "dev-clang/compile_commands.json").read_text())
     commands.sort(key=lambda entry: " -o tests/" not in entry["command"])
     once = {entry["file"]: entry for entry in commands}
@@ -309,7 +309,7 @@ def test_dependencies_run_one_way() -> None:
 def test_documents_name_what_is_there() -> None:
     """Paths in backquotes, with * and <name> for any."""
     for document in sorted(ROOT.glob("*.md")):
-        paths = re.findall(r"`((?:conf|docs|mixing|provider|scripts|tests)/[^`\s]*)`", document.read_text())
+        paths = re.findall(r"`((?:conf|docs|library|mixing|provider|scripts|tests)/[^`\s]*)`", document.read_text())
         for path in paths:
             assert list(ROOT.glob(re.sub(r"<.*?>", "*", path.rstrip("/")))), f"{document.name}: {path}"
         assert paths or document.name != "CONTRIBUTING.md"

@@ -13,7 +13,7 @@ from tests.support.builds import BUILD, ROOT, SKIPPED, VALGRIND, need
 from tests.support.machine import kernel_says
 
 RELEASE = BUILD / "release"
-HEADER = ROOT / "mixing" / "library" / "drng.h"
+HEADER = ROOT / "library" / "drng.h"
 EXAMPLES = ROOT / "docs" / "library"
 STRICT = ("-Wall", "-Wextra", "-pedantic", "-Werror")
 
@@ -162,7 +162,7 @@ def test_programs_built_with_the_last_release_s_run_with_it(tmp_path: Path, old:
     need("abidiff")
     files, folders = (
         ("CMakeLists.txt", "CHANGELOG.md", "LICENSE"),
-        ("conf", "docs", "debian", "mixing", "provider", "scripts"),
+        ("conf", "docs", "debian", "library", "mixing", "provider", "scripts"),
     )
     for part in files + folders:
         (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, tmp_path / part)

@@ -55,7 +55,7 @@ def test_every_mutation_applies() -> None:
             "drng_rct_passes (mixing/entropy/health.h): its text is there 0",
         ),
         ("drng_rct_passes", "rct", "drng_rct_passes (mixing/entropy/health.h): its text is there"),
-        ("no_such_function", "return", "no_such_function (mixing/, provider/): it is defined nowhere"),
+        ("no_such_function", "return", "no_such_function (mixing/, provider/, library/): it is defined nowhere"),
         ("DRNG_WORD_RCT_CUTOFF", "= 1000", "DRNG_WORD_RCT_CUTOFF (mixing/entropy/health.h): its text is there 0 times"),
     ],
 )

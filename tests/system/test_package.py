@@ -201,7 +201,7 @@ def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path) -> 
     held, control = library_package(packages, "libdrng-dev", tmp_path / "dev")
     cmake = {f"{lib}/cmake/drng/drng-config{part}.cmake" for part in ("", "-version")}
     page = "/usr/share/man/man3/libdrng.3.gz"
-    calls = re.findall(r"^    (drng_\w+);", (ROOT / "mixing" / "library" / "drng.map").read_text(), flags=re.M)
+    calls = re.findall(r"^    (drng_\w+);", (ROOT / "library" / "drng.map").read_text(), flags=re.M)
     assert len(calls) >= 20
     assert held == {
         "/usr/include/drng.h",

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "mixing/machine/clone.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/clone.h"
+#include "mixing/state/secmem.h"
 
 void library_rig_set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 {

@@ -3,8 +3,8 @@
 #ifndef DRNG_LIBRARY_RIG_H
 #define DRNG_LIBRARY_RIG_H
 
-#include "mixing/library/drng.h"
-#include "mixing/library/machine.h"
+#include "library/drng.h"
+#include "library/machine.h"
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
 

@@ -4,7 +4,7 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "mixing/machine/clone.h"
+#include "mixing/state/clone.h"
 #include "tests/scripted/os.h"
 #include "tests/unit/unit.h"
 

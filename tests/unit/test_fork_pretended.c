@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 

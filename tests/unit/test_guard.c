@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mixing/entropy/guard.h"
+#include "mixing/state/guard.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"

@@ -11,9 +11,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 #include "tests/unit/child.h"
 #include "tests/unit/maps.h"
 #include "tests/unit/unit.h"

@@ -4,7 +4,7 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "mixing/machine/clone.h"
+#include "mixing/state/clone.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 

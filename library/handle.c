@@ -1,13 +1,13 @@
 /* Seeds and random bytes: drng_conditioned_seed(), and the calls on a handle, which is a generator (generator.h). */
 
-#include "mixing/library/drng.h"
+#include "library/drng.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "library/machine.h"
 #include "mixing/drbg/generator.h"
-#include "mixing/library/machine.h"
 #include "mixing/machine/os.h"
 
 enum { RESEED_REQUESTS = 1 << 16, RESEED_SECONDS = 7 * 60 };

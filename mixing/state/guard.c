@@ -1,4 +1,4 @@
-#include "mixing/entropy/guard.h"
+#include "mixing/state/guard.h"
 
 _Thread_local struct drng_inside drng_inside;
 

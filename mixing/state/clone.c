@@ -1,4 +1,4 @@
-#include "mixing/machine/clone.h"
+#include "mixing/state/clone.h"
 
 #include <endian.h>
 

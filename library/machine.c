@@ -1,13 +1,13 @@
-#include "mixing/library/machine.h"
+#include "library/machine.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "library/drng.h"
 #include "mixing/drbg/self_test.h"
-#include "mixing/library/drng.h"
-#include "mixing/machine/clone.h"
 #include "mixing/machine/filter.h"
+#include "mixing/state/clone.h"
 
 struct drng_library drng_library;
 

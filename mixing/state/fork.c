@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 
 #include <pthread.h>
 #include <string.h>

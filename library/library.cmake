@@ -1,9 +1,9 @@
 # library.cmake - libdrng: mixing/ for programs that do without OpenSSL. It needs the C library alone.
 
-configure_file(mixing/library/version.c.in mixing/library/version.c @ONLY)
+configure_file(library/version.c.in library/version.c @ONLY)
 set(LIBRARY_SOURCES
-    mixing/library/handle.c mixing/library/machine.c mixing/library/words.c)
-add_library(library OBJECT ${LIBRARY_SOURCES} "${PROJECT_BINARY_DIR}/mixing/library/version.c")
+    library/handle.c library/machine.c library/words.c)
+add_library(library OBJECT ${LIBRARY_SOURCES} "${PROJECT_BINARY_DIR}/library/version.c")
 target_link_libraries(library PUBLIC drng_flags)
 set_target_properties(library PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden C_EXTENSIONS OFF)
 
@@ -11,7 +11,7 @@ set_target_properties(library PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILI
 
 # It stays loaded after dlclose(): other threads may be in it, and the locks and pages of the process are its own. Its
 # calls of its own functions stay inside, also in a program that has libdrng.a and exports its names.
-set(LIBRARY_MAP "${PROJECT_SOURCE_DIR}/mixing/library/drng.map")
+set(LIBRARY_MAP "${PROJECT_SOURCE_DIR}/library/drng.map")
 add_library(libdrng SHARED $<TARGET_OBJECTS:library>)
 target_link_libraries(libdrng PRIVATE mixing)
 target_link_options(libdrng PRIVATE "LINKER:--version-script=${LIBRARY_MAP}" LINKER:-z,nodelete
@@ -26,7 +26,7 @@ set_target_properties(libdrng PROPERTIES OUTPUT_NAME drng VERSION ${PROJECT_VERS
 
 # One object, in which only drng.h's calls are global: mixing/'s own names must not meet those of a program.
 set(LIBRARY_ARCHIVE "${PROJECT_BINARY_DIR}/libdrng.a")
-set(LIBRARY_OBJECT "${PROJECT_BINARY_DIR}/mixing/library/libdrng.o")
+set(LIBRARY_OBJECT "${PROJECT_BINARY_DIR}/library/libdrng.o")
 add_custom_command(
     OUTPUT "${LIBRARY_ARCHIVE}"
     COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o "${LIBRARY_OBJECT}" $<TARGET_OBJECTS:library> $<TARGET_OBJECTS:mixing>
@@ -52,10 +52,10 @@ set(DRNG_LIBRARY_DIR "${LIBRARY_DIR}" CACHE STRING "Where libdrng goes, below th
 string(REGEX REPLACE "[^/]+" ".." LIBRARY_UP "${DRNG_LIBRARY_DIR}")
 
 foreach(file drng.pc drng-config.cmake)
-    configure_file(mixing/library/${file}.in mixing/library/${file} @ONLY)
+    configure_file(library/${file}.in library/${file} @ONLY)
 endforeach()
 include(CMakePackageConfigHelpers)
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/mixing/library/drng-config-version.cmake"
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
                                  COMPATIBILITY SameMinorVersion)
 # Readable whatever the umask.
 install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
@@ -63,20 +63,20 @@ install(DIRECTORY DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev" COMPONE
 install(TARGETS libdrng LIBRARY DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng0
         NAMELINK_COMPONENT libdrng-dev)
 install(FILES "${LIBRARY_ARCHIVE}" DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng-dev)
-install(FILES mixing/library/drng.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT libdrng-dev)
-install(FILES "${PROJECT_BINARY_DIR}/mixing/library/drng.pc" DESTINATION "${DRNG_LIBRARY_DIR}/pkgconfig"
+install(FILES library/drng.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT libdrng-dev)
+install(FILES "${PROJECT_BINARY_DIR}/library/drng.pc" DESTINATION "${DRNG_LIBRARY_DIR}/pkgconfig"
         COMPONENT libdrng-dev)
-install(FILES "${PROJECT_BINARY_DIR}/mixing/library/drng-config.cmake"
-        "${PROJECT_BINARY_DIR}/mixing/library/drng-config-version.cmake"
+install(FILES "${PROJECT_BINARY_DIR}/library/drng-config.cmake"
+        "${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
         DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
 configure_file(docs/libdrng.3 docs/libdrng.3 @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/docs/libdrng.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT libdrng-dev)
 # `man drng_open` shows the same page.
-file(STRINGS mixing/library/drng.map LIBRARY_CALLS REGEX "^    drng_")
+file(STRINGS library/drng.map LIBRARY_CALLS REGEX "^    drng_")
 foreach(line IN LISTS LIBRARY_CALLS)
     string(REGEX MATCH "drng_[a-z0-9_]+" call "${line}")
-    file(WRITE "${PROJECT_BINARY_DIR}/mixing/library/man3/${call}.3" ".so man3/libdrng.3\n")
-    install(FILES "${PROJECT_BINARY_DIR}/mixing/library/man3/${call}.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3"
+    file(WRITE "${PROJECT_BINARY_DIR}/library/man3/${call}.3" ".so man3/libdrng.3\n")
+    install(FILES "${PROJECT_BINARY_DIR}/library/man3/${call}.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3"
             COMPONENT libdrng-dev)
 endforeach()
 install(DIRECTORY docs/library/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev/examples" COMPONENT libdrng-dev

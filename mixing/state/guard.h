@@ -25,10 +25,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/machine/clone.h"
-#include "mixing/memory/fork.h"
-#include "mixing/memory/secmem.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
+#include "mixing/state/clone.h"
+#include "mixing/state/fork.h"
+#include "mixing/state/secmem.h"
 
 /* What a thread notes of the call that it is in. In memory that a fork does not wipe. */
 struct drng_inside {

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "mixing/library/drng.h"
-#include "mixing/library/machine.h"
-#include "mixing/memory/wipe.h"
+#include "library/drng.h"
+#include "library/machine.h"
+#include "mixing/machine/wipe.h"
 
 enum {
     WORD = sizeof(uint64_t),

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mixing/memory/fork.h"
+#include "mixing/state/fork.h"
 
 /*
  * The page that the device shows to its guest: the VMClock specification 1.1 (https://david.woodhou.se/VMClock.pdf),

@@ -2,7 +2,7 @@
 
 #include <stdint.h>
 
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
 
 /*
  * The sizes in the names are those of x86-64, whose frames are the smallest: IBM Z's have room for 160 bytes of

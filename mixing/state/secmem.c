@@ -1,6 +1,6 @@
 #define _GNU_SOURCE
 
-#include "mixing/memory/secmem.h"
+#include "mixing/state/secmem.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mixing/memory/fork.h"
-#include "mixing/memory/wipe.h"
+#include "mixing/machine/wipe.h"
+#include "mixing/state/fork.h"
 
 enum {
     WORD_BITS = 64,
