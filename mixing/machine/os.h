@@ -1,6 +1,6 @@
 /*
- * os.h - what comes from the operating system besides memory: random bytes, time, its view of the CPU, and the clock
- * device of a virtual machine.
+ * os.h - what comes from the operating system: the size of its pages, random bytes, time, its view of the CPU, and the
+ * clock device of a virtual machine.
  *
  * A link-time seam: the product links os_linux.c, the tests a scripted system.
  */
@@ -12,8 +12,34 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "mixing/machine/instruction.h"
+
+/* ---- Whole pages: the kernel wipes, locks and protects nothing smaller ---- */
+
+enum { DRNG_LARGEST_PAGE = 1 << 16 }; /* bytes, on arm64 and ppc64; on x86-64 a page has 4,096 */
+
+static inline size_t drng_page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* `size` rounded up to whole pages. */
+static inline size_t drng_whole_pages(size_t size)
+{
+    const size_t page = drng_page_size();
+    return (size + page - 1) / page * page;
+}
+
+/* The first address from `room` on at which a page begins. */
+static inline uint8_t *drng_page_start(uint8_t *room)
+{
+    const size_t page = drng_page_size();
+    return room + (page - (uintptr_t)room % page) % page;
+}
+
+/* ---- What the tests script ---- */
 
 /*
  * Fills out[0..len), len at most 256, from the kernel's generator, without waiting. False, and out all zero, if that

@@ -16,7 +16,6 @@
 
 #include "mixing/machine/os.h"
 #include "mixing/machine/wipe.h"
-#include "mixing/state/fork.h"
 
 /*
  * Requests of up to 256 bytes are served in full or not at all: random(7). The C library's getrandom() would be a
