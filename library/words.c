@@ -87,7 +87,7 @@ static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len,
             const size_t piece = len - done < PIECE ? len - done : (size_t)PIECE;
             status = drng_noise_fill(&drng_library.instructions[instruction], &slot->reader.noise[instruction], tries,
                                      false, out + done, piece);
-            drng_guard_give_back(&slot->guarded, true);
+            drng_guard_give_back(&guard, &drng_library.root, &slot->guarded, true);
         }
     } while (!drng_guard_leave(&guard));
     return status;

@@ -145,7 +145,7 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
                                address);
         s->parent_seedings = seedings_of_parent(g); /* before another thread may reseed the parent */
     }
-    drng_guard_give_back(&of_parent->guarded, g->parent->locking);
+    drng_guard_give_back(guard, &g->parent->place, &of_parent->guarded, g->parent->locking);
     return result;
 }
 
@@ -355,7 +355,7 @@ static inline __attribute__((always_inline)) bool attempt(struct drng_generator 
             return false;
         }
     } else {
-        drng_guard_give_back(&call->state->guarded, g->locking);
+        drng_guard_give_back(guard, &g->place, &call->state->guarded, g->locking);
         if (drng_guard_leave(guard)) {
             return false;
         }

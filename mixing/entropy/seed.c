@@ -210,7 +210,7 @@ bool drng_root_test(struct drng_place *root, const struct drng_guard *guard, con
         }
     }
     if (slot != NULL) {
-        drng_guard_give_back(&slot->guarded, true);
+        drng_guard_give_back(guard, root, &slot->guarded, true);
     }
     return passed;
 }
@@ -228,7 +228,7 @@ enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard
         status = DRNG_BUSY;
         if (slot != NULL) {
             status = drng_seed_get(policy, &slot->reader, out + done, piece, &source);
-            drng_guard_give_back(&slot->guarded, true);
+            drng_guard_give_back(guard, root, &slot->guarded, true);
         }
         *served = source > *served ? source : *served;
     }

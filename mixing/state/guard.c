@@ -57,14 +57,14 @@ void drng_place_free(struct drng_place *place)
 
 /* In an epoch that has ended meanwhile nothing starts over: a call further up on this stack may have done so already.
  */
-struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, struct drng_guarded *slot, size_t size,
-                                           bool locking)
+struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
+                                           struct drng_guarded *slot, bool locking)
 {
     if (drng_epoch() != guard->epoch) {
-        drng_guard_give_back(slot, locking);
+        drng_guard_give_back(guard, place, slot, locking);
         return NULL;
     }
-    drng_guard_wipe(slot, size);
+    drng_guard_wipe(slot, place->size);
     slot->generation = guard->generation;
     slot->epoch = guard->epoch;
     return slot;
@@ -84,7 +84,6 @@ bool drng_guard_replace(const struct drng_guard *guard, struct drng_place *place
     slot->generation = guard->generation;
     drng_secmem_name(old, (struct drng_object){0, 0});
     point_to(place, slot);
-    old->left = (uint16_t)place->size;
     drng_guard_wipe(old, place->size);
     return true;
 }

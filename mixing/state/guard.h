@@ -123,7 +123,6 @@ struct drng_guarded {
     uint64_t epoch;      /* in which the rest was made; 0: in none */
     uint64_t generation; /* in which the slot was last taken; 0: in none */
     bool taken;          /* by a call that has not given it back */
-    uint16_t left;       /* its bytes, if it was left to a call of an ancestor's; 0: it was not */
 };
 
 /*
@@ -159,8 +158,8 @@ static inline struct drng_guarded *drng_place_slot(struct drng_place *place, uin
 }
 
 /* The slow path of drng_guard_take(). */
-struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, struct drng_guarded *slot, size_t size,
-                                           bool locking);
+struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
+                                           struct drng_guarded *slot, bool locking);
 bool drng_guard_replace(const struct drng_guard *guard, struct drng_place *place);
 
 /*
@@ -189,7 +188,7 @@ static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guar
     }
     slot->taken = true;
     return __builtin_expect(slot->epoch == guard->epoch, 1) ? slot
-                                                            : drng_guard_start_over(guard, slot, place->size, locking);
+                                                            : drng_guard_start_over(guard, place, slot, locking);
 }
 
 /* Wipes what is behind the head of a slot of that size. */
@@ -198,11 +197,17 @@ static inline void drng_guard_wipe(struct drng_guarded *slot, size_t size)
     drng_wipe((uint8_t *)slot + sizeof(*slot), size - sizeof(*slot));
 }
 
-static inline void drng_guard_give_back(struct drng_guarded *slot, bool locking)
+/*
+ * In a child that was forked since the attempt began, the call has written what it made of its parent's state to a slot
+ * that the kernel had wiped: that is wiped here. The guard tells, which lies on the stack: a second fork wipes whatever
+ * the slot says of itself.
+ */
+static inline void drng_guard_give_back(const struct drng_guard *guard, const struct drng_place *place,
+                                        struct drng_guarded *slot, bool locking)
 {
     slot->taken = false;
-    if (__builtin_expect(slot->left != 0, 0)) {
-        drng_guard_wipe(slot, slot->left);
+    if (__builtin_expect(drng_fork_generation() != guard->generation, 0)) {
+        drng_guard_wipe(slot, place->size);
     }
     if (locking) {
         drng_unlock(&slot->lock);

@@ -259,7 +259,7 @@ static enum drng_result fill_with_words(struct context *ctx, const struct drng_g
     struct drng_instruction *in = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
     const enum drng_result result =
         drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, out, len);
-    drng_guard_give_back(&slot->guarded, true);
+    drng_guard_give_back(guard, &ctx->root, &slot->guarded, true);
     drng_report_seed(ctx->provctx);
     return result;
 }
@@ -358,7 +358,7 @@ static bool is_wiped(struct context *ctx, bool wipe)
         }
         wiped = slot != NULL && drng_is_wiped(&slot->reader, sizeof(slot->reader));
         if (slot != NULL) {
-            drng_guard_give_back(&slot->guarded, true);
+            drng_guard_give_back(&guard, &ctx->root, &slot->guarded, true);
         }
     } while (!drng_guard_leave(&guard));
     return wiped;

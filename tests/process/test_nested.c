@@ -152,12 +152,12 @@ static struct stamped *take(const struct drng_guard *guard, unsigned i, uint64_t
     return slot;
 }
 
-static void give_back(struct stamped *slot, uint64_t writer)
+static void give_back(const struct drng_guard *guard, unsigned i, struct stamped *slot, uint64_t writer)
 {
     if (slot != NULL) {
         /* A handler has no part in a slot while a call below it uses that. In a child it has been wiped. */
         wrong = wrong || (slot->writer != 0 && slot->writer != writer);
-        drng_guard_give_back(&slot->guarded, true);
+        drng_guard_give_back(guard, &places[i], &slot->guarded, true);
     }
 }
 
@@ -174,8 +174,8 @@ static bool make_call(void)
         struct stamped *own = take(&guard, 0, writer);
         struct stamped *parents = with_parent ? take(&guard, 1, writer) : NULL;
         taken = own != NULL && (parents != NULL || !with_parent);
-        give_back(parents, writer);
-        give_back(own, writer);
+        give_back(&guard, 1, parents, writer);
+        give_back(&guard, 0, own, writer);
     } while (!drng_guard_leave(&guard));
     return taken;
 }

@@ -55,11 +55,11 @@ static struct slot *take(const struct drng_guard *guard)
     return (struct slot *)(void *)drng_guard_take(guard, &place, true);
 }
 
-static void give_back(struct slot *slot)
+static void give_back(const struct drng_guard *guard, struct slot *slot)
 {
     CU_ASSERT_PTR_NOT_NULL(slot);
     if (slot != NULL) {
-        drng_guard_give_back(&slot->guarded, true);
+        drng_guard_give_back(guard, &place, &slot->guarded, true);
     }
 }
 
@@ -333,7 +333,7 @@ static void a_chain_that_leads_back_is_refused(void)
     struct slot *slot = take(&guard);
     CU_ASSERT_PTR_EQUAL(slot, place.slot);
     CU_ASSERT_PTR_NULL(take(&guard));
-    give_back(slot);
+    give_back(&guard, slot);
     CU_ASSERT_TRUE(is_free(&place.slot->lock));
     CU_ASSERT_TRUE(drng_guard_leave(&guard));
     close_place();
@@ -348,7 +348,7 @@ static void a_slot_that_is_not_shared_has_no_lock(void)
     struct drng_guarded *slot = drng_guard_take(&guard, &place, false);
     CU_ASSERT_PTR_EQUAL_FATAL(slot, place.slot);
     CU_ASSERT_TRUE(is_free(&place.slot->lock));
-    drng_guard_give_back(place.slot, false);
+    drng_guard_give_back(&guard, &place, place.slot, false);
     CU_ASSERT_TRUE(drng_guard_leave(&guard));
     close_place();
 }
@@ -366,11 +366,11 @@ static void nor_is_it_taken_twice(void)
     CU_ASSERT_PTR_NULL(drng_guard_take(&inner, &place, false));
     CU_ASSERT_TRUE(drng_guard_leave(&inner));
     drng_guard_calls_out(false);
-    drng_guard_give_back(place.slot, false);
+    drng_guard_give_back(&inner, &place, place.slot, false);
     drng_guard_calls_out(true);
     CU_ASSERT_TRUE(drng_guard_enter(&inner));
     CU_ASSERT_PTR_EQUAL(drng_guard_take(&inner, &place, false), place.slot);
-    drng_guard_give_back(place.slot, false);
+    drng_guard_give_back(&inner, &place, place.slot, false);
     CU_ASSERT_TRUE(drng_guard_leave(&inner));
     CU_ASSERT_TRUE(drng_guard_leave(&outer));
     close_place();
@@ -390,13 +390,13 @@ static void a_slot_starts_over_once_in_each_epoch(void)
         CU_ASSERT_TRUE(slot == made && holds(slot, 0));
         CU_ASSERT_EQUAL(place.slot->epoch, guard.epoch);
         fill(slot);
-        give_back(slot);
+        give_back(&guard, slot);
         CU_ASSERT_TRUE(drng_guard_leave(&guard));
         /* No more in this epoch. */
         CU_ASSERT_TRUE(drng_guard_enter(&guard));
         slot = take(&guard);
         CU_ASSERT_TRUE(holds(slot, SECRET));
-        give_back(slot);
+        give_back(&guard, slot);
         CU_ASSERT_TRUE(drng_guard_leave(&guard));
         copy_the_machine();
     }
@@ -411,12 +411,12 @@ static void a_call_that_a_copy_came_into_runs_again(void)
     struct slot *slot = take(&guard);
     fill(slot);
     copy_the_machine();
-    give_back(slot);
+    give_back(&guard, slot);
     CU_ASSERT_FALSE(drng_guard_leave(&guard));
     CU_ASSERT_FALSE(a_handler_enters());
     slot = take(&guard);
     CU_ASSERT_TRUE(holds(slot, 0));
-    give_back(slot);
+    give_back(&guard, slot);
     CU_ASSERT_TRUE(drng_guard_leave(&guard));
     CU_ASSERT_TRUE(a_handler_enters());
     close_place();
@@ -434,7 +434,7 @@ static void nothing_starts_over_in_an_epoch_that_has_ended(void)
     CU_ASSERT_TRUE(drng_guard_enter(&next));
     struct slot *slot = take(&next);
     fill(slot);
-    give_back(slot);
+    give_back(&next, slot);
     CU_ASSERT_TRUE(drng_guard_leave(&next));
     drng_guard_calls_out(false);
     CU_ASSERT_PTR_NULL(take(&guard));
@@ -443,7 +443,7 @@ static void nothing_starts_over_in_an_epoch_that_has_ended(void)
     CU_ASSERT_FALSE(drng_guard_leave(&guard));
     slot = take(&guard);
     CU_ASSERT_TRUE(holds(slot, SECRET));
-    give_back(slot);
+    give_back(&next, slot);
     CU_ASSERT_TRUE(drng_guard_leave(&guard));
     close_place();
 }
@@ -468,11 +468,11 @@ static int return_into_the_call(void *unused)
     (void)unused;
     EXPECT(holds(interrupteds, 0));
     fill(interrupteds); /* of its parent's state, for all that it knows */
-    give_back(interrupteds);
+    give_back(&interrupted, interrupteds);
     EXPECT(!drng_guard_leave(&interrupted));
     struct slot *slot = take(&interrupted);
     EXPECT(slot == interrupteds && holds(slot, 0));
-    give_back(slot);
+    give_back(&interrupted, slot);
     EXPECT(drng_guard_leave(&interrupted));
     EXPECT(drng_inside.generation == 0);
     return 0;
@@ -488,7 +488,7 @@ static bool handler_draws(struct slot **slot, uint8_t finds)
     const bool found = holds(*slot, finds);
     if (*slot != NULL) {
         fill(*slot);
-        give_back(*slot);
+        give_back(&guard, *slot);
     }
     return drng_guard_leave(&guard) && found;
 }
@@ -504,12 +504,12 @@ static int draw_in_handlers_and_return(void *unused)
     memset(interrupteds->rest, 1, sizeof(interrupteds->rest));
     EXPECT(handler_draws(&second, SECRET));
     EXPECT(second == first);
-    give_back(interrupteds);
+    give_back(&interrupted, interrupteds);
     EXPECT(!drng_guard_leave(&interrupted));
     EXPECT(!handler_draws(&second, SECRET)); /* now the call is of this process */
     struct slot *slot = take(&interrupted);
     EXPECT(slot == first && holds(slot, SECRET));
-    give_back(slot);
+    give_back(&interrupted, slot);
     EXPECT(drng_guard_leave(&interrupted));
     EXPECT(drng_inside.generation == 0);
     return 0;
@@ -529,7 +529,7 @@ static int draw_below(void *vleft)
         EXPECT(child_forked(draw_below, &left) == 0);
     }
     EXPECT(holds(slot, SECRET));
-    give_back(slot);
+    give_back(&guard, slot);
     EXPECT(drng_guard_leave(&guard));
     return 0;
 }
@@ -544,7 +544,7 @@ static void fork_in_a_call(child_work *work, void *arg)
     CU_ASSERT_EQUAL(child_forked(work, arg), 0);
     CU_ASSERT_TRUE(!drng_fork_kernel_wipes || child_cloned(work, arg) == 0);
     CU_ASSERT_TRUE(holds(interrupteds, SECRET));
-    give_back(interrupteds);
+    give_back(&interrupted, interrupteds);
     CU_ASSERT_TRUE(drng_guard_leave(&interrupted));
     close_place();
 }
@@ -574,7 +574,7 @@ static int draw_above_two_calls(void *unused)
     EXPECT(slot != interrupteds);
     EXPECT(!drng_guard_leave(&interrupted));
     EXPECT(take(&interrupted) == slot); /* below it is still a call of the ancestor's */
-    give_back(slot);
+    give_back(&interrupted, slot);
     EXPECT(drng_guard_leave(&interrupted));
     EXPECT(drng_inside.calls_out);
     return 0;
@@ -608,7 +608,7 @@ static int draw_in_a_wide_slot(void *unused)
     for (unsigned i = 0; i < DRNG_WIDE_SLOT_SIZE / DRNG_SLOT_SIZE; i++) {
         EXPECT(bytes_are(new_slot(), DRNG_SLOT_SIZE, 0)); /* no part of it */
     }
-    drng_guard_give_back(slot, true);
+    drng_guard_give_back(&guard, &place, slot, true);
     EXPECT(drng_guard_leave(&guard));
     return 0;
 }
@@ -621,7 +621,7 @@ static void a_wide_slot_is_replaced_by_a_wide_one(void)
     CU_ASSERT_TRUE(drng_guard_enter(&guard));
     CU_ASSERT_PTR_EQUAL_FATAL(drng_guard_take(&guard, &place, true), place.slot);
     CU_ASSERT_EQUAL(child_forked(draw_in_a_wide_slot, NULL), 0);
-    drng_guard_give_back(place.slot, true);
+    drng_guard_give_back(&guard, &place, place.slot, true);
     CU_ASSERT_TRUE(drng_guard_leave(&guard));
     drng_place_free(&place);
     drng_secmem_close();
