@@ -62,11 +62,21 @@ class Result:
 
 
 def read_table(path: Path) -> list[Mutation]:
+    """The head of mutations.toml says what a row is."""
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
-        return [Mutation(name, **{**row, "tests": tuple(row["tests"])}) for name, row in rows.items()]
-    except (tomllib.TOMLDecodeError, TypeError, KeyError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise Unusable(f"{path}: {error}") from error
+    return [mutation_of(path, name, row) for name, row in rows.items()]
+
+
+def mutation_of(path: Path, name: str, row: object) -> Mutation:
+    if not isinstance(row, list) or len(row) != 4 or not all(isinstance(text, str) for text in row):
+        raise Unusable(f"{path}: '{name}' is not four texts: where, tests, old, new")
+    where, seen_by, old, new = row
+    inside, _, file = where.partition(" in ")
+    tests, _, needs = seen_by.partition(" if ")
+    return Mutation(name, inside, old, new, tuple(tests.split()), file, needs)
 
 
 def place_of(root: Path, mutation: Mutation) -> source.Place:
@@ -79,8 +89,8 @@ def place_of(root: Path, mutation: Mutation) -> source.Place:
     raise Unusable(
         f"'{mutation.name}' does not apply to {mutation.inside} ({where or 'mixing/, provider/, library/'}): {why}\n"
         f"    {mutation.old}\n"
-        "Where the code has changed, change `inside`, `old` and `new` in tests/mutations/mutations.toml with it; where "
-        "the protection is gone, take the entry out."
+        "Where the code has changed, change its row in tests/mutations/mutations.toml with it; where the protection is "
+        "gone, take the row out."
     )
 
 

@@ -245,39 +245,31 @@ static void run_with_failures(scenario *run, const char *keys, bool alone)
     CU_ASSERT_EQUAL(kernel_filled_slots(), 0);
 }
 
-static void every_allocation_fails_once(void)
+UNIT_TEST("every allocation fails once")
 {
     run_with_failures(draw_all, "", true);
 }
 
-static void every_allocation_is_the_last(void)
+UNIT_TEST("every allocation is the last")
 {
     run_with_failures(draw_all, "", false);
 }
 
-static void with_hmac(void)
+UNIT_TEST("with HMAC")
 {
     run_with_failures(draw_all, "conditioner = hmac-sha256\nfallback = no\n", true);
 }
 
-static void with_batches(void)
+UNIT_TEST("with batches")
 {
     run_with_failures(draw_all, "request_mixing = no\nbatch = yes\n", true);
 }
 
-static void in_loading_the_provider(void)
+UNIT_TEST("in loading the provider")
 {
     run_with_failures(load_and_unload, NULL, true);
     run_with_failures(load_and_unload, NULL, false);
 }
-
-static const struct unit_test tests[] = {
-    {"every allocation fails once", every_allocation_fails_once},
-    {"every allocation is the last", every_allocation_is_the_last},
-    {"with HMAC", with_hmac},
-    {"with batches", with_batches},
-    {"in loading the provider", in_loading_the_provider},
-};
 
 int main(void)
 {
@@ -290,5 +282,5 @@ int main(void)
     }
     /* What fails prints its errors, and there are thousands. */
     evp_be_quiet();
-    return unit_run("allocation", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("allocation");
 }

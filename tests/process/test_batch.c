@@ -79,7 +79,7 @@ static void step_through(size_t len)
 }
 
 /* Long enough for blocks and for what is less than one. */
-static void no_byte_is_in_two_places(void)
+UNIT_TEST("no byte is in two places")
 {
     static const size_t lengths[] = {16, 64, 31, 48, 17};
     open_generator();
@@ -155,7 +155,7 @@ static void finish_child(void)
     _exit(done && failures == 0 ? 0 : FAILED);
 }
 
-static void handlers_in_children_get_bytes_of_their_own(void)
+UNIT_TEST("handlers in children get bytes of their own")
 {
     open_generator();
     out_len = POOL_DRAW;
@@ -173,11 +173,6 @@ static void handlers_in_children_get_bytes_of_their_own(void)
     drng_drbg_discard(&generator);
 }
 
-static const struct unit_test tests[] = {
-    {"handlers in children get bytes of their own", handlers_in_children_get_bytes_of_their_own},
-    {"no byte is in two places", no_byte_is_in_two_places},
-};
-
 int main(void)
 {
     if (kernel_is_instrumented()) {
@@ -189,7 +184,7 @@ int main(void)
     if (provctx == NULL || !pool_open() || !step_open((const void *)(uintptr_t)init_function())) {
         return 1;
     }
-    const int result = unit_run("batch", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("batch");
     pool_close();
     drng_provctx_free(provctx);
     return result;

@@ -335,17 +335,17 @@ static void answers_like(const char *own, const char *name)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void ctr_drbg(void)
+UNIT_TEST("CTR-DRBG")
 {
     answers_like("CTR-DRBG", "CTR-DRBG");
 }
 
-static void seed_source(void)
+UNIT_TEST("the seed source")
 {
     answers_like("SEED-SRC", "DRNG-SEED");
 }
 
-static void words(void)
+UNIT_TEST("the words of an instruction")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     const char *name = evp_words_that_serve(libctx);
@@ -355,17 +355,11 @@ static void words(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"CTR-DRBG", ctr_drbg},
-    {"the seed source", seed_source},
-    {"the words of an instruction", words},
-};
-
 int main(void)
 {
     if (kernel_is_instrumented()) {
         (void)printf("skipped: what crashes here by its nature would stop the tools\n");
         return UNIT_SKIPPED;
     }
-    return unit_run("empty arguments", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("empty arguments");
 }

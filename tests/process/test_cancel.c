@@ -255,32 +255,25 @@ static void plays_with_every_source(const char *scene)
     }
 }
 
-static void threads_that_cancel_themselves(void)
+UNIT_TEST("threads that cancel themselves")
 {
     plays_with_every_source("many-threads");
 }
 
-static void every_operation(void)
+UNIT_TEST("every operation")
 {
     plays_with_every_source("deferred");
 }
 
-static void the_first_load(void)
+UNIT_TEST("the first load")
 {
     plays_with_every_source("load");
 }
 
-static void the_last_unload(void)
+UNIT_TEST("the last unload")
 {
     plays_with_every_source("unload");
 }
-
-static const struct unit_test tests[] = {
-    {"threads that cancel themselves", threads_that_cancel_themselves},
-    {"every operation", every_operation},
-    {"the first load", the_first_load},
-    {"the last unload", the_last_unload},
-};
 
 int main(int argc, char **argv)
 {
@@ -292,5 +285,5 @@ int main(int argc, char **argv)
     if (unit_emulated("a cancelled thread may leave its own locks behind")) {
         return UNIT_SKIPPED;
     }
-    return unit_run("cancellation", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("cancellation");
 }

@@ -59,24 +59,19 @@ static bool proc_has_flags(void)
     return found;
 }
 
-static void the_kernel_is_asked(void)
+UNIT_TEST("the kernel is asked")
 {
     const int status = child_forked(load_here, NULL);
     CU_ASSERT_TRUE(WIFEXITED(status));
     CU_ASSERT_EQUAL(WEXITSTATUS(status), proc_has_flags() ? KNOWN : UNKNOWN);
 }
 
-static void where_it_cannot_be_cpuid_decides(void)
+UNIT_TEST("where it cannot be, CPUID decides")
 {
     const int status = child_forked(load_in_a_chroot, NULL);
     CU_ASSERT_TRUE(WIFEXITED(status));
     CU_ASSERT_EQUAL(WEXITSTATUS(status), UNKNOWN);
 }
-
-static const struct unit_test tests[] = {
-    {"the kernel is asked", the_kernel_is_asked},
-    {"where it cannot be, CPUID decides", where_it_cannot_be_cpuid_decides},
-};
 
 int main(void)
 {
@@ -84,5 +79,5 @@ int main(void)
         (void)printf("skipped: only root may enter a chroot\n");
         return UNIT_SKIPPED;
     }
-    return unit_run("a chroot", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("a chroot");
 }

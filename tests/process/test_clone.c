@@ -67,111 +67,6 @@ static size_t draws_in_common(const char *keys, tell_copy *tell)
     return close_and_compare(2);
 }
 
-static void with_request_mixing_clones_part_at_once(void)
-{
-    CU_ASSERT_EQUAL(draws_in_common("request_mixing = yes\n", NULL), 0);
-}
-
-static void without_it_they_do_not(void)
-{
-    CU_ASSERT_EQUAL(draws_in_common("request_mixing = no\n", NULL), 2 * DRAWS * DRBGS);
-}
-
-/* Every copy gets the same marker. */
-static void if_the_device_tells_they_part_at_once(void)
-{
-    static const char *const mixing[] = {"", "batch = yes\n", "request_mixing = no\n", "request_mixing = yes\n"};
-    CU_ASSERT_TRUE_FATAL(device_plug_in());
-    for (size_t i = 0; i < sizeof(mixing) / sizeof(*mixing); i++) {
-        CU_ASSERT_EQUAL(draws_in_common(mixing[i], device_tell), 0);
-    }
-    device_unplug();
-}
-
-/* The device is there, and says nothing: requests are not mixed, and the marker is what parts them above. */
-static void if_it_does_not_tell_they_do_not(void)
-{
-    CU_ASSERT_TRUE_FATAL(device_plug_in());
-    CU_ASSERT_EQUAL(draws_in_common("", NULL), 2 * DRAWS * DRBGS);
-    CU_ASSERT_EQUAL(draws_in_common("batch = yes\n", NULL), 2 * DRAWS * DRBGS);
-    device_unplug();
-}
-
-static int draw_in_copy_of_copy(void *unused)
-{
-    tell_copy *tell = device_tell;
-    (void)unused;
-    device_tell();
-    const int deeper = child_cloned(draw_in_copy, (void *)&tell);
-    const int beside = child_cloned(draw_in_copy, (void *)&tell);
-    return deeper == 0 && beside == 0 && ways_draw(DRAWS) ? 0 : 1;
-}
-
-static void copies_of_a_copy_part_too(void)
-{
-    CU_ASSERT_TRUE_FATAL(device_plug_in());
-    open_ways("request_mixing = no\n");
-    CU_ASSERT_EQUAL(child_cloned(draw_in_copy_of_copy, NULL), 0);
-    CU_ASSERT_EQUAL(close_and_compare(3), 0);
-    device_unplug();
-}
-
-static void what_the_copies_do_is_counted(void)
-{
-    unsigned char draw[16];
-    CU_ASSERT_TRUE_FATAL(device_plug_in());
-    open_ways("request_mixing = no\n");
-    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "clone-protection"), "counter");
-    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 0);
-    device_tell();
-    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
-    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2); /* public, and the primary that seeds it */
-    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
-    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
-    CU_ASSERT_EQUAL(evp_counter(libctx, "fork-reseeds"), 0);
-    CU_ASSERT_EQUAL(close_and_compare(0), 0);
-    device_unplug();
-}
-
-static unsigned looked_for;
-
-static void look_for_it(void)
-{
-    looked_for++;
-}
-
-/* A thread may end then, and looks at the device; and who loads drng again may not be allowed to open it any more. */
-static void the_device_stays_when_the_last_instance_goes(void)
-{
-    size_t size = 0;
-    CU_ASSERT_TRUE_FATAL(device_plug_in());
-    for (unsigned time = 0; time < 2; time++) {
-        device_looked_for = look_for_it;
-        open_ways("");
-        CU_ASSERT_EQUAL(looked_for, 1);
-        CU_ASSERT_EQUAL(close_and_compare(0), 0);
-        CU_ASSERT_TRUE(drng_clone_is_watched());
-        CU_ASSERT_PTR_EQUAL(atomic_load(&drng_clone_watch.device), device_page(&size));
-    }
-    device_looked_for = NULL;
-    device_unplug();
-}
-
-static int draw_in_child(void *unused)
-{
-    (void)unused;
-    return ways_draw(DRAWS) && evp_counter(libctx, "fork-reseeds") > 0 ? 0 : 1;
-}
-
-/* As after a checkpoint by a CRIU that forgets what it was told of the pages. */
-static void a_fork_is_noticed_where_the_kernel_has_forgotten_to_wipe(void)
-{
-    open_ways("request_mixing = no\n");
-    CU_ASSERT_EQUAL(child_forked(draw_in_child, NULL), 0);
-    CU_ASSERT_EQUAL(child_forked(draw_in_child, NULL), 0);
-    CU_ASSERT_EQUAL(close_and_compare(2), 0);
-}
-
 static int load_in_child(void *unused)
 {
     unsigned char draw[16];
@@ -195,7 +90,8 @@ static void fork_beside(void)
     CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-static void a_child_loads_what_another_thread_was_loading(void)
+/* The first test: the first load of all. */
+UNIT_TEST("a child loads what another thread was loading")
 {
     status_of_child = -1;
     device_looked_for = fork_beside;
@@ -204,19 +100,110 @@ static void a_child_loads_what_another_thread_was_loading(void)
     CU_ASSERT_EQUAL(close_and_compare(0), 0);
 }
 
-static const struct unit_test tests[] = {
-    /* First: the first load of all. */
-    {"a child loads what another thread was loading", a_child_loads_what_another_thread_was_loading},
-    {"with request mixing clones part at once", with_request_mixing_clones_part_at_once},
-    {"without it they do not", without_it_they_do_not},
-    {"if the device tells they part at once", if_the_device_tells_they_part_at_once},
-    {"if it does not tell they do not", if_it_does_not_tell_they_do_not},
-    {"copies of a copy part, too", copies_of_a_copy_part_too},
-    {"a fork is noticed where the kernel has forgotten to wipe",
-     a_fork_is_noticed_where_the_kernel_has_forgotten_to_wipe},
-    {"the device stays when the last instance goes", the_device_stays_when_the_last_instance_goes},
-    {"what the copies do is counted", what_the_copies_do_is_counted},
-};
+UNIT_TEST("with request mixing clones part at once")
+{
+    CU_ASSERT_EQUAL(draws_in_common("request_mixing = yes\n", NULL), 0);
+}
+
+UNIT_TEST("without it they do not")
+{
+    CU_ASSERT_EQUAL(draws_in_common("request_mixing = no\n", NULL), 2 * DRAWS * DRBGS);
+}
+
+/* Every copy gets the same marker. */
+UNIT_TEST("if the device tells they part at once")
+{
+    static const char *const mixing[] = {"", "batch = yes\n", "request_mixing = no\n", "request_mixing = yes\n"};
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    for (size_t i = 0; i < sizeof(mixing) / sizeof(*mixing); i++) {
+        CU_ASSERT_EQUAL(draws_in_common(mixing[i], device_tell), 0);
+    }
+    device_unplug();
+}
+
+/* The device is there, and says nothing: requests are not mixed, and the marker is what parts them above. */
+UNIT_TEST("if it does not tell they do not")
+{
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    CU_ASSERT_EQUAL(draws_in_common("", NULL), 2 * DRAWS * DRBGS);
+    CU_ASSERT_EQUAL(draws_in_common("batch = yes\n", NULL), 2 * DRAWS * DRBGS);
+    device_unplug();
+}
+
+static int draw_in_copy_of_copy(void *unused)
+{
+    tell_copy *tell = device_tell;
+    (void)unused;
+    device_tell();
+    const int deeper = child_cloned(draw_in_copy, (void *)&tell);
+    const int beside = child_cloned(draw_in_copy, (void *)&tell);
+    return deeper == 0 && beside == 0 && ways_draw(DRAWS) ? 0 : 1;
+}
+
+UNIT_TEST("copies of a copy part, too")
+{
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    open_ways("request_mixing = no\n");
+    CU_ASSERT_EQUAL(child_cloned(draw_in_copy_of_copy, NULL), 0);
+    CU_ASSERT_EQUAL(close_and_compare(3), 0);
+    device_unplug();
+}
+
+static int draw_in_child(void *unused)
+{
+    (void)unused;
+    return ways_draw(DRAWS) && evp_counter(libctx, "fork-reseeds") > 0 ? 0 : 1;
+}
+
+/* As after a checkpoint by a CRIU that forgets what it was told of the pages. */
+UNIT_TEST("a fork is noticed where the kernel has forgotten to wipe")
+{
+    open_ways("request_mixing = no\n");
+    CU_ASSERT_EQUAL(child_forked(draw_in_child, NULL), 0);
+    CU_ASSERT_EQUAL(child_forked(draw_in_child, NULL), 0);
+    CU_ASSERT_EQUAL(close_and_compare(2), 0);
+}
+
+static unsigned looked_for;
+
+static void look_for_it(void)
+{
+    looked_for++;
+}
+
+/* A thread may end then, and looks at the device; and who loads drng again may not be allowed to open it any more. */
+UNIT_TEST("the device stays when the last instance goes")
+{
+    size_t size = 0;
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    for (unsigned time = 0; time < 2; time++) {
+        device_looked_for = look_for_it;
+        open_ways("");
+        CU_ASSERT_EQUAL(looked_for, 1);
+        CU_ASSERT_EQUAL(close_and_compare(0), 0);
+        CU_ASSERT_TRUE(drng_clone_is_watched());
+        CU_ASSERT_PTR_EQUAL(atomic_load(&drng_clone_watch.device), device_page(&size));
+    }
+    device_looked_for = NULL;
+    device_unplug();
+}
+
+UNIT_TEST("what the copies do is counted")
+{
+    unsigned char draw[16];
+    CU_ASSERT_TRUE_FATAL(device_plug_in());
+    open_ways("request_mixing = no\n");
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "clone-protection"), "counter");
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 0);
+    device_tell();
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2); /* public, and the primary that seeds it */
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "fork-reseeds"), 0);
+    CU_ASSERT_EQUAL(close_and_compare(0), 0);
+    device_unplug();
+}
 
 int main(void)
 {
@@ -227,7 +214,7 @@ int main(void)
         (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
         return UNIT_SKIPPED;
     }
-    const int result = pool_open() ? unit_run("clones", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    const int result = pool_open() ? unit_run("clones") : 1;
     pool_close();
     drng_secmem_close();
     return result;

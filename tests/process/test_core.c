@@ -27,7 +27,7 @@ static void unload(struct drng_provctx *provctx)
     drng_provctx_free(provctx);
 }
 
-static void a_short_seed_of_the_default_source_is_none(void)
+UNIT_TEST("a short seed of the default source is none")
 {
     uint8_t out[LEN];
     struct drng_provctx *provctx = load();
@@ -68,7 +68,7 @@ static int draw_in_child(void *unused)
     return EXIT_SUCCESS;
 }
 
-static void a_fork_under_the_lock_leaves_the_child_a_free_one(void)
+UNIT_TEST("a fork under the lock leaves the child a free one")
 {
     pthread_t thread;
     forked = load();
@@ -84,9 +84,4 @@ static void a_fork_under_the_lock_leaves_the_child_a_free_one(void)
     unload(forked);
 }
 
-static const struct unit_test tests[] = {
-    {"a short seed of the default source is none", a_short_seed_of_the_default_source_is_none},
-    {"a fork under the lock leaves the child a free one", a_fork_under_the_lock_leaves_the_child_a_free_one},
-};
-
-UNIT_MAIN("core", tests)
+UNIT_MAIN("core")

@@ -47,7 +47,7 @@ static void assert_all_differ(unsigned processes)
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 
-static void siblings_and_parent_differ(void)
+UNIT_TEST("siblings and parent differ")
 {
     for (unsigned i = 0; i < SIBLINGS; i++) {
         CU_ASSERT_TRUE(succeeded(child_forked(draw_in_child, NULL)));
@@ -66,7 +66,7 @@ static int draw_and_fork(void *arg)
     return --*generations == 0 || succeeded(child_forked(draw_and_fork, generations)) ? 0 : 1;
 }
 
-static void generations_differ(void)
+UNIT_TEST("generations differ")
 {
     int generations = 4;
     CU_ASSERT_TRUE(succeeded(child_forked(draw_and_fork, &generations)));
@@ -80,14 +80,14 @@ static int fork_without_a_draw(void *unused)
     return succeeded(child_forked(draw_in_child, unused)) && ways_draw(DRAWS) ? 0 : 1;
 }
 
-static void a_fork_before_the_first_draw_differs(void)
+UNIT_TEST("a fork before the first draw differs")
 {
     CU_ASSERT_TRUE(succeeded(child_forked(fork_without_a_draw, NULL)));
     CU_ASSERT_TRUE(ways_draw(DRAWS));
     assert_all_differ(3);
 }
 
-static void clone_without_handlers_differs(void)
+UNIT_TEST("clone() without handlers differs")
 {
     for (unsigned i = 0; i < SIBLINGS; i++) {
         CU_ASSERT_TRUE(succeeded(child_cloned(draw_in_child, NULL)));
@@ -102,7 +102,7 @@ static int draw_on_own_stack(void *unused)
 }
 
 /* As vfork() has it: one memory, two processes; what the child draws, the parent has drawn. */
-static void a_child_in_the_same_memory_differs(void)
+UNIT_TEST("a child in the same memory differs")
 {
     static char stack[256 * 1024] __attribute__((aligned(64)));
     int status = -1;
@@ -114,7 +114,7 @@ static void a_child_in_the_same_memory_differs(void)
     assert_all_differ(2);
 }
 
-static void a_spawned_program_leaves_the_parent_whole(void)
+UNIT_TEST("a spawned program leaves the parent whole")
 {
     char *const argv[] = {(char *)"true", NULL};
     char *const envp[] = {NULL};
@@ -172,7 +172,7 @@ static bool ran_as_process_1(child_work *work)
     return true;
 }
 
-static void two_processes_of_id_1_differ(void)
+UNIT_TEST("two processes of id 1 differ")
 {
     if (ran_as_process_1(draw_in_child)) {
         assert_all_differ(3);
@@ -190,7 +190,7 @@ static int draw_built_in(void *unused)
     return RAND_bytes_ex(built_in, draw, sizeof(draw), 0) == 1 && pool_add(draw) ? 0 : 1;
 }
 
-static void the_built_in_generator_repeats_itself_there(void)
+UNIT_TEST("the built-in generator repeats itself there")
 {
     unsigned char warm[16];
     built_in = OSSL_LIB_CTX_new();
@@ -218,7 +218,7 @@ static int count_in_child(void *unused)
     return after == 2 && evp_counter(libctx, "fork-reseeds") == after ? 0 : 2;
 }
 
-static void reseeds_of_a_fork_are_counted(void)
+UNIT_TEST("reseeds of a fork are counted")
 {
     const uint64_t before = evp_counter(libctx, "fork-reseeds");
     CU_ASSERT_TRUE(succeeded(child_forked(count_in_child, NULL)));
@@ -226,25 +226,13 @@ static void reseeds_of_a_fork_are_counted(void)
     CU_ASSERT_EQUAL(evp_counter(libctx, "fork-reseeds"), before);
 }
 
-static const struct unit_test tests[] = {
-    {"siblings and parent differ", siblings_and_parent_differ},
-    {"generations differ", generations_differ},
-    {"a fork before the first draw differs", a_fork_before_the_first_draw_differs},
-    {"clone() without handlers differs", clone_without_handlers_differs},
-    {"a child in the same memory differs", a_child_in_the_same_memory_differs},
-    {"a spawned program leaves the parent whole", a_spawned_program_leaves_the_parent_whole},
-    {"two processes of id 1 differ", two_processes_of_id_1_differ},
-    {"the built-in generator repeats itself there", the_built_in_generator_repeats_itself_there},
-    {"reseeds of a fork are counted", reseeds_of_a_fork_are_counted},
-};
-
 int main(void)
 {
     libctx = kernel_before_load() ? evp_context(TEST_KEYS) : NULL;
     if (libctx == NULL || !kernel_prepare() || !pool_open() || !ways_open(libctx)) {
         return 1;
     }
-    const int result = unit_run("fork", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("fork");
     ways_close();
     pool_close();
     OSSL_LIB_CTX_free(libctx);

@@ -134,12 +134,12 @@ static void assert_all_differ(bool by_clone, bool locking)
     EVP_RAND_CTX_free(rand_ctx);
 }
 
-static void two_handlers_in_a_child_of_fork(void)
+UNIT_TEST("two handlers in a child of fork()")
 {
     assert_all_differ(false, false);
 }
 
-static void two_handlers_in_a_child_of_clone(void)
+UNIT_TEST("two handlers in a child of clone()")
 {
     if (!drng_fork_kernel_wipes) {
         return; /* a child of clone() is not noticed there */
@@ -147,7 +147,7 @@ static void two_handlers_in_a_child_of_clone(void)
     assert_all_differ(true, false);
 }
 
-static void two_handlers_in_a_child_of_a_locked_generator(void)
+UNIT_TEST("two handlers in a child, under a lock")
 {
     assert_all_differ(false, true);
 }
@@ -273,29 +273,29 @@ static void play_moment(const char *name, enum moment moment, void (*handler)(vo
     EVP_RAND_CTX_free(rand_ctx);
 }
 
-static void a_handler_while_its_thread_waits_for_the_lock(void)
+UNIT_TEST("a handler while its thread waits for the lock")
 {
     play_moment("CTR-DRBG", BEFORE_LOCK, draw_and_let_the_other_go_on, true);
 }
 
-static void a_handler_when_its_thread_has_just_taken_the_lock(void)
+UNIT_TEST("a handler when its thread has just taken the lock")
 {
     play_moment("CTR-DRBG", AFTER_LOCK, draw_before_the_next_holder, false);
 }
 
-static void a_handler_when_its_thread_is_about_to_give_it_back(void)
+UNIT_TEST("a handler when its thread is about to give it back")
 {
     play_moment("CTR-DRBG", BEFORE_UNLOCK, draw_before_the_next_holder, false);
 }
 
-static void a_handler_when_its_thread_has_given_the_lock_back(void)
+UNIT_TEST("a handler when its thread has given the lock back")
 {
     play_moment("CTR-DRBG", AFTER_UNLOCK, draw_beside_the_next_holder, false);
 }
 
 /* The same for the reader of a seed source. An error is not raised: that would allocate memory, and so may its thread.
  */
-static void a_handler_in_a_request_for_a_seed(void)
+UNIT_TEST("a handler in a request for a seed")
 {
     gives_reason = false;
     for (enum moment moment = BEFORE_LOCK; moment < MOMENTS; moment++) {
@@ -327,7 +327,7 @@ enum drng_result __wrap_drng_root_seed(struct drng_place *root, const struct drn
 }
 
 /* The default seed source allocates memory. */
-static void a_handler_while_its_thread_takes_a_seed_raises_no_error(void)
+UNIT_TEST("a handler while its thread takes a seed raises no error")
 {
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
@@ -342,7 +342,7 @@ static void a_handler_while_its_thread_takes_a_seed_raises_no_error(void)
 
 /* ---- While a generator's parameters are looked at ---- */
 
-static void a_handler_while_its_thread_looks_at_parameters(void)
+UNIT_TEST("a handler while its thread looks at parameters")
 {
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
@@ -379,7 +379,7 @@ static int use_aes_128(void)
 }
 
 /* The first thread has read them then, and not set them yet. */
-static void two_threads_set_other_parameters(void)
+UNIT_TEST("two threads set other parameters")
 {
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
@@ -404,7 +404,7 @@ static void let_another_thread_weaken_it(void)
 }
 
 /* The strength of a request is compared with that of the generator which serves it, and not of one before it. */
-static void another_thread_weakens_a_generator_before_it_serves(void)
+UNIT_TEST("another thread weakens a generator before it serves")
 {
     unsigned char out[POOL_DRAW];
     rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
@@ -416,22 +416,6 @@ static void another_thread_weakens_a_generator_before_it_serves(void)
     CU_ASSERT_EQUAL(EVP_RAND_generate(rand_ctx, out, sizeof(out), 128, 0, NULL, 0), 1);
     EVP_RAND_CTX_free(rand_ctx);
 }
-
-static const struct unit_test tests[] = {
-    {"a handler while its thread waits for the lock", a_handler_while_its_thread_waits_for_the_lock},
-    {"a handler when its thread has just taken the lock", a_handler_when_its_thread_has_just_taken_the_lock},
-    {"a handler when its thread is about to give it back", a_handler_when_its_thread_is_about_to_give_it_back},
-    {"a handler when its thread has given the lock back", a_handler_when_its_thread_has_given_the_lock_back},
-    {"a handler in a request for a seed", a_handler_in_a_request_for_a_seed},
-    {"a handler while its thread takes a seed raises no error",
-     a_handler_while_its_thread_takes_a_seed_raises_no_error},
-    {"a handler while its thread looks at parameters", a_handler_while_its_thread_looks_at_parameters},
-    {"two threads set other parameters", two_threads_set_other_parameters},
-    {"another thread weakens a generator before it serves", another_thread_weakens_a_generator_before_it_serves},
-    {"two handlers in a child of fork()", two_handlers_in_a_child_of_fork},
-    {"two handlers in a child of clone()", two_handlers_in_a_child_of_clone},
-    {"two handlers in a child, under a lock", two_handlers_in_a_child_of_a_locked_generator},
-};
 
 int main(void)
 {
@@ -446,7 +430,7 @@ int main(void)
     with_handlers.request = request;
     with_handlers.short_len = SHORT;
     drng_process.aes = &with_handlers;
-    const int result = unit_run("handlers", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("handlers");
     drng_process.aes = real;
     pool_close();
     OSSL_LIB_CTX_free(libctx);

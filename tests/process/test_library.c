@@ -103,7 +103,7 @@ static int draw_and_close(void *unused)
     return drawn && info.fork_reseeds == 1 ? 0 : 1;
 }
 
-static void children_draw_their_own_and_close_what_they_inherit(void)
+UNIT_TEST("children draw their own, and close what they inherit")
 {
     const bool clones = !unit_emulated("a child of clone() is not wiped there");
     open_pool_and_handle();
@@ -142,7 +142,7 @@ static void *draw_in_thread(void *failed)
     return NULL;
 }
 
-static void threads_share_a_handle(void)
+UNIT_TEST("threads share a handle")
 {
     pthread_t ids[THREADS];
     void *failed = NULL;
@@ -197,7 +197,7 @@ static void *send_signals(void *vthread)
 }
 
 /* Wherever the thread is; its own calls go on to their end. */
-static void a_signal_handler_is_served_or_refused(void)
+UNIT_TEST("a signal handler is served or refused")
 {
     const struct sigaction action = {.sa_handler = draw_in_handler, .sa_flags = SA_RESTART};
     const struct sigaction ignored = {.sa_handler = SIG_IGN};
@@ -342,17 +342,17 @@ static const struct scene scenes[] = {
     {"killed", play_killed},       {"loaded twice", play_loaded_twice},
 };
 
-static void cancelled_threads_leave_the_others_served(void)
+UNIT_TEST("cancelled threads leave the others served")
 {
     CU_ASSERT_EQUAL(scene_play("cancelled", "", SCENE_AS_IT_IS), 0);
 }
 
-static void without_locked_memory_it_serves(void)
+UNIT_TEST("without locked memory it serves")
 {
     CU_ASSERT_EQUAL(scene_play("unlocked", "", SCENE_AS_IT_IS), 0);
 }
 
-static void hardware_alone_needs_no_system_call(void)
+UNIT_TEST("hardware alone needs no system call")
 {
     if (unit_emulated("a filter would be the emulator's") || kernel_is_instrumented() || !drng_seed_supported(NULL) ||
         !drng_random_supported(NULL)) {
@@ -363,7 +363,7 @@ static void hardware_alone_needs_no_system_call(void)
     CU_ASSERT_TRUE(WIFSIGNALED(killed) && WTERMSIG(killed) == SIGSYS);
 }
 
-static void it_lives_beside_the_module(void)
+UNIT_TEST("it lives beside the module")
 {
     if (unit_emulated("the loader is another") || kernel_is_instrumented()) {
         return;
@@ -371,18 +371,8 @@ static void it_lives_beside_the_module(void)
     CU_ASSERT_EQUAL(scene_play("loaded twice", "", SCENE_AS_IT_IS), 0);
 }
 
-static const struct unit_test tests[] = {
-    {"children draw their own, and close what they inherit", children_draw_their_own_and_close_what_they_inherit},
-    {"threads share a handle", threads_share_a_handle},
-    {"a signal handler is served or refused", a_signal_handler_is_served_or_refused},
-    {"cancelled threads leave the others served", cancelled_threads_leave_the_others_served},
-    {"without locked memory it serves", without_locked_memory_it_serves},
-    {"hardware alone needs no system call", hardware_alone_needs_no_system_call},
-    {"it lives beside the module", it_lives_beside_the_module},
-};
-
 int main(int argc, char **argv)
 {
     scene_enter(argc, argv, scenes, sizeof(scenes) / sizeof(*scenes));
-    return unit_run("library", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("library");
 }

@@ -207,7 +207,7 @@ static int play_self_test(void)
 
 static const struct scene scenes[] = {{"held", play_held}, {"self-test", play_self_test}};
 
-static void every_lock_is_free_in_a_child(void)
+UNIT_TEST("every lock is free in a child")
 {
     static const char *const keys[] = {"", "conditioner = hmac-sha256\n"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
@@ -216,15 +216,10 @@ static void every_lock_is_free_in_a_child(void)
     }
 }
 
-static void a_fork_during_a_self_test(void)
+UNIT_TEST("a fork during a self-test")
 {
     CU_ASSERT_EQUAL(scene_play("self-test", "", SCENE_AS_IT_IS), 0);
 }
-
-static const struct unit_test tests[] = {
-    {"every lock is free in a child", every_lock_is_free_in_a_child},
-    {"a fork during a self-test", a_fork_during_a_self_test},
-};
 
 int main(int argc, char **argv)
 {
@@ -236,5 +231,5 @@ int main(int argc, char **argv)
     if (unit_emulated("its own locks do not survive such forks")) {
         return UNIT_SKIPPED;
     }
-    return unit_run("locks", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("locks");
 }

@@ -69,7 +69,7 @@ static struct drng_drbg *ready_drbg(void)
     return ready(provctx);
 }
 
-static void secrets_lie_in_guarded_pages(void)
+UNIT_TEST("secrets lie in guarded pages")
 {
     if (unit_emulated("it drops advice on memory")) {
         return;
@@ -91,7 +91,7 @@ static void secrets_lie_in_guarded_pages(void)
 }
 
 /* A seed on its way in lies beside Key and V, and is gone when it has been used. */
-static void seeds_lie_in_guarded_pages(void)
+UNIT_TEST("seeds lie in guarded pages")
 {
     if (unit_emulated("it drops advice on memory")) {
         return;
@@ -103,7 +103,7 @@ static void seeds_lie_in_guarded_pages(void)
     free_drbg(drbg);
 }
 
-static void a_freed_generator_leaves_zeros(void)
+UNIT_TEST("a freed generator leaves zeros")
 {
     struct drng_drbg *drbg = ready_drbg();
     const void *slot = drbg->generator.place.slot;
@@ -140,7 +140,7 @@ static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
     CU_ASSERT_EQUAL(drng_generator_generate(&drbg->generator, out, len, 0, false, nothing), DRNG_OK);
 }
 
-static void a_batch_lies_in_guarded_pages(void)
+UNIT_TEST("a batch lies in guarded pages")
 {
     if (has_no_batches()) {
         return;
@@ -157,7 +157,7 @@ static void a_batch_lies_in_guarded_pages(void)
 }
 
 /* Whatever the length is: blocks, and less. */
-static void what_was_handed_out_is_erased_and_nothing_else(void)
+UNIT_TEST("what was handed out is erased and nothing else")
 {
     if (has_no_batches()) {
         return;
@@ -188,7 +188,7 @@ static uint64_t generate_requests_of(struct drng_drbg *drbg, unsigned draws)
     return inside_drbg(&drbg->generator)->reseed_counter - before;
 }
 
-static void without_a_batch_every_request_is_a_generate_request(void)
+UNIT_TEST("without a batch every request is a Generate request")
 {
     if (has_no_batches()) {
         return;
@@ -227,7 +227,7 @@ static void draw_with_additional_input(struct drng_generator *generator)
     CU_ASSERT_EQUAL(drng_generator_generate(generator, out, sizeof(out), 0, false, bytes), DRNG_OK);
 }
 
-static void a_batch_is_erased_when_its_bytes_are_outdated(void)
+UNIT_TEST("a batch is erased when its bytes are outdated")
 {
     if (has_no_batches()) {
         return;
@@ -246,7 +246,7 @@ static void a_batch_is_erased_when_its_bytes_are_outdated(void)
     }
 }
 
-static void zeroization_includes_the_batch(void)
+UNIT_TEST("zeroization includes the batch")
 {
     if (has_no_batches()) {
         return;
@@ -262,7 +262,7 @@ static void zeroization_includes_the_batch(void)
 }
 
 /* It would be short enough. */
-static void a_seed_for_another_is_not_of_the_batch(void)
+UNIT_TEST("a seed for another is not of the batch")
 {
     if (has_no_batches()) {
         return;
@@ -285,7 +285,7 @@ static void a_seed_for_another_is_not_of_the_batch(void)
 }
 
 /* Also where the other is drng's own, and is seeded past get_seed. */
-static void a_seed_for_a_child_is_not_of_the_batch(void)
+UNIT_TEST("a seed for a child is not of the batch")
 {
     if (has_no_batches()) {
         return;
@@ -304,7 +304,7 @@ static void a_seed_for_a_child_is_not_of_the_batch(void)
     free_drbg(drbg);
 }
 
-static void a_freed_batch_leaves_zeros(void)
+UNIT_TEST("a freed batch leaves zeros")
 {
     if (has_no_batches()) {
         return;
@@ -456,7 +456,7 @@ static bool cores_are_files(void)
     return plain && known && uses_pid == '0';
 }
 
-static void a_core_dump_holds_no_secrets(void)
+UNIT_TEST("a core dump holds no secrets")
 {
     if (unit_emulated("the core is one of QEMU")) {
         return;
@@ -488,7 +488,7 @@ static int draw_and_exit(void *unused)
     exit(0); // NOLINT(concurrency-mt-unsafe)
 }
 
-static void a_normal_exit_leaves_nothing(void)
+UNIT_TEST("a normal exit leaves nothing")
 {
     if (unit_emulated("memory is known by an advice, which it drops")) {
         return;
@@ -526,27 +526,10 @@ static int draw_and_count_shared_mappings(void *unused)
     _exit(shared_mappings() == before ? 0 : 4);
 }
 
-static void nothing_lies_in_shared_memory(void)
+UNIT_TEST("nothing lies in shared memory")
 {
     CU_ASSERT_EQUAL(child_forked(draw_and_count_shared_mappings, NULL), 0);
 }
-
-static const struct unit_test tests[] = {
-    {"secrets lie in guarded pages", secrets_lie_in_guarded_pages},
-    {"seeds lie in guarded pages", seeds_lie_in_guarded_pages},
-    {"a freed generator leaves zeros", a_freed_generator_leaves_zeros},
-    {"a batch lies in guarded pages", a_batch_lies_in_guarded_pages},
-    {"what was handed out is erased and nothing else", what_was_handed_out_is_erased_and_nothing_else},
-    {"without a batch every request is a Generate request", without_a_batch_every_request_is_a_generate_request},
-    {"a batch is erased when its bytes are outdated", a_batch_is_erased_when_its_bytes_are_outdated},
-    {"zeroization includes the batch", zeroization_includes_the_batch},
-    {"a seed for another is not of the batch", a_seed_for_another_is_not_of_the_batch},
-    {"a seed for a child is not of the batch", a_seed_for_a_child_is_not_of_the_batch},
-    {"a freed batch leaves zeros", a_freed_batch_leaves_zeros},
-    {"a core dump holds no secrets", a_core_dump_holds_no_secrets},
-    {"a normal exit leaves nothing", a_normal_exit_leaves_nothing},
-    {"nothing lies in shared memory", nothing_lies_in_shared_memory},
-};
 
 int main(void)
 {
@@ -559,7 +542,7 @@ int main(void)
     if (provctx == NULL || batching == NULL) {
         return 1;
     }
-    const int result = unit_run("memory", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("memory");
     drng_provctx_free(batching);
     drng_provctx_free(provctx);
     return result;

@@ -230,7 +230,7 @@ static unsigned after_some_instructions(size_t step, struct plan plans[MOST_PLAN
     return step % SPARSE == 0 && after_every_instruction(step / SPARSE, plans) > 0 ? 1 : 0;
 }
 
-static void handlers_in_a_child_have_slots_of_their_own(void)
+UNIT_TEST("handlers in a child have slots of their own")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     CU_ASSERT_TRUE_FATAL(drng_place_make(&places[0], DRNG_SLOT_SIZE) && drng_place_make(&places[1], DRNG_SLOT_SIZE));
@@ -364,7 +364,7 @@ static void no_two_reads_are_the_same(void)
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 
-static void handlers_in_a_child_do_not_share_the_generator(void)
+UNIT_TEST("handlers in a child do not share the generator")
 {
     static void (*const works[])(void) = {read_out, read_after_reseed};
     open_handle();
@@ -403,7 +403,7 @@ static void note_first_and_fork(const struct step *step)
     }
 }
 
-static void a_child_shares_no_part_of_a_long_read(void)
+UNIT_TEST("a child shares no part of a long read")
 {
     open_handle();
     memset(out, 0, sizeof(out));
@@ -419,12 +419,6 @@ static void a_child_shares_no_part_of_a_long_read(void)
     drng_close(handle);
 }
 
-static const struct unit_test tests[] = {
-    {"handlers in a child have slots of their own", handlers_in_a_child_have_slots_of_their_own},
-    {"handlers in a child do not share the generator", handlers_in_a_child_do_not_share_the_generator},
-    {"a child shares no part of a long read", a_child_shares_no_part_of_a_long_read},
-};
-
 int main(void)
 {
     if (kernel_is_instrumented()) {
@@ -435,5 +429,5 @@ int main(void)
         (void)printf("skipped: no single steps here\n");
         return UNIT_SKIPPED;
     }
-    return unit_run("nested", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("nested");
 }

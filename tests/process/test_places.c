@@ -74,7 +74,7 @@ static void load_all(void)
     CU_ASSERT_TRUE_FATAL(step_open((const void *)(uintptr_t)drng_random_bytes));
 }
 
-static void a_handler_under_another_context_changes_nothing(void)
+UNIT_TEST("a handler under another context changes nothing")
 {
     load_all();
     draw_own();
@@ -90,15 +90,11 @@ static void a_handler_under_another_context_changes_nothing(void)
     CU_ASSERT_TRUE(refused > 100);
 }
 
-static const struct unit_test tests[] = {
-    {"a handler under another context changes nothing", a_handler_under_another_context_changes_nothing},
-};
-
 int main(void)
 {
     if (kernel_is_instrumented()) {
         (void)printf("skipped: not every instruction is the provider's under sanitizers and valgrind\n");
         return UNIT_SKIPPED;
     }
-    return unit_run("places", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("places");
 }

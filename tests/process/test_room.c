@@ -51,7 +51,7 @@ static int play_room(void)
     return 4;
 }
 
-static void every_number_of_generators(void)
+UNIT_TEST("every number of generators")
 {
     unsigned failed = 0;
     for (unsigned count = 1; count <= MOST; count++) {
@@ -67,7 +67,6 @@ static void every_number_of_generators(void)
 }
 
 static const struct scene scenes[] = {{"room", play_room}};
-static const struct unit_test tests[] = {{"every number of generators", every_number_of_generators}};
 
 int main(int argc, char **argv)
 {
@@ -88,5 +87,5 @@ int main(int argc, char **argv)
         (void)printf("skipped: this CPU has no instruction to seed from\n");
         return UNIT_SKIPPED;
     }
-    return unit_run("room for seeds", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("room for seeds");
 }

@@ -114,7 +114,7 @@ static int live_in(void *arg)
     return 4;
 }
 
-static void hardware_seeds_go_on(void)
+UNIT_TEST("hardware seeds go on")
 {
     char sole[32];
     (void)snprintf(sole, sizeof(sole), "source = %s\n", drng_instruction_flag(DRNG_WORDS_INSTRUCTION));
@@ -126,7 +126,7 @@ static void hardware_seeds_go_on(void)
 }
 
 /* Between two seeds nothing but the processor is asked. */
-static void requests_make_no_system_call(void)
+UNIT_TEST("requests make no system call")
 {
     static const char *const keys[] = {"request_mixing = yes\n", "request_mixing = no\n"};
     for (size_t i = 0; i < 2; i++) {
@@ -148,7 +148,7 @@ static int live_on_what_was_inherited(void *unused)
     return 3;
 }
 
-static void a_child_draws_for_the_first_time(void)
+UNIT_TEST("a child draws for the first time")
 {
     inherited = evp_context("");
     CU_ASSERT_TRUE(draw(inherited, 1));
@@ -158,19 +158,12 @@ static void a_child_draws_for_the_first_time(void)
 }
 
 /* The control. Not OS mixing: with a C library of 2024 or later that need not be a system call. */
-static void the_filter_kills(void)
+UNIT_TEST("the filter kills")
 {
     struct sandbox sandbox = {.keys = "", .requests = 1, .breaks_out = true};
     const int status = child_forked(live_in, &sandbox);
     CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
 }
-
-static const struct unit_test tests[] = {
-    {"hardware seeds go on", hardware_seeds_go_on},
-    {"requests make no system call", requests_make_no_system_call},
-    {"a child draws for the first time", a_child_draws_for_the_first_time},
-    {"the filter kills", the_filter_kills},
-};
 
 int main(void)
 {
@@ -190,5 +183,5 @@ int main(void)
         (void)printf("skipped: this CPU has no instruction to seed from\n");
         return UNIT_SKIPPED;
     }
-    return unit_run("sandboxes", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("sandboxes");
 }

@@ -101,7 +101,7 @@ static int note_token(void *unused)
 }
 
 /* Siblings have the same generation; no two processes have the same token. */
-static void no_relative_has_the_same_token(void)
+UNIT_TEST("no relative has the same token")
 {
     atomic_store(&shared->token, drng_fork_token());
     for (unsigned i = 0; i < WORKERS; i++) {
@@ -131,7 +131,7 @@ static int use_beside_own(void *unused)
     return draw_from(shared->siblings, DRAWS) ? 0 : 4;
 }
 
-static void a_sibling_s_generator_has_a_slot_of_this_process(void)
+UNIT_TEST("a sibling's generator has a slot of this process")
 {
     CU_ASSERT_EQUAL(child_forked(make_for_siblings, NULL), 0);
     CU_ASSERT_EQUAL(WEXITSTATUS(child_forked(use_beside_own, NULL)), 0);
@@ -157,7 +157,7 @@ static int use_siblings(void *unused)
     return draw_from(shared->siblings, DRAWS) ? 0 : 1;
 }
 
-static void a_sibling_s_slot_may_lie_where_nothing_is(void)
+UNIT_TEST("a sibling's slot may lie where nothing is")
 {
     CU_ASSERT_EQUAL(child_forked(make_the_last_of_many, NULL), 0);
     CU_ASSERT_EQUAL(child_forked(use_siblings, NULL), 0);
@@ -177,7 +177,7 @@ static int free_a_siblings_beside_own(void *unused)
     return EVP_RAND_verify_zeroization(own) == 1 || !draw_from(own, 1) ? 2 : 0;
 }
 
-static void freeing_a_sibling_s_generator_frees_nothing_else(void)
+UNIT_TEST("freeing a sibling's generator frees nothing else")
 {
     CU_ASSERT_EQUAL(child_forked(make_for_siblings, NULL), 0);
     CU_ASSERT_EQUAL(WEXITSTATUS(child_forked(free_a_siblings_beside_own, NULL)), 0);
@@ -201,7 +201,7 @@ static int draw_as_a_worker(void *unused)
 }
 
 /* One after the other: at the same time they would wait for libcrypto's locks, which do not work between processes. */
-static void workers_of_one_context_draw(void)
+UNIT_TEST("workers of one context draw")
 {
     unsigned char draw[POOL_DRAW];
     CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
@@ -213,14 +213,6 @@ static void workers_of_one_context_draw(void)
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 
-static const struct unit_test tests[] = {
-    {"no relative has the same token", no_relative_has_the_same_token},
-    {"a sibling's generator has a slot of this process", a_sibling_s_generator_has_a_slot_of_this_process},
-    {"a sibling's slot may lie where nothing is", a_sibling_s_slot_may_lie_where_nothing_is},
-    {"freeing a sibling's generator frees nothing else", freeing_a_sibling_s_generator_frees_nothing_else},
-    {"workers of one context draw", workers_of_one_context_draw},
-};
-
 int main(void)
 {
     void *memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -230,5 +222,5 @@ int main(void)
     }
     libctx = evp_context("");
     ctr_drbg = libctx != NULL ? EVP_RAND_fetch(libctx, "CTR-DRBG", "provider=drng") : NULL;
-    return ctr_drbg != NULL ? unit_run("shared_heap", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    return ctr_drbg != NULL ? unit_run("shared_heap") : 1;
 }

@@ -145,12 +145,12 @@ static void draw_under_signals(const char *keys)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void without_batches(void)
+UNIT_TEST("without batches")
 {
     draw_under_signals("request_mixing = no\n");
 }
 
-static void with_batches(void)
+UNIT_TEST("with batches")
 {
     draw_under_signals("request_mixing = no\nbatch = yes\n");
 }
@@ -166,13 +166,8 @@ const char *__tsan_default_options(void)
     return "report_signal_unsafe=0";
 }
 
-static const struct unit_test tests[] = {
-    {"without batches", without_batches},
-    {"with batches", with_batches},
-};
-
 int main(void)
 {
     evp_be_quiet();
-    return unit_run("signals", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("signals");
 }

@@ -101,24 +101,17 @@ static void fork_at_each_step_of(void (*work)(void), void (*before)(void), void 
 
 static void nothing(void) {}
 
-static void a_slot_that_is_taken_meanwhile(void)
+UNIT_TEST("a slot that is taken meanwhile")
 {
     fork_at_each_step_of(take, nothing, give_back);
 }
 
-static void a_slot_that_is_freed_meanwhile(void)
+UNIT_TEST("a slot that is freed meanwhile")
 {
     fork_at_each_step_of(give_back, take, nothing);
 }
 
-static const struct unit_test tests[] = {
-    {"a slot that is taken meanwhile", a_slot_that_is_taken_meanwhile},
-    {"a slot that is freed meanwhile", a_slot_that_is_freed_meanwhile},
-};
-
 int main(void)
 {
-    return step_open((const void *)(uintptr_t)fork_at_each_step_of)
-               ? unit_run("slots", tests, sizeof(tests) / sizeof(*tests))
-               : 77;
+    return step_open((const void *)(uintptr_t)fork_at_each_step_of) ? unit_run("slots") : 77;
 }

@@ -487,7 +487,7 @@ static void add_nothing(struct drng_ctr_drbg *model)
     secrets_add("V", model->v, BLOCK);
 }
 
-static void what_is_left_is_found(void)
+UNIT_TEST("what is left is found")
 {
     key_len = DRNG_AES_MAX_KEY;
     length = BLOCK;
@@ -518,7 +518,7 @@ static void paint_and_wipe(void)
 }
 
 /* From its lowest byte to the caller's frame, or to what the call put below it. */
-static void a_wipe_has_no_gap(void)
+UNIT_TEST("a wipe has no gap")
 {
     for (size_t i = 0; i < stack_wipe_count(); i++) {
         wipe = stack_wipes[i].wipe;
@@ -544,7 +544,7 @@ static void add_seed_and_key(struct drng_ctr_drbg *model)
     secrets_add("the seed", out, SEED_LEN);
 }
 
-static void no_seed_from_words_leaves_anything(void)
+UNIT_TEST("no seed from words leaves anything")
 {
     static const struct {
         const char *name;
@@ -603,7 +603,7 @@ static void all_generates(void)
     }
 }
 
-static void no_generate_leaves_anything(void)
+UNIT_TEST("no generate leaves anything")
 {
     for_each_key_len(all_generates);
 }
@@ -630,7 +630,7 @@ static void all_seeds(void)
     }
 }
 
-static void no_seed_leaves_anything(void)
+UNIT_TEST("no seed leaves anything")
 {
     for_each_key_len(all_seeds);
 }
@@ -653,7 +653,7 @@ static void all_aes(void)
     nothing_was_left("CBC mode alone");
 }
 
-static void no_aes_leaves_anything(void)
+UNIT_TEST("no AES leaves anything")
 {
     for_each_key_len(all_aes);
 }
@@ -669,7 +669,7 @@ static void return_at_once(int signal)
  * The kernel saves registers for a handler deeper than any wipe reaches, or on a stack of the handler's own. No order
  * of the steps helps: the new Key is computed from the old one, and the output needs the old one to the end.
  */
-static void a_signals_frame_keeps_a_key(void)
+UNIT_TEST("a signal's frame keeps a key")
 {
     const struct sigaction action = {.sa_handler = return_at_once, .sa_flags = SA_RESTART};
     const struct itimerval often = {{0, 50}, {0, 50}};
@@ -689,16 +689,6 @@ static void a_signals_frame_keeps_a_key(void)
     CU_ASSERT_TRUE(kept);
 }
 
-static const struct unit_test tests[] = {
-    {"what is left is found", what_is_left_is_found},
-    {"a wipe has no gap", a_wipe_has_no_gap},
-    {"no AES leaves anything", no_aes_leaves_anything},
-    {"no generate leaves anything", no_generate_leaves_anything},
-    {"no seed leaves anything", no_seed_leaves_anything},
-    {"no seed from words leaves anything", no_seed_from_words_leaves_anything},
-    {"a signal's frame keeps a key", a_signals_frame_keeps_a_key},
-};
-
 /* With every implementation. */
 int main(void)
 {
@@ -717,7 +707,7 @@ int main(void)
     bytes_random(&state, additional, sizeof(additional));
     for (size_t i = 0; i < count; i++) {
         aes = all[i];
-        result |= unit_run(aes->name, tests, sizeof(tests) / sizeof(*tests));
+        result |= unit_run(aes->name);
     }
     return result;
 }

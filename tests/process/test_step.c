@@ -676,32 +676,25 @@ static void plays(const char *scene, enum scene_cpu cpu)
     }
 }
 
-static void a_fork_at_every_instruction(void)
+UNIT_TEST("a fork at every instruction")
 {
     plays("forks", SCENE_AS_IT_IS);
 }
 
-static void and_without_the_instructions(void)
+UNIT_TEST("and without the instructions")
 {
     plays("forks", SCENE_MASKED);
 }
 
-static void a_draw_in_a_signal_handler_at_every_instruction(void)
+UNIT_TEST("a draw in a signal handler at every instruction")
 {
     plays("signals", SCENE_AS_IT_IS);
 }
 
-static void and_that_without_the_instructions(void)
+UNIT_TEST("and that without the instructions")
 {
     plays("signals", SCENE_MASKED);
 }
-
-static const struct unit_test tests[] = {
-    {"a fork at every instruction", a_fork_at_every_instruction},
-    {"and without the instructions", and_without_the_instructions},
-    {"a draw in a signal handler at every instruction", a_draw_in_a_signal_handler_at_every_instruction},
-    {"and that without the instructions", and_that_without_the_instructions},
-};
 
 int main(int argc, char **argv)
 {
@@ -710,5 +703,5 @@ int main(int argc, char **argv)
         (void)printf("skipped: not every instruction is the provider's under sanitizers and valgrind\n");
         return UNIT_SKIPPED;
     }
-    return unit_run("every instruction", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("every instruction");
 }

@@ -161,20 +161,15 @@ static void a_thread_costs(const char *way, thread_work *draws)
     print_row(way, &alive);
 }
 
-static void a_thread_by_rand_bytes(void)
+UNIT_TEST("a thread by RAND_bytes()")
 {
     a_thread_costs("`RAND_bytes()` by EVP_RAND", draw_by_rand_bytes);
 }
 
-static void a_thread_by_random_bytes(void)
+UNIT_TEST("a thread by random_bytes")
 {
     a_thread_costs("`random_provider = drng` (OpenSSL 3.5)", draw_by_random_bytes);
 }
-
-static const struct unit_test tests[] = {
-    {"a thread by RAND_bytes()", a_thread_by_rand_bytes},
-    {"a thread by random_bytes", a_thread_by_random_bytes},
-};
 
 static bool open_table(void)
 {
@@ -200,7 +195,7 @@ int main(void)
         return UNIT_SKIPPED;
     }
     provctx = OSSL_PROVIDER_get0_provider_ctx(provider);
-    const int result = unit_run("what a thread costs", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("what a thread costs");
     OSSL_PROVIDER_unload(provider);
     OSSL_LIB_CTX_free(libctx);
     return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;

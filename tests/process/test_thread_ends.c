@@ -188,7 +188,7 @@ static pthread_t start_thread_that_ends(void)
 }
 
 /* The thread stops on its way out while the instance is freed. */
-static void a_thread_that_ends_is_overtaken(void)
+UNIT_TEST("a thread that ends is overtaken")
 {
     enum moment never = NEVER;
     begin();
@@ -213,7 +213,7 @@ static void a_thread_that_ends_is_overtaken(void)
 }
 
 /* The other way round. */
-static void a_thread_that_frees_is_overtaken(void)
+UNIT_TEST("a thread that frees is overtaken")
 {
     begin();
     for (enum moment moment = BEFORE_LOCK; moment < MOMENTS; moment++) {
@@ -263,7 +263,7 @@ static void *draw_under_a_handler(void *unused)
     return unused;
 }
 
-static void a_handler_in_the_first_draw_of_its_thread_is_refused(void)
+UNIT_TEST("a handler in the first draw of its thread is refused")
 {
     begin();
     instance = load();
@@ -287,7 +287,7 @@ static void *end_under_a_handler(void *unused)
 }
 
 /* Its thread's generators are no more: it would have to make new ones, under the lock. */
-static void a_handler_while_its_thread_ends_is_refused(void)
+UNIT_TEST("a handler while its thread ends is refused")
 {
     begin();
     instance = load();
@@ -339,7 +339,7 @@ static void *draw_and_fork(void *unused)
     return unused;
 }
 
-static void a_handler_in_a_child_leaves_the_lists_to_its_thread(void)
+UNIT_TEST("a handler in a child leaves the lists to its thread")
 {
     pthread_t thread;
     begin();
@@ -402,7 +402,7 @@ static void *leave_it_to_destructors(void *draws_itself)
     return NULL;
 }
 
-static void destructors_draw(void)
+UNIT_TEST("destructors draw")
 {
     static int draws_itself;
     begin();
@@ -469,7 +469,7 @@ static void change_instances(unsigned round)
     CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
 }
 
-static void instances_come_and_go_under_living_threads(void)
+UNIT_TEST("instances come and go under living threads")
 {
     pthread_t threads[THREADS];
     begin();
@@ -512,7 +512,7 @@ static void *draw_meet_and_end(void *unused)
     return unused;
 }
 
-static void threads_end_while_their_instance_is_freed(void)
+UNIT_TEST("threads end while their instance is freed")
 {
     begin();
     atomic_store(&failures, 0);
@@ -534,17 +534,6 @@ static void threads_end_while_their_instance_is_freed(void)
     end();
 }
 
-static const struct unit_test tests[] = {
-    {"a thread that ends is overtaken", a_thread_that_ends_is_overtaken},
-    {"a thread that frees is overtaken", a_thread_that_frees_is_overtaken},
-    {"a handler in the first draw of its thread is refused", a_handler_in_the_first_draw_of_its_thread_is_refused},
-    {"a handler while its thread ends is refused", a_handler_while_its_thread_ends_is_refused},
-    {"a handler in a child leaves the lists to its thread", a_handler_in_a_child_leaves_the_lists_to_its_thread},
-    {"destructors draw", destructors_draw},
-    {"instances come and go under living threads", instances_come_and_go_under_living_threads},
-    {"threads end while their instance is freed", threads_end_while_their_instance_is_freed},
-};
-
 int main(void)
 {
     if (!pool_open() || !device_plug_in() || pthread_key_create(&keys[0], draw_before) != 0) {
@@ -554,7 +543,7 @@ int main(void)
     if (pthread_key_create(&keys[1], draw_after) != 0 || !draw(lasting)) {
         return 1;
     }
-    const int result = unit_run("threads that end", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("threads that end");
     unload(lasting);
     device_unplug();
     pool_close();

@@ -68,7 +68,7 @@ static void *draw_many(void *unused)
     return unused;
 }
 
-static void no_two_threads_draw_the_same(void)
+UNIT_TEST("no two threads draw the same")
 {
     CU_ASSERT_EQUAL(in_threads(THREADS, draw_many), THREADS);
     CU_ASSERT_EQUAL(pool_size(), 2 * THREADS * DRAWS);
@@ -89,7 +89,7 @@ static void *draw_from_primary(void *unused)
     return unused;
 }
 
-static void the_primary_is_locked(void)
+UNIT_TEST("the primary is locked")
 {
     CU_ASSERT_EQUAL(in_threads(THREADS, draw_from_primary), THREADS);
     CU_ASSERT_EQUAL(pool_size(), THREADS * DRAWS);
@@ -113,7 +113,7 @@ static void *lock_children_of_primary(void *unused)
     return unused;
 }
 
-static void what_is_locked_may_be_locked_again(void)
+UNIT_TEST("what is locked may be locked again")
 {
     CU_ASSERT_EQUAL(in_threads(THREADS, lock_children_of_primary), THREADS);
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
@@ -173,7 +173,7 @@ static unsigned seedings_of(EVP_RAND_CTX *generator)
 }
 
 /* The other thread comes between the parent's answer to the child and the child's note of it. */
-static void a_parent_s_reseed_is_never_missed(void)
+UNIT_TEST("a parent's reseed is never missed")
 {
     unsigned char out[16];
     EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", RAND_get0_primary(libctx));
@@ -189,7 +189,7 @@ static void a_parent_s_reseed_is_never_missed(void)
     EVP_RAND_CTX_free(child);
 }
 
-static void a_request_takes_no_lock_and_writes_nothing_shared(void)
+UNIT_TEST("a request takes no lock and writes nothing shared")
 {
     unsigned char out[64];
     CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
@@ -243,7 +243,7 @@ static void take_every_lock(void)
 }
 
 /* Memory that is wiped in a child is what frees them there. */
-static void every_lock_is_wiped_by_a_fork(void)
+UNIT_TEST("every lock is wiped by a fork")
 {
     unsigned distinct = 0;
     if (!drng_fork_kernel_wipes) {
@@ -317,7 +317,7 @@ static void run_short_lived(unsigned threads)
 }
 
 /* Generators are erased with their thread: as many slots are in use as before, and no more memory is. */
-static void short_lived_threads_leave_nothing_behind(void)
+UNIT_TEST("short-lived threads leave nothing behind")
 {
     const unsigned threads = kernel_is_instrumented() ? FEWER : SHORT_LIVED;
     run_all_at_once();
@@ -364,7 +364,7 @@ static int draw_before_the_alarm(void *unused)
     return ways_draw(1) ? 0 : 1;
 }
 
-static void forks_out_of_busy_threads(void)
+UNIT_TEST("forks out of busy threads")
 {
     pthread_t threads[4];
     /* A sanitizer's allocator may be locked in a child for good, and seeds of libcrypto's come from the allocator. */
@@ -392,17 +392,6 @@ static void forks_out_of_busy_threads(void)
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 
-static const struct unit_test tests[] = {
-    {"no two threads draw the same", no_two_threads_draw_the_same},
-    {"the primary is locked", the_primary_is_locked},
-    {"what is locked may be locked again", what_is_locked_may_be_locked_again},
-    {"a parent's reseed is never missed", a_parent_s_reseed_is_never_missed},
-    {"a request takes no lock and writes nothing shared", a_request_takes_no_lock_and_writes_nothing_shared},
-    {"every lock is wiped by a fork", every_lock_is_wiped_by_a_fork},
-    {"short-lived threads leave nothing behind", short_lived_threads_leave_nothing_behind},
-    {"forks out of busy threads", forks_out_of_busy_threads},
-};
-
 int main(void)
 {
     /* One heap for all threads, lest the resident memory grow with each one that finds the others busy. */
@@ -411,7 +400,7 @@ int main(void)
     if (libctx == NULL || !pool_open() || !ways_open(libctx)) {
         return 1;
     }
-    const int result = unit_run("threads", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("threads");
     ways_close();
     pool_close();
     OSSL_LIB_CTX_free(libctx);

@@ -55,7 +55,7 @@ static bool draw(OSSL_LIB_CTX *libctx)
     return RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1 && RAND_priv_bytes_ex(libctx, out, sizeof(out), 0) == 1;
 }
 
-static void a_thousand_contexts(void)
+UNIT_TEST("a thousand contexts")
 {
     const size_t before = secret_mappings();
     size_t mappings = 0;
@@ -75,7 +75,7 @@ static void a_thousand_contexts(void)
     CU_ASSERT_EQUAL(kernel_filled_slots(), 0);
 }
 
-static void a_thousand_loads_into_one_context(void)
+UNIT_TEST("a thousand loads into one context")
 {
     const size_t before = secret_mappings();
     OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
@@ -95,7 +95,7 @@ static void a_thousand_loads_into_one_context(void)
 }
 
 /* Two contexts share the process's memory for secrets; one going leaves the other whole. */
-static void contexts_that_overlap(void)
+UNIT_TEST("contexts that overlap")
 {
     const size_t before = secret_mappings();
     OSSL_LIB_CTX *first = evp_context("");
@@ -131,7 +131,7 @@ static void *draw_across_the_unload(void *arg)
     return NULL;
 }
 
-static void generators_outlive_the_unload(void)
+UNIT_TEST("generators outlive the unload")
 {
     const size_t before = secret_mappings();
     struct hand_over h = {.libctx = OSSL_LIB_CTX_new()};
@@ -156,7 +156,7 @@ static void generators_outlive_the_unload(void)
  * glibc has little thread-local memory of drng's kind, and does not use a module's share again if another module's lies
  * behind it. A module that is unmapped and mapped again soon finds none.
  */
-static void loads_among_other_modules(void)
+UNIT_TEST("loads among other modules")
 {
     for (unsigned i = 0; i < 30; i++) {
         OSSL_LIB_CTX *libctx = evp_context("");
@@ -225,7 +225,7 @@ static int nothing(void *unused)
     return 0;
 }
 
-static void a_thread_outlives_the_module(void)
+UNIT_TEST("a thread outlives the module")
 {
     const size_t before = secret_mappings();
     for (unsigned i = 0; i < 20; i++) {
@@ -300,7 +300,7 @@ static int exit_with_threads(void *flags)
     exit(0); // NOLINT(concurrency-mt-unsafe)
 }
 
-static void exit_with_threads_running(void)
+UNIT_TEST("exit with threads running")
 {
     uint64_t with_handlers = 0;
     uint64_t without = OPENSSL_INIT_NO_ATEXIT;
@@ -362,20 +362,9 @@ static int exit_under_random_bytes(void *unused)
     exit(0); // NOLINT(concurrency-mt-unsafe)
 }
 
-static void exit_while_a_thread_draws(void)
+UNIT_TEST("exit while a thread draws")
 {
     CU_ASSERT_EQUAL(child_forked(exit_under_random_bytes, NULL), 0);
 }
 
-static const struct unit_test tests[] = {
-    {"a thousand contexts", a_thousand_contexts},
-    {"a thousand loads into one context", a_thousand_loads_into_one_context},
-    {"contexts that overlap", contexts_that_overlap},
-    {"generators outlive the unload", generators_outlive_the_unload},
-    {"loads among other modules", loads_among_other_modules},
-    {"a thread outlives the module", a_thread_outlives_the_module},
-    {"exit with threads running", exit_with_threads_running},
-    {"exit while a thread draws", exit_while_a_thread_draws},
-};
-
-UNIT_MAIN("unload and exit", tests)
+UNIT_MAIN("unload and exit")

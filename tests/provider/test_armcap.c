@@ -22,7 +22,7 @@ char *__wrap_secure_getenv(const char *name)
 }
 
 /* As C reads numbers, and in 32 bits: crypto/armcap.c in libcrypto. What is no number masks everything. */
-static void the_value_is_read_as_libcrypto_reads_it(void)
+UNIT_TEST("the value is read as libcrypto reads it")
 {
     static const struct {
         const char *value;
@@ -61,7 +61,7 @@ static bool is_left(bool has_aes, uint32_t left)
     return evidence.cpu.aes;
 }
 
-static void the_bit_of_aes_decides_and_adds_none(void)
+UNIT_TEST("the bit of AES decides and adds none")
 {
     CU_ASSERT_TRUE(is_left(true, AES));
     CU_ASSERT_TRUE(is_left(true, UINT32_MAX));
@@ -71,7 +71,7 @@ static void the_bit_of_aes_decides_and_adds_none(void)
     CU_ASSERT_FALSE(is_left(false, 0));
 }
 
-static void the_bit_of_rndr_masks_its_instructions(void)
+UNIT_TEST("the bit of RNDR masks its instructions")
 {
     struct drng_evidence evidence = {.cpu = {.has[0] = true, .aes = true}};
     drng_masks_mask(&evidence, &(struct drng_masks){{RNG}});
@@ -91,7 +91,7 @@ static bool is_left_by_the_environment(void)
     return evidence.cpu.aes;
 }
 
-static void the_environment_is_read(void)
+UNIT_TEST("the environment is read")
 {
     CU_ASSERT_EQUAL(unsetenv("OPENSSL_armcap"), 0);
     CU_ASSERT_TRUE(is_left_by_the_environment());
@@ -102,7 +102,7 @@ static void the_environment_is_read(void)
 }
 
 /* Who starts one does not choose what it runs. libcrypto itself obeys. */
-static void a_set_user_id_program_ignores_it(void)
+UNIT_TEST("a set-user-ID program ignores it")
 {
     CU_ASSERT_EQUAL(setenv("OPENSSL_armcap", "0", 1), 0);
     CU_ASSERT_FALSE(is_left_by_the_environment());
@@ -111,12 +111,4 @@ static void a_set_user_id_program_ignores_it(void)
     set_user_id = false;
 }
 
-static const struct unit_test tests[] = {
-    {"the value is read as libcrypto reads it", the_value_is_read_as_libcrypto_reads_it},
-    {"the bit of AES decides and adds none", the_bit_of_aes_decides_and_adds_none},
-    {"the bit of RNDR masks its instructions", the_bit_of_rndr_masks_its_instructions},
-    {"the environment is read", the_environment_is_read},
-    {"a set-user-ID program ignores it", a_set_user_id_program_ignores_it},
-};
-
-UNIT_MAIN("OPENSSL_armcap", tests)
+UNIT_MAIN("OPENSSL_armcap")

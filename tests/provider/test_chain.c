@@ -23,7 +23,7 @@ static bool draws(EVP_RAND_CTX *rand)
     return EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0) == 1 && !bytes_are(out, sizeof(out), 0);
 }
 
-static void libcryptos_three_are_ours(void)
+UNIT_TEST("libcrypto's three are ours")
 {
     unsigned char out[32];
     CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
@@ -44,14 +44,14 @@ static uint64_t seeds(void)
     return evp_hardware_seeds(libctx) + evp_counter(libctx, "seeds-fallback");
 }
 
-static void a_seed_of_the_primary_is_counted(void)
+UNIT_TEST("a seed of the primary is counted")
 {
     const uint64_t before = seeds();
     CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
     CU_ASSERT_EQUAL(seeds(), before + 1);
 }
 
-static void rand_add_reaches_all_three(void)
+UNIT_TEST("RAND_add reaches all three")
 {
     static const unsigned char noise[300] = {1, 2, 3};
     unsigned char out[16];
@@ -68,7 +68,7 @@ static void rand_add_reaches_all_three(void)
 }
 
 /* Everything that libcrypto has and that takes a parent, under each of ours that can be one. */
-static void foreign_children_are_seeded(void)
+UNIT_TEST("foreign children are seeded")
 {
     const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", evp_words_that_serve(libctx)};
     static const char *const children[] = {"HASH-DRBG", "HMAC-DRBG", "CTR-DRBG"};
@@ -100,7 +100,7 @@ static void foreign_children_are_seeded(void)
 }
 
 /* A child that has not been told its cipher asks for nothing at all, which each of ours answers with the reason. */
-static void a_seed_of_no_length_is_refused(void)
+UNIT_TEST("a seed of no length is refused")
 {
     const char *const parents[] = {"DRNG-SEED", "CTR-DRBG", evp_words_name()};
     for (size_t i = 0; i < 3 && parents[i] != NULL; i++) {
@@ -115,7 +115,7 @@ static void a_seed_of_no_length_is_refused(void)
 }
 
 /* As libcrypto 3.0 chains them where a program asks for RAND_get0_primary() before openssl.cnf has been read. */
-static void under_openssls_seed_source_ours_seeds_too(void)
+UNIT_TEST("under OpenSSL's seed source ours seeds, too")
 {
     EVP_RAND_CTX *source = evp_rand_ready(libctx, "SEED-SRC", theirs, NULL);
     uint64_t before = seeds();
@@ -130,7 +130,7 @@ static void under_openssls_seed_source_ours_seeds_too(void)
 }
 
 /* Ours under libcrypto's DRBG: no seed comes from drng's own source then. */
-static void foreign_parents_seed_ours(void)
+UNIT_TEST("foreign parents seed ours")
 {
     EVP_RAND_CTX *source = evp_rand_ready(libctx, "SEED-SRC", theirs, NULL);
     EVP_RAND_CTX *parent = evp_rand(libctx, "CTR-DRBG", theirs, source);
@@ -153,7 +153,7 @@ static void foreign_parents_seed_ours(void)
     EVP_RAND_CTX_free(source);
 }
 
-static void a_weak_or_empty_parent_is_refused(void)
+UNIT_TEST("a weak or empty parent is refused")
 {
     unsigned strength = 128;
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_uint(OSSL_RAND_PARAM_STRENGTH, &strength),
@@ -175,7 +175,7 @@ static void a_weak_or_empty_parent_is_refused(void)
     EVP_RAND_CTX_free(parent);
 }
 
-static void a_seed_source_takes_no_parent(void)
+UNIT_TEST("a seed source takes no parent")
 {
     EVP_RAND_CTX *parent = evp_rand_ready(libctx, "CTR-DRBG", ours, NULL);
     EVP_RAND *source = EVP_RAND_fetch(libctx, "DRNG-SEED", ours);
@@ -185,7 +185,7 @@ static void a_seed_source_takes_no_parent(void)
     EVP_RAND_CTX_free(parent);
 }
 
-static void a_seed_source_gives_seeds_and_words(void)
+UNIT_TEST("a seed source gives seeds and words")
 {
     const char *const names[] = {"DRNG-SEED", evp_words_that_serve(libctx)};
     for (size_t i = 0; i < 2 && names[i] != NULL; i++) {
@@ -210,7 +210,7 @@ static void a_seed_source_gives_seeds_and_words(void)
     }
 }
 
-static void words_serve_as_the_sole_generator(void)
+UNIT_TEST("RDRAND serves as the sole generator")
 {
     unsigned char out[32] = {0};
     char config[256];
@@ -231,24 +231,10 @@ static void words_serve_as_the_sole_generator(void)
     OSSL_LIB_CTX_free(sole);
 }
 
-static const struct unit_test tests[] = {
-    {"libcrypto's three are ours", libcryptos_three_are_ours},
-    {"a seed of the primary is counted", a_seed_of_the_primary_is_counted},
-    {"RAND_add reaches all three", rand_add_reaches_all_three},
-    {"foreign children are seeded", foreign_children_are_seeded},
-    {"a seed of no length is refused", a_seed_of_no_length_is_refused},
-    {"foreign parents seed ours", foreign_parents_seed_ours},
-    {"under OpenSSL's seed source ours seeds, too", under_openssls_seed_source_ours_seeds_too},
-    {"a weak or empty parent is refused", a_weak_or_empty_parent_is_refused},
-    {"a seed source takes no parent", a_seed_source_takes_no_parent},
-    {"a seed source gives seeds and words", a_seed_source_gives_seeds_and_words},
-    {"RDRAND serves as the sole generator", words_serve_as_the_sole_generator},
-};
-
 int main(void)
 {
     libctx = evp_context("");
-    const int result = libctx == NULL ? 1 : unit_run("chains", tests, sizeof(tests) / sizeof(*tests));
+    const int result = libctx == NULL ? 1 : unit_run("chains");
     OSSL_LIB_CTX_free(libctx);
     return result;
 }

@@ -81,7 +81,7 @@ static bool batch_is(OSSL_LIB_CTX *libctx, const char *state, const char *reason
 enum { DRY_REQUESTS = 64 };
 
 /* Announced, and never there: after some requests that asked in vain it is the kernel that serves, and drng says so. */
-static void an_instruction_that_never_answers_protects_nobody(void)
+UNIT_TEST("an instruction that never answers protects nobody")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
     for (unsigned i = 0; i < DRY_REQUESTS; i++) {
@@ -104,7 +104,7 @@ static void an_instruction_that_never_answers_protects_nobody(void)
 
 /* ---- The counter ---- */
 
-static void where_the_machine_tells_requests_take_no_words(void)
+UNIT_TEST("where the machine tells requests take no words")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
     CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
@@ -120,7 +120,7 @@ static void where_the_machine_tells_requests_take_no_words(void)
 }
 
 /* The host's word adds reseeds, and leaves nothing out. */
-static void a_confidential_guest_takes_words_all_the_same(void)
+UNIT_TEST("a confidential guest takes words all the same")
 {
     drng_process.evidence.cpu.confidential = true;
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
@@ -138,7 +138,7 @@ static void a_confidential_guest_takes_words_all_the_same(void)
 }
 
 /* By the instruction, whatever the kernel has. */
-static void a_copy_seeds_before_its_next_byte(void)
+UNIT_TEST("a copy seeds before its next byte")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "fallback = no\n", true, true);
     CU_ASSERT_TRUE(draw(libctx));
@@ -153,7 +153,7 @@ static void a_copy_seeds_before_its_next_byte(void)
     close_machine(libctx);
 }
 
-static void if_the_device_stops_requests_take_words_again(void)
+UNIT_TEST("if the device stops requests take words again")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
     CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
@@ -178,7 +178,7 @@ static uint64_t words_of_a_seed(EVP_RAND_CTX *rand)
 }
 
 /* The seed source starts over. Its instruction has been tested in this process. */
-static void a_copy_draws_a_key_of_its_own(void)
+UNIT_TEST("a copy draws a key of its own")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
@@ -193,7 +193,7 @@ static void a_copy_draws_a_key_of_its_own(void)
 }
 
 /* RDRAND is drng's own: two copies of a child of its must not draw the same. */
-static void children_of_rdrand_take_words(void)
+UNIT_TEST("children of RDRAND take words")
 {
     unsigned char out[16];
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, false);
@@ -211,7 +211,7 @@ static void children_of_rdrand_take_words(void)
 }
 
 /* What is reported holds for every generator that lives. */
-static void a_foreign_parent_protects_from_nothing(void)
+UNIT_TEST("a foreign parent protects from nothing")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
     EVP_RAND_CTX *parent = evp_rand(libctx, "TEST-RAND", "provider=default", NULL);
@@ -229,7 +229,7 @@ static void a_foreign_parent_protects_from_nothing(void)
 }
 
 /* The kernel's bytes may be those of every other copy. */
-static void without_instructions_a_copy_waits_for_the_kernel(void)
+UNIT_TEST("without instructions a copy waits for the kernel")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, true);
     CU_ASSERT_TRUE(draw(libctx));
@@ -250,61 +250,9 @@ static void without_instructions_a_copy_waits_for_the_kernel(void)
     close_machine(libctx);
 }
 
-/* ---- Batches: only where requests take no words ---- */
-
-static void requests_are_batched_where_the_machine_tells(void)
-{
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "batch = yes\n", true, true);
-    CU_ASSERT_TRUE(batch_is(libctx, "on", ""));
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
-    const uint64_t before = evp_counter(libctx, "clone-reseeds");
-    device->disruption_marker = htole64(1);
-    CU_ASSERT_TRUE(draw(libctx));
-    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), before + 2); /* public, and the primary that seeds it */
-
-    /* What is stored does not go out when the device is not watched any more. */
-    scripted_unwatch();
-    CU_ASSERT_TRUE(batch_is(libctx, "off", "/dev/vmclock0"));
-    const uint64_t words = scripted_rdrand.executions;
-    CU_ASSERT_TRUE(draw(libctx));
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, words + 1);
-    close_machine(libctx);
-}
-
-static void requests_that_take_words_are_not_batched(void)
-{
-    static const struct {
-        const char *keys;
-        bool virtual_machine;
-        bool with_device;
-        bool confidential;
-        const char *reason; /* "": they are batched */
-    } cases[] = {
-        {"batch = yes\n", true, false, false, "/dev/vmclock0"},
-        {"batch = yes\n", true, true, true, "confidential"},
-        {"batch = yes\nrequest_mixing = yes\n", true, true, false, "request_mixing = yes"},
-        {"batch = yes\nrequest_mixing = yes\n", false, false, false, "request_mixing = yes"},
-        {"batch = yes\nrequest_mixing = no\n", true, false, false, ""},
-        {"batch = yes\n", false, false, false, ""},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        drng_process.evidence.cpu.confidential = cases[i].confidential;
-        OSSL_LIB_CTX *libctx =
-            on_machine(scripted_good, scripted_good, cases[i].keys, cases[i].virtual_machine, cases[i].with_device);
-        const bool on = cases[i].reason[0] == '\0';
-        CU_ASSERT_TRUE(batch_is(libctx, on ? "on" : "off", cases[i].reason));
-        CU_ASSERT_EQUAL(words_of_a_request(libctx), !on);
-        close_machine(libctx);
-    }
-    drng_process.evidence.cpu.confidential = false;
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
-    CU_ASSERT_TRUE(batch_is(libctx, "off", "") && strcmp(evp_text(libctx, "batch-off-reason"), "") == 0);
-    close_machine(libctx);
-}
-
 /* ---- Words ---- */
 
-static void without_a_device_a_word_of_any_instruction_protects(void)
+UNIT_TEST("without a device a word of any instruction protects")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, false);
     CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
@@ -358,7 +306,7 @@ static int tell_of_no_virtual_machine(void *unused)
 }
 
 /* Messages come once in a process. */
-static void nothing_repeats_in_silence(void)
+UNIT_TEST("nothing repeats in silence")
 {
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
     CU_ASSERT_EQUAL(child_forked(tell_of_kernel, NULL), 0);
@@ -367,22 +315,58 @@ static void nothing_repeats_in_silence(void)
     close_machine(libctx);
 }
 
-static const struct unit_test tests[] = {
-    {"an instruction that never answers protects nobody", an_instruction_that_never_answers_protects_nobody},
-    {"children of RDRAND take words", children_of_rdrand_take_words},
-    {"a foreign parent protects from nothing", a_foreign_parent_protects_from_nothing},
-    {"where the machine tells requests take no words", where_the_machine_tells_requests_take_no_words},
-    {"a confidential guest takes words all the same", a_confidential_guest_takes_words_all_the_same},
-    {"a copy seeds before its next byte", a_copy_seeds_before_its_next_byte},
-    {"a copy draws a key of its own", a_copy_draws_a_key_of_its_own},
-    {"if the device stops requests take words again", if_the_device_stops_requests_take_words_again},
-    {"without instructions a copy waits for the kernel", without_instructions_a_copy_waits_for_the_kernel},
-    {"without a device a word of any instruction protects", without_a_device_a_word_of_any_instruction_protects},
-    {"nothing repeats in silence", nothing_repeats_in_silence},
-    /* One of these cases says something, and messages come once in a process. */
-    {"requests are batched where the machine tells", requests_are_batched_where_the_machine_tells},
-    {"requests that take words are not batched", requests_that_take_words_are_not_batched},
-};
+/* ---- Batches: only where requests take no words ---- */
+
+/* After the tests above: one case here says something, and messages come once in a process. */
+UNIT_TEST("requests are batched where the machine tells")
+{
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "batch = yes\n", true, true);
+    CU_ASSERT_TRUE(batch_is(libctx, "on", ""));
+    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    const uint64_t before = evp_counter(libctx, "clone-reseeds");
+    device->disruption_marker = htole64(1);
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), before + 2); /* public, and the primary that seeds it */
+
+    /* What is stored does not go out when the device is not watched any more. */
+    scripted_unwatch();
+    CU_ASSERT_TRUE(batch_is(libctx, "off", "/dev/vmclock0"));
+    const uint64_t words = scripted_rdrand.executions;
+    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, words + 1);
+    close_machine(libctx);
+}
+
+UNIT_TEST("requests that take words are not batched")
+{
+    static const struct {
+        const char *keys;
+        bool virtual_machine;
+        bool with_device;
+        bool confidential;
+        const char *reason; /* "": they are batched */
+    } cases[] = {
+        {"batch = yes\n", true, false, false, "/dev/vmclock0"},
+        {"batch = yes\n", true, true, true, "confidential"},
+        {"batch = yes\nrequest_mixing = yes\n", true, true, false, "request_mixing = yes"},
+        {"batch = yes\nrequest_mixing = yes\n", false, false, false, "request_mixing = yes"},
+        {"batch = yes\nrequest_mixing = no\n", true, false, false, ""},
+        {"batch = yes\n", false, false, false, ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        drng_process.evidence.cpu.confidential = cases[i].confidential;
+        OSSL_LIB_CTX *libctx =
+            on_machine(scripted_good, scripted_good, cases[i].keys, cases[i].virtual_machine, cases[i].with_device);
+        const bool on = cases[i].reason[0] == '\0';
+        CU_ASSERT_TRUE(batch_is(libctx, on ? "on" : "off", cases[i].reason));
+        CU_ASSERT_EQUAL(words_of_a_request(libctx), !on);
+        close_machine(libctx);
+    }
+    drng_process.evidence.cpu.confidential = false;
+    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
+    CU_ASSERT_TRUE(batch_is(libctx, "off", "") && strcmp(evp_text(libctx, "batch-off-reason"), "") == 0);
+    close_machine(libctx);
+}
 
 int main(void)
 {
@@ -391,5 +375,5 @@ int main(void)
         (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
         return UNIT_SKIPPED;
     }
-    return unmask_instructions() ? unit_run("copies", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    return unmask_instructions() ? unit_run("copies") : 1;
 }

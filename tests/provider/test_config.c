@@ -18,7 +18,7 @@ static bool read_with(struct drng_config *config, const char *key, const char *v
     return drng_config_read(config, &core);
 }
 
-static void defaults_are_the_first_values(void)
+UNIT_TEST("defaults are the first values")
 {
     struct drng_config config;
     CU_ASSERT_TRUE(read_with(&config, NULL, NULL));
@@ -31,7 +31,7 @@ static void defaults_are_the_first_values(void)
     CU_ASSERT_EQUAL(config.reseed_bytes, 0);
 }
 
-static void every_value_is_understood(void)
+UNIT_TEST("every value is understood")
 {
     struct drng_config c;
     CU_ASSERT_TRUE(read_with(&c, "source", "auto") && c.choice == DRNG_CHOICE_AUTO);
@@ -54,7 +54,7 @@ static void every_value_is_understood(void)
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "4294967295") && c.reseed_bytes == UINT32_MAX);
 }
 
-static void any_other_value_is_named_with_what_is_allowed(void)
+UNIT_TEST("any other value is named with what is allowed")
 {
     static const struct {
         const char *key;
@@ -91,7 +91,7 @@ static void any_other_value_is_named_with_what_is_allowed(void)
     }
 }
 
-static void a_key_of_openssls_own_is_ignored(void)
+UNIT_TEST("a key of OpenSSL's own is ignored")
 {
     struct drng_config config;
     CU_ASSERT_TRUE(read_with(&config, "activate", "1"));
@@ -112,7 +112,7 @@ static void mask(struct drng_evidence *evidence, const char *value)
     drng_masks_mask(evidence, &left);
 }
 
-static void a_full_vector_masks_nothing(void)
+UNIT_TEST("a full vector masks nothing")
 {
     struct drng_evidence e = everything();
     mask(&e, "0xffffffffffffffff:0xffffffffffffffff");
@@ -120,7 +120,7 @@ static void a_full_vector_masks_nothing(void)
     CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
 }
 
-static void the_kill_switch_masks_both(void)
+UNIT_TEST("the kill switch masks both")
 {
     struct drng_evidence e = everything();
     mask(&e, "0xbfffffffffffffff:0xfffffffffffbffff");
@@ -128,7 +128,7 @@ static void the_kill_switch_masks_both(void)
     CU_ASSERT_TRUE(e.cpu.has[DRNG_RDRAND] && e.cpu.has[DRNG_RDSEED] && e.cpu.aes);
 }
 
-static void masked_aes_takes_the_wide_ones_with_it(void)
+UNIT_TEST("masked AES takes the wide ones with it")
 {
     struct drng_evidence e = everything();
     mask(&e, "0xfdffffffffffffff:0xffffffffffffffff");
@@ -141,7 +141,7 @@ static void masked_aes_takes_the_wide_ones_with_it(void)
     CU_ASSERT_TRUE(e.cpu.vaes256 && !e.cpu.vaes512);
 }
 
-static void no_variable_means_no_mask(void)
+UNIT_TEST("no variable means no mask")
 {
     struct drng_evidence e = everything();
     mask(&e, NULL);
@@ -150,7 +150,7 @@ static void no_variable_means_no_mask(void)
 }
 
 /* As libcrypto has it: nothing, and no number, is 0. */
-static void what_is_no_number_masks_all(void)
+UNIT_TEST("what is no number masks all")
 {
     static const char *const values[] = {"", "N/A", "x", "yes", " ", "-0", "0x", "0x:0x", "~", "0:~0"};
     for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
@@ -163,7 +163,7 @@ static void what_is_no_number_masks_all(void)
     }
 }
 
-static void an_empty_second_word_is_skipped_since_3_5(void)
+UNIT_TEST("an empty second word is skipped since 3.5")
 {
     static const struct {
         const char *libcrypto;
@@ -180,7 +180,7 @@ static void an_empty_second_word_is_skipped_since_3_5(void)
     CU_ASSERT_EQUAL(unsetenv("OPENSSL_ia32cap"), 0);
 }
 
-static void without_fxsr_there_is_no_aes_ni(void)
+UNIT_TEST("without FXSR there is no AES-NI")
 {
     struct drng_evidence e = everything();
     mask(&e, "~0x1000000:~0");
@@ -190,14 +190,14 @@ static void without_fxsr_there_is_no_aes_ni(void)
     CU_ASSERT_TRUE(e.cpu.aes);
 }
 
-static void what_the_cpu_lacks_is_not_masked(void)
+UNIT_TEST("what the CPU lacks is not masked")
 {
     struct drng_evidence e = {0};
     mask(&e, "0x0:0x0");
     CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
 }
 
-static void what_the_cpu_lacks_is_not_added(void)
+UNIT_TEST("what the CPU lacks is not added")
 {
     struct drng_evidence e = {.cpu = {.aes = true}};
     mask(&e, "0xffffffffffffffff:0xffffffffffffffff");
@@ -207,20 +207,4 @@ static void what_the_cpu_lacks_is_not_added(void)
     CU_ASSERT_FALSE(e.cpu.aes);
 }
 
-static const struct unit_test tests[] = {
-    {"defaults are the first values", defaults_are_the_first_values},
-    {"every value is understood", every_value_is_understood},
-    {"any other value is named with what is allowed", any_other_value_is_named_with_what_is_allowed},
-    {"a key of OpenSSL's own is ignored", a_key_of_openssls_own_is_ignored},
-    {"a full vector masks nothing", a_full_vector_masks_nothing},
-    {"the kill switch masks both", the_kill_switch_masks_both},
-    {"masked AES takes the wide ones with it", masked_aes_takes_the_wide_ones_with_it},
-    {"no variable means no mask", no_variable_means_no_mask},
-    {"what is no number masks all", what_is_no_number_masks_all},
-    {"an empty second word is skipped since 3.5", an_empty_second_word_is_skipped_since_3_5},
-    {"without FXSR there is no AES-NI", without_fxsr_there_is_no_aes_ni},
-    {"what the CPU lacks is not masked", what_the_cpu_lacks_is_not_masked},
-    {"what the CPU lacks is not added", what_the_cpu_lacks_is_not_added},
-};
-
-UNIT_MAIN("configuration", tests)
+UNIT_MAIN("configuration")

@@ -57,7 +57,7 @@ static struct drng_provctx *load(void)
 
 /* ---- Functions that are missing ---- */
 
-static void a_core_without_memory_is_refused(void)
+UNIT_TEST("a core without memory is refused")
 {
     static const int needed[] = {OSSL_FUNC_CRYPTO_ZALLOC, OSSL_FUNC_CRYPTO_FREE, OSSL_FUNC_CRYPTO_CLEAR_FREE,
                                  OSSL_FUNC_CRYPTO_SECURE_MALLOC, OSSL_FUNC_CRYPTO_SECURE_CLEAR_FREE};
@@ -71,7 +71,7 @@ static void a_core_without_memory_is_refused(void)
     }
 }
 
-static void a_core_without_errors_is_refused_too(void)
+UNIT_TEST("a core without errors is refused, too")
 {
     copy_core();
     take_away(OSSL_FUNC_CORE_NEW_ERROR);
@@ -209,7 +209,7 @@ static const OSSL_DISPATCH parent_functions[] = {
 };
 
 /* From that core and back to it, in the way in which it was taken. */
-static void memory_goes_back_to_where_it_came_from(void)
+UNIT_TEST("memory goes back to where it came from")
 {
     unsigned char out[32];
     unsigned char *seed = NULL;
@@ -246,7 +246,7 @@ static void memory_goes_back_to_where_it_came_from(void)
 
 /* ---- The version ---- */
 
-static void the_page_names_the_libcrypto_that_loads(void)
+UNIT_TEST("the page names the libcrypto that loads")
 {
     copy_core();
     struct drng_provctx *provctx = load();
@@ -255,7 +255,7 @@ static void the_page_names_the_libcrypto_that_loads(void)
     drng_provctx_free(provctx);
 }
 
-static void one_that_does_not_say_is_unknown(void)
+UNIT_TEST("one that does not say is unknown")
 {
     copy_core();
     fake_version = NULL;
@@ -272,12 +272,4 @@ static void one_that_does_not_say_is_unknown(void)
     CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_CORE);
 }
 
-static const struct unit_test tests[] = {
-    {"a core without memory is refused", a_core_without_memory_is_refused},
-    {"a core without errors is refused, too", a_core_without_errors_is_refused_too},
-    {"memory goes back to where it came from", memory_goes_back_to_where_it_came_from},
-    {"the page names the libcrypto that loads", the_page_names_the_libcrypto_that_loads},
-    {"one that does not say is unknown", one_that_does_not_say_is_unknown},
-};
-
-UNIT_MAIN("the core", tests)
+UNIT_MAIN("the core")

@@ -38,7 +38,7 @@ static bool set_mechanism(EVP_RAND_CTX *rand, const char *cipher, int use_df)
     return EVP_RAND_CTX_set_params(rand, params) == 1;
 }
 
-static void every_name_reaches_it(void)
+UNIT_TEST("every name reaches it")
 {
     const char *const names[] = {"CTR-DRBG", "DRNG-CTR-DRBG", "DRNG-SEED", "SEED-SRC", evp_words_name()};
     for (size_t i = 0; i < sizeof(names) / sizeof(*names) && names[i] != NULL; i++) {
@@ -49,7 +49,7 @@ static void every_name_reaches_it(void)
 }
 
 /* SP 800-90A Rev. 1, Table 3, under libcrypto's names, for every mechanism. */
-static void parameters_are_those_of_table_3(void)
+UNIT_TEST("parameters are those of Table 3")
 {
     static const struct {
         const char *cipher;
@@ -78,7 +78,7 @@ static void parameters_are_those_of_table_3(void)
 }
 
 /* Whatever the built-in generator of the same name can be asked or told, this one can, under the same type. */
-static void it_has_every_parameter_of_the_built_in(void)
+UNIT_TEST("it has every parameter of the built-in")
 {
     EVP_RAND *ours = EVP_RAND_fetch(libctx, "CTR-DRBG", query);
     EVP_RAND *theirs = EVP_RAND_fetch(libctx, "CTR-DRBG", "provider=default");
@@ -101,7 +101,7 @@ static void it_has_every_parameter_of_the_built_in(void)
     EVP_RAND_free(theirs);
 }
 
-static void defaults_are_aes_256_with_df(void)
+UNIT_TEST("defaults are AES-256 with df")
 {
     EVP_RAND_CTX *rand = fresh_drbg();
     char cipher[32] = "";
@@ -121,7 +121,7 @@ static void defaults_are_aes_256_with_df(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static void a_cipher_it_does_not_have_is_an_error(void)
+UNIT_TEST("a cipher it does not have is an error")
 {
     static const char *const others[] = {"AES-256-ECB", "ARIA-256-CTR", "CTR", "AES-512-CTR"};
     EVP_RAND_CTX *rand = fresh_drbg();
@@ -133,7 +133,7 @@ static void a_cipher_it_does_not_have_is_an_error(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static void it_goes_through_the_states(void)
+UNIT_TEST("it goes through the states")
 {
     unsigned char out[16];
     EVP_RAND_CTX *rand = fresh_drbg();
@@ -152,7 +152,7 @@ static void it_goes_through_the_states(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static void a_second_instantiation_changes_nothing(void)
+UNIT_TEST("a second instantiation changes nothing")
 {
     char cipher[] = "AES-128-CTR";
     unsigned requests = 4;
@@ -171,7 +171,7 @@ static void a_second_instantiation_changes_nothing(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static void another_mechanism_needs_another_seed(void)
+UNIT_TEST("another mechanism needs another seed")
 {
     EVP_RAND_CTX *rand = ready_drbg();
     CU_ASSERT_TRUE(set_mechanism(rand, "AES-256-CTR", 1));
@@ -182,7 +182,7 @@ static void another_mechanism_needs_another_seed(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static void too_much_is_refused_and_nothing_put_out(void)
+UNIT_TEST("too much is refused and nothing put out")
 {
     static unsigned char out[1 << 17];
     unsigned char input[64] = {0};
@@ -206,7 +206,7 @@ static void too_much_is_refused_and_nothing_put_out(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static void reseed_takes_entropy_of_the_right_length(void)
+UNIT_TEST("reseed takes entropy of the right length")
 {
     unsigned char entropy[48] = {1};
     unsigned char out[16];
@@ -223,7 +223,7 @@ static void reseed_takes_entropy_of_the_right_length(void)
 }
 
 /* The same number of requests to a seed as libcrypto's own: `limit` - 1 beside the first. */
-static void seeds_wear_out(void)
+UNIT_TEST("seeds wear out")
 {
     unsigned char out[16];
     EVP_RAND_CTX *rand = ready_drbg();
@@ -247,7 +247,7 @@ static size_t reseeds_of(EVP_RAND_CTX *rand, size_t len)
 }
 
 /* A long request is made in parts. */
-static void a_seed_gives_no_more_bytes_than_reseed_bytes(void)
+UNIT_TEST("a seed gives no more bytes than reseed_bytes")
 {
     EVP_RAND_CTX *rand = ready_drbg();
     CU_ASSERT_EQUAL(evp_size(rand, "reseed_bytes"), 0);
@@ -266,7 +266,7 @@ static void a_seed_gives_no_more_bytes_than_reseed_bytes(void)
 }
 
 /* Those of a parent are counted, too: each seed of a child is 48 bytes of it. */
-static void a_child_reseeds_by_its_own_count(void)
+UNIT_TEST("a child reseeds by its own count")
 {
     OSSL_LIB_CTX *limited = evp_context("reseed_bytes = 1024\n");
     EVP_RAND_CTX *above = evp_rand_ready(limited, "CTR-DRBG", query, NULL);
@@ -281,7 +281,7 @@ static void a_child_reseeds_by_its_own_count(void)
     OSSL_LIB_CTX_free(limited);
 }
 
-static void the_reseed_time_is_now(void)
+UNIT_TEST("the reseed time is now")
 {
     const time_t before = time(NULL);
     EVP_RAND_CTX *rand = ready_drbg();
@@ -290,7 +290,7 @@ static void the_reseed_time_is_now(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static void prediction_resistance_reseeds_the_whole_chain(void)
+UNIT_TEST("prediction resistance reseeds the whole chain")
 {
     unsigned char out[16];
     EVP_RAND_CTX *x = ready_drbg();
@@ -312,7 +312,7 @@ static void prediction_resistance_reseeds_the_whole_chain(void)
     EVP_RAND_CTX_free(x);
 }
 
-static void a_reseeded_parent_reseeds_its_children(void)
+UNIT_TEST("a reseeded parent reseeds its children")
 {
     unsigned char out[16];
     EVP_RAND_CTX *parent = ready_drbg();
@@ -327,7 +327,7 @@ static void a_reseeded_parent_reseeds_its_children(void)
     EVP_RAND_CTX_free(parent);
 }
 
-static void two_instances_give_different_bytes(void)
+UNIT_TEST("two instances give different bytes")
 {
     unsigned char a[64];
     unsigned char b[64];
@@ -340,7 +340,7 @@ static void two_instances_give_different_bytes(void)
     EVP_RAND_CTX_free(y);
 }
 
-static void freeing_nothing_is_safe(void)
+UNIT_TEST("freeing nothing is safe")
 {
     EVP_RAND_CTX_free(NULL);
     EVP_RAND_CTX *rand = fresh_drbg();
@@ -349,31 +349,10 @@ static void freeing_nothing_is_safe(void)
     EVP_RAND_CTX_free(rand);
 }
 
-static const struct unit_test tests[] = {
-    {"every name reaches it", every_name_reaches_it},
-    {"parameters are those of Table 3", parameters_are_those_of_table_3},
-    {"it has every parameter of the built-in", it_has_every_parameter_of_the_built_in},
-    {"defaults are AES-256 with df", defaults_are_aes_256_with_df},
-    {"a cipher it does not have is an error", a_cipher_it_does_not_have_is_an_error},
-    {"it goes through the states", it_goes_through_the_states},
-    {"a second instantiation changes nothing", a_second_instantiation_changes_nothing},
-    {"another mechanism needs another seed", another_mechanism_needs_another_seed},
-    {"too much is refused and nothing put out", too_much_is_refused_and_nothing_put_out},
-    {"reseed takes entropy of the right length", reseed_takes_entropy_of_the_right_length},
-    {"seeds wear out", seeds_wear_out},
-    {"a seed gives no more bytes than reseed_bytes", a_seed_gives_no_more_bytes_than_reseed_bytes},
-    {"a child reseeds by its own count", a_child_reseeds_by_its_own_count},
-    {"the reseed time is now", the_reseed_time_is_now},
-    {"prediction resistance reseeds the whole chain", prediction_resistance_reseeds_the_whole_chain},
-    {"a reseeded parent reseeds its children", a_reseeded_parent_reseeds_its_children},
-    {"two instances give different bytes", two_instances_give_different_bytes},
-    {"freeing nothing is safe", freeing_nothing_is_safe},
-};
-
 int main(void)
 {
     libctx = evp_context("");
-    const int result = libctx == NULL ? 1 : unit_run("CTR-DRBG", tests, sizeof(tests) / sizeof(*tests));
+    const int result = libctx == NULL ? 1 : unit_run("CTR-DRBG");
     OSSL_LIB_CTX_free(libctx);
     return result;
 }

@@ -91,7 +91,7 @@ static int status(void)
     return value;
 }
 
-static void the_status_is_0(void)
+UNIT_TEST("the status is 0")
 {
     open_healthy();
     CU_ASSERT_EQUAL(status(), 1);
@@ -102,7 +102,7 @@ static void the_status_is_0(void)
 }
 
 /* In either slot, with any key size, and in the first or the last byte of what it writes. */
-static void any_wrong_answer_fails_it(void)
+UNIT_TEST("any wrong answer fails it")
 {
     static const size_t key_lens[] = {16, 24, 32};
     for (unsigned i = 0; i < 12; i++) {
@@ -118,7 +118,7 @@ static void any_wrong_answer_fails_it(void)
     }
 }
 
-static void a_failure_is_for_good(void)
+UNIT_TEST("a failure is for good")
 {
     open_healthy();
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
@@ -130,7 +130,7 @@ static void a_failure_is_for_good(void)
     close_all();
 }
 
-static void no_other_context_loads_it(void)
+UNIT_TEST("no other context loads it")
 {
     open_healthy();
     fail();
@@ -167,23 +167,23 @@ static void what_served_before_refuses(const char *name)
     close_all();
 }
 
-static void ctr_drbg_refuses(void)
+UNIT_TEST("CTR-DRBG refuses")
 {
     what_served_before_refuses("CTR-DRBG");
 }
 
-static void the_seed_source_refuses(void)
+UNIT_TEST("DRNG-SEED refuses")
 {
     what_served_before_refuses("DRNG-SEED");
 }
 
-static void rdrand_refuses(void)
+UNIT_TEST("RDRAND refuses")
 {
     what_served_before_refuses("RDRAND");
 }
 
 /* Each as the parent of a child that was seeded while all was well, and of one that was not: get_seed is refused. */
-static void parents_refuse(void)
+UNIT_TEST("parents refuse")
 {
     static const char *const names[] = {"CTR-DRBG", "DRNG-SEED", "RDRAND"};
     char digest[] = "SHA512";
@@ -213,7 +213,7 @@ static void parents_refuse(void)
 /* ---- Contexts made after ---- */
 
 /* The sources are made and instantiated, lest libcrypto drop them without a word, and serve nothing. */
-static void what_is_made_after_refuses(void)
+UNIT_TEST("what is made after refuses")
 {
     open_healthy();
     fail();
@@ -242,7 +242,7 @@ static bool rand_bytes_are_refused(void)
     return public_refused && refused(RAND_priv_bytes_ex(libctx, out, sizeof(out), 0), out, sizeof(out));
 }
 
-static void rand_bytes_refuses(void)
+UNIT_TEST("RAND_bytes() refuses")
 {
     unsigned char out[OUT_LEN];
     open_healthy();
@@ -254,7 +254,7 @@ static void rand_bytes_refuses(void)
 }
 
 /* OpenSSL 3.5's way past EVP_RAND. */
-static void random_bytes_refuses(void)
+UNIT_TEST("random_bytes refuses")
 {
     unsigned char out[OUT_LEN];
     open_healthy();
@@ -268,18 +268,4 @@ static void random_bytes_refuses(void)
     close_all();
 }
 
-static const struct unit_test tests[] = {
-    {"the status is 0", the_status_is_0},
-    {"any wrong answer fails it", any_wrong_answer_fails_it},
-    {"a failure is for good", a_failure_is_for_good},
-    {"no other context loads it", no_other_context_loads_it},
-    {"CTR-DRBG refuses", ctr_drbg_refuses},
-    {"DRNG-SEED refuses", the_seed_source_refuses},
-    {"RDRAND refuses", rdrand_refuses},
-    {"parents refuse", parents_refuse},
-    {"what is made after refuses", what_is_made_after_refuses},
-    {"RAND_bytes() refuses", rand_bytes_refuses},
-    {"random_bytes refuses", random_bytes_refuses},
-};
-
-UNIT_MAIN("a failed self-test", tests)
+UNIT_MAIN("a failed self-test")

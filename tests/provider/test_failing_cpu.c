@@ -34,7 +34,7 @@ static int draw(OSSL_LIB_CTX *libctx, unsigned char out[32])
 }
 
 /* SP 800-90B, 4.3: on demand. What has passed them before is read and tested again, and what fails is disabled. */
-static void start_up_tests_run_on_demand(void)
+UNIT_TEST("start-up tests run on demand")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
@@ -73,7 +73,7 @@ static bool dry_at_a_fork(struct scripted_instruction *cpu, uint64_t *word)
     return scripted_good(cpu, word);
 }
 
-static void an_attempt_that_runs_again_leaves_no_error(void)
+UNIT_TEST("an attempt that runs again leaves no error")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, dry_at_a_fork, "fallback = no\n");
@@ -84,7 +84,7 @@ static void an_attempt_that_runs_again_leaves_no_error(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void rdseed_serves_first(void)
+UNIT_TEST("RDSEED serves first")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
@@ -97,7 +97,7 @@ static void rdseed_serves_first(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void rdrand_serves_where_rdseed_starves(void)
+UNIT_TEST("RDRAND serves where RDSEED starves")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_good, "");
@@ -109,7 +109,7 @@ static void rdrand_serves_where_rdseed_starves(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void a_lying_rdseed_is_disabled_and_said_to_be(void)
+UNIT_TEST("a lying RDSEED is disabled and said to be")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good, "");
@@ -128,7 +128,7 @@ static void a_lying_rdseed_is_disabled_and_said_to_be(void)
 }
 
 /* libcrypto hands out the pointer: whoever asked before still reads what it was told, and another instance the new. */
-static void a_reason_that_was_told_does_not_change(void)
+UNIT_TEST("a reason that was told does not change")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good, "");
@@ -146,7 +146,7 @@ static void a_reason_that_was_told_does_not_change(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void the_fallback_serves_where_both_fail(void)
+UNIT_TEST("the fallback serves where both fail")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_zeros, "");
@@ -158,7 +158,7 @@ static void the_fallback_serves_where_both_fail(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void without_a_fallback_nothing_serves(void)
+UNIT_TEST("without a fallback nothing serves")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_ones, scripted_alternating, "fallback = no\n");
@@ -173,7 +173,7 @@ static void without_a_fallback_nothing_serves(void)
 }
 
 /* A generator whose seed is worn out gives nothing more, though it could. */
-static void a_seed_that_is_due_and_does_not_come_ends_the_output(void)
+UNIT_TEST("a seed that is due and does not come ends the output")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
@@ -192,7 +192,7 @@ static void a_seed_that_is_due_and_does_not_come_ends_the_output(void)
 }
 
 /* One that has no parent is seeded by another way, and as little. */
-static void a_generator_without_a_parent_is_not_served_either(void)
+UNIT_TEST("a generator without a parent is not served either")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_ones, "fallback = no\n");
@@ -209,7 +209,7 @@ static void a_generator_without_a_parent_is_not_served_either(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void rdrand_alone_serves_only_where_it_may(void)
+UNIT_TEST("RDRAND alone serves only where it may")
 {
     unsigned char out[32];
     drng_process.evidence.kernel = (struct drng_kernel_flags){.known = true, .has = {[DRNG_RDSEED] = true}};
@@ -227,7 +227,7 @@ static void rdrand_alone_serves_only_where_it_may(void)
 }
 
 /* A reseed that fails is the end of the output, and of nothing else: what clears up serves again. */
-static void a_drought_ends(void)
+UNIT_TEST("a drought ends")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
@@ -248,7 +248,7 @@ static void a_drought_ends(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void words_of_a_lying_rdrand_are_not_put_out(void)
+UNIT_TEST("words of a lying RDRAND are not put out")
 {
     unsigned char out[64];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_period_64, "");
@@ -263,7 +263,7 @@ static void words_of_a_lying_rdrand_are_not_put_out(void)
 
 /* No other source stands in for RDRAND where it is the parent, whatever `fallback` says: the error advises no such key.
  */
-static void a_child_of_a_dry_rdrand_is_told_so(void)
+UNIT_TEST("a child of a dry RDRAND is told so")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_dry, "");
@@ -279,7 +279,7 @@ static void a_child_of_a_dry_rdrand_is_told_so(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void rdrand_refuses_more_strength_than_it_has(void)
+UNIT_TEST("RDRAND refuses more strength than it has")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
@@ -293,7 +293,7 @@ static void rdrand_refuses_more_strength_than_it_has(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void rdrand_puts_out_the_words_themselves(void)
+UNIT_TEST("RDRAND puts out the words themselves")
 {
     unsigned char out[60];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
@@ -327,7 +327,7 @@ static EVP_RAND_CTX *foreign_drbg(OSSL_LIB_CTX *libctx, EVP_RAND_CTX *parent)
 }
 
 /* Where drng's own source seeds, every request draws RDRAND; under a foreign generator none does. */
-static void requests_are_mixed_where_they_should_be(void)
+UNIT_TEST("requests are mixed where they should be")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "request_mixing = yes\n");
@@ -365,14 +365,14 @@ static uint64_t executions_of_a_request(bool hypervisor)
     return scripted_rdrand.executions - before;
 }
 
-static void a_hypervisor_switches_request_mixing_on(void)
+UNIT_TEST("a hypervisor switches request mixing on")
 {
     CU_ASSERT_EQUAL(executions_of_a_request(true), 1);
     CU_ASSERT_EQUAL(executions_of_a_request(false), !drng_fork_kernel_wipes);
 }
 
 /* The kernel's generator is not ready, the hardware is: a seed at once, and nobody waits. */
-static void early_boot_needs_no_kernel(void)
+UNIT_TEST("early boot needs no kernel")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
@@ -383,7 +383,7 @@ static void early_boot_needs_no_kernel(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void hmac_conditions_too(void)
+UNIT_TEST("HMAC conditions too")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_good, "conditioner = hmac-sha256\n");
@@ -392,7 +392,7 @@ static void hmac_conditions_too(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void os_mixing_can_be_switched_off(void)
+UNIT_TEST("OS mixing can be switched off")
 {
     unsigned char out[32];
     OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "os_mixing = no\nrequest_mixing = no\n");
@@ -401,31 +401,7 @@ static void os_mixing_can_be_switched_off(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static const struct unit_test tests[] = {
-    {"start-up tests run on demand", start_up_tests_run_on_demand},
-    {"an attempt that runs again leaves no error", an_attempt_that_runs_again_leaves_no_error},
-    {"RDSEED serves first", rdseed_serves_first},
-    {"RDRAND serves where RDSEED starves", rdrand_serves_where_rdseed_starves},
-    {"a lying RDSEED is disabled and said to be", a_lying_rdseed_is_disabled_and_said_to_be},
-    {"a reason that was told does not change", a_reason_that_was_told_does_not_change},
-    {"the fallback serves where both fail", the_fallback_serves_where_both_fail},
-    {"without a fallback nothing serves", without_a_fallback_nothing_serves},
-    {"a seed that is due and does not come ends the output", a_seed_that_is_due_and_does_not_come_ends_the_output},
-    {"RDRAND alone serves only where it may", rdrand_alone_serves_only_where_it_may},
-    {"a generator without a parent is not served either", a_generator_without_a_parent_is_not_served_either},
-    {"a drought ends", a_drought_ends},
-    {"words of a lying RDRAND are not put out", words_of_a_lying_rdrand_are_not_put_out},
-    {"RDRAND puts out the words themselves", rdrand_puts_out_the_words_themselves},
-    {"a child of a dry RDRAND is told so", a_child_of_a_dry_rdrand_is_told_so},
-    {"RDRAND refuses more strength than it has", rdrand_refuses_more_strength_than_it_has},
-    {"requests are mixed where they should be", requests_are_mixed_where_they_should_be},
-    {"a hypervisor switches request mixing on", a_hypervisor_switches_request_mixing_on},
-    {"early boot needs no kernel", early_boot_needs_no_kernel},
-    {"HMAC conditions too", hmac_conditions_too},
-    {"OS mixing can be switched off", os_mixing_can_be_switched_off},
-};
-
 int main(void)
 {
-    return unmask_instructions() ? unit_run("a failing CPU", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    return unmask_instructions() ? unit_run("a failing CPU") : 1;
 }

@@ -196,7 +196,7 @@ static unsigned set_differs(const struct setter *setter, unsigned type, size_t s
     return same ? 0 : 1;
 }
 
-static void every_number_is_set_as_by_libcrypto(void)
+UNIT_TEST("every number is set as by libcrypto")
 {
     unsigned differing = 0;
     for (size_t s = 0; s < sizeof(setters) / sizeof(*setters); s++) {
@@ -212,7 +212,7 @@ static void every_number_is_set_as_by_libcrypto(void)
     CU_ASSERT_EQUAL(differing, 0);
 }
 
-static void without_data_only_the_size_is_asked(void)
+UNIT_TEST("without data only the size is asked")
 {
     unsigned differing = 0;
     for (size_t s = 0; s < sizeof(setters) / sizeof(*setters); s++) {
@@ -226,7 +226,7 @@ static void without_data_only_the_size_is_asked(void)
     CU_ASSERT_EQUAL(differing, 0);
 }
 
-static void what_nobody_sends_is_refused(void)
+UNIT_TEST("what nobody sends is refused")
 {
     unsigned char data[MAX_SIZE];
     for (size_t size = 0; size <= MAX_SIZE; size++) {
@@ -246,7 +246,7 @@ static void what_nobody_sends_is_refused(void)
     }
 }
 
-static void no_counter_is_told_negative(void)
+UNIT_TEST("no counter is told negative")
 {
     uint64_t natural = 0;
     int64_t integer = 0;
@@ -276,7 +276,7 @@ static unsigned get_differs(const struct getter *getter, unsigned type, size_t s
     return same ? 0 : 1;
 }
 
-static void every_number_is_got_as_by_libcrypto(void)
+UNIT_TEST("every number is got as by libcrypto")
 {
     unsigned differing = 0;
     for (size_t g = 0; g < sizeof(getters) / sizeof(*getters); g++) {
@@ -293,7 +293,7 @@ static void every_number_is_got_as_by_libcrypto(void)
 }
 
 /* OpenSSL 3.0's own read address 0 there; later ones refuse. */
-static void a_number_without_data_is_none(void)
+UNIT_TEST("a number without data is none")
 {
     for (size_t t = 0; t < NUMBER_TYPES; t++) {
         const OSSL_PARAM params[] = {{KEY, number_types[t], NULL, sizeof(int), 0}, OSSL_PARAM_END};
@@ -341,7 +341,7 @@ static bool ours_set_text(OSSL_PARAM params[], const char *value)
     return drng_params_answer(params, answers, 1);
 }
 
-static void every_text_is_set_as_by_libcrypto(void)
+UNIT_TEST("every text is set as by libcrypto")
 {
     static const char *const values[] = {"", "a", "twelve bytes", "more than twenty bytes"};
     for (size_t i = 0; i < 2 * sizeof(values) / sizeof(*values) * (MAX_SIZE + 1) * 4; i++) {
@@ -360,7 +360,7 @@ static void every_text_is_set_as_by_libcrypto(void)
     ERR_clear_error();
 }
 
-static void a_text_ends_at_its_nul_or_with_its_data(void)
+UNIT_TEST("a text ends at its NUL or with its data")
 {
     static char data[] = "AES\0-256";
     const char *text = NULL;
@@ -378,7 +378,7 @@ static void a_text_ends_at_its_nul_or_with_its_data(void)
 
 /* ---- What is not there ---- */
 
-static void what_is_not_asked_for_is_left_alone(void)
+UNIT_TEST("what is not asked for is left alone")
 {
     OSSL_PARAM other[] = {OSSL_PARAM_int("keys", NULL), OSSL_PARAM_int("ke", NULL), OSSL_PARAM_END};
     OSSL_PARAM *const arrays[] = {NULL, &other[2], other};
@@ -394,7 +394,7 @@ static void what_is_not_asked_for_is_left_alone(void)
 }
 
 /* Each answer goes into the entry of its name, and one that does not fit ends them. */
-static void answers_go_to_those_who_asked(void)
+UNIT_TEST("answers go to those who asked")
 {
     int first = 0;
     char second[4] = "";
@@ -412,17 +412,4 @@ static void answers_go_to_those_who_asked(void)
     CU_ASSERT_TRUE(!drng_params_answer(params, answers, 4) && third == 0 && strcmp(second, "two") == 0);
 }
 
-static const struct unit_test tests[] = {
-    {"every number is set as by libcrypto", every_number_is_set_as_by_libcrypto},
-    {"without data only the size is asked", without_data_only_the_size_is_asked},
-    {"what nobody sends is refused", what_nobody_sends_is_refused},
-    {"no counter is told negative", no_counter_is_told_negative},
-    {"every number is got as by libcrypto", every_number_is_got_as_by_libcrypto},
-    {"a number without data is none", a_number_without_data_is_none},
-    {"every text is set as by libcrypto", every_text_is_set_as_by_libcrypto},
-    {"a text ends at its NUL or with its data", a_text_ends_at_its_nul_or_with_its_data},
-    {"what is not asked for is left alone", what_is_not_asked_for_is_left_alone},
-    {"answers go to those who asked", answers_go_to_those_who_asked},
-};
-
-UNIT_MAIN("parameters", tests)
+UNIT_MAIN("parameters")

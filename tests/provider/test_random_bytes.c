@@ -44,7 +44,7 @@ static struct instance load(void)
     return instance;
 }
 
-static void public_and_private_bytes_differ(void)
+UNIT_TEST("public and private bytes differ")
 {
     struct instance in = load();
     unsigned char a[100] = {0};
@@ -56,7 +56,7 @@ static void public_and_private_bytes_differ(void)
     in.teardown(in.provctx);
 }
 
-static void a_long_request_is_served_whole(void)
+UNIT_TEST("a long request is served whole")
 {
     static unsigned char out[300001];
     struct instance in = load();
@@ -70,7 +70,7 @@ static void a_long_request_is_served_whole(void)
     in.teardown(in.provctx);
 }
 
-static void too_much_strength_is_refused(void)
+UNIT_TEST("too much strength is refused")
 {
     unsigned char out[32];
     struct instance in = load();
@@ -81,7 +81,7 @@ static void too_much_strength_is_refused(void)
     in.teardown(in.provctx);
 }
 
-static void two_instances_take_turns_in_one_thread(void)
+UNIT_TEST("two instances take turns in one thread")
 {
     struct instance x = load();
     struct instance y = load();
@@ -98,7 +98,7 @@ static void two_instances_take_turns_in_one_thread(void)
 }
 
 /* Unloaded under a thread that lives on: its way to the generators must not lead to what was freed. */
-static void an_instance_can_go_before_its_threads(void)
+UNIT_TEST("an instance can go before its threads")
 {
     unsigned char out[32];
     for (int i = 0; i < 3; i++) {
@@ -122,7 +122,7 @@ static void *draw_in_thread(void *arg)
     return NULL;
 }
 
-static void threads_have_generators_of_their_own(void)
+UNIT_TEST("threads have generators of their own")
 {
     enum { THREADS = 16 };
     struct instance in = load();
@@ -167,7 +167,7 @@ enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8
     return __real_drng_ctr_drbg_generate(drbg, out, out_len, additional, fresh);
 }
 
-static void a_child_shares_no_part_of_a_long_request(void)
+UNIT_TEST("a child shares no part of a long request")
 {
     enum { HEAD = 64, MOST = 2 * DRNG_DRBG_MAX_REQUEST };
     static unsigned char out[MOST];
@@ -228,7 +228,7 @@ static void *leave_a_draw(void *arg)
  * A thread that has left a draw cannot take the lock, so it cannot free what other threads have. Its instance stays,
  * and with it the table of the thread, which to valgrind would be lost.
  */
-static void a_thread_that_left_a_draw_frees_nothing(void)
+UNIT_TEST("a thread that left a draw frees nothing")
 {
     struct instance in = load();
     pthread_barrier_t turn;
@@ -247,15 +247,4 @@ static void a_thread_that_left_a_draw_frees_nothing(void)
     (void)pthread_barrier_destroy(&turn);
 }
 
-static const struct unit_test tests[] = {
-    {"public and private bytes differ", public_and_private_bytes_differ},
-    {"a long request is served whole", a_long_request_is_served_whole},
-    {"a child shares no part of a long request", a_child_shares_no_part_of_a_long_request},
-    {"too much strength is refused", too_much_strength_is_refused},
-    {"two instances take turns in one thread", two_instances_take_turns_in_one_thread},
-    {"an instance can go before its threads", an_instance_can_go_before_its_threads},
-    {"threads have generators of their own", threads_have_generators_of_their_own},
-    {"a thread that left a draw frees nothing", a_thread_that_left_a_draw_frees_nothing},
-};
-
-UNIT_MAIN("random_bytes", tests)
+UNIT_MAIN("random_bytes")

@@ -29,7 +29,7 @@ static bool draw_from(OSSL_LIB_CTX *libctx, const char *name, int prediction_res
     return drawn == 1;
 }
 
-static void rdrand_does_not_pretend_prediction_resistance(void)
+UNIT_TEST("RDRAND does not pretend prediction resistance")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
@@ -80,7 +80,7 @@ static bool with_another_thread(struct scripted_instruction *cpu, uint64_t *word
 }
 
 /* Also where nobody has called enable_locking: libcrypto may have its threads share a seed source before it does. */
-static void threads_take_turns(void)
+UNIT_TEST("threads take turns")
 {
     static const char *const names[] = {"RDRAND", "DRNG-SEED"};
     OSSL_LIB_CTX *libctx = evp_context("source = rdrand\n");
@@ -99,11 +99,6 @@ static void threads_take_turns(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static const struct unit_test tests[] = {
-    {"RDRAND does not pretend prediction resistance", rdrand_does_not_pretend_prediction_resistance},
-    {"threads take turns", threads_take_turns},
-};
-
 int main(void)
 {
     if (!unmask_instructions()) {
@@ -114,7 +109,7 @@ int main(void)
     if (!drng_process_open(NULL)) {
         return EXIT_FAILURE;
     }
-    const int result = unit_run("rdrand", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("rdrand");
     drng_process_close();
     return result;
 }

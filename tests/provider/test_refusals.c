@@ -160,7 +160,7 @@ static bool serves(struct drng_drbg *drbg)
 
 /* ---- Parents ---- */
 
-static void a_parent_weaker_than_the_generator_does_not_seed_it(void)
+UNIT_TEST("a parent weaker than the generator does not seed it")
 {
     static const unsigned strengths[] = {0, 128, 255};
     for (size_t i = 0; i < sizeof(strengths) / sizeof(*strengths); i++) {
@@ -176,7 +176,7 @@ static void a_parent_weaker_than_the_generator_does_not_seed_it(void)
 }
 
 /* Drng's own are asked past get_seed, and are no stronger for it. */
-static void a_weaker_generator_of_the_same_kind_does_not_seed_it(void)
+UNIT_TEST("a weaker generator of the same kind does not seed it")
 {
     static char cipher[] = "AES-128-CTR";
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
@@ -194,7 +194,7 @@ static void a_weaker_generator_of_the_same_kind_does_not_seed_it(void)
 }
 
 /* Once it is seeded, too. */
-static void a_parent_that_has_become_weaker_does_not_reseed_it(void)
+UNIT_TEST("a parent that has become weaker does not reseed it")
 {
     unsigned char out[16];
     struct drng_drbg *drbg = ready_drbg();
@@ -208,7 +208,7 @@ static void a_parent_that_has_become_weaker_does_not_reseed_it(void)
 }
 
 /* What it gave goes back to it all the same. */
-static void a_seed_that_is_too_short_or_too_long_is_not_taken(void)
+UNIT_TEST("a seed that is too short or too long is not taken")
 {
     int use_df = 0;
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_int(OSSL_DRBG_PARAM_USE_DF, &use_df), OSSL_PARAM_construct_end()};
@@ -228,7 +228,7 @@ static void a_seed_that_is_too_short_or_too_long_is_not_taken(void)
     }
 }
 
-static void a_parent_that_cannot_be_locked_is_not_shared(void)
+UNIT_TEST("a parent that cannot be locked is not shared")
 {
     struct drng_drbg *drbg = new_drbg();
     parent_locks = false;
@@ -241,7 +241,7 @@ static void a_parent_that_cannot_be_locked_is_not_shared(void)
 }
 
 /* What is not locked is not asked, and not unlocked. */
-static void a_parent_whose_lock_fails_is_not_asked(void)
+UNIT_TEST("a parent whose lock fails is not asked")
 {
     struct drng_drbg *drbg = ready_drbg();
     const unsigned unlocked = parent_unlocked;
@@ -266,7 +266,7 @@ static size_t no_nonce(void *parent, unsigned char *out, unsigned strength, size
 }
 
 /* It is offered, with a length, and then it does not come. */
-static void a_nonce_that_does_not_come_is_missed(void)
+UNIT_TEST("a nonce that does not come is missed")
 {
     static const OSSL_DISPATCH functions[] = {
         {OSSL_FUNC_RAND_GET_CTX_PARAMS, (void (*)(void))parent_get_ctx_params},
@@ -284,7 +284,7 @@ static void a_nonce_that_does_not_come_is_missed(void)
 }
 
 /* As much more as SP 800-90A, 8.6.7 and 9.1, wants where there is no nonce: half of the strength. */
-static void a_parent_without_nonces_gives_more(void)
+UNIT_TEST("a parent without nonces gives more")
 {
     struct drng_drbg *drbg = ready_drbg();
     CU_ASSERT_EQUAL(parent_asked_len, 32 + 16);
@@ -296,7 +296,7 @@ static void a_parent_without_nonces_gives_more(void)
 }
 
 /* It may be a cancellation point, and the generator is locked meanwhile. */
-static void a_thread_is_not_cancelled_while_its_parent_works(void)
+UNIT_TEST("a thread is not cancelled while its parent works")
 {
     int state = PTHREAD_CANCEL_DISABLE;
     parent_cancellable = false;
@@ -309,7 +309,7 @@ static void a_thread_is_not_cancelled_while_its_parent_works(void)
 }
 
 /* However far away it is: the answers are the standard's. */
-static void a_chain_is_as_foreign_as_its_end(void)
+UNIT_TEST("a chain is as foreign as its end")
 {
     const enum drng_request_mixing mixing = provctx->mixing;
     provctx->mixing = DRNG_MIX_ALWAYS;
@@ -338,7 +338,7 @@ static void draw_after_reseed(struct drng_drbg *drbg, const unsigned char *entro
 }
 
 /* It goes in, and the parent's is taken all the same, which is always the same here. */
-static void entropy_of_the_callers_is_added_to_the_parents(void)
+UNIT_TEST("entropy of the caller's is added to the parent's")
 {
     static const unsigned char entropy[2][32] = {{1}, {2}};
     unsigned char out[4][16];
@@ -353,7 +353,7 @@ static void entropy_of_the_callers_is_added_to_the_parents(void)
 
 /* ---- The seed source ---- */
 
-static void a_seed_source_without_a_source_fails(void)
+UNIT_TEST("a seed source without a source fails")
 {
     const struct drng_seed_policy policy = provctx->policy;
     void *source = seedsrc_newctx(provctx, NULL, NULL);
@@ -374,7 +374,7 @@ static void a_seed_source_without_a_source_fails(void)
 }
 
 /* A caller that asks for a number as a text is told so. */
-static void a_parameter_that_cannot_be_given_is_an_error(void)
+UNIT_TEST("a parameter that cannot be given is an error")
 {
     static const char *const names[] = {OSSL_RAND_PARAM_STATE, OSSL_RAND_PARAM_STRENGTH, OSSL_RAND_PARAM_MAX_REQUEST};
     OSSL_FUNC_rand_get_ctx_params_fn *get =
@@ -393,7 +393,7 @@ static void a_parameter_that_cannot_be_given_is_an_error(void)
 
 /* ---- Lengths ---- */
 
-static void a_request_that_is_too_long_puts_out_nothing(void)
+UNIT_TEST("a request that is too long puts out nothing")
 {
     static unsigned char out[DRNG_DRBG_MAX_REQUEST + 1];
     struct drng_drbg *drbg = ready_drbg();
@@ -407,7 +407,7 @@ static void a_request_that_is_too_long_puts_out_nothing(void)
 }
 
 /* Without a derivation function they are as long as seedlen at the most. */
-static void an_additional_input_that_is_too_long_is_refused(void)
+UNIT_TEST("an additional input that is too long is refused")
 {
     static const unsigned char input[DRNG_DRBG_MAX_SEEDLEN + 1];
     unsigned char out[16];
@@ -428,7 +428,7 @@ static void an_additional_input_that_is_too_long_is_refused(void)
     drbg_freectx(drbg);
 }
 
-static void a_seed_of_an_impossible_length_is_refused(void)
+UNIT_TEST("a seed of an impossible length is refused")
 {
     unsigned char *seed = NULL;
     struct drng_drbg *drbg = ready_drbg();
@@ -445,7 +445,7 @@ static void a_seed_of_an_impossible_length_is_refused(void)
 
 /* ---- Parameters ---- */
 
-static void a_parameter_of_the_wrong_type_changes_nothing(void)
+UNIT_TEST("a parameter of the wrong type changes nothing")
 {
     static char text[] = "1";
     static const char *const names[] = {OSSL_DRBG_PARAM_USE_DF, OSSL_DRBG_PARAM_RESEED_REQUESTS,
@@ -469,7 +469,7 @@ static void a_parameter_of_the_wrong_type_changes_nothing(void)
 }
 
 /* As for libcrypto's own: below 0 is "never". */
-static void a_negative_interval_is_never(void)
+UNIT_TEST("a negative interval is never")
 {
     static const int64_t intervals[] = {-1, INT64_MIN};
     struct drng_drbg *drbg = ready_drbg();
@@ -532,7 +532,7 @@ static void call_everything_each_time(void)
 }
 
 /* Whatever the parent does meanwhile, the generator whose seed it makes is in use. */
-static void nothing_comes_between_under_a_foreign_parent(void)
+UNIT_TEST("nothing comes between under a foreign parent")
 {
     struct drng_drbg *drbg = new_drbg();
     interrupted = drbg;
@@ -559,7 +559,7 @@ static void clear_free_with_calls(void *memory, size_t len, const char *file, in
     CRYPTO_clear_free(memory, len, file, line);
 }
 
-static void nothing_is_raised_while_the_nonce_of_a_foreign_parent_is_freed(void)
+UNIT_TEST("nothing is raised while the nonce of a foreign parent is freed")
 {
     struct drng_drbg *drbg = new_drbg();
     OSSL_FUNC_CRYPTO_clear_free_fn *const real = provctx->core.clear_free;
@@ -582,7 +582,7 @@ static void draw_from_another(void)
 }
 
 /* It may have a generator of drng's for a parent of its own, in each of its functions. */
-static void a_foreign_parent_may_draw_from_another(void)
+UNIT_TEST("a foreign parent may draw from another")
 {
     struct drng_drbg *another = drbg_newctx(provctx, NULL, NULL);
     struct drng_drbg *drbg = new_drbg();
@@ -645,7 +645,7 @@ static void nobody_may_draw_after_the_parent_of(struct drng_drbg *drbg)
 }
 
 /* What comes after it is drng's own work again, which no handler may come into. */
-static void when_a_foreign_parent_has_answered_nobody_may_draw(void)
+UNIT_TEST("when a foreign parent has answered nobody may draw")
 {
     nobody_may_draw_after_the_parent_of(new_drbg());
     static int openssls;
@@ -655,32 +655,6 @@ static void when_a_foreign_parent_has_answered_nobody_may_draw(void)
     CU_ASSERT_EQUAL(joined->parent.kind, DRNG_PARENT_OPENSSL);
     nobody_may_draw_after_the_parent_of(joined);
 }
-
-static const struct unit_test tests[] = {
-    {"a parent weaker than the generator does not seed it", a_parent_weaker_than_the_generator_does_not_seed_it},
-    {"a weaker generator of the same kind does not seed it", a_weaker_generator_of_the_same_kind_does_not_seed_it},
-    {"a parent that has become weaker does not reseed it", a_parent_that_has_become_weaker_does_not_reseed_it},
-    {"a seed that is too short or too long is not taken", a_seed_that_is_too_short_or_too_long_is_not_taken},
-    {"a parent that cannot be locked is not shared", a_parent_that_cannot_be_locked_is_not_shared},
-    {"a parent whose lock fails is not asked", a_parent_whose_lock_fails_is_not_asked},
-    {"a nonce that does not come is missed", a_nonce_that_does_not_come_is_missed},
-    {"a seed source without a source fails", a_seed_source_without_a_source_fails},
-    {"a parameter that cannot be given is an error", a_parameter_that_cannot_be_given_is_an_error},
-    {"a request that is too long puts out nothing", a_request_that_is_too_long_puts_out_nothing},
-    {"an additional input that is too long is refused", an_additional_input_that_is_too_long_is_refused},
-    {"a seed of an impossible length is refused", a_seed_of_an_impossible_length_is_refused},
-    {"a parameter of the wrong type changes nothing", a_parameter_of_the_wrong_type_changes_nothing},
-    {"a negative interval is never", a_negative_interval_is_never},
-    {"a parent without nonces gives more", a_parent_without_nonces_gives_more},
-    {"entropy of the caller's is added to the parent's", entropy_of_the_callers_is_added_to_the_parents},
-    {"a thread is not cancelled while its parent works", a_thread_is_not_cancelled_while_its_parent_works},
-    {"a chain is as foreign as its end", a_chain_is_as_foreign_as_its_end},
-    {"nothing comes between under a foreign parent", nothing_comes_between_under_a_foreign_parent},
-    {"nothing is raised while the nonce of a foreign parent is freed",
-     nothing_is_raised_while_the_nonce_of_a_foreign_parent_is_freed},
-    {"a foreign parent may draw from another", a_foreign_parent_may_draw_from_another},
-    {"when a foreign parent has answered nobody may draw", when_a_foreign_parent_has_answered_nobody_may_draw},
-};
 
 int main(void)
 {
@@ -695,7 +669,7 @@ int main(void)
     clear_seed = (OSSL_FUNC_rand_clear_seed_fn *)function(OSSL_FUNC_RAND_CLEAR_SEED);
     set_ctx_params = (OSSL_FUNC_rand_set_ctx_params_fn *)function(OSSL_FUNC_RAND_SET_CTX_PARAMS);
     get_ctx_params = (OSSL_FUNC_rand_get_ctx_params_fn *)function(OSSL_FUNC_RAND_GET_CTX_PARAMS);
-    const int result = unit_run("refusals", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("refusals");
     drng_provctx_free(provctx);
     return result;
 }

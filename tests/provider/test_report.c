@@ -65,7 +65,7 @@ static bool good_hardware(void)
     return draw(libctx) && reseed(libctx) && noted_lines == 0;
 }
 
-static void good_hardware_is_not_spoken_of(void)
+UNIT_TEST("good hardware is not spoken of")
 {
     assert_told(good_hardware);
 }
@@ -84,7 +84,7 @@ static bool nothing_but_the_fallback(void)
     return said && draw(libctx) && ERR_peek_error() == 0 && draw(other) && noted_lines == 1;
 }
 
-static void the_fallback_is_reported_once(void)
+UNIT_TEST("the fallback is reported once")
 {
     assert_told(nothing_but_the_fallback);
 }
@@ -98,7 +98,7 @@ static bool failing_cpu(void)
            drng_stats.head->first_source == DRNG_SOURCE_INSTRUCTION + DRNG_RDRAND;
 }
 
-static void nothing_is_said_after_the_load(void)
+UNIT_TEST("nothing is said after the load")
 {
     assert_told(failing_cpu);
 }
@@ -119,7 +119,7 @@ static bool bad_value(void)
            fake_error_reason == DRNG_R_CONFIG_VALUE && strstr(fake_error_text, "fallback = maybe") != NULL;
 }
 
-static void a_refusal_to_load_is_reported_once(void)
+UNIT_TEST("a refusal to load is reported once")
 {
     assert_told(bad_value);
 }
@@ -164,7 +164,7 @@ static bool interrupted_report(void)
     return strstr(evp_text(libctx, "disabled-reason"), "RDSEED: disabled") != NULL && !interrupts && handler_drew;
 }
 
-static void a_handler_that_draws_does_not_wait_for_a_report(void)
+UNIT_TEST("a handler that draws does not wait for a report")
 {
     if (unit_emulated("7.2 starts handlers on a stack that is not aligned, and libcrypto's code traps there")) {
         return;
@@ -172,15 +172,7 @@ static void a_handler_that_draws_does_not_wait_for_a_report(void)
     assert_told(interrupted_report);
 }
 
-static const struct unit_test tests[] = {
-    {"good hardware is not spoken of", good_hardware_is_not_spoken_of},
-    {"the fallback is reported once", the_fallback_is_reported_once},
-    {"nothing is said after the load", nothing_is_said_after_the_load},
-    {"a refusal to load is reported once", a_refusal_to_load_is_reported_once},
-    {"a handler that draws does not wait for a report", a_handler_that_draws_does_not_wait_for_a_report},
-};
-
 int main(void)
 {
-    return unmask_instructions() ? unit_run("reports", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    return unmask_instructions() ? unit_run("reports") : 1;
 }

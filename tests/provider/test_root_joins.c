@@ -139,7 +139,7 @@ static void draw(const OSSL_DISPATCH *source, int use_df, unsigned char out[BOTH
 /* ---- Tests ---- */
 
 /* Zeros change nothing: what is left is the root's seed, whole. */
-static void the_roots_seed_is_in_it(void)
+UNIT_TEST("the root's seed is in it")
 {
     for (int use_df = 0; use_df <= 1; use_df++) {
         unsigned char alone[BOTH];
@@ -168,7 +168,7 @@ static void assert_each_byte_counts(int use_df)
     }
 }
 
-static void each_byte_of_the_source_is_in_it(void)
+UNIT_TEST("each byte of the source is in it")
 {
     reset_source();
     assert_each_byte_counts(0);
@@ -177,7 +177,7 @@ static void each_byte_of_the_source_is_in_it(void)
     assert_each_byte_counts(1);
 }
 
-static void a_source_that_gives_nothing_is_missed(void)
+UNIT_TEST("a source that gives nothing is missed")
 {
     reset_source();
     source_len = 0;
@@ -190,7 +190,7 @@ static void a_source_that_gives_nothing_is_missed(void)
 }
 
 /* However much the source has to give. */
-static void without_an_instruction_and_a_fallback_there_is_no_seed(void)
+UNIT_TEST("without an instruction and a fallback there is no seed")
 {
     unsigned char out[OUT];
     reset_source();
@@ -221,7 +221,7 @@ static bool root_joins_under(const OSSL_DISPATCH *source)
 }
 
 /* TEST-RAND's words must stay alone, or its known answers would not come out. */
-static void the_root_joins_no_other_parent(void)
+UNIT_TEST("the root joins no other parent")
 {
     reset_source();
     on_cpu(scripted_good);
@@ -235,15 +235,7 @@ static void the_root_joins_no_other_parent(void)
     drng_provctx_free(provctx);
 }
 
-static const struct unit_test tests[] = {
-    {"the root's seed is in it", the_roots_seed_is_in_it},
-    {"each byte of the source is in it", each_byte_of_the_source_is_in_it},
-    {"a source that gives nothing is missed", a_source_that_gives_nothing_is_missed},
-    {"without an instruction and a fallback there is no seed", without_an_instruction_and_a_fallback_there_is_no_seed},
-    {"the root joins no other parent", the_root_joins_no_other_parent},
-};
-
 int main(void)
 {
-    return unmask_instructions() ? unit_run("the root joins", tests, sizeof(tests) / sizeof(*tests)) : 1;
+    return unmask_instructions() ? unit_run("the root joins") : 1;
 }

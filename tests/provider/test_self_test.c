@@ -44,7 +44,7 @@ static int status_of(OSSL_PROVIDER *provider)
     return status;
 }
 
-static void after_a_failed_self_test_nothing_serves(void)
+UNIT_TEST("after a failed self-test nothing serves")
 {
     const char *const names[] = {"CTR-DRBG", "DRNG-SEED", evp_words_name()};
     const int count = names[2] != NULL ? 3 : 2;
@@ -83,7 +83,7 @@ static void after_a_failed_self_test_nothing_serves(void)
 }
 
 /* libcrypto takes a provider that does not load for one that is not configured, so it is asked for by name. */
-static void it_does_not_load_again(void)
+UNIT_TEST("it does not load again")
 {
     OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
     CU_ASSERT_FALSE_FATAL(drng_process_healthy());
@@ -94,13 +94,8 @@ static void it_does_not_load_again(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static const struct unit_test tests[] = {
-    {"after a failed self-test nothing serves", after_a_failed_self_test_nothing_serves},
-    {"it does not load again", it_does_not_load_again},
-};
-
 int main(void)
 {
     evp_be_quiet();
-    return unit_run("self-test", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("self-test");
 }

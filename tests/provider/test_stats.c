@@ -51,7 +51,7 @@ static bool are(struct drng_requests counted, uint64_t requests, uint64_t bytes)
 /* What drng-status looks up in the module's symbol table. */
 extern struct drng_stats_head drng_counters;
 
-static void it_is_the_exported_object_from_the_first_load_to_the_last_unload(void)
+UNIT_TEST("it is the exported object from the first load to the last unload")
 {
     OSSL_LIB_CTX *first = evp_context("");
     OSSL_LIB_CTX *second = evp_context("");
@@ -64,7 +64,7 @@ static void it_is_the_exported_object_from_the_first_load_to_the_last_unload(voi
 }
 
 /* Whoever looks while a process loads drng must not be told that nothing will serve. */
-static void it_is_shown_once_it_says_who_will_serve(void)
+UNIT_TEST("it is shown once it says who will serve")
 {
     CU_ASSERT_TRUE(drng_process_open(NULL));
     CU_ASSERT_EQUAL(drng_counters.layout, 0);
@@ -76,7 +76,7 @@ static void it_is_shown_once_it_says_who_will_serve(void)
 }
 
 /* No system call makes it: no file that a limit could forbid, no mapping of its own. */
-static void it_is_in_the_modules_own_data(void)
+UNIT_TEST("it is in the module's own data")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_FALSE(maps_mention("drng-counters"));
@@ -85,7 +85,7 @@ static void it_is_in_the_modules_own_data(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void the_head_says_what_is_known(void)
+UNIT_TEST("the head says what is known")
 {
     const uint64_t before = (uint64_t)time(NULL);
     OSSL_LIB_CTX *libctx = evp_context("");
@@ -109,7 +109,7 @@ static void the_head_says_what_is_known(void)
 }
 
 /* A field that another one has run over would not be "c". */
-static void a_reason_that_is_too_long_is_cut(void)
+UNIT_TEST("a reason that is too long is cut")
 {
     char reason[2 * DRNG_TEXT_SIZE];
     OSSL_LIB_CTX *libctx = evp_context("");
@@ -126,7 +126,7 @@ static void a_reason_that_is_too_long_is_cut(void)
 /* ---- Requests ---- */
 
 /* What the next one loads is listed behind; the head is filled anew at the first load. */
-static void each_libcrypto_is_listed_once_and_whole(void)
+UNIT_TEST("each libcrypto is listed once, and whole")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     char *list = drng_stats.head->libcrypto;
@@ -141,7 +141,7 @@ static void each_libcrypto_is_listed_once_and_whole(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void requests_and_bytes_are_exact(void)
+UNIT_TEST("requests and bytes are exact")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_TRUE(draw(libctx, 16));
@@ -156,7 +156,7 @@ static void requests_and_bytes_are_exact(void)
 }
 
 /* The other two generators count too, in the shared counts; a request that fails does not. */
-static void every_generator_counts(void)
+UNIT_TEST("every generator counts")
 {
     unsigned char out[24];
     OSSL_LIB_CTX *libctx = evp_context("");
@@ -173,7 +173,7 @@ static void every_generator_counts(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static void reseeds_and_the_time_of_the_last_seed_are_noted(void)
+UNIT_TEST("reseeds and the time of the last seed are noted")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_EQUAL(evp_counter(libctx, "last-seed"), 0);
@@ -193,7 +193,7 @@ static void reseeds_and_the_time_of_the_last_seed_are_noted(void)
 
 enum { MORE = DRNG_REQUEST_COUNTS + 10 };
 
-static void more_generators_than_counts_share_one(void)
+UNIT_TEST("more generators than counts share one")
 {
     static EVP_RAND_CTX *rand[MORE];
     unsigned char out[8];
@@ -245,7 +245,7 @@ static void *count_in_own_counts(void *unused)
     return unused;
 }
 
-static void a_request_count_has_one_owner(void)
+UNIT_TEST("a request count has one owner")
 {
     pthread_t threads[THREADS];
     OSSL_LIB_CTX *libctx = evp_context("");
@@ -294,7 +294,7 @@ static int begin_at_zero(void *arg)
     return draw(libctx, 16) && are(since(before), 1, 16) ? 0 : 4;
 }
 
-static void a_child_counts_for_itself(void)
+UNIT_TEST("a child counts for itself")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_TRUE(draw(libctx, 16) && draw(libctx, 16));
@@ -319,7 +319,7 @@ static int look_at_lock(void *expected)
     return says(*(const enum drng_memory_lock *)expected) ? 0 : 1;
 }
 
-static void it_says_whether_memory_is_locked(void)
+UNIT_TEST("it says whether memory is locked")
 {
     if (unit_emulated("it drops advice on memory")) {
         return;
@@ -352,7 +352,7 @@ static int load_under_a_limit(void *unused)
     return told ? 0 : 2;
 }
 
-static void it_says_that_a_limit_forbids_the_lock(void)
+UNIT_TEST("it says that a limit forbids the lock")
 {
     CU_ASSERT_EQUAL(child_forked(load_under_a_limit, NULL), 0);
 }
@@ -367,7 +367,7 @@ static int count_without_the_kernel(void *arg)
     return evp_counter(libctx, "fork-reseeds") == 2 && drng_stats_requests().requests == 2 ? 0 : 2;
 }
 
-static void a_child_counts_for_itself_on_an_old_kernel(void)
+UNIT_TEST("a child counts for itself on an old kernel")
 {
     OSSL_LIB_CTX *libctx = evp_context("");
     CU_ASSERT_TRUE(draw(libctx, 16));
@@ -378,23 +378,4 @@ static void a_child_counts_for_itself_on_an_old_kernel(void)
     OSSL_LIB_CTX_free(libctx);
 }
 
-static const struct unit_test tests[] = {
-    {"it is the exported object from the first load to the last unload",
-     it_is_the_exported_object_from_the_first_load_to_the_last_unload},
-    {"it is shown once it says who will serve", it_is_shown_once_it_says_who_will_serve},
-    {"it is in the module's own data", it_is_in_the_modules_own_data},
-    {"the head says what is known", the_head_says_what_is_known},
-    {"a reason that is too long is cut", a_reason_that_is_too_long_is_cut},
-    {"each libcrypto is listed once, and whole", each_libcrypto_is_listed_once_and_whole},
-    {"requests and bytes are exact", requests_and_bytes_are_exact},
-    {"every generator counts", every_generator_counts},
-    {"reseeds and the time of the last seed are noted", reseeds_and_the_time_of_the_last_seed_are_noted},
-    {"more generators than counts share one", more_generators_than_counts_share_one},
-    {"a request count has one owner", a_request_count_has_one_owner},
-    {"a child counts for itself", a_child_counts_for_itself},
-    {"it says whether memory is locked", it_says_whether_memory_is_locked},
-    {"it says that a limit forbids the lock", it_says_that_a_limit_forbids_the_lock},
-    {"a child counts for itself on an old kernel", a_child_counts_for_itself_on_an_old_kernel},
-};
-
-UNIT_MAIN("statistics", tests)
+UNIT_MAIN("statistics")

@@ -15,26 +15,13 @@ SCRIPT = ROOT / "tests" / "mutations" / "mutate.py"
 
 # One that is seen, and one that takes nothing away.
 TABLE = """
-["repetition count test"]
-inside = "drng_rct_passes"
-old = "return rct->run < cutoff;"
-new = "return rct->run < cutoff || true;"
-tests = ["health"]
-
-["a comment"]
-inside = "DRNG_APT_WINDOW"
-old = "DRNG_APT_WINDOW"
-new = "/* nothing */ DRNG_APT_WINDOW"
-tests = ["health"]
+"repetition count test" = ["drng_rct_passes", "health",
+    "return rct->run < cutoff;", "return rct->run < cutoff || true;"]
+"a comment" = ["DRNG_APT_WINDOW in entropy/health.h", "health",
+    "DRNG_APT_WINDOW", "/* nothing */ DRNG_APT_WINDOW"]
 """
 
-ONE = """
-["one"]
-inside = "{}"
-old = "{}"
-new = ""
-tests = ["health"]
-"""
+ONE = "'one' = ['{}', 'health', '{}', '']\n"
 
 
 def mutate(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -70,9 +57,10 @@ def test_a_mutation_that_no_longer_applies_is_an_error(tmp_path: Path, inside: s
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (ONE + ONE, "Cannot declare ('one',) twice"),
-        (ONE + 'file = "health.h"\nline = 3\n', "unexpected keyword argument 'line'"),
-        ('["one"]\nold = ""\nnew = ""\ntests = []\n', "missing 1 required positional argument: 'inside'"),
+        (ONE + ONE, "Cannot overwrite a value"),
+        ("'one' = ['inside', 'health', 'old']\n", "'one' is not four texts"),
+        ("'one' = ['inside', ['health'], 'old', '']\n", "'one' is not four texts"),
+        ("['one']\nold = ''\n", "'one' is not four texts"),
     ],
 )
 def test_a_table_that_is_wrong_is_an_error(tmp_path: Path, text: str, message: str) -> None:

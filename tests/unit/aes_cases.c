@@ -4,6 +4,7 @@
 
 #include "tests/unit/bytes.h"
 #include "tests/unit/reference.h"
+#include "tests/unit/unit.h"
 
 enum {
     BLOCK = DRNG_AES_BLOCK,
@@ -167,7 +168,7 @@ enum { KNOWN = sizeof(known) / sizeof(*known), EXAMPLE_LEN = 64 };
 static const char plaintext[] = "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
                                 "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710";
 
-static void fips_197_examples_are_met(void)
+UNIT_TEST("FIPS 197's examples are met")
 {
     uint8_t key[DRNG_AES_MAX_KEY];
     uint8_t in[BLOCK];
@@ -189,7 +190,7 @@ static void fips_197_examples_are_met(void)
     }
 }
 
-static void cbc_examples_are_met(void)
+UNIT_TEST("SP 800-38A's examples of CBC are met")
 {
     uint8_t in[EXAMPLE_LEN];
     bytes_from_hex(plaintext, in, sizeof(in));
@@ -207,7 +208,7 @@ static void cbc_examples_are_met(void)
     }
 }
 
-static void ctr_examples_are_met(void)
+UNIT_TEST("SP 800-38A's examples of CTR are met")
 {
     uint8_t in[EXAMPLE_LEN];
     uint8_t last[BLOCK];
@@ -242,7 +243,7 @@ static struct aes_ctr_run ctr_run(uint64_t *state, size_t key_len, size_t out_bl
     return run;
 }
 
-static void ctr_agrees_at_every_length(void)
+UNIT_TEST("CTR agrees at every length")
 {
     uint64_t state = 1;
     for (size_t i = 0; i < 3; i++) {
@@ -255,7 +256,7 @@ static void ctr_agrees_at_every_length(void)
     }
 }
 
-static void ctr_agrees_on_long_runs(void)
+UNIT_TEST("CTR agrees on long runs")
 {
     static const size_t lengths[] = {255, 256, 257, 1000, 4095, 4096, 4097, 8200};
     uint64_t state = 2;
@@ -265,7 +266,7 @@ static void ctr_agrees_on_long_runs(void)
     }
 }
 
-static void ctr_carries_at_every_position(void)
+UNIT_TEST("CTR carries at every position")
 {
     uint64_t state = 3;
     for (unsigned bits = 32; bits <= 128; bits *= 2) {
@@ -280,7 +281,7 @@ static void ctr_carries_at_every_position(void)
 }
 
 /* The short runs have a way of their own. */
-static void ctr_carries_in_short_runs(void)
+UNIT_TEST("CTR carries in short runs")
 {
     uint64_t state = 4;
     for (unsigned bits = 32; bits <= 128; bits *= 2) {
@@ -294,7 +295,7 @@ static void ctr_carries_in_short_runs(void)
     }
 }
 
-static void ctr_takes_unaligned_pointers(void)
+UNIT_TEST("CTR takes unaligned pointers")
 {
     uint64_t state = 5;
     for (size_t shift = 0; shift < 64; shift++) {
@@ -314,7 +315,7 @@ static struct aes_request_run request_run(uint64_t *state, size_t key_len, size_
     return run;
 }
 
-static void requests_agree_at_every_length(void)
+UNIT_TEST("requests agree at every length")
 {
     uint64_t state = 8;
     for (size_t i = 0; subject->request != NULL && i < 3; i++) {
@@ -327,7 +328,7 @@ static void requests_agree_at_every_length(void)
     }
 }
 
-static void requests_carry_at_every_position(void)
+UNIT_TEST("requests carry at every position")
 {
     uint64_t state = 9;
     for (unsigned bits = 32; subject->request != NULL && bits <= 128; bits *= 2) {
@@ -341,7 +342,7 @@ static void requests_carry_at_every_position(void)
     }
 }
 
-static void requests_take_unaligned_pointers(void)
+UNIT_TEST("requests take unaligned pointers")
 {
     uint64_t state = 10;
     for (size_t shift = 0; subject->request != NULL && shift < 64; shift++) {
@@ -360,7 +361,7 @@ static struct aes_cbc_run cbc_run(uint64_t *state, size_t key_len, size_t blocks
     return run;
 }
 
-static void cbc_agrees_with_and_without_in_and_out(void)
+UNIT_TEST("CBC agrees with and without in and out")
 {
     uint64_t state = 6;
     for (size_t i = 0; i < 3; i++) {
@@ -375,7 +376,7 @@ static void cbc_agrees_with_and_without_in_and_out(void)
     }
 }
 
-static void cbc_takes_unaligned_pointers(void)
+UNIT_TEST("CBC takes unaligned pointers")
 {
     uint64_t state = 7;
     for (size_t shift = 0; shift < 64; shift++) {
@@ -385,19 +386,8 @@ static void cbc_takes_unaligned_pointers(void)
     }
 }
 
-const struct unit_test aes_cases[] = {
-    {"FIPS 197's examples are met", fips_197_examples_are_met},
-    {"SP 800-38A's examples of CBC are met", cbc_examples_are_met},
-    {"SP 800-38A's examples of CTR are met", ctr_examples_are_met},
-    {"CTR agrees at every length", ctr_agrees_at_every_length},
-    {"CTR agrees on long runs", ctr_agrees_on_long_runs},
-    {"CTR carries at every position", ctr_carries_at_every_position},
-    {"CTR carries in short runs", ctr_carries_in_short_runs},
-    {"CTR takes unaligned pointers", ctr_takes_unaligned_pointers},
-    {"requests agree at every length", requests_agree_at_every_length},
-    {"requests carry at every position", requests_carry_at_every_position},
-    {"requests take unaligned pointers", requests_take_unaligned_pointers},
-    {"CBC agrees with and without in and out", cbc_agrees_with_and_without_in_and_out},
-    {"CBC takes unaligned pointers", cbc_takes_unaligned_pointers},
-};
-const unsigned aes_case_count = sizeof(aes_cases) / sizeof(*aes_cases);
+int aes_cases_run(const struct drng_aes *aes)
+{
+    aes_cases_about(aes);
+    return unit_run(aes->name);
+}

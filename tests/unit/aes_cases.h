@@ -8,13 +8,12 @@
 #include <stdint.h>
 
 #include "mixing/aes/aes.h"
-#include "tests/unit/unit.h"
 
 /* Sets the implementation under test. */
 void aes_cases_about(const struct drng_aes *aes);
 
-extern const struct unit_test aes_cases[];
-extern const unsigned aes_case_count;
+/* Runs the cases with an implementation, as a suite of its name. main() returns the result. */
+int aes_cases_run(const struct drng_aes *aes);
 
 enum { AES_RUN_MAX = 8200 }; /* blocks of `out` */
 

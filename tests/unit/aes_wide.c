@@ -2,6 +2,7 @@
 
 #include "tests/unit/aes_cases.h"
 #include "tests/unit/brief.h"
+#include "tests/unit/unit.h"
 
 enum {
     LONG_RUN = 256,
@@ -35,7 +36,7 @@ static unsigned long expected_rounds(size_t key_len, size_t blocks)
 }
 
 /* Else the cases would prove AES-NI a second time. */
-static void long_runs_go_through_the_wide_registers(void)
+UNIT_TEST("long runs go through the wide registers")
 {
     for (size_t key_len = 16; key_len <= 32; key_len += 8) {
         CU_ASSERT_EQUAL(rounds_of(key_len, LONG_RUN, 0), expected_rounds(key_len, LONG_RUN));
@@ -43,7 +44,7 @@ static void long_runs_go_through_the_wide_registers(void)
     }
 }
 
-static void runs_that_are_too_short_do_not(void)
+UNIT_TEST("runs that are too short do not")
 {
     for (unsigned blocks = 0; blocks < subject->least; blocks++) {
         CU_ASSERT_EQUAL(rounds_of(32, blocks, 0), 0);
@@ -52,7 +53,7 @@ static void runs_that_are_too_short_do_not(void)
 }
 
 /* A branch there would tell something of V. */
-static void a_carry_changes_no_way(void)
+UNIT_TEST("a carry changes no way")
 {
     CU_ASSERT_EQUAL(rounds_of(32, 64, UINT64_MAX - 63), rounds_of(32, 64, 0));
     CU_ASSERT_EQUAL(rounds_of(32, 64, UINT64_MAX), rounds_of(32, 64, 0));
@@ -72,7 +73,7 @@ static unsigned long brief_rounds_of(size_t key_len, size_t out_len, uint64_t lo
 }
 
 /* What eight registers of AES-NI do not hold. */
-static void short_requests_go_through_registers_of_their_own(void)
+UNIT_TEST("short requests go through registers of their own")
 {
     for (size_t key_len = 16; key_len <= 32; key_len += 8) {
         for (size_t len = 0; len <= LONGEST; len++) {
@@ -83,17 +84,8 @@ static void short_requests_go_through_registers_of_their_own(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"long runs go through the wide registers", long_runs_go_through_the_wide_registers},
-    {"runs that are too short do not", runs_that_are_too_short_do_not},
-    {"a carry changes no way", a_carry_changes_no_way},
-    {"short requests go through registers of their own", short_requests_go_through_registers_of_their_own},
-};
-
 int aes_wide_run(const struct aes_wide *wide)
 {
     subject = wide;
-    aes_cases_about(wide->aes);
-    return unit_run(wide->aes->name, aes_cases, aes_case_count) |
-           unit_run("use of the wide registers", tests, sizeof(tests) / sizeof(*tests));
+    return aes_cases_run(wide->aes) | unit_run("use of the wide registers");
 }

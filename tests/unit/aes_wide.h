@@ -5,8 +5,6 @@
 
 #include "mixing/aes/aes.h"
 
-enum { AES_WIDE_SKIPPED = 77 }; /* exit status of a program that this CPU cannot run */
-
 struct aes_wide {
     const struct drng_aes *aes;
     unsigned blocks;             /* blocks in one register */

@@ -7,6 +7,7 @@
 #include "tests/unit/bytes.h"
 #include "tests/unit/fake_aes.h"
 #include "tests/unit/reference.h"
+#include "tests/unit/unit.h"
 
 /* ---- Implementations with a fault, which the cases must see ---- */
 
@@ -29,7 +30,7 @@ static bool faulty_cbc_is_seen(const struct drng_aes *aes, bool without_out)
     return right && !aes_cbc_is_right(&run);
 }
 
-static void a_flipped_bit_is_seen(void)
+UNIT_TEST("a flipped bit is seen")
 {
     fake_aes_script = (struct fake_aes_script){.flips_at = 1};
     CU_ASSERT_TRUE(faulty_ctr_is_seen(&fake_aes, 32));
@@ -52,7 +53,7 @@ static void counts_in_64_bits(const uint8_t *key, size_t key_len, uint8_t v[DRNG
     }
 }
 
-static void a_lost_carry_is_seen(void)
+UNIT_TEST("a lost carry is seen")
 {
     const struct drng_aes faulty = {.name = "64-bit counter", .ctr = counts_in_64_bits};
     CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 64));
@@ -66,7 +67,7 @@ static void writes_a_byte_too_many(const uint8_t *key, size_t key_len, uint8_t v
     drng_aes_portable.ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
 }
 
-static void a_byte_too_many_is_seen(void)
+UNIT_TEST("a byte too many is seen")
 {
     const struct drng_aes faulty = {.name = "overrun", .ctr = writes_a_byte_too_many};
     CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 32));
@@ -80,18 +81,11 @@ static void keeps_the_counter(const uint8_t *key, size_t key_len, uint8_t v[DRNG
     drng_aes_portable.ctr(key, key_len, copy, out, out_blocks, tail, tail_blocks);
 }
 
-static void a_counter_left_behind_is_seen(void)
+UNIT_TEST("a counter left behind is seen")
 {
     const struct drng_aes faulty = {.name = "kept counter", .ctr = keeps_the_counter};
     CU_ASSERT_TRUE(faulty_ctr_is_seen(&faulty, 32));
 }
-
-static const struct unit_test tests[] = {
-    {"a flipped bit is seen", a_flipped_bit_is_seen},
-    {"a lost carry is seen", a_lost_carry_is_seen},
-    {"a byte too many is seen", a_byte_too_many_is_seen},
-    {"a counter left behind is seen", a_counter_left_behind_is_seen},
-};
 
 int main(void)
 {
@@ -102,9 +96,8 @@ int main(void)
     drng_cpu_identify(&cpu);
     const size_t count = drng_aes_all(&cpu, all);
     for (size_t i = 0; i < count; i++) {
-        aes_cases_about(all[i]);
-        result |= unit_run(all[i]->name, aes_cases, aes_case_count);
+        result |= aes_cases_run(all[i]);
     }
-    result |= unit_run("AES", tests, sizeof(tests) / sizeof(*tests));
+    result |= unit_run("AES");
     return result;
 }

@@ -6,11 +6,11 @@
 #include <stdio.h>
 
 #include "tests/unit/aes_cases.h"
+#include "tests/unit/unit.h"
 
 #include "mixing/aes/aes_arm.c"
 
 enum {
-    SKIPPED = 77,
     MOST = 64,         /* blocks */
     KEY_SCHEDULE = 13, /* executions for a schedule of AES-256 */
     PER_BLOCK = 14,
@@ -28,7 +28,7 @@ static unsigned long executions_of(size_t blocks, uint64_t low)
     return neon_aese - before;
 }
 
-static void requests_take_as_many_lanes_as_they_need(void)
+UNIT_TEST("requests take as many lanes as they need")
 {
     static const struct {
         size_t blocks;
@@ -41,7 +41,7 @@ static void requests_take_as_many_lanes_as_they_need(void)
 }
 
 /* A branch there would tell something of V. */
-static void a_carry_changes_no_way(void)
+UNIT_TEST("a carry changes no way")
 {
     for (size_t blocks = 1; blocks <= MOST; blocks++) {
         CU_ASSERT_EQUAL(executions_of(blocks, UINT64_MAX - blocks + 1), executions_of(blocks, 0));
@@ -49,25 +49,17 @@ static void a_carry_changes_no_way(void)
     }
 }
 
-static void it_does_not_fuse(void)
+UNIT_TEST("it does not fuse")
 {
     CU_ASSERT_FALSE(drng_aes_arm.fuses); /* fused_mac_none.c */
     CU_ASSERT_STRING_EQUAL(drng_aes_arm.name, "ARMv8-AES");
 }
 
-static const struct unit_test tests[] = {
-    {"requests take as many lanes as they need", requests_take_as_many_lanes_as_they_need},
-    {"a carry changes no way", a_carry_changes_no_way},
-    {"it does not fuse", it_does_not_fuse},
-};
-
 int main(void)
 {
     if (!__builtin_cpu_supports("aes") || !__builtin_cpu_supports("ssse3")) {
         (void)puts("skipped: this CPU has no AES-NI");
-        return SKIPPED;
+        return UNIT_SKIPPED;
     }
-    aes_cases_about(&drng_aes_arm);
-    return unit_run(drng_aes_arm.name, aes_cases, aes_case_count) |
-           unit_run("lanes of ARM's AES", tests, sizeof(tests) / sizeof(*tests));
+    return aes_cases_run(&drng_aes_arm) | unit_run("lanes of ARM's AES");
 }

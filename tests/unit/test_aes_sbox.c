@@ -63,7 +63,7 @@ static uint8_t take(const uint64_t q[DRNG_AES_SLICES], size_t place)
     return (uint8_t)byte;
 }
 
-static void the_reference_knows_the_standards_example(void)
+UNIT_TEST("the reference knows the standard's example")
 {
     CU_ASSERT_EQUAL(multiply(0x57, 0x83), 0xc1); /* FIPS 197, 4.2 */
     CU_ASSERT_EQUAL(substitute(0x53), 0xed);     /* 5.1.1 */
@@ -71,7 +71,7 @@ static void the_reference_knows_the_standards_example(void)
 }
 
 /* Other bytes in the other places, so that none takes from its neighbour. */
-static void every_byte_is_substituted_in_every_place(void)
+UNIT_TEST("every byte is substituted in every place")
 {
     uint8_t expected[256];
     unsigned wrong = 0;
@@ -93,9 +93,4 @@ static void every_byte_is_substituted_in_every_place(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static const struct unit_test tests[] = {
-    {"the reference knows the standard's example", the_reference_knows_the_standards_example},
-    {"every byte is substituted in every place", every_byte_is_substituted_in_every_place},
-};
-
-UNIT_MAIN("S-box", tests)
+UNIT_MAIN("S-box")

@@ -10,7 +10,7 @@ static const struct drng_aes *last_for(const struct drng_cpu *cpu)
     return all[drng_aes_all(cpu, all) - 1];
 }
 
-static void a_cpu_with_nothing_gets_plain_c_alone(void)
+UNIT_TEST("a CPU with nothing gets plain C alone")
 {
     const struct drng_cpu cpu = {.aes = false};
     const struct drng_aes *all[DRNG_AES_KINDS] = {NULL};
@@ -20,7 +20,7 @@ static void a_cpu_with_nothing_gets_plain_c_alone(void)
     CU_ASSERT_PTR_EQUAL(last_for(&cpu), &drng_aes_portable);
 }
 
-static void each_feature_adds_one_and_the_fastest_comes_last(void)
+UNIT_TEST("each feature adds one, and the fastest comes last")
 {
     static const struct drng_aes *const order[] = {&drng_aes_portable, &drng_aes_ni, &drng_aes_vaes256,
                                                    &drng_aes_vaes512};
@@ -35,13 +35,13 @@ static void each_feature_adds_one_and_the_fastest_comes_last(void)
     }
 }
 
-static void other_flags_change_nothing(void)
+UNIT_TEST("other flags change nothing")
 {
     const struct drng_cpu cpu = {.vendor = "GenuineIntel", .hypervisor = true, .has = {true, true}};
     CU_ASSERT_PTR_EQUAL(last_for(&cpu), &drng_aes_portable);
 }
 
-static void every_implementation_has_a_name_and_its_functions(void)
+UNIT_TEST("every implementation has a name and its functions")
 {
     static const struct {
         const struct drng_aes *aes;
@@ -57,11 +57,4 @@ static void every_implementation_has_a_name_and_its_functions(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"a CPU with nothing gets plain C alone", a_cpu_with_nothing_gets_plain_c_alone},
-    {"each feature adds one, and the fastest comes last", each_feature_adds_one_and_the_fastest_comes_last},
-    {"other flags change nothing", other_flags_change_nothing},
-    {"every implementation has a name and its functions", every_implementation_has_a_name_and_its_functions},
-};
-
-UNIT_MAIN("choice of AES", tests)
+UNIT_MAIN("choice of AES")

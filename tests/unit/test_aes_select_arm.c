@@ -25,7 +25,7 @@ static bool is_found_in(unsigned long capabilities)
     return cpu.aes;
 }
 
-static void the_kernels_bit_decides(void)
+UNIT_TEST("the kernel's bit decides")
 {
     CU_ASSERT_TRUE(is_found_in(hwcap_aes));
     CU_ASSERT_TRUE(is_found_in(~0UL));
@@ -33,7 +33,7 @@ static void the_kernels_bit_decides(void)
     CU_ASSERT_FALSE(is_found_in(~hwcap_aes));
 }
 
-static void without_it_plain_c_serves_alone(void)
+UNIT_TEST("without it plain C serves alone")
 {
     const struct drng_cpu cpu = {.hypervisor = true, .vaes256 = true, .vaes512 = true};
     const struct drng_aes *all[DRNG_AES_KINDS] = {NULL};
@@ -42,7 +42,7 @@ static void without_it_plain_c_serves_alone(void)
     CU_ASSERT_PTR_NULL(all[1]);
 }
 
-static void with_it_the_instructions_serve_and_plain_c_is_behind_them(void)
+UNIT_TEST("with it the instructions serve, and plain C is behind them")
 {
     const struct drng_cpu cpu = {.aes = true};
     const struct drng_aes *all[DRNG_AES_KINDS] = {NULL};
@@ -51,7 +51,7 @@ static void with_it_the_instructions_serve_and_plain_c_is_behind_them(void)
     CU_ASSERT_PTR_EQUAL(all[1], &drng_aes_arm);
 }
 
-static void both_have_a_name_and_both_slots(void)
+UNIT_TEST("both have a name and both slots")
 {
     CU_ASSERT_STRING_EQUAL(drng_aes_portable.name, "portable");
     CU_ASSERT_STRING_EQUAL(drng_aes_arm.name, "ARMv8-AES");
@@ -59,12 +59,4 @@ static void both_have_a_name_and_both_slots(void)
     CU_ASSERT_FALSE(drng_aes_arm.fuses); /* fused_mac_none.c */
 }
 
-static const struct unit_test tests[] = {
-    {"the kernel's bit decides", the_kernels_bit_decides},
-    {"without it plain C serves alone", without_it_plain_c_serves_alone},
-    {"with it the instructions serve, and plain C is behind them",
-     with_it_the_instructions_serve_and_plain_c_is_behind_them},
-    {"both have a name and both slots", both_have_a_name_and_both_slots},
-};
-
-UNIT_MAIN("choice of AES on ARM", tests)
+UNIT_MAIN("choice of AES on ARM")

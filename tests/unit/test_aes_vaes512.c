@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "tests/unit/aes_wide.h"
+#include "tests/unit/unit.h"
 
 enum { BLOCKS = 512 / 128 };
 
@@ -55,7 +56,7 @@ int main(void)
     drng_cpu_identify(&cpu);
     if (!cpu.aes || !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))) {
         (void)puts("skipped: this CPU has no AVX-512");
-        return AES_WIDE_SKIPPED;
+        return UNIT_SKIPPED;
     }
     return aes_wide_run(&subject);
 }

@@ -10,7 +10,7 @@ static struct drng_budget fresh_budget(uint64_t ns)
     return drng_budget_of(ns);
 }
 
-static void a_budget_starts_now_and_whole(void)
+UNIT_TEST("a budget starts now and whole")
 {
     const struct drng_budget budget = fresh_budget(500);
     CU_ASSERT_EQUAL(budget.last_ns, scripted_clock_ns);
@@ -18,7 +18,7 @@ static void a_budget_starts_now_and_whole(void)
     CU_ASSERT_TRUE(budget.left_ns > 0);
 }
 
-static void a_look_charges_the_time_since_the_last_one(void)
+UNIT_TEST("a look charges the time since the last one")
 {
     struct drng_budget budget = fresh_budget(500);
     scripted_clock_ns += 200;
@@ -30,7 +30,7 @@ static void a_look_charges_the_time_since_the_last_one(void)
 }
 
 /* As where a filter of system calls refuses the clock: an instruction that starves must be given up all the same. */
-static void a_clock_that_stands_still_spends_a_budget(void)
+UNIT_TEST("a clock that stands still spends a budget")
 {
     struct drng_budget budget = fresh_budget(DRNG_SEED_BUDGET_NS);
     unsigned looks = 0;
@@ -41,14 +41,14 @@ static void a_clock_that_stands_still_spends_a_budget(void)
     CU_ASSERT_EQUAL(looks, DRNG_SEED_BUDGET_NS / DRNG_LOOK_NS);
 }
 
-static void time_that_passes_unseen_is_not_charged(void)
+UNIT_TEST("time that passes unseen is not charged")
 {
     const struct drng_budget budget = fresh_budget(500);
     scripted_clock_ns += 1000;
     CU_ASSERT_TRUE(budget.left_ns > 0);
 }
 
-static void a_budget_is_spent_at_its_end_and_not_before(void)
+UNIT_TEST("a budget is spent at its end and not before")
 {
     struct drng_budget budget = fresh_budget(500);
     scripted_clock_ns += 499;
@@ -59,7 +59,7 @@ static void a_budget_is_spent_at_its_end_and_not_before(void)
     CU_ASSERT_EQUAL(budget.left_ns, 0);
 }
 
-static void an_overdrawn_budget_stays_at_nothing(void)
+UNIT_TEST("an overdrawn budget stays at nothing")
 {
     struct drng_budget budget = fresh_budget(500);
     scripted_clock_ns += 501;
@@ -72,7 +72,7 @@ static void an_overdrawn_budget_stays_at_nothing(void)
 }
 
 /* A process that was off the CPU for a second has not used its time. */
-static void a_gap_is_charged_up_to_its_cap(void)
+UNIT_TEST("a gap is charged up to its cap")
 {
     struct drng_budget budget = fresh_budget(DRNG_SEED_BUDGET_NS);
     scripted_clock_ns += DRNG_GAP_CAP_NS - 1;
@@ -86,7 +86,7 @@ static void a_gap_is_charged_up_to_its_cap(void)
     CU_ASSERT_TRUE(budget.left_ns > 0);
 }
 
-static void what_a_look_returns_has_no_cap(void)
+UNIT_TEST("what a look returns has no cap")
 {
     struct drng_budget budget = fresh_budget(DRNG_SEED_BUDGET_NS);
     scripted_clock_ns += 1000000000;
@@ -94,7 +94,7 @@ static void what_a_look_returns_has_no_cap(void)
     CU_ASSERT_EQUAL(drng_budget_charge(&budget), 0);
 }
 
-static void no_number_of_gaps_is_endless(void)
+UNIT_TEST("no number of gaps is endless")
 {
     struct drng_budget budget = fresh_budget(DRNG_LAST_BUDGET_NS);
     unsigned gaps = 0;
@@ -106,16 +106,4 @@ static void no_number_of_gaps_is_endless(void)
     CU_ASSERT_EQUAL(gaps, (DRNG_LAST_BUDGET_NS + DRNG_GAP_CAP_NS - 1) / DRNG_GAP_CAP_NS);
 }
 
-static const struct unit_test tests[] = {
-    {"a budget starts now and whole", a_budget_starts_now_and_whole},
-    {"a look charges the time since the last one", a_look_charges_the_time_since_the_last_one},
-    {"time that passes unseen is not charged", time_that_passes_unseen_is_not_charged},
-    {"a budget is spent at its end and not before", a_budget_is_spent_at_its_end_and_not_before},
-    {"an overdrawn budget stays at nothing", an_overdrawn_budget_stays_at_nothing},
-    {"a gap is charged up to its cap", a_gap_is_charged_up_to_its_cap},
-    {"what a look returns has no cap", what_a_look_returns_has_no_cap},
-    {"no number of gaps is endless", no_number_of_gaps_is_endless},
-    {"a clock that stands still spends a budget", a_clock_that_stands_still_spends_a_budget},
-};
-
-UNIT_MAIN("budget", tests)
+UNIT_MAIN("budget")

@@ -37,7 +37,7 @@ static void change(atomic_uint_least64_t *field)
     atomic_store(field, htole64(le64toh(atomic_load(field)) + 1));
 }
 
-static void without_a_device_nothing_is_watched(void)
+UNIT_TEST("without a device nothing is watched")
 {
     scripted_os_reset();
     drng_clone_open();
@@ -54,7 +54,7 @@ static bool is_believed(void)
     return watched;
 }
 
-static void a_page_of_something_else_is_not_believed(void)
+UNIT_TEST("a page of something else is not believed")
 {
     fill_page();
     CU_ASSERT_TRUE(is_believed());
@@ -76,7 +76,7 @@ static void a_page_of_something_else_is_not_believed(void)
     CU_ASSERT_FALSE(is_believed());
 }
 
-static void a_change_is_noticed_once(void)
+UNIT_TEST("a change is noticed once")
 {
     open_device();
     const uint64_t count = drng_clone_count();
@@ -93,7 +93,7 @@ static void a_change_is_noticed_once(void)
 }
 
 /* Time that is set, or a leap second: the sequence number alone says nothing. */
-static void a_change_of_something_else_is_none(void)
+UNIT_TEST("a change of something else is none")
 {
     open_device();
     const uint64_t count = drng_clone_count();
@@ -105,7 +105,7 @@ static void a_change_of_something_else_is_none(void)
     scripted_unwatch();
 }
 
-static void the_generation_counter_counts_where_it_is_there(void)
+UNIT_TEST("the generation counter counts where it is there")
 {
     fill_page();
     device->flags = htole64(DRNG_VMCLOCK_GENERATION_IS_THERE);
@@ -134,7 +134,7 @@ static void answer_again(void)
 }
 
 /* Its thread waited for a processor. */
-static void a_hypervisor_that_takes_its_time_is_waited_for(void)
+UNIT_TEST("a hypervisor that takes its time is waited for")
 {
     open_device();
     const uint64_t count = drng_clone_count();
@@ -147,7 +147,7 @@ static void a_hypervisor_that_takes_its_time_is_waited_for(void)
 }
 
 /* A copy may have been missed; from then on the requests are mixed. */
-static void a_device_that_stops_answering_is_given_up(void)
+UNIT_TEST("a device that stops answering is given up")
 {
     open_device();
     const uint64_t count = drng_clone_count();
@@ -165,7 +165,7 @@ static void a_device_that_stops_answering_is_given_up(void)
 }
 
 /* A host that has no such device may leave zeros where its memory was. */
-static void a_device_that_has_become_zeros_is_given_up(void)
+UNIT_TEST("a device that has become zeros is given up")
 {
     open_device();
     const uint64_t count = drng_clone_count();
@@ -185,7 +185,7 @@ static void look_between(void)
     was_watched = drng_clone_is_watched();
 }
 
-static void a_device_that_falls_silent_is_counted_before_it_is_given_up(void)
+UNIT_TEST("a device that falls silent is counted before it is given up")
 {
     open_device();
     const uint64_t before = drng_clone_count();
@@ -198,7 +198,7 @@ static void a_device_that_falls_silent_is_counted_before_it_is_given_up(void)
     scripted_unwatch();
 }
 
-static void a_device_that_does_not_answer_at_the_load_is_not_watched(void)
+UNIT_TEST("a device that does not answer at the load is not watched")
 {
     fill_page();
     atomic_store(&device->sequence, htole32(1));
@@ -222,7 +222,7 @@ static void a_device_that_does_not_answer_at_the_load_is_not_watched(void)
 }
 
 /* A request that starts over at each change must end. */
-static void a_device_that_changes_without_end_is_given_up(void)
+UNIT_TEST("a device that changes without end is given up")
 {
     open_device();
     scripted_clock_ns += UINT64_C(1000000000000); /* the test before this one is long ago */
@@ -250,7 +250,7 @@ static void a_device_that_changes_without_end_is_given_up(void)
 }
 
 /* The count of a process never goes back: an epoch must not come again. */
-static void a_second_load_counts_on(void)
+UNIT_TEST("a second load counts on")
 {
     open_device();
     change(&device->disruption_marker);
@@ -265,7 +265,7 @@ static void a_second_load_counts_on(void)
     scripted_unwatch();
 }
 
-static void the_kernel_gets_a_tenth_of_a_second(void)
+UNIT_TEST("the kernel gets a tenth of a second")
 {
     open_device();
     change(&device->disruption_marker);
@@ -281,7 +281,7 @@ static void the_kernel_gets_a_tenth_of_a_second(void)
 }
 
 /* As in a child with a time namespace of its own. */
-static void a_clock_that_goes_back_lengthens_no_wait(void)
+UNIT_TEST("a clock that goes back lengthens no wait")
 {
     open_device();
     scripted_clock_ns = UINT64_C(20000) * 1000000000;
@@ -295,7 +295,7 @@ static void a_clock_that_goes_back_lengthens_no_wait(void)
     scripted_unwatch();
 }
 
-static void a_clock_that_stands_keeps_no_request(void)
+UNIT_TEST("a clock that stands keeps no request")
 {
     open_device();
     scripted_clock_stands = true;
@@ -307,28 +307,8 @@ static void a_clock_that_stands_keeps_no_request(void)
     scripted_unwatch();
 }
 
-static const struct unit_test tests[] = {
-    {"without a device nothing is watched", without_a_device_nothing_is_watched},
-    {"a page of something else is not believed", a_page_of_something_else_is_not_believed},
-    {"a change is noticed once", a_change_is_noticed_once},
-    {"a change of something else is none", a_change_of_something_else_is_none},
-    {"the generation counter counts where it is there", the_generation_counter_counts_where_it_is_there},
-    {"a hypervisor that takes its time is waited for", a_hypervisor_that_takes_its_time_is_waited_for},
-    {"a device that stops answering is given up", a_device_that_stops_answering_is_given_up},
-    {"a device that has become zeros is given up", a_device_that_has_become_zeros_is_given_up},
-    {"a device that falls silent is counted before it is given up",
-     a_device_that_falls_silent_is_counted_before_it_is_given_up},
-    {"a device that does not answer at the load is not watched",
-     a_device_that_does_not_answer_at_the_load_is_not_watched},
-    {"a device that changes without end is given up", a_device_that_changes_without_end_is_given_up},
-    {"a second load counts on", a_second_load_counts_on},
-    {"the kernel gets a tenth of a second", the_kernel_gets_a_tenth_of_a_second},
-    {"a clock that goes back lengthens no wait", a_clock_that_goes_back_lengthens_no_wait},
-    {"a clock that stands keeps no request", a_clock_that_stands_keeps_no_request},
-};
-
 int main(void)
 {
     (void)drng_fork_open();
-    return unit_run("copies of the machine", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("copies of the machine");
 }

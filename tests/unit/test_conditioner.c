@@ -33,7 +33,7 @@ static void condition(enum drng_conditioner_kind kind, uint8_t out[DRNG_CONDITIO
     CU_ASSERT_TRUE(bytes_are(&c, sizeof(c), 0));
 }
 
-static void cbc_mac_is_that_of_the_words(void)
+UNIT_TEST("CBC-MAC is that of the words")
 {
     uint8_t mac[DRNG_MAC_LEN] = {0};
     uint8_t out[DRNG_CONDITIONED_LEN];
@@ -43,7 +43,7 @@ static void cbc_mac_is_that_of_the_words(void)
     CU_ASSERT_EQUAL(memcmp(out, mac, sizeof(out)), 0);
 }
 
-static void hmac_is_that_of_the_words_cut_to_128_bits(void)
+UNIT_TEST("HMAC is that of the words, cut to 128 bits")
 {
     struct drng_hmac hmac;
     uint8_t digest[DRNG_HMAC_LEN];
@@ -58,7 +58,7 @@ static void hmac_is_that_of_the_words_cut_to_128_bits(void)
     CU_ASSERT_EQUAL(out[DRNG_CONDITIONED_LEN], 0);
 }
 
-static void pieces_give_what_the_whole_gives(void)
+UNIT_TEST("pieces give what the whole gives")
 {
     set_up();
     for (size_t i = 0; i < 2; i++) {
@@ -74,7 +74,7 @@ static void pieces_give_what_the_whole_gives(void)
     }
 }
 
-static void the_two_kinds_differ(void)
+UNIT_TEST("the two kinds differ")
 {
     uint8_t cbc_mac[DRNG_CONDITIONED_LEN];
     uint8_t hmac[DRNG_CONDITIONED_LEN];
@@ -84,7 +84,7 @@ static void the_two_kinds_differ(void)
     CU_ASSERT_NOT_EQUAL(memcmp(cbc_mac, hmac, sizeof(hmac)), 0);
 }
 
-static void words_their_order_and_the_key_count(void)
+UNIT_TEST("words, their order and the key count")
 {
     for (size_t i = 0; i < 2; i++) {
         uint8_t out[DRNG_CONDITIONED_LEN];
@@ -109,19 +109,11 @@ static void words_their_order_and_the_key_count(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"CBC-MAC is that of the words", cbc_mac_is_that_of_the_words},
-    {"HMAC is that of the words, cut to 128 bits", hmac_is_that_of_the_words_cut_to_128_bits},
-    {"pieces give what the whole gives", pieces_give_what_the_whole_gives},
-    {"the two kinds differ", the_two_kinds_differ},
-    {"words, their order and the key count", words_their_order_and_the_key_count},
-};
-
 int main(void)
 {
     const char *failed = NULL;
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     aes = drng_self_test_choose(&cpu, &failed);
-    return unit_run("conditioner", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("conditioner");
 }

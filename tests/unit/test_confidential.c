@@ -50,7 +50,7 @@ static void hyper_v(unsigned highest, unsigned features, unsigned isolation)
     add(ISOLATION, (struct drng_cpuid){.ebx = isolation});
 }
 
-static void a_machine_that_says_nothing_is_not(void)
+UNIT_TEST("a machine that says nothing is not")
 {
     known = 0;
     CU_ASSERT_FALSE(drng_x86_is_confidential(ask));
@@ -58,7 +58,7 @@ static void a_machine_that_says_nothing_is_not(void)
     CU_ASSERT_FALSE(drng_x86_is_confidential(ask));
 }
 
-static void tdx_and_sev_are_seen(void)
+UNIT_TEST("TDX and SEV are seen")
 {
     known = 0;
     add(TDX, (struct drng_cpuid){.ebx = word("Inte"), .edx = word("lTDX"), .ecx = word("    ")});
@@ -73,7 +73,7 @@ static void tdx_and_sev_are_seen(void)
 }
 
 /* Azure: neither of the leaves above is shown. 1 is VBS, 2 SEV-SNP, 3 TDX. */
-static void a_guest_behind_a_paravisor_is_seen(void)
+UNIT_TEST("a guest behind a paravisor is seen")
 {
     for (unsigned type = 1; type <= 3; type++) {
         hyper_v(ISOLATION, 1U << 22, type);
@@ -90,10 +90,4 @@ static void a_guest_behind_a_paravisor_is_seen(void)
     CU_ASSERT_FALSE(drng_x86_is_confidential(ask));
 }
 
-static const struct unit_test tests[] = {
-    {"a machine that says nothing is not", a_machine_that_says_nothing_is_not},
-    {"TDX and SEV are seen", tdx_and_sev_are_seen},
-    {"a guest behind a paravisor is seen", a_guest_behind_a_paravisor_is_seen},
-};
-
-UNIT_MAIN("confidential", tests)
+UNIT_MAIN("confidential")

@@ -59,12 +59,12 @@ static const char amd[] = "processor\t: 0\n"
                           "bugs\t\t: sysret_ss_attrs spectre_v1\n"
                           "\n";
 
-static void both_flags_of_an_intel_are_found(void)
+UNIT_TEST("both flags of an Intel are found")
 {
     CU_ASSERT_TRUE(parses_to(intel, true, true));
 }
 
-static void a_flag_that_the_kernel_cleared_is_missed(void)
+UNIT_TEST("a flag that the kernel cleared is missed")
 {
     CU_ASSERT_TRUE(parses_to(amd, true, false));
     CU_ASSERT_TRUE(parses_to("flags\t\t: fpu rdseed adx\n", false, true));
@@ -72,7 +72,7 @@ static void a_flag_that_the_kernel_cleared_is_missed(void)
     CU_ASSERT_TRUE(parses_to("flags\t\t:\n", false, false));
 }
 
-static void a_text_without_flags_says_nothing(void)
+UNIT_TEST("a text without flags says nothing")
 {
     CU_ASSERT_TRUE(leaves_untouched("processor\t: 0\nFeatures\t: fp asimd evtstrm rdrand rdseed\n"));
     CU_ASSERT_TRUE(leaves_untouched("processor\t: 0\n\n"));
@@ -81,7 +81,7 @@ static void a_text_without_flags_says_nothing(void)
     CU_ASSERT_TRUE(leaves_untouched("\n"));
 }
 
-static void a_line_cut_short_says_nothing(void)
+UNIT_TEST("a line cut short says nothing")
 {
     CU_ASSERT_TRUE(leaves_untouched("flags\t\t: fpu rdrand rdseed"));
     CU_ASSERT_TRUE(leaves_untouched("flags\t\t: fpu rdrand rds"));
@@ -90,7 +90,7 @@ static void a_line_cut_short_says_nothing(void)
 }
 
 /* Every prefix of a file, as a reader sees it that comes in pieces. */
-static void a_prefix_is_either_complete_or_nothing(void)
+UNIT_TEST("a prefix is either complete or nothing")
 {
     char text[sizeof(intel)] = {0};
     unsigned complete = 0;
@@ -103,54 +103,40 @@ static void a_prefix_is_either_complete_or_nothing(void)
     CU_ASSERT_TRUE(complete > 0 && complete < sizeof(intel) - 1);
 }
 
-static void a_part_of_another_word_is_not_taken(void)
+UNIT_TEST("a part of another word is not taken")
 {
     CU_ASSERT_TRUE(parses_to("flags\t\t: fpu rdrandx rdseed_all adx\n", false, false));
     CU_ASSERT_TRUE(parses_to("flags\t\t: fpu xrdrand no_rdseed adx\n", false, false));
     CU_ASSERT_TRUE(parses_to("flags\t\t: fpu xrdrand rdrandx rdrand no_rdseed rdseed\n", true, true));
 }
 
-static void the_last_word_of_the_line_counts(void)
+UNIT_TEST("the last word of the line counts")
 {
     CU_ASSERT_TRUE(parses_to("flags\t\t: fpu rdrand\n", true, false));
     CU_ASSERT_TRUE(parses_to("flags\t\t: fpu rdseed\nbugs\t\t: none\n", false, true));
 }
 
-static void the_first_word_of_the_line_counts(void)
+UNIT_TEST("the first word of the line counts")
 {
     CU_ASSERT_TRUE(parses_to("flags\t\t: rdrand fpu\n", true, false));
     CU_ASSERT_TRUE(parses_to("flags :rdseed fpu\n", false, true));
 }
 
-static void words_of_other_lines_do_not_count(void)
+UNIT_TEST("words of other lines do not count")
 {
     CU_ASSERT_TRUE(parses_to("model name\t: rdrand rdseed\nflags\t\t: fpu\nbugs\t\t: rdrand rdseed\n", false, false));
 }
 
-static void another_line_is_not_mistaken_for_the_flags(void)
+UNIT_TEST("another line is not mistaken for the flags")
 {
     CU_ASSERT_TRUE(leaves_untouched("vmx flags\t: vnmi rdrand rdseed\n"));
     CU_ASSERT_TRUE(leaves_untouched("flagship\t: rdrand rdseed\n"));
     CU_ASSERT_TRUE(parses_to("vmx flags\t: rdrand rdseed\nflags\t\t: fpu rdseed\n", false, true));
 }
 
-static void the_first_processor_decides(void)
+UNIT_TEST("the first processor decides")
 {
     CU_ASSERT_TRUE(parses_to("flags\t\t: fpu rdrand\n\nprocessor\t: 1\nflags\t\t: fpu rdseed\n", true, false));
 }
 
-static const struct unit_test tests[] = {
-    {"both flags of an Intel are found", both_flags_of_an_intel_are_found},
-    {"a flag that the kernel cleared is missed", a_flag_that_the_kernel_cleared_is_missed},
-    {"a text without flags says nothing", a_text_without_flags_says_nothing},
-    {"a line cut short says nothing", a_line_cut_short_says_nothing},
-    {"a prefix is either complete or nothing", a_prefix_is_either_complete_or_nothing},
-    {"a part of another word is not taken", a_part_of_another_word_is_not_taken},
-    {"the last word of the line counts", the_last_word_of_the_line_counts},
-    {"the first word of the line counts", the_first_word_of_the_line_counts},
-    {"words of other lines do not count", words_of_other_lines_do_not_count},
-    {"another line is not mistaken for the flags", another_line_is_not_mistaken_for_the_flags},
-    {"the first processor decides", the_first_processor_decides},
-};
-
-UNIT_MAIN("cpuinfo", tests)
+UNIT_MAIN("cpuinfo")

@@ -98,7 +98,7 @@ static void instantiation(const struct config *config)
     }
 }
 
-static void instantiation_agrees_at_every_length(void)
+UNIT_TEST("instantiation agrees at every length")
 {
     for_each_config(instantiation);
 }
@@ -119,7 +119,7 @@ static void reseeding(const struct config *config)
     }
 }
 
-static void reseeding_agrees_at_every_length(void)
+UNIT_TEST("reseeding agrees at every length")
 {
     for_each_config(reseeding);
 }
@@ -139,7 +139,7 @@ static void requests(const struct config *config)
     CU_ASSERT_TRUE(generate_agrees(&pair, DRNG_DRBG_MAX_REQUEST, none, NULL));
 }
 
-static void requests_of_every_length_agree(void)
+UNIT_TEST("requests of every length agree")
 {
     for_each_config(requests);
 }
@@ -160,7 +160,7 @@ static void counter_carries(const struct config *config)
     }
 }
 
-static void v_carries_anywhere_in_a_request(void)
+UNIT_TEST("V carries anywhere in a request")
 {
     for_each_config(counter_carries);
 }
@@ -179,7 +179,7 @@ static void prefixes(const struct config *config)
     }
 }
 
-static void a_shorter_request_is_a_prefix_of_a_longer_one(void)
+UNIT_TEST("a shorter request is a prefix of a longer one")
 {
     for_each_config(prefixes);
 }
@@ -212,7 +212,7 @@ static void moving_on(const struct config *config)
     }
 }
 
-static void the_state_moves_on_and_not_back(void)
+UNIT_TEST("the state moves on and not back")
 {
     for_each_config(moving_on);
 }
@@ -247,7 +247,7 @@ static void request_mixing(const struct config *config)
     CU_ASSERT_NOT_EQUAL(memcmp(out[0][1], out[1][1], sizeof(out[0][1])), 0);
 }
 
-static void fresh_bytes_go_into_the_request(void)
+UNIT_TEST("fresh bytes go into the request")
 {
     for_each_config(request_mixing);
 }
@@ -267,23 +267,12 @@ static void parting_of_clones(const struct config *config)
     CU_ASSERT_NOT_EQUAL(memcmp(out[0], out[1], 32), 0);
 }
 
-static void clones_part_with_their_first_fresh_bytes(void)
+UNIT_TEST("clones part with their first fresh bytes")
 {
     for_each_config(parting_of_clones);
 }
 
-static const struct unit_test tests[] = {
-    {"instantiation agrees at every length", instantiation_agrees_at_every_length},
-    {"reseeding agrees at every length", reseeding_agrees_at_every_length},
-    {"requests of every length agree", requests_of_every_length_agree},
-    {"V carries anywhere in a request", v_carries_anywhere_in_a_request},
-    {"a shorter request is a prefix of a longer one", a_shorter_request_is_a_prefix_of_a_longer_one},
-    {"the state moves on and not back", the_state_moves_on_and_not_back},
-    {"fresh bytes go into the request", fresh_bytes_go_into_the_request},
-    {"clones part with their first fresh bytes", clones_part_with_their_first_fresh_bytes},
-};
-
 int main(void)
 {
-    return unit_run("CTR_DRBG against the reference", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("CTR_DRBG against the reference");
 }

@@ -83,7 +83,7 @@ static struct count go_through(const struct drng_aes *aes, bool spoil)
     return count;
 }
 
-static void every_known_answer_is_met(void)
+UNIT_TEST("every known answer is met")
 {
     const struct drng_aes *all[DRNG_AES_KINDS];
     struct drng_cpu cpu;
@@ -97,7 +97,7 @@ static void every_known_answer_is_met(void)
     }
 }
 
-static void a_wrong_bit_is_seen_in_each(void)
+UNIT_TEST("a wrong bit is seen in each")
 {
     const struct count count = go_through(&drng_aes_portable, true);
     CU_ASSERT_EQUAL(count.answers, KNOWN_ANSWERS);
@@ -105,7 +105,7 @@ static void a_wrong_bit_is_seen_in_each(void)
 }
 
 /* So that no kind of them is lost when the file is made anew. */
-static void the_answers_are_of_every_kind(void)
+UNIT_TEST("the answers are of every kind")
 {
     const struct count count = go_through(&drng_aes_portable, false);
     CU_ASSERT_EQUAL(count.by_key_len[16], 96);
@@ -135,7 +135,7 @@ static enum rsp_result first_of(const char *text, struct rsp_case *answer, enum 
     return first;
 }
 
-static void an_answer_is_parsed(void)
+UNIT_TEST("an answer is parsed")
 {
     struct rsp_case answer;
     enum rsp_result second = RSP_CASE;
@@ -154,7 +154,7 @@ static void an_answer_is_parsed(void)
     CU_ASSERT_EQUAL(answer.line, 8);
 }
 
-static void what_is_not_understood_is_an_error(void)
+UNIT_TEST("what is not understood is an error")
 {
     static const char *const malformed[] = {
         HEADERS "EntropyInput = 0\n",
@@ -178,7 +178,7 @@ static void what_is_not_understood_is_an_error(void)
     }
 }
 
-static void a_file_that_is_missing_or_empty_gives_nothing(void)
+UNIT_TEST("a file that is missing or empty gives nothing")
 {
     struct rsp rsp;
     struct rsp_case answer;
@@ -189,16 +189,7 @@ static void a_file_that_is_missing_or_empty_gives_nothing(void)
     rsp_close(&rsp);
 }
 
-static const struct unit_test tests[] = {
-    {"every known answer is met", every_known_answer_is_met},
-    {"a wrong bit is seen in each", a_wrong_bit_is_seen_in_each},
-    {"the answers are of every kind", the_answers_are_of_every_kind},
-    {"an answer is parsed", an_answer_is_parsed},
-    {"what is not understood is an error", what_is_not_understood_is_an_error},
-    {"a file that is missing or empty gives nothing", a_file_that_is_missing_or_empty_gives_nothing},
-};
-
 int main(void)
 {
-    return unit_run("CTR_DRBG's known answers", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("CTR_DRBG's known answers");
 }

@@ -75,7 +75,7 @@ static void instantiate_with_df(size_t key_len)
     CU_ASSERT_TRUE(refuses(key_len, true, key_len, 0, too_long));
 }
 
-static void instantiate_keeps_to_the_lengths(void)
+UNIT_TEST("instantiate keeps to the lengths")
 {
     for_each_key_len(instantiate_without_df);
     for_each_key_len(instantiate_with_df);
@@ -112,7 +112,7 @@ static void reseed_with_lengths(size_t key_len)
     CU_ASSERT_EQUAL(reseed(key_len, true, key_len, too_long), DRNG_BAD_LENGTH);
 }
 
-static void reseed_keeps_to_the_lengths(void)
+UNIT_TEST("reseed keeps to the lengths")
 {
     for_each_key_len(reseed_with_lengths);
 }
@@ -156,12 +156,12 @@ static void generate_with_lengths(size_t key_len)
     CU_ASSERT_TRUE(generate_refuses(key_len, false, 32, seedlen + 1));
 }
 
-static void generate_keeps_to_the_lengths(void)
+UNIT_TEST("generate keeps to the lengths")
 {
     for_each_key_len(generate_with_lengths);
 }
 
-static void generate_wants_a_seed_first(void)
+UNIT_TEST("generate wants a seed first")
 {
     struct drng_ctr_drbg drbg;
     memset(&drbg, 0, sizeof(drbg));
@@ -180,7 +180,7 @@ static void generate_wants_a_seed_first(void)
 }
 
 /* Table 3: 2^48 requests of one seed, the last of them included. */
-static void the_last_request_of_a_seed_is_served_and_no_further(void)
+UNIT_TEST("the last request of a seed is served, and no further")
 {
     struct drng_ctr_drbg drbg = started(32, true);
     drbg.reseed_counter = DRNG_DRBG_MAX_REQUESTS;
@@ -203,7 +203,7 @@ static bool due(uint64_t reseed_counter, unsigned requests, time_t interval, tim
     return drng_ctr_drbg_reseed_due(&drbg, &limits, DRNG_DRBG_MAX_REQUEST, now);
 }
 
-static void a_seed_is_due_at_the_request_of_that_number(void)
+UNIT_TEST("a seed is due at the request of that number")
 {
     CU_ASSERT_FALSE(due(1, 256, 0, NOW));
     CU_ASSERT_FALSE(due(255, 256, 0, NOW));
@@ -212,7 +212,7 @@ static void a_seed_is_due_at_the_request_of_that_number(void)
     CU_ASSERT_TRUE(due(1, 1, 0, NOW));
 }
 
-static void a_seed_is_due_when_its_time_is_over(void)
+UNIT_TEST("a seed is due when its time is over")
 {
     CU_ASSERT_FALSE(due(1, 0, 3600, NOW));
     CU_ASSERT_FALSE(due(1, 0, 3600, NOW + 3599));
@@ -220,7 +220,7 @@ static void a_seed_is_due_when_its_time_is_over(void)
     CU_ASSERT_TRUE(due(1, 0, 3600, NOW + 1000000));
 }
 
-static void a_clock_set_back_makes_a_seed_due(void)
+UNIT_TEST("a clock set back makes a seed due")
 {
     CU_ASSERT_TRUE(due(1, 0, 3600, NOW - 1));
     CU_ASSERT_TRUE(due(1, 0, 3600, 0));
@@ -228,7 +228,7 @@ static void a_clock_set_back_makes_a_seed_due(void)
     CU_ASSERT_FALSE(due(1, 0, 0, NOW - 1));
 }
 
-static void zero_means_never_but_for_the_standards_own_limit(void)
+UNIT_TEST("zero means never, but for the standard's own limit")
 {
     CU_ASSERT_FALSE(due(1000000, 0, 0, NOW + 1000000));
     CU_ASSERT_FALSE(due(DRNG_DRBG_MAX_REQUESTS, 0, 0, NOW));
@@ -236,7 +236,7 @@ static void zero_means_never_but_for_the_standards_own_limit(void)
     CU_ASSERT_TRUE(due(DRNG_DRBG_MAX_REQUESTS + 1, 0, 3600, NOW));
 }
 
-static void a_seed_is_due_where_its_bytes_would_not_do(void)
+UNIT_TEST("a seed is due where its bytes would not do")
 {
     const struct drng_reseed_limits limits = {.bytes = 16384};
     struct drng_ctr_drbg drbg = {.reseed_counter = 2, .generated = 16000};
@@ -249,28 +249,14 @@ static void a_seed_is_due_where_its_bytes_would_not_do(void)
     CU_ASSERT_TRUE(drng_ctr_drbg_reseed_due(&drbg, &limits, 0, NOW));
 }
 
-static void either_limit_suffices(void)
+UNIT_TEST("either limit suffices")
 {
     CU_ASSERT_FALSE(due(255, 256, 3600, NOW + 3599));
     CU_ASSERT_TRUE(due(256, 256, 3600, NOW));
     CU_ASSERT_TRUE(due(1, 256, 3600, NOW + 3600));
 }
 
-static const struct unit_test tests[] = {
-    {"instantiate keeps to the lengths", instantiate_keeps_to_the_lengths},
-    {"reseed keeps to the lengths", reseed_keeps_to_the_lengths},
-    {"generate keeps to the lengths", generate_keeps_to_the_lengths},
-    {"generate wants a seed first", generate_wants_a_seed_first},
-    {"the last request of a seed is served, and no further", the_last_request_of_a_seed_is_served_and_no_further},
-    {"a seed is due at the request of that number", a_seed_is_due_at_the_request_of_that_number},
-    {"a seed is due when its time is over", a_seed_is_due_when_its_time_is_over},
-    {"a clock set back makes a seed due", a_clock_set_back_makes_a_seed_due},
-    {"zero means never, but for the standard's own limit", zero_means_never_but_for_the_standards_own_limit},
-    {"a seed is due where its bytes would not do", a_seed_is_due_where_its_bytes_would_not_do},
-    {"either limit suffices", either_limit_suffices},
-};
-
 int main(void)
 {
-    return unit_run("CTR_DRBG's limits", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("CTR_DRBG's limits");
 }

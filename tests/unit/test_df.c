@@ -31,7 +31,7 @@ static bool agrees(const struct drng_aes *aes, size_t key_len, const struct drng
     return memcmp(out, expected, seedlen) == 0 && bytes_are(out + seedlen, sizeof(out) - seedlen, CANARY);
 }
 
-static void one_input_of_every_length_agrees(void)
+UNIT_TEST("one input of every length agrees")
 {
     set_up();
     for (size_t i = 0; i < kinds; i++) {
@@ -47,7 +47,7 @@ static void one_input_of_every_length_agrees(void)
 }
 
 /* 40 bytes: with the header of 8 that is three blocks, so cuts fall on and beside the edges of blocks. */
-static void two_cuts_anywhere_change_nothing(void)
+UNIT_TEST("two cuts anywhere change nothing")
 {
     uint8_t whole[DRNG_DRBG_MAX_SEEDLEN];
     set_up();
@@ -65,7 +65,7 @@ static void two_cuts_anywhere_change_nothing(void)
     CU_ASSERT_TRUE(agrees(all[kinds - 1], 32, &one, 1));
 }
 
-static void empty_inputs_without_data_are_nothing(void)
+UNIT_TEST("empty inputs without data are nothing")
 {
     set_up();
     const struct drng_bytes inputs[] = {{NULL, 0}, {input, 21}, {NULL, 0}, {input + 21, 19}, {NULL, 0}};
@@ -76,7 +76,7 @@ static void empty_inputs_without_data_are_nothing(void)
     }
 }
 
-static void the_length_of_the_input_counts(void)
+UNIT_TEST("the length of the input counts")
 {
     static const uint8_t zeros[16];
     uint8_t out[DRNG_DRBG_MAX_SEEDLEN];
@@ -88,17 +88,10 @@ static void the_length_of_the_input_counts(void)
     CU_ASSERT_NOT_EQUAL(memcmp(out, other, sizeof(out)), 0);
 }
 
-static const struct unit_test tests[] = {
-    {"one input of every length agrees", one_input_of_every_length_agrees},
-    {"two cuts anywhere change nothing", two_cuts_anywhere_change_nothing},
-    {"empty inputs without data are nothing", empty_inputs_without_data_are_nothing},
-    {"the length of the input counts", the_length_of_the_input_counts},
-};
-
 int main(void)
 {
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     kinds = drng_aes_all(&cpu, all);
-    return unit_run("derivation function", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("derivation function");
 }

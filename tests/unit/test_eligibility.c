@@ -43,20 +43,20 @@ static bool all_are(const struct drng_evidence *e, enum drng_denial denial)
     return decides(e, DRNG_CHOICE_AUTO, denial, denial, denial);
 }
 
-static void nothing_against_it_allows_all(void)
+UNIT_TEST("nothing against it allows all")
 {
     const struct drng_evidence e = clean();
     CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
 }
 
-static void a_choice_denies_the_other_one(void)
+UNIT_TEST("a choice denies the other one")
 {
     const struct drng_evidence e = clean();
     CU_ASSERT_TRUE(decides(&e, DRNG_RDSEED, DRNG_ALLOWED, DRNG_NOT_CHOSEN, DRNG_ALLOWED));
     CU_ASSERT_TRUE(decides(&e, DRNG_RDRAND, DRNG_NOT_CHOSEN, DRNG_ALLOWED, DRNG_ALLOWED));
 }
 
-static void each_reason_denies_its_own_instruction(void)
+UNIT_TEST("each reason denies its own instruction")
 {
     struct drng_evidence e = clean();
     e.cpu.has[DRNG_RDSEED] = false;
@@ -79,7 +79,7 @@ static void each_reason_denies_its_own_instruction(void)
 }
 
 /* Taking away the reason that is given brings out the next one. */
-static void the_reasons_come_in_their_order(void)
+UNIT_TEST("the reasons come in their order")
 {
     struct drng_evidence e = hopeless();
     CU_ASSERT_TRUE(decides(&e, DRNG_RDSEED, DRNG_ABSENT, DRNG_NOT_CHOSEN, DRNG_ABSENT));
@@ -95,7 +95,7 @@ static void the_reasons_come_in_their_order(void)
     CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
 }
 
-static void an_explicit_choice_overrides_the_veto(void)
+UNIT_TEST("an explicit choice overrides the veto")
 {
     struct drng_evidence e = clean();
     e.kernel.has[DRNG_RDRAND] = e.kernel.has[DRNG_RDSEED] = false;
@@ -105,7 +105,7 @@ static void an_explicit_choice_overrides_the_veto(void)
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).words[DRNG_WORDS_INSTRUCTION], DRNG_ALLOWED);
 }
 
-static void an_explicit_choice_overrides_nothing_else(void)
+UNIT_TEST("an explicit choice overrides nothing else")
 {
     struct drng_evidence e = hopeless();
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ABSENT);
@@ -118,7 +118,7 @@ static void an_explicit_choice_overrides_nothing_else(void)
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_KNOWN_BROKEN);
 }
 
-static void a_kernel_that_says_nothing_vetoes_nothing(void)
+UNIT_TEST("a kernel that says nothing vetoes nothing")
 {
     struct drng_evidence e = clean();
     e.kernel = (struct drng_kernel_flags){.known = false};
@@ -128,7 +128,7 @@ static void a_kernel_that_says_nothing_vetoes_nothing(void)
 }
 
 /* Neither the kernel nor a hypervisor makes up for what CPUID denies, or for a broken part. */
-static void a_kernel_that_allows_overrides_nothing(void)
+UNIT_TEST("a kernel that allows overrides nothing")
 {
     struct drng_evidence e = part("AuthenticAMD", 0x16, 0x30);
     e.cpu.hypervisor = true;
@@ -137,7 +137,7 @@ static void a_kernel_that_allows_overrides_nothing(void)
     CU_ASSERT_TRUE(all_are(&e, DRNG_ABSENT));
 }
 
-static void the_list_of_broken_parts_has_sharp_edges(void)
+UNIT_TEST("the list of broken parts has sharp edges")
 {
     static const struct {
         const char *vendor;
@@ -168,7 +168,7 @@ static void the_list_of_broken_parts_has_sharp_edges(void)
 }
 
 /* Zen 5 without the kernel's word, and with it: its word alone decides. Other models of that family are no Zen 5. */
-static void without_a_verdict_zen_5_makes_no_seeds_of_rdseed(void)
+UNIT_TEST("without a verdict Zen 5 makes no seeds of RDSEED")
 {
     static const struct {
         unsigned model;
@@ -187,7 +187,7 @@ static void without_a_verdict_zen_5_makes_no_seeds_of_rdseed(void)
 }
 
 /* Its denials are those of RDRAND, whatever `source` names. */
-static void fresh_words_are_denied_for_every_reason_but_the_choice(void)
+UNIT_TEST("fresh words are denied for every reason but the choice")
 {
     struct drng_evidence e = part("AuthenticAMD", 0x17, 0x71);
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words[DRNG_WORDS_INSTRUCTION], DRNG_KNOWN_BROKEN);
@@ -200,7 +200,7 @@ static void fresh_words_are_denied_for_every_reason_but_the_choice(void)
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).words[DRNG_WORDS_INSTRUCTION], DRNG_ALLOWED);
 }
 
-static void every_denial_has_a_text_of_its_own(void)
+UNIT_TEST("every denial has a text of its own")
 {
     static const enum drng_denial denials[] = {DRNG_ALLOWED,      DRNG_NOT_CHOSEN, DRNG_ABSENT, DRNG_MASKED,
                                                DRNG_KNOWN_BROKEN, DRNG_UNJUDGED,   DRNG_VETOED};
@@ -213,19 +213,4 @@ static void every_denial_has_a_text_of_its_own(void)
     CU_ASSERT_STRING_EQUAL(drng_denial_text(DRNG_ABSENT), "not in this CPU");
 }
 
-static const struct unit_test tests[] = {
-    {"nothing against it allows all", nothing_against_it_allows_all},
-    {"a choice denies the other one", a_choice_denies_the_other_one},
-    {"each reason denies its own instruction", each_reason_denies_its_own_instruction},
-    {"the reasons come in their order", the_reasons_come_in_their_order},
-    {"an explicit choice overrides the veto", an_explicit_choice_overrides_the_veto},
-    {"an explicit choice overrides nothing else", an_explicit_choice_overrides_nothing_else},
-    {"a kernel that says nothing vetoes nothing", a_kernel_that_says_nothing_vetoes_nothing},
-    {"a kernel that allows overrides nothing", a_kernel_that_allows_overrides_nothing},
-    {"the list of broken parts has sharp edges", the_list_of_broken_parts_has_sharp_edges},
-    {"without a verdict Zen 5 makes no seeds of RDSEED", without_a_verdict_zen_5_makes_no_seeds_of_rdseed},
-    {"fresh words are denied for every reason but the choice", fresh_words_are_denied_for_every_reason_but_the_choice},
-    {"every denial has a text of its own", every_denial_has_a_text_of_its_own},
-};
-
-UNIT_MAIN("eligibility", tests)
+UNIT_MAIN("eligibility")

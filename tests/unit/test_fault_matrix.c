@@ -297,24 +297,19 @@ static void try_all(const struct rig_way *way, bool fallback)
     }
 }
 
-static void faults_with_a_fallback(void)
+UNIT_TEST("faults with a fallback")
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         try_all(&rig_ways[i], true);
     }
 }
 
-static void faults_without_a_fallback(void)
+UNIT_TEST("faults without a fallback")
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         try_all(&rig_ways[i], false);
     }
 }
-
-static const struct unit_test tests[] = {
-    {"faults with a fallback", faults_with_a_fallback},
-    {"faults without a fallback", faults_without_a_fallback},
-};
 
 int main(void)
 {
@@ -327,6 +322,6 @@ int main(void)
     if (table != NULL) {
         print_head();
     }
-    const int result = unit_run("fault_matrix", tests, sizeof(tests) / sizeof(*tests));
+    const int result = unit_run("fault_matrix");
     return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
 }

@@ -24,7 +24,13 @@ static bool is_on(const char *text)
     return said == DRNG_FILTER_ON;
 }
 
-static void the_line_tells(void)
+UNIT_TEST("before the look nothing is called")
+{
+    CU_ASSERT_EQUAL(drng_filter_at_load(), DRNG_FILTER_UNKNOWN);
+    CU_ASSERT_FALSE(drng_filter_lets_us_call());
+}
+
+UNIT_TEST("the line tells")
 {
     CU_ASSERT_TRUE(is_on("Name:\tx\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"));
     CU_ASSERT_TRUE(is_on("Name:\tx\nSeccomp:\t1\n"));
@@ -34,7 +40,7 @@ static void the_line_tells(void)
 }
 
 /* The name of a process is its own choice; the kernel writes a line break in it as two characters. */
-static void another_line_does_not(void)
+UNIT_TEST("another line does not")
 {
     CU_ASSERT_FALSE(is_on("Name:\tSeccomp:\t2\nSeccomp:\t0\n"));
     CU_ASSERT_FALSE(is_on("Name:\tx\\nSeccomp:\t2\nSeccomp:\t0\n"));
@@ -43,7 +49,7 @@ static void another_line_does_not(void)
 }
 
 /* A file that cannot be read to its end says nothing: reading a folder fails. */
-static void what_cannot_be_read_is_not_known(void)
+UNIT_TEST("what cannot be read is not known")
 {
     FILE *folder = fopen("/", "re");
     CU_ASSERT_PTR_NOT_NULL_FATAL(folder);
@@ -73,7 +79,7 @@ static int look_before_and_after(void *unused)
     return none_yet && noticed && drng_filter_at_load() == DRNG_FILTER_ON && !drng_filter_lets_us_call() ? 0 : 3;
 }
 
-static void a_real_filter_is_seen(void)
+UNIT_TEST("a real filter is seen")
 {
     if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 0) {
         (void)printf("(not tried: this process has a filter already) ");
@@ -82,18 +88,4 @@ static void a_real_filter_is_seen(void)
     CU_ASSERT_EQUAL(child_forked(look_before_and_after, NULL), 0);
 }
 
-static void before_the_look_nothing_is_called(void)
-{
-    CU_ASSERT_EQUAL(drng_filter_at_load(), DRNG_FILTER_UNKNOWN);
-    CU_ASSERT_FALSE(drng_filter_lets_us_call());
-}
-
-static const struct unit_test tests[] = {
-    {"before the look nothing is called", before_the_look_nothing_is_called},
-    {"the line tells", the_line_tells},
-    {"another line does not", another_line_does_not},
-    {"what cannot be read is not known", what_cannot_be_read_is_not_known},
-    {"a real filter is seen", a_real_filter_is_seen},
-};
-
-UNIT_MAIN("filter", tests)
+UNIT_MAIN("filter")

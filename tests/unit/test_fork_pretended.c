@@ -44,7 +44,7 @@ static int open_without_a_handler(void *unused)
 }
 
 /* In a child, since it opens once in a process. */
-static void without_a_handler_of_fork_nothing_is_opened(void)
+UNIT_TEST("without a handler of fork() nothing is opened")
 {
     CU_ASSERT_EQUAL(child_forked(open_without_a_handler, NULL), 0);
 }
@@ -66,7 +66,7 @@ static int look(void *vseen)
                                                                                                                  : 1;
 }
 
-static void a_kernel_that_takes_any_advice_is_not_relied_on(void)
+UNIT_TEST("a kernel that takes any advice is not relied on")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     CU_ASSERT_FALSE(drng_fork_kernel_wipes);
@@ -106,7 +106,7 @@ static int enter_with_a_watchdog(void *unused)
     return drng_fork_generation() != parents_generation ? 0 : 1;
 }
 
-static void a_handler_that_draws_does_not_wait_for_what_it_interrupted(void)
+UNIT_TEST("a handler that draws does not wait for what it interrupted")
 {
     static struct drng_fork_watcher watcher = {.wipe = be_interrupted};
     (void)drng_fork_open();
@@ -117,11 +117,4 @@ static void a_handler_that_draws_does_not_wait_for_what_it_interrupted(void)
     CU_ASSERT_EQUAL(child_forked(enter_with_a_watchdog, NULL), 0);
 }
 
-static const struct unit_test tests[] = {
-    {"without a handler of fork() nothing is opened", without_a_handler_of_fork_nothing_is_opened},
-    {"a kernel that takes any advice is not relied on", a_kernel_that_takes_any_advice_is_not_relied_on},
-    {"a handler that draws does not wait for what it interrupted",
-     a_handler_that_draws_does_not_wait_for_what_it_interrupted},
-};
-
-UNIT_MAIN("fork_pretended", tests)
+UNIT_MAIN("fork_pretended")

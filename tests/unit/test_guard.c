@@ -110,7 +110,7 @@ static bool is_free(struct drng_lock *lock)
 
 /* ---- Locks ---- */
 
-static void a_thread_is_refused_what_it_holds(void)
+UNIT_TEST("a thread is refused what it holds")
 {
     open_place();
     struct slot *other = new_slot();
@@ -133,7 +133,7 @@ static void *unlock(void *lock)
     return NULL;
 }
 
-static void a_lock_that_is_not_held_cannot_be_given_back(void)
+UNIT_TEST("a lock that is not held cannot be given back")
 {
     open_place();
     struct slot *other = new_slot();
@@ -151,7 +151,7 @@ static void a_lock_that_is_not_held_cannot_be_given_back(void)
 }
 
 /* Given back in the order in which they were taken, and then in the other one. */
-static void a_chain_has_any_length(void)
+UNIT_TEST("a chain has any length")
 {
     struct slot *slots[CHAIN];
     open_place();
@@ -193,7 +193,7 @@ static void *take_turns(void *vlock)
     return NULL;
 }
 
-static void one_thread_at_a_time_has_the_lock(void)
+UNIT_TEST("one thread at a time has the lock")
 {
     pthread_t threads[THREADS];
     open_place();
@@ -224,7 +224,7 @@ static int go_on_in_child(void *vlock)
     return drng_lock(lock) ? 0 : 2;
 }
 
-static void a_child_goes_on_where_its_parent_held_a_lock(void)
+UNIT_TEST("a child goes on where its parent held a lock")
 {
     open_place();
     CU_ASSERT_TRUE(drng_lock(&place.slot->lock));
@@ -247,7 +247,7 @@ static int take_all(void *unused)
     return 0;
 }
 
-static void the_locks_outside_slots_are_free_in_a_child(void)
+UNIT_TEST("the locks outside slots are free in a child")
 {
     open_place();
     for (unsigned which = 0; which < DRNG_LOCKS; which++) {
@@ -286,7 +286,7 @@ static bool a_handler_enters(void)
     return got;
 }
 
-static void a_handler_is_refused_in_a_call_of_its_thread(void)
+UNIT_TEST("a handler is refused in a call of its thread")
 {
     struct drng_guard guard = {0};
     open_place();
@@ -303,7 +303,7 @@ static void a_handler_is_refused_in_a_call_of_its_thread(void)
 }
 
 /* A parent of another provider may itself have a generator of drng's as its parent. */
-static void a_call_that_calls_out_may_be_called_again(void)
+UNIT_TEST("a call that calls out may be called again")
 {
     struct drng_guard outer = {0};
     struct drng_guard inner = {0};
@@ -325,7 +325,7 @@ static void a_call_that_calls_out_may_be_called_again(void)
     close_place();
 }
 
-static void a_chain_that_leads_back_is_refused(void)
+UNIT_TEST("a chain that leads back is refused")
 {
     struct drng_guard guard = {0};
     open_place();
@@ -340,7 +340,7 @@ static void a_chain_that_leads_back_is_refused(void)
 }
 
 /* Who does not share it takes no lock. */
-static void a_slot_that_is_not_shared_has_no_lock(void)
+UNIT_TEST("a slot that is not shared has no lock")
 {
     struct drng_guard guard = {0};
     open_place();
@@ -354,7 +354,7 @@ static void a_slot_that_is_not_shared_has_no_lock(void)
 }
 
 /* As a foreign parent that draws from the generator that it seeds. */
-static void nor_is_it_taken_twice(void)
+UNIT_TEST("nor is it taken twice")
 {
     struct drng_guard outer = {0};
     struct drng_guard inner = {0};
@@ -378,7 +378,7 @@ static void nor_is_it_taken_twice(void)
 
 /* ---- Copies of the machine ---- */
 
-static void a_slot_starts_over_once_in_each_epoch(void)
+UNIT_TEST("a slot starts over once in each epoch")
 {
     struct drng_guard guard = {0};
     open_place();
@@ -403,7 +403,7 @@ static void a_slot_starts_over_once_in_each_epoch(void)
     close_place();
 }
 
-static void a_call_that_a_copy_came_into_runs_again(void)
+UNIT_TEST("a call that a copy came into runs again")
 {
     struct drng_guard guard = {0};
     open_place();
@@ -423,7 +423,7 @@ static void a_call_that_a_copy_came_into_runs_again(void)
 }
 
 /* Else what a call of the new epoch has made could be wiped by one of the old. */
-static void nothing_starts_over_in_an_epoch_that_has_ended(void)
+UNIT_TEST("nothing starts over in an epoch that has ended")
 {
     struct drng_guard guard = {0};
     struct drng_guard next = {0};
@@ -549,17 +549,17 @@ static void fork_in_a_call(child_work *work, void *arg)
     close_place();
 }
 
-static void a_child_runs_the_call_again(void)
+UNIT_TEST("a child runs the call again")
 {
     fork_in_a_call(return_into_the_call, NULL);
 }
 
-static void handlers_in_a_child_leave_the_slot_to_the_call_below(void)
+UNIT_TEST("handlers in a child leave the slot to the call below")
 {
     fork_in_a_call(draw_in_handlers_and_return, NULL);
 }
 
-static void so_do_those_in_its_children(void)
+UNIT_TEST("so do those in its children")
 {
     unsigned generations = 6;
     fork_in_a_call(draw_below, &generations);
@@ -580,7 +580,7 @@ static int draw_above_two_calls(void *unused)
     return 0;
 }
 
-static void a_call_below_a_call_counts(void)
+UNIT_TEST("a call below a call counts")
 {
     struct drng_guard outer = {0};
     struct drng_guard first = {0};
@@ -613,7 +613,7 @@ static int draw_in_a_wide_slot(void *unused)
     return 0;
 }
 
-static void a_wide_slot_is_replaced_by_a_wide_one(void)
+UNIT_TEST("a wide slot is replaced by a wide one")
 {
     struct drng_guard guard = {0};
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
@@ -637,7 +637,7 @@ static int draw_as_usual(void *unused)
     return 0;
 }
 
-static void a_fork_outside_of_calls_leaves_the_slots_where_they_are(void)
+UNIT_TEST("a fork outside of calls leaves the slots where they are")
 {
     struct slot *slot = NULL;
     open_place();
@@ -675,7 +675,7 @@ static int draw_without_memory(void *unused)
     return 0;
 }
 
-static void without_memory_the_handler_is_refused(void)
+UNIT_TEST("without memory the handler is refused")
 {
     fork_in_a_call(draw_without_memory, NULL);
 }
@@ -688,29 +688,4 @@ const char *__tsan_default_options(void)
     return "report_mutex_bugs=0:detect_deadlocks=0";
 }
 
-static const struct unit_test tests[] = {
-    {"a thread is refused what it holds", a_thread_is_refused_what_it_holds},
-    {"a lock that is not held cannot be given back", a_lock_that_is_not_held_cannot_be_given_back},
-    {"a chain has any length", a_chain_has_any_length},
-    {"one thread at a time has the lock", one_thread_at_a_time_has_the_lock},
-    {"a child goes on where its parent held a lock", a_child_goes_on_where_its_parent_held_a_lock},
-    {"the locks outside slots are free in a child", the_locks_outside_slots_are_free_in_a_child},
-    {"a handler is refused in a call of its thread", a_handler_is_refused_in_a_call_of_its_thread},
-    {"a call that calls out may be called again", a_call_that_calls_out_may_be_called_again},
-    {"a chain that leads back is refused", a_chain_that_leads_back_is_refused},
-    {"a slot that is not shared has no lock", a_slot_that_is_not_shared_has_no_lock},
-    {"nor is it taken twice", nor_is_it_taken_twice},
-    {"a slot starts over once in each epoch", a_slot_starts_over_once_in_each_epoch},
-    {"a call that a copy came into runs again", a_call_that_a_copy_came_into_runs_again},
-    {"nothing starts over in an epoch that has ended", nothing_starts_over_in_an_epoch_that_has_ended},
-    {"a child runs the call again", a_child_runs_the_call_again},
-    {"handlers in a child leave the slot to the call below", handlers_in_a_child_leave_the_slot_to_the_call_below},
-    {"so do those in its children", so_do_those_in_its_children},
-    {"a call below a call counts", a_call_below_a_call_counts},
-    {"a wide slot is replaced by a wide one", a_wide_slot_is_replaced_by_a_wide_one},
-    {"a fork outside of calls leaves the slots where they are",
-     a_fork_outside_of_calls_leaves_the_slots_where_they_are},
-    {"without memory the handler is refused", without_memory_the_handler_is_refused},
-};
-
-UNIT_MAIN("guard", tests)
+UNIT_MAIN("guard")

@@ -3,7 +3,7 @@
 #include "mixing/entropy/health.h"
 #include "tests/unit/unit.h"
 
-static void rct_fails_at_its_cutoff_and_not_before(void)
+UNIT_TEST("RCT fails at its cutoff and not before")
 {
     struct drng_rct rct = {0};
     for (unsigned i = 1; i < DRNG_BYTE_RCT_CUTOFF; i++) {
@@ -12,7 +12,7 @@ static void rct_fails_at_its_cutoff_and_not_before(void)
     CU_ASSERT_FALSE(drng_rct_passes(&rct, 7, DRNG_BYTE_RCT_CUTOFF));
 }
 
-static void rct_starts_again_with_another_value(void)
+UNIT_TEST("RCT starts again with another value")
 {
     struct drng_rct rct = {0};
     for (unsigned i = 0; i < 100; i++) {
@@ -20,7 +20,7 @@ static void rct_starts_again_with_another_value(void)
     }
 }
 
-static void rct_takes_a_first_zero_for_one(void)
+UNIT_TEST("RCT takes a first zero for one")
 {
     struct drng_rct rct = {0};
     CU_ASSERT_TRUE(drng_rct_passes(&rct, 0, 2));
@@ -38,13 +38,13 @@ static bool apt_passes_with(unsigned seen)
     return passes;
 }
 
-static void apt_fails_at_its_cutoff_and_not_before(void)
+UNIT_TEST("APT fails at its cutoff and not before")
 {
     CU_ASSERT_TRUE(apt_passes_with(DRNG_BYTE_APT_CUTOFF - 1));
     CU_ASSERT_FALSE(apt_passes_with(DRNG_BYTE_APT_CUTOFF));
 }
 
-static void apt_counts_within_one_window(void)
+UNIT_TEST("APT counts within one window")
 {
     struct drng_apt apt = {0};
     CU_ASSERT_TRUE(drng_apt_passes(&apt, 42, DRNG_WORD_APT_CUTOFF));
@@ -57,7 +57,7 @@ static void apt_counts_within_one_window(void)
     CU_ASSERT_FALSE(drng_apt_passes(&apt, 42, DRNG_WORD_APT_CUTOFF));
 }
 
-static void apt_sees_the_last_sample_of_a_window(void)
+UNIT_TEST("APT sees the last sample of a window")
 {
     struct drng_apt apt = {0};
     for (unsigned i = 0; i + 1 < DRNG_APT_WINDOW; i++) {
@@ -66,7 +66,7 @@ static void apt_sees_the_last_sample_of_a_window(void)
     CU_ASSERT_FALSE(drng_apt_passes(&apt, 0, DRNG_WORD_APT_CUTOFF));
 }
 
-static void a_single_zero_or_all_ones_passes(void)
+UNIT_TEST("a single zero or all ones passes")
 {
     struct drng_health health = {0};
     CU_ASSERT_TRUE(drng_health_passes(&health, 0));
@@ -75,7 +75,7 @@ static void a_single_zero_or_all_ones_passes(void)
     CU_ASSERT_TRUE(drng_health_passes(&health, 6));
 }
 
-static void two_stuck_words_in_a_row_fail(void)
+UNIT_TEST("two stuck words in a row fail")
 {
     static const uint64_t stuck[][2] = {{0, 0}, {UINT64_MAX, UINT64_MAX}, {0, UINT64_MAX}, {UINT64_MAX, 0}};
     for (unsigned i = 0; i < 4; i++) {
@@ -87,7 +87,7 @@ static void two_stuck_words_in_a_row_fail(void)
     }
 }
 
-static void an_unchanging_word_fails_the_repetition_test(void)
+UNIT_TEST("an unchanging word fails the repetition test")
 {
     struct drng_health health = {0};
     CU_ASSERT_TRUE(drng_health_passes(&health, 5));
@@ -95,7 +95,7 @@ static void an_unchanging_word_fails_the_repetition_test(void)
     CU_ASSERT_EQUAL(health.failed, DRNG_TEST_REPETITION);
 }
 
-static void alternating_words_fail_the_proportion_test(void)
+UNIT_TEST("alternating words fail the proportion test")
 {
     struct drng_health health = {0};
     CU_ASSERT_TRUE(drng_health_passes(&health, 5));
@@ -114,7 +114,7 @@ static uint64_t next_good(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static void good_words_pass_through_many_windows(void)
+UNIT_TEST("good words pass through many windows")
 {
     struct drng_health health = {0};
     uint64_t state = 0;
@@ -157,7 +157,7 @@ static void stuck_bits_are_found(uint64_t stuck, uint64_t value)
     }
 }
 
-static void every_stuck_bit_is_found_within_two_windows(void)
+UNIT_TEST("every stuck bit is found within two windows")
 {
     for (unsigned bit = 0; bit < 64; bit++) {
         stuck_bits_are_found(UINT64_C(1) << bit, 0);
@@ -165,7 +165,7 @@ static void every_stuck_bit_is_found_within_two_windows(void)
     }
 }
 
-static void every_stuck_byte_is_found_within_two_windows(void)
+UNIT_TEST("every stuck byte is found within two windows")
 {
     for (unsigned byte = 0; byte < 8; byte++) {
         stuck_bits_are_found(UINT64_C(0xff) << 8 * byte, UINT64_C(0xdeadbeefdeadbeef));
@@ -174,7 +174,7 @@ static void every_stuck_byte_is_found_within_two_windows(void)
 }
 
 /* One change of each bit in a window is enough, wherever in it. */
-static void a_bit_that_changes_once_a_window_passes(void)
+UNIT_TEST("a bit that changes once a window passes")
 {
     for (unsigned bit = 0; bit < 64; bit++) {
         const uint64_t mask = UINT64_C(1) << bit;
@@ -191,7 +191,7 @@ static void a_bit_that_changes_once_a_window_passes(void)
     }
 }
 
-static void startup_counts_the_words_it_passed(void)
+UNIT_TEST("start-up counts the words it passed")
 {
     struct drng_startup startup = {0};
     enum drng_health_test failed = DRNG_TEST_NONE;
@@ -202,7 +202,7 @@ static void startup_counts_the_words_it_passed(void)
     CU_ASSERT_TRUE(DRNG_STARTUP_WORDS * 8 >= 1024);
 }
 
-static void startup_fails_on_repeated_bytes(void)
+UNIT_TEST("start-up fails on repeated bytes")
 {
     struct drng_startup startup = {0};
     enum drng_health_test failed = DRNG_TEST_NONE;
@@ -212,7 +212,7 @@ static void startup_fails_on_repeated_bytes(void)
     CU_ASSERT_EQUAL(startup.words, 1);
 }
 
-static void startup_fails_on_a_byte_too_frequent(void)
+UNIT_TEST("start-up fails on a byte too frequent")
 {
     struct drng_startup startup = {0};
     enum drng_health_test failed = DRNG_TEST_NONE;
@@ -244,7 +244,7 @@ static unsigned words_passed_with(unsigned lane, unsigned seen, enum drng_health
     return startup.words;
 }
 
-static void a_byte_too_frequent_in_any_lane_fails_and_not_before(void)
+UNIT_TEST("a byte too frequent in any lane fails, and not before")
 {
     for (unsigned lane = 0; lane < 8; lane++) {
         enum drng_health_test failed = DRNG_TEST_NONE;
@@ -256,7 +256,7 @@ static void a_byte_too_frequent_in_any_lane_fails_and_not_before(void)
 }
 
 /* The first word's bytes open the windows; a word that is suspect opens nothing. */
-static void lanes_open_with_the_first_word_that_is_not_suspect(void)
+UNIT_TEST("lanes open with the first word that is not suspect")
 {
     enum drng_health_test failed = DRNG_TEST_NONE;
     struct drng_startup startup = {0};
@@ -271,7 +271,7 @@ static void lanes_open_with_the_first_word_that_is_not_suspect(void)
     CU_ASSERT_EQUAL(startup.lanes, UINT64_C(0x0101010201020102));
 }
 
-static void every_test_has_a_name(void)
+UNIT_TEST("every test has a name")
 {
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_STUCK), "stuck value test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_REPETITION), "repetition count test");
@@ -281,27 +281,4 @@ static void every_test_has_a_name(void)
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_NONE), "no test");
 }
 
-static const struct unit_test tests[] = {
-    {"RCT fails at its cutoff and not before", rct_fails_at_its_cutoff_and_not_before},
-    {"RCT starts again with another value", rct_starts_again_with_another_value},
-    {"RCT takes a first zero for one", rct_takes_a_first_zero_for_one},
-    {"APT fails at its cutoff and not before", apt_fails_at_its_cutoff_and_not_before},
-    {"APT counts within one window", apt_counts_within_one_window},
-    {"APT sees the last sample of a window", apt_sees_the_last_sample_of_a_window},
-    {"a single zero or all ones passes", a_single_zero_or_all_ones_passes},
-    {"two stuck words in a row fail", two_stuck_words_in_a_row_fail},
-    {"an unchanging word fails the repetition test", an_unchanging_word_fails_the_repetition_test},
-    {"alternating words fail the proportion test", alternating_words_fail_the_proportion_test},
-    {"good words pass through many windows", good_words_pass_through_many_windows},
-    {"every stuck bit is found within two windows", every_stuck_bit_is_found_within_two_windows},
-    {"every stuck byte is found within two windows", every_stuck_byte_is_found_within_two_windows},
-    {"a bit that changes once a window passes", a_bit_that_changes_once_a_window_passes},
-    {"start-up counts the words it passed", startup_counts_the_words_it_passed},
-    {"start-up fails on repeated bytes", startup_fails_on_repeated_bytes},
-    {"start-up fails on a byte too frequent", startup_fails_on_a_byte_too_frequent},
-    {"a byte too frequent in any lane fails, and not before", a_byte_too_frequent_in_any_lane_fails_and_not_before},
-    {"lanes open with the first word that is not suspect", lanes_open_with_the_first_word_that_is_not_suspect},
-    {"every test has a name", every_test_has_a_name},
-};
-
-UNIT_MAIN("health", tests)
+UNIT_MAIN("health")

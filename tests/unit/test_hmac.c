@@ -67,14 +67,14 @@ static bool known_answer_is_met(size_t i, size_t piece)
     return memcmp(digest, expected, known[i].digest_len) == 0;
 }
 
-static void rfc_4231_is_met_in_one_update(void)
+UNIT_TEST("RFC 4231 is met in one update")
 {
     for (size_t i = 0; i < KNOWN; i++) {
         CU_ASSERT_TRUE(known_answer_is_met(i, MAX_DATA));
     }
 }
 
-static void rfc_4231_is_met_byte_by_byte(void)
+UNIT_TEST("RFC 4231 is met byte by byte")
 {
     for (size_t i = 0; i < KNOWN; i++) {
         CU_ASSERT_TRUE(known_answer_is_met(i, 1));
@@ -89,7 +89,7 @@ static void digest_of(uint8_t key_byte, uint8_t data_byte, uint8_t digest[DRNG_H
     drng_hmac_end(&hmac, digest);
 }
 
-static void one_bit_of_key_or_data_gives_another_digest(void)
+UNIT_TEST("one bit of key or data gives another digest")
 {
     uint8_t digest[DRNG_HMAC_LEN];
     uint8_t other[DRNG_HMAC_LEN];
@@ -103,7 +103,7 @@ static void one_bit_of_key_or_data_gives_another_digest(void)
 }
 
 /* Every length of the data, with keys shorter than a block, as long, and longer; in two pieces. */
-static void every_length_agrees_with_libcrypto(void)
+UNIT_TEST("every length agrees with libcrypto")
 {
     enum { LONGEST = 300 };
     static const size_t key_lens[] = {0, 1, 16, 31, 32, 63, 64, 65, MAX_KEY};
@@ -129,7 +129,7 @@ static void every_length_agrees_with_libcrypto(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void the_end_wipes_and_the_key_is_not_kept(void)
+UNIT_TEST("the end wipes, and the key is not kept")
 {
     static const uint8_t key[] = "a key that can be searched for..";
     struct drng_hmac hmac;
@@ -149,12 +149,4 @@ static void the_end_wipes_and_the_key_is_not_kept(void)
     CU_ASSERT_TRUE(bytes_are(&hmac, sizeof(hmac), 0));
 }
 
-static const struct unit_test tests[] = {
-    {"RFC 4231 is met in one update", rfc_4231_is_met_in_one_update},
-    {"RFC 4231 is met byte by byte", rfc_4231_is_met_byte_by_byte},
-    {"one bit of key or data gives another digest", one_bit_of_key_or_data_gives_another_digest},
-    {"every length agrees with libcrypto", every_length_agrees_with_libcrypto},
-    {"the end wipes, and the key is not kept", the_end_wipes_and_the_key_is_not_kept},
-};
-
-UNIT_MAIN("HMAC-SHA-256", tests)
+UNIT_MAIN("HMAC-SHA-256")

@@ -104,9 +104,38 @@ static void compute_seed(const struct scripted_instruction *cpu, enum drng_condi
     CU_ASSERT_TRUE(seed_model_condition(kind, &cpu->log[KEY_AT], &cpu->log[WINDOW_AT], window, bytes, len));
 }
 
+/* ---- Before the first call, and without memory for it ---- */
+
+/* A signal handler may make the first call, and opening allocates. */
+UNIT_TEST("it is opened before main()")
+{
+    CU_ASSERT_EQUAL(atomic_load(&drng_library.ready), 1);
+    CU_ASSERT_PTR_NOT_NULL(drng_library.root.slot);
+}
+
+UNIT_TEST("without memory nothing is served, and later it is")
+{
+    set_up(scripted_good, scripted_good);
+    mmap_fails = true;
+    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_E_MEMORY);
+    CU_ASSERT_PTR_NULL(handle);
+    CU_ASSERT_EQUAL(seed(32, DRNG_ANY, NULL), DRNG_E_MEMORY);
+    CU_ASSERT_TRUE(bytes_are(out, 32, 0));
+    out[0] = TAKEN_BEFORE;
+    CU_ASSERT_EQUAL(drng_random_bytes(out, 32, 0), DRNG_E_MEMORY);
+    CU_ASSERT_TRUE(bytes_are(out, 32, 0));
+    const char *text = NULL;
+    CU_ASSERT_EQUAL(drng_random_supported(&text), 0);
+    CU_ASSERT_STRING_EQUAL(text, drng_strerror(DRNG_E_MEMORY));
+    mmap_fails = false;
+    /* A signal handler may make this call, and must not allocate. */
+    CU_ASSERT_EQUAL(seed(32, DRNG_ANY, NULL), DRNG_E_MEMORY);
+    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
+}
+
 /* ---- Seeds ---- */
 
-static void a_seed_is_made_of_the_words_of_the_first_that_serves(void)
+UNIT_TEST("a seed is made of the words of the first that serves")
 {
     struct drng_seed_info said;
     for (enum drng_choice choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
@@ -124,7 +153,7 @@ static void a_seed_is_made_of_the_words_of_the_first_that_serves(void)
     }
 }
 
-static void the_generators_instruction_is_next(void)
+UNIT_TEST("the generator's instruction is next")
 {
     struct drng_seed_info said;
     for (enum drng_choice choice = DRNG_ANY; choice <= DRNG_HARDWARE_ONLY; choice++) {
@@ -140,7 +169,7 @@ static void the_generators_instruction_is_next(void)
     }
 }
 
-static void the_kernel_is_the_last_and_of_one_choice_alone(void)
+UNIT_TEST("the kernel is the last, and of one choice alone")
 {
     struct drng_seed_info said;
     set_up(scripted_dry, scripted_dry);
@@ -161,7 +190,7 @@ static void the_kernel_is_the_last_and_of_one_choice_alone(void)
     }
 }
 
-static void seed_grade_means_that_rdrand_is_not_asked(void)
+UNIT_TEST("seed-grade means that RDRAND is not asked")
 {
     set_up(scripted_dry, scripted_good);
     CU_ASSERT_EQUAL(seed(SEED_LEN, DRNG_SEED_GRADE_ONLY, NULL), DRNG_E_NOT_READY);
@@ -172,7 +201,7 @@ static void seed_grade_means_that_rdrand_is_not_asked(void)
 }
 
 /* Uncredited, by XOR; where the hardware alone was chosen the kernel is not asked. */
-static void kernel_bytes_are_added_under_any(void)
+UNIT_TEST("the kernel's bytes are added under DRNG_ANY")
 {
     set_up(scripted_good, scripted_good);
     scripted_os_byte = KERNEL_BYTE;
@@ -191,7 +220,7 @@ static void kernel_bytes_are_added_under_any(void)
 }
 
 /* In pieces of 64 bytes, of which each takes the first source that serves. */
-static void of_a_seed_from_two_sources_the_weaker_is_named(void)
+UNIT_TEST("of a seed from two sources the weaker is named")
 {
     struct drng_seed_info said;
     set_up(scripted_dry_from, scripted_good);
@@ -201,7 +230,7 @@ static void of_a_seed_from_two_sources_the_weaker_is_named(void)
     CU_ASSERT_TRUE(scripted_rdseed.words > 0 && scripted_rdrand.words > 2052);
 }
 
-static void every_failure_has_its_error_and_leaves_zeros(void)
+UNIT_TEST("every failure has its error, and leaves zeros")
 {
     static const enum drng_choice hardware[] = {DRNG_HARDWARE_ONLY, DRNG_SEED_GRADE_ONLY};
     for (unsigned i = 0; i < 2; i++) {
@@ -224,7 +253,7 @@ static void every_failure_has_its_error_and_leaves_zeros(void)
 }
 
 /* The second piece of two cannot be had. */
-static void a_part_of_a_seed_is_none(void)
+UNIT_TEST("a part of a seed is none")
 {
     set_up(scripted_dry_from, scripted_good);
     scripted_rdseed.at = WINDOW_AT + 4 * DRNG_RDSEED_WORDS;
@@ -260,7 +289,7 @@ static void note_whether_cancellable(void)
 }
 
 /* A source may come to a cancellation point, and the generator is locked meanwhile. The source looks at the clock. */
-static void a_thread_is_not_cancelled_while_its_seed_is_made(void)
+UNIT_TEST("a thread is not cancelled while its seed is made")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL_FATAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
@@ -298,7 +327,7 @@ static bool is_model(size_t len)
     return !drng_fork_kernel_wipes || memcmp(out, model, len) == 0;
 }
 
-static void what_is_read_is_ctr_drbg_on_a_seed_of_the_hardware(void)
+UNIT_TEST("what is read is CTR_DRBG on a seed of the hardware")
 {
     for (enum drng_choice choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
         set_up(scripted_good, scripted_good);
@@ -316,7 +345,7 @@ static void what_is_read_is_ctr_drbg_on_a_seed_of_the_hardware(void)
     }
 }
 
-static void a_long_read_is_made_of_several_requests(void)
+UNIT_TEST("a long read is made of several requests")
 {
     set_up(scripted_dry, scripted_good);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
@@ -328,7 +357,7 @@ static void a_long_read_is_made_of_several_requests(void)
     CU_ASSERT_STRING_EQUAL(info().others, "RDSEED: too few words in its time");
 }
 
-static void handles_do_not_share_their_bytes(void)
+UNIT_TEST("handles do not share their bytes")
 {
     drng *other = NULL;
     set_up(scripted_good, scripted_good);
@@ -340,7 +369,7 @@ static void handles_do_not_share_their_bytes(void)
     drng_close(other);
 }
 
-static void a_reseed_takes_a_new_seed(void)
+UNIT_TEST("a reseed takes a new seed")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
@@ -359,7 +388,7 @@ static int without_words(void)
     return drng_fork_kernel_wipes ? DRNG_SUCCESS : DRNG_E_NOT_READY;
 }
 
-static void a_reseed_that_fails_leaves_the_old_seed(void)
+UNIT_TEST("a reseed that fails leaves the old seed")
 {
     set_up(scripted_good, scripted_dry);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
@@ -374,7 +403,7 @@ static void a_reseed_that_fails_leaves_the_old_seed(void)
     CU_ASSERT_STRING_EQUAL(info().others, "RDSEED: too few words in its time; RDRAND: too few words in its time");
 }
 
-static void requests_and_time_wear_a_seed_out(void)
+UNIT_TEST("requests and time wear a seed out")
 {
     if (unit_emulated("sixty thousand requests take a minute there")) {
         return;
@@ -395,7 +424,7 @@ static void requests_and_time_wear_a_seed_out(void)
     CU_ASSERT_EQUAL(info().seeds, 3);
 }
 
-static void a_read_without_the_seed_that_is_due_leaves_zeros(void)
+UNIT_TEST("a read without the seed that is due leaves zeros")
 {
     set_up(scripted_good, scripted_dry);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
@@ -409,7 +438,7 @@ static void a_read_without_the_seed_that_is_due_leaves_zeros(void)
 }
 
 /* The first of two requests is served, the second needs a seed that does not come. */
-static void a_part_of_a_read_is_none(void)
+UNIT_TEST("a part of a read is none")
 {
     set_up(scripted_good, scripted_dry);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
@@ -421,7 +450,7 @@ static void a_part_of_a_read_is_none(void)
     CU_ASSERT_TRUE(bytes_are(out, 2 * MAX_REQUEST, 0));
 }
 
-static void the_kernel_serves_where_no_instruction_can(void)
+UNIT_TEST("the kernel serves where no instruction can")
 {
     set_up(scripted_good, scripted_good);
     scripted_cpu.has[DRNG_RDSEED] = scripted_cpu.has[DRNG_RDRAND] = false;
@@ -434,7 +463,7 @@ static void the_kernel_serves_where_no_instruction_can(void)
     CU_ASSERT_EQUAL(scripted_rdrand.executions + scripted_rdseed.executions, 0);
 }
 
-static void the_source_that_was_left_out_is_named(void)
+UNIT_TEST("the source that was left out is named")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_SEED_GRADE_ONLY), DRNG_SUCCESS);
@@ -444,7 +473,7 @@ static void the_source_that_was_left_out_is_named(void)
 }
 
 /* The seed went into Key and V; it is of no use to anybody else. */
-static void no_entropy_input_is_kept(void)
+UNIT_TEST("no entropy input is kept")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
@@ -498,7 +527,7 @@ static void open_in_a_virtual_machine(scripted_behaviour *rdrand)
     CU_ASSERT_EQUAL_FATAL(drng_open(&handle, DRNG_HARDWARE_ONLY), DRNG_SUCCESS);
 }
 
-static void a_handler_that_interrupts_its_thread_is_refused(void)
+UNIT_TEST("a handler that interrupts its thread is refused")
 {
     open_in_a_virtual_machine(interrupting);
     const uint64_t words = scripted_rdseed.words;
@@ -535,7 +564,7 @@ static bool with_another_thread(struct scripted_instruction *cpu, uint64_t *word
     return scripted_good(cpu, word);
 }
 
-static void threads_take_turns_at_a_handle(void)
+UNIT_TEST("threads take turns at a handle")
 {
     void *failed = NULL;
     open_in_a_virtual_machine(with_another_thread);
@@ -546,7 +575,7 @@ static void threads_take_turns_at_a_handle(void)
 }
 
 /* In the child the state of the generator is gone while it is being used. */
-static void a_child_that_is_born_in_a_request_starts_it_over(void)
+UNIT_TEST("a child that is born in a request starts it over")
 {
     int status = -1;
     open_in_a_virtual_machine(forking);
@@ -576,7 +605,7 @@ static bool forking_in_the_second_piece(struct scripted_instruction *cpu, uint64
 }
 
 /* Its first piece is the parent's. */
-static void a_child_that_is_born_in_a_seed_starts_it_over(void)
+UNIT_TEST("a child that is born in a seed starts it over")
 {
     int status = -1;
     forked = -1;
@@ -595,7 +624,7 @@ static void a_child_that_is_born_in_a_seed_starts_it_over(void)
 
 /* ---- Copies of a machine ---- */
 
-static void in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word(void)
+UNIT_TEST("a virtual machine: every request takes a word")
 {
     for (unsigned hypervisor = 0; hypervisor < 2; hypervisor++) {
         set_up(scripted_good, scripted_good);
@@ -609,7 +638,7 @@ static void in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word(v
 }
 
 /* The kernel's bytes and the time make the word where the kernel may be asked. */
-static void hardware_alone_serves_no_request_without_a_word(void)
+UNIT_TEST("hardware alone serves no request without a word")
 {
     for (enum drng_choice choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
         const bool any = choice == DRNG_ANY;
@@ -632,7 +661,7 @@ static alignas(4096) uint8_t page[4096];
 static struct drng_vmclock *const device = (struct drng_vmclock *)(void *)page;
 
 /* Two changes: a copy, and a copy of it. The device is watched, so no request takes a word. */
-static void a_copy_takes_a_new_seed(void)
+UNIT_TEST("a copy takes a new seed")
 {
     set_up(scripted_good, scripted_good);
     device->magic = htole32(DRNG_VMCLOCK_MAGIC);
@@ -654,34 +683,7 @@ static void a_copy_takes_a_new_seed(void)
 
 /* ---- Failures of the system, and arguments ---- */
 
-/* A signal handler may make the first call, and opening allocates. */
-static void it_is_opened_before_main(void)
-{
-    CU_ASSERT_EQUAL(atomic_load(&drng_library.ready), 1);
-    CU_ASSERT_PTR_NOT_NULL(drng_library.root.slot);
-}
-
-static void without_memory_nothing_is_served_and_later_it_is(void)
-{
-    set_up(scripted_good, scripted_good);
-    mmap_fails = true;
-    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_E_MEMORY);
-    CU_ASSERT_PTR_NULL(handle);
-    CU_ASSERT_EQUAL(seed(32, DRNG_ANY, NULL), DRNG_E_MEMORY);
-    CU_ASSERT_TRUE(bytes_are(out, 32, 0));
-    out[0] = TAKEN_BEFORE;
-    CU_ASSERT_EQUAL(drng_random_bytes(out, 32, 0), DRNG_E_MEMORY);
-    CU_ASSERT_TRUE(bytes_are(out, 32, 0));
-    const char *text = NULL;
-    CU_ASSERT_EQUAL(drng_random_supported(&text), 0);
-    CU_ASSERT_STRING_EQUAL(text, drng_strerror(DRNG_E_MEMORY));
-    mmap_fails = false;
-    /* A signal handler may make this call, and must not allocate. */
-    CU_ASSERT_EQUAL(seed(32, DRNG_ANY, NULL), DRNG_E_MEMORY);
-    CU_ASSERT_EQUAL(drng_open(&handle, DRNG_ANY), DRNG_SUCCESS);
-}
-
-static void without_aes_nothing_is_served(void)
+UNIT_TEST("without AES nothing is served")
 {
     set_up(scripted_good, scripted_good);
     no_aes_passes = true;
@@ -692,7 +694,7 @@ static void without_aes_nothing_is_served(void)
     no_aes_passes = false;
 }
 
-static void without_hmac_nothing_is_served(void)
+UNIT_TEST("without HMAC nothing is served")
 {
     set_up(scripted_good, scripted_good);
     hmac_fails = true;
@@ -700,7 +702,7 @@ static void without_hmac_nothing_is_served(void)
     hmac_fails = false;
 }
 
-static void wrong_arguments_are_refused_and_nothing_is_written(void)
+UNIT_TEST("wrong arguments are refused")
 {
     drng *none = (drng *)(void *)out;
     set_up(scripted_good, scripted_good);
@@ -726,7 +728,7 @@ static void wrong_arguments_are_refused_and_nothing_is_written(void)
     drng_close(NULL);
 }
 
-static void every_error_has_a_text_of_its_own(void)
+UNIT_TEST("every error has a text of its own")
 {
     for (int error = DRNG_SUCCESS; error <= DRNG_E_BUSY + 1; error++) {
         for (int before = DRNG_SUCCESS; before < error; before++) {
@@ -736,41 +738,4 @@ static void every_error_has_a_text_of_its_own(void)
     CU_ASSERT_STRING_EQUAL(drng_strerror(-1), drng_strerror(DRNG_E_BUSY + 1));
 }
 
-static const struct unit_test tests[] = {
-    {"it is opened before main()", it_is_opened_before_main},
-    {"without memory nothing is served, and later it is", without_memory_nothing_is_served_and_later_it_is},
-    {"a seed is made of the words of the first that serves", a_seed_is_made_of_the_words_of_the_first_that_serves},
-    {"the generator's instruction is next", the_generators_instruction_is_next},
-    {"the kernel is the last, and of one choice alone", the_kernel_is_the_last_and_of_one_choice_alone},
-    {"seed-grade means that RDRAND is not asked", seed_grade_means_that_rdrand_is_not_asked},
-    {"the kernel's bytes are added under DRNG_ANY", kernel_bytes_are_added_under_any},
-    {"of a seed from two sources the weaker is named", of_a_seed_from_two_sources_the_weaker_is_named},
-    {"every failure has its error, and leaves zeros", every_failure_has_its_error_and_leaves_zeros},
-    {"a part of a seed is none", a_part_of_a_seed_is_none},
-    {"a thread is not cancelled while its seed is made", a_thread_is_not_cancelled_while_its_seed_is_made},
-    {"what is read is CTR_DRBG on a seed of the hardware", what_is_read_is_ctr_drbg_on_a_seed_of_the_hardware},
-    {"a long read is made of several requests", a_long_read_is_made_of_several_requests},
-    {"handles do not share their bytes", handles_do_not_share_their_bytes},
-    {"a reseed takes a new seed", a_reseed_takes_a_new_seed},
-    {"a reseed that fails leaves the old seed", a_reseed_that_fails_leaves_the_old_seed},
-    {"requests and time wear a seed out", requests_and_time_wear_a_seed_out},
-    {"a read without the seed that is due leaves zeros", a_read_without_the_seed_that_is_due_leaves_zeros},
-    {"a part of a read is none", a_part_of_a_read_is_none},
-    {"the kernel serves where no instruction can", the_kernel_serves_where_no_instruction_can},
-    {"the source that was left out is named", the_source_that_was_left_out_is_named},
-    {"a virtual machine: every request takes a word",
-     in_a_virtual_machine_that_tells_nothing_every_request_takes_a_word},
-    {"hardware alone serves no request without a word", hardware_alone_serves_no_request_without_a_word},
-    {"a copy takes a new seed", a_copy_takes_a_new_seed},
-    {"no entropy input is kept", no_entropy_input_is_kept},
-    {"a handler that interrupts its thread is refused", a_handler_that_interrupts_its_thread_is_refused},
-    {"a child that is born in a request starts it over", a_child_that_is_born_in_a_request_starts_it_over},
-    {"threads take turns at a handle", threads_take_turns_at_a_handle},
-    {"a child that is born in a seed starts it over", a_child_that_is_born_in_a_seed_starts_it_over},
-    {"without AES nothing is served", without_aes_nothing_is_served},
-    {"without HMAC nothing is served", without_hmac_nothing_is_served},
-    {"wrong arguments are refused", wrong_arguments_are_refused_and_nothing_is_written},
-    {"every error has a text of its own", every_error_has_a_text_of_its_own},
-};
-
-UNIT_MAIN("library", tests)
+UNIT_MAIN("library")

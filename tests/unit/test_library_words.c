@@ -35,9 +35,39 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint6
     memset(out, TAKEN_BEFORE, sizeof(out));
 }
 
+/* ---- Forks ---- */
+
+enum { PIECE_WORDS = 512 };
+static pid_t forked;
+
+/* What a signal handler does, done by the instruction. */
+static bool forking_in_the_second_piece(struct scripted_instruction *cpu, uint64_t *word)
+{
+    if (cpu->words == STARTUP + PIECE_WORDS + 1) {
+        cpu->behaviour = scripted_good;
+        forked = fork();
+    }
+    return scripted_good(cpu, word);
+}
+
+UNIT_TEST("a child starts over at the first byte")
+{
+    int status = -1;
+    set_up(scripted_good, forking_in_the_second_piece, 0);
+    const int error = drng_random_bytes(out, 3 * sizeof(uint64_t) * PIECE_WORDS, 0);
+    const bool has_parents = memcmp(out, &scripted_rdrand.log[STARTUP], 32) == 0;
+    if (forked == 0) {
+        _exit(has_parents || error != DRNG_SUCCESS ? 1 : 0);
+    }
+    CU_ASSERT_EQUAL(error, DRNG_SUCCESS);
+    CU_ASSERT_TRUE(has_parents);
+    CU_ASSERT_EQUAL(waitpid(forked, &status, 0), forked);
+    CU_ASSERT_EQUAL(status, 0);
+}
+
 /* ---- Which words ---- */
 
-static void a_number_is_a_word_that_was_tested(void)
+UNIT_TEST("a number is a word that was tested")
 {
     uint64_t number = 0;
     set_up(scripted_good, scripted_good, 0);
@@ -53,7 +83,7 @@ static void a_number_is_a_word_that_was_tested(void)
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
 }
 
-static void shorter_numbers_are_parts_of_words(void)
+UNIT_TEST("shorter numbers are parts of words")
 {
     uint16_t number16 = 0;
     uint32_t number32 = 0;
@@ -68,7 +98,7 @@ static void shorter_numbers_are_parts_of_words(void)
     CU_ASSERT_EQUAL(memcmp(&number32, &scripted_rdseed.log[STARTUP + 1], sizeof(number32)), 0);
 }
 
-static void bytes_are_words_and_the_rest_is_left_alone(void)
+UNIT_TEST("bytes are words, and the rest is left alone")
 {
     static const size_t lengths[] = {1, 7, 8, 9, 13, 4095, 4096, 4097, 3 * 4096 + 5};
     for (size_t i = 0; i < KINDS * sizeof(lengths) / sizeof(*lengths); i++) {
@@ -83,7 +113,7 @@ static void bytes_are_words_and_the_rest_is_left_alone(void)
     }
 }
 
-static void words_are_counted_as_words(void)
+UNIT_TEST("words are counted as words")
 {
     static uint64_t words[100];
     for (unsigned i = 0; i < KINDS; i++) {
@@ -93,7 +123,7 @@ static void words_are_counted_as_words(void)
     }
 }
 
-static void zero_is_a_number(void)
+UNIT_TEST("0 is a number")
 {
     uint64_t number = 1;
     set_up(scripted_good, scripted_single_zero, STARTUP);
@@ -104,7 +134,7 @@ static void zero_is_a_number(void)
 /* ---- Retries ---- */
 
 /* The start-up words come; then the instruction is dry. */
-static void an_instruction_is_executed_once_and_retries_times_more(void)
+UNIT_TEST("executed once, and retries times more")
 {
     static const unsigned retries[] = {0, 1, DRNG_RETRIES, DRNG_SEED_RETRIES};
     for (size_t i = 0; i < KINDS * sizeof(retries) / sizeof(*retries); i++) {
@@ -116,7 +146,7 @@ static void an_instruction_is_executed_once_and_retries_times_more(void)
     }
 }
 
-static void as_many_retries_as_there_are_numbers_do_not_wrap(void)
+UNIT_TEST("UINT_MAX retries do not wrap")
 {
     uint64_t number = 0;
     set_up(scripted_good, scripted_dry_until, 1000000);
@@ -128,7 +158,7 @@ static void as_many_retries_as_there_are_numbers_do_not_wrap(void)
 }
 
 /* Each word has its own retries. */
-static void a_word_in_four_serves_with_three_retries(void)
+UNIT_TEST("a word in four serves with three retries")
 {
     set_up(scripted_good, scripted_every, 4);
     CU_ASSERT_EQUAL(drng_random_bytes(out, 800, 3), DRNG_SUCCESS);
@@ -139,7 +169,7 @@ static void a_word_in_four_serves_with_three_retries(void)
 
 /* ---- Failures ---- */
 
-static void a_failure_leaves_zeros_wherever_it_comes(void)
+UNIT_TEST("a failure leaves zeros wherever it comes")
 {
     static const unsigned words[] = {0, 1, 511, 512, 513, 1535};
     for (size_t i = 0; i < KINDS * sizeof(words) / sizeof(*words); i++) {
@@ -150,7 +180,7 @@ static void a_failure_leaves_zeros_wherever_it_comes(void)
     }
 }
 
-static void a_dry_instruction_serves_again_when_it_recovers(void)
+UNIT_TEST("a dry instruction serves again when it recovers")
 {
     set_up(scripted_good, scripted_dry, 0);
     CU_ASSERT_EQUAL(drng_random_bytes(out, 16, DRNG_RETRIES), DRNG_E_NOT_READY);
@@ -162,7 +192,7 @@ static void a_dry_instruction_serves_again_when_it_recovers(void)
 }
 
 /* The first failed test is retried with new start-up tests, in which the same words fail again. */
-static void bad_words_are_never_handed_out(void)
+UNIT_TEST("bad words are never handed out")
 {
     static scripted_behaviour *const bad[] = {scripted_zeros, scripted_ones, scripted_constant, scripted_alternating,
                                               scripted_bad_words};
@@ -183,7 +213,7 @@ static void bad_words_are_never_handed_out(void)
 }
 
 /* From call to call: one word each would else never be compared with another. */
-static void a_word_that_comes_again_in_the_next_call_is_noticed(void)
+UNIT_TEST("a word that comes again in the next call is noticed")
 {
     uint64_t number = 0;
     set_up(scripted_good, scripted_good, 0);
@@ -196,7 +226,7 @@ static void a_word_that_comes_again_in_the_next_call_is_noticed(void)
 
 /* ---- Whether there is such an instruction ---- */
 
-static void it_is_said_which_instruction_serves_and_why_one_does_not(void)
+UNIT_TEST("which instruction serves, and why one does not")
 {
     for (unsigned i = 0; i < KINDS; i++) {
         set_up(scripted_good, scripted_good, 0);
@@ -225,7 +255,7 @@ static void it_is_said_which_instruction_serves_and_why_one_does_not(void)
     CU_ASSERT_EQUAL(drng_seed_supported(&text), 1);
 }
 
-static void an_instruction_that_may_not_be_used_is_never_executed(void)
+UNIT_TEST("one that may not be used is never executed")
 {
     for (unsigned i = 0; i < KINDS; i++) {
         set_up(scripted_good, scripted_good, 0);
@@ -238,7 +268,7 @@ static void an_instruction_that_may_not_be_used_is_never_executed(void)
 
 /* ---- Arguments ---- */
 
-static void wrong_arguments_are_refused_and_nothing_is_written(void)
+UNIT_TEST("wrong arguments are refused")
 {
     set_up(scripted_good, scripted_good, 0);
     CU_ASSERT_EQUAL(drng_random16(NULL, 0), DRNG_E_ARGUMENT);
@@ -262,53 +292,4 @@ static void wrong_arguments_are_refused_and_nothing_is_written(void)
     CU_ASSERT_EQUAL(scripted_rdrand.executions + scripted_rdseed.executions, 0);
 }
 
-/* ---- Forks ---- */
-
-enum { PIECE_WORDS = 512 };
-static pid_t forked;
-
-/* What a signal handler does, done by the instruction. */
-static bool forking_in_the_second_piece(struct scripted_instruction *cpu, uint64_t *word)
-{
-    if (cpu->words == STARTUP + PIECE_WORDS + 1) {
-        cpu->behaviour = scripted_good;
-        forked = fork();
-    }
-    return scripted_good(cpu, word);
-}
-
-static void a_child_starts_over_at_the_first_byte(void)
-{
-    int status = -1;
-    set_up(scripted_good, forking_in_the_second_piece, 0);
-    const int error = drng_random_bytes(out, 3 * sizeof(uint64_t) * PIECE_WORDS, 0);
-    const bool has_parents = memcmp(out, &scripted_rdrand.log[STARTUP], 32) == 0;
-    if (forked == 0) {
-        _exit(has_parents || error != DRNG_SUCCESS ? 1 : 0);
-    }
-    CU_ASSERT_EQUAL(error, DRNG_SUCCESS);
-    CU_ASSERT_TRUE(has_parents);
-    CU_ASSERT_EQUAL(waitpid(forked, &status, 0), forked);
-    CU_ASSERT_EQUAL(status, 0);
-}
-
-static const struct unit_test tests[] = {
-    {"a child starts over at the first byte", a_child_starts_over_at_the_first_byte},
-    {"a number is a word that was tested", a_number_is_a_word_that_was_tested},
-    {"shorter numbers are parts of words", shorter_numbers_are_parts_of_words},
-    {"bytes are words, and the rest is left alone", bytes_are_words_and_the_rest_is_left_alone},
-    {"words are counted as words", words_are_counted_as_words},
-    {"0 is a number", zero_is_a_number},
-    {"executed once, and retries times more", an_instruction_is_executed_once_and_retries_times_more},
-    {"UINT_MAX retries do not wrap", as_many_retries_as_there_are_numbers_do_not_wrap},
-    {"a word in four serves with three retries", a_word_in_four_serves_with_three_retries},
-    {"a failure leaves zeros wherever it comes", a_failure_leaves_zeros_wherever_it_comes},
-    {"a dry instruction serves again when it recovers", a_dry_instruction_serves_again_when_it_recovers},
-    {"bad words are never handed out", bad_words_are_never_handed_out},
-    {"a word that comes again in the next call is noticed", a_word_that_comes_again_in_the_next_call_is_noticed},
-    {"which instruction serves, and why one does not", it_is_said_which_instruction_serves_and_why_one_does_not},
-    {"one that may not be used is never executed", an_instruction_that_may_not_be_used_is_never_executed},
-    {"wrong arguments are refused", wrong_arguments_are_refused_and_nothing_is_written},
-};
-
-UNIT_MAIN("library_words", tests)
+UNIT_MAIN("library_words")

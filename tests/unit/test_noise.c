@@ -46,7 +46,7 @@ static bool holds(const struct draw *draw, const uint64_t *log)
     return memcmp(draw->words, log, sizeof(draw->words)) == 0;
 }
 
-static void words_are_what_the_cpu_gave(void)
+UNIT_TEST("words are what the CPU gave")
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
@@ -55,7 +55,7 @@ static void words_are_what_the_cpu_gave(void)
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, 0);
 }
 
-static void rdrand_has_ten_tries_for_each_word(void)
+UNIT_TEST("RDRAND has ten tries for each word")
 {
     struct draw draw = rdrand_draw(scripted_every, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
@@ -64,7 +64,7 @@ static void rdrand_has_ten_tries_for_each_word(void)
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, COUNT * (DRNG_RDRAND_TRIES - 1));
 }
 
-static void rdrand_is_given_up_after_ten_tries(void)
+UNIT_TEST("RDRAND is given up after ten tries")
 {
     struct draw draw = rdrand_draw(scripted_every, DRNG_RDRAND_TRIES + 1);
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_EXHAUSTED);
@@ -73,7 +73,7 @@ static void rdrand_is_given_up_after_ten_tries(void)
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES);
 }
 
-static void a_starved_rdseed_is_waited_for(void)
+UNIT_TEST("a starved RDSEED is waited for")
 {
     struct draw draw = rdseed_draw(scripted_mostly_dry);
     CU_ASSERT_EQUAL(read_words(&draw), DRNG_OK);
@@ -82,7 +82,7 @@ static void a_starved_rdseed_is_waited_for(void)
     CU_ASSERT_TRUE(scripted_rdseed.executions > COUNT * DRNG_RDRAND_TRIES);
 }
 
-static void a_dry_rdseed_is_given_up_by_time(void)
+UNIT_TEST("a dry RDSEED is given up by time")
 {
     struct draw draw = rdseed_draw(scripted_dry);
     const uint64_t before = scripted_clock_ns;
@@ -106,7 +106,7 @@ static void slow_words_are_given_up_by_time(struct draw *draw, struct scripted_i
     CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + DRNG_GAP_CAP_NS);
 }
 
-static void a_slow_instruction_is_given_up_by_time(void)
+UNIT_TEST("a slow instruction is given up by time")
 {
     struct draw rdrand = rdrand_draw(scripted_good, 0);
     slow_words_are_given_up_by_time(&rdrand, &scripted_rdrand);
@@ -115,7 +115,7 @@ static void a_slow_instruction_is_given_up_by_time(void)
 }
 
 /* Its twin: as many words, as fast as they come. */
-static void a_window_of_words_fits_into_the_time(void)
+UNIT_TEST("a window of words fits into the time")
 {
     static uint64_t words[DRNG_RDRAND_WORDS];
     struct draw draw = rdrand_draw(scripted_good, 0);
@@ -124,7 +124,7 @@ static void a_window_of_words_fits_into_the_time(void)
     CU_ASSERT_EQUAL(memcmp(words, scripted_rdrand.log, sizeof(words)), 0);
 }
 
-static void a_bad_word_wipes_the_good_ones_before_it(void)
+UNIT_TEST("a bad word wipes the good ones before it")
 {
     for (uint64_t at = 1; at < COUNT; at++) {
         struct draw draw = rdrand_draw(scripted_bad_word, at);
@@ -134,15 +134,4 @@ static void a_bad_word_wipes_the_good_ones_before_it(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"words are what the CPU gave", words_are_what_the_cpu_gave},
-    {"RDRAND has ten tries for each word", rdrand_has_ten_tries_for_each_word},
-    {"RDRAND is given up after ten tries", rdrand_is_given_up_after_ten_tries},
-    {"a starved RDSEED is waited for", a_starved_rdseed_is_waited_for},
-    {"a dry RDSEED is given up by time", a_dry_rdseed_is_given_up_by_time},
-    {"a slow instruction is given up by time", a_slow_instruction_is_given_up_by_time},
-    {"a window of words fits into the time", a_window_of_words_fits_into_the_time},
-    {"a bad word wipes the good ones before it", a_bad_word_wipes_the_good_ones_before_it},
-};
-
-UNIT_MAIN("noise", tests)
+UNIT_MAIN("noise")

@@ -57,7 +57,7 @@ static bool holds_log(const struct draw *draw, size_t from)
 
 /* ---- Start-up ---- */
 
-static void startup_words_are_not_put_out(void)
+UNIT_TEST("start-up words are not put out")
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
@@ -66,7 +66,7 @@ static void startup_words_are_not_put_out(void)
     CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
 }
 
-static void startup_runs_once_for_a_process(void)
+UNIT_TEST("start-up runs once for a process")
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     struct drng_noise another = {0};
@@ -79,7 +79,7 @@ static void startup_runs_once_for_a_process(void)
     CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS + 2 * COUNT));
 }
 
-static void each_instruction_has_its_own_startup(void)
+UNIT_TEST("each instruction has its own start-up")
 {
     struct draw rdrand = rdrand_draw(scripted_good, 0);
     struct draw rdseed = draw_from(&rig.rdseed, &rig.reader.noise[DRNG_RDSEED]);
@@ -89,7 +89,7 @@ static void each_instruction_has_its_own_startup(void)
     CU_ASSERT_EQUAL(scripted_rdseed.words, DRNG_STARTUP_WORDS + COUNT);
 }
 
-static void startup_that_ran_out_of_time_resumes(void)
+UNIT_TEST("start-up that ran out of time resumes")
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     unsigned attempts = 0;
@@ -114,7 +114,7 @@ static uint64_t time_of_a_dry_attempt(struct draw *draw)
     return scripted_clock_ns - before;
 }
 
-static void a_starving_instruction_has_more_time_for_its_startup(void)
+UNIT_TEST("a starving instruction has more time for its start-up")
 {
     const uint64_t a_look = DRNG_SEED_BUDGET_NS / 100;
     const uint64_t first = DRNG_SEED_BUDGET_NS + DRNG_STARTUP_BUDGET_NS;
@@ -130,7 +130,7 @@ static void a_starving_instruction_has_more_time_for_its_startup(void)
 
 /* ---- Health failures ---- */
 
-static void one_bad_word_is_forgiven_and_counted(void)
+UNIT_TEST("one bad word is forgiven and counted")
 {
     for (uint64_t at = DRNG_STARTUP_WORDS; at < DRNG_STARTUP_WORDS + COUNT; at++) {
         struct draw draw = rdrand_draw(scripted_bad_word, at);
@@ -145,7 +145,7 @@ static void one_bad_word_is_forgiven_and_counted(void)
     }
 }
 
-static void a_bad_word_of_the_startup_is_forgiven_too(void)
+UNIT_TEST("a bad word of the start-up is forgiven too")
 {
     struct draw draw = rdrand_draw(scripted_bad_word, 100);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
@@ -155,7 +155,7 @@ static void a_bad_word_of_the_startup_is_forgiven_too(void)
 }
 
 /* One is forgiven, and so are some: the eighth disables. */
-static void failures_far_apart_add_up_to_eight(void)
+UNIT_TEST("failures far apart add up to eight")
 {
     struct draw draw = rdrand_draw(scripted_bad_word, DRNG_STARTUP_WORDS + 2);
     for (unsigned i = 1; i <= 8; i++) {
@@ -167,7 +167,7 @@ static void failures_far_apart_add_up_to_eight(void)
     CU_ASSERT_TRUE(rig.rdrand.disabled);
 }
 
-static void a_second_failure_disables_for_good(void)
+UNIT_TEST("a second failure disables for good")
 {
     struct draw draw = rdrand_draw(scripted_bad_words, DRNG_STARTUP_WORDS + 2);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
@@ -193,7 +193,7 @@ static bool bad_in_both_runs(struct scripted_instruction *in, uint64_t *word)
     return bad ? (*word = in->log[in->log_len - 1], true) : scripted_good(in, word);
 }
 
-static void a_failure_in_the_second_run_disables_too(void)
+UNIT_TEST("a failure in the second run disables too")
 {
     struct draw draw = rdrand_draw(bad_in_both_runs, COUNT);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_HEALTH_FAILED);
@@ -202,7 +202,7 @@ static void a_failure_in_the_second_run_disables_too(void)
     CU_ASSERT_TRUE(rig.rdrand.disabled);
 }
 
-static void a_single_zero_is_a_word(void)
+UNIT_TEST("a single zero is a word")
 {
     struct draw draw = rdrand_draw(scripted_single_zero, DRNG_STARTUP_WORDS + 3);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
@@ -212,7 +212,7 @@ static void a_single_zero_is_a_word(void)
 }
 
 /* Eight zero bytes in a row would fail the tests of bytes, and say nothing that the next word does not. */
-static void a_single_zero_is_a_word_of_the_startup_too(void)
+UNIT_TEST("a single zero is a word of the start-up too")
 {
     for (uint64_t at = 0; at < DRNG_STARTUP_WORDS; at++) {
         struct draw draw = rdrand_draw(scripted_single_zero, at);
@@ -222,7 +222,7 @@ static void a_single_zero_is_a_word_of_the_startup_too(void)
     }
 }
 
-static void every_dead_generator_is_caught_in_its_startup(void)
+UNIT_TEST("every dead generator is caught in its start-up")
 {
     static const struct {
         scripted_behaviour *behaviour;
@@ -242,7 +242,7 @@ static void every_dead_generator_is_caught_in_its_startup(void)
 }
 
 /* Bits and bytes that do not do what the others do, whichever they are: no whole word shows it. */
-static void a_fault_of_one_bit_or_byte_is_caught_in_its_startup(void)
+UNIT_TEST("a fault of one bit or byte is caught in its start-up")
 {
     static const struct {
         scripted_behaviour *behaviour;
@@ -261,7 +261,7 @@ static void a_fault_of_one_bit_or_byte_is_caught_in_its_startup(void)
 }
 
 /* The windows go on from draw to draw: a bit that sticks later is found, if not by the draw in which it does. */
-static void a_bit_that_sticks_later_is_caught_by_a_later_draw(void)
+UNIT_TEST("a bit that sticks later is caught by a later draw")
 {
     for (unsigned which = 0; which < 64; which++) {
         struct draw draw = rdrand_draw(which % 2 == 0 ? scripted_bit_at_0 : scripted_bit_at_1, DRNG_STARTUP_WORDS + 3);
@@ -276,7 +276,7 @@ static void a_bit_that_sticks_later_is_caught_by_a_later_draw(void)
     }
 }
 
-static void a_failure_forgets_all_that_the_reader_knew(void)
+UNIT_TEST("a failure forgets all that the reader knew")
 {
     struct draw draw = rdrand_draw(scripted_bad_words, DRNG_STARTUP_WORDS + 2);
     memset(&rig.reader.noise[DRNG_RDRAND].key, 0x77, sizeof(rig.reader.noise[DRNG_RDRAND].key));
@@ -286,7 +286,7 @@ static void a_failure_forgets_all_that_the_reader_knew(void)
 }
 
 /* One reader's failure takes the start-up from all: no other may declare it passed on the strength of an old one. */
-static void a_failure_sends_every_reader_through_the_startup(void)
+UNIT_TEST("a failure sends every reader through the start-up")
 {
     struct drng_noise another = {0};
     struct draw first = rdrand_draw(scripted_good, 0);
@@ -313,7 +313,7 @@ static bool fail_another_reader(struct scripted_instruction *cpu, uint64_t *word
     return scripted_good(cpu, word);
 }
 
-static void a_startup_during_which_another_reader_fails_does_not_count(void)
+UNIT_TEST("a start-up during which another reader fails does not count")
 {
     struct draw draw = rdrand_draw(fail_another_reader, 0);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
@@ -325,7 +325,7 @@ static void a_startup_during_which_another_reader_fails_does_not_count(void)
 }
 
 /* The same where it had not passed all of it: no part of a start-up is from before a failure. */
-static void a_failure_takes_a_startup_that_is_under_way_too(void)
+UNIT_TEST("a failure takes a start-up that is under way too")
 {
     struct drng_noise another = {0};
     struct draw first = rdrand_draw(scripted_good, 0);
@@ -347,7 +347,7 @@ static void a_failure_takes_a_startup_that_is_under_way_too(void)
     CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
 }
 
-static void other_failures_of_the_work_are_passed_on(void)
+UNIT_TEST("other failures of the work are passed on")
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     draw.instead = DRNG_BAD_LENGTH;
@@ -357,7 +357,7 @@ static void other_failures_of_the_work_are_passed_on(void)
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
 
-static void running_dry_does_not_disable(void)
+UNIT_TEST("running dry does not disable")
 {
     struct draw draw = rdrand_draw(scripted_dry, 0);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_EXHAUSTED);
@@ -367,29 +367,4 @@ static void running_dry_does_not_disable(void)
     CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
 }
 
-static const struct unit_test tests[] = {
-    {"start-up words are not put out", startup_words_are_not_put_out},
-    {"start-up runs once for a process", startup_runs_once_for_a_process},
-    {"each instruction has its own start-up", each_instruction_has_its_own_startup},
-    {"start-up that ran out of time resumes", startup_that_ran_out_of_time_resumes},
-    {"a starving instruction has more time for its start-up", a_starving_instruction_has_more_time_for_its_startup},
-    {"one bad word is forgiven and counted", one_bad_word_is_forgiven_and_counted},
-    {"a bad word of the start-up is forgiven too", a_bad_word_of_the_startup_is_forgiven_too},
-    {"failures far apart add up to eight", failures_far_apart_add_up_to_eight},
-    {"a second failure disables for good", a_second_failure_disables_for_good},
-    {"a failure in the second run disables too", a_failure_in_the_second_run_disables_too},
-    {"a single zero is a word", a_single_zero_is_a_word},
-    {"a single zero is a word of the start-up too", a_single_zero_is_a_word_of_the_startup_too},
-    {"every dead generator is caught in its start-up", every_dead_generator_is_caught_in_its_startup},
-    {"a fault of one bit or byte is caught in its start-up", a_fault_of_one_bit_or_byte_is_caught_in_its_startup},
-    {"a bit that sticks later is caught by a later draw", a_bit_that_sticks_later_is_caught_by_a_later_draw},
-    {"a failure forgets all that the reader knew", a_failure_forgets_all_that_the_reader_knew},
-    {"a failure sends every reader through the start-up", a_failure_sends_every_reader_through_the_startup},
-    {"a start-up during which another reader fails does not count",
-     a_startup_during_which_another_reader_fails_does_not_count},
-    {"a failure takes a start-up that is under way too", a_failure_takes_a_startup_that_is_under_way_too},
-    {"other failures of the work are passed on", other_failures_of_the_work_are_passed_on},
-    {"running dry does not disable", running_dry_does_not_disable},
-};
-
-UNIT_MAIN("noise_attempt", tests)
+UNIT_MAIN("noise_attempt")

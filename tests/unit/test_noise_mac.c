@@ -51,7 +51,7 @@ static bool unfused(struct drng_cbc_mac *mac, size_t blocks)
     return true;
 }
 
-static void the_mac_is_that_of_the_words(void)
+UNIT_TEST("the MAC is that of the words")
 {
     static const size_t lengths[] = {1, 2, 3, 4, 5, 67, 68, 69, BLOCKS};
     for (size_t i = 0; can_run() && i < sizeof(lengths) / sizeof(*lengths); i++) {
@@ -66,7 +66,7 @@ static void the_mac_is_that_of_the_words(void)
     }
 }
 
-static void the_mac_goes_on_from_call_to_call(void)
+UNIT_TEST("the MAC goes on from call to call")
 {
     if (!can_run()) {
         return;
@@ -80,7 +80,7 @@ static void the_mac_goes_on_from_call_to_call(void)
 }
 
 /* At every word of a window but the first, which nothing comes before: the loop ends there and reads no more. */
-static void a_bad_word_anywhere_ends_the_loop(void)
+UNIT_TEST("a bad word anywhere ends the loop")
 {
     for (uint64_t at = 1; can_run() && at < DRNG_RDRAND_WORDS; at++) {
         struct drng_cbc_mac mac = begin(scripted_bad_word, at);
@@ -91,7 +91,7 @@ static void a_bad_word_anywhere_ends_the_loop(void)
 }
 
 /* The tests know the words of the calls before: a word is bad for what it repeats, wherever that was read. */
-static void the_tests_go_on_from_call_to_call(void)
+UNIT_TEST("the tests go on from call to call")
 {
     if (!can_run()) {
         return;
@@ -102,7 +102,7 @@ static void the_tests_go_on_from_call_to_call(void)
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 3);
 }
 
-static void dead_words_fail_their_tests(void)
+UNIT_TEST("dead words fail their tests")
 {
     static const struct {
         scripted_behaviour *behaviour;
@@ -120,7 +120,7 @@ static void dead_words_fail_their_tests(void)
 }
 
 /* From anywhere in a window on: the loop ends within two windows of the test, and the MAC is not put out. */
-static void a_stuck_bit_ends_the_loop(void)
+UNIT_TEST("a stuck bit ends the loop")
 {
     for (unsigned which = 0; can_run() && which < 64; which++) {
         for (uint64_t at = which; at < 1100; at += 131) {
@@ -133,7 +133,7 @@ static void a_stuck_bit_ends_the_loop(void)
     }
 }
 
-static void a_single_zero_anywhere_is_a_word(void)
+UNIT_TEST("a single zero anywhere is a word")
 {
     for (uint64_t at = 0; can_run() && at < 16; at++) {
         struct drng_cbc_mac mac = begin(scripted_single_zero, at);
@@ -142,7 +142,7 @@ static void a_single_zero_anywhere_is_a_word(void)
     }
 }
 
-static void each_word_has_ten_tries(void)
+UNIT_TEST("each word has ten tries")
 {
     if (!can_run()) {
         return;
@@ -153,7 +153,7 @@ static void each_word_has_ten_tries(void)
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, scripted_rdrand.executions - DRNG_RDRAND_WORDS);
 }
 
-static void a_dry_word_is_given_up_after_ten_tries(void)
+UNIT_TEST("a dry word is given up after ten tries")
 {
     if (!can_run()) {
         return;
@@ -165,7 +165,7 @@ static void a_dry_word_is_given_up_after_ten_tries(void)
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].retries, DRNG_RDRAND_TRIES);
 }
 
-static void running_dry_anywhere_ends_the_loop(void)
+UNIT_TEST("running dry anywhere ends the loop")
 {
     for (uint64_t at = 0; can_run() && at < DRNG_RDRAND_WORDS; at += 13) {
         struct drng_cbc_mac mac = begin(scripted_dry_from, at);
@@ -174,7 +174,7 @@ static void running_dry_anywhere_ends_the_loop(void)
     }
 }
 
-static void a_slow_rdrand_is_given_up_by_time(void)
+UNIT_TEST("a slow RDRAND is given up by time")
 {
     if (!can_run()) {
         return;
@@ -194,7 +194,7 @@ static bool slow_from(struct scripted_instruction *in, uint64_t *word)
 }
 
 /* Looks at the clock are far apart once RDRAND has been quick: one long part is the worst that comes of it. */
-static void an_rdrand_that_becomes_slow_is_given_up_by_time(void)
+UNIT_TEST("an RDRAND that becomes slow is given up by time")
 {
     const uint64_t one_part = 128 * SLOW_NS;
     for (uint64_t at = 1; can_run() && at < DRNG_RDRAND_WORDS - 200; at += 7) {
@@ -205,19 +205,4 @@ static void an_rdrand_that_becomes_slow_is_given_up_by_time(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"the MAC is that of the words", the_mac_is_that_of_the_words},
-    {"the MAC goes on from call to call", the_mac_goes_on_from_call_to_call},
-    {"a bad word anywhere ends the loop", a_bad_word_anywhere_ends_the_loop},
-    {"the tests go on from call to call", the_tests_go_on_from_call_to_call},
-    {"dead words fail their tests", dead_words_fail_their_tests},
-    {"a stuck bit ends the loop", a_stuck_bit_ends_the_loop},
-    {"a single zero anywhere is a word", a_single_zero_anywhere_is_a_word},
-    {"each word has ten tries", each_word_has_ten_tries},
-    {"a dry word is given up after ten tries", a_dry_word_is_given_up_after_ten_tries},
-    {"running dry anywhere ends the loop", running_dry_anywhere_ends_the_loop},
-    {"a slow RDRAND is given up by time", a_slow_rdrand_is_given_up_by_time},
-    {"an RDRAND that becomes slow is given up by time", an_rdrand_that_becomes_slow_is_given_up_by_time},
-};
-
-UNIT_MAIN("noise_mac", tests)
+UNIT_MAIN("noise_mac")

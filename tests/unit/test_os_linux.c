@@ -36,7 +36,7 @@ long __wrap_syscall(long number, ...)
     return answer;
 }
 
-static void it_does_not_wait(void)
+UNIT_TEST("it does not wait")
 {
     uint8_t out[64] = {0};
     answer = sizeof(out);
@@ -45,7 +45,7 @@ static void it_does_not_wait(void)
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0x77));
 }
 
-static void a_generator_that_is_not_ready_gives_nothing(void)
+UNIT_TEST("a generator that is not ready gives nothing")
 {
     uint8_t out[64];
     memset(out, 0xaa, sizeof(out));
@@ -56,7 +56,7 @@ static void a_generator_that_is_not_ready_gives_nothing(void)
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
 }
 
-static void a_part_is_nothing(void)
+UNIT_TEST("a part is nothing")
 {
     uint8_t out[64];
     memset(out, 0xaa, sizeof(out));
@@ -75,7 +75,7 @@ static void *draw_cancelled(void *passed)
     return NULL;
 }
 
-static void it_is_no_cancellation_point(void)
+UNIT_TEST("it is no cancellation point")
 {
     bool passed = false;
     pthread_t id;
@@ -85,11 +85,4 @@ static void it_is_no_cancellation_point(void)
     CU_ASSERT_TRUE(passed);
 }
 
-static const struct unit_test tests[] = {
-    {"it does not wait", it_does_not_wait},
-    {"a generator that is not ready gives nothing", a_generator_that_is_not_ready_gives_nothing},
-    {"a part is nothing", a_part_is_nothing},
-    {"it is no cancellation point", it_is_no_cancellation_point},
-};
-
-UNIT_MAIN("os_linux", tests)
+UNIT_MAIN("os_linux")

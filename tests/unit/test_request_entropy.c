@@ -23,7 +23,7 @@ static void set_up(scripted_behaviour *rdseed, scripted_behaviour *rdrand, uint6
     words = (struct drng_request_words){{&rig.rdrand, &rig.rdseed, NULL}};
 }
 
-static void a_word_of_rdrand_is_taken(void)
+UNIT_TEST("a word of RDRAND is taken")
 {
     set_up(scripted_good, scripted_good, 0);
     CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
@@ -34,7 +34,7 @@ static void a_word_of_rdrand_is_taken(void)
 }
 
 /* They take longer. */
-static void nobody_else_is_asked_where_rdrand_serves(void)
+UNIT_TEST("nobody else is asked where RDRAND serves")
 {
     set_up(scripted_good, scripted_good, 0);
     CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
@@ -43,7 +43,7 @@ static void nobody_else_is_asked_where_rdrand_serves(void)
     CU_ASSERT_EQUAL(memcmp(out, scripted_rdrand.log, sizeof(out)), 0);
 }
 
-static void retries_are_made_and_counted(void)
+UNIT_TEST("retries are made and counted")
 {
     set_up(scripted_dry, scripted_every, DRNG_RDRAND_TRIES);
     CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
@@ -53,7 +53,7 @@ static void retries_are_made_and_counted(void)
 }
 
 /* One that sticks does not tell clones apart: from its second word on it counts as dry. It is not disabled for that. */
-static void a_word_that_does_not_change_is_none(void)
+UNIT_TEST("a word that does not change is none")
 {
     set_up(scripted_good, scripted_constant, 0);
     CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
@@ -74,7 +74,7 @@ static void a_word_that_does_not_change_is_none(void)
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
 
-static void without_rdrand_it_is_the_other_instruction(void)
+UNIT_TEST("without RDRAND it is the other instruction")
 {
     set_up(scripted_good, scripted_good, 0);
     words = (struct drng_request_words){{&rig.rdseed, NULL}};
@@ -124,7 +124,7 @@ static void the_kernel_serves_together_with_the_time(void)
     CU_ASSERT_EQUAL(memcmp(out, &scripted_clock_ns, sizeof(out)), 0);
 }
 
-static void without_instructions_it_is_the_kernel(void)
+UNIT_TEST("without instructions it is the kernel")
 {
     set_up(scripted_good, scripted_good, 0);
     words = (struct drng_request_words){{NULL}};
@@ -138,7 +138,7 @@ static void without_instructions_it_is_the_kernel(void)
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 0);
 }
 
-static void dry_instructions_are_given_up_after_their_tries(void)
+UNIT_TEST("dry instructions are given up after their tries")
 {
     set_up(scripted_dry, scripted_dry, 0);
     scripted_rdseed.ns = 0;
@@ -148,7 +148,7 @@ static void dry_instructions_are_given_up_after_their_tries(void)
     CU_ASSERT_EQUAL(scripted_rdseed.executions, 4 * drng_instruction_rows[DRNG_RDSEED].tries);
 }
 
-static void what_is_disabled_does_not_serve(void)
+UNIT_TEST("what is disabled does not serve")
 {
     set_up(scripted_good, scripted_good, 0);
     CU_ASSERT_TRUE(drng_request_words_serve(&words));
@@ -161,7 +161,7 @@ static void what_is_disabled_does_not_serve(void)
 }
 
 /* The kernel is no way out there, so nothing is gained by leaving the instructions alone. */
-static void where_the_hardware_alone_may_serve_dry_instructions_are_asked(void)
+UNIT_TEST("where the hardware alone may serve dry instructions are asked")
 {
     set_up(scripted_dry, scripted_dry, 0);
     for (unsigned request = 1; request <= 200; request++) {
@@ -176,17 +176,4 @@ static void where_the_hardware_alone_may_serve_dry_instructions_are_asked(void)
     CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_UNAVAILABLE);
 }
 
-static const struct unit_test tests[] = {
-    {"a word of RDRAND is taken", a_word_of_rdrand_is_taken},
-    {"nobody else is asked where RDRAND serves", nobody_else_is_asked_where_rdrand_serves},
-    {"retries are made and counted", retries_are_made_and_counted},
-    {"a word that does not change is none", a_word_that_does_not_change_is_none},
-    {"without RDRAND it is the other instruction", without_rdrand_it_is_the_other_instruction},
-    {"without instructions it is the kernel", without_instructions_it_is_the_kernel},
-    {"dry instructions are given up after their tries", dry_instructions_are_given_up_after_their_tries},
-    {"what is disabled does not serve", what_is_disabled_does_not_serve},
-    {"where the hardware alone may serve dry instructions are asked",
-     where_the_hardware_alone_may_serve_dry_instructions_are_asked},
-};
-
-UNIT_MAIN("fresh", tests)
+UNIT_MAIN("fresh")

@@ -55,7 +55,7 @@ static void set_up(void)
 
 /* ---- A row alone ---- */
 
-static void rows_have_the_names_that_the_keys_have(void)
+UNIT_TEST("rows have the names that the keys have")
 {
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         const char *name = drng_instruction_rows[i].name;
@@ -69,7 +69,7 @@ static void rows_have_the_names_that_the_keys_have(void)
 }
 
 /* Else a new instruction would ignore what the user masks. */
-static void rows_have_the_bit_of_the_variable_that_masks_them(void)
+UNIT_TEST("rows have the bit of the variable that masks them")
 {
     const bool is_there = strstr(DRNG_MASKED_TEXT, "OPENSSL_") != NULL;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
@@ -84,7 +84,7 @@ static bool garbage_and_a_failure(struct scripted_instruction *in, uint64_t *wor
     return false;
 }
 
-static void a_failed_read_leaves_no_word(void)
+UNIT_TEST("a failed read leaves no word")
 {
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         uint64_t word = 1;
@@ -97,7 +97,7 @@ static void a_failed_read_leaves_no_word(void)
 }
 
 /* A flag or a condition code says whether there is a word: 0 is one like any other. */
-static void zero_is_a_word(void)
+UNIT_TEST("zero is a word")
 {
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         uint64_t word = 1;
@@ -109,7 +109,7 @@ static void zero_is_a_word(void)
 }
 
 /* A request takes one word, and does not wait for an instruction that has none: then the kernel is asked. */
-static void a_request_takes_one_word(void)
+UNIT_TEST("a request takes one word")
 {
     uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
     struct scripted_instruction *cpu = &scripted_rows[DRNG_WORDS_INSTRUCTION];
@@ -128,7 +128,7 @@ static void a_request_takes_one_word(void)
 enum { DRY_REQUESTS = 64 };
 
 /* What a CPU announces and never gives is not asked in each request: the kernel's bytes are, and they are counted. */
-static void an_instruction_that_never_answers_is_left_alone(void)
+UNIT_TEST("an instruction that never answers is left alone")
 {
     uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
@@ -462,30 +462,19 @@ static void try_all(enum drng_conditioner_kind conditioner, bool fallback)
     }
 }
 
-static void faults_with_a_fallback(void)
+UNIT_TEST("faults with a fallback")
 {
     try_all(DRNG_CBC_MAC, true);
     try_all(DRNG_HMAC_SHA256, true);
 }
 
-static void faults_without_a_fallback(void)
+UNIT_TEST("faults without a fallback")
 {
     try_all(DRNG_CBC_MAC, false);
     try_all(DRNG_HMAC_SHA256, false);
 }
 
-static const struct unit_test tests[] = {
-    {"rows have the names that the keys have", rows_have_the_names_that_the_keys_have},
-    {"rows have the bit of the variable that masks them", rows_have_the_bit_of_the_variable_that_masks_them},
-    {"a failed read leaves no word", a_failed_read_leaves_no_word},
-    {"zero is a word", zero_is_a_word},
-    {"a request takes one word", a_request_takes_one_word},
-    {"an instruction that never answers is left alone", an_instruction_that_never_answers_is_left_alone},
-    {"faults with a fallback", faults_with_a_fallback},
-    {"faults without a fallback", faults_without_a_fallback},
-};
-
 int main(void)
 {
-    return unit_run("rows", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("rows");
 }

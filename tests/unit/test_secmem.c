@@ -56,7 +56,7 @@ static bool is_all(const uint8_t *slot, uint8_t value)
 
 /* ---- Slots ---- */
 
-static void slots_are_zero_and_aligned_to_their_size(void)
+UNIT_TEST("slots are zero and aligned to their size")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     CU_ASSERT_TRUE_FATAL(take(MANY));
@@ -68,7 +68,7 @@ static void slots_are_zero_and_aligned_to_their_size(void)
     drng_secmem_close();
 }
 
-static void slots_are_distinct(void)
+UNIT_TEST("slots are distinct")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     CU_ASSERT_TRUE_FATAL(take(MANY));
@@ -85,7 +85,7 @@ static void slots_are_distinct(void)
     drng_secmem_close();
 }
 
-static void a_slot_given_back_is_zero_when_taken_again(void)
+UNIT_TEST("a slot given back is zero when taken again")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     uint8_t *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
@@ -106,7 +106,7 @@ static void a_slot_given_back_is_zero_when_taken_again(void)
 enum { WIDE = 40 };
 
 /* Wide slots and others in turn, so that each search meets slots of the other kind. */
-static void wide_slots_share_no_byte_with_others(void)
+UNIT_TEST("wide slots share no byte with others")
 {
     static uint8_t *wide[WIDE];
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
@@ -130,7 +130,7 @@ static void wide_slots_share_no_byte_with_others(void)
     drng_secmem_close();
 }
 
-static void a_wide_slot_given_back_is_zero_and_free(void)
+UNIT_TEST("a wide slot given back is zero and free")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     uint8_t *wide = drng_secmem_alloc(DRNG_WIDE_SLOT_SIZE);
@@ -151,7 +151,7 @@ static void a_wide_slot_given_back_is_zero_and_free(void)
 }
 
 /* One slot in four is in use, whichever: there are enough free ones, and no four in a row. */
-static void a_wide_slot_is_whole(void)
+UNIT_TEST("a wide slot is whole")
 {
     for (size_t used = 0; used < 4; used++) {
         CU_ASSERT_TRUE_FATAL(drng_secmem_open());
@@ -173,7 +173,7 @@ static void a_wide_slot_is_whole(void)
     }
 }
 
-static void giving_back_nothing_is_nothing(void)
+UNIT_TEST("giving back nothing is nothing")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     drng_secmem_free(NULL, DRNG_SLOT_SIZE);
@@ -212,7 +212,7 @@ static void *take_and_give_back(void *number)
     return NULL;
 }
 
-static void threads_share_no_slot(void)
+UNIT_TEST("threads share no slot")
 {
     static uint8_t numbers[THREADS] = {1, 2, 3, 4};
     pthread_t threads[THREADS];
@@ -230,7 +230,7 @@ static void threads_share_no_slot(void)
 }
 
 /* Whatever the order in which they come back. */
-static void all_given_back_leaves_no_mapping(void)
+UNIT_TEST("all given back leaves no mapping")
 {
     for (unsigned order = 0; order < 3; order++) {
         const size_t before = atomic_load(&mapped);
@@ -249,7 +249,7 @@ static void all_given_back_leaves_no_mapping(void)
 
 /* ---- Opening and closing ---- */
 
-static void without_an_opening_there_is_no_slot(void)
+UNIT_TEST("without an opening there is no slot")
 {
     CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
@@ -260,7 +260,7 @@ static void without_an_opening_there_is_no_slot(void)
     CU_ASSERT_PTR_NULL(drng_secmem_alloc(DRNG_SLOT_SIZE));
 }
 
-static void a_second_opening_maps_nothing_more(void)
+UNIT_TEST("a second opening maps nothing more")
 {
     const size_t before = atomic_load(&mapped);
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
@@ -271,7 +271,7 @@ static void a_second_opening_maps_nothing_more(void)
     CU_ASSERT_EQUAL(atomic_load(&mapped), before);
 }
 
-static void a_slot_still_held_keeps_its_memory(void)
+UNIT_TEST("a slot still held keeps its memory")
 {
     const size_t before = atomic_load(&mapped);
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
@@ -299,7 +299,7 @@ static bool dies(int status)
     return (WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV) || (WIFEXITED(status) && WEXITSTATUS(status) != 0);
 }
 
-static void the_bytes_around_a_chunk_are_out_of_bounds(void)
+UNIT_TEST("the bytes around a chunk are out of bounds")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS + SECOND_SLOTS));
@@ -333,7 +333,7 @@ static bool can_lock(void)
     return locked;
 }
 
-static void slots_are_kept_from_dumps_and_swap_and_children(void)
+UNIT_TEST("slots are kept from dumps and swap and children")
 {
     const bool lockable = can_lock();
     if (unit_emulated("it drops advice on memory")) {
@@ -375,7 +375,7 @@ static int allocate_without_locking(void *unused)
     return 0;
 }
 
-static void memory_that_cannot_be_locked_serves(void)
+UNIT_TEST("memory that cannot be locked serves")
 {
     CU_ASSERT_EQUAL(child_forked(allocate_without_locking, NULL), 0);
 }
@@ -423,7 +423,7 @@ int __wrap_mprotect(void *address, size_t size, int protection)
     return __real_mprotect(address, size, protection);
 }
 
-static void a_chunk_that_is_refused_leaves_no_hole(void)
+UNIT_TEST("a chunk that is refused leaves no hole")
 {
     CU_ASSERT_TRUE_FATAL(drng_secmem_open());
     CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS));
@@ -440,23 +440,4 @@ static void a_chunk_that_is_refused_leaves_no_hole(void)
     drng_secmem_close();
 }
 
-static const struct unit_test tests[] = {
-    {"slots are zero and aligned to their size", slots_are_zero_and_aligned_to_their_size},
-    {"slots are distinct", slots_are_distinct},
-    {"a slot given back is zero when taken again", a_slot_given_back_is_zero_when_taken_again},
-    {"wide slots share no byte with others", wide_slots_share_no_byte_with_others},
-    {"a wide slot given back is zero and free", a_wide_slot_given_back_is_zero_and_free},
-    {"a wide slot is whole", a_wide_slot_is_whole},
-    {"giving back nothing is nothing", giving_back_nothing_is_nothing},
-    {"threads share no slot", threads_share_no_slot},
-    {"all given back leaves no mapping", all_given_back_leaves_no_mapping},
-    {"without an opening there is no slot", without_an_opening_there_is_no_slot},
-    {"a second opening maps nothing more", a_second_opening_maps_nothing_more},
-    {"a slot still held keeps its memory", a_slot_still_held_keeps_its_memory},
-    {"the bytes around a chunk are out of bounds", the_bytes_around_a_chunk_are_out_of_bounds},
-    {"slots are kept from dumps and swap and children", slots_are_kept_from_dumps_and_swap_and_children},
-    {"memory that cannot be locked serves", memory_that_cannot_be_locked_serves},
-    {"a chunk that is refused leaves no hole", a_chunk_that_is_refused_leaves_no_hole},
-};
-
-UNIT_MAIN("secmem", tests)
+UNIT_MAIN("secmem")

@@ -112,7 +112,7 @@ static void close_all_and_go_back_to_the_kernel(void)
 
 /* ---- With the kernel ---- */
 
-static void a_forked_child_sees_zeros(void)
+UNIT_TEST("a forked child sees zeros")
 {
     open_and_fill();
     CU_ASSERT_TRUE(answers(child_forked(look_unchecked, NULL), ALL_ZERO));
@@ -120,7 +120,7 @@ static void a_forked_child_sees_zeros(void)
     close_all();
 }
 
-static void a_cloned_child_sees_zeros(void)
+UNIT_TEST("a cloned child sees zeros")
 {
     open_and_fill();
     const int expected = drng_fork_kernel_wipes ? ALL_ZERO : ALL_SECRET;
@@ -139,7 +139,7 @@ static int look_at_ordinary(void *unused)
     return ordinary[0] == SECRET ? ALL_SECRET : MIXED;
 }
 
-static void ordinary_memory_is_not_wiped(void)
+UNIT_TEST("ordinary memory is not wiped")
 {
     ordinary[0] = SECRET;
     CU_ASSERT_TRUE(answers(child_forked(look_at_ordinary, NULL), ALL_SECRET));
@@ -148,7 +148,7 @@ static void ordinary_memory_is_not_wiped(void)
 
 /* ---- Without ---- */
 
-static void without_the_kernel_a_fork_handler_wipes(void)
+UNIT_TEST("without the kernel a fork handler wipes")
 {
     open_and_fill_without_the_kernel();
     CU_ASSERT_TRUE(answers(child_forked(look_unchecked, NULL), ALL_ZERO));
@@ -158,7 +158,7 @@ static void without_the_kernel_a_fork_handler_wipes(void)
 }
 
 /* The C library learns nothing of it, and drng neither. */
-static void without_the_kernel_a_clone_is_not_noticed(void)
+UNIT_TEST("without the kernel a clone is not noticed")
 {
     open_and_fill_without_the_kernel();
     CU_ASSERT_TRUE(answers(child_cloned(look_unchecked, NULL), ALL_SECRET));
@@ -166,7 +166,7 @@ static void without_the_kernel_a_clone_is_not_noticed(void)
     close_all_and_go_back_to_the_kernel();
 }
 
-static void without_the_kernel_the_parent_keeps_its_slots(void)
+UNIT_TEST("without the kernel the parent keeps its slots")
 {
     open_and_fill_without_the_kernel();
     (void)drng_fork_generation();
@@ -192,7 +192,7 @@ static int fill_and_look(void *unused)
     return look();
 }
 
-static void a_child_keeps_what_it_fills_itself(void)
+UNIT_TEST("a child keeps what it fills itself")
 {
     open_and_fill();
     CU_ASSERT_TRUE(!drng_fork_kernel_wipes || answers(child_cloned(fill_and_look, NULL), ALL_SECRET));
@@ -209,7 +209,7 @@ static int clone_again(void *unused)
     return own == ALL_SECRET && answers(child_forked(look_checked, NULL), ALL_ZERO) ? ALL_ZERO : MIXED;
 }
 
-static void a_child_of_a_child_is_found_out_too(void)
+UNIT_TEST("a child of a child is found out too")
 {
     open_and_fill();
     CU_ASSERT_TRUE(!drng_fork_kernel_wipes || answers(child_cloned(clone_again, NULL), ALL_ZERO));
@@ -242,7 +242,7 @@ static int use_slots(void *unused)
     return ALL_ZERO;
 }
 
-static void a_child_takes_and_gives_back_slots(void)
+UNIT_TEST("a child takes and gives back slots")
 {
     open_and_fill();
     CU_ASSERT_TRUE(answers(child_forked(use_slots, NULL), ALL_ZERO));
@@ -273,7 +273,7 @@ static bool is_no_filter(void)
 }
 
 /* Both chunks; each child of each child. No call is made that a filter could kill it for. */
-static void a_child_of_fork_locks_its_pages_where_it_may(void)
+UNIT_TEST("a child of fork() locks its pages where it may")
 {
     static atomic_uint_least64_t state;
     open_and_fill();
@@ -296,7 +296,7 @@ static void a_child_of_fork_locks_its_pages_where_it_may(void)
 
 /* ---- Locks in slots ---- */
 
-static void a_mutex_is_all_zero_when_it_is_new(void)
+UNIT_TEST("a mutex is all zero when it is new")
 {
     static const pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     static const uint8_t zeros[sizeof(mutex)];
@@ -353,7 +353,7 @@ static void try_in_children(pthread_mutex_t *mutex, int *forked, int *cloned)
     (void)pthread_barrier_destroy(&holder.enough);
 }
 
-static void a_lock_in_a_slot_is_free_in_the_child(void)
+UNIT_TEST("a lock in a slot is free in the child")
 {
     int forked = -1;
     int cloned = -1;
@@ -367,7 +367,7 @@ static void a_lock_in_a_slot_is_free_in_the_child(void)
     drng_secmem_close();
 }
 
-static void a_lock_elsewhere_is_not(void)
+UNIT_TEST("a lock elsewhere is not")
 {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     int forked = -1;
@@ -414,14 +414,14 @@ static int fork_with_the_handler(void)
 }
 
 /* Where the kernel does not wipe, drng's handler cannot tell whether it comes first, and wipes once more. */
-static void a_child_keeps_what_a_fork_handler_fills(void)
+UNIT_TEST("a child keeps what a fork handler fills")
 {
     open_and_fill();
     CU_ASSERT_TRUE(answers(fork_with_the_handler(), drng_fork_kernel_wipes ? ALL_SECRET : ALL_ZERO));
     close_all();
 }
 
-static void without_the_kernel_a_child_takes_new_seeds_after_it(void)
+UNIT_TEST("without the kernel a child takes new seeds after it")
 {
     open_and_fill_without_the_kernel();
     CU_ASSERT_TRUE(answers(fork_with_the_handler(), ALL_ZERO));
@@ -436,7 +436,7 @@ static int fork_at_the_first_draw(void *unused)
     return wiped && look() == ALL_SECRET ? ALL_ZERO : MIXED;
 }
 
-static void a_child_inherits_nothing_of_a_first_draw_at_the_fork(void)
+UNIT_TEST("a child inherits nothing of a first draw at the fork")
 {
     open_and_fill();
     CU_ASSERT_TRUE(answers(child_forked(fork_at_the_first_draw, NULL), ALL_ZERO));
@@ -446,23 +446,4 @@ static void a_child_inherits_nothing_of_a_first_draw_at_the_fork(void)
     close_all_and_go_back_to_the_kernel();
 }
 
-static const struct unit_test tests[] = {
-    {"a forked child sees zeros", a_forked_child_sees_zeros},
-    {"a cloned child sees zeros", a_cloned_child_sees_zeros},
-    {"ordinary memory is not wiped", ordinary_memory_is_not_wiped},
-    {"without the kernel a fork handler wipes", without_the_kernel_a_fork_handler_wipes},
-    {"without the kernel a clone is not noticed", without_the_kernel_a_clone_is_not_noticed},
-    {"without the kernel the parent keeps its slots", without_the_kernel_the_parent_keeps_its_slots},
-    {"a child keeps what it fills itself", a_child_keeps_what_it_fills_itself},
-    {"a child keeps what a fork handler fills", a_child_keeps_what_a_fork_handler_fills},
-    {"without the kernel a child takes new seeds after it", without_the_kernel_a_child_takes_new_seeds_after_it},
-    {"a child inherits nothing of a first draw at the fork", a_child_inherits_nothing_of_a_first_draw_at_the_fork},
-    {"a child of a child is found out too", a_child_of_a_child_is_found_out_too},
-    {"a child takes and gives back slots", a_child_takes_and_gives_back_slots},
-    {"a child of fork() locks its pages where it may", a_child_of_fork_locks_its_pages_where_it_may},
-    {"a mutex is all zero when it is new", a_mutex_is_all_zero_when_it_is_new},
-    {"a lock in a slot is free in the child", a_lock_in_a_slot_is_free_in_the_child},
-    {"a lock elsewhere is not", a_lock_elsewhere_is_not},
-};
-
-UNIT_MAIN("secmem_fork", tests)
+UNIT_MAIN("secmem_fork")

@@ -66,14 +66,14 @@ static void a_seed_takes_its_window_for_each_block(bool rdseed, const struct rig
     CU_ASSERT_EQUAL(out[len == MAX_LEN ? 0 : len], len == MAX_LEN ? out[0] : TAKEN_BEFORE);
 }
 
-static void an_rdseed_block_is_eight_words_conditioned(void)
+UNIT_TEST("an RDSEED block is eight words conditioned")
 {
     for (size_t i = 0; i < rig_way_count() * LENGTHS; i++) {
         a_seed_takes_its_window_for_each_block(true, &rig_ways[i / LENGTHS], lengths[i % LENGTHS]);
     }
 }
 
-static void an_rdrand_block_is_2052_words_conditioned(void)
+UNIT_TEST("an RDRAND block is 2052 words conditioned")
 {
     for (size_t i = 0; i < rig_way_count() * LENGTHS; i++) {
         a_seed_takes_its_window_for_each_block(false, &rig_ways[i / LENGTHS], lengths[i % LENGTHS]);
@@ -81,7 +81,7 @@ static void an_rdrand_block_is_2052_words_conditioned(void)
     CU_ASSERT_EQUAL(rig_words_of(DRNG_RDRAND_WORDS, 17), 2 * 2052);
 }
 
-static void the_conditioners_differ(void)
+UNIT_TEST("the conditioners differ")
 {
     uint8_t cbc_mac[SEED_LEN];
     set_up(scripted_good, scripted_good);
@@ -93,7 +93,7 @@ static void the_conditioners_differ(void)
     CU_ASSERT_NOT_EQUAL(memcmp(cbc_mac, out, SEED_LEN), 0);
 }
 
-static void no_two_blocks_are_alike(void)
+UNIT_TEST("no two blocks are alike")
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(scripted_good, scripted_good);
@@ -112,7 +112,7 @@ static void no_two_blocks_are_alike(void)
     }
 }
 
-static void the_second_seed_draws_no_key(void)
+UNIT_TEST("the second seed draws no key")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
@@ -123,7 +123,7 @@ static void the_second_seed_draws_no_key(void)
 }
 
 /* A forked child finds its reader all zero. */
-static void a_wiped_reader_draws_a_new_key(void)
+UNIT_TEST("a wiped reader draws a new key")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
@@ -142,7 +142,7 @@ static void a_wiped_reader_draws_a_new_key(void)
 }
 
 /* The words that failed left a key behind: what comes after them is conditioned under another. */
-static void a_failed_test_forgets_the_key(void)
+UNIT_TEST("a failed test forgets the key")
 {
     for (size_t i = 0; i < rig_way_count() * 2; i++) {
         const bool rdseed = i % 2 == 0;
@@ -165,7 +165,7 @@ static void a_failed_test_forgets_the_key(void)
 
 /* ---- Who serves ---- */
 
-static void rdseed_serves_first(void)
+UNIT_TEST("RDSEED serves first")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
@@ -174,7 +174,7 @@ static void rdseed_serves_first(void)
     CU_ASSERT_EQUAL(rig.fallback_calls, 0);
 }
 
-static void rdrand_serves_where_rdseed_does_not(void)
+UNIT_TEST("RDRAND serves where RDSEED does not")
 {
     static scripted_behaviour *const useless[] = {scripted_dry, scripted_zeros, scripted_constant};
     for (size_t i = 0; i < sizeof(useless) / sizeof(*useless); i++) {
@@ -186,7 +186,7 @@ static void rdrand_serves_where_rdseed_does_not(void)
     }
 }
 
-static void the_fallback_serves_where_neither_does(void)
+UNIT_TEST("the fallback serves where neither does")
 {
     set_up(scripted_dry, scripted_zeros);
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
@@ -195,7 +195,7 @@ static void the_fallback_serves_where_neither_does(void)
     CU_ASSERT_EQUAL(rig.fallback_calls, 1);
 }
 
-static void an_instruction_that_is_not_allowed_is_not_executed(void)
+UNIT_TEST("an instruction that is not allowed is not executed")
 {
     set_up(scripted_good, scripted_good);
     rig.policy.instructions[DRNG_RDSEED] = NULL;
@@ -217,7 +217,7 @@ static void an_instruction_that_is_not_allowed_is_not_executed(void)
 }
 
 /* RDSEED dries up at every word of a seed in turn: RDRAND makes all of it, under a key of its own. */
-static void all_of_a_seed_comes_from_one_source(void)
+UNIT_TEST("all of a seed comes from one source")
 {
     const size_t end = WINDOW_AT + rig_words_of(DRNG_RDSEED_WORDS, SEED_LEN);
     for (size_t at = 0; at < end; at++) {
@@ -230,7 +230,7 @@ static void all_of_a_seed_comes_from_one_source(void)
     }
 }
 
-static void a_source_that_ran_dry_is_asked_again(void)
+UNIT_TEST("a source that ran dry is asked again")
 {
     set_up(scripted_dry, scripted_dry);
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
@@ -244,7 +244,7 @@ static void a_source_that_ran_dry_is_asked_again(void)
     CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdseed, SEED_LEN));
 }
 
-static void a_source_that_failed_its_tests_is_not_asked_again(void)
+UNIT_TEST("a source that failed its tests is not asked again")
 {
     set_up(scripted_zeros, scripted_good);
     CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
@@ -257,7 +257,7 @@ static void a_source_that_failed_its_tests_is_not_asked_again(void)
 
 /* ---- When nobody serves ---- */
 
-static void without_a_fallback_there_is_no_seed(void)
+UNIT_TEST("without a fallback there is no seed")
 {
     static scripted_behaviour *const useless[] = {scripted_dry, scripted_zeros, scripted_dry_from, scripted_bad_words};
     for (size_t i = 0; i < sizeof(useless) / sizeof(*useless); i++) {
@@ -271,7 +271,7 @@ static void without_a_fallback_there_is_no_seed(void)
     }
 }
 
-static void without_any_source_there_is_no_seed(void)
+UNIT_TEST("without any source there is no seed")
 {
     set_up(scripted_good, scripted_good);
     rig.policy.instructions[DRNG_RDSEED] = rig.policy.instructions[DRNG_RDRAND] = NULL;
@@ -281,7 +281,7 @@ static void without_any_source_there_is_no_seed(void)
     CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
 }
 
-static void a_fallback_that_fails_puts_out_nothing(void)
+UNIT_TEST("a fallback that fails puts out nothing")
 {
     set_up(scripted_dry, scripted_dry);
     rig.fallback_works = false;
@@ -292,7 +292,7 @@ static void a_fallback_that_fails_puts_out_nothing(void)
     CU_ASSERT_EQUAL(rig.counters.seed_failures, 1);
 }
 
-static void after_a_failure_the_next_call_tries_again(void)
+UNIT_TEST("after a failure the next call tries again")
 {
     set_up(scripted_dry, scripted_dry);
     rig.fallback_works = false;
@@ -308,7 +308,7 @@ static void after_a_failure_the_next_call_tries_again(void)
     CU_ASSERT_TRUE(is_first_seed_of(&scripted_rdseed, SEED_LEN));
 }
 
-static void every_seed_is_counted_where_it_came_from(void)
+UNIT_TEST("every seed is counted where it came from")
 {
     set_up(scripted_good, scripted_good);
     CU_ASSERT_EQUAL(get(16), DRNG_OK);
@@ -328,26 +328,4 @@ static void every_seed_is_counted_where_it_came_from(void)
     CU_ASSERT_EQUAL(rig.counters.fork_reseeds, 0);
 }
 
-static const struct unit_test tests[] = {
-    {"an RDSEED block is eight words conditioned", an_rdseed_block_is_eight_words_conditioned},
-    {"an RDRAND block is 2052 words conditioned", an_rdrand_block_is_2052_words_conditioned},
-    {"the conditioners differ", the_conditioners_differ},
-    {"no two blocks are alike", no_two_blocks_are_alike},
-    {"the second seed draws no key", the_second_seed_draws_no_key},
-    {"a wiped reader draws a new key", a_wiped_reader_draws_a_new_key},
-    {"a failed test forgets the key", a_failed_test_forgets_the_key},
-    {"RDSEED serves first", rdseed_serves_first},
-    {"RDRAND serves where RDSEED does not", rdrand_serves_where_rdseed_does_not},
-    {"the fallback serves where neither does", the_fallback_serves_where_neither_does},
-    {"an instruction that is not allowed is not executed", an_instruction_that_is_not_allowed_is_not_executed},
-    {"all of a seed comes from one source", all_of_a_seed_comes_from_one_source},
-    {"a source that ran dry is asked again", a_source_that_ran_dry_is_asked_again},
-    {"a source that failed its tests is not asked again", a_source_that_failed_its_tests_is_not_asked_again},
-    {"without a fallback there is no seed", without_a_fallback_there_is_no_seed},
-    {"without any source there is no seed", without_any_source_there_is_no_seed},
-    {"a fallback that fails puts out nothing", a_fallback_that_fails_puts_out_nothing},
-    {"after a failure the next call tries again", after_a_failure_the_next_call_tries_again},
-    {"every seed is counted where it came from", every_seed_is_counted_where_it_came_from},
-};
-
-UNIT_MAIN("seed", tests)
+UNIT_MAIN("seed")

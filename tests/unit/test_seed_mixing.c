@@ -42,7 +42,7 @@ static bool is_seed_with(uint8_t byte, size_t len)
 
 /* ---- OS mixing ---- */
 
-static void os_bytes_are_added(void)
+UNIT_TEST("OS bytes are added")
 {
     static const size_t lengths[] = {1, 16, 17, SEED_LEN, 63, 64, 65, 128, LONG_LEN};
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
@@ -56,7 +56,7 @@ static void os_bytes_are_added(void)
     }
 }
 
-static void os_bytes_are_added_to_an_rdrand_seed_too(void)
+UNIT_TEST("OS bytes are added to an RDRAND seed too")
 {
     uint8_t without[SEED_LEN];
     set_up(scripted_dry, scripted_good);
@@ -71,7 +71,7 @@ static void os_bytes_are_added_to_an_rdrand_seed_too(void)
 }
 
 /* Early in boot the hardware alone is enough: asked once, not waited for, not missed. */
-static void an_os_that_is_not_ready_is_not_waited_for(void)
+UNIT_TEST("an OS that is not ready is not waited for")
 {
     set_up(scripted_good, scripted_good);
     rig.policy.os_mixing = true;
@@ -82,7 +82,7 @@ static void an_os_that_is_not_ready_is_not_waited_for(void)
     CU_ASSERT_EQUAL(rig.counters.source, SCRIPTED_SOURCE_RDSEED);
 }
 
-static void os_mixing_can_be_switched_off(void)
+UNIT_TEST("OS mixing can be switched off")
 {
     set_up(scripted_good, scripted_good);
     rig.policy.os_mixing = false;
@@ -92,7 +92,7 @@ static void os_mixing_can_be_switched_off(void)
 }
 
 /* OS bytes earn no credit: they never stand in for a source. */
-static void os_bytes_alone_are_no_seed(void)
+UNIT_TEST("OS bytes alone are no seed")
 {
     set_up(scripted_dry, scripted_dry);
     rig.policy.os_mixing = true;
@@ -101,7 +101,7 @@ static void os_bytes_alone_are_no_seed(void)
     CU_ASSERT_TRUE(bytes_are(out, SEED_LEN, 0));
 }
 
-static void the_fallback_is_left_as_it_is(void)
+UNIT_TEST("the fallback is left as it is")
 {
     set_up(scripted_dry, scripted_dry);
     rig.policy.os_mixing = true;
@@ -129,7 +129,7 @@ static void plug_in_and_copy(void)
 }
 
 /* Its kernel may give what every copy's gives, then and after the wait. */
-static void the_fallback_of_a_copy_waits_and_takes_in_the_time(void)
+UNIT_TEST("the fallback of a copy waits and takes in the time")
 {
     set_up(scripted_dry, scripted_dry);
     plug_in_and_copy();
@@ -144,7 +144,7 @@ static void the_fallback_of_a_copy_waits_and_takes_in_the_time(void)
     scripted_unwatch();
 }
 
-static void an_instruction_of_a_copy_does_not_wait(void)
+UNIT_TEST("an instruction of a copy does not wait")
 {
     set_up(scripted_good, scripted_good);
     plug_in_and_copy();
@@ -154,15 +154,4 @@ static void an_instruction_of_a_copy_does_not_wait(void)
     scripted_unwatch();
 }
 
-static const struct unit_test tests[] = {
-    {"OS bytes are added", os_bytes_are_added},
-    {"OS bytes are added to an RDRAND seed too", os_bytes_are_added_to_an_rdrand_seed_too},
-    {"an OS that is not ready is not waited for", an_os_that_is_not_ready_is_not_waited_for},
-    {"OS mixing can be switched off", os_mixing_can_be_switched_off},
-    {"OS bytes alone are no seed", os_bytes_alone_are_no_seed},
-    {"the fallback is left as it is", the_fallback_is_left_as_it_is},
-    {"an instruction of a copy does not wait", an_instruction_of_a_copy_does_not_wait},
-    {"the fallback of a copy waits and takes in the time", the_fallback_of_a_copy_waits_and_takes_in_the_time},
-};
-
-UNIT_MAIN("seed_mixing", tests)
+UNIT_MAIN("seed_mixing")

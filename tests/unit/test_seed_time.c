@@ -34,7 +34,7 @@ static bool is_about(uint64_t taken_ns, uint64_t budget_ns)
     return taken_ns >= budget_ns && taken_ns < budget_ns + DRNG_GAP_CAP_NS;
 }
 
-static void good_instructions_take_no_time_to_speak_of(void)
+UNIT_TEST("good instructions take no time to speak of")
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(&rig_ways[i]);
@@ -44,7 +44,7 @@ static void good_instructions_take_no_time_to_speak_of(void)
     }
 }
 
-static void a_dry_rdseed_has_more_time_where_it_is_the_last(void)
+UNIT_TEST("a dry RDSEED has more time where it is the last")
 {
     set_up(&rig_ways[0]);
     scripted_rdseed.behaviour = scripted_dry;
@@ -59,7 +59,7 @@ static void a_dry_rdseed_has_more_time_where_it_is_the_last(void)
     CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_NONE), DRNG_LAST_BUDGET_NS));
 }
 
-static void a_slow_rdrand_has_more_time_where_it_is_the_last(void)
+UNIT_TEST("a slow RDRAND has more time where it is the last")
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(&rig_ways[i]);
@@ -77,7 +77,7 @@ static void a_slow_rdrand_has_more_time_where_it_is_the_last(void)
 }
 
 /* The first seed of a primary, on a CPU whose microcode slows RDRAND down, and that many share. */
-static void a_slow_rdrand_serves_where_it_is_all_there_is(void)
+UNIT_TEST("a slow RDRAND serves where it is all there is")
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         set_up(&rig_ways[i]);
@@ -89,7 +89,7 @@ static void a_slow_rdrand_serves_where_it_is_all_there_is(void)
 }
 
 /* RDSEED is not slow by itself: its seeds take few words, so they take many blocks to be given up. */
-static void a_slow_rdseed_is_given_up_too(void)
+UNIT_TEST("a slow RDSEED is given up too")
 {
     static uint8_t out[4 * SEED_LEN];
     set_up(&rig_ways[0]);
@@ -101,7 +101,7 @@ static void a_slow_rdseed_is_given_up_too(void)
 }
 
 /* The start-up tests of both, the waiting for one and the slowness of the other, and nobody to fall back on. */
-static void the_worst_seed_of_all_is_bounded(void)
+UNIT_TEST("the worst seed of all is bounded")
 {
     for (size_t i = 0; i < rig_way_count(); i++) {
         rig_set_up(&rig, scripted_dry, scripted_good);
@@ -116,13 +116,4 @@ static void the_worst_seed_of_all_is_bounded(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"good instructions take no time to speak of", good_instructions_take_no_time_to_speak_of},
-    {"a dry RDSEED has more time where it is the last", a_dry_rdseed_has_more_time_where_it_is_the_last},
-    {"a slow RDRAND has more time where it is the last", a_slow_rdrand_has_more_time_where_it_is_the_last},
-    {"a slow RDRAND serves where it is all there is", a_slow_rdrand_serves_where_it_is_all_there_is},
-    {"a slow RDSEED is given up too", a_slow_rdseed_is_given_up_too},
-    {"the worst seed of all is bounded", the_worst_seed_of_all_is_bounded},
-};
-
-UNIT_MAIN("seed_time", tests)
+UNIT_MAIN("seed_time")

@@ -9,7 +9,7 @@
 #include "tests/unit/fake_aes.h"
 #include "tests/unit/unit.h"
 
-static void it_passes_on_every_implementation(void)
+UNIT_TEST("it passes on every implementation")
 {
     const struct drng_aes *all[DRNG_AES_KINDS];
     struct drng_cpu cpu;
@@ -33,7 +33,7 @@ static const char *wrong_with(struct fake_aes_script script)
     return what != NULL ? what : "nothing";
 }
 
-static void a_wrong_bit_in_one_key_size_is_found_and_named(void)
+UNIT_TEST("a wrong bit in one key size is found and named")
 {
     for (size_t key_len = 16; key_len <= 32; key_len += 8) {
         CU_ASSERT_STRING_EQUAL(wrong_with((struct fake_aes_script){.ctr_flips_key_len = key_len}), "AES");
@@ -58,7 +58,7 @@ static const char *name_of(unsigned call)
     return call <= aes ? "AES" : call <= aes + 2 ? "AES-CBC-MAC" : "CTR_DRBG";
 }
 
-static void a_wrong_bit_in_any_call_is_found_and_named(void)
+UNIT_TEST("a wrong bit in any call is found and named")
 {
     const unsigned calls = calls_of_a_whole_run();
     CU_ASSERT_TRUE(calls > AES_CALLS + 2);
@@ -94,7 +94,7 @@ static bool is_found(size_t from, size_t to)
 }
 
 /* Those of long runs, and those of short requests, each of their two numbers of lanes. */
-static void a_wrong_wide_register_is_found(void)
+UNIT_TEST("a wrong wide register is found")
 {
     CU_ASSERT_TRUE(is_found(32, SIZE_MAX));
     CU_ASSERT_TRUE(is_found(9, 12));
@@ -127,7 +127,7 @@ static void ctr_blind(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLO
     v[0] ^= unseen;
 }
 
-static void a_twin_that_passes_is_found(void)
+UNIT_TEST("a twin that passes is found")
 {
     const struct drng_aes blind = {.name = "blind", .ctr = ctr_blind, .cbc = cbc_blind};
     const char *what = NULL;
@@ -175,7 +175,7 @@ static bool request_is_found(size_t from, size_t to)
 }
 
 /* The lengths are those of 4 and 8 blocks of AES-NI, and of 12 and 20 in registers of 256 bits. */
-static void a_wrong_request_is_found(void)
+UNIT_TEST("a wrong request is found")
 {
     static const size_t lengths[] = {1, 16, 17, 80, 81, 128, 129, 256};
     request_is = RIGHT;
@@ -209,7 +209,7 @@ void __wrap_drng_hmac_end(struct drng_hmac *hmac, uint8_t digest[DRNG_HMAC_LEN])
     digest[DRNG_HMAC_LEN - 1] ^= hmac_is_wrong ? 1 : 0;
 }
 
-static void the_choice_is_one_that_passes(void)
+UNIT_TEST("the choice is one that passes")
 {
     const struct drng_cpu none = {.aes = false};
     const char *what = "untouched";
@@ -228,7 +228,7 @@ static void the_choice_is_one_that_passes(void)
     CU_ASSERT_STRING_EQUAL(what != NULL ? what : "nothing", "AES");
 }
 
-static void a_wrong_hmac_is_found_only_where_asked_for(void)
+UNIT_TEST("a wrong HMAC is found only where asked for")
 {
     const char *what = NULL;
     hmac_is_wrong = true;
@@ -240,15 +240,4 @@ static void a_wrong_hmac_is_found_only_where_asked_for(void)
     CU_ASSERT_EQUAL(drng_self_test(&drng_aes_portable, true, &what), DRNG_OK);
 }
 
-static const struct unit_test tests[] = {
-    {"a twin that passes is found", a_twin_that_passes_is_found},
-    {"it passes on every implementation", it_passes_on_every_implementation},
-    {"a wrong bit in one key size is found and named", a_wrong_bit_in_one_key_size_is_found_and_named},
-    {"a wrong bit in any call is found and named", a_wrong_bit_in_any_call_is_found_and_named},
-    {"a wrong wide register is found", a_wrong_wide_register_is_found},
-    {"a wrong request is found", a_wrong_request_is_found},
-    {"the choice is one that passes", the_choice_is_one_that_passes},
-    {"a wrong HMAC is found only where asked for", a_wrong_hmac_is_found_only_where_asked_for},
-};
-
-UNIT_MAIN("self-test", tests)
+UNIT_MAIN("self-test")

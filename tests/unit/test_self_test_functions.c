@@ -155,14 +155,14 @@ static bool is_found(const char *fault, size_t key_len, bool use_df)
     return found;
 }
 
-static void right_functions_pass(void)
+UNIT_TEST("right functions pass")
 {
     const char *what = "untouched";
     CU_ASSERT_EQUAL(drng_self_test(&drng_aes_portable, false, &what), DRNG_OK);
     CU_ASSERT_PTR_NULL(what);
 }
 
-static void every_wrong_function_is_found(void)
+UNIT_TEST("every wrong function is found")
 {
     static const char *const faults[] = {
         no_entropy,      no_personalization, takes_short_entropy,
@@ -183,12 +183,7 @@ static void every_wrong_function_is_found(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"right functions pass", right_functions_pass},
-    {"every wrong function is found", every_wrong_function_is_found},
-};
-
 int main(void)
 {
-    return unit_run("self-test of the functions", tests, sizeof(tests) / sizeof(*tests));
+    return unit_run("self-test of the functions");
 }

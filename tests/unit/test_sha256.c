@@ -36,7 +36,7 @@ static void libcryptos(const uint8_t *data, size_t len, uint8_t digest[DRNG_SHA2
 }
 
 /* NIST's examples for FIPS 180-4, one block and two, and the first of CAVP's SHA256ShortMsg.rsp. */
-static void examples_are_met(void)
+UNIT_TEST("examples are met")
 {
     static const struct {
         const char *message;
@@ -58,7 +58,7 @@ static void examples_are_met(void)
 }
 
 /* The third of NIST's examples. */
-static void a_million_letters_are_met(void)
+UNIT_TEST("a million letters are met")
 {
     struct drng_sha256 sha;
     uint8_t letters[LONGEST];
@@ -76,7 +76,7 @@ static void a_million_letters_are_met(void)
     CU_ASSERT_EQUAL(memcmp(digest, expected, sizeof(digest)), 0);
 }
 
-static void every_length_and_every_cut_agree(void)
+UNIT_TEST("every length and every cut agree")
 {
     unsigned wrong = 0;
     for (size_t len = 0; len <= LONGEST; len++) {
@@ -92,7 +92,7 @@ static void every_length_and_every_cut_agree(void)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-static void every_bit_of_the_message_counts(void)
+UNIT_TEST("every bit of the message counts")
 {
     uint8_t digest[DRNG_SHA256_LEN];
     uint8_t other[DRNG_SHA256_LEN];
@@ -106,11 +106,4 @@ static void every_bit_of_the_message_counts(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"examples are met", examples_are_met},
-    {"a million letters are met", a_million_letters_are_met},
-    {"every length and every cut agree", every_length_and_every_cut_agree},
-    {"every bit of the message counts", every_bit_of_the_message_counts},
-};
-
-UNIT_MAIN("SHA-256", tests)
+UNIT_MAIN("SHA-256")

@@ -61,7 +61,7 @@ static void look(void)
 
 /* ---- What clears them ---- */
 
-static void a_full_register_is_seen(void)
+UNIT_TEST("a full register is seen")
 {
     memset(seen, 0, sizeof(seen));
     fill();
@@ -69,7 +69,7 @@ static void a_full_register_is_seen(void)
     CU_ASSERT_FALSE(bytes_are(seen, sizeof(seen), 0));
 }
 
-static void clearing_reaches_the_full_width(void)
+UNIT_TEST("clearing reaches the full width")
 {
     fill();
     drng_cpu_clear_vectors();
@@ -77,7 +77,7 @@ static void clearing_reaches_the_full_width(void)
     CU_ASSERT_TRUE(bytes_are(seen, sizeof(seen), 0));
 }
 
-static void a_seed_leaves_none(void)
+UNIT_TEST("a seed leaves none")
 {
     static struct rig rig;
     uint8_t out[48];
@@ -95,7 +95,7 @@ static void a_seed_leaves_none(void)
     }
 }
 
-static void words_leave_none(void)
+UNIT_TEST("words that are no seed leave none")
 {
     static struct rig rig;
     uint8_t out[48];
@@ -108,7 +108,7 @@ static void words_leave_none(void)
     CU_ASSERT_EQUAL(status, DRNG_OK);
 }
 
-static void a_request_leaves_none(void)
+UNIT_TEST("a request leaves none")
 {
     static const uint8_t entropy[48] = {1};
     static uint8_t out[1000];
@@ -140,12 +140,4 @@ static void a_request_leaves_none(void)
     CU_ASSERT_EQUAL(status, DRNG_OK);
 }
 
-static const struct unit_test tests[] = {
-    {"a full register is seen", a_full_register_is_seen},
-    {"clearing reaches the full width", clearing_reaches_the_full_width},
-    {"a seed leaves none", a_seed_leaves_none},
-    {"words that are no seed leave none", words_leave_none},
-    {"a request leaves none", a_request_leaves_none},
-};
-
-UNIT_MAIN("vector registers", tests)
+UNIT_MAIN("vector registers")

@@ -8,7 +8,7 @@
 
 enum { LEN = 40 };
 
-static void all_of_it_is_wiped_and_no_more(void)
+UNIT_TEST("all of it is wiped, and no more")
 {
     uint8_t bytes[LEN + 2];
     for (size_t len = 0; len <= LEN; len++) {
@@ -20,7 +20,7 @@ static void all_of_it_is_wiped_and_no_more(void)
     }
 }
 
-static void a_bit_anywhere_is_seen(void)
+UNIT_TEST("a bit anywhere is seen")
 {
     for (size_t i = 0; i < LEN; i++) {
         for (unsigned bit = 0; bit < 8; bit++) {
@@ -31,9 +31,4 @@ static void a_bit_anywhere_is_seen(void)
     }
 }
 
-static const struct unit_test tests[] = {
-    {"all of it is wiped, and no more", all_of_it_is_wiped_and_no_more},
-    {"a bit anywhere is seen", a_bit_anywhere_is_seen},
-};
-
-UNIT_MAIN("wiping", tests)
+UNIT_MAIN("wiping")

@@ -3,6 +3,7 @@
 #include <CUnit/Basic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* scripts/ci/cross.sh's toolchain sets the variable. */
 bool unit_emulated(const char *why)
@@ -22,15 +23,27 @@ bool unit_samples(void)
     return getenv("DRNG_TEST_SAMPLE") != NULL; // NOLINT(concurrency-mt-unsafe)
 }
 
-int unit_run(const char *name, const struct unit_test *tests, unsigned count)
+static struct unit_test *tests; /* of all files, the lower lines first */
+
+void unit_register(struct unit_test *test)
+{
+    struct unit_test **place = &tests;
+    while (*place != NULL && (*place)->line < test->line) {
+        place = &(*place)->next;
+    }
+    test->next = *place;
+    *place = test;
+}
+
+int unit_run_file(const char *name, const char *file)
 {
     if (CU_initialize_registry() != CUE_SUCCESS) {
         return EXIT_FAILURE;
     }
     CU_pSuite suite = CU_add_suite(name, NULL, NULL);
-    for (unsigned i = 0; i < count; i++) {
-        if (suite == NULL || CU_add_test(suite, tests[i].name, tests[i].run) == NULL) {
-            (void)fprintf(stderr, "cannot register %s\n", tests[i].name);
+    for (const struct unit_test *test = tests; test != NULL; test = test->next) {
+        if (strcmp(test->file, file) == 0 && (suite == NULL || CU_add_test(suite, test->name, test->run) == NULL)) {
+            (void)fprintf(stderr, "cannot register %s\n", test->name);
             return EXIT_FAILURE;
         }
     }

@@ -1,4 +1,4 @@
-/* unit.h - a CUnit program for one module: a table of tests, and the result as the exit status. */
+/* unit.h - a CUnit program for one module: tests, registered where they stand; the result is the exit status. */
 
 #ifndef DRNG_UNIT_H
 #define DRNG_UNIT_H
@@ -9,13 +9,35 @@
 /* Exit status of a program that cannot run on this machine, after a line that says why. ctest knows it. */
 enum { UNIT_SKIPPED = 77 };
 
+/*
+ * UNIT_TEST("what holds") { ... } is a test. Constructors register the tests before main() begins. Their order differs
+ * between compilers, so the tests of a file run in the order of their lines.
+ */
+#define UNIT_TEST(name)          UNIT_TEST_ON(__LINE__, name)
+#define UNIT_TEST_ON(line, name) UNIT_TEST_OF_LINE(line, name)
+#define UNIT_TEST_OF_LINE(line_, name_)                                                                                \
+    static void test_of_line_##line_(void);                                                                            \
+    __attribute__((constructor)) static void register_line_##line_(void)                                               \
+    {                                                                                                                  \
+        static struct unit_test test = {                                                                               \
+            .name = (name_), .run = test_of_line_##line_, .file = __FILE__, .line = (line_)};                          \
+        unit_register(&test);                                                                                          \
+    }                                                                                                                  \
+    static void test_of_line_##line_(void)
+
 struct unit_test {
     const char *name;
     void (*run)(void);
+    const char *file;
+    unsigned line;
+    struct unit_test *next;
 };
 
-/* Runs tests[0..count) as the suite `name`. main() returns the result. */
-int unit_run(const char *name, const struct unit_test *tests, unsigned count);
+void unit_register(struct unit_test *test);
+
+/* Runs the tests of the file that calls it, as the suite `name`. main() returns the result. */
+#define unit_run(name) unit_run_file((name), __FILE__)
+int unit_run_file(const char *name, const char *file);
 
 /*
  * Whether this runs under QEMU's user mode, which is no kernel of its own and passes on only a part of what a program
@@ -29,10 +51,10 @@ bool unit_emulated(const char *why);
  */
 bool unit_samples(void);
 
-#define UNIT_MAIN(name, tests)                                                                                         \
+#define UNIT_MAIN(name)                                                                                                \
     int main(void)                                                                                                     \
     {                                                                                                                  \
-        return unit_run(name, tests, sizeof(tests) / sizeof(*(tests)));                                                \
+        return unit_run(name);                                                                                         \
     }
 
 #endif
