@@ -2,7 +2,6 @@
 
 #include "library/drng.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,27 +119,31 @@ static void write_reasons(enum drng_choice choice, enum drng_source last, char *
 
 /* ---- Seeds ---- */
 
+struct seeding {
+    const struct drng_seed_policy *policy;
+    uint8_t *seed;
+    size_t len;
+    enum drng_source *served;
+};
+
+static enum drng_result seed_once(void *vseeding, const struct drng_guard *guard)
+{
+    const struct seeding *s = vseeding;
+    return drng_root_seed(&drng_library.root, guard, s->policy, s->seed, s->len, s->served);
+}
+
 static int take_seed(uint8_t *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,
                      enum drng_source *served)
 {
     struct drng_counters counters = {0};
-    struct drng_guard guard;
-    enum drng_result result = DRNG_BUSY;
     int error = drng_library_open(false);
     if (error == DRNG_SUCCESS) {
         const struct drng_seed_policy policy = policy_of(choice, conditioning, &counters);
-        if (drng_guard_enter(&guard)) {
-            int cancel = PTHREAD_CANCEL_ENABLE;
-            (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-            do {
-                result = drng_root_seed(&drng_library.root, &guard, &policy, seed, len, served);
-            } while (!drng_guard_leave(&guard));
-            (void)pthread_setcancelstate(cancel, &cancel);
-        }
-        error = error_of(choice, result);
+        struct seeding seeding = {&policy, seed, len, served};
+        error = error_of(choice, drng_guard_run_piecewise(seed_once, &seeding));
     }
     if (error != DRNG_SUCCESS) {
-        memset(seed, 0, len);
+        drng_wipe(seed, len);
     }
     return error;
 }

@@ -64,32 +64,28 @@ int drng_seed_supported(const char **text)
 
 /* ---- Words ---- */
 
-/*
- * A piece at a time, so that threads take turns. A child that was forked meanwhile, and a copy, start over. The
- * caller's number of retries bounds the time, and no budget does.
- */
-static enum drng_result read_all(unsigned instruction, uint8_t *out, size_t len, unsigned retries)
+struct reading {
+    unsigned instruction;
+    uint8_t *out;
+    size_t len;
+    unsigned tries;
+};
+
+/* The caller's number of retries bounds the time, and no budget does. */
+static enum drng_result read_all(void *vreading, const struct drng_guard *guard)
 {
-    const unsigned tries = retries < UINT_MAX ? retries + 1 : UINT_MAX;
-    struct drng_guard guard;
-    if (!drng_guard_enter(&guard)) {
-        return DRNG_BUSY;
-    }
+    const struct reading *r = vreading;
+    struct drng_instruction *in = &drng_library.instructions[r->instruction];
     enum drng_result status = DRNG_OK;
-    do {
-        status = DRNG_OK;
-        for (size_t done = 0; done < len && status == DRNG_OK; done += PIECE) {
-            struct drng_root_slot *slot = drng_root_take(&drng_library.root, &guard);
-            if (slot == NULL) {
-                status = DRNG_BUSY;
-                break;
-            }
-            const size_t piece = len - done < PIECE ? len - done : (size_t)PIECE;
-            status = drng_noise_fill(&drng_library.instructions[instruction], &slot->reader.noise[instruction], tries,
-                                     false, out + done, piece);
-            drng_guard_give_back(&guard, &drng_library.root, &slot->guarded, true);
+    for (size_t done = 0; done < r->len && status == DRNG_OK; done += PIECE) {
+        struct drng_root_slot *slot = drng_root_take(&drng_library.root, guard);
+        if (slot == NULL) {
+            return DRNG_BUSY;
         }
-    } while (!drng_guard_leave(&guard));
+        const size_t piece = r->len - done < PIECE ? r->len - done : (size_t)PIECE;
+        status = drng_noise_fill(in, &slot->reader.noise[r->instruction], r->tries, false, r->out + done, piece);
+        drng_root_give_back(&drng_library.root, guard, slot);
+    }
     return status;
 }
 
@@ -103,7 +99,8 @@ static int fill(int (*which)(void), void *out, size_t len, unsigned retries)
         const int instruction = which();
         error = DRNG_E_UNSUPPORTED;
         if (instruction != NO_INSTRUCTION && drng_library.eligibility.words[instruction] == DRNG_ALLOWED) {
-            const enum drng_result status = read_all((unsigned)instruction, out, len, retries);
+            struct reading reading = {(unsigned)instruction, out, len, retries < UINT_MAX ? retries + 1 : UINT_MAX};
+            const enum drng_result status = drng_guard_run_piecewise(read_all, &reading);
             error = status == DRNG_OK          ? DRNG_SUCCESS
                     : status == DRNG_BUSY      ? DRNG_E_BUSY
                     : status == DRNG_EXHAUSTED ? DRNG_E_NOT_READY

@@ -92,11 +92,6 @@ static inline __attribute__((always_inline)) enum drng_result generate_once(stru
                                                                             bool prediction_resistance,
                                                                             struct drng_bytes additional);
 
-static inline struct state *take(struct drng_generator *g, const struct drng_guard *guard)
-{
-    return (struct state *)(void *)drng_guard_take(guard, &g->place, g->locking);
-}
-
 /* How often the parent was seeded. 0: it does not say. */
 static unsigned seedings_of_parent(const struct drng_generator *g)
 {
@@ -126,26 +121,26 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
     if (g->parent == NULL) {
         int cancel = PTHREAD_CANCEL_ENABLE;
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-        drng_guard_allocates(true);
+        const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES);
         result = g->source->get(g->source_arg, guard, entropy);
-        drng_guard_allocates(false);
+        (void)drng_guard_note(before);
         (void)pthread_setcancelstate(cancel, &cancel);
         s->parent_seedings = seedings_of_parent(g);
         return result;
     }
-    struct state *of_parent = take(g->parent, guard);
-    if (of_parent == NULL) {
+    struct drng_guarded *slot = drng_guard_take(guard, &g->parent->place, g->parent->locking);
+    if (slot == NULL) {
         return DRNG_BUSY;
     }
     if (DRNG_DRBG_STRENGTH(g->parent->config.key_len) >= entropy->strength) {
         /* The child's address as additional input gives siblings different seeds. */
         const struct drng_bytes address = {(const uint8_t *)&g, sizeof(g)}; // NOLINT(bugprone-sizeof-expression)
         entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
-        result = generate_once(g->parent, of_parent, guard, entropy->slot, entropy->input.len, prediction_resistance,
-                               address);
+        result = generate_once(g->parent, (struct state *)(void *)slot, guard, entropy->slot, entropy->input.len,
+                               prediction_resistance, address);
         s->parent_seedings = seedings_of_parent(g); /* before another thread may reseed the parent */
     }
-    drng_guard_give_back(guard, &g->parent->place, &of_parent->guarded, g->parent->locking);
+    drng_guard_give_back(&g->parent->place, slot, g->parent->locking, drng_guard_is_mine(guard));
     return result;
 }
 
@@ -155,16 +150,18 @@ static void end_seeding(struct drng_generator *g, struct state *s, const struct 
 {
     drng_wipe(s->entropy, sizeof(s->entropy));
     if (g->parent == NULL && g->source->release != NULL) {
-        drng_guard_allocates(true); /* and frees */
+        const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES); /* and frees */
         g->source->release(g->source_arg, entropy);
-        drng_guard_allocates(false);
+        (void)drng_guard_note(before);
     }
     if (result == DRNG_OK) {
         if (g->mixing != DRNG_MIX_NEVER) {
             drng_request_words_ask_again(g->words);
         }
         const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;
-        g->generation = guard->generation;
+        if (drng_guard_is_mine(guard)) {
+            g->generation = drng_fork_generation();
+        }
         atomic_store_explicit(&g->seedings, next != 0 ? next : 1, memory_order_relaxed);
         atomic_store_explicit(&g->seeded_at, s->drbg.reseed_time, memory_order_relaxed);
         atomic_store_explicit(&g->status, DRNG_GENERATOR_READY, memory_order_relaxed);
@@ -198,7 +195,7 @@ static enum drng_result instantiate(struct drng_generator *g, struct state *s, c
         return DRNG_SELF_TEST_FAILED;
     }
     if (atomic_load_explicit(&g->status, memory_order_relaxed) == DRNG_GENERATOR_READY) {
-        drng_count(g->generation != guard->generation ? &g->counters->fork_reseeds : &g->counters->clone_reseeds);
+        drng_count(g->generation != drng_fork_generation() ? &g->counters->fork_reseeds : &g->counters->clone_reseeds);
     }
     forget(g, s);
     atomic_store_explicit(&g->status, DRNG_GENERATOR_FAILED, memory_order_relaxed);
@@ -328,14 +325,7 @@ static inline __attribute__((always_inline)) enum drng_result generate_once(stru
     return result;
 }
 
-/* ---- The calls: all of them under the guard, one at a time, in one epoch ---- */
-
-struct call {
-    struct state *state; /* in an attempt; NULL: there was none yet */
-    enum drng_result result;
-};
-
-static const struct call new_call = {NULL, DRNG_BUSY};
+/* ---- The calls: each is a piece of work for drng_guard_run() ---- */
 
 /* Whether the generator, as it is configured now, can do what a call asks of it. */
 static inline enum drng_result accepts(const struct drng_generator *g, unsigned strength, size_t input_len)
@@ -346,133 +336,153 @@ static inline enum drng_result accepts(const struct drng_generator *g, unsigned 
     return input_len > 0 && input_len > drng_generator_lengths(&g->config).max_input ? DRNG_INPUT_TOO_LONG : DRNG_OK;
 }
 
-/* Whether the body of `while (attempt(g, &call, &guard))` is to make an attempt. False: call.result stands. */
-static inline __attribute__((always_inline)) bool attempt(struct drng_generator *g, struct call *call,
-                                                          struct drng_guard *guard)
+struct request {
+    struct drng_generator *g;
+    uint8_t *out;
+    size_t len;
+    unsigned strength;
+    bool prediction_resistance;
+    struct drng_bytes additional;
+};
+
+static inline enum drng_result serve(void *vrequest, struct drng_guarded *slot, const struct drng_guard *guard)
 {
-    if (call->state == NULL) {
-        if (!drng_guard_enter(guard)) {
-            return false;
-        }
-    } else {
-        drng_guard_give_back(guard, &g->place, &call->state->guarded, g->locking);
-        if (drng_guard_leave(guard)) {
-            return false;
-        }
-        call->result = DRNG_BUSY;
-    }
-    while ((call->state = take(g, guard)) == NULL) {
-        if (drng_guard_leave(guard)) {
-            return false;
+    const struct request *r = vrequest;
+    const uint64_t limit = r->g->config.limits.bytes;
+    const size_t most = limit != 0 && limit < DRNG_DRBG_MAX_REQUEST ? limit : DRNG_DRBG_MAX_REQUEST;
+    enum drng_result result = accepts(r->g, r->strength, r->additional.len);
+    for (size_t done = 0; result == DRNG_OK;) {
+        const size_t part = r->len - done < most ? r->len - done : most;
+        result = generate_once(r->g, (struct state *)(void *)slot, guard, r->out + done, part, r->prediction_resistance,
+                               r->additional);
+        done += part;
+        if (done == r->len) {
+            break;
         }
     }
-    return true;
+    return result;
 }
 
 enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
                                          bool prediction_resistance, struct drng_bytes additional)
 {
-    struct call call = new_call;
-    struct drng_guard guard;
-    while (attempt(g, &call, &guard)) {
-        const uint64_t limit = g->config.limits.bytes;
-        const size_t most = limit != 0 && limit < DRNG_DRBG_MAX_REQUEST ? limit : DRNG_DRBG_MAX_REQUEST;
-        call.result = accepts(g, strength, additional.len);
-        for (size_t done = 0; call.result == DRNG_OK;) {
-            const size_t part = len - done < most ? len - done : most;
-            call.result = generate_once(g, call.state, &guard, out + done, part, prediction_resistance, additional);
-            done += part;
-            if (done == len) {
-                break;
-            }
-        }
-    }
-    if (__builtin_expect(call.result != DRNG_OK, 0)) {
+    struct request request = {g, out, len, strength, prediction_resistance, additional};
+    const enum drng_result result = drng_guard_run(&g->place, g->locking, serve, &request);
+    if (__builtin_expect(result != DRNG_OK, 0)) {
         drng_wipe(out, len);
     }
-    return call.result;
+    return result;
+}
+
+struct seeding {
+    struct drng_generator *g;
+    unsigned strength;
+    bool prediction_resistance;
+    struct drng_bytes entropy, input; /* input: the personalization string, or additional input */
+    bool begun;                       /* an attempt at instantiating has changed the status already */
+};
+
+static enum drng_result reseed_once(void *vseeding, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    const struct seeding *r = vseeding;
+    struct state *s = (struct state *)(void *)slot;
+    enum drng_result result = accepts(r->g, 0, r->input.len);
+    if (result == DRNG_OK && !has_seed(r->g, s)) {
+        result = instantiate(r->g, s, guard, false, nothing);
+    }
+    return result == DRNG_OK ? reseed(r->g, s, guard, r->prediction_resistance, r->entropy, r->input) : result;
 }
 
 enum drng_result drng_generator_reseed(struct drng_generator *g, bool prediction_resistance, struct drng_bytes entropy,
                                        struct drng_bytes additional)
 {
-    struct call call = new_call;
-    struct drng_guard guard;
-    while (attempt(g, &call, &guard)) {
-        call.result = accepts(g, 0, additional.len);
-        if (call.result == DRNG_OK && !has_seed(g, call.state)) {
-            call.result = instantiate(g, call.state, &guard, false, nothing);
-        }
-        if (call.result == DRNG_OK) {
-            call.result = reseed(g, call.state, &guard, prediction_resistance, entropy, additional);
-        }
-    }
-    return call.result;
+    struct seeding seeding = {g, 0, prediction_resistance, entropy, additional, false};
+    return drng_guard_run(&g->place, g->locking, reseed_once, &seeding);
 }
 
 /* An attempt that runs again finds the status that it has set itself: a fork does not wipe that. */
+static enum drng_result instantiate_once(void *vseeding, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    struct seeding *r = vseeding;
+    const int status = atomic_load_explicit(&r->g->status, memory_order_relaxed);
+    enum drng_result result = accepts(r->g, r->strength, r->input.len);
+    if (result == DRNG_OK && !r->begun && status != DRNG_GENERATOR_UNINSTANTIATED) {
+        result = status == DRNG_GENERATOR_READY ? DRNG_INSTANTIATED : DRNG_IN_ERROR_STATE;
+    }
+    if (result != DRNG_OK) {
+        return result;
+    }
+    r->begun = true;
+    return instantiate(r->g, (struct state *)(void *)slot, guard, r->prediction_resistance, r->input);
+}
+
 enum drng_result drng_generator_instantiate(struct drng_generator *g, unsigned strength, bool prediction_resistance,
                                             struct drng_bytes personalization)
 {
-    struct call call = new_call;
-    struct drng_guard guard;
-    bool begun = false;
-    while (attempt(g, &call, &guard)) {
-        const int status = atomic_load_explicit(&g->status, memory_order_relaxed);
-        call.result = accepts(g, strength, personalization.len);
-        if (call.result == DRNG_OK && !begun && status != DRNG_GENERATOR_UNINSTANTIATED) {
-            call.result = status == DRNG_GENERATOR_READY ? DRNG_INSTANTIATED : DRNG_IN_ERROR_STATE;
-        }
-        if (call.result == DRNG_OK) {
-            begun = true;
-            call.result = instantiate(g, call.state, &guard, prediction_resistance, personalization);
-        }
-    }
-    return call.result;
+    struct seeding seeding = {g, strength, prediction_resistance, nothing, personalization, false};
+    return drng_guard_run(&g->place, g->locking, instantiate_once, &seeding);
+}
+
+static enum drng_result forget_once(void *g, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    (void)guard;
+    forget(g, (struct state *)(void *)slot);
+    return DRNG_OK;
 }
 
 enum drng_result drng_generator_uninstantiate(struct drng_generator *g)
 {
-    struct call call = new_call;
-    struct drng_guard guard;
-    while (attempt(g, &call, &guard)) {
-        forget(g, call.state);
-        call.result = DRNG_OK;
-    }
-    return call.result;
+    return drng_guard_run(&g->place, g->locking, forget_once, g);
 }
 
-#define CHANGED(member) (config->member != old->member ? config->member : g->config.member)
+struct change {
+    struct drng_generator *g;
+    const struct drng_generator_config *old, *config;
+};
+
+#define CHANGED(member) (c->config->member != c->old->member ? c->config->member : c->g->config.member)
+
+static enum drng_result configure_once(void *vchange, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    const struct change *c = vchange;
+    const struct drng_generator_config now = {
+        .key_len = CHANGED(key_len),
+        .use_df = CHANGED(use_df),
+        .limits = {CHANGED(limits.requests), CHANGED(limits.interval), CHANGED(limits.bytes)},
+    };
+    (void)guard;
+    if (now.key_len != c->g->config.key_len || now.use_df != c->g->config.use_df) {
+        forget(c->g, (struct state *)(void *)slot);
+    }
+    c->g->config = now;
+    return DRNG_OK;
+}
 
 enum drng_result drng_generator_configure(struct drng_generator *g, const struct drng_generator_config *old,
                                           const struct drng_generator_config *config)
 {
-    struct call call = new_call;
-    struct drng_guard guard;
-    while (attempt(g, &call, &guard)) {
-        const struct drng_generator_config now = {
-            .key_len = CHANGED(key_len),
-            .use_df = CHANGED(use_df),
-            .limits = {CHANGED(limits.requests), CHANGED(limits.interval), CHANGED(limits.bytes)},
-        };
-        if (now.key_len != g->config.key_len || now.use_df != g->config.use_df) {
-            forget(g, call.state);
-        }
-        g->config = now;
-        call.result = DRNG_OK;
-    }
-    return call.result;
+    struct change change = {g, old, config};
+    return drng_guard_run(&g->place, g->locking, configure_once, &change);
+}
+
+struct reading {
+    const struct drng_generator *g;
+    struct drng_generator_config *config;
+};
+
+static enum drng_result read_config(void *vreading, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    const struct reading *r = vreading;
+    (void)slot;
+    (void)guard;
+    *r->config = r->g->config;
+    return DRNG_OK;
 }
 
 enum drng_result drng_generator_config(struct drng_generator *g, struct drng_generator_config *config)
 {
-    struct call call = new_call;
-    struct drng_guard guard;
-    while (attempt(g, &call, &guard)) {
-        *config = g->config;
-        call.result = DRNG_OK;
-    }
-    return call.result;
+    struct reading reading = {g, config};
+    return drng_guard_run(&g->place, g->locking, read_config, &reading);
 }
 
 /* ---- Life ---- */
@@ -496,16 +506,19 @@ void drng_generator_enable_locking(struct drng_generator *g)
     }
 }
 
+/* DRNG_OK: nothing secret is in the slot. */
+static enum drng_result look_for_secrets(void *vg, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    const struct drng_generator *g = vg;
+    const struct state *s = (const struct state *)(const void *)slot;
+    (void)guard;
+    const bool wiped = drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
+                       drng_is_wiped(s->entropy, sizeof(s->entropy)) && s->last_word == 0 &&
+                       (!g->batch || drng_is_wiped((const uint8_t *)s + DRNG_SLOT_SIZE, BATCH));
+    return wiped ? DRNG_OK : DRNG_INSTANTIATED;
+}
+
 bool drng_generator_is_zeroized(struct drng_generator *g)
 {
-    struct call call = new_call;
-    struct drng_guard guard;
-    bool wiped = false;
-    while (attempt(g, &call, &guard)) {
-        const struct state *s = call.state;
-        wiped = drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
-                drng_is_wiped(s->entropy, sizeof(s->entropy)) && s->last_word == 0 &&
-                (!g->batch || drng_is_wiped((const uint8_t *)s + DRNG_SLOT_SIZE, BATCH));
-    }
-    return wiped;
+    return drng_guard_run(&g->place, g->locking, look_for_secrets, g) == DRNG_OK;
 }

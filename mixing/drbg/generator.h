@@ -2,8 +2,8 @@
  * generator.h - a CTR_DRBG with all that it needs in a program: its seeds, its limits, its lock, request mixing and
  * batches. EVP_RAND's CTR-DRBG, random_bytes and libdrng's handles are adapters of it.
  *
- * Every call but init() and cleanup() runs under the guard of guard.h. All of them return DRNG_BUSY where a signal
- * handler draws while its thread draws, or finds no memory for a slot of its own in a child. Once a self-test has
+ * Every call but init() and cleanup() runs under the guard of guard.h. All of them return DRNG_BUSY where the
+ * thread is in such a call already, in this process or in the one that its handler forked from. Once a self-test has
  * failed in this process no generator takes a seed or gives bytes: DRNG_SELF_TEST_FAILED. A call that fails has wiped
  * its output.
  */
@@ -79,7 +79,7 @@ struct drng_generator {
     atomic_int status;              /* enum drng_generator_status */
     atomic_uint seedings;           /* how often it was seeded, as its children see it; never 0 */
     atomic_int_least64_t seeded_at; /* time(2) of the last seed */
-    uint64_t generation;            /* fork.h: in which it was last seeded */
+    uint64_t generation;            /* fork.h: in which it was last seeded, to tell a fork from a copy */
 };
 
 /* SP 800-90A Rev. 1, Table 3, in bytes, with libcrypto's names. */

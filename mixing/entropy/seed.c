@@ -197,22 +197,31 @@ struct drng_root_slot *drng_root_take(struct drng_place *root, const struct drng
     return (struct drng_root_slot *)(void *)drng_guard_take(guard, root, true);
 }
 
-bool drng_root_test(struct drng_place *root, const struct drng_guard *guard, const struct drng_seed_policy *policy)
+void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard, struct drng_root_slot *slot)
+{
+    drng_guard_give_back(root, &slot->guarded, true, drng_guard_is_mine(guard));
+}
+
+enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,
+                                const struct drng_seed_policy *policy)
 {
     struct drng_root_slot *slot = drng_root_take(root, guard);
-    bool passed = slot != NULL;
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && slot != NULL; i++) {
+    enum drng_result result = DRNG_OK;
+    if (slot == NULL) {
+        return DRNG_BUSY;
+    }
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         struct drng_instruction *in = policy->instructions[i];
         if (in != NULL) {
             atomic_store_explicit(&in->started, 0, memory_order_release);
-            passed &=
-                drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i), NULL, NULL) != DRNG_HEALTH_FAILED;
+            if (drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i), NULL, NULL) ==
+                DRNG_HEALTH_FAILED) {
+                result = DRNG_HEALTH_FAILED;
+            }
         }
     }
-    if (slot != NULL) {
-        drng_guard_give_back(guard, root, &slot->guarded, true);
-    }
-    return passed;
+    drng_root_give_back(root, guard, slot);
+    return result;
 }
 
 enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
@@ -228,7 +237,7 @@ enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard
         status = DRNG_BUSY;
         if (slot != NULL) {
             status = drng_seed_get(policy, &slot->reader, out + done, piece, &source);
-            drng_guard_give_back(guard, root, &slot->guarded, true);
+            drng_root_give_back(root, guard, slot);
         }
         *served = source > *served ? source : *served;
     }

@@ -65,17 +65,18 @@ _Static_assert(sizeof(struct drng_root_slot) <= DRNG_WIDE_SLOT_SIZE, "a seed rea
 
 /*
  * A root is the place of such a slot, a wide one. It always takes its lock: libcrypto from 3.5 on may have several
- * threads seed generators from one seed source before it calls enable_locking. The reader is to be given back by
- * drng_guard_give_back(), with locking. NULL: drng_guard_take() says when.
+ * threads seed generators from one seed source before it calls enable_locking. NULL: drng_guard_take() says when.
  */
 struct drng_root_slot *drng_root_take(struct drng_place *root, const struct drng_guard *guard);
+void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard, struct drng_root_slot *slot);
 
 /*
- * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand). False: one of them
- * has failed, twice, and is disabled. Where one gives too few words in its time, the next seed goes on with its tests.
+ * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand).
+ * DRNG_HEALTH_FAILED: one of them has failed, twice, and is disabled. DRNG_BUSY: the reader could not be taken. Where
+ * one gives too few words in its time, the next seed goes on with its tests.
  */
-DRNG_MUST_CHECK bool drng_root_test(struct drng_place *root, const struct drng_guard *guard,
-                                    const struct drng_seed_policy *policy);
+DRNG_MUST_CHECK enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,
+                                                const struct drng_seed_policy *policy);
 
 /*
  * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE. *served is the source of the seed: the weakest

@@ -69,6 +69,7 @@ enum drng_process_lock {
     DRNG_LOCK_LOAD,    /* held while the first instance loads or the last one unloads */
     DRNG_LOCK_THREADS, /* guards which threads have generators under which instance */
     DRNG_LOCK_TEXT,    /* guards the text in the head of the counters */
+    DRNG_LOCK_SLOTS,   /* held while slots are mapped, or an object gets one of its own in this process */
     DRNG_LOCKS,
 };
 

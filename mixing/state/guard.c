@@ -1,49 +1,39 @@
+/* The slow paths of the guard: places of other processes, slots that start over, work in pieces. */
+
 #include "mixing/state/guard.h"
 
-_Thread_local struct drng_inside drng_inside;
+_Thread_local enum drng_inside drng_inside;
 
 /* ---- Places ---- */
-
-/* Another process that reads meanwhile sees that the place is not its own, or the slot that was. */
-static void point_to(struct drng_place *place, struct drng_guarded *slot)
-{
-    drng_secmem_name(slot, place->object);
-    atomic_store(&place->owner, 0);
-    atomic_store(&place->slot, slot);
-    atomic_store(&place->owner, drng_fork_token());
-}
 
 bool drng_place_make(struct drng_place *place, size_t size)
 {
     static atomic_uint_least64_t last; /* a child counts on, so no process has two objects of one number */
-    struct drng_guarded *slot = drng_secmem_alloc(size);
-    if (slot == NULL) {
+    place->slot = drng_secmem_alloc(size);
+    if (place->slot == NULL) {
         return false;
     }
-    place->object = (struct drng_object){drng_fork_token(), atomic_fetch_add(&last, 1) + 1};
     place->size = size;
-    point_to(place, slot);
+    place->object = (struct drng_object){drng_fork_token(), atomic_fetch_add(&last, 1) + 1};
+    drng_secmem_name(place->slot, place->object);
+    atomic_store(&place->owner, place->object.process);
     return true;
 }
 
-/* What an ancestor has made is this process's, too, at the same address. A slot of a sibling's is not. */
+/* A descendant finds the slot that its ancestor made; to any other process this address means nothing. */
 struct drng_guarded *drng_place_own(struct drng_place *place)
 {
-    struct drng_guarded *slot = drng_secmem_find(place->object);
-    if (slot == NULL) {
-        slot = drng_secmem_alloc(place->size);
-        drng_secmem_name(slot, place->object);
-    } else if (slot == place->slot) {
-        atomic_store(&place->owner, drng_fork_token());
+    struct drng_guarded *slot = drng_secmem_own(place->object, place->size);
+    if (slot != NULL && slot == place->slot) {
+        atomic_store_explicit(&place->owner, drng_fork_token(), memory_order_relaxed);
     }
     return slot;
 }
 
-/* Where this process is the owner, the slot is its own: point_to() says so last. */
 void drng_place_free(struct drng_place *place)
 {
     struct drng_guarded *slot = place->slot;
-    if (slot != NULL && place->owner != drng_fork_token()) {
+    if (slot != NULL && atomic_load(&place->owner) != drng_fork_token()) {
         slot = drng_secmem_find(place->object);
     }
     if (slot != NULL) {
@@ -53,37 +43,35 @@ void drng_place_free(struct drng_place *place)
     place->slot = NULL;
 }
 
-/* ---- The guard ---- */
+/* ---- Calls ---- */
 
-/* In an epoch that has ended meanwhile nothing starts over: a call further up on this stack may have done so already.
- */
+/* In an epoch that has ended nothing starts over: a call further up on this stack may have done so already. */
 struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
                                            struct drng_guarded *slot, bool locking)
 {
-    if (drng_epoch() != guard->epoch) {
-        drng_guard_give_back(guard, place, slot, locking);
+    if (!drng_guard_is_mine(guard)) {
+        drng_guard_give_back(place, slot, locking, true);
         return NULL;
     }
     drng_guard_wipe(slot, place->size);
-    slot->generation = guard->generation;
     slot->epoch = guard->epoch;
     return slot;
 }
 
-/* The old slot is not freed: the call below this one has its address, and wipes it when it gives it back. */
-bool drng_guard_replace(const struct drng_guard *guard, struct drng_place *place)
+enum drng_result drng_guard_run_piecewise(drng_piecewise_work *work, void *call)
 {
-    struct drng_guarded *old = drng_place_slot(place, drng_fork_token());
-    if (old != NULL && old->generation == guard->generation) {
-        return true;
+    enum drng_result result = DRNG_BUSY;
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    struct drng_guard guard;
+    if (!drng_guard_enter(&guard)) {
+        return DRNG_BUSY;
     }
-    struct drng_guarded *slot = old != NULL ? drng_secmem_alloc(place->size) : NULL;
-    if (slot == NULL) {
-        return false;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    (void)drng_guard_note(DRNG_ALLOCATES);
+    for (result = work(call, &guard); !drng_guard_is_mine(&guard); result = work(call, &guard)) {
+        guard.epoch = drng_epoch();
     }
-    slot->generation = guard->generation;
-    drng_secmem_name(old, (struct drng_object){0, 0});
-    point_to(place, slot);
-    drng_guard_wipe(old, place->size);
-    return true;
+    (void)pthread_setcancelstate(cancel, &cancel);
+    drng_guard_quit(&guard);
+    return result;
 }

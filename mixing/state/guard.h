@@ -1,118 +1,104 @@
 /*
- * guard.h - one request of a thread at a time, in one process and on one machine.
+ * guard.h - is this state still mine? One call of a thread at a time, in one process, on one machine.
  *
- * Every call that draws, seeds or sets parameters runs between drng_guard_enter() and drng_guard_leave(), and takes
- * what it works on, a generator's state or a reader of seeds, by drng_guard_take(). These three answer all there is to
- * ask about threads, signals, forks and copies of the machine:
+ * A generator that two parties draw from unknowingly gives both the same bytes. Three things make two of one, and none
+ * of them tells the program:
  *
- *   - A signal handler that draws while its thread draws is refused: enter() fails. It could not be made to wait, since
- *     it would wait for the call that it interrupted. While the thread is in a foreign parent's function, enter()
- *     cannot tell a handler from that parent's own draws, and lets both in.
- *   - Another thread waits for the lock of what it takes, if that is shared.
- *   - After a fork, or after the machine was copied, what is taken starts over: it is wiped before it is used. A call
- *     that a fork or a copy came into runs again from its beginning: leave() returns false.
+ *   fork     fork() or clone() copies all memory into a child, at any instruction of any thread.
+ *   copy     A virtual machine is started twice from one snapshot, or restored.
+ *   signal   A handler comes in the middle of a thread's draw, and draws.
  *
- * A signal handler may fork at any instruction of a call. Its child may draw in that handler, and may return into the
- * call or not. The call still has addresses of slots in its registers, and would write what it made of its parent's
- * state to them. So a handler in such a child leaves these slots to the call below it, and takes new ones. The call
- * wipes what it has written there. The handler must start no thread that draws: pthread_create() is not for handlers.
+ * Against the first two, memory has an epoch (clone.h): a number that is another one in every process and after every
+ * copy. It is the sum of the generation of this process (fork.h) and of the copies noticed so far. Secrets lie in slots
+ * (secmem.h), which are all zero in a child. A slot notes the epoch in which its contents were made. A call notes the
+ * epoch when it begins, starts a slot over that was made in another one, and looks once more when its work is done: if
+ * the epoch has changed, it wipes what it has made, and works again from the beginning. So each output is made of state
+ * that is this process's alone, or was complete before the fork or copy came, as any other memory of the program.
+ *
+ * Against the third, a thread notes what it is in the middle of (drng_inside), in memory that a fork does not change.
+ * A thread that is inside a call may not make another one: a handler that draws is refused. It could not be made to
+ * wait, since it would wait for the call that it interrupted. The same holds in a child that the handler forks: its
+ * thread is inside the parent's call still, and libcrypto and malloc() may be, too. It may return into the call, which
+ * then works again for the child, or exec. A handler must start no threads that draw, either.
+ *
+ * One exception: while a call is in a function of another provider's generator, its parent, that function may call a
+ * generator of drng's in its turn. A handler cannot be told from it, and is let in.
+ *
+ * Threads that share a slot wait for its lock. An object may lie in memory that processes share, as the heap of some
+ * servers does, and slots never do; so an object has a place, which leads to its slot in this process.
  */
 
 #ifndef DRNG_GUARD_H
 #define DRNG_GUARD_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "mixing/machine/wipe.h"
+#include "mixing/result.h"
 #include "mixing/state/clone.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 
-/* What a thread notes of the call that it is in. In memory that a fork does not wipe. */
-struct drng_inside {
-    uint64_t generation; /* of the process in which it entered (fork.h); 0: the thread is in no call */
-    bool calls_out;      /* it is in a function of a foreign parent, which may call a generator of drng's in its turn */
-    bool allocates;      /* it may be in the C library's allocator */
+/* What this thread is in the middle of. */
+enum drng_inside {
+    DRNG_OUTSIDE,
+    DRNG_INSIDE,    /* a call */
+    DRNG_ALLOCATES, /* a call that may be in the C library's allocator */
+    DRNG_CALLS_OUT, /* a function of a foreign parent, which may call a generator of drng's in its turn */
 };
 
-extern _Thread_local struct drng_inside drng_inside;
+extern _Thread_local enum drng_inside drng_inside;
+
+/* Notes another thing, and returns what was noted. */
+static inline enum drng_inside drng_guard_note(enum drng_inside now)
+{
+    const enum drng_inside before = drng_inside;
+    atomic_signal_fence(memory_order_seq_cst);
+    drng_inside = now;
+    atomic_signal_fence(memory_order_seq_cst);
+    return before;
+}
+
+/* Whether a call that is refused may raise an error. It might wait for a lock of the allocator's otherwise, which its
+ * own thread holds. */
+static inline bool drng_guard_may_raise(void)
+{
+    return drng_inside == DRNG_OUTSIDE || drng_inside == DRNG_INSIDE;
+}
 
 /* One call, on the caller's stack. */
 struct drng_guard {
-    uint64_t epoch;            /* clone.h: in which this attempt began */
-    uint64_t generation;       /* fork.h: the same */
-    struct drng_inside before; /* what the thread had noted */
+    uint64_t epoch;          /* in which this attempt began */
+    enum drng_inside before; /* what the thread had noted */
 };
 
-/*
- * Begins an attempt. Note and epoch must be of one process: in a child that is forked between them, handlers would take
- * the slot of this attempt, which is not noted, for one that is left to a call of the parent's.
- */
-static inline void drng_guard_begin(struct drng_guard *guard)
-{
-    do {
-        guard->generation = drng_fork_generation();
-        drng_inside = (struct drng_inside){.generation = guard->generation};
-        atomic_signal_fence(memory_order_seq_cst);
-        guard->epoch = drng_epoch();
-    } while (__builtin_expect(drng_fork_generation() != guard->generation, 0));
-}
-
-/* False: this thread is in a call already, so the caller is a signal handler that interrupted it. */
+/* False: this thread is inside a call, and the caller is a signal handler that interrupted it, in whatever process. */
 static inline bool drng_guard_enter(struct drng_guard *guard)
 {
-    guard->before = drng_inside;
-    if (__builtin_expect(guard->before.generation == drng_fork_generation() && !guard->before.calls_out, 0)) {
+    if (__builtin_expect(drng_inside != DRNG_OUTSIDE && drng_inside != DRNG_CALLS_OUT, 0)) {
         return false;
     }
-    drng_guard_begin(guard);
+    guard->before = drng_guard_note(DRNG_INSIDE);
+    guard->epoch = drng_epoch();
     return true;
 }
 
-/* Ends the call, whatever came between: of one that takes no slot. */
+/* Ends the call, whatever came between: of one that has taken no slot. */
 static inline void drng_guard_quit(const struct drng_guard *guard)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    drng_inside = guard->before;
+    (void)drng_guard_note(guard->before);
 }
 
-/* False: the process forked since the attempt began, and this is the child; or the machine was copied, and this is a
- * copy. What the attempt made is not to be used, and the next attempt has begun. */
-static inline bool drng_guard_leave(struct drng_guard *guard)
+/* Whether the epoch is that of the attempt still. If it is not, what the attempt has made is not to be used. */
+static inline bool drng_guard_is_mine(const struct drng_guard *guard)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    if (__builtin_expect(drng_epoch() == guard->epoch, 1)) {
-        drng_inside = guard->before;
-        return true;
-    }
-    drng_guard_begin(guard);
-    return false;
+    return __builtin_expect(drng_epoch() == guard->epoch, 1);
 }
 
-/* Around each call of a foreign parent. */
-static inline void drng_guard_calls_out(bool out)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    drng_inside.calls_out = out;
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
-/* Around what may allocate memory, or raise an error, which does. */
-static inline void drng_guard_allocates(bool allocates)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    drng_inside.allocates = allocates;
-    atomic_signal_fence(memory_order_seq_cst);
-}
-
-/* Whether a handler that is refused may raise an error. It might wait for a lock of the allocator's otherwise, which
- * its own thread holds. */
-static inline bool drng_guard_may_raise(void)
-{
-    return !drng_inside.allocates && !drng_inside.calls_out;
-}
+/* ---- Slots, and the places where objects have them ---- */
 
 /*
  * The head of a slot that calls take. Whoever makes the slot leaves it all zero. What is behind the head is all zero
@@ -120,20 +106,26 @@ static inline bool drng_guard_may_raise(void)
  */
 struct drng_guarded {
     struct drng_lock lock;
-    uint64_t epoch;      /* in which the rest was made; 0: in none */
-    uint64_t generation; /* in which the slot was last taken; 0: in none */
-    bool taken;          /* by a call that has not given it back */
+    uint64_t epoch; /* in which the rest was made; 0: in none */
+    bool taken;     /* by a call that has not given it back */
 };
 
+/* Wipes what is behind the head of a slot of that size. */
+static inline void drng_guard_wipe(struct drng_guarded *slot, size_t size)
+{
+    drng_wipe((uint8_t *)slot + sizeof(*slot), size - sizeof(*slot));
+}
+
 /*
- * Where an object has its slot. The object may lie in memory that processes share, as libcrypto's heap where a program
- * has put that there; slots never do. So `slot` is the slot of one process, and every other one has its own, which
- * drng_secmem_find() finds.
+ * Where an object has its slot. The object may lie in memory that processes share: Kamailio and OpenSIPS put
+ * libcrypto's heap there, and a worker may meet a generator that another worker has made. Slots never lie there. So
+ * `slot` is that of the process which made the object, and of its descendants, at the same address; every other process
+ * has its own, which secmem.h finds by the object's number.
  */
 struct drng_place {
-    _Atomic(struct drng_guarded *) slot; /* in the process `owner` */
-    atomic_uint_least64_t owner;         /* a token (fork.h); 0: none */
-    size_t size;                         /* of the slot: DRNG_SLOT_SIZE or DRNG_WIDE_SLOT_SIZE */
+    struct drng_guarded *slot;   /* NULL: there is none */
+    atomic_uint_least64_t owner; /* token (fork.h) of the last process in which `slot` was found to be the object's */
+    size_t size;                 /* of the slot: DRNG_SLOT_SIZE or DRNG_WIDE_SLOT_SIZE */
     struct drng_object object;
 };
 
@@ -146,72 +138,87 @@ void drng_place_free(struct drng_place *place);
 /* The slow path of drng_place_slot(). */
 struct drng_guarded *drng_place_own(struct drng_place *place);
 
-/*
- * The slot of the process that has this token, which is made if there is none. NULL: no memory. The slot is read before
- * its owner: another process may change both meanwhile, and never makes this one the owner of its slot.
- */
-static inline struct drng_guarded *drng_place_slot(struct drng_place *place, uint64_t token)
+/* This process's slot, which is made if there is none. NULL: no memory. */
+static inline struct drng_guarded *drng_place_slot(struct drng_place *place)
 {
-    struct drng_guarded *slot = atomic_load_explicit(&place->slot, memory_order_acquire);
-    const uint64_t owner = atomic_load_explicit(&place->owner, memory_order_acquire);
-    return __builtin_expect(owner == token, 1) ? slot : drng_place_own(place);
+    const uint64_t owner = atomic_load_explicit(&place->owner, memory_order_relaxed);
+    return __builtin_expect(owner == drng_fork_token(), 1) ? place->slot : drng_place_own(place);
 }
+
+/* ---- Calls ---- */
 
 /* The slow path of drng_guard_take(). */
 struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
                                            struct drng_guarded *slot, bool locking);
-bool drng_guard_replace(const struct drng_guard *guard, struct drng_place *place);
 
 /*
- * Takes the slot of the place; if `locking`, waits for its lock. The place has another slot afterwards where a call of
- * an ancestor process may still write to the old one. NULL: this thread has the slot already, which only a chain of
- * parents that leads back to it can do; or this is no longer the epoch of the guard, and the attempt will be made
- * again; or there is no memory for another slot.
+ * Takes the slot of the place; if `locking`, waits for its lock. NULL: this thread has the slot already, which only a
+ * chain of parents that leads back to it can do; or the epoch is no longer the guard's, and the attempt will be made
+ * again; or there is no memory for a slot of this process's.
  */
 static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guard, struct drng_place *place,
                                                    bool locking)
 {
-    const uint64_t below = guard->before.generation;
-    if (__builtin_expect(below != 0 && below != guard->generation, 0) && !drng_guard_replace(guard, place)) {
-        return NULL;
-    }
-    struct drng_guarded *slot = drng_place_slot(place, drng_fork_token());
+    struct drng_guarded *slot = drng_place_slot(place);
     if (__builtin_expect(slot == NULL, 0)) {
         return NULL;
     }
-    /* In a child it may be the slot of a handler already, which would wait for its lock. */
-    if (__builtin_expect(drng_fork_generation() != guard->generation, 0)) {
-        return NULL;
-    }
-    if (locking ? !drng_lock(&slot->lock) : slot->taken && guard->before.calls_out) {
+    if (locking ? !drng_lock(&slot->lock) : slot->taken && guard->before == DRNG_CALLS_OUT) {
         return NULL;
     }
     slot->taken = true;
-    return __builtin_expect(slot->epoch == guard->epoch, 1) ? slot
-                                                            : drng_guard_start_over(guard, place, slot, locking);
-}
-
-/* Wipes what is behind the head of a slot of that size. */
-static inline void drng_guard_wipe(struct drng_guarded *slot, size_t size)
-{
-    drng_wipe((uint8_t *)slot + sizeof(*slot), size - sizeof(*slot));
+    return __builtin_expect(slot->epoch == guard->epoch, 1) ? slot : drng_guard_start_over(guard, place, slot, locking);
 }
 
 /*
- * In a child that was forked since the attempt began, the call has written what it made of its parent's state to a slot
- * that the kernel had wiped: that is wiped here. The guard tells, which lies on the stack: a second fork wipes whatever
- * the slot says of itself.
+ * If the slot is not `mine`, it is wiped: what the call has written there is of its parent's state. The caller asks
+ * drng_guard_is_mine() when it has written last; a fork wipes whatever the slot itself could say.
  */
-static inline void drng_guard_give_back(const struct drng_guard *guard, const struct drng_place *place,
-                                        struct drng_guarded *slot, bool locking)
+static inline void drng_guard_give_back(const struct drng_place *place, struct drng_guarded *slot, bool locking,
+                                        bool mine)
 {
-    slot->taken = false;
-    if (__builtin_expect(drng_fork_generation() != guard->generation, 0)) {
+    if (!mine) {
         drng_guard_wipe(slot, place->size);
     }
+    slot->taken = false;
     if (locking) {
         drng_unlock(&slot->lock);
     }
 }
+
+/* What a call does with its slot. It may run several times, and finds the slot as the last complete call has left it,
+ * or all zero. */
+typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot, const struct drng_guard *guard);
+
+/* Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused, or no slot. */
+static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place, bool locking,
+                                                                             drng_guarded_work *work, void *call)
+{
+    struct drng_guard guard;
+    if (!drng_guard_enter(&guard)) {
+        return DRNG_BUSY;
+    }
+    for (;;) {
+        struct drng_guarded *slot = drng_guard_take(&guard, place, locking);
+        const enum drng_result result = __builtin_expect(slot != NULL, 1) ? work(call, slot, &guard) : DRNG_BUSY;
+        const bool mine = drng_guard_is_mine(&guard);
+        if (__builtin_expect(slot != NULL, 1)) {
+            drng_guard_give_back(place, slot, locking, mine);
+        }
+        if (mine) {
+            drng_guard_quit(&guard);
+            return result;
+        }
+        guard.epoch = drng_epoch();
+    }
+}
+
+/*
+ * The same for work that takes and gives back slots itself, piece by piece, so that threads take turns. It may
+ * allocate memory, and is not cancelled: a thread that ended in a source of seeds would leave a lock held.
+ */
+typedef enum drng_result drng_piecewise_work(void *call, const struct drng_guard *guard);
+
+DRNG_MUST_CHECK enum drng_result drng_guard_run_piecewise(drng_piecewise_work *work, void *call);
 
 #endif

@@ -23,10 +23,9 @@ enum {
 _Static_assert(WIDE == 4, "the masks for wide slots are those of four slots");
 
 /*
- * Lies in ordinary memory, so a child knows which slots are in use. Every change is one atomic operation and needs no
- * lock, so the data is consistent at whatever instruction the process forks: also where the signal handler that forked
- * takes slots in the child, before the interrupted call goes on there. A slot that another thread was allocating at the
- * fork stays in use in the child: it is lost, and nothing else is.
+ * Lies in ordinary memory, so a child knows which slots are in use. Every change is one atomic operation, so the data
+ * is consistent at whatever instruction another thread forks. A slot that a thread was allocating at the fork stays in
+ * use in the child: it is lost, and nothing else is.
  */
 struct chunk {
     struct chunk *next;
@@ -87,13 +86,12 @@ static bool map_slots(struct chunk *chunk)
     return true;
 }
 
-/* Of the chunk itself, without its slots: in whole pages, since a handler's child must not allocate memory. */
+/* Of the chunk itself, without its slots: in whole pages, which need no allocator. */
 static size_t record_size(size_t size)
 {
     return drng_whole_pages(sizeof(struct chunk) + size / DRNG_SLOT_SIZE * sizeof(((struct chunk *)NULL)->objects[0]));
 }
 
-/* Two threads that find no slot at once add a chunk each. */
 static struct chunk *add_chunk(size_t slots)
 {
     const size_t size = drng_whole_pages(slots * DRNG_SLOT_SIZE);
@@ -107,8 +105,7 @@ static struct chunk *add_chunk(size_t slots)
         return NULL;
     }
     chunk->next = atomic_load(&chunks);
-    while (!atomic_compare_exchange_weak(&chunks, &chunk->next, chunk)) {
-    }
+    atomic_store(&chunks, chunk);
     return chunk;
 }
 
@@ -182,22 +179,6 @@ static void *acquire_in(struct chunk *chunk, unsigned count)
     return NULL;
 }
 
-void *drng_secmem_alloc(size_t size)
-{
-    const unsigned count = (unsigned)(size / DRNG_SLOT_SIZE);
-    void *slot = NULL;
-    struct chunk *newest = atomic_load(&chunks);
-    for (struct chunk *chunk = newest; chunk != NULL && slot == NULL; chunk = chunk->next) {
-        slot = acquire_in(chunk, count);
-    }
-    while (newest != NULL && slot == NULL) {
-        const size_t twice = 2 * words_of(newest) * WORD_BITS;
-        newest = add_chunk(twice < MOST_SLOTS ? twice : MOST_SLOTS);
-        slot = newest != NULL ? acquire_in(newest, count) : NULL;
-    }
-    return slot;
-}
-
 /* The chunk of a slot, or NULL; *index is the slot's there. */
 static struct chunk *chunk_of(const void *slot, size_t *index)
 {
@@ -209,7 +190,7 @@ static struct chunk *chunk_of(const void *slot, size_t *index)
     return chunk;
 }
 
-/* At whatever instruction the process forks, the child finds the old name, the new one, or none. */
+/* At whatever instruction another thread forks, the child finds the old object, the new one, or none. */
 void drng_secmem_name(void *slot, struct drng_object object)
 {
     size_t index = 0;
@@ -219,6 +200,40 @@ void drng_secmem_name(void *slot, struct drng_object object)
         atomic_store(&chunk->objects[index].process, object.process);
         atomic_store(&chunk->objects[index].number, object.number);
     }
+}
+
+static void *acquire(unsigned count)
+{
+    void *slot = NULL;
+    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL && slot == NULL; chunk = chunk->next) {
+        slot = acquire_in(chunk, count);
+    }
+    return slot;
+}
+
+/*
+ * Under DRNG_LOCK_SLOTS. Of threads that find no slot at once the first maps a chunk, and the others take theirs from
+ * it.
+ */
+static void *acquire_or_map(unsigned count)
+{
+    void *slot = acquire(count);
+    for (struct chunk *newest = atomic_load(&chunks); newest != NULL && slot == NULL; slot = acquire(count)) {
+        const size_t twice = 2 * words_of(newest) * WORD_BITS;
+        newest = add_chunk(twice < MOST_SLOTS ? twice : MOST_SLOTS);
+    }
+    return slot;
+}
+
+void *drng_secmem_alloc(size_t size)
+{
+    const unsigned count = (unsigned)(size / DRNG_SLOT_SIZE);
+    void *slot = acquire(count);
+    if (slot == NULL && drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
+        slot = acquire_or_map(count);
+        drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
+    }
+    return slot;
 }
 
 /* The number is read again behind the process: another thread may name the slot anew between the two. */
@@ -234,6 +249,20 @@ void *drng_secmem_find(struct drng_object object)
         }
     }
     return NULL;
+}
+
+void *drng_secmem_own(struct drng_object object, size_t size)
+{
+    void *slot = NULL;
+    if (drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
+        slot = drng_secmem_find(object);
+        if (slot == NULL) {
+            slot = acquire_or_map((unsigned)(size / DRNG_SLOT_SIZE));
+            drng_secmem_name(slot, object);
+        }
+        drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
+    }
+    return slot;
 }
 
 void drng_secmem_free(void *slot, size_t size)

@@ -51,14 +51,17 @@ struct drng_object {
     uint64_t process, number; /* neither is 0 */
 };
 
+/* Allocates a slot of one of the two sizes, all zero and aligned to its size. NULL: no memory, or not open. */
+void *drng_secmem_alloc(size_t size);
+
 /* Notes whose this slot is, until it is freed; a number of 0: nobody's. A child inherits what was noted. */
 void drng_secmem_name(void *slot, struct drng_object object);
 
 /* The slot of this object in this process, or NULL. */
 void *drng_secmem_find(struct drng_object object);
 
-/* Allocates a slot of one of the two sizes, all zero and aligned to its size. NULL: no memory, or not open. */
-void *drng_secmem_alloc(size_t size);
+/* The same; a new one, if there is none. Of several threads at once all get the same. NULL: no memory. */
+void *drng_secmem_own(struct drng_object object, size_t size);
 
 /* Wipes and frees a slot of that size; NULL is allowed. */
 void drng_secmem_free(void *slot, size_t size);

@@ -1,6 +1,5 @@
 #include "provider/rand/instruction_rand.h"
 
-#include <pthread.h>
 #include <time.h>
 
 #include <openssl/core_names.h>
@@ -29,7 +28,7 @@ static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_plac
     char why[DRNG_WHY_SIZE];
     enum drng_source served = DRNG_SOURCE_NONE;
     const enum drng_result result = drng_root_seed(root, guard, policy, out, len, &served);
-    if (result == DRNG_BUSY || (result != DRNG_OK && drng_epoch() != guard->epoch)) {
+    if (result == DRNG_BUSY || (result != DRNG_OK && !drng_guard_is_mine(guard))) {
         return result; /* the attempt runs again, and may have words then: no error is to be left in the queue */
     }
     if (result == DRNG_OK) {
@@ -59,22 +58,21 @@ static enum drng_result get_from_root(void *vprovctx, const struct drng_guard *g
 
 const struct drng_entropy_source drng_root_source = {.get = get_from_root};
 
+static enum drng_result test_instructions(void *vprovctx, const struct drng_guard *guard)
+{
+    struct drng_provctx *provctx = vprovctx;
+    return drng_root_test(&provctx->root, guard, &provctx->policy);
+}
+
 bool drng_test_instructions(struct drng_provctx *provctx)
 {
-    const struct drng_core *core = &provctx->core;
-    struct drng_guard guard;
-    bool passed = false;
-    if (!drng_guard_enter(&guard)) {
-        return drng_raise_result(core, DRNG_BUSY, false) != 0;
-    }
-    do {
-        passed = drng_root_test(&provctx->root, &guard, &provctx->policy);
-    } while (!drng_guard_leave(&guard));
+    const enum drng_result result = drng_guard_run_piecewise(test_instructions, provctx);
     drng_report_seed(provctx);
-    if (!passed) {
-        drng_raise(core, DRNG_R_HEALTH_FAILED, "%s", drng_report_disabled_reason(provctx));
+    if (result == DRNG_HEALTH_FAILED) {
+        drng_raise(&provctx->core, DRNG_R_HEALTH_FAILED, "%s", drng_report_disabled_reason(provctx));
+        return false;
     }
-    return passed;
+    return drng_raise_result(&provctx->core, result, true) != 0;
 }
 
 unsigned char *drng_seed_buffer(const struct drng_core *core, int entropy, size_t min_len, size_t max_len, size_t *len)
@@ -259,30 +257,33 @@ static enum drng_result fill_with_words(struct context *ctx, const struct drng_g
     struct drng_instruction *in = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
     const enum drng_result result =
         drng_noise_fill(in, &slot->reader.noise[DRNG_WORDS_INSTRUCTION], in->row->tries, true, out, len);
-    drng_guard_give_back(guard, &ctx->root, &slot->guarded, true);
+    drng_root_give_back(&ctx->root, guard, slot);
     drng_report_seed(ctx->provctx);
     return result;
 }
 
-/* One call of libcrypto's: seed, or words, under the guard. False: out is wiped, and an error is in the queue. */
+struct filling {
+    struct context *ctx;
+    uint8_t *out;
+    size_t len;
+    bool words; /* not seed */
+};
+
+static enum drng_result fill_once(void *vfilling, const struct drng_guard *guard)
+{
+    const struct filling *f = vfilling;
+    return f->words ? fill_with_words(f->ctx, guard, f->out, f->len) : fill_with_seed(f->ctx, guard, f->out, f->len);
+}
+
+/* One call of libcrypto's. False: out is wiped, and an error is in the queue. */
 static bool fill(struct context *ctx, uint8_t *out, size_t len, bool words)
 {
-    const struct drng_core *core = &ctx->provctx->core;
-    struct drng_guard guard;
-    enum drng_result result = DRNG_BUSY;
-    if (drng_guard_enter(&guard)) {
-        int cancel = PTHREAD_CANCEL_ENABLE;
-        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-        do {
-            drng_guard_allocates(true);
-            result = words ? fill_with_words(ctx, &guard, out, len) : fill_with_seed(ctx, &guard, out, len);
-        } while (!drng_guard_leave(&guard));
-        (void)pthread_setcancelstate(cancel, &cancel);
-    }
+    struct filling filling = {ctx, out, len, words};
+    const enum drng_result result = drng_guard_run_piecewise(fill_once, &filling);
     if (result == DRNG_BUSY) {
-        (void)drng_raise_result(core, result, true);
+        (void)drng_raise_result(&ctx->provctx->core, result, true);
     } else if (result != DRNG_OK && words) {
-        drng_raise(core, DRNG_R_RDRAND_FAILED, rdrand_failed);
+        drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
     }
     if (result != DRNG_OK) {
         drng_wipe(out, len);
@@ -343,40 +344,37 @@ static int reseed(void *vctx, ossl_unused int prediction_resistance, ossl_unused
 
 /* ---- The end ---- */
 
-/* Whether the reader holds nothing; wipes it first if `wipe`. False, too, in a handler that interrupted a draw. */
-static bool is_wiped(struct context *ctx, bool wipe)
+static enum drng_result wipe_reader(void *vctx, struct drng_guarded *slot, const struct drng_guard *guard)
 {
-    struct drng_guard guard;
-    bool wiped = false;
-    if (!drng_guard_enter(&guard)) {
-        return false;
-    }
-    do {
-        struct drng_root_slot *slot = drng_root_take(&ctx->root, &guard);
-        if (slot != NULL && wipe) {
-            drng_wipe(&slot->reader, sizeof(slot->reader));
-        }
-        wiped = slot != NULL && drng_is_wiped(&slot->reader, sizeof(slot->reader));
-        if (slot != NULL) {
-            drng_guard_give_back(&guard, &ctx->root, &slot->guarded, true);
-        }
-    } while (!drng_guard_leave(&guard));
-    return wiped;
+    (void)vctx;
+    (void)guard;
+    drng_guard_wipe(slot, DRNG_WIDE_SLOT_SIZE);
+    return DRNG_OK;
 }
 
 static int uninstantiate(void *vctx)
 {
     struct context *ctx = vctx;
-    if (!is_wiped(ctx, true)) {
+    if (drng_guard_run(&ctx->root, true, wipe_reader, ctx) != DRNG_OK) {
         return drng_raise_result(&ctx->provctx->core, DRNG_BUSY, true);
     }
     atomic_store(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
     return 1;
 }
 
+/* DRNG_OK: the reader holds nothing. */
+static enum drng_result look_at_reader(void *vctx, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    (void)vctx;
+    (void)guard;
+    const size_t head = sizeof(*slot);
+    return drng_is_wiped((const uint8_t *)slot + head, DRNG_WIDE_SLOT_SIZE - head) ? DRNG_OK : DRNG_INSTANTIATED;
+}
+
 static int verify_zeroization(void *vctx)
 {
-    return is_wiped(vctx, false);
+    struct context *ctx = vctx;
+    return drng_guard_run(&ctx->root, true, look_at_reader, ctx) == DRNG_OK;
 }
 
 /* All but newctx. */

@@ -8,19 +8,24 @@
 #include "provider/errors.h"
 #include "provider/rand/instruction_rand.h"
 
+/* What holds outside a function of the parent's. */
+struct outside {
+    enum drng_inside inside;
+    int cancel;
+};
+
 /* Around each call: the parent may draw in its turn, and a thread that ended in it would leave locks held. */
-static int call_out(void)
+static struct outside call_out(void)
 {
     int cancel = PTHREAD_CANCEL_ENABLE;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    drng_guard_calls_out(true);
-    return cancel;
+    return (struct outside){drng_guard_note(DRNG_CALLS_OUT), cancel};
 }
 
-static void come_back(int cancel)
+static void come_back(struct outside outside)
 {
-    drng_guard_calls_out(false);
-    (void)pthread_setcancelstate(cancel, &cancel);
+    (void)drng_guard_note(outside.inside);
+    (void)pthread_setcancelstate(outside.cancel, &outside.cancel);
 }
 
 static bool lock(const struct drng_parent *parent)
@@ -87,12 +92,12 @@ static void release(void *vparent, struct drng_entropy *entropy)
     unsigned char *seed = entropy->held[0];
     drng_clear_free(&parent->provctx->core, entropy->held[1], entropy->nonce.len);
     if (seed != NULL && parent->clear_seed != NULL) {
-        const int cancel = call_out();
+        const struct outside outside = call_out();
         if (lock(parent)) {
             parent->clear_seed(parent->ctx, seed, entropy->input.len);
             unlock(parent);
         }
-        come_back(cancel);
+        come_back(outside);
     }
 }
 
@@ -122,11 +127,11 @@ static bool get_seed(const struct drng_parent *parent, struct drng_entropy *entr
 
 static enum drng_result get_from_foreign(struct drng_parent *parent, struct drng_entropy *entropy)
 {
-    const int cancel = call_out();
+    const struct outside outside = call_out();
     const bool got = can_seed(parent, entropy->strength) &&
                      (entropy->nonce_len == 0 || parent->nonce == NULL || get_nonce(parent, entropy)) &&
                      get_seed(parent, entropy);
-    come_back(cancel);
+    come_back(outside);
     if (!got) {
         release(parent, entropy);
     }
@@ -167,9 +172,9 @@ static unsigned seedings(void *vparent)
     const struct drng_parent *parent = vparent;
     unsigned count = 0;
     if (parent->kind == DRNG_PARENT_FOREIGN) {
-        const int cancel = call_out();
+        const struct outside outside = call_out();
         count = ask(parent, OSSL_DRBG_PARAM_RESEED_COUNTER);
-        come_back(cancel);
+        come_back(outside);
     }
     return count;
 }

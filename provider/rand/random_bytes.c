@@ -84,26 +84,22 @@ static void mend_links(void)
     }
 }
 
-/*
- * Takes DRNG_LOCK_THREADS under the guard: a signal handler that draws meanwhile is refused, and does not wait for its
- * own thread. In a child that the handler has forked it is refused here, too: the call below it, which it returns to,
- * may be in the middle of the same list, or of the allocator. False: this is such a handler.
- */
+/* Takes DRNG_LOCK_THREADS under the guard. False: this is a signal handler that interrupted a call of its thread. */
 static bool begin(struct drng_guard *guard)
 {
     if (!drng_guard_enter(guard)) {
         return false;
     }
-    drng_guard_allocates(true);
-    const bool below = guard->before.allocates && guard->before.generation != guard->generation;
-    const bool locked = !below && drng_lock(drng_process_lock(DRNG_LOCK_THREADS));
-    if (!locked) {
+    (void)drng_guard_note(DRNG_ALLOCATES);
+    if (!drng_lock(drng_process_lock(DRNG_LOCK_THREADS))) {
         drng_guard_quit(guard);
-    } else if (linked_in != guard->generation) {
-        mend_links();
-        linked_in = guard->generation;
+        return false;
     }
-    return locked;
+    if (linked_in != drng_fork_generation()) {
+        mend_links();
+        linked_in = drng_fork_generation();
+    }
+    return true;
 }
 
 static void end(const struct drng_guard *guard)

@@ -59,8 +59,19 @@ static void give_back(const struct drng_guard *guard, struct slot *slot)
 {
     CU_ASSERT_PTR_NOT_NULL(slot);
     if (slot != NULL) {
-        drng_guard_give_back(guard, &place, &slot->guarded, true);
+        drng_guard_give_back(&place, &slot->guarded, true, drng_guard_is_mine(guard));
     }
+}
+
+/* As drng_guard_run() ends an attempt. False: the next one has begun. */
+static bool leave(struct drng_guard *guard)
+{
+    if (drng_guard_is_mine(guard)) {
+        drng_guard_quit(guard);
+        return true;
+    }
+    guard->epoch = drng_epoch();
+    return false;
 }
 
 static void fill(struct slot *slot)
@@ -296,8 +307,8 @@ UNIT_TEST("a handler is refused in a call of its thread")
     CU_ASSERT_FALSE(a_handler_enters());
     in_a_thread(enter_in_thread, NULL);
     CU_ASSERT_TRUE(got);
-    CU_ASSERT_TRUE(drng_guard_leave(&guard));
-    CU_ASSERT_EQUAL(drng_inside.generation, 0);
+    CU_ASSERT_TRUE(leave(&guard));
+    CU_ASSERT_EQUAL(drng_inside, DRNG_OUTSIDE);
     CU_ASSERT_TRUE(a_handler_enters());
     close_place();
 }
@@ -309,19 +320,19 @@ UNIT_TEST("a call that calls out may be called again")
     struct drng_guard inner = {0};
     open_place();
     CU_ASSERT_TRUE(drng_guard_enter(&outer));
-    drng_guard_calls_out(true);
+    (void)drng_guard_note(DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(drng_guard_enter(&inner));
     CU_ASSERT_FALSE(a_handler_enters());
-    drng_guard_calls_out(true);
+    (void)drng_guard_note(DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(a_handler_enters());
-    drng_guard_calls_out(false);
-    CU_ASSERT_TRUE(drng_guard_leave(&inner));
-    CU_ASSERT_TRUE(drng_inside.calls_out);
+    (void)drng_guard_note(DRNG_INSIDE);
+    CU_ASSERT_TRUE(leave(&inner));
+    CU_ASSERT_EQUAL(drng_inside, DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(a_handler_enters());
-    drng_guard_calls_out(false);
+    (void)drng_guard_note(DRNG_INSIDE);
     CU_ASSERT_FALSE(a_handler_enters());
-    CU_ASSERT_TRUE(drng_guard_leave(&outer));
-    CU_ASSERT_FALSE(drng_inside.calls_out);
+    CU_ASSERT_TRUE(leave(&outer));
+    CU_ASSERT_EQUAL(drng_inside, DRNG_OUTSIDE);
     close_place();
 }
 
@@ -335,7 +346,7 @@ UNIT_TEST("a chain that leads back is refused")
     CU_ASSERT_PTR_NULL(take(&guard));
     give_back(&guard, slot);
     CU_ASSERT_TRUE(is_free(&place.slot->lock));
-    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    CU_ASSERT_TRUE(leave(&guard));
     close_place();
 }
 
@@ -348,8 +359,8 @@ UNIT_TEST("a slot that is not shared has no lock")
     struct drng_guarded *slot = drng_guard_take(&guard, &place, false);
     CU_ASSERT_PTR_EQUAL_FATAL(slot, place.slot);
     CU_ASSERT_TRUE(is_free(&place.slot->lock));
-    drng_guard_give_back(&guard, &place, place.slot, false);
-    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    drng_guard_give_back(&place, place.slot, false, drng_guard_is_mine(&guard));
+    CU_ASSERT_TRUE(leave(&guard));
     close_place();
 }
 
@@ -361,18 +372,18 @@ UNIT_TEST("nor is it taken twice")
     open_place();
     CU_ASSERT_TRUE(drng_guard_enter(&outer));
     CU_ASSERT_PTR_EQUAL(drng_guard_take(&outer, &place, false), place.slot);
-    drng_guard_calls_out(true);
+    (void)drng_guard_note(DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(drng_guard_enter(&inner));
     CU_ASSERT_PTR_NULL(drng_guard_take(&inner, &place, false));
-    CU_ASSERT_TRUE(drng_guard_leave(&inner));
-    drng_guard_calls_out(false);
-    drng_guard_give_back(&inner, &place, place.slot, false);
-    drng_guard_calls_out(true);
+    CU_ASSERT_TRUE(leave(&inner));
+    (void)drng_guard_note(DRNG_INSIDE);
+    drng_guard_give_back(&place, place.slot, false, drng_guard_is_mine(&inner));
+    (void)drng_guard_note(DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(drng_guard_enter(&inner));
     CU_ASSERT_PTR_EQUAL(drng_guard_take(&inner, &place, false), place.slot);
-    drng_guard_give_back(&inner, &place, place.slot, false);
-    CU_ASSERT_TRUE(drng_guard_leave(&inner));
-    CU_ASSERT_TRUE(drng_guard_leave(&outer));
+    drng_guard_give_back(&place, place.slot, false, drng_guard_is_mine(&inner));
+    CU_ASSERT_TRUE(leave(&inner));
+    CU_ASSERT_TRUE(leave(&outer));
     close_place();
 }
 
@@ -391,13 +402,13 @@ UNIT_TEST("a slot starts over once in each epoch")
         CU_ASSERT_EQUAL(place.slot->epoch, guard.epoch);
         fill(slot);
         give_back(&guard, slot);
-        CU_ASSERT_TRUE(drng_guard_leave(&guard));
+        CU_ASSERT_TRUE(leave(&guard));
         /* No more in this epoch. */
         CU_ASSERT_TRUE(drng_guard_enter(&guard));
         slot = take(&guard);
         CU_ASSERT_TRUE(holds(slot, SECRET));
         give_back(&guard, slot);
-        CU_ASSERT_TRUE(drng_guard_leave(&guard));
+        CU_ASSERT_TRUE(leave(&guard));
         copy_the_machine();
     }
     close_place();
@@ -412,12 +423,12 @@ UNIT_TEST("a call that a copy came into runs again")
     fill(slot);
     copy_the_machine();
     give_back(&guard, slot);
-    CU_ASSERT_FALSE(drng_guard_leave(&guard));
+    CU_ASSERT_FALSE(leave(&guard));
     CU_ASSERT_FALSE(a_handler_enters());
     slot = take(&guard);
     CU_ASSERT_TRUE(holds(slot, 0));
     give_back(&guard, slot);
-    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    CU_ASSERT_TRUE(leave(&guard));
     CU_ASSERT_TRUE(a_handler_enters());
     close_place();
 }
@@ -430,21 +441,21 @@ UNIT_TEST("nothing starts over in an epoch that has ended")
     open_place();
     CU_ASSERT_TRUE(drng_guard_enter(&guard));
     copy_the_machine();
-    drng_guard_calls_out(true);
+    (void)drng_guard_note(DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(drng_guard_enter(&next));
     struct slot *slot = take(&next);
     fill(slot);
     give_back(&next, slot);
-    CU_ASSERT_TRUE(drng_guard_leave(&next));
-    drng_guard_calls_out(false);
+    CU_ASSERT_TRUE(leave(&next));
+    (void)drng_guard_note(DRNG_INSIDE);
     CU_ASSERT_PTR_NULL(take(&guard));
     CU_ASSERT_TRUE(is_free(&place.slot->lock));
     CU_ASSERT_TRUE(holds(slot, SECRET));
-    CU_ASSERT_FALSE(drng_guard_leave(&guard));
+    CU_ASSERT_FALSE(leave(&guard));
     slot = take(&guard);
     CU_ASSERT_TRUE(holds(slot, SECRET));
-    give_back(&next, slot);
-    CU_ASSERT_TRUE(drng_guard_leave(&guard));
+    give_back(&guard, slot);
+    CU_ASSERT_TRUE(leave(&guard));
     close_place();
 }
 
@@ -469,12 +480,12 @@ static int return_into_the_call(void *unused)
     EXPECT(holds(interrupteds, 0));
     fill(interrupteds); /* of its parent's state, for all that it knows */
     give_back(&interrupted, interrupteds);
-    EXPECT(!drng_guard_leave(&interrupted));
+    EXPECT(!leave(&interrupted));
     struct slot *slot = take(&interrupted);
     EXPECT(slot == interrupteds && holds(slot, 0));
     give_back(&interrupted, slot);
-    EXPECT(drng_guard_leave(&interrupted));
-    EXPECT(drng_inside.generation == 0);
+    EXPECT(leave(&interrupted));
+    EXPECT(drng_inside == DRNG_OUTSIDE);
     return 0;
 }
 
@@ -490,47 +501,27 @@ static bool handler_draws(struct slot **slot, uint8_t finds)
         fill(*slot);
         give_back(&guard, *slot);
     }
-    return drng_guard_leave(&guard) && found;
+    return leave(&guard) && found;
 }
 
 /* Handlers come first. */
 static int draw_in_handlers_and_return(void *unused)
 {
-    struct slot *first = NULL;
-    struct slot *second = NULL;
-    (void)unused;
-    EXPECT(handler_draws(&first, 0));
-    EXPECT(first != interrupteds && &first->guarded == place.slot);
-    memset(interrupteds->rest, 1, sizeof(interrupteds->rest));
-    EXPECT(handler_draws(&second, SECRET));
-    EXPECT(second == first);
-    give_back(&interrupted, interrupteds);
-    EXPECT(!drng_guard_leave(&interrupted));
-    EXPECT(!handler_draws(&second, SECRET)); /* now the call is of this process */
-    struct slot *slot = take(&interrupted);
-    EXPECT(slot == first && holds(slot, SECRET));
-    give_back(&interrupted, slot);
-    EXPECT(drng_guard_leave(&interrupted));
-    EXPECT(drng_inside.generation == 0);
-    return 0;
+    struct slot *slot = NULL;
+    EXPECT(!handler_draws(&slot, 0) && !handler_draws(&slot, 0));
+    return return_into_the_call(unused);
 }
 
-/* Never returns, as by longjmp() or into a program of its own, and forks once more. */
+/* Never returns, and forks once more. */
 static int draw_below(void *vleft)
 {
     unsigned left = *(unsigned *)vleft;
-    struct drng_guarded *before = place.slot;
-    struct drng_guard guard = {0};
-    EXPECT(drng_guard_enter(&guard));
-    struct slot *slot = take(&guard);
-    EXPECT(holds(slot, 0) && &slot->guarded != before && &slot->guarded != &interrupteds->guarded);
-    fill(slot);
+    struct slot *slot = NULL;
+    EXPECT(!handler_draws(&slot, 0));
     if (left-- > 0) {
         EXPECT(child_forked(draw_below, &left) == 0);
     }
-    EXPECT(holds(slot, SECRET));
-    give_back(&guard, slot);
-    EXPECT(drng_guard_leave(&guard));
+    EXPECT(!handler_draws(&slot, 0));
     return 0;
 }
 
@@ -545,7 +536,7 @@ static void fork_in_a_call(child_work *work, void *arg)
     CU_ASSERT_TRUE(!drng_fork_kernel_wipes || child_cloned(work, arg) == 0);
     CU_ASSERT_TRUE(holds(interrupteds, SECRET));
     give_back(&interrupted, interrupteds);
-    CU_ASSERT_TRUE(drng_guard_leave(&interrupted));
+    CU_ASSERT_TRUE(leave(&interrupted));
     close_place();
 }
 
@@ -554,77 +545,32 @@ UNIT_TEST("a child runs the call again")
     fork_in_a_call(return_into_the_call, NULL);
 }
 
-UNIT_TEST("handlers in a child leave the slot to the call below")
+UNIT_TEST("handlers in a child are refused")
 {
     fork_in_a_call(draw_in_handlers_and_return, NULL);
 }
 
-UNIT_TEST("so do those in its children")
+UNIT_TEST("so are those in its children")
 {
     unsigned generations = 6;
     fork_in_a_call(draw_below, &generations);
 }
 
-/* A call that had called out, and a second one of drng's above it. */
-static int draw_above_two_calls(void *unused)
+/* A handler cannot be told from what the parent draws. The call below it finds nothing of either. */
+static int draw_while_the_call_is_out(void *unused)
 {
     struct slot *slot = NULL;
-    (void)unused;
+    (void)drng_guard_note(DRNG_CALLS_OUT);
     EXPECT(handler_draws(&slot, 0));
-    EXPECT(slot != interrupteds);
-    EXPECT(!drng_guard_leave(&interrupted));
-    EXPECT(take(&interrupted) == slot); /* below it is still a call of the ancestor's */
-    give_back(&interrupted, slot);
-    EXPECT(drng_guard_leave(&interrupted));
-    EXPECT(drng_inside.calls_out);
-    return 0;
+    EXPECT(slot == interrupteds && holds(slot, SECRET));
+    (void)drng_guard_note(DRNG_INSIDE);
+    memset(interrupteds->rest, 0, sizeof(interrupteds->rest));
+    return return_into_the_call(unused);
 }
 
-UNIT_TEST("a call below a call counts")
+UNIT_TEST("a call that had called out wipes what was drawn meanwhile")
 {
-    struct drng_guard outer = {0};
-    struct drng_guard first = {0};
-    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    CU_ASSERT_TRUE(drng_guard_enter(&outer));
-    drng_guard_calls_out(true);
-    first = outer;
-    fork_in_a_call(draw_above_two_calls, NULL);
-    drng_guard_calls_out(false);
-    CU_ASSERT_EQUAL(first.epoch, outer.epoch);
-    CU_ASSERT_TRUE(drng_guard_leave(&outer));
-    drng_secmem_close();
-}
-
-/* The slot of a batch, or of a reader of seeds. */
-static int draw_in_a_wide_slot(void *unused)
-{
-    struct drng_guard guard = {0};
-    struct drng_guarded *before = place.slot;
-    (void)unused;
-    EXPECT(drng_guard_enter(&guard));
-    struct drng_guarded *slot = drng_guard_take(&guard, &place, true);
-    EXPECT(slot != NULL && slot != before && slot == place.slot);
-    memset((uint8_t *)slot + sizeof(*slot), SECRET, DRNG_WIDE_SLOT_SIZE - sizeof(*slot));
-    for (unsigned i = 0; i < DRNG_WIDE_SLOT_SIZE / DRNG_SLOT_SIZE; i++) {
-        EXPECT(bytes_are(new_slot(), DRNG_SLOT_SIZE, 0)); /* no part of it */
-    }
-    drng_guard_give_back(&guard, &place, slot, true);
-    EXPECT(drng_guard_leave(&guard));
-    return 0;
-}
-
-UNIT_TEST("a wide slot is replaced by a wide one")
-{
-    struct drng_guard guard = {0};
-    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    CU_ASSERT_TRUE_FATAL(drng_place_make(&place, DRNG_WIDE_SLOT_SIZE));
-    CU_ASSERT_TRUE(drng_guard_enter(&guard));
-    CU_ASSERT_PTR_EQUAL_FATAL(drng_guard_take(&guard, &place, true), place.slot);
-    CU_ASSERT_EQUAL(child_forked(draw_in_a_wide_slot, NULL), 0);
-    drng_guard_give_back(&guard, &place, place.slot, true);
-    CU_ASSERT_TRUE(drng_guard_leave(&guard));
-    drng_place_free(&place);
-    drng_secmem_close();
+    fork_in_a_call(draw_while_the_call_is_out, NULL);
 }
 
 static int draw_as_usual(void *unused)
@@ -648,36 +594,91 @@ UNIT_TEST("a fork outside of calls leaves the slots where they are")
     close_place();
 }
 
-/* ---- No memory for another slot ---- */
+/* ---- What runs under the guard ---- */
+
+static unsigned runs;
+static enum drng_inside noted;
+
+static enum drng_result work(void *copies, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    unsigned *left = copies;
+    CU_ASSERT_TRUE(slot == place.slot && slot->epoch == guard->epoch);
+    noted = drng_inside;
+    runs++;
+    if (*left > 0) {
+        (*left)--;
+        copy_the_machine();
+    }
+    return DRNG_EXHAUSTED;
+}
+
+UNIT_TEST("work runs again until no copy has come into it")
+{
+    unsigned copies = 3;
+    open_place();
+    runs = 0;
+    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(runs, 4);
+    CU_ASSERT_EQUAL(noted, DRNG_INSIDE);
+    CU_ASSERT_TRUE(is_free(&place.slot->lock) && drng_inside == DRNG_OUTSIDE);
+    (void)drng_guard_note(DRNG_INSIDE);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_BUSY);
+    (void)drng_guard_note(DRNG_OUTSIDE);
+    CU_ASSERT_EQUAL(runs, 4);
+    close_place();
+}
+
+static enum drng_result work_piecewise(void *copies, const struct drng_guard *guard)
+{
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_DISABLE);
+    CU_ASSERT_EQUAL(drng_inside, DRNG_ALLOCATES);
+    return work(copies, drng_guard_take(guard, &place, false), guard);
+}
+
+UNIT_TEST("so does work in pieces, and it is not cancelled")
+{
+    unsigned copies = 2;
+    int cancel = PTHREAD_CANCEL_DISABLE;
+    open_place();
+    runs = 0;
+    CU_ASSERT_EQUAL(drng_guard_run_piecewise(work_piecewise, &copies), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(runs, 3);
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &cancel);
+    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_ENABLE);
+    (void)drng_guard_note(DRNG_INSIDE);
+    CU_ASSERT_EQUAL(drng_guard_run_piecewise(work_piecewise, &copies), DRNG_BUSY);
+    (void)drng_guard_note(DRNG_OUTSIDE);
+    CU_ASSERT_EQUAL(runs, 3);
+    close_place();
+}
+
+/* ---- No memory for a slot of this process's ---- */
 
 static bool no_memory;
 
 /* Linked with --wrap. */
-void *__real_drng_secmem_alloc(size_t size);
-void *__wrap_drng_secmem_alloc(size_t size);
+void *__real_drng_secmem_own(struct drng_object object, size_t size);
+void *__wrap_drng_secmem_own(struct drng_object object, size_t size);
 
-void *__wrap_drng_secmem_alloc(size_t size)
+void *__wrap_drng_secmem_own(struct drng_object object, size_t size)
 {
-    return no_memory ? NULL : __real_drng_secmem_alloc(size);
+    return no_memory ? NULL : __real_drng_secmem_own(object, size);
 }
 
-static int draw_without_memory(void *unused)
+UNIT_TEST("without memory for a slot the call is refused")
 {
-    struct slot *slot = NULL;
-    struct drng_guarded *before = place.slot;
-    (void)unused;
+    unsigned copies = 0;
+    open_place();
+    runs = 0;
+    atomic_store(&place.owner, 0);
     no_memory = true;
-    EXPECT(!handler_draws(&slot, 0));
-    EXPECT(slot == NULL && place.slot == before);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_BUSY);
     no_memory = false;
-    EXPECT(handler_draws(&slot, 0));
-    EXPECT(&slot->guarded != before);
-    return 0;
-}
-
-UNIT_TEST("without memory the handler is refused")
-{
-    fork_in_a_call(draw_without_memory, NULL);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(runs, 1);
+    close_place();
 }
 
 /* ThreadSanitizer, where it is linked in, asks for its options here: to it the child's wiped lock is still held. */
