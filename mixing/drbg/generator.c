@@ -102,8 +102,9 @@ static unsigned seedings_of_parent(const struct drng_generator *g)
 }
 
 /*
- * After DRNG_OK the caller ends by end_seeding(). The parent's seedings are read after its entropy was taken, since
- * taking it may make the parent reseed.
+ * After DRNG_OK the caller ends by end_seeding(), and uses the entropy only if the epoch is still the guard's: while a
+ * foreign parent was asked a handler may have forked, and have drawn from this slot in the child. The parent's seedings
+ * are read after its entropy was taken, since taking it may make the parent reseed.
  */
 static enum drng_result get_entropy(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
                                     bool nonce, bool prediction_resistance, struct drng_entropy *entropy)
@@ -145,8 +146,8 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
 }
 
 /* Erases the entropy and, if it was taken, notes the seed. */
-static void end_seeding(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
-                        struct drng_entropy *entropy, enum drng_result result)
+static void end_seeding(struct drng_generator *g, struct state *s, struct drng_entropy *entropy,
+                        enum drng_result result)
 {
     drng_wipe(s->entropy, sizeof(s->entropy));
     if (g->parent == NULL && g->source->release != NULL) {
@@ -159,9 +160,7 @@ static void end_seeding(struct drng_generator *g, struct state *s, const struct 
             drng_request_words_ask_again(g->words);
         }
         const unsigned next = atomic_load_explicit(&g->seedings, memory_order_relaxed) + 1;
-        if (drng_guard_is_mine(guard)) {
-            g->generation = drng_fork_generation();
-        }
+        g->generation = drng_fork_generation();
         atomic_store_explicit(&g->seedings, next != 0 ? next : 1, memory_order_relaxed);
         atomic_store_explicit(&g->seeded_at, s->drbg.reseed_time, memory_order_relaxed);
         atomic_store_explicit(&g->status, DRNG_GENERATOR_READY, memory_order_relaxed);
@@ -201,10 +200,12 @@ static enum drng_result instantiate(struct drng_generator *g, struct state *s, c
     atomic_store_explicit(&g->status, DRNG_GENERATOR_FAILED, memory_order_relaxed);
     enum drng_result result = get_entropy(g, s, guard, true, prediction_resistance, &entropy);
     if (result == DRNG_OK) {
-        result = drng_ctr_drbg_instantiate(
-            &s->drbg, g->aes, g->config.key_len, g->config.use_df, entropy.input, entropy.nonce,
-            personalization.data != NULL ? personalization : g->personalization, time(NULL));
-        end_seeding(g, s, guard, &entropy, result);
+        result = !drng_guard_is_mine(guard)
+                     ? DRNG_BUSY
+                     : drng_ctr_drbg_instantiate(
+                           &s->drbg, g->aes, g->config.key_len, g->config.use_df, entropy.input, entropy.nonce,
+                           personalization.data != NULL ? personalization : g->personalization, time(NULL));
+        end_seeding(g, s, &entropy, result);
     }
     return result;
 }
@@ -226,8 +227,9 @@ static enum drng_result reseed(struct drng_generator *g, struct state *s, const 
     }
     enum drng_result result = get_entropy(g, s, guard, false, prediction_resistance, &entropy);
     if (result == DRNG_OK) {
-        result = drng_ctr_drbg_reseed(&s->drbg, entropy.input, additional, time(NULL));
-        end_seeding(g, s, guard, &entropy, result);
+        result = !drng_guard_is_mine(guard) ? DRNG_BUSY
+                                            : drng_ctr_drbg_reseed(&s->drbg, entropy.input, additional, time(NULL));
+        end_seeding(g, s, &entropy, result);
     }
     if (result == DRNG_OK) {
         drng_count(&g->counters->reseeds);
