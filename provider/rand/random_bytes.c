@@ -24,7 +24,10 @@ enum {
 
 struct table;
 
-/* The generators of all threads of one instance, in memory of its core. */
+/*
+ * The generators of all threads of one instance. This and what follows is memory of the C library, and none of the
+ * core's: that may lie where processes share it, and each process has threads of its own.
+ */
 struct drng_threads {
     size_t index;                /* its place in each thread's table; no other living instance has it */
     struct drng_threads *next;   /* instances, by their index */
@@ -32,7 +35,7 @@ struct drng_threads {
     struct drng_generator primary;
 };
 
-/* The generators of one thread under one instance, in memory of the core. */
+/* The generators of one thread under one instance. */
 struct drng_thread {
     struct drng_provctx *provctx;
     struct table *table;              /* of the thread */
@@ -40,26 +43,23 @@ struct drng_thread {
     struct drng_generator generator[2];
 };
 
-/* In memory of the C library, since it belongs to no instance. */
 struct table {
     struct table *outgrown; /* a smaller one, of which a draw that a handler interrupted may still be reading */
     size_t size;
     struct drng_thread *entry[]; /* NULL: none yet, or no more */
 };
 
-/* Its own, for the hot path, beside the pthread key that frees it. */
+/* This thread's table. Thread-local for speed; the pthread key holds the same pointer, so that its destructor frees it.
+ */
 static _Thread_local struct table *mine;
 static pthread_key_t key;
-static int key_error;
 
 /* Guarded by DRNG_LOCK_THREADS. */
+static bool has_key;
 static struct drng_threads *instances;
 static uint64_t linked_in; /* the generation in which each `link` is known to be right */
 
-/*
- * Under DRNG_LOCK_THREADS. Another thread may fork at any moment. The list is sound at each of them in the direction of
- * `next`, and loses a thread at most.
- */
+/* Under DRNG_LOCK_THREADS. If another thread forks here, the child can still follow `next`; it may miss one entry. */
 static void free_thread(struct drng_thread *thread)
 {
     thread->table->entry[thread->provctx->threads->index] = NULL;
@@ -70,7 +70,7 @@ static void free_thread(struct drng_thread *thread)
     *thread->link = thread->next;
     drng_drbg_discard(&thread->generator[OSSL_PROV_RANDOM_PUBLIC]);
     drng_drbg_discard(&thread->generator[OSSL_PROV_RANDOM_PRIVATE]);
-    drng_free(&thread->provctx->core, thread);
+    free(thread);
 }
 
 /* In a child: `link` may be stale in those whose neighbours came or went at the fork. */
@@ -130,21 +130,13 @@ static void thread_ends(void *vtable)
     }
 }
 
-static void make_key(void)
-{
-    key_error = pthread_key_create(&key, thread_ends);
-}
-
 /* ---- Instances ---- */
 
 bool drng_threads_open(struct drng_provctx *provctx)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct drng_guard guard;
-    struct drng_threads *threads = drng_zalloc(&provctx->core, sizeof(*threads));
-    (void)pthread_once(&once, make_key);
-    if (threads == NULL || key_error != 0) {
-        drng_free(&provctx->core, threads);
+    struct drng_threads *threads = calloc(1, sizeof(*threads));
+    if (threads == NULL) {
         drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
         return false;
     }
@@ -154,7 +146,7 @@ bool drng_threads_open(struct drng_provctx *provctx)
     if (!made || !begin(&guard)) {
         drng_raise(&provctx->core, made ? DRNG_R_BUSY : DRNG_R_OUT_OF_MEMORY, NULL);
         drng_drbg_discard(&threads->primary);
-        drng_free(&provctx->core, threads);
+        free(threads);
         return false;
     }
     drng_generator_enable_locking(&threads->primary);
@@ -186,19 +178,26 @@ bool drng_threads_close(struct drng_provctx *provctx)
     *place = threads->next;
     end(&guard);
     drng_drbg_discard(&threads->primary);
-    drng_free(&provctx->core, threads);
+    free(threads);
     return true;
 }
 
 /* ---- The first draw of a thread under an instance ---- */
 
-/* This thread's table, with a place for the index. NULL: no memory. */
+/*
+ * This thread's table, with a place for the index. The key is made for the first thread that draws here, so that a
+ * program with no key left can use all but random_bytes. NULL: no memory, or no key.
+ */
 static struct table *table_for(size_t index)
 {
     struct table *old = mine;
     const size_t size = index + 1;
     if (old != NULL && index < old->size) {
         return old;
+    }
+    has_key = has_key || pthread_key_create(&key, thread_ends) == 0;
+    if (!has_key) {
+        return NULL;
     }
     struct table *table = calloc(1, sizeof(*table) + size * sizeof(struct drng_thread *));
     if (table == NULL || pthread_setspecific(key, table) != 0) {
@@ -229,7 +228,7 @@ static struct drng_thread *make_thread(struct drng_provctx *provctx)
 {
     struct drng_threads *threads = provctx->threads;
     struct table *table = table_for(threads->index);
-    struct drng_thread *thread = table != NULL ? drng_zalloc(&provctx->core, sizeof(*thread)) : NULL;
+    struct drng_thread *thread = table != NULL ? calloc(1, sizeof(*thread)) : NULL;
     bool made = thread != NULL;
     for (unsigned which = 0; which < 2 && made; which++) {
         struct drng_generator *g = &thread->generator[which];
@@ -243,7 +242,7 @@ static struct drng_thread *make_thread(struct drng_provctx *provctx)
             drng_drbg_discard(&thread->generator[0]);
             drng_drbg_discard(&thread->generator[1]);
         }
-        drng_free(&provctx->core, thread);
+        free(thread);
         return NULL;
     }
     thread->provctx = provctx;
@@ -274,7 +273,7 @@ static __attribute__((noinline)) struct drng_thread *new_thread(struct drng_prov
     }
     end(&guard);
     if (thread == NULL) {
-        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, NULL);
+        drng_raise(&provctx->core, DRNG_R_OUT_OF_MEMORY, "for this thread's generators, or no pthread key is left");
     }
     return thread;
 }

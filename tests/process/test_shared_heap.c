@@ -8,17 +8,22 @@
 
 #define _GNU_SOURCE
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <openssl/core_dispatch.h>
 #include <openssl/rand.h>
 
 #include "mixing/state/fork.h"
+#include "provider/rand/random_bytes.h"
+#include "tests/process/init.h"
 #include "tests/process/pool.h"
 #include "tests/provider/evp.h"
+#include "tests/provider/fake_core.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
@@ -211,6 +216,49 @@ UNIT_TEST("workers of one context draw")
     }
     CU_ASSERT_EQUAL(pool_size(), 1 + WORKERS * DRAWS * 2);
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+/* ---- random_bytes: the generators of threads ---- */
+
+static void *provctx;
+
+static void *draw_random_bytes(void *failed)
+{
+    unsigned char draw[POOL_DRAW];
+    *(bool *)failed = drng_random_bytes(provctx, OSSL_PROV_RANDOM_PUBLIC, draw, sizeof(draw), 0) != 1;
+    return NULL;
+}
+
+static int draw_in_a_thread(void *unused)
+{
+    pthread_t thread;
+    bool failed = true;
+    (void)unused;
+    (void)alarm(SECONDS);
+    return pthread_create(&thread, NULL, draw_random_bytes, &failed) != 0 || pthread_join(thread, NULL) != 0 || failed;
+}
+
+/* Draws, forks workers whose threads draw and end, and frees the instance. */
+static int outlive_workers(void *unused)
+{
+    const OSSL_DISPATCH *functions = NULL;
+    bool failed = true;
+    if (init_function()(fake_handle, fake_core, &functions, &provctx) != 1) {
+        return 1;
+    }
+    (void)draw_random_bytes(&failed);
+    for (unsigned i = 0; i < WORKERS && !failed; i++) {
+        failed = child_forked(draw_in_a_thread, unused) != 0;
+    }
+    for (; functions->function_id != OSSL_FUNC_PROVIDER_TEARDOWN; functions++) {
+    }
+    ((OSSL_FUNC_provider_teardown_fn *)functions->function)(provctx);
+    return failed ? 2 : 0;
+}
+
+UNIT_TEST("an instance outlives the threads of its workers")
+{
+    CU_ASSERT_EQUAL(child_forked(outlive_workers, NULL), 0);
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 #include "tests/provider/evp.h"
 #include "tests/provider/fake_core.h"
 #include "tests/unit/bytes.h"
+#include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
 extern OSSL_provider_init_fn OSSL_provider_init;
@@ -42,6 +43,34 @@ static struct instance load(void)
     CU_ASSERT_PTR_NOT_NULL_FATAL(instance.random_bytes);
     CU_ASSERT_PTR_NOT_NULL_FATAL(instance.teardown);
     return instance;
+}
+
+/* In a child, before this process makes its key. */
+static int load_without_a_key(void *unused)
+{
+    static pthread_key_t keys[PTHREAD_KEYS_MAX];
+    unsigned char out[16] = {0xaa};
+    size_t count = 0;
+    (void)unused;
+    while (count < PTHREAD_KEYS_MAX && pthread_key_create(&keys[count], NULL) == 0) {
+        count++;
+    }
+    struct instance in = load();
+    if (in.random_bytes(in.provctx, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 0) != 0 ||
+        !bytes_are(out, sizeof(out), 0) || fake_error_reason != DRNG_R_OUT_OF_MEMORY) {
+        return 1;
+    }
+    if (count == 0 || pthread_key_delete(keys[count - 1]) != 0 ||
+        in.random_bytes(in.provctx, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 0) != 1) {
+        return 2;
+    }
+    in.teardown(in.provctx);
+    return 0;
+}
+
+UNIT_TEST("without a pthread key the provider loads, and random_bytes says so")
+{
+    CU_ASSERT_EQUAL(child_forked(load_without_a_key, NULL), 0);
 }
 
 UNIT_TEST("public and private bytes differ")

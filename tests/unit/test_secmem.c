@@ -23,7 +23,9 @@ enum { FIRST_SLOTS = 64, SECOND_SLOTS = 128, MANY = FIRST_SLOTS + SECOND_SLOTS +
 
 static uint8_t *slots[MANY];
 
-static atomic_size_t mapped; /* bytes, by the functions below that stand for mmap() and munmap() */
+/* Bytes, by the functions below that stand for mmap() and munmap(): now, and all that ever were. */
+static atomic_size_t mapped;
+static atomic_size_t ever_mapped;
 
 /* False: one of them was refused. */
 static bool take(size_t count)
@@ -404,7 +406,9 @@ void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd,
         }
     }
     void *memory = __real_mmap(address, size, protection, flags, fd, offset);
-    atomic_fetch_add(&mapped, memory != MAP_FAILED && (flags & MAP_FIXED) == 0 ? size : 0);
+    const size_t more = memory != MAP_FAILED && (flags & MAP_FIXED) == 0 ? size : 0;
+    atomic_fetch_add(&mapped, more);
+    atomic_fetch_add(&ever_mapped, more);
     return memory;
 }
 
@@ -438,6 +442,58 @@ UNIT_TEST("a chunk that is refused leaves no hole")
     drng_secmem_free(slot, DRNG_SLOT_SIZE);
     give_back(FIRST_SLOTS);
     drng_secmem_close();
+}
+
+/* ---- Threads that find no slot at once ---- */
+
+enum { HERD = 48, EACH = 4 };
+
+static pthread_barrier_t all_are_there;
+
+static void *take_some(void *vtaken)
+{
+    void **taken = vtaken;
+    (void)pthread_barrier_wait(&all_are_there);
+    for (unsigned i = 0; i < EACH; i++) {
+        taken[i] = drng_secmem_alloc(DRNG_SLOT_SIZE);
+    }
+    return NULL;
+}
+
+/* What this many threads map, together or one after another. */
+static size_t mapped_by_threads(bool together)
+{
+    static void *taken[HERD][EACH];
+    pthread_t threads[HERD];
+    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
+    CU_ASSERT_TRUE_FATAL(take(FIRST_SLOTS));
+    const size_t before = atomic_load(&ever_mapped);
+    CU_ASSERT_EQUAL_FATAL(pthread_barrier_init(&all_are_there, NULL, together ? HERD : 1), 0);
+    for (unsigned i = 0; i < HERD; i++) {
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&threads[i], NULL, take_some, taken[i]), 0);
+        CU_ASSERT_TRUE(together || pthread_join(threads[i], NULL) == 0);
+    }
+    for (unsigned i = 0; i < HERD; i++) {
+        CU_ASSERT_TRUE(!together || pthread_join(threads[i], NULL) == 0);
+        for (unsigned j = 0; j < EACH; j++) {
+            CU_ASSERT_PTR_NOT_NULL(taken[i][j]);
+            drng_secmem_free(taken[i][j], DRNG_SLOT_SIZE);
+        }
+    }
+    const size_t more = atomic_load(&ever_mapped) - before;
+    (void)pthread_barrier_destroy(&all_are_there);
+    give_back(FIRST_SLOTS);
+    drng_secmem_close();
+    return more;
+}
+
+UNIT_TEST("a herd of threads maps no more than one after another")
+{
+    const size_t more = mapped_by_threads(false);
+    CU_ASSERT_TRUE(more > 0);
+    for (unsigned round = 0; round < 20; round++) {
+        CU_ASSERT_EQUAL(mapped_by_threads(true), more);
+    }
 }
 
 UNIT_MAIN("secmem")
