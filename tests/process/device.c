@@ -25,10 +25,7 @@ struct drng_vmclock *__wrap_drng_os_map_vmclock(void)
     return page;
 }
 
-void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped)
-{
-    (void)mapped;
-}
+void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped) {}
 
 bool device_plug_in(void)
 {

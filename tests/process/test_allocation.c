@@ -60,7 +60,6 @@ static bool is_ours(const char *file)
 
 static void *failing_malloc(size_t len, const char *file, int line)
 {
-    (void)line;
     void *memory = fails() ? NULL : malloc(len);
     if (memory != NULL && is_ours(file) && held_count < HELD) {
         held[held_count++] = memory;
@@ -71,15 +70,11 @@ static void *failing_malloc(size_t len, const char *file, int line)
 
 static void *failing_realloc(void *memory, size_t len, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     return fails() ? NULL : realloc(memory, len);
 }
 
 static void plain_free(void *memory, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     for (unsigned i = 0; memory != NULL && i < held_count; i++) {
         if (held[i] == memory) {
             held[i] = held[--held_count];
@@ -203,7 +198,6 @@ static bool load_and_unload(const char *keys, unsigned first, unsigned last)
     void *provctx = NULL;
     unsigned char out[32] = {0};
     bool all_honest = true;
-    (void)keys;
     fake_core_set("conditioner", "hmac-sha256");
     fail_between(first, last);
     if (OSSL_provider_init(fake_handle, fake_core, &functions, &provctx) != 1) {

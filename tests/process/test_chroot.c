@@ -33,13 +33,11 @@ static int load(void)
 
 static int load_here(void *unused)
 {
-    (void)unused;
     return load();
 }
 
 static int load_in_a_chroot(void *unused)
 {
-    (void)unused;
     char path[] = "/tmp/drng-chroot-XXXXXX";
     const bool entered = mkdtemp(path) != NULL && chdir(path) == 0 && rmdir(path) == 0 && chroot(".") == 0;
     return entered ? load() : NO_CHROOT;

@@ -70,7 +70,6 @@ static size_t draws_in_common(const char *keys, tell_copy *tell)
 static int load_in_child(void *unused)
 {
     unsigned char draw[16];
-    (void)unused;
     OSSL_LIB_CTX *own = evp_context("request_mixing = no\n");
     return own != NULL && RAND_bytes_ex(own, draw, sizeof(draw), 0) == 1 && evp_counter(own, "requests") > 0 ? 0 : 1;
 }
@@ -133,7 +132,6 @@ UNIT_TEST("if it does not tell they do not")
 static int draw_in_copy_of_copy(void *unused)
 {
     tell_copy *tell = device_tell;
-    (void)unused;
     device_tell();
     const int deeper = child_cloned(draw_in_copy, (void *)&tell);
     const int beside = child_cloned(draw_in_copy, (void *)&tell);
@@ -151,7 +149,6 @@ UNIT_TEST("copies of a copy part, too")
 
 static int draw_in_child(void *unused)
 {
-    (void)unused;
     return ways_draw(DRAWS) && evp_counter(libctx, "fork-reseeds") > 0 ? 0 : 1;
 }
 

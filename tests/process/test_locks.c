@@ -109,7 +109,6 @@ static bool use_and_free(void)
 
 static int use_in_child(void *unused)
 {
-    (void)unused;
     (void)alarm(CHILD_WATCHDOG);
     bool used = use(libctx);
     if (atomic_load(&freeing)) {
@@ -180,7 +179,6 @@ static void *self_test_for_ever(void *vprovider)
 
 static int leave_by_exit(void *unused)
 {
-    (void)unused;
     (void)alarm(CHILD_WATCHDOG);
     exit(0);
 }

@@ -140,7 +140,6 @@ static OSSL_LIB_CTX *inherited;
 
 static int live_on_what_was_inherited(void *unused)
 {
-    (void)unused;
     if (!no_files() || !no_resources() || !filter(true)) {
         return 1;
     }

@@ -60,7 +60,6 @@ static int draw(void)
 
 static void draw_in_handler(int unused)
 {
-    (void)unused;
     if (atomic_fetch_add(&handlers, 1) < handler_draws) {
         atomic_fetch_add(&refused, !draw());
     }

@@ -95,7 +95,6 @@ static pthread_barrier_t measured;
 
 static void *draw_and_wait(void *unused)
 {
-    (void)unused;
     void *failed = work();
     (void)pthread_barrier_wait(&drawn);
     (void)pthread_barrier_wait(&measured);

@@ -359,7 +359,6 @@ static void *keep_busy(void *unused)
 
 static int draw_before_the_alarm(void *unused)
 {
-    (void)unused;
     (void)alarm(30); /* a deadlock ends in a signal, and so in another status */
     return ways_draw(1) ? 0 : 1;
 }

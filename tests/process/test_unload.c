@@ -221,7 +221,6 @@ static void *draw_and_outlive(void *arg)
 
 static int nothing(void *unused)
 {
-    (void)unused;
     return 0;
 }
 
@@ -345,7 +344,6 @@ static __attribute__((constructor)) void register_handler(void)
 
 static int exit_under_random_bytes(void *unused)
 {
-    (void)unused;
     (void)alarm(60);
     OSSL_PROVIDER *provider = evp_configure_default() ? OSSL_PROVIDER_load(NULL, "drng") : NULL;
     if (provider == NULL) {

@@ -274,7 +274,6 @@ UNIT_TEST("without a device a word of any instruction protects")
 
 static int tell_of_kernel(void *unused)
 {
-    (void)unused;
     drng_process.evidence.cpu.has[DRNG_RDSEED] = false;
     drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
     OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
@@ -289,7 +288,6 @@ static int tell_of_kernel(void *unused)
 
 static int tell_of_none(void *unused)
 {
-    (void)unused;
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, false);
     const bool said = noted_lines == 1 && strstr(noted_last, "request_mixing = no") != NULL;
     return said && protection_is(libctx, "none", "request_mixing = no") && words_of_a_request(libctx) == 0 ? 0 : 1;
@@ -297,7 +295,6 @@ static int tell_of_none(void *unused)
 
 static int tell_of_no_virtual_machine(void *unused)
 {
-    (void)unused;
     OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
     return noted_lines == 0 && protection_is(libctx, "none", "no virtual machine") &&
                    drng_stats.head->virtual_machine == 0 && words_of_a_request(libctx) == 0

@@ -134,7 +134,6 @@ static bool interrupts;
 
 static void draw_in_handler(int signal)
 {
-    (void)signal;
     handler_drew = EVP_RAND_reseed(of_handler, 0, NULL, 0, NULL, 0) == 1;
 }
 

@@ -359,7 +359,6 @@ UNIT_TEST("slots are kept from dumps and swap and children")
 static int allocate_without_locking(void *unused)
 {
     const struct rlimit none = {0};
-    (void)unused;
     if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) {
         return 2;
     }
