@@ -12,9 +12,6 @@ static struct drng_vmclock *page;
 
 void (*device_looked_for)(void);
 
-struct drng_vmclock *__wrap_drng_os_map_vmclock(void);
-void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped);
-
 struct drng_vmclock *__wrap_drng_os_map_vmclock(void)
 {
     void (*const comes)(void) = device_looked_for;

@@ -8,7 +8,6 @@
 
 #include <limits.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,7 +84,6 @@ static void plain_free(void *memory, const char *file, int line)
 }
 
 /* LeakSanitizer would report libcrypto's. */
-int __lsan_is_turned_off(void);
 
 int __lsan_is_turned_off(void)
 {
@@ -94,9 +92,7 @@ int __lsan_is_turned_off(void)
 
 /* Ours, past libcrypto: the linker brings the calls here (--wrap). */
 void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
 void *__real_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset);
 
 void *__wrap_calloc(size_t count, size_t size)
 {
@@ -271,8 +267,7 @@ int main(void)
         return 1;
     }
     if (kernel_is_under_valgrind()) {
-        (void)printf("skipped: some thousand runs are too many for valgrind\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("some thousand runs are too many for valgrind");
     }
     /* What fails prints its errors, and there are thousands. */
     evp_be_quiet();

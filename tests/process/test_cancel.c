@@ -277,8 +277,7 @@ int main(int argc, char **argv)
 {
     scene_enter(argc, argv, scenes, sizeof(scenes) / sizeof(*scenes));
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: a cancelled thread leaves the tools' own locks behind, too\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("a cancelled thread leaves the tools' own locks behind, too");
     }
     if (unit_emulated("a cancelled thread may leave its own locks behind")) {
         return UNIT_SKIPPED;

@@ -73,9 +73,5 @@ UNIT_TEST("where it cannot be, CPUID decides")
 
 int main(void)
 {
-    if (geteuid() != 0) {
-        (void)printf("skipped: only root may enter a chroot\n");
-        return UNIT_SKIPPED;
-    }
-    return unit_run("a chroot");
+    return geteuid() != 0 ? unit_skipped("only root may enter a chroot") : unit_run("a chroot");
 }

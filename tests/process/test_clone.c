@@ -8,7 +8,6 @@
  */
 
 #include <pthread.h>
-#include <stdio.h>
 
 #include <openssl/rand.h>
 
@@ -208,8 +207,7 @@ int main(void)
         return 1;
     }
     if (!drng_fork_kernel_wipes) {
-        (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("this kernel wipes nothing, so requests are always mixed");
     }
     const int result = pool_open() ? unit_run("clones") : 1;
     pool_close();

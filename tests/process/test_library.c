@@ -14,7 +14,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -120,7 +119,6 @@ static int draw_plainly(void *unused)
 /* ---- Threads on one handle ---- */
 
 /* Of a forked child's threads that never were: they ended with the fork. */
-const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)
 {

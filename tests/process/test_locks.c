@@ -58,7 +58,6 @@ static unsigned times_held(pthread_mutex_t *lock)
 }
 
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 {
@@ -223,8 +222,7 @@ int main(int argc, char **argv)
 {
     scene_enter(argc, argv, scenes, sizeof(scenes) / sizeof(*scenes));
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: the tools' own locks do not survive such forks\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("the tools' own locks do not survive such forks");
     }
     if (unit_emulated("its own locks do not survive such forks")) {
         return UNIT_SKIPPED;

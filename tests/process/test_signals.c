@@ -158,7 +158,6 @@ UNIT_TEST("with batches")
  * ThreadSanitizer, where it is linked in, asks for its options here. A refusal raises an error, which allocates memory;
  * where its thread may do so, none is raised.
  */
-const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)
 {

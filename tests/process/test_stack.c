@@ -696,8 +696,7 @@ int main(void)
     drng_cpu_identify(&cpu);
     const size_t count = drng_aes_all(&cpu, all);
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: sanitizers and valgrind make copies of their own\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("sanitizers and valgrind make copies of their own");
     }
     bytes_random(&state, secrets, sizeof(secrets));
     bytes_random(&state, additional, sizeof(additional));

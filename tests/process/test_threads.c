@@ -131,7 +131,6 @@ static atomic_bool watching;
 
 /* The linker brings every call of our own code here (--wrap). */
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 {
@@ -146,7 +145,6 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 static _Thread_local void *(*meanwhile)(void *);
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
 {

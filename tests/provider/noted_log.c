@@ -7,8 +7,6 @@
 unsigned noted_lines;
 char noted_last[1024];
 
-ssize_t __wrap_sendto(int fd, const void *line, size_t len, int flags, const struct sockaddr *to, socklen_t to_len);
-
 ssize_t __wrap_sendto(int fd, const void *line, size_t len, int flags, const struct sockaddr *to, socklen_t to_len)
 {
     char copy[sizeof(noted_last)];

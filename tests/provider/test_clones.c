@@ -2,7 +2,6 @@
 
 #include <endian.h>
 #include <stdalign.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <openssl/rand.h>
@@ -369,8 +368,7 @@ int main(void)
 {
     (void)drng_fork_open();
     if (!drng_fork_kernel_wipes) {
-        (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("this kernel wipes nothing, so requests are always mixed");
     }
     return unmask_instructions() ? unit_run("copies") : 1;
 }

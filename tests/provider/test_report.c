@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -139,7 +138,6 @@ static void draw_in_handler(int signal)
 
 /* Linked with --wrap. */
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {

@@ -17,7 +17,6 @@
 enum { SECRET = 0xa5 };
 
 /* Linked with --wrap. */
-int __wrap_madvise(void *address, size_t len, int advice);
 
 int __wrap_madvise(void *address, size_t len, int advice)
 {
@@ -26,7 +25,6 @@ int __wrap_madvise(void *address, size_t len, int advice)
 
 static bool no_memory_for_a_handler;
 int __real_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
-int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
 
 int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void))
 {

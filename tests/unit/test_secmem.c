@@ -385,11 +385,8 @@ static bool out_of_memory;
 static bool mapped_over; /* something was mapped where something is */
 
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 int __real_munmap(void *address, size_t size);
-int __wrap_munmap(void *address, size_t size);
 int __real_mprotect(void *address, size_t size, int protection);
-int __wrap_mprotect(void *address, size_t size, int protection);
 
 /* Kernels before 6.12 unmap what is there, and then fail. */
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)

@@ -298,7 +298,6 @@ UNIT_TEST("a mutex is all zero when it is new")
 }
 
 /* ThreadSanitizer, where it is linked in, asks for its options here: to it the child's wiped lock is still held. */
-const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)
 {
