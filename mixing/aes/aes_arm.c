@@ -14,6 +14,7 @@
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/neon_aes.h"
+#include "mixing/aes/schedule.h"
 #include "mixing/machine/wipe.h"
 
 #define KERNEL DRNG_NEON_AES
@@ -57,9 +58,6 @@ INLINE uint32_t sub_word(uint32_t word)
 {
     return vgetq_lane_u32(vreinterpretq_u32_u8(sub_words(vreinterpretq_u8_u32(vdupq_n_u32(word)))), 0);
 }
-
-#define SCHEDULE INLINE
-#include "mixing/aes/schedule.h"
 
 /* For Nk = 8 the round key two after `key`, where last is the one between: SubWord(RotWord(last word)) and rcon. */
 INLINE uint8x16_t next_key(uint8x16_t key, uint8x16_t last, unsigned rcon)
@@ -188,7 +186,7 @@ KERNEL DRNG_OWN_FRAME static void fill_long(const uint8_t *key, size_t key_len, 
     struct schedule schedule;
     uint8x16_t block[LANES];
 
-    schedule.rounds = make_schedule(schedule.w, key, key_len);
+    schedule.rounds = make_schedule(schedule.w, key, key_len, sub_word);
     for (; sink->out_blocks >= LANES; drng_counter_add(&counter, LANES)) {
         keystream(&schedule, counter, block, LANES);
         UNROLL
@@ -231,7 +229,7 @@ KERNEL DRNG_OWN_FRAME static void chain_blocks(const uint8_t *key, size_t key_le
     struct schedule schedule;
     uint8x16_t block = vld1q_u8(chain);
 
-    schedule.rounds = make_schedule(schedule.w, key, key_len);
+    schedule.rounds = make_schedule(schedule.w, key, key_len, sub_word);
     const unsigned last = schedule.rounds - 1;
     for (size_t i = 0; i < blocks; i++) {
         if (in != NULL) {

@@ -21,6 +21,7 @@
 
 #include "mixing/aes/aes.h"
 #include "mixing/aes/aes_sbox.h"
+#include "mixing/aes/schedule.h"
 #include "mixing/machine/wipe.h"
 
 enum {
@@ -195,15 +196,12 @@ static inline uint64_t in_all_blocks(uint64_t slice, unsigned block)
     return slice | slice << 2;
 }
 
-#define SCHEDULE static
-#include "mixing/aes/schedule.h"
-
 static void expand(struct schedule *schedule, const uint8_t *key, size_t key_len)
 {
     uint32_t w[4 * (MAX_ROUND_KEYS + 1)] = {0};
     uint8_t blocks[LANES][BLOCK];
     uint64_t q[SLICES];
-    schedule->rounds = make_schedule(w, key, key_len);
+    schedule->rounds = make_schedule(w, key, key_len, sub_word);
     /* Four round keys become slices at once. */
     for (size_t round = 0; round <= schedule->rounds; round++) {
         if (round % LANES == 0) {

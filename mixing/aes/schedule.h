@@ -1,8 +1,5 @@
 /*
  * schedule.h - the key schedule of AES as FIPS 197 has it (5.2, figure 11), where a round has no use for a faster one.
- *
- * The file that includes this one defines before it sub_word(), SubBytes on each byte of a word, and SCHEDULE, what
- * the function here is declared with.
  */
 
 #ifndef DRNG_SCHEDULE_H
@@ -15,8 +12,12 @@
 
 enum { SCHEDULE_WORDS = 60 }; /* of AES-256 */
 
-/* Words whose first byte is the lowest. key_len is 16, 24 or 32. Returns the number of rounds: 10, 12 or 14. */
-SCHEDULE unsigned make_schedule(uint32_t w[SCHEDULE_WORDS], const uint8_t *key, size_t key_len)
+/*
+ * Words whose first byte is the lowest. key_len is 16, 24 or 32. sub_word is SubBytes on each byte of a word. Returns
+ * the number of rounds: 10, 12 or 14. It is inlined, so that sub_word is called directly or inlined, too.
+ */
+static inline __attribute__((always_inline)) unsigned make_schedule(uint32_t w[SCHEDULE_WORDS], const uint8_t *key,
+                                                                    size_t key_len, uint32_t (*sub_word)(uint32_t))
 {
     const unsigned nk = (unsigned)key_len / 4;
     const unsigned rounds = nk + 6;

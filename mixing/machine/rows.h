@@ -6,7 +6,7 @@
  * docs/entropy.md says what follows. DRNG_WORDS_ROW is the instruction for request mixing and, with DRNG_HAS_GENERATOR,
  * an algorithm of its name. DRNG_HAS_KERNEL_FLAGS: /proc/cpuinfo has the names as flags.
  *
- * The tests choose the list of x86-64 on every processor: tests/scripted_x86/mixing/machine/rows.h.
+ * The tests choose the list of x86-64 on every processor: tests/scripted/x86/mixing/machine/rows.h.
  */
 
 #ifndef DRNG_ROWS_H

@@ -91,7 +91,7 @@ def build() -> None:
     settings = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_COMPILER=gcc", f"-DCMAKE_C_FLAGS={FLAGS}"]
     run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", *settings])
     run(["cmake", "--build", BUILD, "--target", "drng"])
-    run(["gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-rdynamic", SOURCE, "-o", PROGRAM, "-lcrypto"])
+    run(["gcc", "-std=c11", "-O2", "-Wall", "-rdynamic", SOURCE, "-o", PROGRAM, "-lcrypto"])
 
 
 def configuration() -> Path:

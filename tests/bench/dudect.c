@@ -78,7 +78,6 @@ static void planted(const struct drng_aes *aes, struct secret *secret, size_t le
 {
     volatile const uint8_t *bytes = secret->key;
     size_t i = 0;
-    (void)aes;
     while (i < len && bytes[i] == 0) {
         i++;
     }

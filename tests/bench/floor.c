@@ -18,51 +18,30 @@ static int context;
 
 static void *newctx(void *provctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {
-    (void)provctx;
-    (void)parent;
-    (void)parent_functions;
     return &context;
 }
 
-static void freectx(void *ctx)
-{
-    (void)ctx;
-}
+static void freectx(void *ctx) {}
 
 static int instantiate(void *ctx, unsigned strength, int prediction_resistance, const unsigned char *personalization,
                        size_t personalization_len, const OSSL_PARAM params[])
 {
-    (void)ctx;
-    (void)strength;
-    (void)prediction_resistance;
-    (void)personalization;
-    (void)personalization_len;
-    (void)params;
     return 1;
 }
 
 static int uninstantiate(void *ctx)
 {
-    (void)ctx;
     return 1;
 }
 
 static int generate(void *ctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
                     const unsigned char *additional, size_t additional_len)
 {
-    (void)ctx;
-    (void)out;
-    (void)len;
-    (void)strength;
-    (void)prediction_resistance;
-    (void)additional;
-    (void)additional_len;
     return 1;
 }
 
 static int enable_locking(void *ctx)
 {
-    (void)ctx;
     return 1;
 }
 
@@ -73,7 +52,6 @@ static int enable_locking(void *ctx)
 static int get_ctx_params(void *ctx, OSSL_PARAM params[])
 {
     const size_t max_request = MAX_REQUEST;
-    (void)ctx;
     if (params[0].key != NULL && params[0].key[0] == 'm' && params[0].data_size == sizeof(max_request)) {
         memcpy(params[0].data, &max_request, sizeof(max_request));
         params[0].return_size = sizeof(max_request);
@@ -102,18 +80,12 @@ static const OSSL_ALGORITHM algorithms[] = {
 
 static const OSSL_ALGORITHM *query(void *provctx, int operation, int *no_cache)
 {
-    (void)provctx;
     *no_cache = 0;
     return operation == OSSL_OP_RAND ? algorithms : NULL;
 }
 
 static int random_bytes(void *provctx, int which, void *out, size_t len, unsigned strength)
 {
-    (void)provctx;
-    (void)which;
-    (void)out;
-    (void)len;
-    (void)strength;
     return 1;
 }
 
@@ -125,8 +97,6 @@ static const OSSL_DISPATCH provider_functions[] = {
 
 int bench_floor_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, const OSSL_DISPATCH **out, void **provctx)
 {
-    (void)handle;
-    (void)in;
     *out = provider_functions;
     *provctx = &context;
     return 1;

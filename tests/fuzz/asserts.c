@@ -7,8 +7,6 @@
 CU_BOOL CU_assertImplementation(CU_BOOL holds, unsigned int line, const char *condition, const char *file,
                                 const char *function, CU_BOOL fatal)
 {
-    (void)function;
-    (void)fatal;
     fuzz_check(holds != CU_FALSE, condition, file, (int)line);
     return holds;
 }

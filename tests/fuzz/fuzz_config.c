@@ -30,7 +30,6 @@ static const char *values[KEYS]; /* NULL: not set */
 
 static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
 {
-    (void)core;
     if (OSSL_PARAM_locate(params, OSSL_PROV_PARAM_CORE_VERSION) != NULL) {
         return 1; /* which it does not say */
     }
@@ -144,8 +143,6 @@ static void load(bool wrong)
 /* Held open, so that only the first load tests and maps. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    (void)argc;
-    (void)argv;
     scripted_reset(scripted_good, scripted_good);
     FUZZ_CHECK(drng_process_open(NULL));
     return 0;

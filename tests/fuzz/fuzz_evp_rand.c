@@ -297,8 +297,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    (void)argc;
-    (void)argv;
     evp_be_quiet();
     machine_open();
     for (unsigned i = 0; i < SETTINGS; i++) {

@@ -338,8 +338,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    (void)argc;
-    (void)argv;
     kinds[CTR_DRBG] = functions_of(drng_drbg_functions);
     kinds[DRNG_SEED] = functions_of(drng_seed_src_functions);
     kinds[RDRAND] = functions_of(drng_rdrand_functions);

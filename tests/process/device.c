@@ -12,9 +12,6 @@ static struct drng_vmclock *page;
 
 void (*device_looked_for)(void);
 
-struct drng_vmclock *__wrap_drng_os_map_vmclock(void);
-void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped);
-
 struct drng_vmclock *__wrap_drng_os_map_vmclock(void)
 {
     void (*const comes)(void) = device_looked_for;
@@ -25,10 +22,7 @@ struct drng_vmclock *__wrap_drng_os_map_vmclock(void)
     return page;
 }
 
-void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped)
-{
-    (void)mapped;
-}
+void __wrap_drng_os_unmap_vmclock(struct drng_vmclock *mapped) {}
 
 bool device_plug_in(void)
 {

@@ -75,7 +75,6 @@ static bool for_each_wiped_mapping(const char *flag, mapping_work *work, void *a
 
 static bool keep(uint8_t *start, size_t len, void *unused)
 {
-    (void)unused;
     return madvise(start, len, MADV_KEEPONFORK) == 0;
 }
 
@@ -86,8 +85,6 @@ bool kernel_keep_on_fork(void)
 
 static bool count_one(uint8_t *start, size_t len, void *arg)
 {
-    (void)start;
-    (void)len;
     ++*(unsigned *)arg;
     return true;
 }

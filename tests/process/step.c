@@ -37,7 +37,6 @@ static uintptr_t next; /* the instruction that the next trap comes after; 0: not
 static int note_text(struct dl_phdr_info *info, size_t size, void *vaddress)
 {
     const uintptr_t address = (uintptr_t)vaddress;
-    (void)size;
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *header = &info->dlpi_phdr[i];
         const uintptr_t start = info->dlpi_addr + header->p_vaddr;
@@ -114,7 +113,6 @@ void step_unwatch(void)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     const uintptr_t address = (uintptr_t)info->si_addr;
-    (void)context;
     for (unsigned i = 0; i < watched_count; i++) {
         if (touched == 0 && address - (uintptr_t)watched[i].start < watched[i].size) {
             touched = address;
@@ -138,8 +136,6 @@ static void on_trap(int number, siginfo_t *info, void *vcontext)
 {
     static long rax_before;
     ucontext_t *context = vcontext;
-    (void)number;
-    (void)info;
     protect(PROT_READ | PROT_WRITE);
     const uintptr_t executed = next;
     next = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];

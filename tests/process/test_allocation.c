@@ -8,7 +8,6 @@
 
 #include <limits.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -60,7 +59,6 @@ static bool is_ours(const char *file)
 
 static void *failing_malloc(size_t len, const char *file, int line)
 {
-    (void)line;
     void *memory = fails() ? NULL : malloc(len);
     if (memory != NULL && is_ours(file) && held_count < HELD) {
         held[held_count++] = memory;
@@ -71,15 +69,11 @@ static void *failing_malloc(size_t len, const char *file, int line)
 
 static void *failing_realloc(void *memory, size_t len, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     return fails() ? NULL : realloc(memory, len);
 }
 
 static void plain_free(void *memory, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     for (unsigned i = 0; memory != NULL && i < held_count; i++) {
         if (held[i] == memory) {
             held[i] = held[--held_count];
@@ -90,7 +84,6 @@ static void plain_free(void *memory, const char *file, int line)
 }
 
 /* LeakSanitizer would report libcrypto's. */
-int __lsan_is_turned_off(void);
 
 int __lsan_is_turned_off(void)
 {
@@ -99,9 +92,7 @@ int __lsan_is_turned_off(void)
 
 /* Ours, past libcrypto: the linker brings the calls here (--wrap). */
 void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
 void *__real_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *at, size_t len, int protection, int flags, int fd, off_t offset);
 
 void *__wrap_calloc(size_t count, size_t size)
 {
@@ -203,7 +194,6 @@ static bool load_and_unload(const char *keys, unsigned first, unsigned last)
     void *provctx = NULL;
     unsigned char out[32] = {0};
     bool all_honest = true;
-    (void)keys;
     fake_core_set("conditioner", "hmac-sha256");
     fail_between(first, last);
     if (OSSL_provider_init(fake_handle, fake_core, &functions, &provctx) != 1) {
@@ -277,8 +267,7 @@ int main(void)
         return 1;
     }
     if (kernel_is_under_valgrind()) {
-        (void)printf("skipped: some thousand runs are too many for valgrind\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("some thousand runs are too many for valgrind");
     }
     /* What fails prints its errors, and there are thousands. */
     evp_be_quiet();

@@ -9,7 +9,6 @@
 
 #define _GNU_SOURCE
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -176,8 +175,7 @@ UNIT_TEST("handlers in children get no bytes of another's")
 int main(void)
 {
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: not every instruction is the provider's under sanitizers and valgrind\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("not every instruction is the provider's under sanitizers and valgrind");
     }
     fake_core_set_batch();
     provctx = drng_provctx_new(fake_handle, fake_core);

@@ -357,9 +357,6 @@ UNIT_TEST("the words of an instruction")
 
 int main(void)
 {
-    if (kernel_is_instrumented()) {
-        (void)printf("skipped: what crashes here by its nature would stop the tools\n");
-        return UNIT_SKIPPED;
-    }
-    return unit_run("empty arguments");
+    return kernel_is_instrumented() ? unit_skipped("what crashes here by its nature would stop the tools")
+                                    : unit_run("empty arguments");
 }

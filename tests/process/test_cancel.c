@@ -42,7 +42,6 @@ static bool draws(OSSL_LIB_CTX *context)
 
 static void *draw_in_thread(void *unused)
 {
-    (void)unused;
     return draws(libctx) && EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0) == 1 ? NULL : &libctx;
 }
 
@@ -56,7 +55,6 @@ static bool other_threads_draw(void)
 /* By exit(), which unloads. */
 static int draw_and_exit(void *unused)
 {
-    (void)unused;
     (void)alarm(30);
     exit(draws(libctx) ? 0 : 1);
 }
@@ -279,8 +277,7 @@ int main(int argc, char **argv)
 {
     scene_enter(argc, argv, scenes, sizeof(scenes) / sizeof(*scenes));
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: a cancelled thread leaves the tools' own locks behind, too\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("a cancelled thread leaves the tools' own locks behind, too");
     }
     if (unit_emulated("a cancelled thread may leave its own locks behind")) {
         return UNIT_SKIPPED;

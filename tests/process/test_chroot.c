@@ -33,13 +33,11 @@ static int load(void)
 
 static int load_here(void *unused)
 {
-    (void)unused;
     return load();
 }
 
 static int load_in_a_chroot(void *unused)
 {
-    (void)unused;
     char path[] = "/tmp/drng-chroot-XXXXXX";
     const bool entered = mkdtemp(path) != NULL && chdir(path) == 0 && rmdir(path) == 0 && chroot(".") == 0;
     return entered ? load() : NO_CHROOT;
@@ -75,9 +73,5 @@ UNIT_TEST("where it cannot be, CPUID decides")
 
 int main(void)
 {
-    if (geteuid() != 0) {
-        (void)printf("skipped: only root may enter a chroot\n");
-        return UNIT_SKIPPED;
-    }
-    return unit_run("a chroot");
+    return geteuid() != 0 ? unit_skipped("only root may enter a chroot") : unit_run("a chroot");
 }

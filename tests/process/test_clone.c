@@ -8,7 +8,6 @@
  */
 
 #include <pthread.h>
-#include <stdio.h>
 
 #include <openssl/rand.h>
 
@@ -70,7 +69,6 @@ static size_t draws_in_common(const char *keys, tell_copy *tell)
 static int load_in_child(void *unused)
 {
     unsigned char draw[16];
-    (void)unused;
     OSSL_LIB_CTX *own = evp_context("request_mixing = no\n");
     return own != NULL && RAND_bytes_ex(own, draw, sizeof(draw), 0) == 1 && evp_counter(own, "requests") > 0 ? 0 : 1;
 }
@@ -133,7 +131,6 @@ UNIT_TEST("if it does not tell they do not")
 static int draw_in_copy_of_copy(void *unused)
 {
     tell_copy *tell = device_tell;
-    (void)unused;
     device_tell();
     const int deeper = child_cloned(draw_in_copy, (void *)&tell);
     const int beside = child_cloned(draw_in_copy, (void *)&tell);
@@ -151,7 +148,6 @@ UNIT_TEST("copies of a copy part, too")
 
 static int draw_in_child(void *unused)
 {
-    (void)unused;
     return ways_draw(DRAWS) && evp_counter(libctx, "fork-reseeds") > 0 ? 0 : 1;
 }
 
@@ -211,8 +207,7 @@ int main(void)
         return 1;
     }
     if (!drng_fork_kernel_wipes) {
-        (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("this kernel wipes nothing, so requests are always mixed");
     }
     const int result = pool_open() ? unit_run("clones") : 1;
     pool_close();

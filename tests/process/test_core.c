@@ -59,7 +59,6 @@ static void *hold_the_lock(void *unused)
 static int draw_in_child(void *unused)
 {
     uint8_t out[LEN];
-    (void)unused;
     (void)alarm(CHILD_SECONDS);
     if (drng_random_bytes(forked, 0, out, sizeof(out), 0) != 1) {
         return EXIT_FAILURE;

@@ -36,7 +36,6 @@ static bool succeeded(int status)
 
 static int draw_in_child(void *unused)
 {
-    (void)unused;
     return ways_draw(DRAWS) ? 0 : 1;
 }
 
@@ -186,7 +185,6 @@ static OSSL_LIB_CTX *built_in;
 static int draw_built_in(void *unused)
 {
     unsigned char draw[POOL_DRAW];
-    (void)unused;
     return RAND_bytes_ex(built_in, draw, sizeof(draw), 0) == 1 && pool_add(draw) ? 0 : 1;
 }
 
@@ -207,7 +205,6 @@ UNIT_TEST("the built-in generator repeats itself there")
 /* The first thing that happens in the child is the draw. A child's counts begin at zero. */
 static int count_in_child(void *unused)
 {
-    (void)unused;
     unsigned char draw[POOL_DRAW];
     if (RAND_bytes_ex(libctx, draw, sizeof(draw), 0) != 1) {
         return 1;

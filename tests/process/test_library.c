@@ -14,7 +14,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -33,10 +32,7 @@ enum { DRAWS = 5, THREADS = 8, CHILDREN = 4 };
 static drng *handle;
 
 /* It is the call that matters there, and that it comes back. */
-static void may_fail(int error)
-{
-    (void)error;
-}
+static void may_fail(int error) {}
 
 static bool draw_from(drng *d, unsigned times)
 {
@@ -96,7 +92,6 @@ static void close_pool_and_handle(size_t draws)
 
 static int draw_and_close(void *unused)
 {
-    (void)unused;
     struct drng_info info;
     const bool drawn = draw_all_ways() && drng_info(handle, &info) == DRNG_SUCCESS;
     drng_close(handle);
@@ -118,14 +113,12 @@ UNIT_TEST("children draw their own, and close what they inherit")
 
 static int draw_plainly(void *unused)
 {
-    (void)unused;
     return draw_from(handle, 1) ? 0 : 1;
 }
 
 /* ---- Threads on one handle ---- */
 
 /* Of a forked child's threads that never were: they ended with the fork. */
-const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)
 {
@@ -174,7 +167,6 @@ static void draw_in_handler(int number)
 {
     const int errno_before = errno;
     unsigned char draw[POOL_DRAW];
-    (void)number;
     memset(draw, 0xaa, sizeof(draw));
     const int error = drng_read(handle, draw, sizeof(draw));
     atomic_fetch_add(&served, error == DRNG_SUCCESS);

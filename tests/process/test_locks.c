@@ -58,7 +58,6 @@ static unsigned times_held(pthread_mutex_t *lock)
 }
 
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 {
@@ -109,7 +108,6 @@ static bool use_and_free(void)
 
 static int use_in_child(void *unused)
 {
-    (void)unused;
     (void)alarm(CHILD_WATCHDOG);
     bool used = use(libctx);
     if (atomic_load(&freeing)) {
@@ -180,7 +178,6 @@ static void *self_test_for_ever(void *vprovider)
 
 static int leave_by_exit(void *unused)
 {
-    (void)unused;
     (void)alarm(CHILD_WATCHDOG);
     exit(0);
 }
@@ -225,8 +222,7 @@ int main(int argc, char **argv)
 {
     scene_enter(argc, argv, scenes, sizeof(scenes) / sizeof(*scenes));
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: the tools' own locks do not survive such forks\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("the tools' own locks do not survive such forks");
     }
     if (unit_emulated("its own locks do not survive such forks")) {
         return UNIT_SKIPPED;

@@ -477,7 +477,6 @@ UNIT_TEST("a core dump holds no secrets")
 static int draw_and_exit(void *unused)
 {
     unsigned char out[32];
-    (void)unused;
     at_exit = LOOK;
     if (!evp_configure_default() || RAND_bytes(out, sizeof(out)) != 1 || RAND_priv_bytes(out, sizeof(out)) != 1) {
         return 1;
@@ -519,7 +518,6 @@ static int draw_and_count_shared_mappings(void *unused)
 {
     unsigned char out[32];
     const unsigned before = shared_mappings();
-    (void)unused;
     if (!evp_configure_default() || RAND_bytes(out, sizeof(out)) != 1 || RAND_priv_bytes(out, sizeof(out)) != 1) {
         return 1;
     }

@@ -3,7 +3,6 @@
  * another one at any instruction, or is refused there.
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "provider/provctx.h"
@@ -24,8 +23,6 @@ static size_t served; /* of the handlers' draws */
 static size_t refused;
 
 enum drng_result __real_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
-                                                bool prediction_resistance, struct drng_bytes additional);
-enum drng_result __wrap_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
                                                 bool prediction_resistance, struct drng_bytes additional);
 
 enum drng_result __wrap_drng_generator_generate(struct drng_generator *g, uint8_t *out, size_t len, unsigned strength,
@@ -92,9 +89,7 @@ UNIT_TEST("a handler under another context changes nothing")
 
 int main(void)
 {
-    if (kernel_is_instrumented()) {
-        (void)printf("skipped: not every instruction is the provider's under sanitizers and valgrind\n");
-        return UNIT_SKIPPED;
-    }
-    return unit_run("places");
+    return kernel_is_instrumented()
+               ? unit_skipped("not every instruction is the provider's under sanitizers and valgrind")
+               : unit_run("places");
 }

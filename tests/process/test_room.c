@@ -72,8 +72,7 @@ int main(int argc, char **argv)
 {
     scene_enter(argc, argv, scenes, sizeof(scenes) / sizeof(*scenes));
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: sanitizers and valgrind make system calls of their own\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("sanitizers and valgrind make system calls of their own");
     }
     if (unit_emulated("the filter would be on QEMU's own system calls")) {
         return UNIT_SKIPPED;
@@ -83,9 +82,5 @@ int main(int argc, char **argv)
     (void)RAND_bytes_ex(libctx, out, sizeof(out), 0);
     const bool hardware = evp_hardware_seeds(libctx) > 0;
     OSSL_LIB_CTX_free(libctx);
-    if (!hardware) {
-        (void)printf("skipped: this CPU has no instruction to seed from\n");
-        return UNIT_SKIPPED;
-    }
-    return unit_run("room for seeds");
+    return hardware ? unit_run("room for seeds") : unit_skipped("this CPU has no instruction to seed from");
 }

@@ -140,7 +140,6 @@ static OSSL_LIB_CTX *inherited;
 
 static int live_on_what_was_inherited(void *unused)
 {
-    (void)unused;
     if (!no_files() || !no_resources() || !filter(true)) {
         return 1;
     }
@@ -168,8 +167,7 @@ UNIT_TEST("the filter kills")
 int main(void)
 {
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: sanitizers and valgrind make system calls of their own\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("sanitizers and valgrind make system calls of their own");
     }
     if (unit_emulated("the filter would be on QEMU's own system calls")) {
         return UNIT_SKIPPED;
@@ -179,9 +177,5 @@ int main(void)
     (void)RAND_bytes_ex(libctx, out, sizeof(out), 0);
     const bool hardware = evp_hardware_seeds(libctx) > 0;
     OSSL_LIB_CTX_free(libctx);
-    if (!hardware) {
-        (void)printf("skipped: this CPU has no instruction to seed from\n");
-        return UNIT_SKIPPED;
-    }
-    return unit_run("sandboxes");
+    return hardware ? unit_run("sandboxes") : unit_skipped("this CPU has no instruction to seed from");
 }

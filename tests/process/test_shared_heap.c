@@ -42,8 +42,6 @@ static EVP_RAND *ctr_drbg;
 
 static void *from_heap(size_t len, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     const size_t head = 16;
     unsigned char *block = shared->heap + atomic_fetch_add(&shared->used, (len + head + 15) & ~(size_t)15);
     if (block + head + len > shared->heap + HEAP) {
@@ -53,12 +51,7 @@ static void *from_heap(size_t len, const char *file, int line)
     return block + head;
 }
 
-static void to_heap(void *memory, const char *file, int line)
-{
-    (void)memory;
-    (void)file;
-    (void)line;
-}
+static void to_heap(void *memory, const char *file, int line) {}
 
 static void *grow(void *memory, size_t len, const char *file, int line)
 {
@@ -90,7 +83,6 @@ static bool draw_from(EVP_RAND_CTX *rand, unsigned times)
 
 static int make_for_siblings(void *unused)
 {
-    (void)unused;
     (void)alarm(SECONDS);
     shared->siblings = new_generator();
     return shared->siblings != NULL && draw_from(shared->siblings, DRAWS) ? 0 : 1;
@@ -100,7 +92,6 @@ static int make_for_siblings(void *unused)
 
 static int note_token(void *unused)
 {
-    (void)unused;
     const uint64_t before = atomic_exchange(&shared->token, drng_fork_token());
     return before != 0 && before != drng_fork_token() && drng_fork_token() == atomic_load(&shared->token) ? 0 : 1;
 }
@@ -120,7 +111,6 @@ UNIT_TEST("no relative has the same token")
 /* Both have a state of their own in this process: what is done to the one is not done to the other. */
 static int use_beside_own(void *unused)
 {
-    (void)unused;
     (void)alarm(SECONDS);
     EVP_RAND_CTX *own = new_generator();
     if (own == NULL || !draw_from(own, DRAWS) || !draw_from(shared->siblings, DRAWS)) {
@@ -157,7 +147,6 @@ static int make_the_last_of_many(void *unused)
 
 static int use_siblings(void *unused)
 {
-    (void)unused;
     (void)alarm(SECONDS);
     return draw_from(shared->siblings, DRAWS) ? 0 : 1;
 }
@@ -172,7 +161,6 @@ UNIT_TEST("a sibling's slot may lie where nothing is")
 /* It frees no slot of this process's. */
 static int free_a_siblings_beside_own(void *unused)
 {
-    (void)unused;
     (void)alarm(SECONDS);
     EVP_RAND_CTX *own = new_generator();
     if (own == NULL || !draw_from(own, 1)) {
@@ -193,7 +181,6 @@ UNIT_TEST("freeing a sibling's generator frees nothing else")
 
 static int draw_as_a_worker(void *unused)
 {
-    (void)unused;
     (void)alarm(SECONDS);
     unsigned char draw[POOL_DRAW];
     for (unsigned i = 0; i < DRAWS; i++) {

@@ -60,7 +60,6 @@ static int draw(void)
 
 static void draw_in_handler(int unused)
 {
-    (void)unused;
     if (atomic_fetch_add(&handlers, 1) < handler_draws) {
         atomic_fetch_add(&refused, !draw());
     }
@@ -159,7 +158,6 @@ UNIT_TEST("with batches")
  * ThreadSanitizer, where it is linked in, asks for its options here. A refusal raises an error, which allocates memory;
  * where its thread may do so, none is raised.
  */
-const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)
 {

@@ -539,7 +539,6 @@ static void get_seed(void)
 
 static void add_seed_and_key(struct drng_ctr_drbg *model)
 {
-    (void)model;
     secrets_add("the conditioner's key", reader.noise[FIRST].key, sizeof(reader.noise[FIRST].key));
     secrets_add("the seed", out, SEED_LEN);
 }
@@ -660,10 +659,7 @@ UNIT_TEST("no AES leaves anything")
 
 /* ---- What nothing here can wipe ---- */
 
-static void return_at_once(int signal)
-{
-    (void)signal;
-}
+static void return_at_once(int signal) {}
 
 /*
  * The kernel saves registers for a handler deeper than any wipe reaches, or on a stack of the handler's own. No order
@@ -700,8 +696,7 @@ int main(void)
     drng_cpu_identify(&cpu);
     const size_t count = drng_aes_all(&cpu, all);
     if (kernel_is_instrumented()) {
-        (void)printf("skipped: sanitizers and valgrind make copies of their own\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("sanitizers and valgrind make copies of their own");
     }
     bytes_random(&state, secrets, sizeof(secrets));
     bytes_random(&state, additional, sizeof(additional));

@@ -194,9 +194,6 @@ static bool open_without_a_seed(void)
 static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **seed, int entropy, size_t min_len,
                           size_t max_len)
 {
-    (void)core;
-    (void)entropy;
-    (void)max_len;
     *seed = malloc(min_len);
     return *seed != NULL && getrandom(*seed, min_len, 0) == (ssize_t)min_len ? min_len : 0;
 }

@@ -58,7 +58,6 @@ static void counting_free(void *memory, const char *file, int line)
 }
 
 void __real_drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
-void __wrap_drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);
 
 void __wrap_drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in)
 {
@@ -95,7 +94,6 @@ static pthread_barrier_t measured;
 
 static void *draw_and_wait(void *unused)
 {
-    (void)unused;
     void *failed = work();
     (void)pthread_barrier_wait(&drawn);
     (void)pthread_barrier_wait(&measured);
@@ -191,8 +189,7 @@ int main(void)
         return EXIT_FAILURE;
     }
     if (!drng_fork_kernel_wipes) {
-        (void)printf("skipped: slots are counted by their mark in smaps, which this kernel does not make\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("slots are counted by their mark in smaps, which this kernel does not make");
     }
     provctx = OSSL_PROVIDER_get0_provider_ctx(provider);
     const int result = unit_run("what a thread costs");

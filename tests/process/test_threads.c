@@ -131,7 +131,6 @@ static atomic_bool watching;
 
 /* The linker brings every call of our own code here (--wrap). */
 int __real_pthread_mutex_lock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 {
@@ -146,7 +145,6 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
 static _Thread_local void *(*meanwhile)(void *);
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
 
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
 {
@@ -359,7 +357,6 @@ static void *keep_busy(void *unused)
 
 static int draw_before_the_alarm(void *unused)
 {
-    (void)unused;
     (void)alarm(30); /* a deadlock ends in a signal, and so in another status */
     return ways_draw(1) ? 0 : 1;
 }

@@ -184,7 +184,6 @@ static void read_long(void)
 
 static void note_first_and_fork(const struct step *step)
 {
-    (void)step;
     if (!has_forked && !bytes_are(long_out + DRNG_DRBG_MAX_REQUEST, LEN, 0)) {
         memcpy(before_fork, long_out, LEN);
         has_forked = true;

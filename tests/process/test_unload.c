@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,7 +32,6 @@ static unsigned times(void)
  * ThreadSanitizer gives the other threads of a program that ends a second to show a race; there are 50 programs that
  * end here, and what one of them does not show another one may.
  */
-const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)
 {
@@ -221,7 +219,6 @@ static void *draw_and_outlive(void *arg)
 
 static int nothing(void *unused)
 {
-    (void)unused;
     return 0;
 }
 
@@ -345,7 +342,6 @@ static __attribute__((constructor)) void register_handler(void)
 
 static int exit_under_random_bytes(void *unused)
 {
-    (void)unused;
     (void)alarm(60);
     OSSL_PROVIDER *provider = evp_configure_default() ? OSSL_PROVIDER_load(NULL, "drng") : NULL;
     if (provider == NULL) {

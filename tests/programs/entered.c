@@ -46,7 +46,6 @@ void __cyg_profile_func_exit(void *function, void *caller) NOT_TRACED;
 
 void __cyg_profile_func_enter(void *function, void *caller)
 {
-    (void)caller;
     if (!is_tracing) {
         return;
     }
@@ -59,8 +58,6 @@ void __cyg_profile_func_enter(void *function, void *caller)
 
 void __cyg_profile_func_exit(void *function, void *caller)
 {
-    (void)function;
-    (void)caller;
     if (is_tracing) {
         depth--;
     }
@@ -70,7 +67,6 @@ void __cyg_profile_func_exit(void *function, void *caller)
 
 static int find_module(struct dl_phdr_info *info, size_t size, void *base)
 {
-    (void)size;
     const char *name = strrchr(info->dlpi_name, '/');
     if (name == NULL || strcmp(name, "/drng.so") != 0) {
         return 0;

@@ -21,9 +21,6 @@ struct generator {
 
 static void *generator_new(void *provctx, void *parent, const OSSL_DISPATCH *parent_functions)
 {
-    (void)provctx;
-    (void)parent;
-    (void)parent_functions;
     return calloc(1, sizeof(struct generator));
 }
 
@@ -35,11 +32,6 @@ static void generator_free(void *ctx)
 static int generator_instantiate(void *ctx, unsigned strength, int prediction_resistance, const unsigned char *pstr,
                                  size_t pstr_len, const OSSL_PARAM params[])
 {
-    (void)strength;
-    (void)prediction_resistance;
-    (void)pstr;
-    (void)pstr_len;
-    (void)params;
     ((struct generator *)ctx)->state = EVP_RAND_STATE_READY;
     return 1;
 }
@@ -62,10 +54,6 @@ static uint64_t scrambled(uint64_t count)
 static int generator_generate(void *ctx, unsigned char *out, size_t len, unsigned strength, int prediction_resistance,
                               const unsigned char *additional, size_t additional_len)
 {
-    (void)strength;
-    (void)prediction_resistance;
-    (void)additional;
-    (void)additional_len;
     struct generator *generator = ctx;
     while (len > 0) {
         const uint64_t word = scrambled(++generator->count);
@@ -79,7 +67,6 @@ static int generator_generate(void *ctx, unsigned char *out, size_t len, unsigne
 
 static int generator_enable_locking(void *ctx)
 {
-    (void)ctx;
     return 1;
 }
 
@@ -112,7 +99,6 @@ static const OSSL_ALGORITHM generators[] = {
 
 static const OSSL_ALGORITHM *query_operation(void *provctx, int operation, int *no_store)
 {
-    (void)provctx;
     *no_store = 0;
     return operation == OSSL_OP_RAND ? generators : NULL;
 }
@@ -126,8 +112,6 @@ OSSL_provider_init_fn OSSL_provider_init;
 int OSSL_provider_init(const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in, const OSSL_DISPATCH **out,
                        void **provctx)
 {
-    (void)handle;
-    (void)in;
     static int nothing;
     *provctx = &nothing;
     *out = provider_functions;

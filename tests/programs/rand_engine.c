@@ -5,7 +5,6 @@
 
 static int bind(ENGINE *engine, const char *id)
 {
-    (void)id;
     static RAND_METHOD method;
     method = *RAND_OpenSSL();
     return ENGINE_set_id(engine, "rand_engine") == 1 && ENGINE_set_name(engine, "a test's") == 1 &&

@@ -41,7 +41,6 @@ static bool is_text(const char *a, const char *b)
 
 static int any_params(const OSSL_CORE_HANDLE *handle, OSSL_PARAM params[])
 {
-    (void)handle;
     for (size_t i = 0; i < VALUES; i++) {
         CLAIM(is_text(params[i].key, names[i]) && params[i].data_type == OSSL_PARAM_UTF8_PTR,
               "the keys of drng.cnf(5)");
@@ -77,12 +76,7 @@ void drng_raise_at(const struct drng_core *core, bool loads_not, const char *fil
                    enum drng_reason reason, const char *format, ...)
 {
     va_list arguments;
-    (void)core;
-    (void)file;
-    (void)line;
-    (void)function;
     CLAIM(loads_not, "it goes to the system log, too");
-    (void)format;
     errors++;
     if (core_fails) {
         CLAIM(reason == DRNG_R_CORE, "a core that does not hand over the section is refused");

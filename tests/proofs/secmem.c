@@ -53,7 +53,6 @@ static unsigned lowest_one(uint64_t word)
 
 long sysconf(int name)
 {
-    (void)name;
     return 4096;
 }
 
@@ -66,15 +65,10 @@ bool drng_fork_open(void)
     return true;
 }
 
-void drng_fork_watch(struct drng_fork_watcher *watcher)
-{
-    (void)watcher;
-}
+void drng_fork_watch(struct drng_fork_watcher *watcher) {}
 
 bool drng_fork_wipes(void *memory, size_t size)
 {
-    (void)memory;
-    (void)size;
     return true;
 }
 

@@ -78,7 +78,6 @@ enum drng_result drng_noise_read(struct drng_instruction *in, struct drng_noise 
 {
     const unsigned i = index_of(in);
     const enum drng_result result = any_result();
-    (void)budget;
     CLAIM(noise == &reader.noise[i], "an instruction has its own reader");
     for (size_t j = 0; j < count; j++) {
         words[j] = result == DRNG_OK ? UINT64_C(0x0101010101010101) * tag_of(i) : 0;
@@ -107,7 +106,6 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
                                 struct drng_cbc_mac *mac, size_t blocks)
 {
     const unsigned i = index_of(in);
-    (void)budget;
     CLAIM(noise == &reader.noise[i] && policy.aes->fuses && drng_instruction_rows[i].fused,
           "its own reader, and a fused loop that there is");
     CLAIM(window.conditioner != NULL && mac == &window.conditioner->cbc_mac, "the conditioner that was begun");
@@ -166,7 +164,6 @@ void any_end(struct drng_conditioner *c, uint8_t out[DRNG_CONDITIONED_LEN])
 
 static bool any_fallback(void *arg, uint8_t *out, size_t len)
 {
-    (void)arg;
     const bool serves = nondet_bool();
     fallback_asked++;
     memset(out, serves ? FALLBACK_BYTE : FALLBACK_BYTE + 1, len);

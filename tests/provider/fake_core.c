@@ -56,7 +56,6 @@ static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
 
 static void new_error(const OSSL_CORE_HANDLE *core)
 {
-    (void)core;
     fake_error_reason = 0;
     fake_error_text[0] = '\0';
 }
@@ -66,7 +65,6 @@ static void vset_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char
 
 static void vset_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char *format, va_list args)
 {
-    (void)core;
     fake_error_reason = reason;
     if (format != NULL) {
         (void)vsnprintf(fake_error_text, sizeof(fake_error_text), format, args);
@@ -77,9 +75,6 @@ static void vset_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char
 static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int entropy, size_t min_len,
                           size_t max_len)
 {
-    (void)core;
-    (void)entropy;
-    (void)max_len;
     *out = malloc(min_len);
     if (*out == NULL || getentropy(*out, min_len) != 0) {
         free(*out);
@@ -90,8 +85,6 @@ static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int
 
 static void cleanup_entropy(const OSSL_CORE_HANDLE *core, unsigned char *bytes, size_t len)
 {
-    (void)core;
-    (void)len;
     free(bytes);
 }
 

@@ -7,14 +7,8 @@
 unsigned noted_lines;
 char noted_last[1024];
 
-ssize_t __wrap_sendto(int fd, const void *line, size_t len, int flags, const struct sockaddr *to, socklen_t to_len);
-
 ssize_t __wrap_sendto(int fd, const void *line, size_t len, int flags, const struct sockaddr *to, socklen_t to_len)
 {
-    (void)fd;
-    (void)flags;
-    (void)to;
-    (void)to_len;
     char copy[sizeof(noted_last)];
     (void)snprintf(copy, sizeof(copy), "%.*s", (int)len, (const char *)line);
     const char *text = strstr(copy, "]: ");

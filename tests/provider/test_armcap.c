@@ -11,7 +11,6 @@ enum { AES = 1 << 2, RNG = 1 << 8, RNG_BIT = 8 };
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {[0] = {.mask_bit = RNG_BIT}};
 
 /* In place of the C library's, by the linker; NULL is its answer in a set-user-ID program. */
-char *__wrap_secure_getenv(const char *name);
 char *__real_secure_getenv(const char *name);
 
 static bool set_user_id;

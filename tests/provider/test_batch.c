@@ -5,7 +5,6 @@
  * Generate requests that the first one should have made. So each piece is compared with the bytes that it should be.
  */
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -25,7 +24,6 @@ enum { STORE = 768, LONGEST = 64, INTERVAL = 3600 /* seconds that a seed serves 
 
 static time_t seconds = 1000000;
 
-time_t __wrap_time(time_t *now);
 time_t __wrap_time(time_t *now)
 {
     if (now != NULL) {
@@ -359,8 +357,7 @@ int main(void)
 {
     (void)drng_fork_open();
     if (!drng_fork_kernel_wipes) {
-        (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("this kernel wipes nothing, so requests are always mixed");
     }
     if (!unmask_instructions()) {
         return 1;

@@ -2,7 +2,6 @@
 
 #include <endian.h>
 #include <stdalign.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <openssl/rand.h>
@@ -23,10 +22,13 @@
 static alignas(4096) uint8_t page[4096];
 static struct drng_vmclock *const device = (struct drng_vmclock *)(void *)page;
 
+static OSSL_LIB_CTX *libctx; /* of the case that runs */
+
 /* A process that has seen nothing yet, in or out of a virtual machine, with or without its clock device. */
-static OSSL_LIB_CTX *on_machine(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const char *keys,
-                                bool virtual_machine, bool with_device)
+static void on_machine(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const char *keys, bool virtual_machine,
+                       bool with_device)
 {
+    OSSL_LIB_CTX_free(libctx);
     scripted_reset(rdseed, rdrand);
     memset(page, 0, sizeof(page));
     device->magic = htole32(DRNG_VMCLOCK_MAGIC);
@@ -37,40 +39,34 @@ static OSSL_LIB_CTX *on_machine(scripted_behaviour *rdseed, scripted_behaviour *
     drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
     drng_process.evidence.cpu.hypervisor = virtual_machine;
     noted_lines = 0;
-    OSSL_LIB_CTX *libctx = evp_context(keys);
+    libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
-    return libctx;
 }
 
 /* In the parameters, and in the counters that drng-status reads. */
-static bool protection_is(OSSL_LIB_CTX *libctx, const char *name, const char *reason)
+static bool protection_is(const char *name, const char *reason)
 {
     return strcmp(evp_text(libctx, "clone-protection"), name) == 0 &&
            strcmp(drng_clone_protections[drng_stats.head->clone_protection], name) == 0 &&
            strstr(drng_stats.head->clone_reason, reason) != NULL;
 }
 
-static bool draw(OSSL_LIB_CTX *libctx)
+static bool draw(void)
 {
     unsigned char out[16];
     return RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1;
 }
 
-static uint64_t words_of_a_request(OSSL_LIB_CTX *libctx)
+static uint64_t words_of_a_request(void)
 {
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     const uint64_t before = scripted_rdrand.executions;
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     return scripted_rdrand.executions - before;
 }
 
-static void close_machine(OSSL_LIB_CTX *libctx)
-{
-    OSSL_LIB_CTX_free(libctx);
-}
-
 /* `batch = yes`: whether it is in force, and why it is not. */
-static bool batch_is(OSSL_LIB_CTX *libctx, const char *state, const char *reason)
+static bool batch_is(const char *state, const char *reason)
 {
     return strcmp(evp_text(libctx, "batch"), state) == 0 &&
            strstr(evp_text(libctx, "batch-off-reason"), reason) != NULL;
@@ -83,90 +79,83 @@ enum { DRY_REQUESTS = 64 };
 /* Announced, and never there: after some requests that asked in vain it is the kernel that serves, and drng says so. */
 UNIT_TEST("an instruction that never answers protects nobody")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
+    on_machine(scripted_dry, scripted_dry, "", true, false);
     for (unsigned i = 0; i < DRY_REQUESTS; i++) {
-        CU_ASSERT_TRUE(draw(libctx));
+        CU_ASSERT_TRUE(draw());
     }
     const uint64_t counted = evp_counter(libctx, "kernel-words");
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    CU_ASSERT_EQUAL(words_of_a_request(), 0);
     CU_ASSERT_EQUAL(evp_counter(libctx, "kernel-words"), counted + 2);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "clone-protection"), "kernel");
     CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
-    CU_ASSERT_TRUE(protection_is(libctx, "kernel", "no instruction gives words"));
+    CU_ASSERT_TRUE(protection_is("kernel", "no instruction gives words"));
 
     /* It answers again, and is heard with the next seed. */
     scripted_rdrand.behaviour = scripted_good;
     CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    CU_ASSERT_EQUAL(words_of_a_request(), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "clone-protection"), "instruction");
-    close_machine(libctx);
 }
 
 /* ---- The counter ---- */
 
 UNIT_TEST("where the machine tells requests take no words")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
-    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    on_machine(scripted_good, scripted_good, "", true, true);
+    CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
     CU_ASSERT_EQUAL(drng_stats.head->virtual_machine, 1);
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    CU_ASSERT_EQUAL(words_of_a_request(), 0);
     CU_ASSERT_EQUAL(noted_lines, 0);
-    close_machine(libctx);
 
-    libctx = on_machine(scripted_good, scripted_good, "request_mixing = yes\n", true, true);
-    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
-    close_machine(libctx);
+    on_machine(scripted_good, scripted_good, "request_mixing = yes\n", true, true);
+    CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
+    CU_ASSERT_EQUAL(words_of_a_request(), 1);
 }
 
 /* The host's word adds reseeds, and leaves nothing out. */
 UNIT_TEST("a confidential guest takes words all the same")
 {
     drng_process.evidence.cpu.confidential = true;
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
-    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    on_machine(scripted_good, scripted_good, "", true, true);
+    CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
+    CU_ASSERT_EQUAL(words_of_a_request(), 1);
     device->disruption_marker = htole64(1);
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
-    close_machine(libctx);
 
-    libctx = on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, true);
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, true);
+    CU_ASSERT_EQUAL(words_of_a_request(), 0);
     drng_process.evidence.cpu.confidential = false;
-    close_machine(libctx);
 }
 
 /* By the instruction, whatever the kernel has. */
 UNIT_TEST("a copy seeds before its next byte")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "fallback = no\n", true, true);
-    CU_ASSERT_TRUE(draw(libctx));
+    on_machine(scripted_good, scripted_good, "fallback = no\n", true, true);
+    CU_ASSERT_TRUE(draw());
     const uint64_t before = evp_counter(libctx, "seeds-rdseed");
     device->disruption_marker = htole64(1);
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdseed"), before + 1);
     CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2); /* public, and the primary that seeds it */
     CU_ASSERT_EQUAL(scripted_waits, 0);
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdseed"), before + 1);
-    close_machine(libctx);
 }
 
 UNIT_TEST("if the device stops requests take words again")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    on_machine(scripted_good, scripted_good, "", true, true);
+    CU_ASSERT_EQUAL(words_of_a_request(), 0);
     device->sequence = htole32(1);
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    CU_ASSERT_EQUAL(words_of_a_request(), 1);
     CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), 2);
-    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
+    CU_ASSERT_TRUE(protection_is("instruction", "fresh word"));
 
     /* It stays so. */
     device->sequence = htole32(2);
     CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
-    close_machine(libctx);
+    CU_ASSERT_EQUAL(words_of_a_request(), 1);
 }
 
 static uint64_t words_of_a_seed(EVP_RAND_CTX *rand)
@@ -180,7 +169,7 @@ static uint64_t words_of_a_seed(EVP_RAND_CTX *rand)
 /* The seed source starts over. Its instruction has been tested in this process. */
 UNIT_TEST("a copy draws a key of its own")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    on_machine(scripted_good, scripted_good, "", true, true);
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
     const uint64_t key = DRNG_CONDITIONER_KEY_LEN / sizeof(uint64_t);
     (void)words_of_a_seed(rand);
@@ -189,14 +178,13 @@ UNIT_TEST("a copy draws a key of its own")
     CU_ASSERT_EQUAL(words_of_a_seed(rand), key + later);
     CU_ASSERT_EQUAL(words_of_a_seed(rand), later);
     EVP_RAND_CTX_free(rand);
-    close_machine(libctx);
 }
 
 /* RDRAND is drng's own: two copies of a child of its must not draw the same. */
 UNIT_TEST("children of RDRAND take words")
 {
     unsigned char out[16];
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, false);
+    on_machine(scripted_good, scripted_good, "", true, false);
     EVP_RAND_CTX *parent = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     EVP_RAND_CTX *child = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", parent);
     CU_ASSERT_TRUE_FATAL(parent != NULL && child != NULL);
@@ -204,103 +192,94 @@ UNIT_TEST("children of RDRAND take words")
     const uint64_t before = scripted_rdrand.executions;
     CU_ASSERT_EQUAL(EVP_RAND_generate(child, out, sizeof(out), 0, 0, NULL, 0), 1);
     CU_ASSERT_EQUAL(scripted_rdrand.executions - before, 1);
-    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
+    CU_ASSERT_TRUE(protection_is("instruction", "fresh word"));
     EVP_RAND_CTX_free(child);
     EVP_RAND_CTX_free(parent);
-    close_machine(libctx);
 }
 
 /* What is reported holds for every generator that lives. */
 UNIT_TEST("a foreign parent protects from nothing")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, true);
+    on_machine(scripted_good, scripted_good, "", true, true);
     EVP_RAND_CTX *parent = evp_rand(libctx, "TEST-RAND", "provider=default", NULL);
-    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
     EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", parent);
     EVP_RAND_CTX *grandchild = evp_rand(libctx, "CTR-DRBG", "provider=drng", child);
     CU_ASSERT_TRUE_FATAL(parent != NULL && child != NULL && grandchild != NULL);
-    CU_ASSERT_TRUE(protection_is(libctx, "none", "another provider"));
+    CU_ASSERT_TRUE(protection_is("none", "another provider"));
     EVP_RAND_CTX_free(grandchild);
-    CU_ASSERT_TRUE(protection_is(libctx, "none", "another provider"));
+    CU_ASSERT_TRUE(protection_is("none", "another provider"));
     EVP_RAND_CTX_free(child);
-    CU_ASSERT_TRUE(protection_is(libctx, "counter", "vmclock"));
+    CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
     EVP_RAND_CTX_free(parent);
-    close_machine(libctx);
 }
 
 /* The kernel's bytes may be those of every other copy. */
 UNIT_TEST("without instructions a copy waits for the kernel")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, true);
-    CU_ASSERT_TRUE(draw(libctx));
+    on_machine(scripted_dry, scripted_dry, "", true, true);
+    CU_ASSERT_TRUE(draw());
     const uint64_t before = scripted_clock_ns;
     const unsigned waits = scripted_waits;
     device->disruption_marker = htole64(1);
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_TRUE(scripted_clock_ns - before >= DRNG_CLONE_KERNEL_NS);
     CU_ASSERT_TRUE(scripted_waits > waits);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 2);
-    close_machine(libctx);
 
-    libctx = on_machine(scripted_dry, scripted_good, "source = rdrand\nfallback = no\n", true, true);
-    CU_ASSERT_TRUE(draw(libctx));
+    on_machine(scripted_dry, scripted_good, "source = rdrand\nfallback = no\n", true, true);
+    CU_ASSERT_TRUE(draw());
     scripted_rdrand.behaviour = scripted_dry;
     device->disruption_marker = htole64(1);
-    CU_ASSERT_FALSE(draw(libctx));
-    close_machine(libctx);
+    CU_ASSERT_FALSE(draw());
 }
 
 /* ---- Words ---- */
 
 UNIT_TEST("without a device a word of any instruction protects")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", true, false);
-    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 1);
+    on_machine(scripted_good, scripted_good, "", true, false);
+    CU_ASSERT_TRUE(protection_is("instruction", "fresh word"));
+    CU_ASSERT_EQUAL(words_of_a_request(), 1);
     CU_ASSERT_EQUAL(noted_lines, 0);
-    close_machine(libctx);
 
     scripted_cpu.has[DRNG_RDRAND] = false;
     drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
-    libctx = on_machine(scripted_good, scripted_good, "", true, false);
-    CU_ASSERT_TRUE(protection_is(libctx, "instruction", "fresh word"));
-    CU_ASSERT_TRUE(draw(libctx));
+    on_machine(scripted_good, scripted_good, "", true, false);
+    CU_ASSERT_TRUE(protection_is("instruction", "fresh word"));
+    CU_ASSERT_TRUE(draw());
     const uint64_t before = scripted_rdseed.executions;
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(scripted_rdseed.executions, before + 1);
     drng_process.evidence.cpu.has[DRNG_RDRAND] = true;
-    close_machine(libctx);
 }
 
 static int tell_of_kernel(void *unused)
 {
-    (void)unused;
     drng_process.evidence.cpu.has[DRNG_RDSEED] = false;
     drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
-    OSSL_LIB_CTX *libctx = on_machine(scripted_dry, scripted_dry, "", true, false);
-    CU_ASSERT_TRUE(protection_is(libctx, "kernel", "no instruction"));
+    on_machine(scripted_dry, scripted_dry, "", true, false);
+    CU_ASSERT_TRUE(protection_is("kernel", "no instruction"));
     const bool said = noted_lines == 2 && /* the first: that the fallback serves */
                       strstr(noted_last, "copies of this machine may draw the same bytes") == noted_last &&
                       strstr(noted_last, "/dev/vmclock0") != NULL;
-    const bool drawn = draw(libctx);
+    const bool drawn = draw();
     const unsigned before = scripted_os_calls;
-    return said && drawn && draw(libctx) && scripted_os_calls == before + 1 ? 0 : 1;
+    return said && drawn && draw() && scripted_os_calls == before + 1 ? 0 : 1;
 }
 
 static int tell_of_none(void *unused)
 {
-    (void)unused;
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, false);
+    on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, false);
     const bool said = noted_lines == 1 && strstr(noted_last, "request_mixing = no") != NULL;
-    return said && protection_is(libctx, "none", "request_mixing = no") && words_of_a_request(libctx) == 0 ? 0 : 1;
+    return said && protection_is("none", "request_mixing = no") && words_of_a_request() == 0 ? 0 : 1;
 }
 
 static int tell_of_no_virtual_machine(void *unused)
 {
-    (void)unused;
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
-    return noted_lines == 0 && protection_is(libctx, "none", "no virtual machine") &&
-                   drng_stats.head->virtual_machine == 0 && words_of_a_request(libctx) == 0
+    on_machine(scripted_good, scripted_good, "", false, false);
+    return noted_lines == 0 && protection_is("none", "no virtual machine") && drng_stats.head->virtual_machine == 0 &&
+                   words_of_a_request() == 0
                ? 0
                : 1;
 }
@@ -308,11 +287,10 @@ static int tell_of_no_virtual_machine(void *unused)
 /* Messages come once in a process. */
 UNIT_TEST("nothing repeats in silence")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
+    on_machine(scripted_good, scripted_good, "", false, false);
     CU_ASSERT_EQUAL(child_forked(tell_of_kernel, NULL), 0);
     CU_ASSERT_EQUAL(child_forked(tell_of_none, NULL), 0);
     CU_ASSERT_EQUAL(child_forked(tell_of_no_virtual_machine, NULL), 0);
-    close_machine(libctx);
 }
 
 /* ---- Batches: only where requests take no words ---- */
@@ -320,21 +298,20 @@ UNIT_TEST("nothing repeats in silence")
 /* After the tests above: one case here says something, and messages come once in a process. */
 UNIT_TEST("requests are batched where the machine tells")
 {
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "batch = yes\n", true, true);
-    CU_ASSERT_TRUE(batch_is(libctx, "on", ""));
-    CU_ASSERT_EQUAL(words_of_a_request(libctx), 0);
+    on_machine(scripted_good, scripted_good, "batch = yes\n", true, true);
+    CU_ASSERT_TRUE(batch_is("on", ""));
+    CU_ASSERT_EQUAL(words_of_a_request(), 0);
     const uint64_t before = evp_counter(libctx, "clone-reseeds");
     device->disruption_marker = htole64(1);
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), before + 2); /* public, and the primary that seeds it */
 
     /* What is stored does not go out when the device is not watched any more. */
     scripted_unwatch();
-    CU_ASSERT_TRUE(batch_is(libctx, "off", "/dev/vmclock0"));
+    CU_ASSERT_TRUE(batch_is("off", "/dev/vmclock0"));
     const uint64_t words = scripted_rdrand.executions;
-    CU_ASSERT_TRUE(draw(libctx));
+    CU_ASSERT_TRUE(draw());
     CU_ASSERT_EQUAL(scripted_rdrand.executions, words + 1);
-    close_machine(libctx);
 }
 
 UNIT_TEST("requests that take words are not batched")
@@ -355,25 +332,23 @@ UNIT_TEST("requests that take words are not batched")
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         drng_process.evidence.cpu.confidential = cases[i].confidential;
-        OSSL_LIB_CTX *libctx =
-            on_machine(scripted_good, scripted_good, cases[i].keys, cases[i].virtual_machine, cases[i].with_device);
+        on_machine(scripted_good, scripted_good, cases[i].keys, cases[i].virtual_machine, cases[i].with_device);
         const bool on = cases[i].reason[0] == '\0';
-        CU_ASSERT_TRUE(batch_is(libctx, on ? "on" : "off", cases[i].reason));
-        CU_ASSERT_EQUAL(words_of_a_request(libctx), !on);
-        close_machine(libctx);
+        CU_ASSERT_TRUE(batch_is(on ? "on" : "off", cases[i].reason));
+        CU_ASSERT_EQUAL(words_of_a_request(), !on);
     }
     drng_process.evidence.cpu.confidential = false;
-    OSSL_LIB_CTX *libctx = on_machine(scripted_good, scripted_good, "", false, false);
-    CU_ASSERT_TRUE(batch_is(libctx, "off", "") && strcmp(evp_text(libctx, "batch-off-reason"), "") == 0);
-    close_machine(libctx);
+    on_machine(scripted_good, scripted_good, "", false, false);
+    CU_ASSERT_TRUE(batch_is("off", "") && strcmp(evp_text(libctx, "batch-off-reason"), "") == 0);
 }
 
 int main(void)
 {
     (void)drng_fork_open();
     if (!drng_fork_kernel_wipes) {
-        (void)printf("skipped: this kernel wipes nothing, so requests are always mixed\n");
-        return UNIT_SKIPPED;
+        return unit_skipped("this kernel wipes nothing, so requests are always mixed");
     }
-    return unmask_instructions() ? unit_run("copies") : 1;
+    const int result = unmask_instructions() ? unit_run("copies") : 1;
+    OSSL_LIB_CTX_free(libctx);
+    return result;
 }

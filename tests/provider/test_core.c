@@ -138,22 +138,16 @@ static void *our_secure_malloc(size_t len, const char *file, int line)
 
 static void our_free(void *memory, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     let_go(memory, NULL, false);
 }
 
 static void our_clear_free(void *memory, size_t len, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     let_go(memory, &len, false);
 }
 
 static void our_secure_clear_free(void *memory, size_t len, const char *file, int line)
 {
-    (void)file;
-    (void)line;
     let_go(memory, &len, true);
 }
 
@@ -170,9 +164,6 @@ static void copy_core_with_our_memory(void)
 /* A parent that has nonces, for which the generator takes memory. */
 static size_t parent_nonce(void *parent, unsigned char *out, unsigned strength, size_t min_len, size_t max_len)
 {
-    (void)parent;
-    (void)strength;
-    (void)max_len;
     if (out != NULL) {
         memset(out, 0x5a, min_len);
     }
@@ -183,12 +174,6 @@ static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, s
                               int prediction_resistance, const unsigned char *additional, size_t additional_len)
 {
     static unsigned char bytes[64];
-    (void)parent;
-    (void)entropy;
-    (void)max_len;
-    (void)prediction_resistance;
-    (void)additional;
-    (void)additional_len;
     memset(bytes, 0xa5, sizeof(bytes));
     *seed = bytes;
     return min_len;
@@ -196,7 +181,6 @@ static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, s
 
 static int parent_get_ctx_params(void *parent, OSSL_PARAM params[])
 {
-    (void)parent;
     *(unsigned *)params[0].data = 256;
     return 1;
 }

@@ -16,30 +16,32 @@
 #include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
+static OSSL_LIB_CTX *libctx; /* of the case that runs */
+static unsigned char out[32];
+
 /* A process that has seen nothing yet, on this CPU. */
-static OSSL_LIB_CTX *on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const char *keys)
+static void on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const char *keys)
 {
+    OSSL_LIB_CTX_free(libctx);
     scripted_reset(rdseed, rdrand);
     drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
     drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
-    OSSL_LIB_CTX *libctx = evp_context(keys);
+    libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
-    return libctx;
 }
 
-static int draw(OSSL_LIB_CTX *libctx, unsigned char out[32])
+static int draw(OSSL_LIB_CTX *from)
 {
-    memset(out, 0, 32);
-    return RAND_bytes_ex(libctx, out, 32, 0);
+    memset(out, 0, sizeof(out));
+    return RAND_bytes_ex(from, out, sizeof(out), 0);
 }
 
 /* SP 800-90B, 4.3: on demand. What has passed them before is read and tested again, and what fails is disabled. */
 UNIT_TEST("start-up tests run on demand")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    on_cpu(scripted_good, scripted_good, "");
     OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     for (unsigned time = 1; time <= 2; time++) {
         const uint64_t before[] = {scripted_rdseed.words, scripted_rdrand.words};
         CU_ASSERT_EQUAL(OSSL_PROVIDER_self_test(provider), 1);
@@ -56,11 +58,10 @@ UNIT_TEST("start-up tests run on demand")
     scripted_rdseed.behaviour = scripted_constant;
     CU_ASSERT_EQUAL(OSSL_PROVIDER_self_test(provider), 0);
     CU_ASSERT_TRUE(evp_error("failed its start-up tests", "RDSEED: disabled"));
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
     OSSL_PROVIDER_unload(provider);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 /* As a signal handler that forks in the middle of a seed: RDRAND is dry at first, and the child's attempt has words. */
@@ -75,45 +76,38 @@ static bool dry_at_a_fork(struct scripted_instruction *cpu, uint64_t *word)
 
 UNIT_TEST("an attempt that runs again leaves no error")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, dry_at_a_fork, "fallback = no\n");
+    on_cpu(scripted_dry, dry_at_a_fork, "fallback = no\n");
     ERR_clear_error();
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seed-failures"), 1);
     CU_ASSERT_EQUAL(ERR_peek_error(), 0);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("RDSEED serves first")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    on_cpu(scripted_good, scripted_good, "");
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdseed");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdseed");
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdseed"), 1);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdrand"), 0);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"), "");
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("RDRAND serves where RDSEED starves")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_good, "");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_dry, scripted_good, "");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdrand"), 1);
     CU_ASSERT_TRUE(evp_counter(libctx, "rdseed-retries") > 0);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"), "");
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("a lying RDSEED is disabled and said to be")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good, "");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_constant, scripted_good, "");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"),
                            "RDSEED: disabled after failed health tests, the last the repetition count test");
@@ -121,62 +115,54 @@ UNIT_TEST("a lying RDSEED is disabled and said to be")
     /* For the process: another context of it does not try again. */
     OSSL_LIB_CTX *other = evp_context("");
     const uint64_t executions = scripted_rdseed.executions;
-    CU_ASSERT_EQUAL(draw(other, out), 1);
+    CU_ASSERT_EQUAL(draw(other), 1);
     CU_ASSERT_EQUAL(scripted_rdseed.executions, executions);
     OSSL_LIB_CTX_free(other);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 /* libcrypto hands out the pointer: whoever asked before still reads what it was told, and another instance the new. */
 UNIT_TEST("a reason that was told does not change")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_constant, scripted_good, "");
+    on_cpu(scripted_constant, scripted_good, "");
     OSSL_LIB_CTX *other = evp_context("");
     const char *before = evp_text(libctx, "disabled-reason");
     CU_ASSERT_STRING_EQUAL(before, "");
     CU_ASSERT_STRING_EQUAL(evp_text(other, "disabled-reason"), "");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     const char *after = evp_text(libctx, "disabled-reason");
     CU_ASSERT_STRING_EQUAL(before, "");
     CU_ASSERT_PTR_NOT_NULL(strstr(after, "RDSEED: disabled"));
     CU_ASSERT_PTR_EQUAL(evp_text(libctx, "disabled-reason"), after);
     CU_ASSERT_STRING_EQUAL(evp_text(other, "disabled-reason"), after);
     OSSL_LIB_CTX_free(other);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("the fallback serves where both fail")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_zeros, "");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_dry, scripted_zeros, "");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_FALSE(bytes_are(out, sizeof(out), 0));
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "fallback");
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 1);
     CU_ASSERT_STRING_EQUAL(evp_server(RAND_get0_public(libctx)), "drng");
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("without a fallback nothing serves")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_ones, scripted_alternating, "fallback = no\n");
-    CU_ASSERT_NOT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_ones, scripted_alternating, "fallback = no\n");
+    CU_ASSERT_NOT_EQUAL(draw(libctx), 1);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     CU_ASSERT_TRUE(
         evp_error("fallback = no", "RDSEED: disabled after failed health tests, the last the stuck value test"));
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "none");
     CU_ASSERT_TRUE(evp_counter(libctx, "seed-failures") > 0);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-fallback"), 0);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 /* A generator whose seed is worn out gives nothing more, though it could. */
 UNIT_TEST("a seed that is due and does not come ends the output")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
+    on_cpu(scripted_good, scripted_good, "fallback = no\n");
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand);
     CU_ASSERT_TRUE(evp_set_uint(rand, OSSL_DRBG_PARAM_RESEED_REQUESTS, 1));
@@ -188,14 +174,12 @@ UNIT_TEST("a seed that is due and does not come ends the output")
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     CU_ASSERT_TRUE(evp_error("fallback = no", NULL));
     EVP_RAND_CTX_free(rand);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 /* One that has no parent is seeded by another way, and as little. */
 UNIT_TEST("a generator without a parent is not served either")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_ones, "fallback = no\n");
+    on_cpu(scripted_dry, scripted_ones, "fallback = no\n");
     EVP_RAND_CTX *rand = evp_rand(libctx, "CTR-DRBG", "provider=drng", NULL);
     CU_ASSERT_NOT_EQUAL(EVP_RAND_instantiate(rand, 0, 0, NULL, 0, NULL), 1);
     CU_ASSERT_TRUE(
@@ -206,14 +190,12 @@ UNIT_TEST("a generator without a parent is not served either")
     CU_ASSERT_EQUAL(evp_counter(libctx, "seed-failures"), 2);
     ERR_clear_error();
     EVP_RAND_CTX_free(rand);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("RDRAND alone serves only where it may")
 {
-    unsigned char out[32];
     drng_process.evidence.kernel = (struct drng_kernel_flags){.known = true, .has = {[DRNG_RDSEED] = true}};
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    on_cpu(scripted_good, scripted_good, "");
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(rand);
     memset(out, 0xaa, sizeof(out));
@@ -222,16 +204,14 @@ UNIT_TEST("RDRAND alone serves only where it may")
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
     CU_ASSERT_TRUE(evp_error("RDRAND", "switched off by the kernel"));
     EVP_RAND_CTX_free(rand);
-    OSSL_LIB_CTX_free(libctx);
     drng_process.evidence.kernel.has[DRNG_RDRAND] = true;
 }
 
 /* A reseed that fails is the end of the output, and of nothing else: what clears up serves again. */
 UNIT_TEST("a drought ends")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_good, scripted_good, "fallback = no\n");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     EVP_RAND_CTX *primary = RAND_get0_primary(libctx);
     scripted_rdseed.behaviour = scripted_dry;
     scripted_rdrand.behaviour = scripted_dry;
@@ -245,28 +225,24 @@ UNIT_TEST("a drought ends")
     CU_ASSERT_EQUAL(EVP_RAND_generate(primary, out, sizeof(out), 0, 0, NULL, 0), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
     ERR_clear_error();
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("words of a lying RDRAND are not put out")
 {
-    unsigned char out[64];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_period_64, "");
+    on_cpu(scripted_good, scripted_period_64, "");
     EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     memset(out, 0xaa, sizeof(out));
     CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, out, sizeof(out), 0, 0, NULL, 0), 0);
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     CU_ASSERT_TRUE(evp_error("RDRAND gave no usable words", NULL));
     EVP_RAND_CTX_free(rdrand);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 /* No other source stands in for RDRAND where it is the parent, whatever `fallback` says: the error advises no such key.
  */
 UNIT_TEST("a child of a dry RDRAND is told so")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_dry, "");
+    on_cpu(scripted_good, scripted_dry, "");
     EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", rdrand);
     ERR_clear_error();
@@ -276,13 +252,11 @@ UNIT_TEST("a child of a dry RDRAND is told so")
     ERR_clear_error();
     EVP_RAND_CTX_free(child);
     EVP_RAND_CTX_free(rdrand);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("RDRAND refuses more strength than it has")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    on_cpu(scripted_good, scripted_good, "");
     EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, out, sizeof(out), 256, 0, NULL, 0), 1);
     memset(out, 0xaa, sizeof(out));
@@ -290,24 +264,21 @@ UNIT_TEST("RDRAND refuses more strength than it has")
     CU_ASSERT_TRUE(bytes_are(out, sizeof(out), 0));
     CU_ASSERT_TRUE(evp_error("more strength asked for", "257 bits where it has 256"));
     EVP_RAND_CTX_free(rdrand);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("RDRAND puts out the words themselves")
 {
-    unsigned char out[60];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
+    unsigned char words[60];
+    on_cpu(scripted_good, scripted_good, "");
     EVP_RAND_CTX *rdrand = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
-    CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, out, sizeof(out), 0, 0, NULL, 0), 1);
-    CU_ASSERT_EQUAL(memcmp(out, &scripted_rdrand.log[DRNG_STARTUP_WORDS], sizeof(out)), 0);
+    CU_ASSERT_EQUAL(EVP_RAND_generate(rdrand, words, sizeof(words), 0, 0, NULL, 0), 1);
+    CU_ASSERT_EQUAL(memcmp(words, &scripted_rdrand.log[DRNG_STARTUP_WORDS], sizeof(words)), 0);
     EVP_RAND_CTX_free(rdrand);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 /* Executions of RDRAND that a request of drng's takes under this parent. */
-static uint64_t executions_under(OSSL_LIB_CTX *libctx, EVP_RAND_CTX *parent)
+static uint64_t executions_under(EVP_RAND_CTX *parent)
 {
-    unsigned char out[32];
     EVP_RAND_CTX *rand = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", parent);
     const uint64_t before = scripted_rdrand.executions;
     CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
@@ -316,7 +287,7 @@ static uint64_t executions_under(OSSL_LIB_CTX *libctx, EVP_RAND_CTX *parent)
 }
 
 /* Libcrypto's own DRBG. */
-static EVP_RAND_CTX *foreign_drbg(OSSL_LIB_CTX *libctx, EVP_RAND_CTX *parent)
+static EVP_RAND_CTX *foreign_drbg(EVP_RAND_CTX *parent)
 {
     char cipher[] = "AES-256-CTR";
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
@@ -329,39 +300,34 @@ static EVP_RAND_CTX *foreign_drbg(OSSL_LIB_CTX *libctx, EVP_RAND_CTX *parent)
 /* Where drng's own source seeds, every request draws RDRAND; under a foreign generator none does. */
 UNIT_TEST("requests are mixed where they should be")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "request_mixing = yes\n");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_good, scripted_good, "request_mixing = yes\n");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     uint64_t before = scripted_rdrand.executions;
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, before + 1);
 
     EVP_RAND_CTX *source = evp_rand_ready(libctx, "SEED-SRC", "provider=default", NULL);
-    EVP_RAND_CTX *foreign = foreign_drbg(libctx, source);
-    CU_ASSERT_EQUAL(executions_under(libctx, source), 1);
-    CU_ASSERT_EQUAL(executions_under(libctx, foreign), 0);
+    EVP_RAND_CTX *foreign = foreign_drbg(source);
+    CU_ASSERT_EQUAL(executions_under(source), 1);
+    CU_ASSERT_EQUAL(executions_under(foreign), 0);
     EVP_RAND_CTX_free(foreign);
     EVP_RAND_CTX_free(source);
-    OSSL_LIB_CTX_free(libctx);
 
-    libctx = on_cpu(scripted_good, scripted_good, "request_mixing = no\n");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_good, scripted_good, "request_mixing = no\n");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     before = scripted_rdrand.executions;
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(scripted_rdrand.executions, before + !drng_fork_kernel_wipes); /* then no key switches it off */
-    OSSL_LIB_CTX_free(libctx);
 }
 
 /* Executions of RDRAND that a request takes where the key is left at `auto`. */
 static uint64_t executions_of_a_request(bool hypervisor)
 {
-    unsigned char out[32];
     drng_process.evidence.cpu.hypervisor = hypervisor;
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_good, scripted_good, "");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     const uint64_t before = scripted_rdrand.executions;
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
-    OSSL_LIB_CTX_free(libctx);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     return scripted_rdrand.executions - before;
 }
 
@@ -374,34 +340,30 @@ UNIT_TEST("a hypervisor switches request mixing on")
 /* The kernel's generator is not ready, the hardware is: a seed at once, and nobody waits. */
 UNIT_TEST("early boot needs no kernel")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "fallback = no\n");
+    on_cpu(scripted_good, scripted_good, "fallback = no\n");
     scripted_os_ready = false;
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_TRUE(scripted_os_calls > 0);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdseed");
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("HMAC conditions too")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_dry, scripted_good, "conditioner = hmac-sha256\n");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_dry, scripted_good, "conditioner = hmac-sha256\n");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-rdrand"), 1);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 UNIT_TEST("OS mixing can be switched off")
 {
-    unsigned char out[32];
-    OSSL_LIB_CTX *libctx = on_cpu(scripted_good, scripted_good, "os_mixing = no\nrequest_mixing = no\n");
-    CU_ASSERT_EQUAL(draw(libctx, out), 1);
+    on_cpu(scripted_good, scripted_good, "os_mixing = no\nrequest_mixing = no\n");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(scripted_os_calls, 0);
-    OSSL_LIB_CTX_free(libctx);
 }
 
 int main(void)
 {
-    return unmask_instructions() ? unit_run("a failing CPU") : 1;
+    const int result = unmask_instructions() ? unit_run("a failing CPU") : 1;
+    OSSL_LIB_CTX_free(libctx);
+    return result;
 }

@@ -181,8 +181,6 @@ static jmp_buf out_of_it;
 
 enum drng_result __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                struct drng_bytes additional, const uint8_t *fresh);
-enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                               struct drng_bytes additional, const uint8_t *fresh);
 
 enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                struct drng_bytes additional, const uint8_t *fresh)

@@ -41,13 +41,11 @@ static void run_in_parent(void)
 
 static int parent_enable_locking(void *parent)
 {
-    (void)parent;
     return parent_locks;
 }
 
 static int parent_get_ctx_params(void *parent, OSSL_PARAM params[])
 {
-    (void)parent;
     run_in_parent();
     OSSL_PARAM *strength = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STRENGTH);
     OSSL_PARAM *max_request = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_MAX_REQUEST);
@@ -59,11 +57,6 @@ static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, s
                               int prediction_resistance, const unsigned char *additional, size_t additional_len)
 {
     static unsigned char bytes[64];
-    (void)parent;
-    (void)max_len;
-    (void)prediction_resistance;
-    (void)additional;
-    (void)additional_len;
     parent_asked_len = min_len;
     parent_asked_bits = entropy;
     int state = PTHREAD_CANCEL_ENABLE;
@@ -84,8 +77,6 @@ static size_t parent_get_seed(void *parent, unsigned char **seed, int entropy, s
 
 static void parent_clear_seed(void *parent, unsigned char *seed, size_t len)
 {
-    (void)parent;
-    (void)len;
     run_in_parent();
     parent_cleared += seed != NULL;
 }
@@ -95,13 +86,11 @@ static unsigned parent_unlocked;
 
 static int parent_lock(void *parent)
 {
-    (void)parent;
     return parent_can_be_locked;
 }
 
 static void parent_unlock(void *parent)
 {
-    (void)parent;
     parent_unlocked++;
 }
 
@@ -259,9 +248,6 @@ UNIT_TEST("a parent whose lock fails is not asked")
 
 static size_t no_nonce(void *parent, unsigned char *out, unsigned strength, size_t min_len, size_t max_len)
 {
-    (void)parent;
-    (void)strength;
-    (void)max_len;
     return out == NULL ? min_len : 0;
 }
 

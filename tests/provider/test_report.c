@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -134,13 +133,11 @@ static bool interrupts;
 
 static void draw_in_handler(int signal)
 {
-    (void)signal;
     handler_drew = EVP_RAND_reseed(of_handler, 0, NULL, 0, NULL, 0) == 1;
 }
 
 /* Linked with --wrap. */
 int __real_pthread_mutex_lock(pthread_mutex_t *mutex);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {

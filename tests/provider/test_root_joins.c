@@ -31,7 +31,6 @@ static unsigned cleared; /* seeds given back */
 
 static int source_get_ctx_params(void *source, OSSL_PARAM params[])
 {
-    (void)source;
     OSSL_PARAM *strength = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_STRENGTH);
     OSSL_PARAM *max_request = OSSL_PARAM_locate(params, OSSL_RAND_PARAM_MAX_REQUEST);
     return (strength == NULL || OSSL_PARAM_set_uint(strength, source_strength)) &&
@@ -41,13 +40,6 @@ static int source_get_ctx_params(void *source, OSSL_PARAM params[])
 static size_t source_get_seed(void *source, unsigned char **seed, int entropy, size_t min_len, size_t max_len,
                               int prediction_resistance, const unsigned char *additional, size_t additional_len)
 {
-    (void)source;
-    (void)entropy;
-    (void)min_len;
-    (void)max_len;
-    (void)prediction_resistance;
-    (void)additional;
-    (void)additional_len;
     asked++;
     *seed = source_bytes;
     return source_len;
@@ -55,16 +47,11 @@ static size_t source_get_seed(void *source, unsigned char **seed, int entropy, s
 
 static void source_clear_seed(void *source, unsigned char *seed, size_t len)
 {
-    (void)source;
-    (void)len;
     cleared += seed == source_bytes;
 }
 
 static size_t source_nonce(void *source, unsigned char *out, unsigned strength, size_t min_len, size_t max_len)
 {
-    (void)source;
-    (void)strength;
-    (void)max_len;
     if (out != NULL) {
         memset(out, 0, min_len);
     }

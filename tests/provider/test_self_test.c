@@ -12,7 +12,6 @@
 
 /* Linked with --wrap. */
 enum drng_result __real_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
-enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
 
 static bool broken;
 

@@ -342,7 +342,6 @@ UNIT_TEST("it says whether memory is locked")
 static int load_under_a_limit(void *unused)
 {
     const struct rlimit none = {0};
-    (void)unused;
     if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) {
         return 1;
     }

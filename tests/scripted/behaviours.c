@@ -31,21 +31,18 @@ bool scripted_good(struct scripted_instruction *in, uint64_t *word)
 
 bool scripted_zeros(struct scripted_instruction *in, uint64_t *word)
 {
-    (void)in;
     *word = 0;
     return true;
 }
 
 bool scripted_ones(struct scripted_instruction *in, uint64_t *word)
 {
-    (void)in;
     *word = UINT64_MAX;
     return true;
 }
 
 bool scripted_constant(struct scripted_instruction *in, uint64_t *word)
 {
-    (void)in;
     *word = 0x0123456789abcdef;
     return true;
 }
@@ -72,8 +69,6 @@ bool scripted_counting(struct scripted_instruction *in, uint64_t *word)
 
 bool scripted_dry(struct scripted_instruction *in, uint64_t *word)
 {
-    (void)in;
-    (void)word;
     return false;
 }
 

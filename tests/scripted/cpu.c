@@ -18,7 +18,6 @@ void scripted_reset(scripted_behaviour *rdseed, scripted_behaviour *rdrand)
 
 /* ---- The seam ---- */
 
-void __wrap_drng_cpu_identify(struct drng_cpu *cpu);
 void __wrap_drng_cpu_identify(struct drng_cpu *cpu)
 {
     *cpu = scripted_cpu;

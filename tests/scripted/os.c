@@ -71,10 +71,7 @@ struct drng_vmclock *drng_os_map_vmclock(void)
     return scripted_vmclock;
 }
 
-void drng_os_unmap_vmclock(struct drng_vmclock *page)
-{
-    (void)page;
-}
+void drng_os_unmap_vmclock(struct drng_vmclock *page) {}
 
 void drng_os_kernel_flags(struct drng_kernel_flags *flags)
 {

@@ -19,7 +19,6 @@ void scripted_reset_rows(void)
     scripted_os_reset();
 }
 
-void __wrap_drng_cpu_identify(struct drng_cpu *cpu);
 void __wrap_drng_cpu_identify(struct drng_cpu *cpu)
 {
     *cpu = scripted_cpu;

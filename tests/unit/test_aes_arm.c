@@ -3,8 +3,6 @@
  * lanes are the product's own code. On ARM test_aes.c runs it as it is.
  */
 
-#include <stdio.h>
-
 #include "tests/unit/aes_cases.h"
 #include "tests/unit/unit.h"
 
@@ -58,8 +56,7 @@ UNIT_TEST("it does not fuse")
 int main(void)
 {
     if (!__builtin_cpu_supports("aes") || !__builtin_cpu_supports("ssse3")) {
-        (void)puts("skipped: this CPU has no AES-NI");
-        return UNIT_SKIPPED;
+        return unit_skipped("this CPU has no AES-NI");
     }
     return aes_cases_run(&drng_aes_arm) | unit_run("lanes of ARM's AES");
 }

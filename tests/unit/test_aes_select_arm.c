@@ -6,7 +6,6 @@
 #include "tests/unit/unit.h"
 
 /* In place of the C library's, by the linker. */
-unsigned long __wrap_getauxval(unsigned long type);
 
 static const unsigned long hwcap_aes = 1UL << 3; /* "Features: ... aes" in /proc/cpuinfo */
 

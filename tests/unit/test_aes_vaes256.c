@@ -1,7 +1,5 @@
 /* aes_vaes256.c on a CPU without VAES: counters, carries and the order of the lanes are the product's own code. */
 
-#include <stdio.h>
-
 #include "tests/unit/aes_wide.h"
 #include "tests/unit/lanes256.h"
 #include "tests/unit/unit.h"
@@ -15,8 +13,7 @@ int main(void)
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     if (!cpu.aes || !(__builtin_cpu_supports("avx2"))) {
-        (void)puts("skipped: this CPU has no AVX2");
-        return UNIT_SKIPPED;
+        return unit_skipped("this CPU has no AVX2");
     }
     return aes_wide_run(&subject);
 }

@@ -4,7 +4,6 @@
  */
 
 #include <immintrin.h>
-#include <stdio.h>
 
 #include "tests/unit/aes_wide.h"
 #include "tests/unit/unit.h"
@@ -55,8 +54,7 @@ int main(void)
     struct drng_cpu cpu;
     drng_cpu_identify(&cpu);
     if (!cpu.aes || !(__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw"))) {
-        (void)puts("skipped: this CPU has no AVX-512");
-        return UNIT_SKIPPED;
+        return unit_skipped("this CPU has no AVX-512");
     }
     return aes_wide_run(&subject);
 }

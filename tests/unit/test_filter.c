@@ -67,7 +67,6 @@ static bool install_filter(void)
 /* One that comes after the look is noticed too, and errno is the caller's. */
 static int look_before_and_after(void *unused)
 {
-    (void)unused;
     drng_filter_look();
     const bool none_yet = drng_filter_at_load() == DRNG_FILTER_NONE && drng_filter_lets_us_call();
     if (!install_filter()) {

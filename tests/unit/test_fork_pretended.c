@@ -17,19 +17,14 @@
 enum { SECRET = 0xa5 };
 
 /* Linked with --wrap. */
-int __wrap_madvise(void *address, size_t len, int advice);
 
 int __wrap_madvise(void *address, size_t len, int advice)
 {
-    (void)address;
-    (void)len;
-    (void)advice;
     return 0;
 }
 
 static bool no_memory_for_a_handler;
 int __real_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
-int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void));
 
 int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*child)(void))
 {
@@ -38,7 +33,6 @@ int __wrap_pthread_atfork(void (*before)(void), void (*after)(void), void (*chil
 
 static int open_without_a_handler(void *unused)
 {
-    (void)unused;
     no_memory_for_a_handler = true;
     return drng_secmem_open() ? 1 : 0;
 }
@@ -90,7 +84,6 @@ enum { CHILD_WATCHDOG = 20 }; /* seconds */
 
 static void draw_in_handler(int signal)
 {
-    (void)signal;
     (void)drng_fork_generation();
 }
 
@@ -101,7 +94,6 @@ static void be_interrupted(void)
 
 static int enter_with_a_watchdog(void *unused)
 {
-    (void)unused;
     (void)alarm(CHILD_WATCHDOG); /* ends a child that waits for itself */
     return drng_fork_generation() != parents_generation ? 0 : 1;
 }

@@ -249,7 +249,6 @@ UNIT_TEST("a child goes on where its parent held a lock")
 /* Every lock that there is outside slots is free in a child, whoever held it. */
 static int take_all(void *unused)
 {
-    (void)unused;
     for (unsigned which = 0; which < DRNG_LOCKS; which++) {
         if (pthread_mutex_trylock(&drng_process_lock((enum drng_process_lock)which)->mutex) != 0) {
             return 1;
@@ -277,7 +276,6 @@ UNIT_TEST("the locks outside slots are free in a child")
 static HANDLER void enter_and_quit(int unused)
 {
     struct drng_guard guard = {0};
-    (void)unused;
     got = drng_guard_enter(&guard);
     if (got) {
         drng_guard_quit(&guard);
@@ -476,7 +474,6 @@ static struct slot *interrupteds;
 /* The call goes on in the child, and no handler comes. */
 static int return_into_the_call(void *unused)
 {
-    (void)unused;
     EXPECT(holds(interrupteds, 0));
     fill(interrupteds); /* of its parent's state, for all that it knows */
     give_back(&interrupted, interrupteds);
@@ -577,7 +574,6 @@ static int draw_as_usual(void *unused)
 {
     struct drng_guarded *before = place.slot;
     struct slot *slot = NULL;
-    (void)unused;
     EXPECT(handler_draws(&slot, 0));
     EXPECT(&slot->guarded == before);
     return 0;

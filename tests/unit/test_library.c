@@ -40,14 +40,12 @@ static time_t now = 1000;
 static time_t leap; /* what passes after each look at the clock */
 
 void *__real_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset);
 void *__wrap_mmap(void *address, size_t len, int protection, int flags, int fd, off_t offset)
 {
     return mmap_fails ? MAP_FAILED : __real_mmap(address, len, protection, flags, fd, offset);
 }
 
 const struct drng_aes *__real_drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
-const struct drng_aes *__wrap_drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
 const struct drng_aes *__wrap_drng_self_test_choose(const struct drng_cpu *cpu, const char **what)
 {
     return no_aes_passes ? NULL : __real_drng_self_test_choose(cpu, what);
@@ -56,13 +54,11 @@ const struct drng_aes *__wrap_drng_self_test_choose(const struct drng_cpu *cpu, 
 static bool hmac_fails;
 
 enum drng_result __real_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
-enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
 enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
 {
     return hmac_fails && with_hmac ? DRNG_SELF_TEST_FAILED : __real_drng_self_test(aes, with_hmac, what);
 }
 
-time_t __wrap_time(time_t *where);
 time_t __wrap_time(time_t *where)
 {
     if (where != NULL) {

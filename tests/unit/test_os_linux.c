@@ -16,8 +16,6 @@ static long answer;
 static unsigned calls;
 static unsigned last_flags;
 
-long __wrap_syscall(long number, ...);
-
 long __wrap_syscall(long number, ...)
 {
     va_list arguments;

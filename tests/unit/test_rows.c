@@ -29,7 +29,6 @@ static unsigned fallback_calls;
 
 static bool fall_back(void *arg, uint8_t *out, size_t len)
 {
-    (void)arg;
     fallback_calls++;
     memset(out, FALLBACK_BYTE, len);
     return true;
@@ -79,7 +78,6 @@ UNIT_TEST("rows have the bit of the variable that masks them")
 
 static bool garbage_and_a_failure(struct scripted_instruction *in, uint64_t *word)
 {
-    (void)in;
     *word = 0x1234;
     return false;
 }
@@ -287,7 +285,6 @@ static bool is_no_word(const struct fault *fault)
 #if defined(__powerpc64__)
     return fault->behaviour == scripted_ones;
 #else
-    (void)fault;
     return false;
 #endif
 }

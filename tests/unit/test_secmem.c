@@ -361,7 +361,6 @@ UNIT_TEST("slots are kept from dumps and swap and children")
 static int allocate_without_locking(void *unused)
 {
     const struct rlimit none = {0};
-    (void)unused;
     if (setrlimit(RLIMIT_MEMLOCK, &none) != 0 || (geteuid() == 0 && setuid(65534) != 0)) {
         return 2;
     }
@@ -388,11 +387,8 @@ static bool out_of_memory;
 static bool mapped_over; /* something was mapped where something is */
 
 void *__real_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset);
 int __real_munmap(void *address, size_t size);
-int __wrap_munmap(void *address, size_t size);
 int __real_mprotect(void *address, size_t size, int protection);
-int __wrap_mprotect(void *address, size_t size, int protection);
 
 /* Kernels before 6.12 unmap what is there, and then fail. */
 void *__wrap_mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)

@@ -58,13 +58,11 @@ static int look(void)
 
 static int look_unchecked(void *unused)
 {
-    (void)unused;
     return look();
 }
 
 static int look_checked(void *unused)
 {
-    (void)unused;
     (void)drng_fork_generation();
     return look();
 }
@@ -135,7 +133,6 @@ static uint8_t ordinary[DRNG_SLOT_SIZE];
 
 static int look_at_ordinary(void *unused)
 {
-    (void)unused;
     return ordinary[0] == SECRET ? ALL_SECRET : MIXED;
 }
 
@@ -180,7 +177,6 @@ UNIT_TEST("without the kernel the parent keeps its slots")
 /* What the child fills after it has been wiped is its own, and the next look leaves it. */
 static int fill_and_look(void *unused)
 {
-    (void)unused;
     (void)drng_fork_generation();
     if (look() != ALL_ZERO) {
         return MIXED;
@@ -204,7 +200,6 @@ UNIT_TEST("a child keeps what it fills itself")
 
 static int clone_again(void *unused)
 {
-    (void)unused;
     const int own = fill_and_look(NULL);
     return own == ALL_SECRET && answers(child_forked(look_checked, NULL), ALL_ZERO) ? ALL_ZERO : MIXED;
 }
@@ -224,7 +219,6 @@ UNIT_TEST("a child of a child is found out too")
 /* The child knows which slots are taken: none is given out twice, and all can be given back. */
 static int use_slots(void *unused)
 {
-    (void)unused;
     for (unsigned i = 0; i < 2 * CHUNK_SLOTS; i++) {
         const uint8_t *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
         if (slot == NULL || slot[0] != 0) {
@@ -255,7 +249,6 @@ UNIT_TEST("a child takes and gives back slots")
 
 static int look_for_page_lock(void *unused)
 {
-    (void)unused;
     return maps_has_flag(slots[0], "lo") && maps_has_flag(slots[COUNT - 1], "lo") ? ALL_SECRET : ALL_ZERO;
 }
 
@@ -305,7 +298,6 @@ UNIT_TEST("a mutex is all zero when it is new")
 }
 
 /* ThreadSanitizer, where it is linked in, asks for its options here: to it the child's wiped lock is still held. */
-const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)
 {

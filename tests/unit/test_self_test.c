@@ -193,9 +193,7 @@ static bool sbox_is_wrong;
 static bool hmac_is_wrong;
 
 void __real_drng_aes_sub_bytes(uint64_t q[DRNG_AES_SLICES]);
-void __wrap_drng_aes_sub_bytes(uint64_t q[DRNG_AES_SLICES]);
 void __real_drng_hmac_end(struct drng_hmac *hmac, uint8_t digest[DRNG_HMAC_LEN]);
-void __wrap_drng_hmac_end(struct drng_hmac *hmac, uint8_t digest[DRNG_HMAC_LEN]);
 
 void __wrap_drng_aes_sub_bytes(uint64_t q[DRNG_AES_SLICES])
 {

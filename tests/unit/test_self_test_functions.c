@@ -54,20 +54,11 @@ enum drng_result __real_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, co
                                                   size_t key_len, bool use_df, struct drng_bytes entropy,
                                                   struct drng_bytes nonce, struct drng_bytes personalization,
                                                   time_t now);
-enum drng_result __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
-                                                  size_t key_len, bool use_df, struct drng_bytes entropy,
-                                                  struct drng_bytes nonce, struct drng_bytes personalization,
-                                                  time_t now);
 enum drng_result __real_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
-                                             struct drng_bytes additional, time_t now);
-enum drng_result __wrap_drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_bytes entropy,
                                              struct drng_bytes additional, time_t now);
 enum drng_result __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
                                                struct drng_bytes additional, const uint8_t *fresh);
-enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
-                                               struct drng_bytes additional, const uint8_t *fresh);
 void __real_drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);
-void __wrap_drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);
 
 enum drng_result __wrap_drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const struct drng_aes *aes,
                                                   size_t key_len, bool use_df, struct drng_bytes entropy,

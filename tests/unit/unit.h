@@ -6,8 +6,11 @@
 #include <CUnit/CUnit.h>
 #include <stdbool.h>
 
-/* Exit status of a program that cannot run on this machine, after a line that says why. ctest knows it. */
+/* Exit status of a program that cannot run on this machine. ctest knows it. */
 enum { UNIT_SKIPPED = 77 };
+
+/* Says why, and returns UNIT_SKIPPED. */
+int unit_skipped(const char *why);
 
 /*
  * UNIT_TEST("what holds") { ... } is a test. Constructors register the tests before main() begins. Their order differs

@@ -14,13 +14,11 @@
 
 int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments)
 {
-    (void)flag;
     return vfprintf(stream, format, arguments);
 }
 
 int __printf_chk(int flag, const char *format, ...)
 {
-    (void)flag;
     va_list arguments;
     va_start(arguments, format);
     const int result = vprintf(format, arguments);
@@ -30,7 +28,6 @@ int __printf_chk(int flag, const char *format, ...)
 
 int __fprintf_chk(FILE *stream, int flag, const char *format, ...)
 {
-    (void)flag;
     va_list arguments;
     va_start(arguments, format);
     const int result = vfprintf(stream, format, arguments);
@@ -40,8 +37,6 @@ int __fprintf_chk(FILE *stream, int flag, const char *format, ...)
 
 int __snprintf_chk(char *text, size_t length, int flag, size_t size, const char *format, ...)
 {
-    (void)flag;
-    (void)size;
     va_list arguments;
     va_start(arguments, format);
     const int result = vsnprintf(text, length, format, arguments);
@@ -51,7 +46,6 @@ int __snprintf_chk(char *text, size_t length, int flag, size_t size, const char 
 
 void __syslog_chk(int priority, int flag, const char *format, ...)
 {
-    (void)flag;
     va_list arguments;
     va_start(arguments, format);
     vsyslog(priority, format, arguments);
@@ -60,19 +54,16 @@ void __syslog_chk(int priority, int flag, const char *format, ...)
 
 char *__strcat_chk(char *to, const char *from, size_t size)
 {
-    (void)size;
     return strcat(to, from);
 }
 
 void *__memcpy_chk(void *to, const void *from, size_t length, size_t size)
 {
-    (void)size;
     return memcpy(to, from, length);
 }
 
 void *__memset_chk(void *to, int byte, size_t length, size_t size)
 {
-    (void)size;
     return memset(to, byte, length);
 }
 
@@ -90,19 +81,12 @@ long __fdelt_chk(long descriptor)
 
 int getcontext(void *context)
 {
-    (void)context;
     return -1;
 }
 
 int setcontext(const void *context)
 {
-    (void)context;
     return -1;
 }
 
-void makecontext(void *context, void (*function)(void), int count, ...)
-{
-    (void)context;
-    (void)function;
-    (void)count;
-}
+void makecontext(void *context, void (*function)(void), int count, ...) {}

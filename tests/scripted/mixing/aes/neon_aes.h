@@ -47,11 +47,6 @@ DRNG_NEON_AES_INLINE uint8x16_t vaesmcq_u8(uint8x16_t data)
 #define vcreate_u64(word)           (word)
 #define vcombine_u64(low, high)     _mm_set_epi64x((long long)(high), (long long)(low))
 
-DRNG_NEON_AES_INLINE void drng_neon_finish(uint8x16_t *block, uint64_t *one, uint64_t *other)
-{
-    (void)block;
-    (void)one;
-    (void)other;
-}
+DRNG_NEON_AES_INLINE void drng_neon_finish(uint8x16_t *block, uint64_t *one, uint64_t *other) {}
 
 #endif

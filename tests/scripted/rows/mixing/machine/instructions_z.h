@@ -7,10 +7,7 @@
 
 enum { DRNG_PRNO_TRNG = 114 };
 
-static inline void drng_execute_prno_query(uint8_t functions[16])
-{
-    (void)functions;
-}
+static inline void drng_execute_prno_query(uint8_t functions[16]) {}
 
 /* Condition code 3, and a part of a word: the CPU has stopped early. */
 static inline unsigned drng_execute_trng(uint64_t *word)

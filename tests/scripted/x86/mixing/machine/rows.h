@@ -3,6 +3,6 @@
 
 #ifndef DRNG_ROWS_H
 #define __x86_64__ 1
-#include "../../../../mixing/machine/rows.h"
+#include "../../../../../mixing/machine/rows.h"
 #undef __x86_64__
 #endif
