@@ -207,6 +207,24 @@ def test_probes_come_with_their_header_also_later(tmp_path: Path, monkeypatch: p
     assert probes(module) == PROBES
 
 
+def test_link_time_optimization_stays_off(tmp_path: Path) -> None:
+    """Whatever the caller's flags say; and what is compiled for it all the same ends the build."""
+    configure = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    asked_for = ["-DCMAKE_C_FLAGS=-O2 -flto=auto", "-DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON"]
+    output(*configure, *asked_for)
+    output("ninja", "-C", str(tmp_path), "libmixing.a")
+    compiled = next(tmp_path.rglob("guard.c.o"))
+    assert "gnu.lto_" not in output("objdump", "--section-headers", str(compiled))
+    script = ROOT / "scripts" / "packaging" / "no_lto.cmake"
+    for_lto = tmp_path / "for_lto.o"
+    source = tmp_path / "for_lto.c"
+    source.write_text("int none;\n")
+    output("gcc", "-flto", "-c", "-o", str(for_lto), str(source))
+    check = ["cmake", f"-DOBJECTS={compiled};{for_lto}", "-P", str(script)]
+    refused = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert refused.returncode != 0 and "for_lto.o" in refused.stderr
+
+
 def test_cutoffs_are_the_derived_ones() -> None:
     output(sys.executable, str(ROOT / "scripts" / "evidence" / "cutoffs.py"), "--check")
 
