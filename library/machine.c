@@ -1,3 +1,5 @@
+/* Opens libdrng for the process: once, before main(), or when a program first loads it. */
+
 #include "library/machine.h"
 
 #include <pthread.h>
@@ -5,6 +7,7 @@
 #include <string.h>
 
 #include "library/drng.h"
+#include "mixing/drbg/machine.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/filter.h"
 #include "mixing/state/clone.h"
@@ -33,7 +36,6 @@ static void settle_instructions(struct drng_library *library)
         struct drng_instruction *in = &library->instructions[i];
         const enum drng_denial denial = library->eligibility.words[i];
         struct drng_library_texts *texts = &library->texts[i];
-        in->row = &drng_instruction_rows[i];
         in->counters = &library->counters[i];
         (void)snprintf(texts->unhealthy, sizeof(texts->unhealthy), "%s: its words failed the health tests",
                        in->row->name);
@@ -44,28 +46,19 @@ static void settle_instructions(struct drng_library *library)
     drng_request_words_settle(&library->words, &library->eligibility, library->instructions);
 }
 
-/* Every AES has been tested when it was chosen, HMAC has not. */
-static const struct drng_aes *tested_aes(const struct drng_cpu *cpu)
-{
-    const char *failed = NULL;
-    const struct drng_aes *aes = drng_self_test_choose(cpu, &failed);
-    return aes != NULL && drng_self_test(aes, true, &failed) == DRNG_OK ? aes : NULL;
-}
-
 static int open_locked(struct drng_library *library)
 {
+    const char *failed = NULL;
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
-    if (library->root.slot == NULL && !(drng_secmem_open() && drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
+    drng_filter_look();
+    if (!drng_machine_open(&library->evidence, NULL, NULL, library->instructions, &library->aes, &failed) ||
+        (library->root.slot == NULL && !drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;
     }
-    drng_filter_look();
-    drng_secmem_lock_in_children(drng_filter_lets_us_call);
-    drng_cpu_identify(&library->evidence.cpu);
-    drng_os_kernel_flags(&library->evidence.kernel);
-    library->aes = tested_aes(&library->evidence.cpu);
-    if (library->aes == NULL) {
+    /* Every AES has been tested when it was chosen, HMAC has not. */
+    if (library->aes == NULL || drng_self_test(library->aes, true, &failed) != DRNG_OK) {
         return DRNG_E_SELF_TEST;
     }
     settle_instructions(library);

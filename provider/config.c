@@ -1,3 +1,5 @@
+/* Reads the keys of the provider's section; an unknown value is an error that names what is allowed. */
+
 #include "provider/config.h"
 
 #include <stddef.h>

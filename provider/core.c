@@ -1,3 +1,5 @@
+/* What the provider takes from the core that loads it, found in the dispatch table by number. */
+
 #include "provider/core.h"
 
 #include <stddef.h>

@@ -1,3 +1,5 @@
+/* The texts of errors, the queue that they go to, and the few messages for the system log. */
+
 #include "provider/errors.h"
 
 #include <errno.h>

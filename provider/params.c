@@ -1,3 +1,5 @@
+/* Reads and answers OSSL_PARAM arrays by type and size, as libcrypto's own functions do. */
+
 #include "provider/params.h"
 
 #include <string.h>

@@ -1,9 +1,11 @@
+/* What all instances of the provider in a process share: opened with the first, closed with the last. */
+
 #include "provider/process.h"
 
 #include <stdlib.h>
 #include <time.h>
 
-#include "mixing/machine/filter.h"
+#include "mixing/drbg/machine.h"
 #include "mixing/state/clone.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
@@ -21,22 +23,26 @@ static void note_exit(void)
     atomic_store(&drng_process.exits, true);
 }
 
-static bool open_locked(const char *libcrypto_version)
+static bool look_once(const char *libcrypto_version)
 {
-    struct drng_evidence *evidence = &drng_process.evidence;
-    if (!drng_secmem_open()) {
+    const char *failed = NULL;
+    if (looked) {
+        return drng_secmem_open();
+    }
+    if (!drng_machine_open(&drng_process.evidence, drng_masks_apply, libcrypto_version, drng_process.instructions,
+                           &drng_process.aes, &failed)) {
         return false;
     }
-    drng_secmem_lock_in_children(drng_filter_lets_us_call);
-    if (!looked) {
-        const char *wrong = NULL;
-        drng_cpu_identify(&evidence->cpu);
-        drng_os_kernel_flags(&evidence->kernel);
-        drng_masks_apply(evidence, libcrypto_version);
-        drng_process.aes = drng_self_test_choose(&evidence->cpu, &wrong);
-        atomic_store(&drng_failed_algorithm, wrong);
-        (void)atexit(note_exit); /* called before libcrypto's handler, which was there first */
-        looked = true;
+    atomic_store(&drng_failed_algorithm, failed);
+    (void)atexit(note_exit); /* called before libcrypto's handler, which was there first */
+    looked = true;
+    return true;
+}
+
+static bool open_locked(const char *libcrypto_version)
+{
+    if (!look_once(libcrypto_version)) {
+        return false;
     }
     if (openings > 0) {
         openings++;
@@ -46,7 +52,6 @@ static bool open_locked(const char *libcrypto_version)
     drng_clone_open();
     drng_stats_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        drng_process.instructions[i].row = &drng_instruction_rows[i];
         drng_process.instructions[i].counters = &drng_stats.live->counters.instructions[i];
     }
     atomic_signal_fence(memory_order_seq_cst);

@@ -1,3 +1,5 @@
+/* Makes an instance: configuration, policy of seeds, mixing, self-test; in this order, each needs the one before. */
+
 #include "provider/provctx.h"
 
 #include <string.h>

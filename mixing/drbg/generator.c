@@ -1,3 +1,5 @@
+/* Seeds, limits, batches and requests of one generator; the standard's steps are in ctr_drbg.c. */
+
 #include "mixing/drbg/generator.h"
 
 #include <pthread.h>

@@ -1,3 +1,5 @@
+/* Where no implementation of AES fuses reading and MAC: nothing is ever called here. */
+
 #include "mixing/entropy/conditioner.h"
 
 enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks, uint64_t *retries)

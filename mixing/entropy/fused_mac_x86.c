@@ -1,3 +1,5 @@
+/* RDRAND and CBC-MAC in one loop: raw words stay in registers. */
+
 #include "mixing/entropy/conditioner.h"
 
 #include <immintrin.h>

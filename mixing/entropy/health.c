@@ -1,3 +1,5 @@
+/* The repetition count and adaptive proportion tests, on words and on their bits. */
+
 #include "mixing/entropy/health.h"
 
 const char *drng_health_test_name(enum drng_health_test test)

@@ -1,3 +1,5 @@
+/* SHA-256 (FIPS 180-4) and HMAC (FIPS 198-1), for the other conditioner. */
+
 #include "mixing/entropy/hmac.h"
 
 #include <string.h>

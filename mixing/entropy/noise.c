@@ -1,3 +1,5 @@
+/* Reads words within a budget of time, tests each, and disables an instruction that fails twice. */
+
 #include "mixing/entropy/noise.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+/* Asks the sources in their order; the first that serves makes the whole seed. */
+
 #include "mixing/entropy/seed.h"
 
 #include <endian.h>

@@ -1,3 +1,5 @@
+/* Says of each instruction whether it may be used: the choice, the CPU, the mask, the broken list, the kernel. */
+
 #include "mixing/machine/eligibility.h"
 
 #include <stddef.h>

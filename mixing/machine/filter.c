@@ -1,3 +1,5 @@
+/* Reads from /proc whether a filter of system calls is on, and later asks the kernel. */
+
 #define _GNU_SOURCE
 
 #include "mixing/machine/filter.h"

@@ -1,3 +1,5 @@
+/* Watches the clock device of a virtual machine; a device that does not answer is given up. */
+
 #include "mixing/state/clone.h"
 
 #include <endian.h>

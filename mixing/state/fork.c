@@ -1,3 +1,5 @@
+/* The page that the kernel wipes in a child, and the handler of fork() where it does not. */
+
 #define _GNU_SOURCE
 
 #include "mixing/state/fork.h"

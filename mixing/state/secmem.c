@@ -1,3 +1,5 @@
+/* Chunks of pages, and the slots in them: a bit of a word each, taken by one atomic operation. */
+
 #define _GNU_SOURCE
 
 #include "mixing/state/secmem.h"

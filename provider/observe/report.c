@@ -1,3 +1,5 @@
+/* Puts into words why an instruction does not serve and what parts copies, whenever that changes. */
+
 #include "provider/observe/report.h"
 
 #include <stdatomic.h>

@@ -1,3 +1,5 @@
+/* Fills the page of counters that drng-status reads from outside, and hands out counts of requests. */
+
 #include "provider/observe/stats.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* CTR-DRBG as provider-rand(7) has it: each function checks, calls generator.h, and raises one error. */
+
 #include "provider/rand/drbg.h"
 
 #include <limits.h>

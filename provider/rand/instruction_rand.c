@@ -1,3 +1,5 @@
+/* DRNG-SEED and RDRAND as provider-rand(7) has them, and the sources of seeds for drng's own generators. */
+
 #include "provider/rand/instruction_rand.h"
 
 #include <time.h>

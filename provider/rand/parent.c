@@ -1,3 +1,5 @@
+/* Asks a parent of another provider's for seeds; the guard lets it draw from drng meanwhile. */
+
 #include "provider/rand/parent.h"
 
 #include <pthread.h>

@@ -32,8 +32,7 @@ static OSSL_LIB_CTX *libctx;
 static struct drng_provctx *provctx;
 static FILE *table;
 
-/* ---- The provider's heap: the linker brings drng_core_init() here (--wrap), so that the core's memory is counted ----
- */
+/* ---- The provider's heap: the linker brings drng_core_init(), calloc() and free() here (--wrap) ---- */
 
 static atomic_long heap;
 
@@ -55,6 +54,22 @@ static void counting_free(void *memory, const char *file, int line)
 {
     atomic_fetch_sub(&heap, size_of(memory));
     libcrypto.free(memory, file, line);
+}
+
+void *__real_calloc(size_t count, size_t size);
+void __real_free(void *memory);
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    void *memory = __real_calloc(count, size);
+    atomic_fetch_add(&heap, size_of(memory));
+    return memory;
+}
+
+void __wrap_free(void *memory)
+{
+    atomic_fetch_sub(&heap, size_of(memory));
+    __real_free(memory);
 }
 
 void __real_drng_core_init(struct drng_core *core, const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *in);

@@ -471,6 +471,8 @@ static size_t mapped_by_threads(bool together)
     }
     for (unsigned i = 0; i < HERD; i++) {
         CU_ASSERT_TRUE(!together || pthread_join(threads[i], NULL) == 0);
+    }
+    for (unsigned i = 0; i < HERD; i++) {
         for (unsigned j = 0; j < EACH; j++) {
             CU_ASSERT_PTR_NOT_NULL(taken[i][j]);
             drng_secmem_free(taken[i][j], DRNG_SLOT_SIZE);

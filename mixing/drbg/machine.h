@@ -1,0 +1,25 @@
+/* machine.h - opens what all generators of a process stand on, for the provider and for libdrng. */
+
+#ifndef DRNG_MACHINE_H
+#define DRNG_MACHINE_H
+
+#include <stdbool.h>
+
+#include "mixing/aes/aes.h"
+#include "mixing/entropy/noise.h"
+#include "mixing/machine/eligibility.h"
+
+/* Takes away what the user has masked. */
+typedef void drng_machine_mask(struct drng_evidence *evidence, const char *libcrypto_version);
+
+/*
+ * Opens memory for secrets, looks at the CPU and at the kernel's verdict, masks (NULL:
+ * nothing), gives each instruction its row, and chooses *aes: the fastest that passes its self-test. False: no memory.
+ * *aes is NULL where none passes; *failed is the algorithm that failed, or NULL. To be called under DRNG_LOCK_LOAD;
+ * each success needs a drng_secmem_close().
+ */
+bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
+                       struct drng_instruction instructions[DRNG_INSTRUCTIONS], const struct drng_aes **aes,
+                       const char **failed);
+
+#endif
