@@ -20,14 +20,15 @@ bool drng_place_make(struct drng_place *place, size_t size)
     return true;
 }
 
-/* A descendant finds the slot that its ancestor made; to any other process this address means nothing. */
+/* A descendant has the slot that its ancestor made at the same address; to another process this address means nothing.
+ */
 struct drng_guarded *drng_place_own(struct drng_place *place)
 {
-    struct drng_guarded *slot = drng_secmem_own(place->object, place->size);
-    if (slot != NULL && slot == place->slot) {
-        atomic_store_explicit(&place->owner, drng_fork_token(), memory_order_relaxed);
+    if (!drng_secmem_is(place->slot, place->object)) {
+        return drng_secmem_own(place->object, place->size);
     }
-    return slot;
+    atomic_store_explicit(&place->owner, drng_fork_token(), memory_order_relaxed);
+    return place->slot;
 }
 
 void drng_place_free(struct drng_place *place)
@@ -72,6 +73,6 @@ enum drng_result drng_guard_run_piecewise(drng_piecewise_work *work, void *call)
         guard.epoch = drng_epoch();
     }
     (void)pthread_setcancelstate(cancel, &cancel);
-    drng_guard_quit(&guard);
+    (void)drng_guard_note(guard.before);
     return result;
 }

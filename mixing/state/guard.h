@@ -73,7 +73,7 @@ static inline bool drng_guard_may_raise(void)
 /* One call, on the caller's stack. */
 struct drng_guard {
     uint64_t epoch;          /* in which this attempt began */
-    enum drng_inside before; /* what the thread had noted */
+    enum drng_inside before; /* what the thread had noted, to be noted again when the call ends */
 };
 
 /* False: this thread is inside a call, and the caller is a signal handler that interrupted it, in whatever process. */
@@ -85,12 +85,6 @@ static inline bool drng_guard_enter(struct drng_guard *guard)
     guard->before = drng_guard_note(DRNG_INSIDE);
     guard->epoch = drng_epoch();
     return true;
-}
-
-/* Ends the call, whatever came between: of one that has taken no slot. */
-static inline void drng_guard_quit(const struct drng_guard *guard)
-{
-    (void)drng_guard_note(guard->before);
 }
 
 /* Whether the epoch is that of the attempt still. If it is not, what the attempt has made is not to be used. */
@@ -136,15 +130,8 @@ bool drng_place_make(struct drng_place *place, size_t size);
 /* Wipes and frees this process's slot. Does nothing after a make() that failed, and where all is zero. */
 void drng_place_free(struct drng_place *place);
 
-/* The slow path of drng_place_slot(). */
+/* This process's slot where the owner is another process: found, or made if there is none. NULL: no memory. */
 struct drng_guarded *drng_place_own(struct drng_place *place);
-
-/* This process's slot, which is made if there is none. NULL: no memory. */
-static inline struct drng_guarded *drng_place_slot(struct drng_place *place)
-{
-    const uint64_t owner = atomic_load_explicit(&place->owner, memory_order_relaxed);
-    return __builtin_expect(owner == drng_fork_token(), 1) ? place->slot : drng_place_own(place);
-}
 
 /* ---- Calls ---- */
 
@@ -160,7 +147,8 @@ struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const
 static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guard, struct drng_place *place,
                                                    bool locking)
 {
-    struct drng_guarded *slot = drng_place_slot(place);
+    const uint64_t owner = atomic_load_explicit(&place->owner, memory_order_relaxed);
+    struct drng_guarded *slot = __builtin_expect(owner == drng_fork_token(), 1) ? place->slot : drng_place_own(place);
     if (__builtin_expect(slot == NULL, 0)) {
         return NULL;
     }
@@ -207,7 +195,7 @@ static inline __attribute__((always_inline)) enum drng_result drng_guard_run(str
             drng_guard_give_back(place, slot, locking, mine);
         }
         if (mine) {
-            drng_guard_quit(&guard);
+            (void)drng_guard_note(guard.before);
             return result;
         }
         guard.epoch = drng_epoch();

@@ -239,13 +239,25 @@ void *drng_secmem_alloc(size_t size)
 }
 
 /* The number is read again behind the process: another thread may name the slot anew between the two. */
+static bool is_named(struct chunk *chunk, size_t index, struct drng_object object)
+{
+    return atomic_load(&chunk->objects[index].number) == object.number &&
+           atomic_load(&chunk->objects[index].process) == object.process &&
+           atomic_load(&chunk->objects[index].number) == object.number;
+}
+
+bool drng_secmem_is(const void *slot, struct drng_object object)
+{
+    size_t index = 0;
+    struct chunk *chunk = chunk_of(slot, &index);
+    return chunk != NULL && is_named(chunk, index, object);
+}
+
 void *drng_secmem_find(struct drng_object object)
 {
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
         for (size_t i = 0; i < words_of(chunk) * WORD_BITS; i++) {
-            if (atomic_load(&chunk->objects[i].number) == object.number &&
-                atomic_load(&chunk->objects[i].process) == object.process &&
-                atomic_load(&chunk->objects[i].number) == object.number) {
+            if (is_named(chunk, i, object)) {
                 return chunk->slots + i * DRNG_SLOT_SIZE;
             }
         }

@@ -57,6 +57,9 @@ void *drng_secmem_alloc(size_t size);
 /* Notes whose this slot is, until it is freed; a number of 0: nobody's. A child inherits what was noted. */
 void drng_secmem_name(void *slot, struct drng_object object);
 
+/* Whether this address is that object's slot in this process. The memory there is not touched. */
+bool drng_secmem_is(const void *slot, struct drng_object object);
+
 /* The slot of this object in this process, or NULL. */
 void *drng_secmem_find(struct drng_object object);
 

@@ -92,7 +92,7 @@ static bool begin(struct drng_guard *guard)
     }
     (void)drng_guard_note(DRNG_ALLOCATES);
     if (!drng_lock(drng_process_lock(DRNG_LOCK_THREADS))) {
-        drng_guard_quit(guard);
+        (void)drng_guard_note(guard->before);
         return false;
     }
     if (linked_in != drng_fork_generation()) {
@@ -105,7 +105,7 @@ static bool begin(struct drng_guard *guard)
 static void end(const struct drng_guard *guard)
 {
     drng_unlock(drng_process_lock(DRNG_LOCK_THREADS));
-    drng_guard_quit(guard);
+    (void)drng_guard_note(guard->before);
 }
 
 /* A destructor of the program's that draws after this one gets new generators, and this one is called again. */
