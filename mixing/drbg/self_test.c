@@ -8,6 +8,7 @@
 #include "mixing/machine/wipe.h"
 
 _Atomic(const char *) drng_failed_algorithm;
+struct drng_self_tests_failed drng_self_tests_failed = {0, ""};
 
 enum {
     LONGEST_RUN = 72,      /* blocks */
@@ -337,10 +338,15 @@ enum drng_result drng_self_test(const struct drng_aes *aes, bool whole, const ch
 const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const char **what)
 {
     const struct drng_aes *all[DRNG_AES_KINDS];
-    for (size_t i = drng_aes_all(cpu, all); i-- > 0;) {
+    struct drng_self_tests_failed failed = {0, ""};
+    const struct drng_aes *chosen = NULL;
+    for (size_t i = drng_aes_all(cpu, all); i-- > 0 && chosen == NULL;) {
         if (drng_self_test(all[i], false, what) == DRNG_OK) {
-            return all[i];
+            chosen = all[i];
+        } else {
+            failed.fastest = failed.count++ == 0 ? all[i]->name : failed.fastest;
         }
     }
-    return NULL;
+    drng_self_tests_failed = failed;
+    return chosen;
 }

@@ -36,8 +36,10 @@ static bool read_any(uint64_t *word)
     return read;
 }
 
-enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks, uint64_t *retries)
+enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                const uint64_t *known, uint64_t *retries)
 {
+    CLAIM(known == NULL, "seeds are made of the instruction's words");
     CLAIM(blocks > 0 && blocks <= 64, "a stretch of the fused loop ends at the next look at the clock");
     ANY(*mac);
     ANY(*health);

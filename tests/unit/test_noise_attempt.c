@@ -123,7 +123,7 @@ UNIT_TEST("a starving instruction has more time for its start-up")
     const uint64_t taken = time_of_a_dry_attempt(&draw);
     CU_ASSERT_TRUE(taken >= first && taken < first + a_look);
 
-    rig.rdseed.started = 1;
+    rig.rdseed.passed_in = 1;
     const uint64_t later = time_of_a_dry_attempt(&draw);
     CU_ASSERT_TRUE(later >= DRNG_SEED_BUDGET_NS && later < DRNG_SEED_BUDGET_NS + a_look);
 }
