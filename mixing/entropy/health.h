@@ -136,7 +136,7 @@ static inline bool drng_bits_pass(struct drng_health *health, uint64_t change)
  */
 static inline bool drng_recurrence_passes(struct drng_health *health, uint64_t word)
 {
-    const unsigned turn = health->words >> 11 & 63;
+    const unsigned turn = health->words >> 8 & 56;
     const uint64_t hash = (word << turn | word >> (-turn & 63)) * UINT64_C(0x9e3779b97f4a7c15);
     uint16_t *place = &health->prints[hash >> 57];
     const uint16_t print = (uint16_t)(hash >> (57 - DRNG_PRINT_BITS));
@@ -172,17 +172,6 @@ static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
                      : !recurrence ? DRNG_TEST_RECURRENCE
                                    : DRNG_TEST_BITS;
     return false;
-}
-
-/*
- * Begins the tests afresh after a failure. The word that failed opens every window, so that it fails again when it
- * comes again, in whatever rhythm.
- */
-static inline void drng_health_begin_after(struct drng_health *health, uint64_t failed)
-{
-    *health = (struct drng_health){0};
-    (void)drng_health_passes(health, failed);
-    health->suspect = failed;
 }
 
 /* SP 800-90B, 4.3: start-up tests of 1,024 samples, here the bytes of 128 words. The words are discarded. */

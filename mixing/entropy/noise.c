@@ -150,7 +150,8 @@ enum { MOST_FAILURES = 8 };
 
 /*
  * Counts the failure, and returns the reader to its beginning: no key that is made of words that failed conditions
- * later words. False: it was one too many.
+ * later words. The word that failed opens the windows of the tests, so that it fails again when it comes again, in
+ * whatever rhythm; where recurring words were too many, the next one is. False: it was one too many.
  */
 static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
 {
@@ -162,7 +163,9 @@ static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
     DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(test));
     drng_wipe(noise, sizeof(*noise));
     if (failures < MOST_FAILURES) {
-        drng_health_begin_after(&noise->health, word);
+        (void)drng_health_passes(&noise->health, word);
+        noise->health.suspect = word;
+        noise->health.recurring.seen = test == DRNG_TEST_RECURRENCE ? DRNG_PRINT_CUTOFF - 1 : 0;
     }
     return failures < MOST_FAILURES;
 }

@@ -5,7 +5,7 @@
 #include "tests/unit/rig.h"
 #include "tests/unit/unit.h"
 
-enum { SEED_LEN = 48, SLOW_NS = 50000, ALL_SOURCES_NS = DRNG_LAST_BUDGET_NS + 10000000 };
+enum { SEED_LEN = 48, SLOW_NS = 50000, ALL_SOURCES_NS = DRNG_STEADY_BUDGET_NS + 10000000 };
 
 static struct rig rig;
 
