@@ -123,7 +123,7 @@ struct seeding {
     const struct drng_seed_policy *policy;
     uint8_t *seed;
     size_t len;
-    enum drng_source *served;
+    struct drng_seed_outcome *served;
 };
 
 static enum drng_result seed_once(void *vseeding, const struct drng_guard *guard)
