@@ -123,7 +123,7 @@ struct seeding {
     const struct drng_seed_policy *policy;
     uint8_t *seed;
     size_t len;
-    enum drng_source *served;
+    struct drng_seed_outcome *served;
 };
 
 static enum drng_result seed_once(void *vseeding, const struct drng_guard *guard)
@@ -133,7 +133,7 @@ static enum drng_result seed_once(void *vseeding, const struct drng_guard *guard
 }
 
 static int take_seed(uint8_t *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,
-                     enum drng_source *served)
+                     struct drng_seed_outcome *served)
 {
     struct drng_counters counters = {0};
     int error = drng_library_open(false);
@@ -164,7 +164,7 @@ static struct drng_seed_info info_of(enum drng_source source, enum drng_conditio
 int drng_conditioned_seed(void *seed, size_t len, enum drng_choice choice, enum drng_conditioning conditioning,
                           struct drng_seed_info *info)
 {
-    enum drng_source served = DRNG_SOURCE_NONE;
+    struct drng_seed_outcome served = {.source = DRNG_SOURCE_NONE};
     int error = DRNG_SUCCESS;
     if (len > PTRDIFF_MAX || (seed == NULL && len > 0) || !choice_exists(choice) ||
         (conditioning != DRNG_BY_CBC_MAC && conditioning != DRNG_BY_HMAC_SHA256)) {
@@ -174,7 +174,7 @@ int drng_conditioned_seed(void *seed, size_t len, enum drng_choice choice, enum 
         error = take_seed(seed, len, choice, conditioning, &served);
     }
     if (info != NULL) {
-        *info = info_of(served, conditioning);
+        *info = info_of(served.source, conditioning);
     }
     return error;
 }
@@ -185,13 +185,13 @@ static enum drng_result get_seed(void *handle, const struct drng_guard *guard, s
 {
     drng *d = handle;
     const struct drng_seed_policy policy = policy_of(d->choice, DRNG_BY_CBC_MAC, &d->counters);
-    enum drng_source served = DRNG_SOURCE_NONE;
+    struct drng_seed_outcome served = {.source = DRNG_SOURCE_NONE};
     entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
     const enum drng_result result =
         drng_root_seed(&drng_library.root, guard, &policy, entropy->slot, entropy->input.len, &served);
-    atomic_store(&d->last, (unsigned)served);
+    atomic_store(&d->last, (unsigned)served.source);
     if (result == DRNG_OK) {
-        atomic_store(&d->serving, (unsigned)served);
+        atomic_store(&d->serving, (unsigned)served.source);
     }
     return result;
 }

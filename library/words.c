@@ -101,10 +101,10 @@ static int fill(int (*which)(void), void *out, size_t len, unsigned retries)
         if (instruction != NO_INSTRUCTION && drng_library.eligibility.words[instruction] == DRNG_ALLOWED) {
             struct reading reading = {(unsigned)instruction, out, len, retries < UINT_MAX ? retries + 1 : UINT_MAX};
             const enum drng_result status = drng_guard_run_piecewise(read_all, &reading);
-            error = status == DRNG_OK          ? DRNG_SUCCESS
-                    : status == DRNG_BUSY      ? DRNG_E_BUSY
-                    : status == DRNG_EXHAUSTED ? DRNG_E_NOT_READY
-                                               : DRNG_E_UNHEALTHY;
+            error = status == DRNG_OK                                 ? DRNG_SUCCESS
+                    : status == DRNG_BUSY                             ? DRNG_E_BUSY
+                    : status == DRNG_EXHAUSTED || status == DRNG_SLOW ? DRNG_E_NOT_READY
+                                                                      : DRNG_E_UNHEALTHY;
         }
     }
     if (error != DRNG_SUCCESS) {

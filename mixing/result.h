@@ -8,7 +8,8 @@
 
 enum drng_result {
     DRNG_OK = 0,
-    DRNG_EXHAUSTED,         /* the instruction gave too few words within its budget; a later call may succeed */
+    DRNG_EXHAUSTED,         /* the instruction gave no word within its tries and time; a later call may succeed */
+    DRNG_SLOW,              /* it gave words, but too few of them in its time; a later call may succeed */
     DRNG_HEALTH_FAILED,     /* raw words failed a health test, and were discarded */
     DRNG_UNAVAILABLE,       /* the CPU has no such instruction, it may not be used, or it is disabled in this process */
     DRNG_NO_FALLBACK,       /* no instruction served, and there is no fallback */

@@ -40,7 +40,7 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_PARENT_TOO_WEAK, "the parent's strength is too low"},
     {DRNG_R_PARENT_LOCK, "the parent cannot be locked"},
     {DRNG_R_PARENT_GAVE_NO_SEED, "the parent gave no seed"},
-    {DRNG_R_RESEED_FAILED, "a reseed was due and failed, nothing was generated"},
+    {DRNG_R_RESEED_FAILED, "the generator could not be seeded, nothing was generated"},
     {DRNG_R_SEED_LENGTH, "no seed of such a length can be given"},
     {DRNG_R_BUSY, "a signal handler may not draw while its thread draws"},
     {DRNG_R_HEALTH_FAILED, "an instruction failed its start-up tests and is not used any more"},

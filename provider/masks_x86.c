@@ -12,10 +12,12 @@ enum {
     FXSR = 24,
     SSSE3 = 41,
     AES_NI = 57,
+    AVX = 60,
     AVX2 = 64 + 5,
     VAES = 64 + 41,
 };
 static const uint64_t avx512 = UINT64_C(3) << 16 | UINT64_C(3) << 30; /* F and DQ, BW and VL, in the second word */
+static const uint64_t avx512_registers = UINT64_C(1) << 16 | UINT64_C(1) << 31; /* F and VL */
 
 /* Reads a number as C does, up to the first character that is no digit; 0 if there is none; wraps on overflow. */
 static uint64_t number_of(const char *text)
@@ -70,6 +72,8 @@ void drng_masks_mask(struct drng_evidence *evidence, const struct drng_masks *le
     cpu->vaes256 = cpu->vaes256 && vaes && drng_masks_leave(left, AVX2);
     /* Its short requests run on registers of half the size; libcrypto's VAES wants DQ, too. */
     cpu->vaes512 = cpu->vaes512 && cpu->vaes256 && (left->word[1] & avx512) == avx512;
+    const bool all = (left->word[1] & avx512_registers) == avx512_registers;
+    drng_cpu_leave_registers(!drng_masks_leave(left, AVX) ? DRNG_CPU_SSE : all ? DRNG_CPU_AVX512 : DRNG_CPU_AVX);
 }
 
 /* Since OpenSSL 3.5 there are five words, and an empty one is skipped. */

@@ -28,7 +28,10 @@ struct drng_provctx {
     struct drng_place root;              /* seeds the generators that have no parent */
     struct drng_threads *threads;        /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */
-    const char *_Atomic disabled_reason; /* of the texts, by how many instructions are disabled, the one that is true */
+    const char *_Atomic disabled_reason; /* the text that is true now */
+    /*
+     * disabled_reasons[n]: n instructions are disabled. They are never enabled again, so each text is written once.
+     */
     char disabled_reasons[DRNG_INSTRUCTIONS + 1][DRNG_TEXT_SIZE];
 };
 

@@ -38,12 +38,19 @@ static const char *active_source(const struct drng_provctx *provctx)
 }
 
 /* The rows of each instruction: "seeds-rdseed", "rdseed-retries" and their like. */
-#define SEEDS(id, flag)         DRNG_NUMBER(OSSL_PARAM_uint64("seeds-" flag, NULL), value_of(&c->seeds[id]))
-#define RETRIES(id, flag)       DRNG_NUMBER(OSSL_PARAM_uint64(flag "-retries", NULL), value_of(&c->instructions[id].retries))
+#define SEEDS(id, flag)   DRNG_NUMBER(OSSL_PARAM_uint64("seeds-" flag, NULL), value_of(&c->seeds[id]))
+#define RETRIES(id, flag) DRNG_NUMBER(OSSL_PARAM_uint64(flag "-retries", NULL), value_of(&c->instructions[id].retries))
+#define LAST_TEXT(id, flag)                                                                                            \
+    DRNG_TEXT(OSSL_PARAM_utf8_ptr(flag "-last-result", NULL, 0), drng_report_last_result(provctx, id))
+#define LAST_WORDS(id, flag)                                                                                           \
+    DRNG_NUMBER(OSSL_PARAM_uint64(flag "-last-words", NULL), value_of(&c->instructions[id].last_words))
+#define LASTS(id, flag) LAST_TEXT(id, flag) LAST_WORDS(id, flag)
+#define LASTS_KNOWN(id, flag)                                                                                          \
+    OSSL_PARAM_utf8_ptr(flag "-last-result", NULL, 0), OSSL_PARAM_uint64(flag "-last-words", NULL),
 #define SEEDS_KNOWN(id, flag)   OSSL_PARAM_uint64("seeds-" flag, NULL),
 #define RETRIES_KNOWN(id, flag) OSSL_PARAM_uint64(flag "-retries", NULL),
 
-#define PARAMETERS(NUMBER, TEXT, EACH_SEEDS, EACH_RETRIES)                                                             \
+#define PARAMETERS(NUMBER, TEXT, EACH_SEEDS, EACH_RETRIES, EACH_LAST)                                                  \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0), DRNG_NAME)                                                \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0), DRNG_VERSION)                                          \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0), DRNG_BUILDINFO)                                      \
@@ -65,14 +72,19 @@ static const char *active_source(const struct drng_provctx *provctx)
     NUMBER(OSSL_PARAM_uint64("clone-reseeds", NULL), value_of(&c->clone_reseeds))                                      \
     NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
     NUMBER(OSSL_PARAM_uint64("last-self-test", NULL), value_of(&drng_stats.head->tested))                              \
-    NUMBER(OSSL_PARAM_uint64("kernel-words", NULL), value_of(&c->kernel_words))                                        \
+    NUMBER(OSSL_PARAM_uint64("kernel-words", NULL), value_of(&c->kernel_requests))                                     \
+    DRNG_EACH_INSTRUCTION(EACH_LAST)                                                                                   \
+    NUMBER(OSSL_PARAM_uint64("seeds-without-kernel-bytes", NULL), value_of(&c->seeds_without_kernel))                  \
+    NUMBER(OSSL_PARAM_uint64("self-tests-failed", NULL), drng_self_tests_failed.count)                                 \
+    TEXT(OSSL_PARAM_utf8_ptr("self-test-failed", NULL, 0), drng_self_tests_failed.fastest)                             \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
     NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)                                                             \
     NUMBER(OSSL_PARAM_uint64("last-seed", NULL), value_of(&c->last_seed))
 
 static const OSSL_PARAM *gettable_params(ossl_unused void *provctx)
 {
-    static const OSSL_PARAM known[] = {PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN) OSSL_PARAM_END};
+    static const OSSL_PARAM known[] = {PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN, LASTS_KNOWN)
+                                           OSSL_PARAM_END};
     return known;
 }
 
@@ -89,7 +101,7 @@ static int get_params(void *vprovctx, OSSL_PARAM params[])
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         health_failures += value_of(&c->instructions[i].health_failures);
     }
-    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, SEEDS, RETRIES)};
+    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, SEEDS, RETRIES, LASTS)};
     return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
 }
 
@@ -98,8 +110,10 @@ static int get_params(void *vprovctx, OSSL_PARAM params[])
 #define PROPERTY "provider=drng"
 
 static const OSSL_ALGORITHM rands[] = {
-    {"CTR-DRBG:DRNG-CTR-DRBG", PROPERTY, drng_drbg_functions, "SP 800-90A CTR_DRBG with AES"},
-    {"DRNG-SEED:SEED-SRC", PROPERTY, drng_seed_src_functions, "the CPU's instructions, tested and conditioned"},
+    {"CTR-DRBG", PROPERTY, drng_drbg_functions, "SP 800-90A CTR_DRBG with AES"},
+    {"DRNG-CTR-DRBG", PROPERTY, drng_drbg_functions, "SP 800-90A CTR_DRBG with AES"},
+    {"SEED-SRC", PROPERTY, drng_seed_src_functions, "the CPU's instructions, tested and conditioned"},
+    {"DRNG-SEED", PROPERTY, drng_seed_src_functions, "the CPU's instructions, tested and conditioned"},
     {DRNG_HAS_GENERATOR ? DRNG_WORDS_NAME : NULL, PROPERTY, drng_rdrand_functions, "words of one of them, tested"},
     {NULL, NULL, NULL, NULL},
 };

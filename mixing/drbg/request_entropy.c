@@ -41,11 +41,10 @@ void drng_request_words_settle(struct drng_request_words *words, const struct dr
 }
 
 /*
- * struct drng_instruction's `dry`: below DRY it counts; at DRY the instruction is left alone; at ONCE_MORE the next
- * request asks. A request in vain costs about as much as two of the kernel's, so DRY of them cost about as much as a
- * seed; and RDSEED, which may fail on most tries while others ask it, too, fails seldom so often in a row.
+ * A request in vain costs about as much as two of the kernel's, so this many cost about as much as a seed; and RDSEED,
+ * which may fail on most tries while others ask it, too, fails seldom so often in a row.
  */
-enum { DRY = 64, ONCE_MORE };
+enum { MOST_DRY = 64 };
 
 bool drng_request_words_serve(const struct drng_request_words *words)
 {
@@ -53,7 +52,7 @@ bool drng_request_words_serve(const struct drng_request_words *words)
     for (unsigned i = 0; words->instructions[i] != NULL; i++) {
         const struct drng_instruction *in = words->instructions[i];
         serve |= !atomic_load_explicit(&in->disabled, memory_order_relaxed) &&
-                 atomic_load_explicit(&in->dry, memory_order_relaxed) < DRY;
+                 atomic_load_explicit(&in->dry, memory_order_relaxed) < MOST_DRY;
     }
     return serve;
 }
@@ -61,9 +60,7 @@ bool drng_request_words_serve(const struct drng_request_words *words)
 void drng_request_words_ask_again(const struct drng_request_words *words)
 {
     for (unsigned i = 0; words->instructions[i] != NULL; i++) {
-        if (atomic_load_explicit(&words->instructions[i]->dry, memory_order_relaxed) == DRY) {
-            atomic_store_explicit(&words->instructions[i]->dry, ONCE_MORE, memory_order_relaxed);
-        }
+        atomic_store_explicit(&words->instructions[i]->left_alone, false, memory_order_relaxed);
     }
 }
 
@@ -91,16 +88,19 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
             continue;
         }
         may = true;
-        if (dry == DRY && !hardware_only) {
+        if (atomic_load_explicit(&in->left_alone, memory_order_relaxed) && !hardware_only) {
             continue;
         }
-        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word) && (i > 0 || word != *before);
+        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word) && !drng_health_zeros_or_ones(word) &&
+                (i > 0 || word != *before);
         *before = drawn && i == 0 ? word : *before;
         if (__builtin_expect(retries > 0, 0)) {
             atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
         }
         if (__builtin_expect(!drawn || dry != 0, 0)) {
-            atomic_store_explicit(&in->dry, drawn ? 0 : dry < DRY ? dry + 1 : DRY, memory_order_relaxed);
+            const unsigned now = drawn ? 0 : dry < MOST_DRY ? dry + 1 : MOST_DRY;
+            atomic_store_explicit(&in->dry, now, memory_order_relaxed);
+            atomic_store_explicit(&in->left_alone, now == MOST_DRY, memory_order_relaxed);
         }
     }
     if (__builtin_expect(!drawn, 0)) {
@@ -108,7 +108,7 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
             return may ? DRNG_EXHAUSTED : DRNG_UNAVAILABLE;
         }
         word = kernel_and_time();
-        drng_count(&counters->kernel_words);
+        drng_count(&counters->kernel_requests);
     }
     memcpy(out, &word, DRNG_REQUEST_ENTROPY_LEN);
     drng_wipe(&word, sizeof(word));

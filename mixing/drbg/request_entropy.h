@@ -2,9 +2,10 @@
  * request_entropy.h - request mixing: one word for each request, so that two copies of one state diverge at once.
  *
  * Clones of a virtual machine have the same memory, and often nothing tells them that they are clones (clone.h). They
- * do not get the same words from the hardware. The word earns no entropy credit, so it is not conditioned, and tested
- * for nothing but whether it is another than the last. One word must do, since reading it takes most of a request's
- * time: two clones draw the same word with a probability of 2^-64, and diverge for good once they draw different ones.
+ * do not get the same words from the hardware. The word earns no entropy credit, so it is not conditioned, and the
+ * health tests, which need a reader, are too dear for it: it must not be zeros, ones or the last word again. One word
+ * must do, since reading it takes most of a request's time: two clones draw the same word with a probability of 2^-64,
+ * and diverge for good once they draw different ones.
  *
  * If no instruction gives a word, it is made of the kernel's bytes and of the time. Clones get the same bytes until
  * their kernels have taken in new entropy; until then they differ only in when they run, to the nanosecond.
@@ -60,8 +61,8 @@ void drng_request_words_ask_again(const struct drng_request_words *words);
  * Fills out; without hardware_only always, if need be by a system call, which *counters counts. With it dry
  * instructions are asked, too, and out is as it was after a failure: DRNG_EXHAUSTED if they gave no word now,
  * DRNG_UNAVAILABLE if none may be asked any more. *before is this generator's last word of the first instruction, 0 at
- * first. If the instruction gives it again, it has stuck, and counts as dry: no health test sees that where another
- * instruction makes the seeds.
+ * first. If the instruction gives it again, or zeros or ones, it has stuck, and counts as dry: no health test sees that
+ * where another instruction makes the seeds.
  */
 DRNG_MUST_CHECK enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only,
                                                       uint64_t *before, struct drng_counters *counters,

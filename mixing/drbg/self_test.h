@@ -22,9 +22,16 @@ DRNG_MUST_CHECK enum drng_result drng_self_test(const struct drng_aes *aes, bool
 
 /*
  * The fastest implementation that this CPU can run and that passes the tests. One that fails, in an emulator for
- * example, is skipped. NULL: none passes, and *what is the algorithm that failed.
+ * example, is skipped and counted. NULL: none passes, and *what is the algorithm that failed.
  */
 const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const char **what);
+
+/* Of the implementations that drng_self_test_choose() skipped: how many, and the fastest one's name, or "". */
+struct drng_self_tests_failed {
+    unsigned count;
+    const char *fastest;
+};
+extern struct drng_self_tests_failed drng_self_tests_failed;
 
 /* The algorithm that has failed a test in this process; NULL: none has. Generators that see one serve nothing. */
 extern _Atomic(const char *) drng_failed_algorithm;

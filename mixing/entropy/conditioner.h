@@ -86,12 +86,13 @@ static inline void drng_conditioner_end(struct drng_conditioner *c, uint8_t out[
  * RDRAND, health tests and AES-CBC-MAC in one loop, for the long windows of RDRAND. A link-time seam like cpu.h: the
  * product links fused_mac_x86.c, or fused_mac_none.c on processors without RDRAND.
  *
- * Reads 2 * blocks words, tests each with `health`, and adds them to `mac`. Words and MAC state never leave the
- * registers. Each word takes at most DRNG_RDRAND_TRIES executions; those that ended with CF = 0 are added to *retries.
- * After DRNG_EXHAUSTED or DRNG_HEALTH_FAILED `mac` is invalid, and only to be wiped. To be called only if the CPU has
- * RDRAND and AES-NI.
+ * Reads 2 * blocks words, tests each with `health`, and adds them to `mac`. The MAC's state never leaves the registers,
+ * and of the words only what `health` keeps. Each word takes at most DRNG_RDRAND_TRIES executions; those that ended
+ * with CF = 0 are added to *retries. After DRNG_EXHAUSTED or DRNG_HEALTH_FAILED `mac` is invalid, and only to be wiped.
+ * To be called only if the CPU has RDRAND and AES-NI. known, if not NULL, has the words in place of RDRAND: for known
+ * answers.
  */
 DRNG_MUST_CHECK enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
-                                                uint64_t *retries);
+                                                const uint64_t *known, uint64_t *retries);
 
 #endif

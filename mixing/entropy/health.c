@@ -9,6 +9,7 @@ const char *drng_health_test_name(enum drng_health_test test)
         [DRNG_TEST_STUCK] = "stuck value test",
         [DRNG_TEST_REPETITION] = "repetition count test",
         [DRNG_TEST_PROPORTION] = "adaptive proportion test",
+        [DRNG_TEST_RECURRENCE] = "recurrence test",
         [DRNG_TEST_BITS] = "unchanging bits test",
         [DRNG_TEST_LANES] = "byte lanes test",
     };
@@ -57,14 +58,12 @@ static bool lanes_pass(struct drng_startup *startup, uint64_t word)
 
 bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed)
 {
-    if (!drng_health_zeros_or_ones(word)) {
-        if (!bytes_pass(startup, word, failed)) {
-            return false;
-        }
-        if (!lanes_pass(startup, word)) {
-            *failed = DRNG_TEST_LANES;
-            return false;
-        }
+    if (!bytes_pass(startup, word, failed)) {
+        return false;
+    }
+    if (!lanes_pass(startup, word)) {
+        *failed = DRNG_TEST_LANES;
+        return false;
     }
     startup->words++;
     return true;

@@ -13,9 +13,9 @@
 #include "mixing/result.h"
 
 /*
- * Cutoffs of SP 800-90B, 4.4.1 and 4.4.2, with an alpha of 2^-30. scripts/evidence/cutoffs.py derives them from the
- * entropy claimed for a sample: 32 bits for a 64-bit word, 8 bits for a byte in the start-up tests. The script prints
- * the rate of false alarms of each.
+ * Cutoffs of SP 800-90B, 4.4.1 and 4.4.2, and of tests like them, with an alpha of 2^-30 or less.
+ * scripts/evidence/cutoffs.py derives them from the entropy claimed for a sample: 32 bits for a 64-bit word, 8 bits for
+ * a byte in the start-up tests. The script prints the rate of false alarms of each.
  */
 enum {
     DRNG_WORD_RCT_CUTOFF = 2,
@@ -24,7 +24,13 @@ enum {
     DRNG_BYTE_APT_CUTOFF = 16,
     DRNG_LANE_APT_CUTOFF = 10,
     DRNG_APT_WINDOW = 512,
-    DRNG_BITS_WINDOW = 64, /* divides DRNG_APT_WINDOW */
+    DRNG_BITS_WINDOW = 64,
+    DRNG_STUCK_CUTOFF = 2,
+    DRNG_STUCK_WINDOW = 65536,
+    DRNG_PRINT_BITS = 16,
+    DRNG_PRINTS = 128,
+    DRNG_PRINT_CUTOFF = 6,
+    DRNG_PRINT_WINDOW = 4096,
 };
 
 /* The test that a word failed. */
@@ -33,6 +39,7 @@ enum drng_health_test {
     DRNG_TEST_STUCK,
     DRNG_TEST_REPETITION,
     DRNG_TEST_PROPORTION,
+    DRNG_TEST_RECURRENCE,
     DRNG_TEST_BITS,
     DRNG_TEST_LANES,
 };
@@ -73,20 +80,32 @@ static inline bool drng_apt_passes(struct drng_apt *apt, uint64_t sample, unsign
     return apt->seen < cutoff;
 }
 
+/* Events that are rare in good words, counted in windows that an event opens. All zero is the initial state. */
+struct drng_rare {
+    uint32_t since; /* the number of the word that opened the window */
+    uint32_t seen;
+};
+
+static inline bool drng_rare_passes(struct drng_rare *rare, uint32_t now, uint32_t window, uint32_t cutoff)
+{
+    if (rare->seen == 0 || now - rare->since >= window) {
+        *rare = (struct drng_rare){now, 0};
+    }
+    return ++rare->seen < cutoff;
+}
+
 /* The continuous tests of one reader's words from one instruction. All zero is the initial state. */
 struct drng_health {
     struct drng_rct rct;
     struct drng_apt apt;
     uint64_t changed;             /* the bits that have changed in this window of the test of unchanging bits */
-    unsigned stuck;               /* length of the current run of words that are all zeros or all ones */
+    uint64_t suspect;             /* the last word whose print was there before; 0: none */
+    uint32_t words;               /* tested so far */
+    struct drng_rare stuck;       /* words that are all zeros or all ones */
+    struct drng_rare recurring;   /* words whose print was there before */
     enum drng_health_test failed; /* the test that the last failing word failed */
+    uint16_t prints[DRNG_PRINTS];
 };
-
-/*
- * A dead generator returns all zeros or all ones. Either word may legitimately come once, so the test fails at the
- * second such word in a row, even if one is zeros and the other ones.
- */
-enum { DRNG_STUCK_CUTOFF = 2 };
 
 static inline bool drng_health_zeros_or_ones(uint64_t word)
 {
@@ -95,34 +114,62 @@ static inline bool drng_health_zeros_or_ones(uint64_t word)
 
 /*
  * The test of unchanging bits: in DRNG_BITS_WINDOW words each bit must change at least once. The tests of whole words
- * do not see a stuck bit, since the other bits make the words differ. Its windows divide those of the adaptive
- * proportion test, which has already counted this word. `change` is the XOR of this word and the one before.
+ * do not see a stuck bit, since the other bits make the words differ. `change` is the XOR of this word and the one
+ * before; the change from the word before the window does not count.
  */
 static inline bool drng_bits_pass(struct drng_health *health, uint64_t change)
 {
-    const unsigned left = health->apt.left % DRNG_BITS_WINDOW;
-    health->changed |= change;
-    if (__builtin_expect(left + 1 == DRNG_BITS_WINDOW, 0)) {
-        health->changed = 0; /* the change from the word before the window does not count */
-    }
-    return __builtin_expect(left > 0, 1) || health->changed == UINT64_MAX;
+    const uint32_t at = health->words % DRNG_BITS_WINDOW;
+    health->changed = at == 0 ? 0 : health->changed | change;
+    return __builtin_expect(at + 1 < DRNG_BITS_WINDOW, 1) || health->changed == UINT64_MAX;
 }
 
-/* Tests one word. False: health->failed is the test that failed. */
+/*
+ * The test of recurrence finds what the standard's two tests do not: their windows compare with one word, and a fault
+ * may keep time with them. A hash of each word chooses a place among `prints`, and leaves DRNG_PRINT_BITS of itself
+ * there until the next word of that place. A word that finds its own print has come before, or is one of 2^16: it is
+ * the suspect, and no word may be equal to that. Nor may DRNG_PRINT_CUTOFF prints be found in a window: words that come
+ * twice and never again.
+ *
+ * Words that share a place hide each other, so every 2,048 words the hash is another. Prints stay from seed to seed;
+ * one tells an observer 23 bits of a word, and so leaves a window of RDSEED more entropy than is counted.
+ */
+static inline bool drng_recurrence_passes(struct drng_health *health, uint64_t word)
+{
+    const unsigned turn = health->words >> 8 & 56;
+    const uint64_t hash = (word << turn | word >> (-turn & 63)) * UINT64_C(0x9e3779b97f4a7c15);
+    uint16_t *place = &health->prints[hash >> 57];
+    const uint16_t print = (uint16_t)(hash >> (57 - DRNG_PRINT_BITS));
+    const bool recurs = *place == print;
+    *place = print;
+    if (__builtin_expect(!recurs && word != health->suspect, 1)) {
+        return true;
+    }
+    const bool is_suspect = word == health->suspect && !drng_health_zeros_or_ones(word);
+    health->suspect = word;
+    return !is_suspect && drng_rare_passes(&health->recurring, health->words, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF);
+}
+
+/*
+ * Tests one word. False: health->failed is the test that failed. A dead generator returns all zeros or all ones. Either
+ * may legitimately come once, so the second of them in DRNG_STUCK_WINDOW words fails, wherever the two are.
+ */
 static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
 {
-    const uint64_t change = word ^ health->rct.value;
-    health->stuck = drng_health_zeros_or_ones(word) ? health->stuck + 1 : 0;
+    const bool bits = drng_bits_pass(health, word ^ health->rct.value);
     const bool repetition = drng_rct_passes(&health->rct, word, DRNG_WORD_RCT_CUTOFF);
     const bool proportion = drng_apt_passes(&health->apt, word, DRNG_WORD_APT_CUTOFF);
-    const bool bits = drng_bits_pass(health, change);
-    const bool unstuck = health->stuck < DRNG_STUCK_CUTOFF;
-    if (__builtin_expect(repetition && proportion && unstuck && bits, 1)) {
+    const bool recurrence = drng_recurrence_passes(health, word);
+    const bool unstuck = __builtin_expect(!drng_health_zeros_or_ones(word), 1) ||
+                         drng_rare_passes(&health->stuck, health->words, DRNG_STUCK_WINDOW, DRNG_STUCK_CUTOFF);
+    health->words++;
+    if (__builtin_expect(repetition && proportion && recurrence && unstuck && bits, 1)) {
         return true;
     }
     health->failed = !unstuck      ? DRNG_TEST_STUCK
                      : !repetition ? DRNG_TEST_REPETITION
                      : !proportion ? DRNG_TEST_PROPORTION
+                     : !recurrence ? DRNG_TEST_RECURRENCE
                                    : DRNG_TEST_BITS;
     return false;
 }
@@ -137,14 +184,13 @@ struct drng_startup {
     uint64_t opening;    /* the word that started the window of each lane */
     uint64_t lanes;      /* in each byte, how often that lane's first byte has come */
     unsigned words;      /* words tested so far */
-    unsigned failures;   /* the instruction's failures, of all readers, before the first of these words */
+    unsigned generation; /* the instruction's, when the first of these words came */
 };
 
 /*
  * Tests the eight bytes of a word that has passed drng_health_passes(): as a sequence, least significant byte first,
  * and each byte in its lane. In the sequence, every window of 512 bytes starts with a byte of the lowest lane, so the
- * other seven lanes need tests of their own. A word that is all zeros or all ones is not tested here: the next word
- * decides whether it was legitimate. False: *failed is the test.
+ * other seven lanes need tests of their own. False: *failed is the test.
  */
 bool drng_startup_passes(struct drng_startup *startup, uint64_t word, enum drng_health_test *failed);
 

@@ -12,7 +12,7 @@
 
 struct drng_budget drng_budget_of(uint64_t ns)
 {
-    return (struct drng_budget){.last_ns = drng_os_clock_ns(), .left_ns = ns, .stride = 2, .words = 2};
+    return (struct drng_budget){.last_ns = drng_os_clock_ns(), .left_ns = ns, .whole_ns = ns, .stride = 2, .words = 2};
 }
 
 uint64_t drng_budget_charge(struct drng_budget *budget)
@@ -26,14 +26,22 @@ uint64_t drng_budget_charge(struct drng_budget *budget)
     return gap;
 }
 
+/* Whether an eighth of the time has brought less than a sixteenth of the words. */
+static bool will_not_do(const struct drng_budget *budget)
+{
+    return budget->whole_ns - budget->left_ns >= budget->whole_ns / 8 && budget->read < budget->needed / 16;
+}
+
 bool drng_budget_count(struct drng_budget *budget, unsigned words)
 {
     enum { FAST_NS = 2000, SLOW_NS = DRNG_GAP_CAP_NS / 8 };
+    budget->read += words;
     budget->words -= words < budget->words ? words : budget->words;
     if (budget->words == 0) {
         const uint64_t ns_per_word = drng_budget_charge(budget) / budget->stride;
         budget->stride = ns_per_word <= FAST_NS ? 128 : ns_per_word <= SLOW_NS ? 8 : 1;
         budget->words = budget->stride;
+        budget->left_ns = will_not_do(budget) ? 0 : budget->left_ns;
     }
     return budget->left_ns > 0;
 }
@@ -74,7 +82,7 @@ enum drng_result drng_noise_read(struct drng_instruction *in, struct drng_noise 
     for (size_t i = 0; i < count; i++) {
         enum drng_result status = read_tested(in, noise, budget, &words[i]);
         if (status == DRNG_OK && !drng_budget_count(budget, 1) && i + 1 < count) {
-            status = DRNG_EXHAUSTED;
+            status = DRNG_SLOW;
         }
         if (status != DRNG_OK) {
             drng_wipe(words, count * sizeof(*words));
@@ -97,10 +105,10 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
     while (blocks > 0 && status == DRNG_OK) {
         const size_t due = budget->words > 1 ? budget->words / 2 : 1;
         const size_t run = due < blocks ? due : blocks;
-        status = drng_fused_mac(mac, &noise->health, run, &retries);
+        status = drng_fused_mac(mac, &noise->health, run, NULL, &retries);
         blocks -= run;
         if (status == DRNG_OK && !drng_budget_count(budget, (unsigned)run * 2)) {
-            status = DRNG_EXHAUSTED;
+            status = DRNG_SLOW;
         }
     }
     count_retries(in, retries);
@@ -109,8 +117,7 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
 
 bool drng_noise_has_started(const struct drng_instruction *in)
 {
-    return atomic_load_explicit(&in->started, memory_order_acquire) ==
-           atomic_load_explicit(&in->failures, memory_order_relaxed) + 1;
+    return atomic_load_explicit(&in->passed_in, memory_order_acquire) == drng_noise_generation(in);
 }
 
 /* Runs the start-up tests, from where an earlier call ran out of time. The words are discarded. */
@@ -119,10 +126,10 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     enum drng_result status = DRNG_OK;
     uint64_t word = 0;
 
-    const unsigned failures = atomic_load_explicit(&in->failures, memory_order_relaxed);
-    if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.failures != failures) {
+    const unsigned generation = drng_noise_generation(in);
+    if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.generation != generation) {
         /* this reader had begun or passed the tests before another reader's failure */
-        noise->startup = (struct drng_startup){.failures = failures};
+        noise->startup = (struct drng_startup){.generation = generation};
     }
     while (noise->startup.words < DRNG_STARTUP_WORDS && status == DRNG_OK) {
         status = read_tested(in, noise, budget, &word);
@@ -130,12 +137,12 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
             status = DRNG_HEALTH_FAILED;
         }
         if (status == DRNG_OK && !drng_budget_count(budget, 1) && noise->startup.words < DRNG_STARTUP_WORDS) {
-            status = DRNG_EXHAUSTED;
+            status = DRNG_SLOW;
         }
     }
     drng_wipe(&word, sizeof(word));
     if (status == DRNG_OK) {
-        atomic_store_explicit(&in->started, noise->startup.failures + 1, memory_order_release);
+        atomic_store_explicit(&in->passed_in, generation, memory_order_release);
     }
     return status;
 }
@@ -143,37 +150,75 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
 /* Of an instruction that is in order the tests' alpha, 2^-30 a word, makes none in the life of a process. */
 enum { MOST_FAILURES = 8 };
 
-enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
-                                    drng_noise_work *work, void *arg)
+/*
+ * Counts the failure, and returns the reader to its beginning: no key that is made of words that failed conditions
+ * later words. The word that failed opens the windows of the tests, so that it fails again when it comes again, in
+ * whatever rhythm; where recurring words were too many, the next one is. False: it was one too many.
+ */
+static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
 {
-    if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
-        return DRNG_UNAVAILABLE;
+    const enum drng_health_test test = noise->health.failed;
+    const uint64_t word = noise->health.rct.value;
+    atomic_store_explicit(&in->failed_test, (unsigned)test, memory_order_relaxed);
+    drng_count(&in->counters->health_failures);
+    const unsigned failures = atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed) + 1;
+    DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(test));
+    drng_wipe(noise, sizeof(*noise));
+    if (failures < MOST_FAILURES) {
+        (void)drng_health_passes(&noise->health, word);
+        noise->health.suspect = word;
+        noise->health.recurring.seen = test == DRNG_TEST_RECURRENCE ? DRNG_PRINT_CUTOFF - 1 : 0;
     }
-    const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in);
-    struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
-    for (unsigned attempt = 0; attempt < 2; attempt++) {
-        enum drng_result status = drng_noise_has_started(in) ? DRNG_OK : start(in, noise, &budget);
+    return failures < MOST_FAILURES;
+}
+
+static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
+                                drng_noise_work *work, void *arg)
+{
+    bool again = false;
+    do {
+        enum drng_result status = drng_noise_has_started(in) ? DRNG_OK : start(in, noise, budget);
         if (status == DRNG_OK && work != NULL) {
-            status = work(arg, &budget);
+            status = work(arg, budget);
         }
         if (status != DRNG_HEALTH_FAILED) {
             return status;
         }
-        /*
-         * The next words start the tests afresh, and no key that is made of words that failed conditions later words:
-         * the reader is as it was in the beginning.
-         */
-        atomic_store_explicit(&in->failed_test, (unsigned)noise->health.failed, memory_order_relaxed);
-        drng_count(&in->counters->health_failures);
-        const unsigned failures = atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed) + 1;
-        DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(noise->health.failed));
-        drng_wipe(noise, sizeof(*noise));
-        if (failures >= MOST_FAILURES) {
-            break;
-        }
-    }
+        again = forgive(in, noise) && !again;
+    } while (again);
     atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
+    drng_wipe(noise, sizeof(*noise));
     return DRNG_HEALTH_FAILED;
+}
+
+static enum drng_last_result last_of(enum drng_result status)
+{
+    switch (status) {
+    case DRNG_OK:
+        return DRNG_LAST_SERVED;
+    case DRNG_SLOW:
+        return DRNG_LAST_SLOW;
+    case DRNG_HEALTH_FAILED:
+        return DRNG_LAST_FAILED;
+    case DRNG_UNAVAILABLE:
+        return DRNG_LAST_DISABLED;
+    default:
+        return DRNG_LAST_DRY;
+    }
+}
+
+enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
+                                    drng_noise_work *work, void *arg)
+{
+    const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in);
+    struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
+    const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed);
+    const enum drng_result status = disabled ? DRNG_UNAVAILABLE : attempt(in, noise, &budget, work, arg);
+    if (work != NULL) {
+        drng_note(&in->counters->last_words, budget.read);
+        drng_note(&in->counters->last_result, last_of(status));
+    }
+    return status;
 }
 
 /* ---- Words that are no seed ---- */
@@ -197,10 +242,12 @@ static enum drng_result fill(void *arg, struct drng_budget *budget)
     for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(word)) {
         const size_t left = task->len - done;
         const bool read = drng_try_word(task->instruction->row->read, task->tries, &retries, &word);
-        if (read && !drng_health_passes(&task->noise->health, word)) {
-            status = DRNG_HEALTH_FAILED;
-        } else if (!read || (task->timed && !drng_budget_count(budget, 1) && left > sizeof(word))) {
+        if (!read) {
             status = DRNG_EXHAUSTED;
+        } else if (!drng_health_passes(&task->noise->health, word)) {
+            status = DRNG_HEALTH_FAILED;
+        } else if (!drng_budget_count(budget, 1) && task->timed && left > sizeof(word)) {
+            status = DRNG_SLOW;
         } else {
             memcpy(task->out + done, &word, left < sizeof(word) ? left : sizeof(word));
         }

@@ -26,19 +26,22 @@
  * charged as one millisecond at most. Slow words therefore need frequent looks, or they would overrun the budget: the
  * slower the words, the fewer of them come between two looks.
  *
- * The clock may stand still: a filter of system calls may refuse it where it takes one. Then each look is charged as
- * DRNG_LOOK_NS, which is less than two looks are apart, so that an instruction which starves is given up all the same.
+ * The clock may stand still: a filter of system calls may refuse it where it takes one. Then each look is charged
+ * DRNG_LOOK_NS, so that a loop which waits for an instruction ends.
  *
  * A source that is the last in line gets a long time: if it gives up, a program gets no random bytes, and a processor
- * that is shared by many may take it off the CPU at every look. The worst case of a seed is 2 + 1.5 + 50 + 1.5 ms,
- * where two instructions are in their start-up.
+ * that is shared by many may take it off the CPU at every look. An instruction that does not starve takes thousands of
+ * words for a seed, and gets a long time in any place: 10 microseconds for each of them. Where microcode mends SRBDS,
+ * RDRAND takes one, and seeds are rare. One that will not be done in twice that time is given up after an eighth of it,
+ * if another source is next. The worst case of a seed is 2 + 1.5 + 100 + 1.5 ms, where two instructions are in their
+ * start-up.
  */
 
 enum {
-    DRNG_SEED_BUDGET_NS = 2000000,    /* one instruction, one seed, if another source is next */
-    DRNG_PLAIN_BUDGET_NS = 4000000,   /* the same for RDRAND if AES is in plain C, which takes most of the time */
-    DRNG_LAST_BUDGET_NS = 50000000,   /* the same if no other source is next */
-    DRNG_STARTUP_BUDGET_NS = 1500000, /* added while the start-up tests of RDSEED are not done */
+    DRNG_SEED_BUDGET_NS = 2000000,     /* one instruction that starves, one seed, if another source is next */
+    DRNG_LAST_BUDGET_NS = 50000000,    /* the same if no other source is next */
+    DRNG_STEADY_BUDGET_NS = 100000000, /* the same for an instruction that does not starve, in any place */
+    DRNG_STARTUP_BUDGET_NS = 1500000,  /* added while the start-up tests of RDSEED are not done */
     DRNG_GAP_CAP_NS = 1000000,
     DRNG_LOOK_NS = 100,
 };
@@ -46,6 +49,9 @@ enum {
 struct drng_budget {
     uint64_t last_ns;
     uint64_t left_ns;
+    uint64_t whole_ns;
+    size_t needed;   /* words, if it is to end early where these will not come in time; 0: it is not */
+    size_t read;     /* words that were counted */
     unsigned stride; /* words between two looks at the clock */
     unsigned words;  /* words left before the next look at the clock */
 };
@@ -69,19 +75,26 @@ struct drng_instruction {
     const struct drng_instruction_row *row;
     struct drng_instruction_counters *counters;
 
-    atomic_uint started;     /* 1 + `failures` when the start-up tests began that passed last; 0: none have */
+    atomic_uint passed_in;   /* the generation whose start-up tests have passed; 0: none */
+    atomic_uint failures;    /* health failures; each begins a new generation of readers, and the first one is 1 */
     atomic_bool disabled;    /* set at two health failures in one attempt, or eight in all, and never cleared */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
-    atomic_uint failures;    /* health failures */
     atomic_uint dry;         /* request_entropy.c: requests in a row that it gave no word */
+    atomic_bool left_alone;  /* request_entropy.c: it was dry too often; the next seed lets it be asked again */
 };
+
+static inline unsigned drng_noise_generation(const struct drng_instruction *instruction)
+{
+    return atomic_load_explicit(&instruction->failures, memory_order_relaxed) + 1;
+}
 
 /* Whether the start-up tests have passed, here or in an ancestor, and no health test has failed since they began. */
 bool drng_noise_has_started(const struct drng_instruction *instruction);
 
 /*
- * One reader of an instruction. Holds raw words and a key, so it is secret. All zero is the initial state, and a failed
- * health test returns it to that: so every value that a reader derives from an instruction and keeps must be in here.
+ * One reader of an instruction. Holds raw words and a key, so it is secret. All zero is the initial state. A failed
+ * health test returns it to that, but for the word that failed: so every value that a reader derives from an
+ * instruction and keeps must be in here.
  */
 struct drng_noise {
     struct drng_health health;
@@ -91,8 +104,8 @@ struct drng_noise {
 };
 
 /*
- * Reads words[0..count). On failure all of words is zero. After DRNG_EXHAUSTED a later call may succeed;
- * drng_noise_attempt() handles DRNG_HEALTH_FAILED.
+ * Reads words[0..count). On failure all of words is zero. After DRNG_EXHAUSTED, no word, and DRNG_SLOW, too few in
+ * their time, a later call may succeed; drng_noise_attempt() handles DRNG_HEALTH_FAILED.
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_read(struct drng_instruction *instruction, struct drng_noise *noise,
                                                  struct drng_budget *budget, uint64_t *words, size_t count);
@@ -111,7 +124,7 @@ typedef enum drng_result drng_noise_work(void *arg, struct drng_budget *budget);
  * Runs `work`, or nothing where it is NULL, once the instruction has passed its start-up tests, all within budget_ns;
  * an instruction that starves gets DRNG_STARTUP_BUDGET_NS more for these tests. If a health test fails, the start-up
  * tests and `work` run once more; if it fails again, the instruction is disabled. Returns the result of `work`, or
- * DRNG_UNAVAILABLE if the instruction was disabled before.
+ * DRNG_UNAVAILABLE if the instruction was disabled before; where there is work, the counters keep it (counters.h).
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
                                                     uint64_t budget_ns, drng_noise_work *work, void *arg);

@@ -22,6 +22,7 @@ struct task {
     struct drng_noise *noise;
     uint8_t *out;
     size_t len;
+    bool others_after; /* another source serves if this one does not */
 };
 
 /*
@@ -76,7 +77,10 @@ static enum drng_result make_block(const struct task *task, struct drng_budget *
 static enum drng_result make_seed(void *arg, struct drng_budget *budget)
 {
     const struct task *task = arg;
+    const struct drng_instruction_row *row = task->instruction->row;
+    const size_t windows = (task->len + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN;
     uint8_t block[DRNG_CONDITIONED_LEN];
+    budget->needed = task->others_after && !row->starves ? windows * row->window_words : 0;
     enum drng_result status = task->noise->keyed ? DRNG_OK : draw_key(task, budget);
 
     for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(block)) {
@@ -90,19 +94,23 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
     return status;
 }
 
-/*
- * How long the instruction may take for a seed. One that is disabled waits behind nobody. Of the sources that others
- * wait behind, only RDRAND with AES in plain C has much to compute.
- */
-static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned instruction)
+/* Whether another source serves if this instruction does not. One that is disabled does not. */
+static bool has_others_after(const struct drng_seed_policy *policy, unsigned instruction)
 {
-    bool others_after = policy->fallback != NULL;
+    bool others = policy->fallback != NULL;
     for (unsigned i = instruction + 1; i < DRNG_INSTRUCTIONS; i++) {
         const struct drng_instruction *in = policy->instructions[i];
-        others_after |= in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
+        others |= in != NULL && !atomic_load_explicit(&in->disabled, memory_order_relaxed);
     }
-    const bool is_fast = drng_instruction_rows[instruction].starves || policy->aes->fuses;
-    return !others_after ? DRNG_LAST_BUDGET_NS : is_fast ? DRNG_SEED_BUDGET_NS : DRNG_PLAIN_BUDGET_NS;
+    return others;
+}
+
+/* How long the instruction may take for a seed. The last enabled source in line gets the long time. */
+static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned instruction)
+{
+    return !drng_instruction_rows[instruction].starves ? DRNG_STEADY_BUDGET_NS
+           : has_others_after(policy, instruction)     ? DRNG_SEED_BUDGET_NS
+                                                       : DRNG_LAST_BUDGET_NS;
 }
 
 void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len)
@@ -134,14 +142,16 @@ static enum drng_result from_fallback(const struct drng_seed_policy *policy, uin
 
 /*
  * Adds bytes of the kernel's generator to the seed. They earn no entropy credit; with them, a CPU with predictable
- * words leaves the seed as strong as it was without drng. Early in boot the kernel has none, and the seed does without.
+ * words leaves the seed as strong as it was without drng. Early in boot the kernel has none, and the seed does without:
+ * that is counted.
  */
-static void mix_os(uint8_t *out, size_t len)
+static void mix_os(uint8_t *out, size_t len, struct drng_counters *counters)
 {
     uint8_t bytes[OS_CHUNK];
     for (size_t done = 0; done < len; done += sizeof(bytes)) {
         const size_t part = len - done < sizeof(bytes) ? len - done : sizeof(bytes);
         if (!drng_os_random(bytes, part)) {
+            drng_count(&counters->seeds_without_kernel);
             break;
         }
         drng_seed_add(out + done, part, bytes, part);
@@ -165,32 +175,33 @@ static void count(const struct drng_seed_policy *policy, enum drng_source source
 }
 
 enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader, uint8_t *out,
-                               size_t len, enum drng_source *served)
+                               size_t len, struct drng_seed_outcome *outcome)
 {
-    enum drng_source source = DRNG_SOURCE_NONE;
     enum drng_result status = DRNG_UNAVAILABLE;
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && status != DRNG_OK; i++) {
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         struct drng_instruction *in = policy->instructions[i];
-        struct task task = {policy, in, &reader->noise[i], out, len};
-        source = DRNG_SOURCE_INSTRUCTION + i;
-        status =
-            in != NULL ? drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task) : DRNG_UNAVAILABLE;
+        outcome->instructions[i] = DRNG_UNAVAILABLE;
+        if (in != NULL && status != DRNG_OK) {
+            struct task task = {policy, in, &reader->noise[i], out, len, has_others_after(policy, i)};
+            outcome->source = DRNG_SOURCE_INSTRUCTION + i;
+            status = drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task);
+            outcome->instructions[i] = status;
+        }
     }
     if (status == DRNG_OK && policy->os_mixing) {
-        mix_os(out, len);
+        mix_os(out, len, policy->counters);
     }
     if (status != DRNG_OK) {
-        source = DRNG_SOURCE_FALLBACK;
+        outcome->source = DRNG_SOURCE_FALLBACK;
         status = from_fallback(policy, out, len);
     }
     if (status != DRNG_OK) {
-        source = DRNG_SOURCE_NONE;
+        outcome->source = DRNG_SOURCE_NONE;
         drng_wipe(out, len);
     }
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
-    count(policy, source, len);
-    *served = source;
+    count(policy, outcome->source, len);
     return status;
 }
 
@@ -215,9 +226,10 @@ enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         struct drng_instruction *in = policy->instructions[i];
         if (in != NULL) {
-            atomic_store_explicit(&in->started, 0, memory_order_release);
-            if (drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i), NULL, NULL) ==
-                DRNG_HEALTH_FAILED) {
+            atomic_store_explicit(&in->passed_in, 0, memory_order_release);
+            const enum drng_result of_this =
+                drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i), NULL, NULL);
+            if (of_this == DRNG_HEALTH_FAILED || of_this == DRNG_UNAVAILABLE) {
                 result = DRNG_HEALTH_FAILED;
             }
         }
@@ -228,23 +240,23 @@ enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard
 
 enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                 const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                enum drng_source *served)
+                                struct drng_seed_outcome *outcome)
 {
     enum drng_result status = DRNG_OK;
-    *served = DRNG_SOURCE_NONE;
+    enum drng_source weakest = DRNG_SOURCE_NONE;
+    outcome->source = DRNG_SOURCE_NONE;
     for (size_t done = 0; done < len && status == DRNG_OK; done += DRNG_SEED_PIECE) {
         const size_t piece = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
-        enum drng_source source = DRNG_SOURCE_NONE;
         struct drng_root_slot *slot = drng_root_take(root, guard); /* a piece at a time: threads take turns */
         status = DRNG_BUSY;
         if (slot != NULL) {
-            status = drng_seed_get(policy, &slot->reader, out + done, piece, &source);
+            status = drng_seed_get(policy, &slot->reader, out + done, piece, outcome);
             drng_root_give_back(root, guard, slot);
         }
-        *served = source > *served ? source : *served;
+        weakest = outcome->source > weakest ? outcome->source : weakest;
     }
+    outcome->source = status == DRNG_OK ? weakest : DRNG_SOURCE_NONE;
     if (status != DRNG_OK) {
-        *served = DRNG_SOURCE_NONE;
         drng_wipe(out, len);
     }
     return status;

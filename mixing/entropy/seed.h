@@ -38,13 +38,18 @@ struct drng_seed_reader {
     struct drng_noise noise[DRNG_INSTRUCTIONS];
 };
 
+/* Who made a seed, and what the instructions before it came to. */
+struct drng_seed_outcome {
+    enum drng_source source;                          /* DRNG_SOURCE_NONE: nobody */
+    enum drng_result instructions[DRNG_INSTRUCTIONS]; /* DRNG_UNAVAILABLE: it was not asked */
+};
+
 /*
- * Fills out[0..len) with a seed; *served is its source. On failure out is all zero, *served is DRNG_SOURCE_NONE, and
- * the result is DRNG_NO_FALLBACK or DRNG_FALLBACK_FAILED. The next call tries again every source but the disabled
- * instructions.
+ * Fills out[0..len) with a seed. On failure out is all zero, and the result is DRNG_NO_FALLBACK or
+ * DRNG_FALLBACK_FAILED. The next call tries again every source but the disabled instructions.
  */
 DRNG_MUST_CHECK enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drng_seed_reader *reader,
-                                               uint8_t *out, size_t len, enum drng_source *served);
+                                               uint8_t *out, size_t len, struct drng_seed_outcome *outcome);
 
 /*
  * Adds bytes to a seed, by XOR; where there are more bytes than seed, they start over. If the bytes are independent of
@@ -72,19 +77,20 @@ void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard
 
 /*
  * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand).
- * DRNG_HEALTH_FAILED: one of them has failed, twice, and is disabled. DRNG_BUSY: the reader could not be taken. Where
- * one gives too few words in its time, the next seed goes on with its tests.
+ * DRNG_HEALTH_FAILED: one of them is disabled, since now or before. DRNG_BUSY: the reader could not be taken. Where one
+ * gives too few words in its time, the next seed goes on with its tests.
  */
 DRNG_MUST_CHECK enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,
                                                 const struct drng_seed_policy *policy);
 
 /*
- * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE. *served is the source of the seed: the weakest
- * if several took turns (a source's number is the higher, the later it is asked). On failure out is all zero, *served
- * is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or DRNG_BUSY if the reader could not be taken.
+ * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE. The outcome is that of the last piece, but its
+ * source is the weakest if several took turns (a source's number is the higher, the later it is asked). On failure out
+ * is all zero, the source is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or DRNG_BUSY if the reader
+ * could not be taken.
  */
 DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                                 const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                                enum drng_source *served);
+                                                struct drng_seed_outcome *outcome);
 
 #endif

@@ -31,10 +31,23 @@ enum drng_source {
 };
 enum { DRNG_SOURCES = DRNG_SOURCE_FALLBACK + 1 };
 
+/* What became of an instruction when it was asked last. The values are part of the layout in provider/observe/stats.h.
+ */
+enum drng_last_result {
+    DRNG_LAST_NONE = 0, /* it was not asked yet */
+    DRNG_LAST_SERVED,
+    DRNG_LAST_SLOW,     /* too few words in its time */
+    DRNG_LAST_DRY,      /* a word did not come */
+    DRNG_LAST_FAILED,   /* a health test failed once too often: it was disabled */
+    DRNG_LAST_DISABLED, /* it was disabled before */
+};
+
 /* The counters of one instruction. */
 struct drng_instruction_counters {
     atomic_uint_least64_t health_failures; /* failed health tests, including failures after which the retry passed */
     atomic_uint_least64_t retries;         /* executions that returned no word */
+    atomic_uint_least64_t last_result;     /* enum drng_last_result */
+    atomic_uint_least64_t last_words;      /* the words that it gave then */
 };
 
 struct drng_counters {
@@ -43,11 +56,12 @@ struct drng_counters {
     atomic_uint_least64_t seeds_fallback;
     atomic_uint_least64_t seed_failures; /* requests for a seed that no source could serve */
     struct drng_instruction_counters instructions[DRNG_INSTRUCTIONS];
-    atomic_uint_least64_t reseeds;       /* how often a generator replaced its seed */
-    atomic_uint_least64_t fork_reseeds;  /* how often a generator was seeded because it was in a new process */
-    atomic_uint_least64_t clone_reseeds; /* how often a generator was seeded because its machine had been copied */
-    atomic_uint_least64_t last_seed;     /* time of the last seed, in seconds since the Epoch */
-    atomic_uint_least64_t kernel_words;  /* requests that took in the kernel's bytes and the time, and no word */
+    atomic_uint_least64_t reseeds;         /* how often a generator replaced its seed */
+    atomic_uint_least64_t fork_reseeds;    /* how often a generator was seeded because it was in a new process */
+    atomic_uint_least64_t clone_reseeds;   /* how often a generator was seeded because its machine had been copied */
+    atomic_uint_least64_t last_seed;       /* time of the last seed, in seconds since the Epoch */
+    atomic_uint_least64_t kernel_requests; /* requests that took in the kernel's bytes and the time, and no word */
+    atomic_uint_least64_t seeds_without_kernel; /* seeds with os_mixing for which the kernel had no bytes */
 };
 
 /*

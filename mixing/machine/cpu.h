@@ -59,6 +59,13 @@ typedef void drng_cpuid_asked(unsigned leaf, struct drng_cpuid *answer);
 bool drng_x86_is_confidential(drng_cpuid_asked *ask);
 
 /*
+ * x86-64: which registers drng_cpu_clear_vectors() clears, from what this CPU has and a mask of instructions leaves.
+ * Until it is called, those that the CPU has; a call with more than it has changes nothing.
+ */
+enum drng_cpu_registers { DRNG_CPU_SSE, DRNG_CPU_AVX, DRNG_CPU_AVX512 };
+void drng_cpu_leave_registers(enum drng_cpu_registers most);
+
+/*
  * Clears the vector registers. To be called after work on secrets: the compiler copies secrets into these registers,
  * and a signal, a lazily bound symbol or a core dump would write them to memory.
  */

@@ -75,8 +75,8 @@ struct drng_kernel_flags {
 void drng_os_kernel_flags(struct drng_kernel_flags *flags);
 
 /*
- * Fills *flags from the first complete line of the file that starts with "flags". False, with *flags unchanged, if
- * there is no such line.
+ * Fills *flags from the complete lines of the file that start with "flags", one for each processor: what one of them
+ * lacks is not allowed. False, with *flags unchanged, if there is no such line.
  */
 bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags);
 

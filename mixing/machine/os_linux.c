@@ -85,18 +85,19 @@ bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags)
     char *line = NULL;
     size_t size = 0;
     bool found = false;
-    while (!found && getdelim(&line, &size, '\n', cpuinfo) > 0) {
-        found = strncmp(line, name, len) == 0 && strchr("\t :", line[len]) != NULL && strchr(line, '\n') != NULL;
-    }
-    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && found; i++) {
-        flags->has[i] = has_word(line, drng_instruction_flag(i));
-        flags->known = true;
+    while (getdelim(&line, &size, '\n', cpuinfo) > 0) {
+        if (strncmp(line, name, len) == 0 && strchr("\t :", line[len]) != NULL && strchr(line, '\n') != NULL) {
+            for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+                flags->has[i] = (!found || flags->has[i]) && has_word(line, drng_instruction_flag(i));
+            }
+            flags->known = found = true;
+        }
     }
     free(line);
     return found;
 }
 
-/* On a large machine the file is megabytes long, but the kernel generates only what is read. */
+/* All of the file: a thread may be moved to any processor, and the kernel clears the flag of the one that is broken. */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags)
 {
     FILE *cpuinfo = DRNG_HAS_KERNEL_FLAGS ? fopen("/proc/cpuinfo", "re") : NULL;

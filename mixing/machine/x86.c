@@ -111,14 +111,22 @@ void drng_cpu_identify(struct drng_cpu *cpu)
 
 /* ---- Its vector registers ---- */
 
+/* What a mask leaves: an emulator that lacks AVX-512 may have it in CPUID. */
+static enum drng_cpu_registers most_registers = DRNG_CPU_AVX512;
+
+void drng_cpu_leave_registers(enum drng_cpu_registers most)
+{
+    most_registers = most;
+}
+
 /* The upper sixteen are used by memcpy() of the C library, and by no code for plain x86-64, so they are no clobbers. */
 void drng_cpu_clear_vectors(void)
 {
-    if (!__builtin_cpu_supports("avx")) {
+    if (most_registers == DRNG_CPU_SSE || !__builtin_cpu_supports("avx")) {
         drng_cpu_clear_sse();
         return;
     }
-    if (__builtin_cpu_supports("avx512vl")) {
+    if (most_registers == DRNG_CPU_AVX512 && __builtin_cpu_supports("avx512vl")) {
         __asm__ volatile(".irp n, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t"
                          "vpxord %xmm\\n, %xmm\\n, %xmm\\n\n\t"
                          ".endr");

@@ -50,15 +50,33 @@ static void describe(const struct drng_eligibility *eligibility, unsigned disabl
     }
 }
 
-void drng_report_unserved(struct drng_provctx *provctx, char why[DRNG_WHY_SIZE])
+void drng_report_unserved(struct drng_provctx *provctx, const struct drng_seed_outcome *outcome,
+                          char why[DRNG_WHY_SIZE])
 {
-    const unsigned disabled = disabled_now();
     (void)snprintf(why, DRNG_WHY_SIZE, "%s", drng_report_disabled_reason(provctx));
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        if (provctx->eligibility.seeds[i] == DRNG_ALLOWED && (disabled >> i & 1) == 0) {
-            append(why, DRNG_WHY_SIZE, i, "too few words in its time, the next request tries again", "");
+        const enum drng_result result = outcome->instructions[i];
+        if (result == DRNG_SLOW || result == DRNG_EXHAUSTED) {
+            append(why, DRNG_WHY_SIZE, i, result == DRNG_SLOW ? "too few words" : "no word",
+                   " in its time, the next request tries again");
         }
     }
+}
+
+const char *drng_report_last_result(const struct drng_provctx *provctx, unsigned instruction)
+{
+    static const char *const texts[] = {
+        [DRNG_LAST_NONE] = "not asked",
+        [DRNG_LAST_SERVED] = "served",
+        [DRNG_LAST_SLOW] = "too slow",
+        [DRNG_LAST_DRY] = "dry",
+        [DRNG_LAST_FAILED] = "health test failed",
+        [DRNG_LAST_DISABLED] = "disabled",
+    };
+    const enum drng_denial denial = provctx->eligibility.seeds[instruction];
+    const uint64_t last =
+        atomic_load_explicit(&drng_process.instructions[instruction].counters->last_result, memory_order_relaxed);
+    return denial != DRNG_ALLOWED ? drng_denial_text(denial) : texts[last];
 }
 
 /* ---- Who serves, and what keeps copies apart ---- */
@@ -95,7 +113,8 @@ enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx
     }
     if (provctx->mixing == DRNG_MIX_NEVER) {
         *reason = drng_process.evidence.cpu.hypervisor ? "request_mixing = no, and no vmclock can be read"
-                                                       : "this is no virtual machine";
+                                                       : "no hypervisor is announced; in a virtual machine that hides "
+                                                         "its own, set request_mixing = yes";
         return DRNG_CLONES_NONE;
     }
     if (drng_request_words_serve(&provctx->words)) {
@@ -111,7 +130,8 @@ enum drng_clone_protection drng_report_clones(const struct drng_provctx *provctx
 
 /*
  * Records what is true now, for the parameters and for the counters. What is disabled stays so: each text is written
- * once, before it is shown. Not every caller is under the guard: a handler that came into this leaves it to its thread.
+ * once, before it is shown. A signal handler may call this while its own thread is in it: it returns at once, and the
+ * thread records the change.
  */
 static void explain(struct drng_provctx *provctx)
 {
@@ -133,6 +153,9 @@ static void explain(struct drng_provctx *provctx)
     struct drng_stats_head *head = drng_stats.head;
     head->first_source = drng_report_first_in_line(provctx);
     head->virtual_machine = drng_process.evidence.cpu.hypervisor;
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        head->denials[i] = provctx->eligibility.seeds[i];
+    }
     drng_stats_text(head->disabled_reason, sizeof(head->disabled_reason), reason);
     drng_stats_text(head->clone_reason, sizeof(head->clone_reason), clone_reason);
     atomic_store_explicit(&head->clone_protection, protection, memory_order_relaxed);
@@ -164,6 +187,11 @@ const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 void drng_report_loaded(struct drng_provctx *provctx)
 {
     explain(provctx);
+    if (drng_self_tests_failed.count > 0) {
+        drng_message_once(DRNG_SAYS_SELF_TEST,
+                          "%s gave a wrong answer to a known-answer test and is not used; %s serves",
+                          drng_self_tests_failed.fastest, drng_process.aes->name);
+    }
     /* The head is complete: it can be read from outside. */
     atomic_store_explicit(&drng_stats.head->layout, DRNG_STATS_LAYOUT, memory_order_release);
     if (drng_report_first_in_line(provctx) == DRNG_SOURCE_FALLBACK) {

@@ -9,6 +9,7 @@
 #ifndef DRNG_REPORT_H
 #define DRNG_REPORT_H
 
+#include "mixing/entropy/seed.h"
 #include "mixing/machine/counters.h"
 #include "provider/observe/stats.h"
 
@@ -26,9 +27,13 @@ void drng_report_seed(struct drng_provctx *provctx);
  */
 const char *drng_report_disabled_reason(struct drng_provctx *provctx);
 
-/* Why no instruction served: the same, and the instructions that returned no words. */
+/* Why no instruction served: the same, and what the others came to. */
 enum { DRNG_WHY_SIZE = 2 * DRNG_TEXT_SIZE };
-void drng_report_unserved(struct drng_provctx *provctx, char why[DRNG_WHY_SIZE]);
+void drng_report_unserved(struct drng_provctx *provctx, const struct drng_seed_outcome *outcome,
+                          char why[DRNG_WHY_SIZE]);
+
+/* What became of the instruction when it was asked last, or why it may not be: "too slow", "masked by ...". */
+const char *drng_report_last_result(const struct drng_provctx *provctx, unsigned instruction);
 
 /* The source that is asked first for a seed. */
 enum drng_source drng_report_first_in_line(const struct drng_provctx *provctx);

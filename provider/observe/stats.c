@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "mixing/drbg/self_test.h"
 #include "mixing/machine/filter.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
@@ -91,6 +92,8 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         drng_stats_text(head->instructions[i], sizeof(head->instructions[i]), drng_instruction_flag(i));
     }
+    head->self_tests_failed = drng_self_tests_failed.count;
+    drng_stats_text(head->self_test_failed, sizeof(head->self_test_failed), drng_self_tests_failed.fastest);
     memcpy(head->magic, DRNG_STATS_MAGIC, sizeof(head->magic));
 }
 

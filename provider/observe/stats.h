@@ -26,12 +26,12 @@
 #define DRNG_STATS_MAGIC "drngcnt" /* eight bytes, with the NUL */
 
 enum {
-    DRNG_STATS_LAYOUT = 6,
+    DRNG_STATS_LAYOUT = 7,
     DRNG_REQUEST_COUNTS = 1024, /* counts of requests; the first are shared by all generators that find no other free */
     DRNG_TEXT_SIZE = 256,       /* bytes of a reason */
     DRNG_CLONE_TEXT_SIZE = 128, /* bytes of the reason for the protection from clones */
     DRNG_FLAG_SIZE = 16,        /* bytes of an instruction's name */
-    DRNG_STATS_REQUEST_COUNTS = 128, /* offset of the counts of requests in the live part */
+    DRNG_STATS_REQUEST_COUNTS = 256, /* offset of the counts of requests in the live part */
 };
 
 /* Written when the provider loads, and updated when an instruction is disabled or a self-test fails. */
@@ -58,6 +58,10 @@ struct drng_stats_head {
     char clone_reason[DRNG_CLONE_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS]
                      [DRNG_FLAG_SIZE]; /* "rdseed": which instruction each set of counters belongs to */
+    uint32_t self_tests_failed;        /* implementations of AES that failed their self-test at the load */
+    uint32_t reserved;
+    char self_test_failed[32];           /* the fastest of them, or "" */
+    uint32_t denials[DRNG_INSTRUCTIONS]; /* enum drng_denial: why each may make no seeds */
 };
 
 /* All zero in a child that has not drawn yet. */
@@ -69,10 +73,11 @@ struct drng_stats_live {
 };
 
 _Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
-                   sizeof(struct drng_stats_head) == 592 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
+                   offsetof(struct drng_stats_head, self_tests_failed) == 592 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE &&
+                   offsetof(struct drng_stats_head, denials) == 632 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
-                   sizeof(struct drng_counters) == 64 + 24 * DRNG_INSTRUCTIONS &&
+                   sizeof(struct drng_counters) == 72 + 40 * DRNG_INSTRUCTIONS &&
                    offsetof(struct drng_stats_live, request_counts) == DRNG_STATS_REQUEST_COUNTS &&
                    sizeof(struct drng_request_counts) == 64,
                "the layout of the live part has changed");

@@ -28,8 +28,8 @@ static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_plac
                                   size_t len)
 {
     char why[DRNG_WHY_SIZE];
-    enum drng_source served = DRNG_SOURCE_NONE;
-    const enum drng_result result = drng_root_seed(root, guard, policy, out, len, &served);
+    struct drng_seed_outcome outcome = {.source = DRNG_SOURCE_NONE};
+    const enum drng_result result = drng_root_seed(root, guard, policy, out, len, &outcome);
     if (result == DRNG_BUSY || (result != DRNG_OK && !drng_guard_is_mine(guard))) {
         return result; /* the attempt runs again, and may have words then: no error is to be left in the queue */
     }
@@ -38,7 +38,7 @@ static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_plac
     }
     drng_report_seed(provctx);
     if (result != DRNG_OK) {
-        drng_report_unserved(provctx, why);
+        drng_report_unserved(provctx, &outcome, why);
         if (policy == &provctx->words_policy) {
             drng_raise(&provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
         } else if (result == DRNG_FALLBACK_FAILED) {
@@ -336,12 +336,12 @@ static void clear_seed(void *vctx, unsigned char *seed, size_t len)
     drng_secure_clear_free(&ctx->provctx->core, seed, len);
 }
 
-/* Nothing to do: every word is new. */
-static int reseed(void *vctx, ossl_unused int prediction_resistance, ossl_unused const unsigned char *entropy,
+/* Nothing to do: every word is new. What generate() refuses is refused here, too. */
+static int reseed(void *vctx, int prediction_resistance, ossl_unused const unsigned char *entropy,
                   ossl_unused size_t entropy_len, ossl_unused const unsigned char *additional,
                   ossl_unused size_t additional_len)
 {
-    return ready(vctx);
+    return may_serve(vctx, prediction_resistance != 0);
 }
 
 /* ---- The end ---- */

@@ -71,12 +71,15 @@ static bool can_seed(const struct drng_parent *parent, unsigned strength)
     return true;
 }
 
-/* The parent is asked for the length of its nonce first: provider-rand(7). False if it then returns another length. */
+/*
+ * The parent is asked for the length of its nonce first: provider-rand(7). False if that is less than was asked for, or
+ * if it then returns another length.
+ */
 static bool get_nonce(const struct drng_parent *parent, struct drng_entropy *entropy)
 {
     const struct drng_core *core = &parent->provctx->core;
     const size_t len = parent->nonce(parent->ctx, NULL, entropy->strength, entropy->nonce_len, entropy->max_len);
-    unsigned char *nonce = len > 0 ? drng_zalloc(core, len) : NULL;
+    unsigned char *nonce = len >= entropy->nonce_len ? drng_zalloc(core, len) : NULL;
     if (nonce != NULL &&
         parent->nonce(parent->ctx, nonce, entropy->strength, entropy->nonce_len, entropy->max_len) == len) {
         entropy->held[1] = nonce;
@@ -84,7 +87,8 @@ static bool get_nonce(const struct drng_parent *parent, struct drng_entropy *ent
         return true;
     }
     drng_free(core, nonce);
-    drng_raise(core, DRNG_R_PARENT_GAVE_NO_SEED, "it offers a nonce and gave none");
+    drng_raise(core, DRNG_R_PARENT_GAVE_NO_SEED, "its nonce has %zu bytes where %zu were asked for, or did not come",
+               len, entropy->nonce_len);
     return false;
 }
 

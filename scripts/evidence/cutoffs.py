@@ -27,6 +27,12 @@ STARTUP_WORDS = 128
 BITS_WINDOW = 64
 WORD_BITS = 64
 LANES = 8
+# The test of recurrence, for words: a print has so many bits, and so many of them are kept. Its window, in words.
+PRINT_BITS = 16
+PRINTS = 128
+PRINT_WINDOW = 4096
+# Zeros and ones: two words, of which either has the chance that is claimed for any.
+STUCK_CHOICES = 2
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,25 @@ def apt_alarm(entropy: int, window: int = WINDOW) -> float:
     return math.log2(outcomes) - n * entropy
 
 
+def rare_alarm(chance_bits: int, window: int, cutoff: int) -> float:
+    """The same for a window that the first of these rare words has opened, by how many of them are expected: log2 of
+    the chance that at least `cutoff` come in so many words."""
+    expected = window / 2.0**chance_bits
+    tail = sum(expected**k / math.factorial(k) for k in range(cutoff, cutoff + 20)) * math.exp(-expected)
+    return math.log2(tail)
+
+
+def stuck_window() -> int:
+    """The longest power of two in which a second word of zeros or ones is no more likely than alpha."""
+    bits = SAMPLES[0].entropy - int(math.log2(STUCK_CHOICES))
+    return max(2**n for n in range(bits) if rare_alarm(bits, 2**n, 2) <= -ALPHA_BITS)
+
+
+def print_cutoff() -> int:
+    """The least number of prints that are found in a window with a chance of alpha or less."""
+    return next(c for c in range(2, 100) if rare_alarm(PRINT_BITS, PRINT_WINDOW, c) <= -ALPHA_BITS)
+
+
 def lanes_alarm() -> float:
     """The same for the start-up of an instruction: any of the lanes."""
     return apt_alarm(8, STARTUP_WORDS) + math.log2(LANES)
@@ -99,6 +124,12 @@ def derived() -> dict[str, int]:
         "DRNG_STARTUP_WORDS": STARTUP_WORDS,
         "DRNG_BITS_WINDOW": BITS_WINDOW,
         "DRNG_LANE_APT_CUTOFF": apt_cutoff(8, window=STARTUP_WORDS),
+        "DRNG_STUCK_CUTOFF": 2,
+        "DRNG_STUCK_WINDOW": stuck_window(),
+        "DRNG_PRINT_BITS": PRINT_BITS,
+        "DRNG_PRINTS": PRINTS,
+        "DRNG_PRINT_WINDOW": PRINT_WINDOW,
+        "DRNG_PRINT_CUTOFF": print_cutoff(),
     }
     for sample in SAMPLES:
         values[f"DRNG_{sample.name}_RCT_CUTOFF"] = rct_cutoff(sample.entropy)

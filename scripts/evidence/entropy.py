@@ -110,8 +110,15 @@ def tests_table() -> str:
         alarm = cutoffs.power(cutoffs.apt_alarm(sample.entropy))
         rows.append(("adaptive proportion", when, what, f"{apt} in {cutoffs.WINDOW}", f"{alarm} a window"))
     stuck = known["DRNG_STUCK_CUTOFF"]
-    alarm = f"{cutoffs.power(float(stuck - 2 * word.entropy))} a sample"
-    rows.append(("stuck value", continuous, "the same", f"{stuck} in a row, all zeros or all ones", alarm))
+    window = known["DRNG_STUCK_WINDOW"]
+    alarm = f"{cutoffs.power(round(cutoffs.rare_alarm(word.entropy - 1, window, stuck), 1))} a window"
+    what = f"{stuck} in {thousands(window)}, all zeros or all ones"
+    rows.append(("stuck value", continuous, "the same", what, alarm))
+    rows.append(("recurrence", continuous, "the same", "1 equal to the suspect", f"2^-{word.entropy} a sample"))
+    cutoff, window = known["DRNG_PRINT_CUTOFF"], known["DRNG_PRINT_WINDOW"]
+    alarm = f"{cutoffs.power(round(cutoffs.rare_alarm(cutoffs.PRINT_BITS, window, cutoff), 1))} a window"
+    what = f"print, {cutoffs.PRINT_BITS} of {cutoffs.PRINT_BITS} bits"
+    rows.append(("recurrence", continuous, what, f"{cutoff} found in {thousands(window)}", alarm))
     alarm = f"{cutoffs.power(cutoffs.bits_alarm())} a window"
     what = f"one unchanged in {cutoffs.BITS_WINDOW} words"
     rows.append(("unchanging bits", continuous, "bit, 1 of 1", what, alarm))
@@ -139,6 +146,8 @@ def limits_table() -> str:
     rows = [
         ("alpha in the formulas of 4.4.1 and 4.4.2", f"2^-{cutoffs.ALPHA_BITS}"),
         ("a stuck bit is found", f"with its word {cutoffs.bits_delay()} at the latest"),
+        ("places of prints", str(known["DRNG_PRINTS"])),
+        ("bits of a word that its print tells", str(cutoffs.PRINT_BITS + known["DRNG_PRINTS"].bit_length() - 1)),
         ("words of RDRAND between two reseeds", f"{thousands(RDRAND_RUN_WORDS)} at most"),
         ("h_out of a window past one of them", describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run))),
         ("start-up of an instruction", f"{known['DRNG_STARTUP_WORDS']} words"),

@@ -160,8 +160,8 @@ def report() -> str:
 # The constants of mixing/entropy/noise.h, and what they are.
 BUDGETS = {
     "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
-    "DRNG_PLAIN_BUDGET_NS": "the same for RDRAND where AES is in plain C",
     "DRNG_LAST_BUDGET_NS": "the same for the last in line",
+    "DRNG_STEADY_BUDGET_NS": "the same for RDRAND, in any place",
     "DRNG_STARTUP_BUDGET_NS": "on top, while the start-up tests of RDSEED are not done",
 }
 
@@ -181,4 +181,12 @@ def threads() -> str:
     return table_of("process_thread_cost", "DRNG_THREAD_COST")
 
 
-TABLES = {"budgets": budgets, "matrix": matrix, "report": report, "thread-memory": threads}
+def rates() -> str:
+    return table_of("test_fault_rates", "DRNG_FAULT_RATES")
+
+
+def slow() -> str:
+    return table_of("test_seed_time", "DRNG_SLOW_TABLE")
+
+
+TABLES = {"fault-rates": rates, "slow": slow, "budgets": budgets, "matrix": matrix, "report": report, "thread-memory": threads}

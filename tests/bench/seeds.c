@@ -24,7 +24,7 @@ static struct drng_seed_reader reader;
 static bool seed_from(unsigned instruction)
 {
     uint8_t seed[SEED_LEN];
-    enum drng_source served = DRNG_SOURCE_NONE;
+    struct drng_seed_outcome served;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         policy.instructions[i] = i == instruction ? &instructions[i] : NULL;
     }

@@ -308,14 +308,14 @@ static void (*while_seeding)(void);
 /* Linked with --wrap. */
 enum drng_result __real_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                        const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                       enum drng_source *served);
+                                       struct drng_seed_outcome *served);
 enum drng_result __wrap_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                        const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                       enum drng_source *served);
+                                       struct drng_seed_outcome *served);
 
 enum drng_result __wrap_drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                        const struct drng_seed_policy *policy, uint8_t *out, size_t len,
-                                       enum drng_source *served)
+                                       struct drng_seed_outcome *served)
 {
     if (while_seeding != NULL) {
         void (*const comes)(void) = while_seeding;

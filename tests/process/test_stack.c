@@ -533,7 +533,7 @@ UNIT_TEST("a wipe has no gap")
 
 static void get_seed(void)
 {
-    enum drng_source served;
+    struct drng_seed_outcome served;
     status = drng_seed_get(&policy, &reader, out, SEED_LEN, &served);
 }
 

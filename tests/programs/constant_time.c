@@ -175,7 +175,7 @@ static void rdrand_mac(void)
     }
     fill_with_secret(key, sizeof(key));
     drng_conditioner_begin(&conditioner, DRNG_CBC_MAC, aes, key);
-    must_work(drng_fused_mac(&conditioner.cbc_mac, &health, 16, &retries));
+    must_work(drng_fused_mac(&conditioner.cbc_mac, &health, 16, NULL, &retries));
     must_be_secret(conditioner.cbc_mac.state, sizeof(conditioner.cbc_mac.state));
 }
 

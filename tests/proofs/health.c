@@ -103,20 +103,27 @@ void prove_tests_of_the_standard(void)
 
 /* ---- The continuous tests of words ---- */
 
+static bool is_passing_state(const struct drng_health *health)
+{
+    return health->rct.run < DRNG_WORD_RCT_CUTOFF && health->apt.seen < DRNG_WORD_APT_CUTOFF &&
+           health->apt.left < DRNG_APT_WINDOW && health->stuck.seen < DRNG_STUCK_CUTOFF &&
+           health->recurring.seen < DRNG_PRINT_CUTOFF;
+}
+
 /* Every state in which words leave the tests: no word has failed since it was zero. */
 static struct drng_health any_passing_state(void)
 {
     struct drng_health health;
     ANY(health);
-    ASSUME(health.rct.run < DRNG_WORD_RCT_CUTOFF && health.apt.seen < DRNG_WORD_APT_CUTOFF &&
-           health.apt.left < DRNG_APT_WINDOW && health.stuck < DRNG_STUCK_CUTOFF);
+    ASSUME(is_passing_state(&health));
     return health;
 }
 
-static bool is_passing_state(const struct drng_health *health)
+/* Whether one more event is too many: it is the `cutoff`th in `window` words, of which the first has opened these. */
+static bool is_too_many(const struct drng_rare *before, uint32_t now, uint32_t window, uint32_t cutoff)
 {
-    return health->rct.run < DRNG_WORD_RCT_CUTOFF && health->apt.seen < DRNG_WORD_APT_CUTOFF &&
-           health->apt.left < DRNG_APT_WINDOW && health->stuck < DRNG_STUCK_CUTOFF;
+    const bool inside = before->seen > 0 && (uint32_t)(now - before->since) < window;
+    return (inside ? before->seen : 0) + 1 >= cutoff;
 }
 
 /* What each test says of this word, by its definition and by itself. */
@@ -131,22 +138,35 @@ void prove_words(void)
     const bool passed = drng_health_passes(&health, word);
 
     const bool whole = word == 0 || word == UINT64_MAX;
-    const bool stuck = whole && before.stuck + 1 >= DRNG_STUCK_CUTOFF;
+    const bool stuck = whole && is_too_many(&before.stuck, before.words, DRNG_STUCK_WINDOW, DRNG_STUCK_CUTOFF);
     const bool repeated = before.rct.run > 0 && word == before.rct.value && before.rct.run + 1 >= DRNG_WORD_RCT_CUTOFF;
     const bool common = before.apt.left > 0 && word == before.apt.value && before.apt.seen + 1 >= DRNG_WORD_APT_CUTOFF;
-    const bool ends_window = health.apt.left % DRNG_BITS_WINDOW == 0;
-    const uint64_t changed = before.changed | (word ^ before.rct.value);
-    const bool unchanging = ends_window && changed != UINT64_MAX;
-    CLAIM(passed == !(stuck || repeated || common || unchanging),
+    /* Whatever the hash is: a word finds its print where it leaves no other one. */
+    unsigned others = 0;
+    for (unsigned i = 0; i < DRNG_PRINTS; i++) {
+        others += health.prints[i] != before.prints[i];
+    }
+    const bool is_there = others == 0;
+    const bool is_suspect = word == before.suspect && !whole;
+    const bool recurs =
+        is_suspect || ((is_there || word == before.suspect) &&
+                       is_too_many(&before.recurring, before.words, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF));
+    const uint32_t in_window = before.words % DRNG_BITS_WINDOW;
+    const uint64_t changed = in_window == 0 ? 0 : before.changed | (word ^ before.rct.value);
+    const bool unchanging = in_window == DRNG_BITS_WINDOW - 1 && changed != UINT64_MAX;
+    CLAIM(passed == !(stuck || repeated || common || recurs || unchanging),
           "a word fails by its tests, and never by what was left from before");
     CLAIM(passed || health.failed == (stuck      ? DRNG_TEST_STUCK
                                       : repeated ? DRNG_TEST_REPETITION
                                       : common   ? DRNG_TEST_PROPORTION
+                                      : recurs   ? DRNG_TEST_RECURRENCE
                                                  : DRNG_TEST_BITS),
           "the test that failed is named");
     CLAIM(!passed || is_passing_state(&health), "the same for the next word");
-    CLAIM(health.changed == (health.apt.left % DRNG_BITS_WINDOW == DRNG_BITS_WINDOW - 1 ? 0 : changed),
-          "a change counts in its own window");
+    CLAIM(health.changed == changed, "a change counts in its own window");
+    CLAIM(health.words == before.words + 1, "each word is counted");
+    CLAIM(others <= 1, "a word leaves one print");
+    CLAIM(!is_there || health.suspect == word, "a word whose print was there is the suspect");
     if (passed) {
         REACHED("a word that passes");
     } else {
@@ -167,16 +187,20 @@ void prove_no_equal_words(void)
     REACHED("a run");
 }
 
-/* Zeros and ones in turn, whatever came before. */
+/* Two of zeros and ones with any good words between them, whatever came before. */
 void prove_no_stuck_words(void)
 {
     struct drng_health health = any_passing_state();
-    bool passed = true;
-    for (unsigned i = 0; i < DRNG_STUCK_CUTOFF; i++) {
-        passed = passed && drng_health_passes(&health, nondet_bool() ? UINT64_MAX : 0);
-    }
-    CLAIM(!passed, "no run of words that are all zeros or all ones passes");
-    REACHED("a run");
+    bool passed = drng_health_passes(&health, nondet_bool() ? UINT64_MAX : 0);
+    const struct drng_rare opened = health.stuck;
+    const uint32_t apart = nondet_u32();
+    ASSUME(apart >= 1 && apart < DRNG_STUCK_WINDOW - (health.words - 1 - opened.since));
+    health = any_passing_state();
+    health.stuck = opened; /* good words leave it as it is */
+    health.words = opened.since + apart;
+    passed = passed && drng_health_passes(&health, nondet_bool() ? UINT64_MAX : 0);
+    CLAIM(!passed, "no two words that are all zeros or all ones pass in a window");
+    REACHED("two of them");
 }
 
 /* ---- A bit that does not change ---- */
@@ -187,11 +211,14 @@ void prove_no_stuck_bit(void)
     struct drng_health health = any_passing_state();
     const uint64_t bit = UINT64_C(1) << (nondet_unsigned() & 63);
     const uint64_t stuck_at = nondet_bool() ? bit : 0;
+    uint64_t last = nondet_u64();
     bool passed = true;
     for (unsigned i = 0; i < DRNG_STARTUP_WORDS; i++) {
         const uint64_t word = nondet_u64();
         ASSUME((word & bit) == stuck_at);
-        passed = passed && drng_health_passes(&health, word);
+        passed = passed && drng_bits_pass(&health, word ^ last);
+        last = word;
+        health.words++;
     }
     CLAIM(!passed, "no stuck bit passes start-up");
     REACHED("128 words");
@@ -272,11 +299,6 @@ void prove_startup(void)
 
     const char *name = drng_health_test_name((enum drng_health_test)at_most(DRNG_TEST_LANES));
     CLAIM(name != NULL && name[0] != '\0', "every test has a name");
-    if (word == 0 || word == UINT64_MAX) {
-        CLAIM(passed && startup_belongs(&s, &m) && s.words == words + 1, "such a word counts, and is not tested here");
-        REACHED("a word of zeros or ones");
-        return;
-    }
     const bool bytes = model_bytes_pass(&m, word);
     const bool lanes = bytes && model_lanes_pass(&m, word);
     CLAIM(passed == (bytes && lanes), "the bytes of start-up pass and fail as the standard has it");

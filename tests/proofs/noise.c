@@ -11,7 +11,21 @@
 
 #include "mixing/entropy/noise.h"
 #include "mixing/machine/os.h"
+#define OWN_MEMSET
 #include "proof.h"
+
+/* A reader is wiped as a whole: byte by byte it takes the prover minutes. */
+void *memset(void *data, int value, size_t len)
+{
+    if (value == 0 && len == sizeof(struct drng_noise)) {
+        *(struct drng_noise *)data = (struct drng_noise){0};
+        return data;
+    }
+    for (size_t i = 0; i < len; i++) {
+        ((uint8_t *)data)[i] = (uint8_t)value;
+    }
+    return data;
+}
 
 enum { MOST_WORDS = 3, MOST_TRIES = 2, MOST_LOOKS = 3 };
 
@@ -36,8 +50,10 @@ static bool read_any(uint64_t *word)
     return read;
 }
 
-enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks, uint64_t *retries)
+enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                const uint64_t *known, uint64_t *retries)
 {
+    CLAIM(known == NULL, "seeds are made of the instruction's words");
     CLAIM(blocks > 0 && blocks <= 64, "a stretch of the fused loop ends at the next look at the clock");
     ANY(*mac);
     ANY(*health);
@@ -58,7 +74,7 @@ static void any_machine(void)
     ASSUME(row.tries >= 1 && row.tries <= MOST_TRIES);
     instruction.disabled = nondet_bool();
     instruction.failures = nondet_unsigned();
-    instruction.started = nondet_bool() ? instruction.failures + 1 : 0;
+    instruction.passed_in = nondet_bool() ? instruction.failures + 1 : 0;
     ASSUME(instruction.failures < UINT32_MAX - 2);
 }
 
@@ -123,14 +139,15 @@ void prove_read(void)
     any_machine();
     ANY(noise);
     ASSUME(noise.health.rct.run < 2 && noise.health.apt.seen < 2 && noise.health.apt.left < 512 &&
-           noise.health.stuck < 2);
+           noise.health.stuck.seen < 2 && noise.health.recurring.seen < 6);
     ANY(words);
     const uint64_t behind = words[count];
 
     const enum drng_result result = drng_noise_read(&instruction, &noise, &budget, words, count);
 
     CLAIM(words[count] == behind, "nothing is written behind the words");
-    CLAIM(result == DRNG_OK || result == DRNG_EXHAUSTED || result == DRNG_HEALTH_FAILED, "one of three results");
+    CLAIM(result == DRNG_OK || result == DRNG_EXHAUSTED || result == DRNG_SLOW || result == DRNG_HEALTH_FAILED,
+          "one of four results");
     CLAIM(result == DRNG_OK || count == 0 || zero_at_any(words, count * sizeof(*words)), "a failure leaves zeros");
     CLAIM(result != DRNG_OK || count < 2 || words[0] != words[1], "words have passed the health tests");
     CLAIM(is_sound(&budget), "the budget stays sound");
@@ -142,6 +159,8 @@ void prove_read(void)
         REACHED("words");
     } else if (result == DRNG_EXHAUSTED) {
         REACHED("an instruction that starves");
+    } else if (result == DRNG_SLOW) {
+        REACHED("words that come too late");
     } else {
         REACHED("a word that fails");
     }
@@ -189,13 +208,24 @@ static enum drng_result any_work(void *arg, struct drng_budget *budget)
     return result;
 }
 
+/* In the place of drng_health_passes(), whose proofs are health.c's. */
+bool any_health_passes(struct drng_health *health, uint64_t word)
+{
+    struct drng_health after;
+    ANY(after);
+    after.rct.value = word;
+    after.failed = (enum drng_health_test)at_most(DRNG_TEST_LANES);
+    *health = after;
+    return nondet_bool();
+}
+
 /* The start-up tests have two words left at the most, so that their loop can be unrolled from both of its beginnings.
  */
 void prove_attempt_started(void)
 {
     struct drng_noise noise;
     any_machine();
-    instruction.started = instruction.failures + 1;
+    instruction.passed_in = instruction.failures + 1;
     ANY(noise);
     const bool was_disabled = instruction.disabled;
     const unsigned failures = instruction.failures;
@@ -215,8 +245,15 @@ void prove_attempt_started(void)
     CLAIM(instruction.failures - failures == counters.health_failures - counted && instruction.failures - failures <= 2,
           "failures are counted, two at the most");
     CLAIM(result != DRNG_HEALTH_FAILED || zero_at_any(&noise, sizeof(noise)), "a failure leaves a reader of zeros");
-    CLAIM(result == DRNG_OK || result == DRNG_EXHAUSTED || result == DRNG_HEALTH_FAILED || result == DRNG_UNAVAILABLE,
-          "one of four results");
+    CLAIM(result == DRNG_OK || result == DRNG_EXHAUSTED || result == DRNG_SLOW || result == DRNG_HEALTH_FAILED ||
+              result == DRNG_UNAVAILABLE,
+          "one of five results");
+    CLAIM(counters.last_result == (result == DRNG_OK              ? DRNG_LAST_SERVED
+                                   : result == DRNG_EXHAUSTED     ? DRNG_LAST_DRY
+                                   : result == DRNG_SLOW          ? DRNG_LAST_SLOW
+                                   : result == DRNG_HEALTH_FAILED ? DRNG_LAST_FAILED
+                                                                  : DRNG_LAST_DISABLED),
+          "the result is kept");
     if (result == DRNG_OK) {
         REACHED("work");
     } else if (result == DRNG_UNAVAILABLE) {

@@ -113,6 +113,8 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
     return any_result();
 }
 
+static enum drng_result came_to[DRNG_INSTRUCTIONS];
+
 /* May be disabled, may fail before the work, and does the work again after a failure with a reader of zeros. */
 enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
                                     drng_noise_work *work, void *arg)
@@ -120,14 +122,16 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     struct drng_budget budget = {0};
     const unsigned i = index_of(in);
     CLAIM(i >= asked && fallback_asked == 0, "sources are asked in the order of the policy");
-    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && budget_ns <= DRNG_LAST_BUDGET_NS, "a source has one of the budgets");
+    CLAIM(budget_ns >= DRNG_SEED_BUDGET_NS && budget_ns <= DRNG_STEADY_BUDGET_NS, "a source has one of the budgets");
     asked = i + 1;
+    came_to[i] = DRNG_UNAVAILABLE;
     enum drng_result status = nondet_bool() ? work(arg, &budget) : DRNG_EXHAUSTED;
     if (status == DRNG_HEALTH_FAILED) {
         noise->keyed = false;
         memset(noise->key, 0, sizeof(noise->key));
         status = work(arg, &budget);
     }
+    came_to[i] = status;
     return status;
 }
 
@@ -204,15 +208,19 @@ static bool all_are(const uint8_t out[SEED_LEN], uint8_t byte)
 void prove_seed(void)
 {
     uint8_t out[SEED_LEN + 1];
-    enum drng_source served;
+    struct drng_seed_outcome outcome;
     any_policy();
     ANY(out);
     const uint8_t behind = out[SEED_LEN];
 
-    const enum drng_result result = drng_seed_get(&policy, &reader, out, SEED_LEN, &served);
+    const enum drng_result result = drng_seed_get(&policy, &reader, out, SEED_LEN, &outcome);
 
     CLAIM(out[SEED_LEN] == behind, "nothing is written behind the seed");
-    CLAIM(served == counters.source, "who served is told as it is counted");
+    CLAIM(outcome.source == counters.source, "who served is told as it is counted");
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        CLAIM(outcome.instructions[i] == (i < asked && policy.instructions[i] != NULL ? came_to[i] : DRNG_UNAVAILABLE),
+              "what each instruction came to is told");
+    }
     CLAIM(window.conditioner == NULL, "no window is left open");
     CLAIM(policy.os_mixing || kernel_asked == 0, "bytes of the kernel are added where the policy says so");
     if (result != DRNG_OK) {

@@ -61,6 +61,11 @@ UNIT_TEST("start-up tests run on demand")
     CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
+
+    /* What is disabled does not pass by being left out. */
+    scripted_rdseed.behaviour = scripted_good;
+    CU_ASSERT_EQUAL(OSSL_PROVIDER_self_test(provider), 0);
+    CU_ASSERT_TRUE(evp_error("failed its start-up tests", "RDSEED: disabled"));
     OSSL_PROVIDER_unload(provider);
 }
 
@@ -81,6 +86,67 @@ UNIT_TEST("an attempt that runs again leaves no error")
     CU_ASSERT_EQUAL(draw(libctx), 1);
     CU_ASSERT_EQUAL(evp_counter(libctx, "seed-failures"), 1);
     CU_ASSERT_EQUAL(ERR_peek_error(), 0);
+}
+
+static bool last_results_are(const char *rdseed, const char *rdrand)
+{
+    return strcmp(evp_text(libctx, "rdseed-last-result"), rdseed) == 0 &&
+           strcmp(evp_text(libctx, "rdrand-last-result"), rdrand) == 0;
+}
+
+static bool reseed(void)
+{
+    return EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0) == 1;
+}
+
+UNIT_TEST("what became of each instruction is told")
+{
+    on_cpu(scripted_dry, scripted_good, "");
+    CU_ASSERT_TRUE(last_results_are("not asked", "not asked"));
+    CU_ASSERT_EQUAL(draw(libctx), 1);
+    CU_ASSERT_TRUE(last_results_are("dry", "served"));
+    CU_ASSERT_EQUAL(evp_counter(libctx, "rdrand-last-words"), DRNG_STARTUP_WORDS + 2 + 3 * DRNG_RDRAND_WORDS);
+    scripted_rdrand.ns = 50000;
+    CU_ASSERT_TRUE(reseed());
+    CU_ASSERT_TRUE(last_results_are("dry", "too slow"));
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "fallback");
+    CU_ASSERT_TRUE(evp_counter(libctx, "rdrand-last-words") > 0);
+    scripted_rdrand.behaviour = scripted_zeros;
+    scripted_rdrand.ns = 20;
+    CU_ASSERT_TRUE(reseed());
+    CU_ASSERT_TRUE(last_results_are("dry", "health test failed"));
+    CU_ASSERT_TRUE(reseed());
+    CU_ASSERT_TRUE(last_results_are("dry", "disabled"));
+    on_cpu(scripted_good, scripted_good, "source = rdrand");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
+    CU_ASSERT_TRUE(last_results_are("not chosen by the source key", "served"));
+}
+
+/* The error tells the two apart. */
+UNIT_TEST("an error says whether an instruction was slow or gave nothing")
+{
+    on_cpu(scripted_dry, scripted_good, "fallback = no\n");
+    scripted_rdrand.ns = 50000;
+    ERR_clear_error();
+    CU_ASSERT_EQUAL(draw(libctx), 0);
+    CU_ASSERT_TRUE(evp_error("no instruction can seed", "RDSEED: no word in its time, the next request tries again; "
+                                                        "RDRAND: too few words in its time"));
+}
+
+UNIT_TEST("seeds without the kernel's bytes are counted")
+{
+    on_cpu(scripted_good, scripted_good, "");
+    scripted_os_ready = true;
+    CU_ASSERT_EQUAL(draw(libctx), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-without-kernel-bytes"), 0);
+    scripted_os_ready = false;
+    CU_ASSERT_TRUE(reseed());
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-without-kernel-bytes"), 1);
+    on_cpu(scripted_good, scripted_good, "os_mixing = no\n");
+    scripted_os_ready = false;
+    CU_ASSERT_EQUAL(draw(libctx), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "seeds-without-kernel-bytes"), 0);
+    scripted_os_ready = true;
 }
 
 UNIT_TEST("RDSEED serves first")

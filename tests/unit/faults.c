@@ -31,7 +31,7 @@ const struct fault faults[] = {
     {"dry on one try of 25", scripted_seldom_dry, 0, 0, 0, 0, &serves, &serves, 0},
     {"dry on 24 tries of 25", scripted_mostly_dry, 0, 0, 0, 0, &serves, &dries_up, 0},
     {"dry from the middle of a block on", scripted_dry_from, 141, 3208, 0, 0, &dries_up, &dries_up, 0},
-    {"one zero in the start-up tests", scripted_single_zero, 64, 64, 0, 0, &serves, &serves, 0},
+    {"one zero in the start-up tests", scripted_single_zero, 64, 64, 0, 0, &serves_on, &serves_on, 0},
     {"one zero in the middle of a block", scripted_single_zero, 141, 3208, 0, 0, &serves, &serves, 0},
     {"one bad word in the start-up tests", scripted_bad_word, 64, 64, 0, 0, &serves_on, &serves_on, 0},
     {"one bad word in the middle of a block", scripted_bad_word, 141, 3208, 0, 0, &serves_on, &serves_on, 0},

@@ -16,7 +16,7 @@ struct outcome {
     bool disabled;
 };
 
-enum { FAULTS_SEED_LEN = 48, FAULTS_LIMIT_NS = DRNG_LAST_BUDGET_NS + 10000000, FAULTS_MILLION = 1000000 };
+enum { FAULTS_SEED_LEN = 48, FAULTS_LIMIT_NS = DRNG_STEADY_BUDGET_NS + 10000000, FAULTS_MILLION = 1000000 };
 
 struct fault {
     const char *name;

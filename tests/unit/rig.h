@@ -21,7 +21,8 @@ struct rig {
     struct drng_counters counters;
     struct drng_seed_policy policy;
     struct drng_seed_reader reader;
-    enum drng_source served; /* by the last seed */
+    struct drng_seed_outcome outcome; /* of the last seed */
+    enum drng_source served;          /* its source */
     bool fallback_works;
     unsigned fallback_calls;
 };

@@ -3,6 +3,8 @@
 #include "mixing/entropy/health.h"
 #include "tests/unit/unit.h"
 
+enum { NOT_FOUND = 10000 };
+
 UNIT_TEST("RCT fails at its cutoff and not before")
 {
     struct drng_rct rct = {0};
@@ -71,6 +73,7 @@ UNIT_TEST("a single zero or all ones passes")
     struct drng_health health = {0};
     CU_ASSERT_TRUE(drng_health_passes(&health, 0));
     CU_ASSERT_TRUE(drng_health_passes(&health, 5));
+    health = (struct drng_health){0};
     CU_ASSERT_TRUE(drng_health_passes(&health, UINT64_MAX));
     CU_ASSERT_TRUE(drng_health_passes(&health, 6));
 }
@@ -125,9 +128,110 @@ UNIT_TEST("good words pass through many windows")
     CU_ASSERT_TRUE(passes);
 }
 
-/* ---- Bits that never change ---- */
+/* ---- Words that are rare, and words that come again ---- */
 
-enum { NOT_FOUND = 10000 };
+/* Whether `word` passes when it comes `apart` good words after its first time, the first being word number `from`. */
+static bool passes_again(uint64_t word, uint64_t again, unsigned from, unsigned apart, enum drng_health_test *failed)
+{
+    struct drng_health health = {0};
+    uint64_t state = from;
+    bool passes = true;
+    for (unsigned i = 0; i < from; i++) {
+        passes = drng_health_passes(&health, next_good(&state)) && passes;
+    }
+    passes = drng_health_passes(&health, word) && passes;
+    for (unsigned i = 1; i < apart; i++) {
+        passes = drng_health_passes(&health, next_good(&state)) && passes;
+    }
+    CU_ASSERT_TRUE(passes);
+    passes = drng_health_passes(&health, again);
+    *failed = health.failed;
+    return passes;
+}
+
+UNIT_TEST("two words of zeros or ones in a window fail, wherever it begins")
+{
+    static const unsigned apart[] = {1, 2, 3, 511, 512, 513, 4096, DRNG_STUCK_WINDOW - 1};
+    for (unsigned i = 0; i < sizeof(apart) / sizeof(*apart); i++) {
+        for (unsigned from = 0; from < 600; from += 599) {
+            enum drng_health_test failed = DRNG_TEST_NONE;
+            CU_ASSERT_FALSE(passes_again(0, UINT64_MAX, from, apart[i], &failed));
+            CU_ASSERT_EQUAL(failed, DRNG_TEST_STUCK);
+        }
+    }
+    enum drng_health_test failed = DRNG_TEST_NONE;
+    CU_ASSERT_TRUE(passes_again(0, UINT64_MAX, 600, DRNG_STUCK_WINDOW, &failed));
+}
+
+/* A good word each time but at the multiples of `period`, where the same one comes. How many words pass. */
+static unsigned passed_with_a_stale_word(unsigned period, uint64_t stale, enum drng_health_test *failed)
+{
+    struct drng_health health = {0};
+    uint64_t state = period;
+    for (unsigned i = 0; i < NOT_FOUND; i++) {
+        if (!drng_health_passes(&health, i % period == period - 1 ? stale : next_good(&state))) {
+            *failed = health.failed;
+            return i;
+        }
+    }
+    return NOT_FOUND;
+}
+
+/* It keeps time with the window of the proportion test where that is a multiple, and is always between two others. */
+UNIT_TEST("a word that comes in any rhythm is found")
+{
+    for (unsigned period = 2; period <= 128; period++) {
+        enum drng_health_test failed = DRNG_TEST_NONE;
+        const unsigned passed = passed_with_a_stale_word(period, UINT64_C(0x0123456789abcdef), &failed);
+        CU_ASSERT_TRUE(passed < 2052);
+        CU_ASSERT_TRUE(failed == DRNG_TEST_RECURRENCE || failed == DRNG_TEST_PROPORTION);
+    }
+}
+
+/* Of two that share a place each finds the other's print there: until the hash is another. */
+UNIT_TEST("words that hide each other part again")
+{
+    uint64_t state = 1;
+    unsigned pairs = 0;
+    while (pairs < 50) {
+        struct drng_health health = {0};
+        const uint64_t a = next_good(&state);
+        const uint64_t b = next_good(&state);
+        if ((a * UINT64_C(0x9e3779b97f4a7c15)) >> 57 != (b * UINT64_C(0x9e3779b97f4a7c15)) >> 57) {
+            continue;
+        }
+        pairs++;
+        unsigned passed = 0;
+        for (; passed < 3 * 2052; passed++) {
+            const unsigned at = passed % 4; /* two good words come first, so that the proportion test sees nothing */
+            if (!drng_health_passes(&health, at == 2 ? a : at == 3 ? b : next_good(&state))) {
+                break;
+            }
+        }
+        CU_ASSERT_TRUE(passed < 3 * 2052);
+        CU_ASSERT_EQUAL(health.failed, DRNG_TEST_RECURRENCE);
+    }
+}
+
+/* Each word twice, and then never again: A B A B C D C D. */
+UNIT_TEST("words that come twice and never again are found")
+{
+    struct drng_health health = {0};
+    uint64_t state = 3;
+    uint64_t words[2] = {0};
+    unsigned passed = 0;
+    (void)drng_health_passes(&health, next_good(&state)); /* opens the window of the proportion test */
+    for (; passed < 100; passed++) {
+        words[passed % 2] = passed % 4 < 2 ? next_good(&state) : words[passed % 2];
+        if (!drng_health_passes(&health, words[passed % 2])) {
+            break;
+        }
+    }
+    CU_ASSERT_TRUE(passed < 16);
+    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_RECURRENCE);
+}
+
+/* ---- Bits that never change ---- */
 
 /* With which word after `good` good ones a generator is found where these bits stay as `value` has them. */
 static unsigned found_after(unsigned good, uint64_t stuck, uint64_t value, struct drng_health *health)
@@ -255,14 +359,11 @@ UNIT_TEST("a byte too frequent in any lane fails, and not before")
     }
 }
 
-/* The first word's bytes open the windows; a word that is suspect opens nothing. */
-UNIT_TEST("lanes open with the first word that is not suspect")
+UNIT_TEST("lanes open with the first word")
 {
     enum drng_health_test failed = DRNG_TEST_NONE;
     struct drng_startup startup = {0};
     uint64_t state = 5;
-    CU_ASSERT_TRUE(drng_startup_passes(&startup, 0, &failed));
-    CU_ASSERT_EQUAL(startup.lanes, 0);
     const uint64_t opening = next_good(&state);
     CU_ASSERT_TRUE(drng_startup_passes(&startup, opening, &failed));
     CU_ASSERT_EQUAL(startup.opening, opening);
@@ -271,11 +372,22 @@ UNIT_TEST("lanes open with the first word that is not suspect")
     CU_ASSERT_EQUAL(startup.lanes, UINT64_C(0x0101010201020102));
 }
 
+UNIT_TEST("a word of zeros or ones is tested by its bytes, too")
+{
+    for (unsigned ones = 0; ones < 2; ones++) {
+        struct drng_startup startup = {0};
+        enum drng_health_test failed = DRNG_TEST_NONE;
+        CU_ASSERT_FALSE(drng_startup_passes(&startup, ones ? UINT64_MAX : 0, &failed));
+        CU_ASSERT_EQUAL(failed, DRNG_TEST_REPETITION);
+    }
+}
+
 UNIT_TEST("every test has a name")
 {
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_STUCK), "stuck value test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_REPETITION), "repetition count test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_PROPORTION), "adaptive proportion test");
+    CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_RECURRENCE), "recurrence test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_BITS), "unchanging bits test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_LANES), "byte lanes test");
     CU_ASSERT_STRING_EQUAL(drng_health_test_name(DRNG_TEST_NONE), "no test");

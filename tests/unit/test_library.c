@@ -259,7 +259,7 @@ UNIT_TEST("a part of a seed is none")
     /* Nor is it left to the caller to wipe it. */
     struct drng_counters counters = {0};
     struct drng_guard guard;
-    enum drng_source served = DRNG_SOURCE_FALLBACK;
+    struct drng_seed_outcome served = {.source = DRNG_SOURCE_FALLBACK};
     set_up(scripted_dry_from, scripted_good);
     scripted_rdseed.at = WINDOW_AT + 4 * DRNG_RDSEED_WORDS;
     CU_ASSERT_EQUAL_FATAL(drng_library_open(false), DRNG_SUCCESS);
@@ -269,7 +269,7 @@ UNIT_TEST("a part of a seed is none")
     CU_ASSERT_TRUE_FATAL(drng_guard_enter(&guard));
     CU_ASSERT_EQUAL(drng_root_seed(&drng_library.root, &guard, &policy, out, 128, &served), DRNG_NO_FALLBACK);
     (void)drng_guard_note(guard.before);
-    CU_ASSERT_EQUAL(served, DRNG_SOURCE_NONE);
+    CU_ASSERT_EQUAL(served.source, DRNG_SOURCE_NONE);
     CU_ASSERT_TRUE(bytes_are(out, 128, 0));
 }
 

@@ -170,7 +170,7 @@ UNIT_TEST("where the hardware alone may serve dry instructions are asked")
     }
     scripted_rdrand.behaviour = scripted_good;
     CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_OK);
-    CU_ASSERT_EQUAL(rig.counters.kernel_words, 0);
+    CU_ASSERT_EQUAL(rig.counters.kernel_requests, 0);
     rig.rdrand.disabled = true;
     rig.rdseed.disabled = true;
     CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_UNAVAILABLE);

@@ -139,7 +139,7 @@ UNIT_TEST("an instruction that never answers is left alone")
             CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &last, &counters, fresh), DRNG_OK);
             CU_ASSERT_EQUAL(scripted_rows[i].executions,
                             tries * (request < DRY_REQUESTS ? request : (uint64_t)DRY_REQUESTS));
-            CU_ASSERT_EQUAL(counters.kernel_words, request);
+            CU_ASSERT_EQUAL(counters.kernel_requests, request);
         }
         /* Once more with the next seed, and again where it has a word. */
         for (uint64_t seeds = 1; seeds <= 2; seeds++) {
@@ -149,14 +149,14 @@ UNIT_TEST("an instruction that never answers is left alone")
             CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &last, &counters, fresh), DRNG_OK);
             CU_ASSERT_EQUAL(scripted_rows[i].executions, tries * (DRY_REQUESTS + seeds));
         }
-        const uint64_t before = counters.kernel_words;
+        const uint64_t before = counters.kernel_requests;
         scripted_rows[i].behaviour = scripted_good;
         drng_request_words_ask_again(&words);
         CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &last, &counters, fresh), DRNG_OK);
         CU_ASSERT_TRUE(drng_request_words_serve(&words));
         CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &last, &counters, fresh), DRNG_OK);
         CU_ASSERT_EQUAL(memcmp(fresh, &scripted_rows[i].log[1], sizeof(fresh)), 0);
-        CU_ASSERT_EQUAL(counters.kernel_words, before);
+        CU_ASSERT_EQUAL(counters.kernel_requests, before);
     }
 }
 
@@ -200,7 +200,7 @@ static void wear(unsigned row, uint64_t words)
     const struct drng_seed_policy whole = policy;
     const size_t window = drng_instruction_rows[row].window_words;
     uint8_t seed[SEED_LEN];
-    enum drng_source served_by = DRNG_SOURCE_NONE;
+    struct drng_seed_outcome served_by;
     bool served = true;
     memset(policy.instructions, 0, sizeof(policy.instructions));
     policy.instructions[row] = &instructions[row];
@@ -271,7 +271,7 @@ static void prepare(const struct trial *trial)
 static void run(struct trial *trial)
 {
     const uint64_t before = scripted_clock_ns;
-    enum drng_source served = DRNG_SOURCE_NONE;
+    struct drng_seed_outcome served;
     memset(trial->out, TAKEN_BEFORE, sizeof(trial->out));
     trial->status = drng_seed_get(&policy, &reader, trial->out, sizeof(trial->out), &served);
     trial->taken_ns = scripted_clock_ns - before;

@@ -5,8 +5,9 @@
 
 #include "mixing/aes/aes_sbox.h"
 #include "mixing/drbg/self_test.h"
-#include "mixing/entropy/hmac.h"
+#include "mixing/entropy/conditioner.h"
 #include "tests/unit/fake_aes.h"
+#include "tests/unit/reference.h"
 #include "tests/unit/unit.h"
 
 UNIT_TEST("it passes on every implementation")
@@ -22,6 +23,35 @@ UNIT_TEST("it passes on every implementation")
         CU_ASSERT_EQUAL(drng_self_test(all[i], true, &what), DRNG_OK);
         CU_ASSERT_PTR_NULL(what);
     }
+}
+
+static void ctr_of_libcrypto(const uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out,
+                             size_t out_blocks, uint8_t *tail, size_t tail_blocks)
+{
+    reference_keystream(key, key_len, v, out, out_blocks);
+    reference_keystream(key, key_len, v, tail, tail_blocks);
+}
+
+static void cbc_of_libcrypto(const uint8_t *key, size_t key_len, uint8_t chain[DRNG_AES_BLOCK], uint8_t *out,
+                             const uint8_t *data, size_t blocks)
+{
+    for (size_t i = 0; i < blocks * DRNG_AES_BLOCK; i++) {
+        chain[i % DRNG_AES_BLOCK] ^= data != NULL ? data[i] : 0;
+        if (i % DRNG_AES_BLOCK == DRNG_AES_BLOCK - 1) {
+            reference_encrypt(key, key_len, chain, chain);
+            if (out != NULL) {
+                memcpy(out + i + 1 - DRNG_AES_BLOCK, chain, DRNG_AES_BLOCK);
+            }
+        }
+    }
+}
+
+/* All that is compared is what libcrypto's AES gives: the sums, too. */
+UNIT_TEST("it passes on libcrypto's AES")
+{
+    const struct drng_aes aes = {.name = "libcrypto's", .ctr = ctr_of_libcrypto, .cbc = cbc_of_libcrypto};
+    const char *what = NULL;
+    CU_ASSERT_EQUAL(drng_self_test(&aes, true, &what), DRNG_OK);
 }
 
 /* What a run with this script says is wrong. */
@@ -49,8 +79,8 @@ static unsigned calls_of_a_whole_run(void)
     return fake_aes_script.calls;
 }
 
-/* For each key size a call of cbc, one of ctr, and runs of ctr held against cbc; two of cbc; then CTR_DRBG. */
-enum { RUNS = 6, BLOCKS_OF_RUNS = 4 + 8 + 12 + 20 + 31 + 72, AES_CALLS = 3 * (2 + RUNS + BLOCKS_OF_RUNS), SAMPLE = 7 };
+/* For each key size a call of cbc and one of ctr; two of cbc; then CTR_DRBG. */
+enum { AES_CALLS = 3 * 2, SAMPLE = 7 };
 
 static const char *name_of(unsigned call)
 {
@@ -90,7 +120,8 @@ static bool is_found(size_t from, size_t to)
     const char *what = NULL;
     wrong_from = from;
     wrong_to = to;
-    return drng_self_test(&wide, false, &what) == DRNG_SELF_TEST_FAILED && what != NULL && strcmp(what, "AES") == 0;
+    return drng_self_test(&wide, false, &what) == DRNG_SELF_TEST_FAILED && what != NULL &&
+           strcmp(what, "CTR_DRBG") == 0;
 }
 
 /* Those of long runs, and those of short requests, each of their two numbers of lanes. */
@@ -171,7 +202,7 @@ static bool request_is_found(size_t from, size_t to)
     const char *what = NULL;
     wrong_from = from;
     wrong_to = to;
-    return drng_self_test(&aes, false, &what) == DRNG_SELF_TEST_FAILED && what != NULL && strcmp(what, "AES") == 0;
+    return drng_self_test(&aes, false, &what) == DRNG_SELF_TEST_FAILED && what != NULL && strcmp(what, "CTR_DRBG") == 0;
 }
 
 /* The lengths are those of 4 and 8 blocks of AES-NI, and of 12 and 20 in registers of 256 bits. */
@@ -224,6 +255,49 @@ UNIT_TEST("the choice is one that passes")
     sbox_is_wrong = false;
     CU_ASSERT_PTR_NULL(chosen);
     CU_ASSERT_STRING_EQUAL(what != NULL ? what : "nothing", "AES");
+}
+
+/* ---- The fused loop ---- */
+
+static bool fused_is_wrong;
+
+enum drng_result __wrap_drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                       const uint64_t *known, uint64_t *retries);
+enum drng_result __wrap_drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *health, size_t blocks,
+                                       const uint64_t *known, uint64_t *retries)
+{
+    (void)health;
+    (void)retries;
+    mac->aes->cbc(mac->key, sizeof(mac->key), mac->state, NULL, (const uint8_t *)known, blocks);
+    mac->state[DRNG_MAC_LEN - 1] ^= fused_is_wrong && blocks > 1 ? 1 : 0;
+    return DRNG_OK;
+}
+
+UNIT_TEST("a wrong fused loop is found, and an implementation that is skipped is counted")
+{
+    struct drng_aes fuses = drng_aes_portable;
+    const char *what = NULL;
+    struct drng_cpu cpu;
+    fuses.fuses = true;
+    CU_ASSERT_EQUAL(drng_self_test(&fuses, false, &what), DRNG_OK);
+    fused_is_wrong = true;
+    CU_ASSERT_EQUAL(drng_self_test(&fuses, false, &what), DRNG_SELF_TEST_FAILED);
+    CU_ASSERT_STRING_EQUAL(what != NULL ? what : "nothing", "AES-CBC-MAC");
+
+    /* All that fuse are skipped. */
+    const struct drng_aes *all[DRNG_AES_KINDS];
+    drng_cpu_identify(&cpu);
+    const size_t count = drng_aes_all(&cpu, all);
+    unsigned fusing = 0;
+    for (size_t i = 0; i < count; i++) {
+        fusing += all[i]->fuses;
+    }
+    CU_ASSERT_PTR_NOT_NULL(drng_self_test_choose(&cpu, &what));
+    CU_ASSERT_EQUAL(drng_self_tests_failed.count, fusing);
+    CU_ASSERT_STRING_EQUAL(drng_self_tests_failed.fastest, fusing > 0 ? all[count - 1]->name : "");
+    fused_is_wrong = false;
+    CU_ASSERT_PTR_NOT_NULL(drng_self_test_choose(&cpu, &what));
+    CU_ASSERT_EQUAL(drng_self_tests_failed.count, 0);
 }
 
 UNIT_TEST("a wrong HMAC is found only where asked for")
