@@ -1,7 +1,7 @@
 /*
  * instruction_rand.h - seeds from a source of drng's own, and the two algorithms that have no DRBG, as EVP_RANDs:
  *
- *   - DRNG-SEED, alias SEED-SRC: a seed source. The conditioned instructions, or the fallback (provider-rand(7)).
+ *   - DRNG-SEED and SEED-SRC: a seed source. The conditioned instructions, or the fallback (provider-rand(7)).
  *   - RDRAND, or RNDR on 64-bit Arm: unconditioned words, for users who want the CPU's generator as the only one. Where
  *     the CPU has none (DRNG_HAS_GENERATOR) libcrypto is not offered it.
  */

@@ -171,6 +171,20 @@ UNIT_TEST("a weak or empty parent is refused")
     CU_ASSERT_EQUAL(EVP_RAND_CTX_set_params(parent, params), 1);
     CU_ASSERT_FALSE(draws(child));
     CU_ASSERT_TRUE(evp_error("gave no seed", "nonce"));
+
+    /* All the entropy that is needed, and a nonce of a byte less than was asked for; then the whole nonce. */
+    unsigned char bytes[64] = {1};
+    OSSL_PARAM given[] = {OSSL_PARAM_construct_octet_string(OSSL_RAND_PARAM_TEST_ENTROPY, bytes, sizeof(bytes)),
+                          OSSL_PARAM_construct_octet_string(OSSL_RAND_PARAM_TEST_NONCE, bytes, 15),
+                          OSSL_PARAM_construct_end()};
+    CU_ASSERT_EQUAL(EVP_RAND_CTX_set_params(parent, given), 1);
+    (void)EVP_RAND_uninstantiate(child);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 0);
+    CU_ASSERT_TRUE(evp_error("gave no seed", "its nonce has 15 bytes where 16 were asked for"));
+    given[1] = OSSL_PARAM_construct_octet_string(OSSL_RAND_PARAM_TEST_NONCE, bytes, 16);
+    CU_ASSERT_EQUAL(EVP_RAND_CTX_set_params(parent, given), 1);
+    (void)EVP_RAND_uninstantiate(child);
+    CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 1);
     EVP_RAND_CTX_free(child);
     EVP_RAND_CTX_free(parent);
 }

@@ -88,6 +88,25 @@ UNIT_TEST("an attempt that runs again leaves no error")
     CU_ASSERT_EQUAL(ERR_peek_error(), 0);
 }
 
+/* Without a property query, and with another provider that has libcrypto's names. */
+UNIT_TEST("the exclusive names are nobody else's")
+{
+    static const char *const names[][2] = {{"DRNG-SEED", "SEED-SRC"}, {"DRNG-CTR-DRBG", "CTR-DRBG"}};
+    on_cpu(scripted_good, scripted_good, "");
+    OSSL_PROVIDER *others = OSSL_PROVIDER_load(libctx, "default");
+    for (size_t i = 0; i < 2; i++) {
+        EVP_RAND *rand = EVP_RAND_fetch(libctx, names[i][0], NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rand);
+        CU_ASSERT_STRING_EQUAL(OSSL_PROVIDER_get0_name(EVP_RAND_get0_provider(rand)), "drng");
+        CU_ASSERT_FALSE(EVP_RAND_is_a(rand, names[i][1]));
+        EVP_RAND_free(rand);
+        rand = EVP_RAND_fetch(libctx, names[i][1], "provider=drng");
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rand);
+        EVP_RAND_free(rand);
+    }
+    OSSL_PROVIDER_unload(others);
+}
+
 static bool last_results_are(const char *rdseed, const char *rdrand)
 {
     return strcmp(evp_text(libctx, "rdseed-last-result"), rdseed) == 0 &&

@@ -36,6 +36,11 @@ UNIT_TEST("RDRAND does not pretend prediction resistance")
     CU_ASSERT_FALSE(draw_from(libctx, "RDRAND", 1));
     CU_ASSERT_TRUE(evp_error("RDRAND may not be used", "it cannot give prediction resistance"));
     CU_ASSERT_EQUAL(scripted_rdrand.executions, 0);
+    EVP_RAND_CTX *alone = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(alone, 1, NULL, 0, NULL, 0), 0);
+    CU_ASSERT_TRUE(evp_error("RDRAND may not be used", "it cannot give prediction resistance"));
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(alone, 0, NULL, 0, NULL, 0), 1);
+    EVP_RAND_CTX_free(alone);
     EVP_RAND_CTX *parent = evp_rand_ready(libctx, "RDRAND", "provider=drng", NULL);
     EVP_RAND_CTX *child = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", parent);
     unsigned char out[16];
