@@ -328,7 +328,7 @@ def test_what_is_installed_is_removed_only_where_drng_is_off() -> None:
     """Without the module, the strict profile leaves every program without random numbers."""
     removals = [line for line in (ROOT / "README.md").read_text().splitlines() if "--target uninstall" in line]
     assert removals
-    assert all(line.startswith("    drng-enable off --system && cmake --build ") for line in removals)
+    assert all(line.startswith("    drng-enable off --all && cmake --build ") for line in removals)
 
 
 def test_the_programs_know_the_instructions_of_every_machine() -> None:
