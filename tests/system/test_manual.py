@@ -362,5 +362,5 @@ def test_who_is_told_of_rows_is_told_of_the_option_that_shows_them() -> None:
         for block, following in zip(blocks, [*blocks[1:], ""], strict=True):
             text = block + following if following.startswith("    ") else block
             if "row `" in block or "rows `" in block:
-                for options in re.findall(r"drng-status (--(?:service|pid|all)\b[^`\n]*)", text):
+                for options in re.findall(r"(?:`|^    )drng-status ((?:--(?:pid|all)\b|\w)[^`\n]*)", text, flags=re.M):
                     assert re.search(r"--(long|check|json)\b", options), f"{page.name}: drng-status {options}"
