@@ -200,7 +200,7 @@ keep()
     cp -r "$work/$1" "$kept/$1"
 }
 
-# print_table FOLDER - all results that it has, as Markdown.
+# print_table FOLDER - each result that it has, as Markdown.
 print_table()
 {
     columns=
@@ -225,6 +225,18 @@ print_table()
     echo
 }
 
+# print_sums FOLDER - what passed, was skipped and failed on each release, as Markdown.
+print_sums()
+{
+    printf '| release | OpenSSL | passed | skipped | failed |\n| --- | --- | --- | --- | --- |\n'
+    for release in bookworm trixie sid experimental; do
+        [ ! -e "$1/$release/version" ] || awk -v "release=$release" -v "version=$(cat "$1/$release/version")" '
+            { gsub(",", ""); for (i = 2; i <= NF; i++) sum[$i] += $(i - 1) }
+            END { printf "| %s | %s | %d | %d | %d |\n", release, version, sum["passed"], sum["skipped"], sum["failed"] }
+        ' "$1/$release"/test_*
+    done
+}
+
 status=0
 missing=0
 for release in $releases; do
@@ -238,6 +250,6 @@ for release in $releases; do
 done
 echo
 print_table "$work"
-[ -z "$kept" ] || print_table "$kept" >"$kept/releases.md"
+[ -z "$kept" ] || print_sums "$kept" >"$kept/releases.md"
 [ $status = 0 ] || exit $status
 exit $missing

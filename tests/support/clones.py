@@ -20,7 +20,7 @@ from pathlib import Path
 
 from tests.support.builds import SKIPPED
 from tests.support.clone_cases import CASES, KERNEL_HAS_HEARD, REPEATS, VMCLOCK, VMGENID, Case
-from tests.support.guests import GUESTS, SOURCE, GuestError, Machine, initramfs, machine, openssl_cnf, why_not
+from tests.support.guests import SOURCE, GuestError, Machine, initramfs, machine, openssl_cnf, why_not
 
 FAILED, BROKEN = 1, 2  # how a run ends, beside SKIPPED
 
@@ -209,40 +209,42 @@ def run(case: Case) -> Result:
 # ---- As a table ----
 
 HEADER = [
-    "| case | instructions | devices | kernel | besides | drng's draws that repeat | under way at the snapshot |"
-    " OpenSSL's own | getrandom() | `clone-protection` |",
-    "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
+    "| `clone-protection` | cases | draws that repeat | under way at the snapshot | getrandom() repeats for at most |",
+    "| --- | --- | --- | --- | --- |",
 ]
 
 
 def how_many(these: Count) -> str:
     words = {0: "none", these.all: "all"}
-    return f"{words.get(these.repeated, these.repeated)} of {these.all}" if these.all else "-"
+    return f"{words.get(these.repeated, these.repeated)} of {these.all:,}" if these.all else "-"
 
 
-def row(result: Result) -> str:
-    case = result.case
-    kernel = (GUESTS / "kernels" / case.kernel / "name").read_text().strip().removeprefix("linux-image-")
-    until = f", until {result.kernel.last_us / 1000:.0f} ms" if result.kernel.repeated else ""
-    besides = [*(f"`{word}`" for word in case.arguments), *(f"`{key} = {value}`" for key, value in case.keys.items())]
-    besides += ["a clone is cloned"] if case.generations > 1 else []
+def together(counts: Sequence[Count]) -> Count:
+    longest = max((count.last_us for count in counts if count.repeated), default=0)
+    return Count(sum(count.all for count in counts), sum(count.repeated for count in counts), longest)
+
+
+def row(protection: str, results: Sequence[Result]) -> str:
+    """Of all cases whose copies are protected in this way."""
+    kernel = together([result.kernel for result in results])
     cells = [
-        case.name,
-        case.cpu.name,
-        ", ".join(device.partition(",")[0] for device in case.devices) or "-",
-        kernel.partition("+")[0].partition("-")[0],
-        ", ".join(besides) or "-",
-        how_many(result.drng),
-        how_many(result.under_way),
-        how_many(result.control),
-        how_many(result.kernel) + until,
-        result.protection,
+        f"`{protection}`",
+        str(len(results)),
+        how_many(together([result.drng for result in results])),
+        how_many(together([result.under_way for result in results])),
+        f"{kernel.last_us / 1000:,.0f} ms" if kernel.repeated else "-",
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def run_and_say(case: Case, rows: list[str]) -> int:
-    """0, or the status that this case has the whole run end with; its row, if there is one."""
+def table(results: Sequence[Result]) -> str:
+    protections = sorted({result.protection for result in results})
+    rows = [row(kind, [result for result in results if result.protection == kind]) for kind in protections]
+    return "\n".join([*HEADER, *rows]) + "\n"
+
+
+def run_and_say(case: Case, results: list[Result]) -> int:
+    """0, or the status that this case has the whole run end with; its result, if there is one."""
     if missing := why_not(case.cpu.architecture):
         print(f"{case.name}: skipped: {missing}", flush=True)
         return SKIPPED
@@ -251,8 +253,8 @@ def run_and_say(case: Case, rows: list[str]) -> int:
     except GuestError as error:
         print(f"{case.name}: {error}", flush=True)
         return BROKEN
-    rows.append(row(result))
-    print(rows[-1], flush=True)
+    results.append(result)
+    print(f"{case.name}: {how_many(result.drng)} draws repeat; {result.protection}", flush=True)
     for wrong in result.wrong():
         print(f"{case.name}: FAILED: {wrong}", flush=True)
     return FAILED if result.wrong() else 0
@@ -270,11 +272,11 @@ def main() -> int:
     if args.list:
         print("\n".join(case.name for case in CASES))
         return 0
-    rows = list(HEADER)
-    said = {run_and_say(case, rows) for case in CASES if not args.cases or case.name in args.cases}
-    if args.document and len(rows) == len(HEADER) + len(CASES):
+    results: list[Result] = []
+    said = {run_and_say(case, results) for case in CASES if not args.cases or case.name in args.cases}
+    if args.document and len(results) == len(CASES):
         args.document.parent.mkdir(parents=True, exist_ok=True)
-        args.document.write_text("\n".join(rows) + "\n", encoding="utf-8")
+        args.document.write_text(table(results), encoding="utf-8")
     return next(status for status in (BROKEN, FAILED, SKIPPED, 0) if status in said)
 
 

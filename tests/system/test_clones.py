@@ -114,6 +114,18 @@ def test_another_cpu_than_the_case_is_about_is_a_broken_rig() -> None:
         clones.check_the_cpu(case, {"disabled-reason": ""})
 
 
+def test_the_table_has_a_row_for_each_protection() -> None:
+    def result(kind: str, last: str) -> Result:
+        first = [line("RAND_bytes", "aabb").removesuffix("-") + kind, line("getrandom", "ccdd")]
+        return result_of(BY_NAME["both"], first, [line("getrandom", last)])
+
+    results = [result("instruction", "ccdd"), result("counter", "ffff"), result("instruction", "ccdd")]
+    assert clones.table(results).splitlines()[2:] == [
+        "| `counter` | 1 | none of 1 | - | - |",
+        "| `instruction` | 2 | none of 2 | - | 1 ms |",
+    ]
+
+
 # ---- What is made for guests ----
 
 

@@ -22,21 +22,16 @@ CERTIFICATE = [line for line in commands("nginx") if line.startswith("openssl re
 
 def test_nginx_there_and_back(tmp_path: Path) -> None:
     said = type_in(commands("nginx") + commands("See that it works") + commands("Go back"), tmp_path)
-    assert "nginx.service: strict is on" in said
     assert PAGE in said
     assert re.search(r"^pid +\d+\nname +nginx\nunit +.*\nowner +.*\nuses +drng$", said, flags=re.MULTILINE)
     assert re.search(r"^public +CTR-DRBG of provider drng$", said, flags=re.MULTILINE)
-    assert "test failed" in said
-    assert "nginx.service: drng is off" in said
 
 
 def test_apache(tmp_path: Path) -> None:
     said = type_in(CERTIFICATE + commands("Apache"), tmp_path)
-    assert "apache2.service: strict is on" in said
     assert "</html>" in said
 
 
 def test_haproxy(tmp_path: Path) -> None:
     said = type_in(CERTIFICATE + commands("HAProxy"), tmp_path)
-    assert "haproxy.service: strict is on" in said
     assert PAGE in said

@@ -142,7 +142,6 @@ def test_what_was_measured_is_taken_from_the_build_and_not_compared(docs: Path) 
     assert left.read_text().strip() in (docs / "performance-tables.md").read_text()
 
 
-def test_the_documents_say_what_clone_is_not_supported() -> None:
+def test_the_manual_says_what_clone_is_not_supported() -> None:
     """Two processes at once on one set of thread-local variables: no memory tells them apart."""
-    for page in (ROOT / "README.md", DOCS / "provider-drng.7"):
-        assert re.search(r"CLONE_VM", page.read_text(encoding="utf-8")), page
+    assert "CLONE_VM" in (DOCS / "provider-drng.7").read_text(encoding="utf-8")
