@@ -179,9 +179,9 @@ FILTERS = (
     ("no `memfd_create`", "memfd_create,ftruncate"),
     ("no `prctl`", "prctl"),
     ("no `socket`, `connect`, `sendto`", "socket,connect,sendto"),
+    ("these four", "mlock,mlock2,mlockall,munlock,munlockall,memfd_create,ftruncate,prctl,socket,connect,sendto"),
     ("no `getpid`, `getppid`, `gettid`", "getpid,getppid,gettid"),
     ("no `clock_gettime`, `time`, `gettimeofday`", "clock_gettime,time,gettimeofday"),
-    ("all of these", "mlock,mlock2,mlockall,munlock,munlockall,memfd_create,ftruncate,prctl,socket,connect,sendto"),
     ("no `madvise`", "madvise"),
     ("no `getrandom`", "getrandom"),
 )
@@ -205,7 +205,7 @@ def filters() -> str:
         results_after = [run([GUEST, p, f"phase={phase},{AFTER}"]) for p in ("drng", "builtin")]
         ours, theirs = results_after
         rule(ours.served or not theirs.served, f"filter after {phase}: {ours.short()}")
-        names = f"by the program itself after {phase}: no files, sockets, locks"
+        names = f"no files, sockets, locks after {phase}, by the program itself"
         rows.append((names, ours.short(), "-", "-", theirs.short()))
     head = ("filter", "kills", "EPERM", "ENOSYS", "libcrypto's own generator, where it kills")
     return table(head, grouped(rows))
