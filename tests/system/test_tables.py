@@ -20,7 +20,7 @@ SKIPPED = 77
 DERIVED = ("health-tests", "conditioning", "bounds", "budgets", "proofs")
 TRIED = ("matrix", "report", "health-lab", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = ("bench-aes-ni", "bench-avx2", "first-byte", "startup", "versions")
-TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "records", "releases", "tls-costs")
+TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "records", "releases")
 MEASURED = {*BENCHMARKS, *TRIALS}
 
 
