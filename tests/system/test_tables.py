@@ -65,7 +65,12 @@ def test_a_table_is_what_its_maker_gives(name: str) -> None:
         ("entropy.md", "| 8 | 512 | 256 |", "| 4 | 256 | 128 |", "conditioning"),
         ("entropy.md", "127.0", "128.0", "bounds"),
         ("entropy.md", "2^-23.0 a window", "2^-30 a sample", "health-tests"),
-        ("entropy-assessment.md", "| all zeros; all ones | stuck value | 2 |", "| all zeros | stuck value | 1 |", "health-lab"),
+        (
+            "entropy-assessment.md",
+            "| all zeros; all ones | stuck value | 2 |",
+            "| all zeros | stuck value | 1 |",
+            "health-lab",
+        ),
         (
             "reliability.md",
             "| the same for the last in line | 50 |",
