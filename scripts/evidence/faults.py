@@ -93,7 +93,7 @@ def cells_of(cases: list[Case]) -> tuple[str, ...]:
     return tuple(found)
 
 
-HEAD = ("fault", "RDSEED has it: serves", "disabled", "RDRAND has it: serves", "disabled", "ms, at most")
+HEAD = ("fault", "serves if RDSEED has it", "disabled", "serves if RDRAND has it", "disabled", "ms, at most")
 
 
 def matrix() -> str:
