@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench-docs.sh - measures what docs/performance-tables.md shows, except its section on TLS servers (bench-tls.sh), and
+# bench-docs.sh - measures what docs/performance-tables.md shows, except what a TLS record draws (bench-tls.sh), and
 # puts it there, with the picture of it; takes some minutes.
 #
 #     bench-docs.sh [ROOT...]    ROOT: a directory with a Debian that has another OpenSSL, by `debootstrap trixie trixie`
@@ -14,7 +14,7 @@ for root in "$@"; do
 done
 cd "$(dirname "$0")/../.."
 
-one_thread='--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/.*threads:1$'
+one_thread='--benchmark_filter=^bytes/(CTR-DRBG|drng|AES-256-CTR)/(32|256|1024|16384|65536)/.*threads:1$'
 scripts/bench.sh --aes-ni -- "$one_thread"
 scripts/bench.sh --avx2 -- "$one_thread"
 scripts/bench/bench_startup.py

@@ -29,7 +29,7 @@ BUILD = REPOSITORY / "build" / "bench"
 PROGRAM = BUILD / "tests" / "bench" / "rand_bytes"
 CONF = BUILD / "tests" / "bench" / "conf"
 
-SIZES = (16, 32, 64, 256, 1024)
+SIZES = (32, 256, 1024)
 BASE = "built-in"
 # By the name of the row; what needs OpenSSL 3.5 says so.
 WAYS = {

@@ -99,7 +99,7 @@ def cells(lanes: list[Scene]) -> list[str]:
         raise RuntimeError(f"{lanes[0].failure}: found in some lanes only")
     tests = listed([test for s in lanes for test in s.tests]) or "none"
     after = spread(found) if found else "-"
-    return [tests, after, spread([s.seeds_meanwhile for s in lanes]), listed([s.outcome for s in lanes])]
+    return [tests, after, spread([s.seeds_meanwhile for s in lanes])]
 
 
 def summary() -> str:
@@ -107,16 +107,14 @@ def summary() -> str:
     groups: dict[tuple[str, bool], dict[str, list[Scene]]] = {}
     for scene in scenes(faults.run("health_lab")):
         groups.setdefault((scene.failure, scene.late), {}).setdefault(scene.instruction, []).append(scene)
-    head = ["failure", "begins"]
+    head = ["failure"]
     for name in ("RDSEED", "RDRAND"):
-        head += [f"{name}: tests that fail", "at word", "seeds before", "then"]
-    rows = []
+        head += [f"{name}: found by", "at word", "seeds before"]
+    rows: dict[tuple[str, ...], list[str]] = {}
     for (failure, late), instructions in groups.items():
-        row = [failure, "in use" if late else "at once"]
-        for name in ("RDSEED", "RDRAND"):
-            row += cells(instructions[name])
-        rows.append(row)
-    return table(head, rows)
+        row = tuple(cell for name in ("RDSEED", "RDRAND") for cell in cells(instructions[name]))
+        rows.setdefault(row, []).append(f"{failure}, in use" if late else failure)
+    return table(head, [("; ".join(failures), *row) for row, failures in rows.items()])
 
 
 TABLES = {"health-lab": summary}

@@ -9,7 +9,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -141,12 +141,19 @@ def every(work: Callable[..., Result], cases: list[tuple[str, ...]]) -> list[Res
         return list(pool.map(lambda case: work(*case), cases))
 
 
+def grouped(rows: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """One row for all that came to the same: the first cell of each, and the cells that they share."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for first, *cells in rows:
+        found.setdefault(tuple(cells), []).append(first)
+    return [("; ".join(firsts), *cells) for cells, firsts in found.items()]
+
+
 # ---- Every call ----
 
 
 def calls() -> str:
-    made = listed().calls
-    names = sorted(set(made) - MALLOC - STALE)
+    names = sorted(set(listed().calls) - MALLOC - STALE)
     cases = [(n, e) for n in names for e in ("EPERM", "ENOSYS", "EINTR") if e != "EINTR" or n in INTERRUPTED]
     results = dict(zip(cases, every(failed, cases), strict=True))
     rows = []
@@ -160,8 +167,8 @@ def calls() -> str:
                 rule(by_libc or not (result.signal or result.hung), f"{name} {error}: {result.short()}")
                 rule(says_why(result), f"{name} {error}: refused, and nothing says why: {result.short()}")
                 rule(by_libc or result.served or name in ESSENTIAL, f"{name} {error}: {result.short()}")
-        rows.append((f"`{name}`", ", ".join(made[name]), *cells))
-    return table(("call", "made by drng in", "EPERM", "ENOSYS", "EINTR"), rows)
+        rows.append((f"`{name}`", *(cell.partition(": look")[0] for cell in cells)))
+    return table(("call", "EPERM", "ENOSYS", "EINTR"), grouped(rows))
 
 
 # ---- Filters ----
@@ -172,9 +179,9 @@ FILTERS = (
     ("no `memfd_create`", "memfd_create,ftruncate"),
     ("no `prctl`", "prctl"),
     ("no `socket`, `connect`, `sendto`", "socket,connect,sendto"),
+    ("these four", "mlock,mlock2,mlockall,munlock,munlockall,memfd_create,ftruncate,prctl,socket,connect,sendto"),
     ("no `getpid`, `getppid`, `gettid`", "getpid,getppid,gettid"),
     ("no `clock_gettime`, `time`, `gettimeofday`", "clock_gettime,time,gettimeofday"),
-    ("all of these", "mlock,mlock2,mlockall,munlock,munlockall,memfd_create,ftruncate,prctl,socket,connect,sendto"),
     ("no `madvise`", "madvise"),
     ("no `getrandom`", "getrandom"),
 )
@@ -198,10 +205,10 @@ def filters() -> str:
         results_after = [run([GUEST, p, f"phase={phase},{AFTER}"]) for p in ("drng", "builtin")]
         ours, theirs = results_after
         rule(ours.served or not theirs.served, f"filter after {phase}: {ours.short()}")
-        names = f"by the program itself after {phase}: no files, sockets, locks"
+        names = f"no files, sockets, locks after {phase}, by the program itself"
         rows.append((names, ours.short(), "-", "-", theirs.short()))
     head = ("filter", "kills", "EPERM", "ENOSYS", "libcrypto's own generator, where it kills")
-    return table(head, rows)
+    return table(head, grouped(rows))
 
 
 # ---- Limits ----
@@ -261,7 +268,7 @@ def ranges() -> list[tuple[str, ...]]:
         cells = [
             ", ".join(sorted({category(results[(kind, v, p)]) for v in values})) for p in ("drng", "builtin")
         ]  # fmt: skip
-        rows.append((f"`RLIMIT_{name}`", f"{in_units(values[0])} to {in_units(values[-1])}", *cells))
+        rows.append((f"`RLIMIT_{name}` {in_units(values[0])} to {in_units(values[-1])}", *cells))
     return rows
 
 
@@ -270,15 +277,15 @@ def limits() -> str:
     for name, kind, value in SINGLE:
         ours, theirs = (limited(kind, value, p) for p in ("drng", "builtin"))
         rule(ours.served, f"RLIMIT_{name} {value}: {ours.short()}")
-        rows.append((f"`RLIMIT_{name}`", in_units(value), ours.short(), theirs.short()))
+        rows.append((f"`RLIMIT_{name}` {in_units(value)}", ours.short(), theirs.short()))
     ours, theirs = (run([GUEST, p], SWEEP_NO_FILES="1") for p in ("drng", "builtin"))
     rule(ours.served, f"no file descriptors left: {ours.short()}")
-    rows.append(("`RLIMIT_NOFILE`", "0 once loaded", ours.short(), theirs.short()))
+    rows.append(("`RLIMIT_NOFILE` 0 once loaded", ours.short(), theirs.short()))
     for size in (16 * KiB, 32 * KiB, 64 * KiB):
         ours, theirs = (run([GUEST, p], SWEEP_STACK=str(size)) for p in ("drng", "builtin"))
         rule(ours.served or not theirs.served, f"threads with stacks of {size} bytes: {ours.short()}")
-        rows.append(("a thread's stack", in_units(size), ours.short(), theirs.short()))
-    return table(("limit", "value", "with drng", "libcrypto's own generator"), rows + ranges())
+        rows.append((f"a thread's stack {in_units(size)}", ours.short(), theirs.short()))
+    return table(("limit", "with drng", "libcrypto's own generator"), grouped(rows + ranges()))
 
 
 # ---- The page ----

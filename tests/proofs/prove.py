@@ -350,12 +350,14 @@ def try_mutants(tools: Tools, root: Path, proof: Proof, outcome: Outcome) -> Non
 
 
 def table(proofs: Sequence[Proof]) -> str:
-    lines = ["| proof | what is proved | tool | bound | mutants |", "| --- | --- | --- | --- | --- |"]
+    """A row for each subject, what stands before a name's colon. A bound in brackets; none where inputs have any size."""
+    subjects: dict[str, list[str]] = {}
     for proof in proofs:
-        tool = "Spin" if is_model(proof) else "CBMC"
-        mutants = len(proof.mutants) + len(proof.broken)
-        lines.append(f"| {proof.name} | {proof.claims} | {tool} | {proof.bound} | {mutants} |")
-    return "\n".join(lines)
+        subject, _, name = proof.name.partition(": ")
+        bound = "" if proof.bound.startswith("none") else f" ({proof.bound})"
+        subjects.setdefault(subject, []).append(f"{f'*{name}*: ' if name else ''}{proof.claims}{bound}")
+    rows = [f"| {subject} | {'<br>'.join(claims)} |" for subject, claims in subjects.items()]
+    return "\n".join(["| subject | what is proved |", "| --- | --- |", *rows])
 
 
 def save(outcomes: Sequence[Outcome]) -> None:

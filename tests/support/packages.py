@@ -17,6 +17,17 @@ CHROOT = CHROOTS / "bookworm"
 PROBES = {"seed", "reseed", "fallback", "health_failure", "fork"}
 
 
+# What evaluators and developers read.
+IN_SOURCES_ONLY = {"ais-20-31.md", "entropy-assessment.md", "performance-tables.md", "proofs.md", "reliability.md"}
+
+
+def installed_pages() -> list[Path]:
+    """Of docs/, with their pictures."""
+    docs = ROOT / "docs"
+    found = [*docs.glob("*.md"), *(docs / "pictures").iterdir()]
+    return [path for path in found if path.name not in IN_SOURCES_ONLY]
+
+
 def output(*command: str | Path) -> str:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"

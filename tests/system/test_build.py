@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.builds import BUILD, CONF, ROOT, Flavour, need
-from tests.support.packages import PROBES, probes
+from tests.support.packages import PROBES, installed_pages, probes
 from tests.support.servers import SYSTEM_PYTHON
 
 MODULE = BUILD / "release" / "drng.so"
@@ -231,7 +231,9 @@ def test_cutoffs_are_the_derived_ones() -> None:
 
 def sources() -> list[str]:
     return sorted(
-        str(p.relative_to(ROOT)) for folder in ("mixing", "provider", "library", "tests") for p in (ROOT / folder).rglob("*.[ch]")
+        str(p.relative_to(ROOT))
+        for folder in ("mixing", "provider", "library", "tests")
+        for p in (ROOT / folder).rglob("*.[ch]")
     )
 
 
@@ -344,7 +346,7 @@ def test_installed_paths_in_documents_and_examples_are_right() -> None:
     }
     installed |= {f"/etc/ssl/drng/{p.name}" for p in conf.glob("*.cnf")}
     installed |= {f"/usr/share/doc/drng/examples/{p.relative_to(conf)}" for p in conf.rglob("*")}
-    installed |= {f"/usr/share/doc/drng/{p.relative_to(ROOT)}" for p in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"))}
+    installed |= {f"/usr/share/doc/drng/{p.relative_to(ROOT)}" for p in (*ROOT.glob("*.md"), *installed_pages())}
     texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.[1-8]"), *conf.rglob("*.c*")]
     for text in texts:
         plain = text.read_text().replace(r"\-", "-").replace("service/nginx.cnf", "service/NAME.cnf")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.builds import BUILD, ROOT
+from tests.support.packages import installed_pages
 
 PICTURES = ROOT / "docs" / "pictures"
 LARGEST = 60_000
@@ -44,13 +45,14 @@ def test_links_lead_somewhere_in_the_tree(page: Path) -> None:
 
 
 def test_links_lead_somewhere_where_the_pages_are_installed(tmp_path: Path) -> None:
-    """In /usr/share/doc/drng, where there are neither sources nor developers' pages."""
+    """In /usr/share/doc/drng, where there are neither sources nor the pages of evaluators and developers."""
     command = ["cmake", "--install", str(BUILD / "release"), "--prefix", "/usr"]
     subprocess.run(command, check=True, capture_output=True, env={"PATH": "/usr/bin:/bin", "DESTDIR": str(tmp_path)})
     folder = tmp_path / "usr" / "share" / "doc" / "drng"
     pages = [*folder.glob("*.md"), *folder.glob("docs/*.md")]
-    assert {page.name for page in pages} >= {"README.md", "servers.md", "clones.md", "performance.md"}
-    assert not (folder / "docs" / "develop").exists()
+    held = {path.relative_to(folder) for path in (folder / "docs").rglob("*") if path.is_file()}
+    assert held == {path.relative_to(ROOT) for path in installed_pages()}
+    assert {page.name for page in pages} >= {"README.md", "SECURITY.md", "servers.md", "failures.md", "clones.md"}
     wrong = {str(page.relative_to(folder)): found for page in pages if (found := broken(page, folder))}
     assert not wrong
 

@@ -18,7 +18,7 @@ import pytest
 from scripts.drng.enable import trial
 from tests.support.builds import CONF, PAGES, ROOT
 from tests.support.image import STOCK, Image
-from tests.support.packages import PROBES, in_chroot, output, probes
+from tests.support.packages import PROBES, in_chroot, installed_pages, output, probes
 
 PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
 # The .rpms have no place for it but among the examples.
@@ -72,8 +72,7 @@ def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "ve
     imported = [
         f"/usr/share/drng/{p.relative_to(ROOT / 'scripts/drng')}" for p in (ROOT / "scripts/drng").rglob("*.py")
     ]
-    docs = ROOT / "docs"
-    articles = [str(p.relative_to(ROOT)) for p in (*docs.glob("*.md"), *(docs / "pictures").iterdir())]
+    articles = [str(p.relative_to(ROOT)) for p in installed_pages()]
     read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", "SECURITY.md", *articles, *documentation)]
     completions = [f"/usr/share/bash-completion/completions/{name}" for name in COMMANDS]
     completions += [f"/usr/share/fish/vendor_completions.d/{name}.fish" for name in COMMANDS]

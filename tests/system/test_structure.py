@@ -1,7 +1,7 @@
 """The tree and what is said of it.
 
 No circle of files, no import by a path; docs/develop/architecture.md, tests/README.md and scripts/README.md name what
-there is.
+there is; tests and scripts begin with what they do.
 """
 
 from __future__ import annotations
@@ -188,30 +188,43 @@ TESTS, SCRIPTS = ROOT / "tests", ROOT / "scripts"
 
 def rows_of(document: Path) -> set[str]:
     """What the tables have a row for."""
-    return set(re.findall(r"^\| `([^`]+)` \|", document.read_text(), flags=re.M))
+    cells = re.findall(r"^\| (`.+?) \|", document.read_text(), flags=re.M)
+    return {name for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
 
 
 def folders_in(folder: Path) -> set[str]:
     return {f"{path.name}/" for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"}
 
 
-def test_the_tests_are_all_named_and_what_is_named_exists() -> None:
-    rows = rows_of(TESTS / "README.md")
-    assert not [name for name in rows if not (TESTS / name).exists()]
-    elsewhere = {name for name in names_in(TESTS / "README.md") if name.startswith(("mixing/", "scripts/", "tests/"))}
+@pytest.mark.parametrize("folder", [TESTS, SCRIPTS], ids=lambda path: path.name)
+def test_each_folder_is_named_and_what_is_named_exists(folder: Path) -> None:
+    page = folder / "README.md"
+    rows = rows_of(page)
+    assert not [name for name in rows if not (folder / name).exists()]
+    elsewhere = {name for name in names_in(page) if name.startswith(("mixing/", "library/", "scripts/", "tests/"))}
     assert not [name for name in elsewhere if not (ROOT / name).exists()]
+    assert not folders_in(folder) - rows
+
+
+def first_sentence(text: str) -> str:
+    """Of a file's first comment or docstring; a script's after its name."""
+    begin = re.match(r"(?:#!.*\n)?(?:#\s*[\w.-]+ - |/\*[\s*]*|\"\"\")(.+)", text)
+    return begin[1] if begin else ""
+
+
+def test_each_test_and_each_script_says_what_it_does() -> None:
+    """In the first lines, so that no page has to."""
     files = {path for path in TESTS.rglob("test_*.*") if path.suffix in (".c", ".py")}
-    for folder in ("hostile", "mutations", "support", "system"):
-        files |= set((TESTS / folder).glob("*.py"))
-    assert not (folders_in(TESTS) | {str(path.relative_to(TESTS)) for path in files}) - rows
+    files |= {path for path in SCRIPTS.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
+    assert len(files) > 150
+    assert not [str(path) for path in files if len(first_sentence(path.read_text()).split()) < 2]
 
 
-def test_the_scripts_are_all_named_and_what_is_named_exists() -> None:
-    rows = rows_of(SCRIPTS / "README.md")
-    assert not [name for name in rows if not (SCRIPTS / name).exists()]
-    programs = {path for path in SCRIPTS.rglob("*") if path.is_file() and os.access(path, os.X_OK)}
-    assert len(programs) > 20
-    assert not (folders_in(SCRIPTS) | {str(path.relative_to(SCRIPTS)) for path in programs}) - rows
+@pytest.mark.parametrize(
+    "text", ["", "#!/bin/sh\nset -eu\n", "import os\n", "#include <a.h>\n", "#!/bin/sh\n# name.sh - \n"]
+)
+def test_a_file_that_does_not_say_so_is_found(text: str) -> None:
+    assert not first_sentence(text)
 
 
 def test_the_top_of_scripts_is_what_users_type_and_that_of_tests_is_folders() -> None:
