@@ -57,10 +57,10 @@ static int open_locked(struct drng_library *library)
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
+    drng_filter_look(); /* first: secmem.c asks whether it may make a call */
     if (library->root.slot == NULL && !(drng_secmem_open() && drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;
     }
-    drng_filter_look();
     drng_secmem_lock_in_children(drng_filter_lets_us_call);
     drng_cpu_identify(&library->evidence.cpu);
     drng_os_kernel_flags(&library->evidence.kernel);
