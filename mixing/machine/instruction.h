@@ -63,7 +63,7 @@ struct drng_instruction_row {
      * the instruction.
      */
     bool (*read)(uint64_t *word);
-    unsigned mask_bit; /* its bit in the words of OPENSSL_ia32cap or OPENSSL_armcap, counted through */
+    unsigned mask_bit; /* its bit in struct drng_masks (provider/masks.h), counted through both words */
     unsigned tries;    /* failures in a row after which the clock is looked at or, unless it starves, the read fails */
     bool starves;      /* it fails while it waits for entropy, and is tried again until the budget is spent */
     bool fused;        /* drng_fused_mac() reads this one */

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -90,6 +90,16 @@ def hardware(arch: Architecture) -> Flavour:
 @pytest.fixture
 def bare(arch: Architecture) -> Flavour:
     return arch.flavour(arch.without)
+
+
+def own_counters(arch: Architecture, flavour: Flavour) -> dict:
+    """Of a program that draws, as drng-status reads them."""
+    program = str(ROOT / "tests" / "programs" / "own_counters.py")
+    python = str(next((arch.sysroot / "usr" / "bin").glob("python3.*")))
+    env = {"OPENSSL_CONF": str(CONF / "drng.cnf"), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    result = flavour.run([python, "-s", program], env)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
 
 
 # ---- The module ----
@@ -185,6 +195,36 @@ def test_arms_generator_is_an_algorithm_and_the_others_have_none(arch: Architect
     assert names == ({"RNDR"} if arch is ARM else set()), listing.stdout
 
 
+# ---- IBM Z ----
+
+Z = ARCHITECTURES[2]
+
+
+@pytest.mark.parametrize("value", ["prno:~0:~0x2000", "stfle:~0x40", "z13"])
+def test_libcryptos_variable_masks_the_trng(value: str) -> None:
+    drng = Z.flavour(Z.with_instructions).probe(CONF / "drng.cnf", {"OPENSSL_s390xcap": value})["drng"]
+    assert (drng["active-source"], drng["disabled-reason"]) == ("fallback", "TRNG: masked by OPENSSL_s390xcap")
+
+
+@pytest.mark.parametrize("value", ["kmc:0:0", "z14", "prno:0:0;no such token"])
+def test_libcryptos_variable_leaves_the_trng(value: str) -> None:
+    drng = Z.flavour(Z.with_instructions).probe(CONF / "drng.cnf", {"OPENSSL_s390xcap": value})["drng"]
+    assert (drng["active-source"], drng["disabled-reason"]) == ("trng", "")
+
+
+@pytest.mark.parametrize(("guest", "virtual"), [("VM00 Name: KVMGUEST\n", True), ("", False)])
+def test_a_partition_alone_is_no_virtual_machine(tmp_path: Path, guest: str, virtual: bool) -> None:
+    """QEMU looks for /proc/sysinfo, which this machine does not have, where it finds the libraries."""
+    flavour = Z.flavour(Z.with_instructions)
+    for name in ("usr", "lib", "lib64"):
+        (tmp_path / name).symlink_to(Z.sysroot / name)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "sysinfo").write_text(f"Manufacturer: IBM\nLPAR Number: 21\n{guest}")
+    prefix = tuple(str(tmp_path) if part == str(Z.sysroot) else part for part in flavour.prefix)
+    counters = own_counters(Z, replace(flavour, prefix=prefix))
+    assert (counters["active-source"], counters["virtual-machine"]) == ("trng", virtual)
+
+
 # ---- A CPU without them ----
 
 
@@ -254,13 +294,7 @@ def test_forks_are_noticed(arch: Architecture, mode: str) -> None:
 
 def test_drng_status_understands_its_counters(arch: Architecture) -> None:
     """Its own code, by the Python of the architecture: numbers are in the byte order of the machine."""
-    flavour = arch.flavour(arch.with_instructions or arch.without)
-    program = str(ROOT / "tests" / "programs" / "own_counters.py")
-    python = str(next((arch.sysroot / "usr" / "bin").glob("python3.*")))
-    env = {"OPENSSL_CONF": str(CONF / "drng.cnf"), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    result = flavour.run([python, "-s", program], env)
-    assert result.returncode == 0, result.stderr
-    counters = json.loads(result.stdout)
+    counters = own_counters(arch, arch.flavour(arch.with_instructions or arch.without))
     served = arch.instructions[0] if arch.with_instructions else "fallback"
     assert (counters["active-source"], counters[f"seeds-{served}"]) == (served, 1)
     # 16 bytes for the program, and what the primary gave as seed.
