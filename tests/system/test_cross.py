@@ -155,6 +155,21 @@ def test_a_package_for_it(tmp_path: Path) -> None:
     assert versions and max(versions) <= (2, 34), "what Depends says"
 
 
+def test_the_c_library_is_the_sysroots(arch: Architecture, bare: Flavour) -> None:
+    """And not this machine's own for that architecture, which the compiler looks for first."""
+    cache = (bare.modules / "CMakeCache.txt").read_text()
+    flags = re.search(r"^CMAKE_C_FLAGS:STRING=(.*)$", cache, flags=re.M)
+    assert flags
+    gcc = [f"{arch.tools}-gcc", f"--sysroot={arch.sysroot}", *flags[1].split()]
+    for name in ("crti.o", "libc.so.6"):
+        found = subprocess.run([*gcc, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout
+        assert found.startswith(f"{arch.sysroot}/"), found
+    command = [*gcc, "-E", "-v", "-x", "c", "/dev/null"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    first = said.partition("<...> search starts here:\n")[2].split()[0]
+    assert first.startswith(f"{arch.sysroot}/"), said
+
+
 # ---- A CPU with the instructions ----
 
 
