@@ -13,7 +13,7 @@ struct drng_library drng_library;
 
 bool drng_library_is_seed_grade(unsigned instruction)
 {
-    return DRNG_HAS_GENERATOR == 0 || instruction != DRNG_WORDS_INSTRUCTION;
+    return drng_instruction_rows[instruction].seed_grade;
 }
 
 const char *drng_library_denied(unsigned instruction)
