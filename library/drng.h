@@ -5,7 +5,8 @@
  * kernel's generator is ready.
  *
  * Which call?
- *   - Random bytes for any purpose, keys included: drng_open(), drng_read(), drng_close().
+ *   - Random bytes for any purpose, keys included: drng_bytes(), or drng_open(), drng_read(), drng_close() where a
+ *     thread is not to wait for others. A number below a bound: drng_uniform().
  *   - A seed for a generator of your own: drng_conditioned_seed().
  *   - The instruction's own words: drng_random64() and the other calls with their retries. Such words are not
  *     conditioned. libdrng(3), "To concatenate or not", says what follows from that.
@@ -18,7 +19,8 @@
  * Threads: every call may be made by several threads at once, also on one handle; but drng_close() is to be the last
  * call on its handle. Calls on one handle take turns.
  *
- * Signal handlers may make every call but drng_open() and drng_close(). One that draws or reseeds while its own thread
+ * Signal handlers may make every call but drng_open() and drng_close(), and drng_bytes() and drng_uniform() once one of
+ * these two has succeeded. One that draws or reseeds while its own thread
  * is in such a call gets DRNG_E_BUSY. Calls may change errno. A handler must not leave a call that it interrupted by
  * siglongjmp() or pthread_exit(): its thread gets DRNG_E_BUSY from then on, and a lock that the call held stays held.
  *
@@ -115,6 +117,32 @@ DRNG_RESULT int drng_seed_words(uint64_t *words, size_t count, unsigned retries)
 DRNG_RESULT int drng_random_bytes(void *bytes, size_t len, unsigned retries);
 DRNG_RESULT int drng_seed_bytes(void *bytes, size_t len, unsigned retries);
 
+/* ---- The sources of seeds ---- */
+
+/* How good a source is, the best first. */
+enum drng_grade {
+    DRNG_GRADE_NONE = 0,
+    DRNG_GRADE_SEED,      /* an entropy source */
+    DRNG_GRADE_GENERATOR, /* a DRBG in the CPU; a window spans two of its reseeds */
+    DRNG_GRADE_KERNEL     /* the kernel's generator */
+};
+
+struct drng_source_info {
+    const char *name;      /* "RDSEED", "getrandom"; constant */
+    const char *text;      /* why it may not be used now, "RDSEED: not in this CPU"; else its name; constant */
+    int usable;            /* 1 or 0 */
+    enum drng_grade grade; /* also where it is not usable */
+    unsigned raw_words;    /* 64-bit words that make 16 bytes of seed; 0 for the kernel */
+    unsigned claimed_bits; /* bits of entropy that drng's design assumes in them; 0 for the kernel */
+    uint64_t reserved[4];  /* zero */
+};
+
+/*
+ * Fills *source with what is known of a source, without taking a seed: 0 is the first that is asked, and the kernel is
+ * the last. DRNG_E_ARGUMENT: there are no more. The instructions are not executed; the kernel is asked for a byte.
+ */
+DRNG_RESULT int drng_source_at(unsigned place, struct drng_source_info *source);
+
 /* ---- Seeds ---- */
 
 /* The sources that may be asked. Each choice asks its sources in this order, and the first that serves makes the seed.
@@ -129,14 +157,6 @@ enum drng_choice {
 enum drng_conditioning {
     DRNG_BY_CBC_MAC = 1, /* AES-128-CBC-MAC under a random key */
     DRNG_BY_HMAC_SHA256  /* HMAC-SHA-256 under a random key, its leftmost 128 bits */
-};
-
-/* How good a source is, the best first. */
-enum drng_grade {
-    DRNG_GRADE_NONE = 0,
-    DRNG_GRADE_SEED,      /* an entropy source */
-    DRNG_GRADE_GENERATOR, /* a DRBG in the CPU; a window spans two of its reseeds */
-    DRNG_GRADE_KERNEL     /* the kernel's generator */
 };
 
 /* Where a seed came from. If sources took turns in a long seed, the weakest of them is named. */
@@ -160,6 +180,15 @@ DRNG_RESULT int drng_conditioned_seed(void *seed, size_t len, enum drng_choice c
                                       enum drng_conditioning conditioning, struct drng_seed_info *info);
 
 /* ---- Random bytes ---- */
+
+/*
+ * Fills bytes[0..len) from a generator that the process's threads share, under DRNG_ANY. The first call opens it, and
+ * fails like drng_open(); then the next call tries again. The calls take turns: threads that draw much want handles.
+ */
+DRNG_RESULT int drng_bytes(void *bytes, size_t len);
+
+/* A number from 0 to bound - 1, each as likely as the others. A bound of 0 is DRNG_E_ARGUMENT. */
+DRNG_RESULT int drng_uniform(uint64_t *number, uint64_t bound);
 
 /* A generator: CTR_DRBG with AES-256 and derivation function (SP 800-90A Rev. 1, 10.2.1), and its source of seeds. */
 typedef struct drng drng;
@@ -190,6 +219,9 @@ struct drng_info {
     char others[256];       /* why the better ones failed when a seed was last asked for: "RDSEED: not in this CPU" */
     uint64_t reserved[4];   /* zero */
 };
+
+/* In C++ the function below hides the name of the struct: there this is one without `struct`. */
+typedef struct drng_info drng_handle_info;
 
 /* Fills *info. Takes no random numbers. */
 DRNG_RESULT int drng_info(drng *handle, struct drng_info *info);

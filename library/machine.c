@@ -16,7 +16,7 @@ struct drng_library drng_library;
 
 bool drng_library_is_seed_grade(unsigned instruction)
 {
-    return DRNG_HAS_GENERATOR == 0 || instruction != DRNG_WORDS_INSTRUCTION;
+    return drng_instruction_rows[instruction].seed_grade;
 }
 
 const char *drng_library_denied(unsigned instruction)
@@ -52,7 +52,7 @@ static int open_locked(struct drng_library *library)
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
-    drng_filter_look();
+    drng_filter_look(); /* first: secmem.c asks whether it may make a call */
     if (!drng_machine_open(&library->evidence, NULL, NULL, library->instructions, &library->aes, &failed) ||
         (library->root.slot == NULL && !drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;

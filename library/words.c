@@ -25,11 +25,11 @@ static int generator(void)
 static int seed_grade(void)
 {
     int first = NO_INSTRUCTION;
-    for (int i = DRNG_INSTRUCTIONS; i-- > 0;) {
-        if (drng_library_is_seed_grade((unsigned)i) &&
-            (first == NO_INSTRUCTION || drng_library_denied((unsigned)i) == NULL)) {
-            first = i;
+    for (int i = 0; i < (int)DRNG_INSTRUCTIONS; i++) {
+        if (drng_library_is_seed_grade((unsigned)i) && drng_library_denied((unsigned)i) == NULL) {
+            return i;
         }
+        first = first == NO_INSTRUCTION && drng_library_is_seed_grade((unsigned)i) ? i : first;
     }
     return first;
 }

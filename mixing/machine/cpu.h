@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "mixing/machine/instruction.h"
 
@@ -57,6 +58,9 @@ typedef void drng_cpuid_asked(unsigned leaf, struct drng_cpuid *answer);
 
 /* Whether these answers are those of a guest that does not trust its host: SEV, TDX, or behind Hyper-V's paravisor. */
 bool drng_x86_is_confidential(drng_cpuid_asked *ask);
+
+/* IBM Z: whether /proc/sysinfo tells of a virtual machine, or does not tell. */
+bool drng_z_is_virtual(FILE *sysinfo);
 
 /*
  * x86-64: which registers drng_cpu_clear_vectors() clears, from what this CPU has and a mask of instructions leaves.

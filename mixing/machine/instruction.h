@@ -63,8 +63,9 @@ struct drng_instruction_row {
      * the instruction.
      */
     bool (*read)(uint64_t *word);
-    unsigned mask_bit; /* its bit in the words of OPENSSL_ia32cap or OPENSSL_armcap, counted through */
+    unsigned mask_bit; /* its bit in struct drng_masks (provider/masks.h), counted through both words */
     unsigned tries;    /* failures in a row after which the clock is looked at or, unless it starves, the read fails */
+    bool seed_grade;   /* an entropy source, and no generator that one seeds */
     bool starves;      /* it fails while it waits for entropy, and is tried again until the budget is spent */
     bool fused;        /* drng_fused_mac() reads this one */
     size_t window_words;  /* words for one conditioned block, by design */
@@ -73,7 +74,8 @@ struct drng_instruction_row {
 
 /* What a row of an instruction of the seed grade has. */
 #define DRNG_SEED_GRADE                                                                                                \
-    .tries = DRNG_STARVING_TRIES, .starves = true, .window_words = DRNG_RDSEED_WORDS, .window_bits = DRNG_WINDOW_BITS
+    .seed_grade = true, .tries = DRNG_STARVING_TRIES, .starves = true, .window_words = DRNG_RDSEED_WORDS,              \
+    .window_bits = DRNG_WINDOW_BITS
 
 extern const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS];
 

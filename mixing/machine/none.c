@@ -17,7 +17,11 @@ static bool read_nothing(uint64_t *word)
 void drng_cpu_clear_vectors(void) {}
 
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
-    [DRNG_NONE] = {.name = "none", .read = read_nothing, .tries = 1, .window_words = DRNG_RDSEED_WORDS},
+    [DRNG_NONE] = {.name = "none",
+                   .read = read_nothing,
+                   .seed_grade = true, /* what RISC-V keeps from programs is */
+                   .tries = 1,
+                   .window_words = DRNG_RDSEED_WORDS},
 };
 
 const struct drng_broken_part drng_broken_parts[] = {{.vendor = NULL}};

@@ -71,8 +71,12 @@ enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
  * Operation"), since z14. It stores raw numbers, which "are not conditioned", at its first operand and conditioned
  * numbers at its second one. drng takes the conditioned ones, as the kernel does: IBM's driver credits them with full
  * entropy, in chunks of 32 bytes (arch/s390/crypto/prng.c). For the raw ones IBM claims no rate: function 112 only says
- * how many of them the machine uses up for a conditioned one. It is "not intended to provide mass random data" (IBM,
- * device drivers, "True random number generator").
+ * how many of them the machine uses up for a conditioned one.
+ *
+ * It is slow: IBM says that it is "not intended to provide mass random data" (device drivers, "True random number
+ * generator"), and Linux, which once asked it for every random number, saw "high overhead" and now asks it for seeds
+ * alone. How long it takes has been measured by nobody who has published it. Requests take a word of it all the same,
+ * but only in a virtual machine (z.c): there is neither vmgenid nor vmclock on Z, so nothing else parts two clones.
  *
  * It has no failure. Condition code 3 means that the CPU has stopped early, and that the program is to go on.
  */
@@ -80,6 +84,7 @@ enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
 enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
 #define DRNG_WORDS_ROW           DRNG_TRNG
 #define DRNG_WORDS_NAME          "TRNG"
+#define DRNG_MASKED_TEXT         "masked by OPENSSL_s390xcap"
 
 /* ---- none ---- */
 #else

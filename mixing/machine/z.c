@@ -1,10 +1,13 @@
 /*
  * IBM Z: what the processor is, its instruction, its registers. STORE FACILITY LIST EXTENDED and the query function of
- * PRNO say what it is.
+ * PRNO say what it is, and the kernel on what it runs.
  */
+
+#define _GNU_SOURCE
 
 #include "mixing/machine/cpu.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -36,6 +39,31 @@ static bool has_prno(void)
     return has_bit(facilities, MSA_5);
 }
 
+/* A program always runs in a logical partition (LPAR), which nobody can copy; a z/VM or KVM in it is level VM00. */
+bool drng_z_is_virtual(FILE *sysinfo)
+{
+    char *line = NULL;
+    size_t size = 0;
+    bool partition = false;
+    bool virtual = false;
+    while (getdelim(&line, &size, '\n', sysinfo) > 0) {
+        partition |= strncmp(line, "LPAR ", 5) == 0;
+        virtual |= strncmp(line, "VM00 ", 5) == 0;
+    }
+    free(line);
+    return virtual || !partition || feof(sysinfo) == 0;
+}
+
+static bool is_virtual(void)
+{
+    FILE *sysinfo = fopen("/proc/sysinfo", "re");
+    const bool virtual = sysinfo == NULL || drng_z_is_virtual(sysinfo);
+    if (sysinfo != NULL) {
+        (void)fclose(sysinfo);
+    }
+    return virtual;
+}
+
 void drng_cpu_identify(struct drng_cpu *cpu)
 {
     uint8_t functions[16] = {0};
@@ -44,7 +72,7 @@ void drng_cpu_identify(struct drng_cpu *cpu)
         drng_execute_prno_query(functions);
         cpu->has[DRNG_TRNG] = has_bit(functions, DRNG_PRNO_TRNG);
     }
-    cpu->hypervisor = true; /* a program always runs in a partition, and mostly in a virtual machine */
+    cpu->hypervisor = is_virtual();
 }
 
 /* A CPU that stops early may have stored a part of the word or nothing: a failure, and the next execution starts over.
@@ -55,7 +83,7 @@ static bool read_trng(uint64_t *word)
 }
 
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
-    [DRNG_TRNG] = {.name = "TRNG", .read = read_trng, DRNG_SEED_GRADE},
+    [DRNG_TRNG] = {.name = "TRNG", .read = read_trng, .mask_bit = 64 + 63 - DRNG_PRNO_TRNG % 64, DRNG_SEED_GRADE},
 };
 
 /* None is known to give words that are not random. */

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mixing/machine/filter.h"
 #include "mixing/machine/wipe.h"
 #include "mixing/state/fork.h"
 
@@ -60,6 +61,8 @@ static void note_lock(enum drng_memory_lock state)
 
 /* ---- Chunks ---- */
 
+enum { LOCK_ON_FAULT = 1 }; /* MLOCK_ONFAULT, of which older C libraries know nothing */
+
 /*
  * The slots lie inside a larger reservation, so that one inaccessible page is before them and one behind. Nothing is
  * ever mapped over it: where that fails for want of memory, older kernels leave a hole that anything may then fill.
@@ -71,8 +74,8 @@ static bool map_slots(struct chunk *chunk)
     const size_t whole = chunk->size + 2 * page;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
     uint8_t *fence = mmap(NULL, whole, PROT_NONE, flags | MAP_LOCKED, -1, 0);
-    if (fence == MAP_FAILED) {
-        note_lock(DRNG_MEMORY_LIMITED);
+    const bool locked = fence != MAP_FAILED;
+    if (!locked) {
         fence = mmap(NULL, whole, PROT_NONE, flags, -1, 0);
     }
     if (fence == MAP_FAILED) {
@@ -83,6 +86,11 @@ static bool map_slots(struct chunk *chunk)
         !drng_fork_wipes(chunk->slots, chunk->size)) {
         (void)munmap(fence, whole);
         return false;
+    }
+    /* The fence counts, too: with pages of 64 KiB the slots alone may be within a limit that has refused the whole. */
+    if (!locked &&
+        !(drng_filter_lets_us_call() && syscall(SYS_mlock2, chunk->slots, chunk->size, LOCK_ON_FAULT) == 0)) {
+        note_lock(DRNG_MEMORY_LIMITED);
     }
     (void)madvise(chunk->slots, chunk->size, MADV_DONTDUMP);
     return true;
@@ -119,8 +127,6 @@ static void wipe_all(void)
 }
 
 /* ---- Children ---- */
-
-enum { LOCK_ON_FAULT = 1 }; /* MLOCK_ONFAULT, of which older C libraries know nothing */
 
 static bool (*may_lock)(void);
 

@@ -5,7 +5,8 @@
  * pages, which are wiped in a forked child (fork.h), left out of core dumps, locked in memory as far as RLIMIT_MEMLOCK
  * allows, and fenced by inaccessible pages.
  *
- * The mmap() that reserves a chunk also locks it (MAP_LOCKED), so locking takes no system call of its own. A child does
+ * The mmap() that reserves a chunk also locks it (MAP_LOCKED), so locking takes no system call of its own. Where the
+ * limit refuses that, the slots are locked without their fences, unless a filter may forbid the call. A child does
  * not inherit the lock: fork() locks again in the child, before that can have put a filter of system calls around
  * itself.
  */

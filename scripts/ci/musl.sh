@@ -1,6 +1,6 @@
 #!/bin/sh
-# musl.sh - builds drng with musl, the C library of Alpine, runs the CUnit programs of mixing/, and has drng.so serve in a
-# program on musl; with --short, without the CUnit programs.
+# musl.sh - builds drng with musl, the C library of Alpine, runs the CUnit programs of mixing/, and has drng.so and libdrng,
+# shared and static, serve programs on musl; with --short, without the CUnit programs.
 #
 # Debian has musl, but no libcrypto and no CUnit for it: the programs are linked with Debian's static archives, which are
 # compiled for glibc, and with tests/cross/musl/fortified.c, which has what musl lacks of that. drng itself is compiled for
@@ -51,8 +51,10 @@ tests=
     [ ! -e "tests/unit/test_$name.c" ] || tests="$tests $name"
 done
 # shellcheck disable=SC2046,SC2086 # lists of names
-logged $build/build.log cmake --build $build --target drng probe ${tests:+$(printf 'test_%s ' $tests)}
-readelf --dynamic $build/drng.so | grep -q 'NEEDED.*\[libc\.so\]' || fail "drng.so is not for musl"
+logged $build/build.log cmake --build $build --target drng probe library_draw_shared library_draw_static ${tests:+$(printf 'test_%s ' $tests)}
+for module in drng.so libdrng.so; do
+    readelf --dynamic $build/$module | grep -q 'NEEDED.*\[libc\.so\]' || fail "$module is not for musl"
+done
 # shellcheck disable=SC2086 # a list of names
 [ -z "$tests" ] || ctest --test-dir $build --output-on-failure --tests-regex "^($(echo $tests | tr ' ' '|'))\$"
 
@@ -62,3 +64,8 @@ case $said in
 *'"public": {"name": "CTR-DRBG", "provider": "drng"'*) echo "a program on musl is served by drng" ;;
 *) fail "a program on musl is not served by drng: $said" ;;
 esac
+
+for way in shared static; do
+    said=$($build/tests/library_draw_$way) || fail "a program on musl is not served by libdrng, $way: $said"
+    echo "a program on musl is served by libdrng, $way"
+done

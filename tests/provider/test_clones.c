@@ -278,8 +278,8 @@ static int tell_of_none(void *unused)
 static int tell_of_no_virtual_machine(void *unused)
 {
     on_machine(scripted_good, scripted_good, "", false, false);
-    return noted_lines == 0 && protection_is("none", "no hypervisor is announced") && drng_stats.head->virtual_machine == 0 &&
-                   words_of_a_request() == 0
+    return noted_lines == 0 && protection_is("none", "no hypervisor is announced") &&
+                   drng_stats.head->virtual_machine == 0 && words_of_a_request() == 0
                ? 0
                : 1;
 }

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +92,16 @@ def bare(arch: Architecture) -> Flavour:
     return arch.flavour(arch.without)
 
 
+def own_counters(arch: Architecture, flavour: Flavour) -> dict:
+    """Of a program that draws, as drng-status reads them."""
+    program = str(ROOT / "tests" / "programs" / "own_counters.py")
+    python = str(next((arch.sysroot / "usr" / "bin").glob("python3.*")))
+    env = {"OPENSSL_CONF": str(CONF / "drng.cnf"), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    result = flavour.run([python, "-s", program], env)
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
 # ---- The module ----
 
 
@@ -145,6 +155,21 @@ def test_a_package_for_it(tmp_path: Path) -> None:
     assert versions and max(versions) <= (2, 34), "what Depends says"
 
 
+def test_the_c_library_is_the_sysroots(arch: Architecture, bare: Flavour) -> None:
+    """And not this machine's own for that architecture, which the compiler looks for first."""
+    cache = (bare.modules / "CMakeCache.txt").read_text()
+    flags = re.search(r"^CMAKE_C_FLAGS:STRING=(.*)$", cache, flags=re.M)
+    assert flags
+    gcc = [f"{arch.tools}-gcc", f"--sysroot={arch.sysroot}", *flags[1].split()]
+    for name in ("crti.o", "libc.so.6"):
+        found = subprocess.run([*gcc, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout
+        assert found.startswith(f"{arch.sysroot}/"), found
+    command = [*gcc, "-E", "-v", "-x", "c", "/dev/null"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    first = said.partition("<...> search starts here:\n")[2].split()[0]
+    assert first.startswith(f"{arch.sysroot}/"), said
+
+
 # ---- A CPU with the instructions ----
 
 
@@ -183,6 +208,36 @@ def test_arms_generator_is_an_algorithm_and_the_others_have_none(arch: Architect
     offered = set(re.findall(r"^ *(\S+) @ drng$|(RNDR|RDRAND|DARN|TRNG)", listing.stdout, flags=re.M))
     names = {name for pair in offered for name in pair if name in ("RNDR", "RDRAND", "DARN", "TRNG")}
     assert names == ({"RNDR"} if arch is ARM else set()), listing.stdout
+
+
+# ---- IBM Z ----
+
+Z = ARCHITECTURES[2]
+
+
+@pytest.mark.parametrize("value", ["prno:~0:~0x2000", "stfle:~0x40", "z13"])
+def test_libcryptos_variable_masks_the_trng(value: str) -> None:
+    drng = Z.flavour(Z.with_instructions).probe(CONF / "drng.cnf", {"OPENSSL_s390xcap": value})["drng"]
+    assert (drng["active-source"], drng["disabled-reason"]) == ("fallback", "TRNG: masked by OPENSSL_s390xcap")
+
+
+@pytest.mark.parametrize("value", ["kmc:0:0", "z14", "prno:0:0;no such token"])
+def test_libcryptos_variable_leaves_the_trng(value: str) -> None:
+    drng = Z.flavour(Z.with_instructions).probe(CONF / "drng.cnf", {"OPENSSL_s390xcap": value})["drng"]
+    assert (drng["active-source"], drng["disabled-reason"]) == ("trng", "")
+
+
+@pytest.mark.parametrize(("guest", "virtual"), [("VM00 Name: KVMGUEST\n", True), ("", False)])
+def test_a_partition_alone_is_no_virtual_machine(tmp_path: Path, guest: str, virtual: bool) -> None:
+    """QEMU looks for /proc/sysinfo, which this machine does not have, where it finds the libraries."""
+    flavour = Z.flavour(Z.with_instructions)
+    for name in ("usr", "lib", "lib64"):
+        (tmp_path / name).symlink_to(Z.sysroot / name)
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc" / "sysinfo").write_text(f"Manufacturer: IBM\nLPAR Number: 21\n{guest}")
+    prefix = tuple(str(tmp_path) if part == str(Z.sysroot) else part for part in flavour.prefix)
+    counters = own_counters(Z, replace(flavour, prefix=prefix))
+    assert (counters["active-source"], counters["virtual-machine"]) == ("trng", virtual)
 
 
 # ---- A CPU without them ----
@@ -254,13 +309,7 @@ def test_forks_are_noticed(arch: Architecture, mode: str) -> None:
 
 def test_drng_status_understands_its_counters(arch: Architecture) -> None:
     """Its own code, by the Python of the architecture: numbers are in the byte order of the machine."""
-    flavour = arch.flavour(arch.with_instructions or arch.without)
-    program = str(ROOT / "tests" / "programs" / "own_counters.py")
-    python = str(next((arch.sysroot / "usr" / "bin").glob("python3.*")))
-    env = {"OPENSSL_CONF": str(CONF / "drng.cnf"), "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    result = flavour.run([python, "-s", program], env)
-    assert result.returncode == 0, result.stderr
-    counters = json.loads(result.stdout)
+    counters = own_counters(arch, arch.flavour(arch.with_instructions or arch.without))
     served = arch.instructions[0] if arch.with_instructions else "fallback"
     assert (counters["active-source"], counters[f"seeds-{served}"]) == (served, 1)
     # 16 bytes for the program, and what the primary gave as seed.
@@ -268,6 +317,38 @@ def test_drng_status_understands_its_counters(arch: Architecture) -> None:
     assert counters["disabled-reason"] == ("" if arch.with_instructions else arch.absent)
     assert counters["libcrypto"].startswith("OpenSSL 3.")
     assert {f"{name}-retries" for name in arch.instructions} <= counters.keys()
+
+
+# ---- libdrng ----
+
+
+def library_draw(flavour: Flavour, way: str) -> dict:
+    result = flavour.run([flavour.program(f"library_draw_{way}")], {"LD_LIBRARY_PATH": str(flavour.modules)})
+    assert result.returncode == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize("way", ["shared", "static"])
+def test_libdrng_serves_from_the_instruction(arch: Architecture, hardware: Flavour, way: str) -> None:
+    said = library_draw(hardware, way)
+    names = [name.upper() for name in arch.instructions]
+    assert said["source"] == names[0]
+    assert [(source["name"], source["text"], source["usable"]) for source in said["sources"]] == [
+        (name, name, 1) for name in (*names, "getrandom")
+    ]
+    assert (said["seed"], said["seed-text"]) == (1, names[0])
+    assert (said["random"], said["random-text"]) == (
+        (1, "RNDR") if arch is ARM else (0, "this architecture has no such instruction")
+    )
+
+
+@pytest.mark.parametrize("way", ["shared", "static"])
+def test_libdrng_names_the_first_instruction_where_there_is_none(arch: Architecture, bare: Flavour, way: str) -> None:
+    said = library_draw(bare, way)
+    assert said["source"] == "getrandom"
+    assert [source["usable"] for source in said["sources"]] == [0] * len(arch.instructions) + [1]
+    assert (said["seed"], said["seed-text"]) == (0, arch.absent.partition("; ")[0])
+    assert "; ".join(source["text"] for source in said["sources"][:-1]) == arch.absent
 
 
 # ---- The script, with programs of its own choice in place of those that it calls ----

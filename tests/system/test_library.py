@@ -63,12 +63,16 @@ def declared() -> set[str]:
     return set(calls)
 
 
+SINCE_0_3 = ("drng_bytes", "drng_source_at", "drng_uniform")
+
+
 def test_the_libraries_export_what_the_header_declares() -> None:
     assert len(declared()) >= 20
     shared = output("nm", "-D", "--defined-only", RELEASE / "libdrng.so").splitlines()
     symbols = {line.split()[-1] for line in shared if " T " in line}
-    assert symbols == {f"{name}@@DRNG_0.1" for name in declared()}
-    assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_0.1"}, "its version, and nothing else"
+    assert {name.partition("@@")[0] for name in symbols} == declared()
+    assert {name for name in symbols if not name.endswith("@@DRNG_0.1")} == {f"{name}@@DRNG_0.3" for name in SINCE_0_3}
+    assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_0.1", "DRNG_0.3"}, "and nothing else"
     archive = output("nm", "-g", "--defined-only", RELEASE / "libdrng.a").splitlines()
     assert {line.split()[-1] for line in archive if len(line.split()) == 3} == declared()
 
@@ -87,7 +91,7 @@ def test_the_manual_has_every_call_and_every_error() -> None:
     )
     assert {"DRNG_SEED_GRADE_ONLY", "DRNG_BY_HMAC_SHA256", "DRNG_GRADE_KERNEL", "DRNG_RETRIES"} <= constants
     assert not [name for name in constants if not re.search(rf"^\.(B|BR|RB) .*\b{name}\b", page, flags=re.M)]
-    for struct in ("drng_seed_info", "drng_info"):
+    for struct in ("drng_seed_info", "drng_info", "drng_source_info"):
         body = re.search(rf"^struct {struct} \{{(.*?)^\}}", header, flags=re.M | re.S)
         assert body
         members = re.findall(r"(\w+)(?:\[\d+\])?;", body[1])
@@ -203,6 +207,16 @@ def test_the_header_is_clean(compiler: str, options: tuple[str, ...], tmp_path: 
     source = tmp_path / "use.c"
     source.write_text("#include <drng.h>\nint main(void) { return drng_random_supported(0); }\n")
     output(compiler, *STRICT, *options, "-I", HEADER.parent, "-fsyntax-only", source)
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++"])
+def test_cxx_can_name_the_types(compiler: str, tmp_path: Path) -> None:
+    """The function drng_info() hides the struct of that name."""
+    need(compiler)
+    source = tmp_path / "use.cc"
+    named = "drng *a; drng_handle_info b; drng_seed_info c; drng_source_info d; struct drng_info e;"
+    source.write_text(f"#include <drng.h>\n{named}\nint f() {{ return drng_info(a, &b) + drng_info(a, &e); }}\n")
+    output(compiler, *STRICT, "-I", HEADER.parent, "-fsyntax-only", source)
 
 
 def test_a_result_that_is_ignored_is_a_warning(tmp_path: Path) -> None:
