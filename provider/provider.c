@@ -47,10 +47,12 @@ static const char *active_source(const struct drng_provctx *provctx)
 #define LASTS(id, flag) LAST_TEXT(id, flag) LAST_WORDS(id, flag)
 #define LASTS_KNOWN(id, flag)                                                                                          \
     OSSL_PARAM_utf8_ptr(flag "-last-result", NULL, 0), OSSL_PARAM_uint64(flag "-last-words", NULL),
-#define SEEDS_KNOWN(id, flag)   OSSL_PARAM_uint64("seeds-" flag, NULL),
-#define RETRIES_KNOWN(id, flag) OSSL_PARAM_uint64(flag "-retries", NULL),
+#define COUNTER(member, name)       DRNG_NUMBER(OSSL_PARAM_uint64(name, NULL), value_of(&c->member))
+#define COUNTER_KNOWN(member, name) OSSL_PARAM_uint64(name, NULL),
+#define SEEDS_KNOWN(id, flag)       OSSL_PARAM_uint64("seeds-" flag, NULL),
+#define RETRIES_KNOWN(id, flag)     OSSL_PARAM_uint64(flag "-retries", NULL),
 
-#define PARAMETERS(NUMBER, TEXT, EACH_SEEDS, EACH_RETRIES, EACH_LAST)                                                  \
+#define PARAMETERS(NUMBER, TEXT, COUNTER, EACH_SEEDS, EACH_RETRIES, EACH_LAST)                                         \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0), DRNG_NAME)                                                \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0), DRNG_VERSION)                                          \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0), DRNG_BUILDINFO)                                      \
@@ -63,28 +65,21 @@ static const char *active_source(const struct drng_provctx *provctx)
     TEXT(OSSL_PARAM_utf8_ptr("batch", NULL, 0), batch && !mixes ? "on" : "off")                                        \
     TEXT(OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0), batch &&mixes ? provctx->mixing_reason : "")                \
     DRNG_EACH_INSTRUCTION(EACH_SEEDS)                                                                                  \
-    NUMBER(OSSL_PARAM_uint64("seeds-fallback", NULL), value_of(&c->seeds_fallback))                                    \
-    NUMBER(OSSL_PARAM_uint64("seed-failures", NULL), value_of(&c->seed_failures))                                      \
+    DRNG_SEED_COUNTERS(COUNTER)                                                                                        \
+    DRNG_OTHER_COUNTERS(COUNTER)                                                                                       \
     NUMBER(OSSL_PARAM_uint64("health-failures", NULL), health_failures)                                                \
     DRNG_EACH_INSTRUCTION(EACH_RETRIES)                                                                                \
-    NUMBER(OSSL_PARAM_uint64("reseeds", NULL), value_of(&c->reseeds))                                                  \
-    NUMBER(OSSL_PARAM_uint64("fork-reseeds", NULL), value_of(&c->fork_reseeds))                                        \
-    NUMBER(OSSL_PARAM_uint64("clone-reseeds", NULL), value_of(&c->clone_reseeds))                                      \
     NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
     NUMBER(OSSL_PARAM_uint64("last-self-test", NULL), value_of(&drng_stats.head->tested))                              \
-    NUMBER(OSSL_PARAM_uint64("kernel-words", NULL), value_of(&c->kernel_requests))                                     \
     DRNG_EACH_INSTRUCTION(EACH_LAST)                                                                                   \
-    NUMBER(OSSL_PARAM_uint64("seeds-without-kernel-bytes", NULL), value_of(&c->seeds_without_kernel))                  \
     NUMBER(OSSL_PARAM_uint64("self-tests-failed", NULL), drng_self_tests_failed.count)                                 \
     TEXT(OSSL_PARAM_utf8_ptr("self-test-failed", NULL, 0), drng_self_tests_failed.fastest)                             \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
-    NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)                                                             \
-    NUMBER(OSSL_PARAM_uint64("last-seed", NULL), value_of(&c->last_seed))
-
+    NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)
 static const OSSL_PARAM *gettable_params(ossl_unused void *provctx)
 {
-    static const OSSL_PARAM known[] = {PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN, LASTS_KNOWN)
-                                           OSSL_PARAM_END};
+    static const OSSL_PARAM known[] = {
+        PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, COUNTER_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN, LASTS_KNOWN) OSSL_PARAM_END};
     return known;
 }
 
@@ -101,7 +96,7 @@ static int get_params(void *vprovctx, OSSL_PARAM params[])
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         health_failures += value_of(&c->instructions[i].health_failures);
     }
-    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, SEEDS, RETRIES, LASTS)};
+    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, COUNTER, SEEDS, RETRIES, LASTS)};
     return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
 }
 

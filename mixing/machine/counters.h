@@ -42,26 +42,57 @@ enum drng_last_result {
     DRNG_LAST_DISABLED, /* it was disabled before */
 };
 
-/* The counters of one instruction. */
+/*
+ * The counters, in their order in memory, with the names that the provider's parameters and drng-status have for them:
+ * the structs, the parameters and the layout that drng-status reads are made of these lists, or compared with them
+ * (tests/programs/counter_names.c). What each counts:
+ *
+ * health-failures  failed health tests, including failures after which the retry passed
+ * retries          executions that returned no word
+ * last-result      enum drng_last_result
+ * last-words       the words that the instruction gave then
+ */
+#define DRNG_INSTRUCTION_COUNTERS(COUNTER)                                                                             \
+    COUNTER(health_failures, "health-failures")                                                                        \
+    COUNTER(retries, "retries")                                                                                        \
+    COUNTER(last_result, "last-result")                                                                                \
+    COUNTER(last_words, "last-words")
+
+/*
+ * seeds-fallback              seeds of the fallback; those of instructions stand before it
+ * seed-failures               requests for a seed that no source could serve
+ */
+#define DRNG_SEED_COUNTERS(COUNTER)                                                                                    \
+    COUNTER(seeds_fallback, "seeds-fallback")                                                                          \
+    COUNTER(seed_failures, "seed-failures")
+
+/*
+ * reseeds                     how often a generator replaced its seed
+ * fork-reseeds, clone-reseeds how often because it was in a new process, or because its machine had been copied
+ * last-seed                   time of the last seed, in seconds since the Epoch
+ * kernel-words                requests that took in the kernel's bytes and the time, and no word
+ * seeds-without-kernel-bytes  seeds with os_mixing for which the kernel had no bytes
+ */
+#define DRNG_OTHER_COUNTERS(COUNTER)                                                                                   \
+    COUNTER(reseeds, "reseeds")                                                                                        \
+    COUNTER(fork_reseeds, "fork-reseeds")                                                                              \
+    COUNTER(clone_reseeds, "clone-reseeds")                                                                            \
+    COUNTER(last_seed, "last-seed")                                                                                    \
+    COUNTER(kernel_requests, "kernel-words")                                                                           \
+    COUNTER(seeds_without_kernel, "seeds-without-kernel-bytes")
+
+#define DRNG_COUNTER_MEMBER(member, name) atomic_uint_least64_t member;
+
 struct drng_instruction_counters {
-    atomic_uint_least64_t health_failures; /* failed health tests, including failures after which the retry passed */
-    atomic_uint_least64_t retries;         /* executions that returned no word */
-    atomic_uint_least64_t last_result;     /* enum drng_last_result */
-    atomic_uint_least64_t last_words;      /* the words that it gave then */
+    DRNG_INSTRUCTION_COUNTERS(DRNG_COUNTER_MEMBER)
 };
 
 struct drng_counters {
     atomic_uint_least64_t source; /* enum drng_source */
     atomic_uint_least64_t seeds[DRNG_INSTRUCTIONS];
-    atomic_uint_least64_t seeds_fallback;
-    atomic_uint_least64_t seed_failures; /* requests for a seed that no source could serve */
+    DRNG_SEED_COUNTERS(DRNG_COUNTER_MEMBER)
     struct drng_instruction_counters instructions[DRNG_INSTRUCTIONS];
-    atomic_uint_least64_t reseeds;         /* how often a generator replaced its seed */
-    atomic_uint_least64_t fork_reseeds;    /* how often a generator was seeded because it was in a new process */
-    atomic_uint_least64_t clone_reseeds;   /* how often a generator was seeded because its machine had been copied */
-    atomic_uint_least64_t last_seed;       /* time of the last seed, in seconds since the Epoch */
-    atomic_uint_least64_t kernel_requests; /* requests that took in the kernel's bytes and the time, and no word */
-    atomic_uint_least64_t seeds_without_kernel; /* seeds with os_mixing for which the kernel had no bytes */
+    DRNG_OTHER_COUNTERS(DRNG_COUNTER_MEMBER)
 };
 
 /*
