@@ -23,8 +23,8 @@
 
 /*
  * What the variable leaves; a bit of 0 is masked. On x86-64 the first two words of libcrypto: CPUID.1 EDX and ECX, then
- * CPUID.7.0 EBX and ECX. On Arm OPENSSL_armcap_P, in the first. On Z the first word of facilities and the second word of
- * PRNO's functions, where bit 63 is the first. A row has the number of its bit (instruction.h).
+ * CPUID.7.0 EBX and ECX. On Arm OPENSSL_armcap_P, in the first. On Z the first word of facilities and the second word
+ * of PRNO's functions, where bit 63 is the first. A row has the number of its bit (instruction.h).
  */
 struct drng_masks {
     uint64_t word[2];

@@ -66,9 +66,9 @@ static const char *active_source(const struct drng_provctx *provctx)
     TEXT(OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0), batch &&mixes ? provctx->mixing_reason : "")                \
     DRNG_EACH_INSTRUCTION(EACH_SEEDS)                                                                                  \
     DRNG_SEED_COUNTERS(COUNTER)                                                                                        \
-    DRNG_OTHER_COUNTERS(COUNTER)                                                                                       \
     NUMBER(OSSL_PARAM_uint64("health-failures", NULL), health_failures)                                                \
     DRNG_EACH_INSTRUCTION(EACH_RETRIES)                                                                                \
+    DRNG_OTHER_COUNTERS(COUNTER)                                                                                       \
     NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
     NUMBER(OSSL_PARAM_uint64("last-self-test", NULL), value_of(&drng_stats.head->tested))                              \
     DRNG_EACH_INSTRUCTION(EACH_LAST)                                                                                   \
