@@ -91,8 +91,9 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
         if (atomic_load_explicit(&in->left_alone, memory_order_relaxed) && !hardware_only) {
             continue;
         }
-        drawn = drng_try_word(in->row->read, in->row->tries, &retries, &word) && !drng_health_zeros_or_ones(word) &&
-                (i > 0 || word != *before);
+        /* A word of zeros or ones is none: of good ones this costs two in 2^64. */
+        drawn =
+            drng_try_word(in->row->read, in->row->tries, &retries, &word) && word + 1 > 1 && (i > 0 || word != *before);
         *before = drawn && i == 0 ? word : *before;
         if (__builtin_expect(retries > 0, 0)) {
             atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);

@@ -97,10 +97,9 @@ def build() -> None:
 def configuration() -> Path:
     """The strict profile; request_mixing = yes, whatever this machine is."""
     text = (ROOT / "conf" / "drng.cnf").read_text(encoding="utf-8")
-    for key, value in (("request_mixing", "yes"), ("source", "rdrand")):
-        text, count = re.subn(rf"^# {key} = auto$", f"{key} = {value}", text, flags=re.MULTILINE)
-        if count != 1:
-            sys.exit(f"conf/drng.cnf has not the line: # {key} = auto")
+    text, count = re.subn(r"^\[drng_sect\]$", "[drng_sect]\nrequest_mixing = yes\nsource = rdrand", text, flags=re.MULTILINE)
+    if count != 1:
+        sys.exit("conf/drng.cnf has not the line: [drng_sect]")
     path = BUILD / "drng.cnf"
     path.write_text(text, encoding="utf-8")
     return path
