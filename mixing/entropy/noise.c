@@ -175,8 +175,8 @@ static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
 static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                 drng_noise_work *work, void *arg)
 {
-    bool again = false;
-    do {
+    bool may_fail = true;
+    for (unsigned run = 0; run < 2 && may_fail; run++) {
         enum drng_result status = drng_noise_has_started(in) ? DRNG_OK : start(in, noise, budget);
         if (status == DRNG_OK && work != NULL) {
             status = work(arg, budget);
@@ -184,8 +184,8 @@ static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *
         if (status != DRNG_HEALTH_FAILED) {
             return status;
         }
-        again = forgive(in, noise) && !again;
-    } while (again);
+        may_fail = forgive(in, noise);
+    }
     atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
     drng_wipe(noise, sizeof(*noise));
     return DRNG_HEALTH_FAILED;

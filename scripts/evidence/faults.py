@@ -167,4 +167,11 @@ def slow() -> str:
     return table_of("test_seed_time", "DRNG_SLOW_TABLE")
 
 
-TABLES = {"fault-rates": rates, "slow": slow, "budgets": budgets, "matrix": matrix, "report": report, "thread-memory": threads}
+TABLES = {
+    "fault-rates": rates,
+    "slow": slow,
+    "budgets": budgets,
+    "matrix": matrix,
+    "report": report,
+    "thread-memory": threads,
+}
