@@ -118,9 +118,8 @@ static inline bool drng_health_zeros_or_ones(uint64_t word)
 }
 
 /*
- * The test of unchanging bits: in DRNG_BITS_WINDOW words each bit must change at least once. The tests of whole words
- * do not see a stuck bit, since the other bits make the words differ. `change` is the XOR of this word and the one
- * before; the change from the word before the window does not count.
+ * In DRNG_BITS_WINDOW words each bit must change: the tests of whole words do not see a stuck one. `change` is the XOR
+ * of this word and the one before; that from the word before the window does not count.
  */
 static inline bool drng_bits_pass(struct drng_tests *tests, uint64_t change)
 {
@@ -130,14 +129,12 @@ static inline bool drng_bits_pass(struct drng_tests *tests, uint64_t change)
 }
 
 /*
- * The test of recurrence finds what the standard's two tests do not: their windows compare with one word, and a fault
- * may keep time with them. A hash of each word chooses a place among `prints`, and leaves DRNG_PRINT_BITS of itself
- * there until the next word of that place. A word that finds its own print has come before, or is one of 2^16: it is
- * the suspect, and no word may be equal to that. Nor may DRNG_PRINT_CUTOFF prints be found in a window: words that come
- * twice and never again.
- *
- * Words that share a place hide each other, so every 2,048 words the hash is another. Prints stay from seed to seed;
- * one tells an observer 23 bits of a word, and so leaves a window of RDSEED more entropy than is counted.
+ * The standard's two tests compare with one word at a time, and a fault may keep time with their windows. So a hash of
+ * each word leaves DRNG_PRINT_BITS of itself in the place that it chooses, until the next word of that place. A word
+ * that finds its own print has come before, or is one of 2^16: it is the suspect, and no word may be equal to that. Nor
+ * may DRNG_PRINT_CUTOFF prints be found in a window: words that come twice and never again. Words that share a place
+ * hide each other, so every 2,048 words the hash is another. A print tells 23 bits of a word, and stays between seeds:
+ * a window of RDSEED keeps more entropy than is counted.
  */
 static inline bool drng_recurrence_passes(struct drng_tests *tests, uint16_t *prints, uint64_t word)
 {
