@@ -88,7 +88,7 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
             continue;
         }
         may = true;
-        if (atomic_load_explicit(&in->left_alone, memory_order_relaxed) && !hardware_only) {
+        if (dry == MOST_DRY && !hardware_only && atomic_load_explicit(&in->left_alone, memory_order_relaxed)) {
             continue;
         }
         /* A word of zeros or ones is none: of good ones this costs two in 2^64. */

@@ -94,8 +94,8 @@ static inline bool drng_rare_passes(struct drng_rare *rare, uint32_t now, uint32
     return ++rare->seen < cutoff;
 }
 
-/* The continuous tests of one reader's words from one instruction. All zero is the initial state. */
-struct drng_health {
+/* What the tests of words know, but for the prints: in registers in the fused loop. */
+struct drng_tests {
     struct drng_rct rct;
     struct drng_apt apt;
     uint64_t changed;             /* the bits that have changed in this window of the test of unchanging bits */
@@ -104,6 +104,11 @@ struct drng_health {
     struct drng_rare stuck;       /* words that are all zeros or all ones */
     struct drng_rare recurring;   /* words whose print was there before */
     enum drng_health_test failed; /* the test that the last failing word failed */
+};
+
+/* The continuous tests of one reader's words from one instruction. All zero is the initial state. */
+struct drng_health {
+    struct drng_tests tests;
     uint16_t prints[DRNG_PRINTS];
 };
 
@@ -113,65 +118,67 @@ static inline bool drng_health_zeros_or_ones(uint64_t word)
 }
 
 /*
- * The test of unchanging bits: in DRNG_BITS_WINDOW words each bit must change at least once. The tests of whole words
- * do not see a stuck bit, since the other bits make the words differ. `change` is the XOR of this word and the one
- * before; the change from the word before the window does not count.
+ * In DRNG_BITS_WINDOW words each bit must change: the tests of whole words do not see a stuck one. `change` is the XOR
+ * of this word and the one before; that from the word before the window does not count.
  */
-static inline bool drng_bits_pass(struct drng_health *health, uint64_t change)
+static inline bool drng_bits_pass(struct drng_tests *tests, uint64_t change)
 {
-    const uint32_t at = health->words % DRNG_BITS_WINDOW;
-    health->changed = at == 0 ? 0 : health->changed | change;
-    return __builtin_expect(at + 1 < DRNG_BITS_WINDOW, 1) || health->changed == UINT64_MAX;
+    const uint32_t at = tests->words % DRNG_BITS_WINDOW;
+    tests->changed = at == 0 ? 0 : tests->changed | change;
+    return __builtin_expect(at + 1 < DRNG_BITS_WINDOW, 1) || tests->changed == UINT64_MAX;
 }
 
 /*
- * The test of recurrence finds what the standard's two tests do not: their windows compare with one word, and a fault
- * may keep time with them. A hash of each word chooses a place among `prints`, and leaves DRNG_PRINT_BITS of itself
- * there until the next word of that place. A word that finds its own print has come before, or is one of 2^16: it is
- * the suspect, and no word may be equal to that. Nor may DRNG_PRINT_CUTOFF prints be found in a window: words that come
- * twice and never again.
- *
- * Words that share a place hide each other, so every 2,048 words the hash is another. Prints stay from seed to seed;
- * one tells an observer 23 bits of a word, and so leaves a window of RDSEED more entropy than is counted.
+ * The standard's two tests compare with one word at a time, and a fault may keep time with their windows. So a hash of
+ * each word leaves DRNG_PRINT_BITS of itself in the place that it chooses, until the next word of that place. A word
+ * that finds its own print has come before, or is one of 2^16: it is the suspect, and no word may be equal to that. Nor
+ * may DRNG_PRINT_CUTOFF prints be found in a window: words that come twice and never again. Words that share a place
+ * hide each other, so every 2,048 words the hash is another. A print tells 23 bits of a word, and stays between seeds:
+ * a window of RDSEED keeps more entropy than is counted.
  */
-static inline bool drng_recurrence_passes(struct drng_health *health, uint64_t word)
+static inline bool drng_recurrence_passes(struct drng_tests *tests, uint16_t *prints, uint64_t word)
 {
-    const unsigned turn = health->words >> 8 & 56;
+    const unsigned turn = tests->words >> 8 & 56;
     const uint64_t hash = (word << turn | word >> (-turn & 63)) * UINT64_C(0x9e3779b97f4a7c15);
-    uint16_t *place = &health->prints[hash >> 57];
+    uint16_t *place = &prints[hash >> 57];
     const uint16_t print = (uint16_t)(hash >> (57 - DRNG_PRINT_BITS));
     const bool recurs = *place == print;
     *place = print;
-    if (__builtin_expect(!recurs && word != health->suspect, 1)) {
+    if (__builtin_expect(!recurs && word != tests->suspect, 1)) {
         return true;
     }
-    const bool is_suspect = word == health->suspect && !drng_health_zeros_or_ones(word);
-    health->suspect = word;
-    return !is_suspect && drng_rare_passes(&health->recurring, health->words, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF);
+    const bool is_suspect = word == tests->suspect && !drng_health_zeros_or_ones(word);
+    tests->suspect = word;
+    return !is_suspect && drng_rare_passes(&tests->recurring, tests->words, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF);
 }
 
 /*
- * Tests one word. False: health->failed is the test that failed. A dead generator returns all zeros or all ones. Either
+ * Tests one word. False: tests->failed is the test that failed. A dead generator returns all zeros or all ones. Either
  * may legitimately come once, so the second of them in DRNG_STUCK_WINDOW words fails, wherever the two are.
  */
-static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
+static inline bool drng_tests_pass(struct drng_tests *tests, uint16_t *prints, uint64_t word)
 {
-    const bool bits = drng_bits_pass(health, word ^ health->rct.value);
-    const bool repetition = drng_rct_passes(&health->rct, word, DRNG_WORD_RCT_CUTOFF);
-    const bool proportion = drng_apt_passes(&health->apt, word, DRNG_WORD_APT_CUTOFF);
-    const bool recurrence = drng_recurrence_passes(health, word);
+    const bool bits = drng_bits_pass(tests, word ^ tests->rct.value);
+    const bool repetition = drng_rct_passes(&tests->rct, word, DRNG_WORD_RCT_CUTOFF);
+    const bool proportion = drng_apt_passes(&tests->apt, word, DRNG_WORD_APT_CUTOFF);
+    const bool recurrence = drng_recurrence_passes(tests, prints, word);
     const bool unstuck = __builtin_expect(!drng_health_zeros_or_ones(word), 1) ||
-                         drng_rare_passes(&health->stuck, health->words, DRNG_STUCK_WINDOW, DRNG_STUCK_CUTOFF);
-    health->words++;
+                         drng_rare_passes(&tests->stuck, tests->words, DRNG_STUCK_WINDOW, DRNG_STUCK_CUTOFF);
+    tests->words++;
     if (__builtin_expect(repetition && proportion && recurrence && unstuck && bits, 1)) {
         return true;
     }
-    health->failed = !unstuck      ? DRNG_TEST_STUCK
-                     : !repetition ? DRNG_TEST_REPETITION
-                     : !proportion ? DRNG_TEST_PROPORTION
-                     : !recurrence ? DRNG_TEST_RECURRENCE
-                                   : DRNG_TEST_BITS;
+    tests->failed = !unstuck      ? DRNG_TEST_STUCK
+                    : !repetition ? DRNG_TEST_REPETITION
+                    : !proportion ? DRNG_TEST_PROPORTION
+                    : !recurrence ? DRNG_TEST_RECURRENCE
+                                  : DRNG_TEST_BITS;
     return false;
+}
+
+static inline bool drng_health_passes(struct drng_health *health, uint64_t word)
+{
+    return drng_tests_pass(&health->tests, health->prints, word);
 }
 
 /* SP 800-90B, 4.3: start-up tests of 1,024 samples, here the bytes of 128 words. The words are discarded. */

@@ -133,7 +133,7 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     }
     while (noise->startup.words < DRNG_STARTUP_WORDS && status == DRNG_OK) {
         status = read_tested(in, noise, budget, &word);
-        if (status == DRNG_OK && !drng_startup_passes(&noise->startup, word, &noise->health.failed)) {
+        if (status == DRNG_OK && !drng_startup_passes(&noise->startup, word, &noise->health.tests.failed)) {
             status = DRNG_HEALTH_FAILED;
         }
         if (status == DRNG_OK && !drng_budget_count(budget, 1) && noise->startup.words < DRNG_STARTUP_WORDS) {
@@ -157,8 +157,8 @@ enum { MOST_FAILURES = 8 };
  */
 static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
 {
-    const enum drng_health_test test = noise->health.failed;
-    const uint64_t word = noise->health.rct.value;
+    const enum drng_health_test test = noise->health.tests.failed;
+    const uint64_t word = noise->health.tests.rct.value;
     atomic_store_explicit(&in->failed_test, (unsigned)test, memory_order_relaxed);
     drng_count(&in->counters->health_failures);
     const unsigned failures = atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed) + 1;
@@ -166,8 +166,8 @@ static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
     drng_wipe(noise, sizeof(*noise));
     if (failures < MOST_FAILURES) {
         (void)drng_health_passes(&noise->health, word);
-        noise->health.suspect = word;
-        noise->health.recurring.seen = test == DRNG_TEST_RECURRENCE ? DRNG_PRINT_CUTOFF - 1 : 0;
+        noise->health.tests.suspect = word;
+        noise->health.tests.recurring.seen = test == DRNG_TEST_RECURRENCE ? DRNG_PRINT_CUTOFF - 1 : 0;
     }
     return failures < MOST_FAILURES;
 }
@@ -175,8 +175,8 @@ static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
 static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *noise, struct drng_budget *budget,
                                 drng_noise_work *work, void *arg)
 {
-    bool again = false;
-    do {
+    bool may_fail = true;
+    for (unsigned run = 0; run < 2 && may_fail; run++) {
         enum drng_result status = drng_noise_has_started(in) ? DRNG_OK : start(in, noise, budget);
         if (status == DRNG_OK && work != NULL) {
             status = work(arg, budget);
@@ -184,8 +184,8 @@ static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *
         if (status != DRNG_HEALTH_FAILED) {
             return status;
         }
-        again = forgive(in, noise) && !again;
-    } while (again);
+        may_fail = forgive(in, noise);
+    }
     atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
     drng_wipe(noise, sizeof(*noise));
     return DRNG_HEALTH_FAILED;

@@ -184,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
         const enum drng_health_test expected = expected_of_word(&words, word);
         FUZZ_CHECK(drng_health_passes(&health, word) == (expected == DRNG_TEST_NONE));
         if (expected != DRNG_TEST_NONE) {
-            FUZZ_CHECK(health.failed == expected);
+            FUZZ_CHECK(health.tests.failed == expected);
             break;
         }
         enum drng_health_test failed = DRNG_TEST_NONE;

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
         if (!drng_instruction_rows[instruction].read(&word)) {
             drng_pause();
         } else if (i++, !drng_health_passes(&health, word)) {
-            alarms[health.failed]++;
+            alarms[health.tests.failed]++;
             all++;
             health = (struct drng_health){0};
         }

@@ -105,9 +105,9 @@ void prove_tests_of_the_standard(void)
 
 static bool is_passing_state(const struct drng_health *health)
 {
-    return health->rct.run < DRNG_WORD_RCT_CUTOFF && health->apt.seen < DRNG_WORD_APT_CUTOFF &&
-           health->apt.left < DRNG_APT_WINDOW && health->stuck.seen < DRNG_STUCK_CUTOFF &&
-           health->recurring.seen < DRNG_PRINT_CUTOFF;
+    return health->tests.rct.run < DRNG_WORD_RCT_CUTOFF && health->tests.apt.seen < DRNG_WORD_APT_CUTOFF &&
+           health->tests.apt.left < DRNG_APT_WINDOW && health->tests.stuck.seen < DRNG_STUCK_CUTOFF &&
+           health->tests.recurring.seen < DRNG_PRINT_CUTOFF;
 }
 
 /* Every state in which words leave the tests: no word has failed since it was zero. */
@@ -138,35 +138,38 @@ void prove_words(void)
     const bool passed = drng_health_passes(&health, word);
 
     const bool whole = word == 0 || word == UINT64_MAX;
-    const bool stuck = whole && is_too_many(&before.stuck, before.words, DRNG_STUCK_WINDOW, DRNG_STUCK_CUTOFF);
-    const bool repeated = before.rct.run > 0 && word == before.rct.value && before.rct.run + 1 >= DRNG_WORD_RCT_CUTOFF;
-    const bool common = before.apt.left > 0 && word == before.apt.value && before.apt.seen + 1 >= DRNG_WORD_APT_CUTOFF;
+    const bool stuck =
+        whole && is_too_many(&before.tests.stuck, before.tests.words, DRNG_STUCK_WINDOW, DRNG_STUCK_CUTOFF);
+    const bool repeated =
+        before.tests.rct.run > 0 && word == before.tests.rct.value && before.tests.rct.run + 1 >= DRNG_WORD_RCT_CUTOFF;
+    const bool common = before.tests.apt.left > 0 && word == before.tests.apt.value &&
+                        before.tests.apt.seen + 1 >= DRNG_WORD_APT_CUTOFF;
     /* Whatever the hash is: a word finds its print where it leaves no other one. */
     unsigned others = 0;
     for (unsigned i = 0; i < DRNG_PRINTS; i++) {
         others += health.prints[i] != before.prints[i];
     }
     const bool is_there = others == 0;
-    const bool is_suspect = word == before.suspect && !whole;
+    const bool is_suspect = word == before.tests.suspect && !whole;
     const bool recurs =
-        is_suspect || ((is_there || word == before.suspect) &&
-                       is_too_many(&before.recurring, before.words, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF));
-    const uint32_t in_window = before.words % DRNG_BITS_WINDOW;
-    const uint64_t changed = in_window == 0 ? 0 : before.changed | (word ^ before.rct.value);
+        is_suspect || ((is_there || word == before.tests.suspect) &&
+                       is_too_many(&before.tests.recurring, before.tests.words, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF));
+    const uint32_t in_window = before.tests.words % DRNG_BITS_WINDOW;
+    const uint64_t changed = in_window == 0 ? 0 : before.tests.changed | (word ^ before.tests.rct.value);
     const bool unchanging = in_window == DRNG_BITS_WINDOW - 1 && changed != UINT64_MAX;
     CLAIM(passed == !(stuck || repeated || common || recurs || unchanging),
           "a word fails by its tests, and never by what was left from before");
-    CLAIM(passed || health.failed == (stuck      ? DRNG_TEST_STUCK
-                                      : repeated ? DRNG_TEST_REPETITION
-                                      : common   ? DRNG_TEST_PROPORTION
-                                      : recurs   ? DRNG_TEST_RECURRENCE
-                                                 : DRNG_TEST_BITS),
+    CLAIM(passed || health.tests.failed == (stuck      ? DRNG_TEST_STUCK
+                                            : repeated ? DRNG_TEST_REPETITION
+                                            : common   ? DRNG_TEST_PROPORTION
+                                            : recurs   ? DRNG_TEST_RECURRENCE
+                                                       : DRNG_TEST_BITS),
           "the test that failed is named");
     CLAIM(!passed || is_passing_state(&health), "the same for the next word");
-    CLAIM(health.changed == changed, "a change counts in its own window");
-    CLAIM(health.words == before.words + 1, "each word is counted");
+    CLAIM(health.tests.changed == changed, "a change counts in its own window");
+    CLAIM(health.tests.words == before.tests.words + 1, "each word is counted");
     CLAIM(others <= 1, "a word leaves one print");
-    CLAIM(!is_there || health.suspect == word, "a word whose print was there is the suspect");
+    CLAIM(!is_there || health.tests.suspect == word, "a word whose print was there is the suspect");
     if (passed) {
         REACHED("a word that passes");
     } else {
@@ -192,12 +195,12 @@ void prove_no_stuck_words(void)
 {
     struct drng_health health = any_passing_state();
     bool passed = drng_health_passes(&health, nondet_bool() ? UINT64_MAX : 0);
-    const struct drng_rare opened = health.stuck;
+    const struct drng_rare opened = health.tests.stuck;
     const uint32_t apart = nondet_u32();
-    ASSUME(apart >= 1 && apart < DRNG_STUCK_WINDOW - (health.words - 1 - opened.since));
+    ASSUME(apart >= 1 && apart < DRNG_STUCK_WINDOW - (health.tests.words - 1 - opened.since));
     health = any_passing_state();
-    health.stuck = opened; /* good words leave it as it is */
-    health.words = opened.since + apart;
+    health.tests.stuck = opened; /* good words leave it as it is */
+    health.tests.words = opened.since + apart;
     passed = passed && drng_health_passes(&health, nondet_bool() ? UINT64_MAX : 0);
     CLAIM(!passed, "no two words that are all zeros or all ones pass in a window");
     REACHED("two of them");
@@ -216,9 +219,9 @@ void prove_no_stuck_bit(void)
     for (unsigned i = 0; i < DRNG_STARTUP_WORDS; i++) {
         const uint64_t word = nondet_u64();
         ASSUME((word & bit) == stuck_at);
-        passed = passed && drng_bits_pass(&health, word ^ last);
+        passed = passed && drng_bits_pass(&health.tests, word ^ last);
         last = word;
-        health.words++;
+        health.tests.words++;
     }
     CLAIM(!passed, "no stuck bit passes start-up");
     REACHED("128 words");

@@ -138,8 +138,8 @@ void prove_read(void)
     const size_t count = at_most(MOST_WORDS);
     any_machine();
     ANY(noise);
-    ASSUME(noise.health.rct.run < 2 && noise.health.apt.seen < 2 && noise.health.apt.left < 512 &&
-           noise.health.stuck.seen < 2 && noise.health.recurring.seen < 6);
+    ASSUME(noise.health.tests.rct.run < 2 && noise.health.tests.apt.seen < 2 && noise.health.tests.apt.left < 512 &&
+           noise.health.tests.stuck.seen < 2 && noise.health.tests.recurring.seen < 6);
     ANY(words);
     const uint64_t behind = words[count];
 
@@ -203,7 +203,7 @@ static enum drng_result any_work(void *arg, struct drng_budget *budget)
     const enum drng_result result = nondet_bool() ? DRNG_OK : nondet_bool() ? DRNG_EXHAUSTED : DRNG_HEALTH_FAILED;
     if (result == DRNG_HEALTH_FAILED) {
         fails_health = true;
-        noise->health.failed = DRNG_TEST_STUCK;
+        noise->health.tests.failed = DRNG_TEST_STUCK;
     }
     return result;
 }
@@ -211,8 +211,8 @@ static enum drng_result any_work(void *arg, struct drng_budget *budget)
 /* In the place of drng_health_passes(), whose proofs are health.c's: what noise.c reads of its state. */
 bool any_health_passes(struct drng_health *health, uint64_t word)
 {
-    health->rct.value = word;
-    health->failed = (enum drng_health_test)at_most(DRNG_TEST_LANES);
+    health->tests.rct.value = word;
+    health->tests.failed = (enum drng_health_test)at_most(DRNG_TEST_LANES);
     return nondet_bool();
 }
 

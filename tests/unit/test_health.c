@@ -86,7 +86,7 @@ UNIT_TEST("two stuck words in a row fail")
         CU_ASSERT_TRUE(drng_health_passes(&health, 5));
         CU_ASSERT_TRUE(drng_health_passes(&health, stuck[i][0]));
         CU_ASSERT_FALSE(drng_health_passes(&health, stuck[i][1]));
-        CU_ASSERT_EQUAL(health.failed, DRNG_TEST_STUCK);
+        CU_ASSERT_EQUAL(health.tests.failed, DRNG_TEST_STUCK);
     }
 }
 
@@ -95,7 +95,7 @@ UNIT_TEST("an unchanging word fails the repetition test")
     struct drng_health health = {0};
     CU_ASSERT_TRUE(drng_health_passes(&health, 5));
     CU_ASSERT_FALSE(drng_health_passes(&health, 5));
-    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_REPETITION);
+    CU_ASSERT_EQUAL(health.tests.failed, DRNG_TEST_REPETITION);
 }
 
 UNIT_TEST("alternating words fail the proportion test")
@@ -104,7 +104,7 @@ UNIT_TEST("alternating words fail the proportion test")
     CU_ASSERT_TRUE(drng_health_passes(&health, 5));
     CU_ASSERT_TRUE(drng_health_passes(&health, 6));
     CU_ASSERT_FALSE(drng_health_passes(&health, 5));
-    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_PROPORTION);
+    CU_ASSERT_EQUAL(health.tests.failed, DRNG_TEST_PROPORTION);
 }
 
 /* SplitMix64's step: words whose every bit is as good as a coin. */
@@ -145,7 +145,7 @@ static bool passes_again(uint64_t word, uint64_t again, unsigned from, unsigned 
     }
     CU_ASSERT_TRUE(passes);
     passes = drng_health_passes(&health, again);
-    *failed = health.failed;
+    *failed = health.tests.failed;
     return passes;
 }
 
@@ -170,7 +170,7 @@ static unsigned passed_with_a_stale_word(unsigned period, uint64_t stale, enum d
     uint64_t state = period;
     for (unsigned i = 0; i < NOT_FOUND; i++) {
         if (!drng_health_passes(&health, i % period == period - 1 ? stale : next_good(&state))) {
-            *failed = health.failed;
+            *failed = health.tests.failed;
             return i;
         }
     }
@@ -209,7 +209,7 @@ UNIT_TEST("words that hide each other part again")
             }
         }
         CU_ASSERT_TRUE(passed < 3 * 2052);
-        CU_ASSERT_EQUAL(health.failed, DRNG_TEST_RECURRENCE);
+        CU_ASSERT_EQUAL(health.tests.failed, DRNG_TEST_RECURRENCE);
     }
 }
 
@@ -228,7 +228,7 @@ UNIT_TEST("words that come twice and never again are found")
         }
     }
     CU_ASSERT_TRUE(passed < 16);
-    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_RECURRENCE);
+    CU_ASSERT_EQUAL(health.tests.failed, DRNG_TEST_RECURRENCE);
 }
 
 /* ---- Bits that never change ---- */
@@ -254,10 +254,10 @@ static void stuck_bits_are_found(uint64_t stuck, uint64_t value)
     struct drng_health health;
     /* From the first word on with the first window, and later with the second window at the latest. */
     CU_ASSERT_EQUAL(found_after(0, stuck, value, &health), DRNG_BITS_WINDOW);
-    CU_ASSERT_EQUAL(health.failed, DRNG_TEST_BITS);
+    CU_ASSERT_EQUAL(health.tests.failed, DRNG_TEST_BITS);
     for (unsigned good = 1; good <= DRNG_APT_WINDOW + 2; good++) {
         CU_ASSERT_TRUE(found_after(good, stuck, value, &health) < 2 * DRNG_BITS_WINDOW);
-        CU_ASSERT_EQUAL(health.failed, DRNG_TEST_BITS);
+        CU_ASSERT_EQUAL(health.tests.failed, DRNG_TEST_BITS);
     }
 }
 

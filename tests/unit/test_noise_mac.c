@@ -65,14 +65,15 @@ UNIT_TEST("the MAC goes on from call to call")
     CU_ASSERT_EQUAL(memcmp(whole.state, parts.state, sizeof(whole.state)), 0);
 }
 
-/* At every word of a window but the first, which nothing comes before: the loop ends there and reads no more. */
+/* At every word of a window but the first, which nothing comes before: the loop ends there, and the pair after it may
+ * have been read. */
 UNIT_TEST("a bad word anywhere ends the loop")
 {
     for (uint64_t at = 1; at < DRNG_RDRAND_WORDS; at++) {
         struct drng_cbc_mac mac = begin(scripted_bad_word, at);
         CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_HEALTH_FAILED);
-        CU_ASSERT_EQUAL(scripted_rdrand.executions, at + 1);
-        CU_ASSERT_EQUAL(rig.reader.noise[DRNG_RDRAND].health.failed, DRNG_TEST_REPETITION);
+        CU_ASSERT_TRUE(scripted_rdrand.executions >= at + 1 && scripted_rdrand.executions <= at + 4);
+        CU_ASSERT_EQUAL(rig.reader.noise[DRNG_RDRAND].health.tests.failed, DRNG_TEST_REPETITION);
     }
 }
 
@@ -82,7 +83,7 @@ UNIT_TEST("the tests go on from call to call")
     struct drng_cbc_mac mac = begin(scripted_bad_word, 2);
     CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, 1), DRNG_OK);
     CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, 1), DRNG_HEALTH_FAILED);
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, 3);
+    CU_ASSERT_EQUAL(scripted_rdrand.executions, 4);
 }
 
 UNIT_TEST("dead words fail their tests")
@@ -98,7 +99,7 @@ UNIT_TEST("dead words fail their tests")
     for (size_t i = 0; i < sizeof(dead) / sizeof(*dead); i++) {
         struct drng_cbc_mac mac = begin(dead[i].behaviour, 0);
         CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_HEALTH_FAILED);
-        CU_ASSERT_EQUAL(rig.reader.noise[DRNG_RDRAND].health.failed, dead[i].failed);
+        CU_ASSERT_EQUAL(rig.reader.noise[DRNG_RDRAND].health.tests.failed, dead[i].failed);
     }
 }
 
@@ -110,8 +111,8 @@ UNIT_TEST("a stuck bit ends the loop")
             struct drng_cbc_mac mac = begin(which % 2 == 0 ? scripted_bit_at_0 : scripted_bit_at_1, at);
             scripted_rdrand.which = which;
             CU_ASSERT_EQUAL(fused(&mac, DRNG_SEED_BUDGET_NS, BLOCKS), DRNG_HEALTH_FAILED);
-            CU_ASSERT_TRUE(scripted_rdrand.executions < at + 2 * DRNG_BITS_WINDOW);
-            CU_ASSERT_EQUAL(rig.reader.noise[DRNG_RDRAND].health.failed, DRNG_TEST_BITS);
+            CU_ASSERT_TRUE(scripted_rdrand.executions < at + 2 * DRNG_BITS_WINDOW + 3);
+            CU_ASSERT_EQUAL(rig.reader.noise[DRNG_RDRAND].health.tests.failed, DRNG_TEST_BITS);
         }
     }
 }
