@@ -61,8 +61,8 @@ PID_FILES = {"nginx": "/run/nginx.pid", "apache2": "/run/apache2/apache2.pid", "
 
 
 def as_typed(command: str) -> str:
-    """One without a module is to fail. Services have no names here, where systemd does not run, and drng-enable restarts
-    none: a test may have a systemctl of its own."""
+    """One without a module is to fail. Where systemd does not run, services have no names, and none is restarted:
+    a test may have a systemctl of its own."""
     for service, file in PID_FILES.items():
         command = re.sub(rf"drng-status (--service )?{service}\b", f'drng-status --pid "$(cat {file})"', command)
     if found := re.fullmatch(r"drng-enable (?:on|off) (\w+)\b.* --restart", command):
