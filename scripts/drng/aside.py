@@ -1,7 +1,8 @@
 """Work that may hang or crash, done in child processes.
 
 A process's memory and files may lie on a file system that never answers: then nothing but SIGKILL ends who reads them,
-if that does. A hostile module may end whoever loads it. So the parent only ever waits for a pipe, and not for long.
+if that does. A hostile module may end whoever loads it. So the parent only ever waits for a pipe, and not for long. Of
+an owner whose item has hung or crashed, no other item is tried: a user costs one child and one deadline.
 """
 
 from __future__ import annotations
@@ -19,21 +20,16 @@ from typing import Any
 
 SECONDS = 5.0
 
-# For all items together: hundreds that are slow, or that hang, would add up to minutes.
+# For all items together.
 ALTOGETHER = 30.0
 OUT_OF_TIME = "not looked at: out of time"
-
-# Whoever makes many that hang shall not stop the rest from being looked at.
-PATIENCE, HURRIED = 4, 0.1
-
-MOST_ANSWER = 1 << 22
-
-# Whoever cannot be ended stays until what it waits for answers: there are to be no more of these for an owner's items.
-MOST_UNENDED = 2
-GIVEN_UP = (
-    "not looked at: children that look at this user's processes wait for a file system that does not answer, as FUSE "
+GIVEN_UP = "not looked at: another process of this user does not let itself be looked at"
+UNENDED = (
+    "not looked at: a child that looks at this user's processes waits for a file system that does not answer, as FUSE "
     "may, and cannot be ended; end this user's processes, or unmount that file system (umount -f)"
 )
+
+MOST_ANSWER = 1 << 22
 
 Work = Callable[[Any], Any]
 
@@ -125,27 +121,13 @@ class _Child:
         return None
 
 
-@dataclass
-class _Share:
-    """What one owner has of the time."""
-
-    todo: list[int]  # numbers of its items, the next one first
-    used: float = 0.0
-    late: int = 0
-    unended: int = 0
-
-    def wait(self, seconds: float) -> float:
-        return seconds if self.late < PATIENCE else min(seconds, HURRIED)
-
-
-def _shares(items: Sequence[Any], owner_of: Callable[[Any], Any], unended: Sequence[Any]) -> list[_Share]:
-    shares: dict[Any, _Share] = {}
-    for number, item in enumerate(items):
-        shares.setdefault(owner_of(item), _Share([])).todo.append(number)
-    for owner, share in shares.items():
-        share.todo.reverse()
-        share.unended = unended.count(owner)
-    return list(shares.values())
+def _answer(line: bytes) -> Any:
+    """Of a child, which may have become its item's user's: what is no answer is a Failure."""
+    try:
+        answer = json.loads(line)
+        return answer["answer"] if "answer" in answer else Failure(str(answer["failure"]))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return Failure("looking at it gave no answer")
 
 
 def each(
@@ -156,50 +138,47 @@ def each(
     owner_of: Callable[[Any], Any] = lambda _: None,
     room: int = 0,
     unended: Sequence[Any] = (),
+    *,
+    anew: bool = False,
 ) -> Iterator[tuple[Any, Any]]:
     """
-    Each item with the answer of work(item), which JSON can carry, or with a Failure. The first item comes first. After
-    that it is always the turn of the owner whose items have taken the least time: the others wait for one item of
-    somebody's whose items take long, and not for all of them. A child may take `room` bytes of memory, or any with 0.
-    `unended` are the owners of what children of earlier runs look at that cannot be ended: an owner who has too many of
-    these, with those of this run, is given up.
+    Each item with the answer of work(item), which JSON can carry, or with a Failure. Those whose owner is None come
+    first and are all tried, then the others in their order; such an owner is given up with the first item that hangs or
+    crashes. `unended` are owners of whom a child of an earlier run cannot be ended. A child may take `room` bytes of
+    memory, or any with 0. With `anew` each item has a child of its own, which need not be fit for another afterwards.
     """
-    shares, end = _shares(items, owner_of, unended), time.monotonic() + altogether
+    end = time.monotonic() + altogether
+    given_up = dict.fromkeys(unended, UNENDED)
     child: _Child | None = None
+    owned = [(owner_of(item), number) for number, item in enumerate(items)]
+    owned.sort(key=lambda pair: (pair[0] is not None, pair[0] or 0))
     try:
-        while (waiting := [share for share in shares if share.todo]) and (now := time.monotonic()) < end:
-            # Of two that have used the same, the one whose item stands before the other's.
-            share = min(waiting, key=lambda share: (share.used, share.todo[-1]))
-            if share.unended >= MOST_UNENDED:
-                yield items[share.todo.pop()], Failure(GIVEN_UP)
+        for owner, number in owned:
+            left = end - time.monotonic()
+            if left <= 0 or owner in given_up:
+                yield items[number], Failure(given_up.get(owner, OUT_OF_TIME))
                 continue
             child = child or _Child(items, work, room)
-            number, wait = share.todo[-1], share.wait(seconds)
             child.ask(number)
-            line = child.line(min(wait, end - now))
-            share.used += time.monotonic() - now
+            line = child.line(min(seconds, left))
             if line:
-                answer = json.loads(line)
-                result = answer["answer"] if "answer" in answer else Failure(answer["failure"])
-            else:
-                ended, child = child, None
-                how = ended.end()
-                share.unended += how is None
-                if line is None and time.monotonic() >= end:
-                    break
-                share.late += line is None
-                late = f"no answer within {seconds:g} seconds"
-                result = Failure(late if line is None else f"looking at it ended with {how or 'no answer'}")
-            share.todo.pop()
-            yield items[number], result
+                yield items[number], _answer(line)
+            if line and not anew:
+                continue
+            ended, child = child, None
+            how = ended.end()
+            if line:
+                continue
+            late = OUT_OF_TIME if left < seconds else f"no answer within {seconds:g} seconds"
+            if owner is not None:
+                given_up[owner] = GIVEN_UP if how else UNENDED
+            yield items[number], Failure(late if line is None else f"looking at it ended with {how or 'no answer'}")
     finally:
         if child is not None:
             child.end()
-    left = sorted(number for share in shares for number in share.todo)
-    yield from ((items[number], Failure(OUT_OF_TIME)) for number in left)
 
 
 def once(work: Callable[[], Any], seconds: float) -> Any:
     """The answer of work(), or a Failure."""
-    ((_, answer),) = each([None], lambda _: work(), seconds)
+    ((_, answer),) = each([None], lambda _: work(), seconds=seconds)
     return answer

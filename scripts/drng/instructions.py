@@ -24,7 +24,11 @@ NO_VERDICT = (
 )
 
 # drng's generator of words that nothing seeds, by the name that openssl.cnf gives as `random`, in any case of letters.
-WORDS = "RNDR" if os.uname().machine == "aarch64" else "RDRAND"
+# None: this machine has none.
+WORDS = {"x86_64": "RDRAND", "aarch64": "RNDR"}.get(os.uname().machine)
+
+# The variable by which an operator takes an instruction away; None where there is no such variable.
+MASK = {"x86_64": "OPENSSL_ia32cap", "aarch64": "OPENSSL_armcap", "s390x": "OPENSSL_s390xcap"}.get(os.uname().machine)
 
 # Of all machines, since a process may run under an emulator. What a process names otherwise is its own invention.
 KNOWN = frozenset(name for names in (*OF_MACHINE.values(), NONE) for name in names)

@@ -17,17 +17,13 @@ from .terminal import Failure
 from .text import printable
 
 PROC = Path("/proc")
+CPUINFO = Path("/proc/cpuinfo")
 YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
-
 NO_PROC = f"{PROC} is not mounted here, and drng-status learns of processes only from there"
 
 # Of an environment; the kernel's own limit for a program's start is 6 MB.
 MOST_ENVIRONMENT = 6 << 20
 MOST_FIELDS = 1 << 14
-
-# CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH.
-DAC_CAPABILITIES = 1 << 1 | 1 << 2
-
 O_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY
 O_FOLDER = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY
 
@@ -52,9 +48,6 @@ def boot_id() -> str:
     return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
 
 
-CPUINFO = Path("/proc/cpuinfo")
-
-
 def cpuinfo() -> dict[str, str]:
     """Of the first processor; empty where it cannot be read."""
     try:
@@ -65,11 +58,6 @@ def cpuinfo() -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in pairs}
 
 
-def is_virtual_machine() -> bool:
-    """Whether the CPU says so, as drng asks it."""
-    return "hypervisor" in cpuinfo().get("flags", "").split()
-
-
 def is_mounted_on(path: str) -> bool:
     """A file on which another is mounted is not replaced; the kernel writes some characters as numbers."""
     with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
@@ -78,32 +66,6 @@ def is_mounted_on(path: str) -> bool:
             re.sub(rb"\\(\d{3})", lambda m: bytes((int(m[1], 8),)), place) == os.fsencode(path) for place in places
         )
     return False
-
-
-# ---- Users ----
-
-# Numbers of users or groups, of which a user namespace knows these.
-Mapped = tuple[range, ...]
-
-
-@dataclass(frozen=True)
-class User:
-    """Whose rights count. A capability overrides a file's mode, and no number does: a container's root may lack it."""
-
-    uid: int
-    groups: frozenset[int]
-    overrides: bool = False  # CAP_DAC_OVERRIDE or CAP_DAC_READ_SEARCH, in its user namespace
-    uids: Mapped = ()
-    gids: Mapped = ()
-
-    def may(self, file: os.stat_result, right: int) -> bool:
-        """right: 4 to read, 1 to search a directory."""
-        known = any(file.st_uid in ids for ids in self.uids) and any(file.st_gid in ids for ids in self.gids)
-        if self.overrides and known:
-            return True
-        if self.uid == file.st_uid:
-            return bool(file.st_mode >> 6 & right)
-        return bool(file.st_mode >> (3 if file.st_gid in self.groups else 0) & right)
 
 
 # ---- Descriptors ----
@@ -156,10 +118,8 @@ def shows_other_numbers() -> bool:
 
 
 def unended(name: re.Pattern[str]) -> list[str]:
-    """
-    What the name of each process says that has such a name, is this user's, and does not end when killed. A program
-    with the set-user-ID bit is its caller's, who chooses its name, too.
-    """
+    """What the name of each process says that has such a name, is this user's (a program with the set-user-ID bit is
+    its caller's, who chooses its name, too), and does not end when killed."""
     found = []
     for pid in numbers():
         with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
@@ -285,31 +245,22 @@ def who_may_read(entry: int) -> str:
     return f"it belongs to {owner}, so only root (CAP_SYS_PTRACE){others} may read its memory"
 
 
-def environment_of(entry: int) -> dict[bytes, bytes]:
-    """As it was at the start; the first of two is the one that getenv() finds."""
+def environment_of(entry: int) -> dict[bytes, bytes] | None:
+    """As it was at the start; the first of two is the one that getenv() finds. None where the process has written its
+    title over it, as nginx and PostgreSQL do."""
+    raw = read_entry(entry, "environ", MOST_ENVIRONMENT)
     found: dict[bytes, bytes] = {}
-    for item in read_entry(entry, "environ", MOST_ENVIRONMENT).split(b"\0"):
+    for item in raw.split(b"\0"):
         key, equals, value = item.partition(b"=")
-        if equals and key.startswith(b"OPENSSL_"):
+        if equals and re.fullmatch(rb"\w+", key):
             found.setdefault(key, value)
-    return found
+    return found if found or not raw else None
 
 
 def distrusts_environment(entry: int) -> bool:
     """Whether the kernel has told it to, by AT_SECURE: secure_getenv(), by which libcrypto asks, finds nothing then."""
     words = read_entry(entry, "auxv")
     return (23, 1) in struct.iter_unpack("LL", words[: len(words) & -struct.calcsize("LL")])
-
-
-def mapped(entry: int, name: str) -> Mapped:
-    """The numbers that its user namespace knows, as this process calls them."""
-    try:
-        lines = [line.split() for line in read_entry(entry, name).splitlines()]
-    except FileNotFoundError:
-        return (range(1 << 32),)  # a kernel without user namespaces
-    if not all(len(line) == 3 and all(field.isdigit() for field in line) for line in lines):
-        raise UnreadableError(f"its /proc/PID/{name} cannot be understood")
-    return tuple(range(int(first), int(first) + int(count)) for _, first, count in lines)
 
 
 def real_user_of(entry: int) -> int:
@@ -327,12 +278,21 @@ def is_killed(entry: int) -> bool:
     return any(int(mask, 16) >> (signal.SIGKILL - 1) & 1 for mask in pending)
 
 
-def user_of(entry: int) -> User:
+@dataclass(frozen=True)
+class Rights:
+    """By which the kernel decides what a process may read."""
+
+    uid: int
+    gid: int
+    groups: tuple[int, ...]
+    capabilities: int
+
+
+def rights_of(entry: int) -> Rights:
     pattern = rb"^(Uid|Gid|Groups|CapEff):[ \t]*([0-9a-f \t]*)$"
     fields = dict(re.findall(pattern, read_entry(entry, "status"), re.MULTILINE))
-    numbers = (fields.get(key, b"").split() for key in (b"Uid", b"Gid", b"Groups"))
-    uids, gids, groups = ([int(n) for n in listed if n.isdigit()] for listed in numbers)
+    listed = (fields.get(key, b"").split() for key in (b"Uid", b"Gid", b"Groups"))
+    uids, gids, groups = ([int(n) for n in numbers if n.isdigit()] for numbers in listed)
     if len(uids) < 2 or len(gids) < 2:
         raise UnreadableError("its /proc/PID/status cannot be understood")
-    overrides = int(fields.get(b"CapEff") or b"0", 16) & DAC_CAPABILITIES != 0
-    return User(uids[1], frozenset([gids[1], *groups]), overrides, mapped(entry, "uid_map"), mapped(entry, "gid_map"))
+    return Rights(uids[1], gids[1], tuple(groups), int(fields.get(b"CapEff") or b"0", 16))

@@ -52,9 +52,7 @@ serve 3
 
 step "The collector writes, once it is on"
 mkdir -p /var/lib/prometheus/node-exporter
-drng-status --prometheus --state /var/lib/drng-status/state >/dev/null 2>&1 && fail "without its folder"
-mkdir /var/lib/drng-status
-drng-status --prometheus --state /var/lib/drng-status/state --output /var/lib/prometheus/node-exporter/drng.prom
+drng-status --prometheus --output /var/lib/prometheus/node-exporter/drng.prom
 grep -q '^drng_build_info{version=' /var/lib/prometheus/node-exporter/drng.prom || fail "no metrics"
 mkdir -p /etc/systemd/system/timers.target.wants
 ln -s /lib/systemd/system/drng-status-collector.timer /etc/systemd/system/timers.target.wants/

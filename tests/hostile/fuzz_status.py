@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scripts.drng import procfs
-from scripts.drng.status import inspection, ledger, memory, metrics, output, plugin, states
+from scripts.drng.status import config, memory, metrics, output, reasons, states
+from scripts.drng.status import look as looking
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support import stats
 
@@ -108,16 +109,16 @@ def everything(found: list[states.Process]) -> str:
     """In every form that there is."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
+        for process in found:
+            if process.uses == states.USES_DRNG:
+                reasons.judge(process, "/x", config.Answer())
+            elif process.uses == states.USES_LIBCRYPTO:
+                reasons.explain(process, None, "/x", config.Answer(known=True), 0.0)
         output.print_processes(found)
-        output.show_table(found)
+        output.print_groups([output.Group("a", found)], reasons_too=True)
         print(json.dumps([output.process_json(process) for process in found]))
-        kept = ledger.Ledger(metrics.counted_keys())
-        print(metrics.per_unit(found, kept, 1.0, "boot"), end="")
-        assert ledger.Ledger.from_json(kept.keys, kept.to_json().encode()).to_json() == kept.to_json()
-        print(plugin.performance(found, {}, {}), plugin.exceeded(found, {"failures": 0}, {}))
-        for check in (output.check_processes, output.check_all):
-            status, line = check(found)
-            assert status in range(4)
+        print(metrics.per_unit(found), end="")
+        for line in [output.check_line(output.Group("a", found))[1], *(line for _, line in output.check_all(found))]:
             print(line)
     return text.getvalue()
 
@@ -127,7 +128,7 @@ def look(proc: Path, process: FakeProcess) -> str:
     write(proc, PID, process)
     Counting.total = 0
     try:
-        found = inspection.inspect(PID)
+        found = looking.inspect(PID)
     except procfs.TargetError as error:
         return str(error)
     assert Counting.total < 8 << 20
@@ -141,8 +142,8 @@ def run(examples: int, seed: int | None = None) -> None:
     with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
         proc = Path(directory)
         stack.callback(setattr, procfs, "PROC", procfs.PROC)
-        stack.callback(setattr, inspection, "Memory", inspection.Memory)
-        procfs.PROC, inspection.Memory = proc, Counting
+        stack.callback(setattr, looking, "Memory", looking.Memory)
+        procfs.PROC, looking.Memory = proc, Counting
 
         @settings(
             max_examples=examples,

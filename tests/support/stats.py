@@ -9,7 +9,10 @@ from typing import Any
 from scripts.drng.status import stats
 
 LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
-LIVE += ("rdrand_health", "rdrand_retries", "reseeds", "fork_reseeds", "clone_reseeds", "last_seed", "kernel_words")
+LIVE += ("rdseed_last", "rdseed_words", "rdrand_health", "rdrand_retries", "rdrand_last", "rdrand_words")
+LIVE += ("reseeds", "fork_reseeds", "clone_reseeds", "last_seed", "kernel_words", "seeds_without_kernel")
+# What the layout before has not.
+NEWER = ("rdseed_last", "rdseed_words", "rdrand_last", "rdrand_words", "seeds_without_kernel")
 
 NAMES = (b"rdseed", b"rdrand")
 
@@ -20,7 +23,7 @@ HEAD: dict[str, Any] = {
     "magic": stats.MAGIC,
     "layout": stats.LAYOUT,
     "live_offset": LIVE_OFFSET,
-    "request_counts_offset": 128,
+    "request_counts_offset": 256,
     "request_counts_number": 4,
     "request_counts_size": 64,
     "first_source": 1,
@@ -41,14 +44,17 @@ HEAD: dict[str, Any] = {
 
 
 def forged(requests: int = 3, served: int = 48, names: Sequence[bytes] = NAMES, **changes: Any) -> bytes:
+    behind = [changes.pop("self_tests_failed", 0), 0, changes.pop("self_test_failed", b"")]
     live = {**dict.fromkeys(LIVE, 0), "memory": 1, "begun": 1, "source": 1, "rdseed": 1}
     unknown = set(changes) - set(HEAD) - set(live)
     assert not unknown, unknown
     live.update((key, changes.pop(key)) for key in LIVE if key in changes)
     head = stats.HEAD.pack(*{**HEAD, **changes}.values()) + b"".join(map(stats.NAME.pack, names))
-    numbers = struct.pack(f"={len(live)}Q", *live.values())
+    head += stats.BEHIND.pack(*behind) + bytes(len(names) * stats.DENIAL.size)
+    kept = [v for key, v in live.items() if not (changes.get("layout") == stats.OLDER_LAYOUT and key in NEWER)]
+    numbers = struct.pack(f"={len(kept)}Q", *kept)
     return (
         head.ljust(LIVE_OFFSET, b"\0")
-        + numbers.ljust(128, b"\0")
+        + numbers.ljust(256, b"\0")
         + stats.REQUEST_COUNTS.pack(requests, served).ljust(256, b"\0")
     )

@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,7 +155,7 @@ def test_an_openssl_cnf_that_is_there_outside_only_is_missing(place: Path) -> No
     with box(place, OPENSSL_CONF=str(here)) as inside:
         row = inside.row()
         assert row["uses"] == "libcrypto without drng"
-        assert f"OPENSSL_CONF names {here}: there is no such file" in row["message"]
+        assert (row["reason"], f"OPENSSL_CONF names {here}: No such file" in row["message"]) == ("not-readable", True)
 
 
 # ---- What a container may have prepared ----
@@ -179,41 +180,42 @@ def sparse(path: Path, _: str) -> None:
         file.write(b"\n.include /nowhere.cnf\n")
 
 
-# What becomes of /box/trap.cnf once libcrypto has read it, and what is said of it then.
-TRAPS: dict[str, tuple[Prepare, str]] = {
-    "a link to a file outside": (link("{outside}"), "there is no such file"),
-    "a link above the root": (link("../../../../../../..{outside}"), "there is no such file"),
-    "a link to the first process's root": (link("/proc/1/root{outside}"), "there is no such file"),
-    # Who follows these is not the process, so nothing can be told.
-    "a link to the root of whoever follows it": (link("/proc/self/root{outside}"), ""),
-    "a link to a directory of whoever follows it": (link("/proc/self/cwd/outside.cnf"), ""),
-    "links that never end": (link("trap.cnf"), "too many symbolic links"),
-    "a FIFO": (lambda path, _: os.mkfifo(path), "it is no regular file"),
-    "a socket": (lambda path, _: os.mknod(path, 0o140666), "it is no regular file"),
-    "a directory": (lambda path, _: path.mkdir(), "it is a directory"),
-    "a device": (link("/dev/zero"), ""),
-    "a terabyte": (sparse, ""),
-    "a file of the kernel": (link("/proc/kmsg"), ""),
-    "an include of a file outside": (text(".include {outside}\n"), "there is no such file"),
-    "an include of itself": (text(".include /box/trap.cnf\n"), ""),
+MISSING, UNKNOWN_WHAT, NOTHING = "not-readable", "unknown", "not-named"
+
+# What becomes of /box/trap.cnf once libcrypto has read it, and the reasons that may be given then.
+TRAPS: dict[str, tuple[Prepare, tuple[str, ...]]] = {
+    "a link to a file outside": (link("{outside}"), (MISSING,)),
+    "a link above the root": (link("../../../../../../..{outside}"), (MISSING,)),
+    "a link to the first process's root": (link("/proc/1/root{outside}"), (MISSING,)),
+    "a link to the root of whoever follows it": (link("/proc/self/root{outside}"), (MISSING,)),
+    "a link to a directory of whoever follows it": (link("/proc/self/cwd/outside.cnf"), (MISSING,)),
+    "links that never end": (link("trap.cnf"), (MISSING,)),
+    "a FIFO": (lambda path, _: os.mkfifo(path), (MISSING,)),
+    "a socket": (lambda path, _: os.mknod(path, 0o140666), (MISSING,)),
+    "a directory": (lambda path, _: path.mkdir(), (MISSING,)),
+    "a device": (link("/dev/zero"), (NOTHING,)),
+    "a terabyte": (sparse, (UNKNOWN_WHAT, MISSING, NOTHING)),
+    "a file of the kernel": (link("/proc/kmsg"), (UNKNOWN_WHAT, MISSING)),
+    "an include of a file outside": (text(".include {outside}\n"), (MISSING,)),
+    "an include of itself": (text(".include /box/trap.cnf\n"), (MISSING, NOTHING)),
 }
 
 
 @pytest.mark.parametrize("name", TRAPS)
-def test_a_container_cannot_lead_astray(place: Path, machine: Machine, name: str) -> None:
+def test_a_container_cannot_lead_astray(place: Path, name: str) -> None:
     """What is outside is not there, whatever way leads to it; and what never ends does not keep anybody."""
     outside = place / "outside.cnf"
-    outside.write_text(".include /this/is/secret\n")
-    prepare, said = TRAPS[name]
-    trap = profile(place / "box").rename(place / "box/trap.cnf")
+    outside.write_text("this_is = secret\n.include /this/is/secret\n")
+    prepare, reasons = TRAPS[name]
+    trap = place / "box/trap.cnf"
+    trap.write_text("a = b\n")
     with box(place, OPENSSL_CONF="/box/trap.cnf") as inside:
         trap.unlink()
         prepare(trap, str(outside))
+        began = time.monotonic()
         row = inside.row()
-        assert row["uses"] == "drng"
-        message = machine.beside_remarks(row["message"])
-        assert said in message
-        assert bool(said) == bool(message)
+        assert time.monotonic() - began < 15
+        assert (row["uses"], row["reason"] in reasons) == ("libcrypto without drng", True), row["message"]
         assert "secret" not in row["message"]
 
 
@@ -230,7 +232,7 @@ def test_root_without_capabilities_may_not_read_what_is_another_s(place: Path) -
     with box(place, drop=NO_CAPABILITIES, OPENSSL_CONF="/box/drng.cnf") as inside:
         row = inside.row()
         assert row["uses"] == "libcrypto without drng"
-        assert "its user, as it is now, may not read it" in row["message"]
+        assert (row["reason"], "Permission denied" in row["message"]) == ("not-readable", True)
 
 
 def test_root_with_capabilities_reads_it(place: Path, machine: Machine) -> None:
@@ -254,7 +256,7 @@ def test_root_of_a_user_namespace_reads_what_its_users_own_and_no_more(
         row = inside.row()
         if owner == UNKNOWN:
             assert row["uses"] == "libcrypto without drng"
-            assert "its user, as it is now, may not read it" in row["message"]
+            assert row["reason"] in ("not-readable", "unknown")
         else:
             assert (row["uses"], machine.beside_remarks(row["message"])) == ("drng", "")
 

@@ -1,37 +1,189 @@
-"""What drng-conf says of a profile with a key or a section left out, mistyped or abbreviated is what libcrypto does."""
+"""What drng-conf says of a file: what libcrypto makes of it, in libcrypto's words, and which keys nobody asks for."""
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from scripts.drng.conf import meaning, reading
-from tests.support.builds import CONF, RELEASE, ROOT, served_by_drng
+from tests.support.builds import CONF, RELEASE, ROOT, has_random_provider, served_by_drng
+from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
+from tests.support.servers import SYSTEM_PYTHON
 
-PROFILES = ("drng", "drng-permissive")
 SECTIONS = ("default", "openssl_init", "drng_strict", "drng_permissive", "provider_sect", "default_sect", "drng_sect")
 HEADER = re.compile(r"\[(\w+)\]")
-
-# What drng-conf says, and of which answers it is true.
-ALARMS: dict[str, Callable[[dict[str, Any]], bool]] = {
-    "reads the file no further": lambda answer: not serves(answer),
-    "OpenSSL takes this for no": lambda answer: not serves(answer),
-    "drng is not loaded": lambda answer: answer["loaded"] == 0,
-    "the provider does not load": lambda answer: answer["loaded"] == 0,
-    "drng is loaded, and no generator uses it": lambda answer: answer["loaded"] == 1 and not serves(answer),
-    "programs have no ciphers": lambda answer: answer["loaded"] == 1,
-    "programs get no random numbers": lambda answer: answer["rand_bytes"] != 1,
-    "OpenSSL's own generator serves": lambda answer: (answer["public"] or {}).get("provider") == "default",
-}
+STRICT = (CONF / "drng.cnf").read_text()
 
 
-def serves(answer: dict[str, Any]) -> bool:
-    return answer["rand_bytes"] == 1 and served_by_drng(answer)
+def drng_conf(path: Path | str, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
+    return RELEASE.run([str(ROOT / "scripts/drng-conf"), *options, str(path)], env, timeout=60)
+
+
+def changed(folder: Path, old: str, new: str, text: str = STRICT) -> Path:
+    assert old in text
+    path = folder / "openssl.cnf"
+    path.write_text(text.replace(old, new, 1))
+    return path
+
+
+def test_it_knows_the_provider_s_keys() -> None:
+    """Its table is that of provider/config.c."""
+    keys = keys_of_the_provider()
+    assert len(keys) >= 5
+    assert keys_of_drng_conf() == keys
+
+
+@pytest.mark.parametrize("profile", ["drng", "drng-permissive", "drng-random-provider"])
+def test_it_finds_nothing_in_the_profiles(profile: str) -> None:
+    result = drng_conf(CONF / f"{profile}.cnf")
+    assert "drng       [drng_sect]" in result.stdout
+    if profile == "drng-random-provider" and not has_random_provider():
+        assert (result.returncode, "needs OpenSSL 3.5 or later" in result.stderr) == (1, True)
+    else:
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "serves     CTR-DRBG of provider drng" in result.stdout
+
+
+# ---- What libcrypto makes of it, and what it never asked for ----
+
+MISTAKES = [
+    # libcrypto's own words, of what it is silent about in a program.
+    ("\nrandom = CTR-DRBG", "\nrandom = CTR_DRBG", "Algorithm (CTR_DRBG"),
+    ("\nproperties =", "\ncipher = AES-512-CTR\nproperties =", "cipher not supported"),
+    ("\nproperties =", "\npropertes =", "unknown name in random section: name=propertes"),
+    ("\nrandom = drng_strict", "\nrndom = drng_strict", "unknown module name: module=rndom"),
+    (
+        "[drng_sect]\n",
+        "[drng_sect]\nsource = rdrnd\n",
+        "drng did not load: [drng_sect] source = rdrnd: write one of",
+    ),
+    (
+        "[drng_sect]\n",
+        "[drng_sect]\nmodule = /nowhere/drng.so\n",
+        "drng did not load: could not load the shared library",
+    ),
+    # Keys and sections that nobody asks for, with the likely spelling.
+    ("[drng_sect]\n", "[drng_sect]\nsorce = auto\n", "sorce = auto: neither OpenSSL nor drng knows this key"),
+    ("[drng_sect]\n", "[drng_sect]\nfalback = no\n", "did you mean fallback?"),
+    ("\nproperties =", "\npropertes =", "did you mean properties?"),
+    ("drng = drng_sect", "drng = drng_sec", "drng = drng_sec: there is no such section; did you mean drng_sect?"),
+    ("drng = drng_sect", "drgn = drng_sect", "there is no provider of this name; did you mean drng?"),
+    ("\nopenssl_conf =", "\nopenssl_con =", "did you mean openssl_conf?"),
+    ("\nopenssl_conf =", "\nelsewhere =", "drng = drng_sect: openssl_conf does not lead to this line"),
+    ("\nrandom = drng_strict", "\nrandom = drng_strct", "random = drng_strct: there is no such section"),
+    ("[openssl_init]", ".include /nowhere/x.cnf\n[openssl_init]", "names a file that cannot be read"),
+    # What is loaded and does not serve.
+    ("\nrandom = drng_strict", "", "name a section with `properties = provider=drng` as `random`"),
+    ("[drng_sect]\nactivate = 1", "[drng_sect]\n", "`activate = 1`"),
+    ("[default_sect]\nactivate = 1", "[default_sect]\n", "programs have no ciphers"),
+    ("seed = DRNG-SEED", "seed = DRNG-SEDD", "drng has no seed source of this name; did you mean DRNG-SEED?"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "words"), MISTAKES, ids=[new for _, new, _ in MISTAKES])
+def test_a_mistake_is_said_and_the_status_is_one(tmp_path: Path, old: str, new: str, words: str) -> None:
+    result = drng_conf(changed(tmp_path, old, new))
+    assert (result.returncode, words in result.stderr) == (1, True), result.stderr
+
+
+def test_what_other_programs_ask_for_is_not_refused(tmp_path: Path) -> None:
+    text = "nodejs_conf = node\n[node]\nproviders = p\n[p]\ndrng = d\ndefault = d\n[d]\nactivate = 1\n"
+    path = tmp_path / "openssl.cnf"
+    for given in (text, f"nodejs_conf = openssl_init\n{STRICT}"):
+        path.write_text(given)
+        result = drng_conf(path)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert "Node.js reads this; other programs do not" in result.stdout
+
+
+@pytest.mark.parametrize(("key", "value"), [("fallback", "no"), ("source", "rdseed")])
+def test_a_value_that_names_a_section_is_hidden_by_openssl(tmp_path: Path, key: str, value: str) -> None:
+    path = changed(tmp_path, "[drng_sect]\n", f"[drng_sect]\n{key} = {value}\n")
+    assert drng_conf(path).returncode == 0
+    path.write_text(f"{path.read_text()}[{value}]\nx = y\n")
+    result = drng_conf(path)
+    assert (result.returncode, f"takes this for the section [{value}]" in result.stderr) == (1, True)
+
+
+def test_an_abbreviated_key_is_no_mistake(tmp_path: Path) -> None:
+    path = changed(tmp_path, "\nproviders = ", "\nprovider = ")
+    result = drng_conf(path)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert served_by_drng(RELEASE.probe(path))
+
+
+def test_a_second_section_for_the_generators_counts(tmp_path: Path) -> None:
+    """OpenSSL goes through both, and reads no further than the key of either that it does not know."""
+    path = changed(tmp_path, "[openssl_init]\n", "[openssl_init]\nrandom.too = more\n")
+    text = path.read_text()
+    for line, known in (("cipher = AES-256-CTR", True), ("cypher = AES-256-CTR", False)):
+        path.write_text(f"{text}[more]\n{line}\n")
+        assert drng_conf(path).returncode == int(not known)
+        assert served_by_drng(RELEASE.probe(path)) == known
+
+
+@pytest.mark.skipif(not has_random_provider(), reason="OpenSSL 3.5 has random_provider")
+def test_a_program_that_reads_the_file_twice(tmp_path: Path) -> None:
+    text = (CONF / "drng-random-provider.cnf").read_text()
+    result = drng_conf(changed(tmp_path, "random_provider = drng-random", "random_provider = drng", text))
+    assert (result.returncode, "reads the file twice" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("kind", ["missing", "folder", "fifo", "not parsed", "empty name"])
+def test_what_cannot_be_used_is_two(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "openssl.cnf"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "not parsed":
+        path.write_text("a = b\nc\n")
+    result = drng_conf("" if kind == "empty name" else path)
+    assert (result.returncode, result.stdout) == (64 if kind == "empty name" else 2, "")
+    assert kind != "not parsed" or "openssl.cnf:2: missing equal sign" in result.stderr
+
+
+def test_without_a_name_it_is_the_file_that_libcrypto_reads(tmp_path: Path) -> None:
+    path = changed(tmp_path, "[drng_sect]\n", "[drng_sect]\nfalback = no\n")
+    result = RELEASE.run([str(ROOT / "scripts/drng-conf")], {"OPENSSL_CONF": str(path)})
+    assert (result.returncode, "falback" in result.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_sections_that_lead_on_and_on_are_gone_through_once(tmp_path: Path, ends: bool) -> None:
+    """By 2^2000 ways, each of 2,000 sections: to an end, or back to where they began. libcrypto goes all of them."""
+    path = tmp_path / "openssl.cnf"
+    ladder = [f"[s{number}]\none = s{number + 1}\ntwo = s{number + 1}\n" for number in range(2000)]
+    text = f"{STRICT}[s2000]\n{'' if ends else 'one = default_sect'}\n"
+    path.write_text(text.replace("[default_sect]\n", "[default_sect]\nfirst = s0\n") + "".join(ladder))
+    result = drng_conf(path)
+    assert (result.returncode in (1, 2), "Traceback" in result.stderr) == (True, False)
+
+
+# ---- Whatever is mistyped: drng serves, or something is said ----
+
+# Says of each path on its standard input what there is to say; a new process, in which nothing has loaded libcrypto.
+SAYER = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from scripts.drng.conf import command, meaning, reading
+from scripts.drng.status import environment
+for path in sys.stdin:
+    try:
+        conf = reading.Conf(path.strip())
+        found = meaning.understand(conf)
+        said = found.warnings + command.mistakes(conf, found, environment.collect(path.strip()))
+    except (reading.ConfError, environment.Failure) as error:
+        said = [str(error)]
+    print(json.dumps(said), flush=True)
+"""
+
+Change = tuple[str, list[str]]  # what was done, and the lines
 
 
 def variants(key: str) -> Iterator[str]:
@@ -56,9 +208,6 @@ def section_names(name: str) -> Iterator[str]:
     yield from (f"{name[:half]} {name[half:]}", f"  {name}  ", f"\t{name}\t", f"{name} # so", f"{name}#", f"{name};")
     yield from (f'"{name}"', f"'{name}", f"[{name}]", f"{name}]", f"[{name}", f"\\{name}", f"{name}\\", f"${name}")
     yield from ("nowhere", *SECTIONS)
-
-
-Change = tuple[str, list[str]]  # what was done, and the lines
 
 
 def changed_keys(lines: list[str]) -> Iterator[Change]:
@@ -116,70 +265,22 @@ def changed_sections(lines: list[str]) -> Iterator[Change]:
                 )
 
 
-def said_of(path: Path) -> list[str]:
-    """What drng-conf says; drng-status, which has a reader of its own for other processes, finds the same sections."""
-    try:
-        told = meaning.understand(reading.Conf(str(path)))
-    except reading.ConfError as error:
-        return [str(error)]
-    found = meaning.named_sections(reading.Sections(reading.Walk(reading.Opener()).go(str(path)).lines))
-    assert (found.random, found.drng) == (told.random, told.drng), path.read_text()
-    return told.warnings
-
-
-@pytest.mark.parametrize("change", [changed_keys, changed_sections])
-@pytest.mark.parametrize("profile", PROFILES)
-def test_what_is_said_is_what_libcrypto_does(
-    tmp_path: Path, profile: str, change: Callable[[list[str]], Iterator[Change]]
-) -> None:
-    path = tmp_path / "openssl.cnf"
-    lines = [line for line in (CONF / f"{profile}.cnf").read_text().splitlines() if line and line[0] != "#"]
-    wrong, served, tried = [], 0, 0
-    for what, text in change(lines):
-        path.write_text("\n".join([*text, ""]))
-        answer, warnings = RELEASE.probe(path), said_of(path)
-        wrong += [
-            f"{what}: {warning}"
-            for warning in warnings
-            for alarm, is_true in ALARMS.items()
-            if alarm in warning and not is_true(answer)
-        ]
-        if not serves(answer) and not warnings:
-            wrong.append(f"{what}: drng does not serve, and nothing is said")
-        tried, served = tried + 1, served + serves(answer)
+def test_whatever_is_mistyped_drng_serves_or_something_is_said(tmp_path: Path) -> None:
+    lines = [line for line in STRICT.splitlines() if line and line[0] != "#"]
+    changes = [*changed_keys(lines), *changed_sections(lines)][::3]
+    command = [SYSTEM_PYTHON, "-I", "-c", SAYER, str(ROOT)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    wrong, served = [], 0
+    with subprocess.Popen(command, env=RELEASE.environment(), **pipes) as sayer:  # type: ignore[call-overload]
+        for number, (what, text) in enumerate(changes):
+            path = tmp_path / f"{number}.cnf"
+            path.write_text("\n".join([*text, ""]))
+            answer = RELEASE.probe(path)
+            serves = answer["rand_bytes"] == 1 and served_by_drng(answer)
+            print(path, file=sayer.stdin, flush=True)
+            said = json.loads(sayer.stdout.readline())
+            served += serves
+            wrong += [f"{what}: drng does not serve, and nothing is said"] if not serves and not said else []
+        sayer.stdin.close()
     assert not wrong, "\n".join(wrong)
-    assert 0 < served < tried and tried > 80
-
-
-def test_an_abbreviated_key_is_no_mistake(tmp_path: Path) -> None:
-    path = tmp_path / "openssl.cnf"
-    path.write_text((CONF / "drng.cnf").read_text().replace("\nproviders = ", "\nprovider = "))
-    result = subprocess.run([ROOT / "scripts/drng-conf", path], capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert served_by_drng(RELEASE.probe(path))
-
-
-@pytest.mark.parametrize("ends", [False, True])
-def test_sections_that_lead_on_and_on_are_gone_through_once(tmp_path: Path, ends: bool) -> None:
-    """By 2^2000 ways, each of 2,000 sections: to an end, or back to where they began."""
-    path = tmp_path / "openssl.cnf"
-    ladder = [f"[s{number}]\none = s{number + 1}\ntwo = s{number + 1}\n" for number in range(2000)]
-    text = f"{(CONF / 'drng.cnf').read_text()}[s2000]\n{'' if ends else 'one = default_sect'}\n"
-    # As many providers begin somewhere on the way, and none of them goes it again.
-    text += "[provider_sect]\n" + "".join(f"p{number} = s{number}\n" for number in range(2000))
-    path.write_text(text.replace("[default_sect]\n", "[default_sect]\nfirst = s0\n") + "".join(ladder))
-    command = [ROOT / "scripts/drng-conf", path]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-    assert ("this section leads back to itself" in result.stderr) == (not ends)
-    assert (result.returncode == 0) == ends, result.stderr
-
-
-def test_a_second_section_for_the_generators_counts(tmp_path: Path) -> None:
-    """OpenSSL goes through both, and reads no further than the key of either that it does not know."""
-    path = tmp_path / "openssl.cnf"
-    text = (CONF / "drng.cnf").read_text().replace("[openssl_init]\n", "[openssl_init]\nrandom.too = more\n")
-    for line, known in (("cipher = AES-256-CTR", True), ("cypher = AES-256-CTR", False)):
-        path.write_text(f"{text}[more]\n{line}\n")
-        result = subprocess.run([ROOT / "scripts/drng-conf", path], capture_output=True, text=True, check=False)
-        assert ("[more] cypher = AES-256-CTR: OpenSSL does not know this key" in result.stderr) == (not known)
-        assert served_by_drng(RELEASE.probe(path)) == known
+    assert 0 < served < len(changes) and len(changes) > 100

@@ -7,7 +7,6 @@ Most tests run it live: in a mount namespace in which the image's folders stand 
 from __future__ import annotations
 
 import configparser
-import json
 import os
 import re
 import shutil
@@ -18,12 +17,10 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng.conf import meaning, reading
 from scripts.drng.enable import verify
 from scripts.drng.files import Tree
 from tests.support.builds import RELEASE, ROOT, has_random_provider
 from tests.support.image import NOBODY, STOCK, Image
-from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
 
 # Ubuntu's and Fedora's way: providers named, and a policy for every TLS program.
 POLICY = """\
@@ -1095,196 +1092,3 @@ def test_an_error_names_the_file_and_no_copy_of_it(either: Image, verb: str) -> 
     if verb == "on":
         assert "/etc/ssl/openssl.cnf:2: missing equal sign" in result.stderr
     assert not re.search(r"/tmp/|/proc/|/dev/fd", (result.stdout + result.stderr).replace(str(either.root), ""))
-
-
-# ---- drng-conf ----
-
-
-def drng_conf(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [str(ROOT / "scripts/drng-conf"), *options, str(path)], capture_output=True, text=True, timeout=60, check=False
-    )
-
-
-def test_drng_conf_knows_the_provider_s_keys() -> None:
-    """Its table is that of provider/config.c."""
-    keys = keys_of_the_provider()
-    assert len(keys) >= 5
-    assert keys_of_drng_conf() == keys
-
-
-@pytest.mark.parametrize("profile", ["drng", "drng-permissive", "drng-random-provider"])
-def test_drng_conf_finds_nothing_in_the_profiles(profile: str) -> None:
-    result = drng_conf(ROOT / "conf" / f"{profile}.cnf")
-    assert "drng       [drng_sect]" in result.stdout
-    if profile == "drng-random-provider" and not has_random_provider():
-        assert "random_provider needs OpenSSL 3.5 or later" in result.stderr
-        assert result.returncode == 1
-    else:
-        assert result.stderr == ""
-        assert result.returncode == 0
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "warning"),
-    [
-        ("[drng_sect]\n", "[drng_sect]\nsorce = rdrand\n", "sorce = rdrand: neither OpenSSL nor drng knows this key"),
-        ("[drng_sect]\n", "[drng_sect]\nsource = rdrnd\n", "write one of auto, rdseed, rdrand"),
-        ("drng = drng_sect", "drng = drng_sec", "there is no such section"),
-        ("[drng_sect]\nactivate = 1", "[drng_sect]\n", "drng is not loaded"),
-        ("[default_sect]\nactivate = 1", "[default_sect]\n", "programs have no ciphers"),
-        ("\nproperties =", "\npropertes =", "propertes = provider=drng: OpenSSL does not know this key"),
-        ("\nopenssl_conf =", "\nopenssl_conf = x", "openssl_conf = x openssl_init: there is no such section"),
-        ("\n# seed_strict =", "\nseed_strict =", "seed_strict needs OpenSSL 4.1 or later"),
-        ("\nrandom = drng_strict", "\nrndom = drng_strict", "rndom = drng_strict: OpenSSL does not know this key"),
-        ("\nrandom = drng_strict", "\nrandom = drng_strct", "random = drng_strct: there is no such section"),
-        ("\nrandom = drng_strict", "", "random names no section with `properties = provider=drng`"),
-    ],
-)
-def test_drng_conf_warns(tmp_path: Path, old: str, new: str, warning: str) -> None:
-    text = (ROOT / "conf/drng.cnf").read_text()
-    assert old in text
-    path = tmp_path / "openssl.cnf"
-    path.write_text(text.replace(old, new))
-    result = drng_conf(path)
-    assert result.returncode == 1
-    assert warning in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("keys", "idle"),
-    [
-        ("batch = yes\nrequest_mixing = yes\n", True),
-        ("batch = yes\nrequest_mixing = no\n", False),
-        ("batch = no\nrequest_mixing = yes\n", False),
-        ("request_mixing = yes\n", False),
-    ],
-)
-def test_drng_conf_warns_of_a_batch_that_has_no_effect(tmp_path: Path, keys: str, idle: bool) -> None:
-    path = tmp_path / "openssl.cnf"
-    path.write_text((ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", f"[drng_sect]\n{keys}"))
-    result = drng_conf(path)
-    assert ("batch = yes has no effect beside request_mixing = yes" in result.stderr) == idle
-    assert result.returncode == int(idle)
-
-
-@pytest.mark.parametrize(("key", "value"), [("fallback", "no"), ("source", "rdseed")])
-def test_drng_conf_finds_a_value_that_names_a_section(tmp_path: Path, key: str, value: str) -> None:
-    path = tmp_path / "openssl.cnf"
-    text = (ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", f"[drng_sect]\n{key} = {value}\n")
-    path.write_text(text)
-    assert drng_conf(path).returncode == 0
-    path.write_text(f"{text}\n[{value}]\n")
-    result = drng_conf(path)
-    assert result.returncode == 1
-    assert f"{key} = {value}: OpenSSL takes this for the section [{value}]" in result.stderr
-
-
-def test_openssl_hides_a_value_that_names_a_section(tmp_path: Path) -> None:
-    """Seen by a value that drng refuses."""
-    path = tmp_path / "openssl.cnf"
-    text = (ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", "[drng_sect]\nfallback = perhaps\n")
-    for more, loads in (("", False), ("\n[perhaps]\n", True)):
-        path.write_text(text + more)
-        result = RELEASE.run(["openssl", "rand", "-hex", "8"], {"OPENSSL_CONF": str(path)})
-        assert (result.returncode == 0) == loads
-
-
-def test_drng_conf_and_drng_say_the_same_of_a_batch(tmp_path: Path) -> None:
-    """With `auto`, where it depends on the machine."""
-    path = tmp_path / "openssl.cnf"
-    path.write_text((ROOT / "conf/drng.cnf").read_text().replace("[drng_sect]\n", "[drng_sect]\nbatch = yes\n"))
-    status = RELEASE.run([str(ROOT / "scripts/drng-status"), "--json"], {"OPENSSL_CONF": str(path)})
-    drng = json.loads(status.stdout)["drng"]
-    result = drng_conf(path)
-    assert (
-        (drng["batch"] == "off") == ("batch = yes has no effect" in result.stderr) == (drng["batch-off-reason"] != "")
-    )
-    if drng["batch"] == "off":
-        assert "/dev/vmclock0" in drng["batch-off-reason"] and "/dev/vmclock0" in result.stderr
-
-
-def with_activate(path: Path, value: str) -> Path:
-    text = (ROOT / "conf/drng.cnf").read_text()
-    assert "[drng_sect]\nactivate = 1\n" in text
-    path.write_text(text.replace("[drng_sect]\nactivate = 1\n", f"[drng_sect]\nactivate = {value}\n"))
-    return path
-
-
-@pytest.mark.parametrize("value", ["0", "no", "OFF", "Yes", "maybe"])
-def test_drng_conf_says_of_activate_what_this_openssl_does(tmp_path: Path, value: str) -> None:
-    """OpenSSL before 3.3 loads a provider for any value."""
-    path = with_activate(tmp_path / "openssl.cnf", value)
-    said = drng_conf(path)
-    loaded = "  drng\n" in RELEASE.run(["openssl", "list", "-providers"], {"OPENSSL_CONF": str(path)}).stdout
-    assert said.returncode == 1
-    assert f"[drng_sect] activate = {value}: this OpenSSL " in said.stderr
-    assert ("this OpenSSL loads the provider" in said.stderr) == loaded
-    assert "drng is not loaded" not in said.stderr
-
-
-@pytest.mark.parametrize(
-    ("later", "value", "active", "said"),
-    [
-        (False, "0", True, "this OpenSSL loads the provider whatever the value is, and OpenSSL 3.3 or later does not"),
-        (False, "Yes", True, "this OpenSSL loads the provider whatever the value is, and OpenSSL 3.3 or later reads"),
-        (False, "on", True, ""),
-        (True, "0", False, "this OpenSSL does not load the provider, and OpenSSL before 3.3 loads"),
-        (True, "FALSE", False, "this OpenSSL does not load the provider, and OpenSSL before 3.3 loads"),
-        (True, "Yes", False, "this OpenSSL reads the file no further, and OpenSSL before 3.3 loads"),
-        (True, "YES", True, ""),
-    ],
-)
-def test_activate_before_and_since_openssl_3_3(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: bool, value: str, active: bool, said: str
-) -> None:
-    """Each version's own rule, whichever is installed here: crypto/provider_conf.c of both."""
-    monkeypatch.setattr(reading.Conf, "is_since", lambda *version: later and version[1:] == (3, 3))
-    conf = reading.Conf(str(with_activate(tmp_path / "openssl.cnf", value)))
-    assert meaning.is_active(conf, "drng_sect") == active
-    warnings = meaning.understand(conf).warnings
-    assert len(warnings) == bool(said)
-    assert said in "".join(warnings)
-
-
-def test_drng_conf_minds_the_order_for_random_provider(tmp_path: Path) -> None:
-    text = (ROOT / "conf/drng-random-provider.cnf").read_text()
-    path = tmp_path / "openssl.cnf"
-    path.write_text(text + "[openssl_init]\nrandom = drng_random_provider\n")
-    result = drng_conf(path)
-    assert result.returncode == 1
-    assert "random must come before providers" in result.stderr
-
-
-def test_drng_conf_minds_a_second_name_for_random_provider(tmp_path: Path) -> None:
-    text = (ROOT / "conf/drng-random-provider.cnf").read_text()
-    path = tmp_path / "openssl.cnf"
-    path.write_text(text)
-    assert "second name" not in drng_conf(path).stderr
-    path.write_text(text + "[drng_random_provider]\nrandom_provider = drng\n")
-    assert "second name" not in drng_conf(path).stderr
-    path.write_text(text.replace("drng-random = drng_sect\n", "").replace("= drng-random\n", "= drng\n"))
-    result = drng_conf(path)
-    assert result.returncode == 1
-    assert "random_provider = drng: OpenSSL deactivates this provider" in result.stderr
-
-
-def test_drng_conf_finds_what_is_lost(tmp_path: Path) -> None:
-    before, after = tmp_path / "before.cnf", tmp_path / "after.cnf"
-    before.write_text(POLICY)
-    after.write_text(POLICY + (ROOT / "conf/drng.cnf").read_text())
-    result = drng_conf(after, "--before", str(before))
-    assert result.returncode == 0, result.stderr
-    after.write_text(POLICY.replace("TLSv1.3", "TLSv1.2"))
-    result = drng_conf(after, "--before", str(before))
-    assert result.returncode == 1
-    assert "[system_default_sect] MinProtocol = TLSv1.3 no longer holds" in result.stderr
-
-
-def test_drng_conf_does_not_take_everything_for_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "openssl.cnf"
-    path.write_text("a = b\nthis is no openssl.cnf\n")
-    result = drng_conf(path)
-    assert result.returncode == 2
-    assert f"{path}:2" in result.stderr
-    assert drng_conf(tmp_path / "none.cnf").returncode == 2

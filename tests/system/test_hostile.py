@@ -141,11 +141,14 @@ def test_the_planted_files_would_run(tmp_path: Path) -> None:
 def test_drng_conf_runs_nothing_of_the_caller_s(tmp_path: Path) -> None:
     folder = tmp_path / "planted"
     mark = plant(folder)
+    if os.geteuid() == 0:
+        # Of another user's: root loads no module that such a file names.
+        for path in (folder, *folder.iterdir()):
+            os.chown(path, NOBODY, NOBODY)
     for arguments in ([str(CONF / "drng.cnf")], ["openssl.cnf"], []):
-        result = subprocess.run(
-            [DRNG_CONF, *arguments], cwd=folder, env=hostile_environment(folder), capture_output=True, check=False
-        )
-        assert result.returncode == 0, result.stderr
+        if os.geteuid() == 0 or arguments[:1] == [str(CONF / "drng.cnf")]:
+            how = {"cwd": folder, "env": hostile_environment(folder), "capture_output": True, "check": False}
+            decent(subprocess.run([DRNG_CONF, *arguments], **how))  # type: ignore[call-overload]
         assert not mark.exists(), mark.read_text()
 
 
@@ -195,55 +198,6 @@ def drng_conf(path: Path | str, *options: str, **kwargs: Any) -> subprocess.Comp
     return subprocess.run([DRNG_CONF, *options, str(path)], capture_output=True, timeout=SECONDS, check=False, **kwargs)
 
 
-@pytest.mark.parametrize("kind", NOT_FILES)
-def test_drng_conf_on_what_is_no_file(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "openssl.cnf"
-    NOT_FILES[kind](path)
-    good = tmp_path / "good.cnf"
-    good.write_text("a = b\n")
-    for result in (drng_conf(path), drng_conf(good, "--before", str(path))):
-        decent(result)
-        assert result.returncode == 2, result.stdout
-        assert b"openssl.cnf" in result.stderr
-        # At once, and not when it has waited long enough.
-        assert b"gave up after" not in result.stderr
-
-
-@pytest.mark.parametrize("kind", NOT_FILES)
-def test_drng_conf_on_an_include_of_what_is_no_file(tmp_path: Path, kind: str) -> None:
-    """A directory is one that libcrypto reads; what leads nowhere it passes over, and that is said."""
-    path = tmp_path / "included"
-    NOT_FILES[kind](path)
-    conf = tmp_path / "openssl.cnf"
-    conf.write_text(f"a = b\n.include {path}\n" + (CONF / "drng.cnf").read_text())
-    result = drng_conf(conf)
-    decent(result)
-    passed_over = kind in ("circle", "dangling", "nothing")
-    assert result.returncode == (0 if kind == "directory" else 1 if passed_over else 2), result.stderr
-    assert (b".include names a file that cannot be read" in result.stderr) == passed_over
-    assert b"gave up after" not in result.stderr
-    if kind in ("fifo", "socket"):
-        (tmp_path / "folder").mkdir()
-        path.rename(tmp_path / "folder/x.cnf")
-        conf.write_text(f".include = {tmp_path}/folder\n")
-        assert drng_conf(conf).returncode == 2
-
-
-def test_drng_conf_on_an_include_that_cannot_be_read(open_folder: Path) -> None:
-    (open_folder / "included").write_text("a = b\n")
-    (open_folder / "included").chmod(0)
-    conf = open_folder / "openssl.cnf"
-    conf.write_text(f".include {open_folder}/included\n")
-    user = {"user": NOBODY, "group": NOBODY} if os.geteuid() == 0 else {}
-    result = drng_conf(conf, **user)
-    (open_folder / "included").rename(open_folder / "closed.cnf")
-    closed = drng_conf(open_folder / "closed.cnf", **user)
-    assert result.returncode == 1
-    assert b".include names a file that cannot be read, and OpenSSL ignores it: Permission denied" in result.stderr
-    assert closed.returncode == 2
-    assert b"Permission denied; OpenSSL ignores it" in closed.stderr
-
-
 HOSTILE_TEXTS = {
     "escapes": b"openssl_conf = i\n[i]\nrandom = \x1b]0;x\x07\nproviders = p\n[p]\ndrng = d\n[d]\nsorce = \x1b[31m\n",
     "escapes in a section": b"openssl_conf = i\n[i]\nproviders = p\x1b[2J\n[p\x1b[2J]\ndrng = d\n",
@@ -266,8 +220,7 @@ HOSTILE_TEXTS = {
 def test_hostile_configurations(image: Image, tmp_path: Path, name: str) -> None:
     path = tmp_path / "openssl.cnf"
     path.write_bytes(HOSTILE_TEXTS[name].replace(b"@SELF@", str(path).encode()))
-    for result in (drng_conf(path), drng_conf(CONF / "drng.cnf", "--before", str(path))):
-        decent(result)
+    decent(drng_conf(path))
     image.conf.write_bytes(HOSTILE_TEXTS[name].replace(b"@SELF@", b"/etc/ssl/openssl.cnf"))
     before = image.files()
     for image.offline in (False, True):
@@ -300,20 +253,6 @@ def test_a_name_that_is_hostile_itself(tmp_path: Path) -> None:
     result = drng_conf("--\x1b[2J")
     assert result.returncode == 64
     assert b"\x1b" not in result.stderr
-
-
-def test_drng_conf_without_a_file_takes_openssl_conf(tmp_path: Path) -> None:
-    def run(value: str | None) -> subprocess.CompletedProcess[str]:
-        env = {"OPENSSL_CONF": value} if value is not None else {}
-        return subprocess.run([DRNG_CONF], env=env, capture_output=True, text=True, check=False)
-
-    assert "drng_sect" in run(str(CONF / "drng.cnf")).stdout
-    missing = run(f"{tmp_path}/none.cnf")
-    assert missing.returncode == 2
-    assert "OpenSSL ignores it, and OpenSSL's own generator serves" in missing.stderr
-    assert run("").returncode == 64
-    # libcrypto's own.
-    assert run(None).stdout.splitlines()[0].startswith("init")
 
 
 # ---- Trees ----
@@ -826,7 +765,6 @@ LIMITS = (
     ("drng-enable status --system", "subprocess.run", "MemoryError()", 1),
     (f"drng-conf {CONF}/drng.cnf", "ctypes.CDLL", "MemoryError()", 2),
     (f"drng-conf {CONF}/drng.cnf", "dataclasses.dataclass", "MemoryError()", 2),
-    (f"drng-conf {CONF}/drng.cnf", "threading.Timer.start", 'RuntimeError("can\'t start new thread")', 2),
     ("drng-status --check", "os.fork", "MemoryError()", 3),
     ("drng-status --all", "os.fork", "MemoryError()", 3),
 )
@@ -860,12 +798,9 @@ def test_no_dev_null(command: str) -> None:
     hidden = 'mount -t tmpfs tmpfs /dev && exec "$@"'
     words = ["unshare", "--mount", "sh", "-c", hidden, "sh", str(ROOT / "scripts" / program), *arguments]
     result = subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, check=False)
-    if program == "drng-conf":
-        assert result.returncode == 0, result.stderr
-    else:
-        one_line(result)
-        assert result.returncode == (1 if program == "drng-enable" else 3)
-        assert "/dev/null" in result.stderr
+    one_line(result)
+    assert result.returncode == {"drng-enable": 1, "drng-conf": 74}.get(program, 3)
+    assert "/dev/null" in result.stderr
 
 
 # ---- An image's openssl.cnf that is to cost time or memory ----

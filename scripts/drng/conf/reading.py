@@ -1,50 +1,34 @@
-"""The one reader of openssl.cnf: its lines, with all that it includes, and its sections.
+"""An openssl.cnf, read by libcrypto itself, in a child: it waits for a FIFO, and follows a circle without end.
 
-libcrypto goes on in silence without a file that it cannot open, waits for a FIFO, takes a directory for an empty file
-and follows a circle. A Walk goes through a file and what it includes as libcrypto's conf_def.c does, within limits; how
-it gets at files is an Opener's: a command's own, another process's, or an image's. Conf is libcrypto's own reading, of
-what a Walk has found to be readable.
+Of the lines of a file only those are looked at here that include other files, to know when these were changed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
-import itertools
 import os
 import re
-import signal
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
+from .. import aside
 from ..text import visible
-
-# By their names, without the help of the compiler in PATH that ctypes would ask.
-LIBCRYPTO = ("libcrypto.so.3", "libcrypto.so.4")
-
-ERR_TXT_STRING = 2  # of openssl/err.h
-
-# Of a line of a value; a path has 4,096 bytes at the most.
-MOST_LINE = 1 << 14
+from .libcrypto import errors, library
 
 Section = dict[str, str]
+
+# For one file with its includes: seconds, memory, and of the includes whose time counts.
+SECONDS, ROOM, MOST_FILES, MOST_BYTES, MOST_LINKS = 5.0, 128 << 20, 256, 1 << 20, 40
 
 
 class ConfError(Exception):
     """The file cannot be read, or is no openssl.cnf."""
 
 
-class UnreadableFileError(Exception):
-    """One file that libcrypto would go on without, and why."""
-
-
-class TooMuchError(Exception):
-    """It goes beyond what a real openssl.cnf may need."""
-
-
 # ---- Lines ----
 
-BOM = b"\xef\xbb\xbf"
 WHITE = b" \t\r\n"
 # What libcrypto takes for a name, and what some letters stand for behind a backslash.
 NAME = re.compile(rb"(?:\\.|[\w!.%&*+,/;?@^~|$-])*", re.S)
@@ -96,185 +80,52 @@ def directive(line: bytes, name: bytes) -> bytes:
     return rest if len(line) - len(rest) > len(name) else b""
 
 
-def include_directory(line: bytes) -> bytes | None:
-    """Of a .pragma includedir:PATH."""
-    key, colon, value = directive(line, b".pragma").partition(b":")
-    return value.strip() if colon and key.rstrip() == b"includedir" else None
+# ---- When it was changed ----
 
 
-# ---- Files ----
+def changed(path: str) -> float:
+    """When a file came to be what is there: it was written, or given its name, or a link to it was made. A new owner or
+    mode is no change."""
+    last = 0.0
+    for _ in range(MOST_LINKS):
+        found = os.lstat(path)
+        last = max(last, min(found.st_ctime, os.stat(os.path.dirname(path) or ".").st_mtime))
+        if not stat.S_ISLNK(found.st_mode):
+            return max(last, found.st_mtime)
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return last
 
 
-def first_names(folder: str, most: int) -> list[str]:
-    with os.scandir(folder) as entries:
-        return [entry.name for entry in itertools.islice(entries, most)]
+def _includes(path: str) -> list[str]:
+    """What the lines of this file, or the names in this folder, lead to."""
+    if os.path.isdir(path):
+        with os.scandir(path) as entries:
+            return [
+                entry.path for _, entry in zip(range(MOST_FILES), entries) if entry.name.endswith((".cnf", ".conf"))
+            ]
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY), "rb") as file:
+        text = file.read(MOST_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
+    folder, found = "", []
+    for line in logical_lines(text):
+        key, _, value = directive(line, b".pragma").partition(b":")
+        if key.rstrip() == b"includedir":
+            folder = os.fsdecode(value_of(value.strip()))
+        if target := os.fsdecode(value_of(directive(line, b".include"))):
+            found.append(os.path.join(os.environ.get("OPENSSL_CONF_INCLUDE", "") or folder, target))
+    return found
 
 
-class Opener:
-    """How a Walk gets at files; this one as the command itself does. A device is not even opened: some act on that."""
-
-    # What a real openssl.cnf stays far below: bytes of all files together, files, how deep they include each other,
-    # names in the folders that are included, and bytes of a line that is looked at.
-    bytes, files, depth, names, line = 4 << 20, 1000, 32, 1 << 16, 1 << 16
-
-    def __init__(self, shown: str = "") -> None:
-        self.top, self.shown = "", shown
-        self.include_directory = os.environ.get("OPENSSL_CONF_INCLUDE", "")
-
-    def read(self, path: str, most: int, names: int) -> bytes | list[str]:
-        """A file, or the names in a folder; no more of them than one beyond the most."""
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
-            return first_names(path, names + 1)
-        if not stat.S_ISREG(mode):
-            raise ConfError(f"{self.name(path)} is a FIFO or a device, not a file")
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            return file.read(most + 1)
-
-    def name(self, path: str) -> str:
-        """The file's in messages."""
-        return self.shown or path if path == self.top else path
-
-    def go_on_without(self, path: str, error: Exception) -> None:
-        """An include that cannot be read: libcrypto goes on, and speaks of it in its error queue."""
-
-    def pass_over(self, line: bytes) -> None:
-        """An include whose path has a variable, which is not known here, or a line that is too long."""
+def last_change(path: str) -> float:
+    """Of the file and of what it includes, as far as its lines tell."""
+    files, last = [path], 0.0
+    for file in files:
+        with contextlib.suppress(OSError, ValueError):
+            last = max(last, changed(file))
+            files += [each for each in _includes(file) if each not in files][: MOST_FILES - len(files)]
+    return last
 
 
-class Walk:
-    """Goes through an openssl.cnf. Its lines are there afterwards, but for those that include others."""
-
-    def __init__(self, opener: Opener) -> None:
-        self.opener = opener
-        self.files = self.bytes = self.names = 0
-        self.directory = ""
-        self.lines: list[bytes] = []
-
-    def go(self, path: str) -> Walk:
-        """An UnreadableFileError or an OSError where the file itself cannot be read."""
-        self.opener.top = path
-        self._file(path, 0)
-        return self
-
-    def _file(self, path: str, depth: int) -> None:
-        opener, self.files = self.opener, self.files + 1
-        if depth > opener.depth:
-            raise TooMuchError(
-                f"{opener.name(path)} includes itself, or its includes are more than {opener.depth} files deep"
-            )
-        if self.files > opener.files:
-            raise TooMuchError(
-                f"{opener.name(path)}: more than {opener.files} files are read, so it is not an openssl.cnf"
-            )
-        found = opener.read(path, opener.bytes - self.bytes, opener.names - self.names)
-        if isinstance(found, list):
-            if depth == 0:
-                raise UnreadableFileError("it is a directory")
-            self._folder(path, found, depth)
-            return
-        self.bytes += len(found)
-        if self.bytes > opener.bytes:
-            raise TooMuchError(
-                f"{opener.name(path)}: more than {opener.bytes} bytes are read, so it is not an openssl.cnf"
-            )
-        self.text(found, depth)
-
-    def _folder(self, path: str, names: list[str], depth: int) -> None:
-        """Of a directory libcrypto takes what ends with .cnf or .conf."""
-        self.names += len(names)
-        if self.names > self.opener.names:
-            raise TooMuchError(f"{path}: more than {self.opener.names} names in folders that are included")
-        for name in sorted(names):
-            if name.lower().endswith((".cnf", ".conf")):
-                self._included(f"{path}/{name}", depth)
-
-    def _included(self, path: str, depth: int) -> None:
-        try:
-            self._file(path, depth + 1)
-        except (UnreadableFileError, OSError) as error:
-            self.opener.go_on_without(path, error)
-
-    def text(self, text: bytes, depth: int = 0) -> None:
-        for line in logical_lines(text.removeprefix(BOM)):
-            if b"\r" in line or b"\0" in line:
-                raise TooMuchError("a line has a carriage return or a NUL in it, at which libcrypto may begin another")
-            if len(line) > self.opener.line:
-                self.opener.pass_over(line)
-                self.lines.append(line)
-                continue
-            if (directory := include_directory(line)) is not None:
-                self.directory = os.fsdecode(value_of(directory))
-            target = os.fsdecode(value_of(directive(line, b".include")))
-            if target and "$" in target:
-                self.opener.pass_over(line)
-            if not target or "$" in target:
-                self.lines.append(line)
-                continue
-            folder = self.opener.include_directory or self.directory
-            self._included(f"{folder}/{target}" if folder and not target.startswith("/") else target, depth)
-
-
-# ---- Sections ----
-
-
-class Sections:
-    """Of each name the last value, as libcrypto takes it; what variables stand for is not known."""
-
-    def __init__(self, lines: Iterable[bytes]) -> None:
-        self.found: dict[str, Section] = {}
-        section = b"default"
-        for line in map(bytes.strip, lines):
-            if line.startswith(b"["):
-                section = value_of(line[1:].partition(b"]")[0].strip())
-                continue
-            key, equals, value = line.partition(b"=")
-            if equals and len(line) <= MOST_LINE:
-                place, colons, name = key.strip().partition(b"::")
-                keys = self.found.setdefault(os.fsdecode(place if colons else section), {})
-                keys[os.fsdecode(name if colons else place)] = os.fsdecode(value_of(value.strip()))
-
-    def section(self, name: str | None) -> Section | None:
-        return self.found.get(name) if name else None
-
-
-# No openssl.cnf takes as long, but for one that includes a FIFO by the name of a variable, or becomes one meanwhile.
-SECONDS = 10.0
-
-
-@contextlib.contextmanager
-def in_time(shown: str) -> Iterator[None]:
-    """What libcrypto waits for in here ends by a signal, again and again, and then fails."""
-
-    def late(*_: object) -> None:
-        raise ConfError(
-            f"{shown}: OpenSSL does not come to its end: it includes a FIFO, or a file that does not answer"
-        )
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.1)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def library() -> ctypes.CDLL:
-    for name in LIBCRYPTO:
-        with contextlib.suppress(OSError):
-            return ctypes.CDLL(name)
-    raise ConfError("libcrypto is not installed")
-
-
-def default_file(lib: ctypes.CDLL) -> str:
-    """What OPENSSL_CONF names, or the file that this libcrypto was built to read."""
-    lib.CONF_get1_default_config_file.restype = ctypes.c_void_p
-    raw = ctypes.c_void_p(lib.CONF_get1_default_config_file())
-    path = ctypes.cast(raw, ctypes.c_char_p).value or b""
-    lib.CRYPTO_free(raw, b"", 0)
-    return os.fsdecode(path)
+# ---- What libcrypto reads ----
 
 
 class _Value(ctypes.Structure):
@@ -287,79 +138,69 @@ def _decoded(raw: bytes | None) -> str:
     return (raw or b"").decode(errors="backslashreplace")
 
 
+def load(path: str) -> dict[str, Any]:
+    """In the process that this is: "sections", and of includes that were "passed-over" why; or the "problem"."""
+    try:
+        found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode) or stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode):
+            return {"problem": " is a directory or a FIFO, not a file"}
+        if stat.S_ISREG(found.st_mode):
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+    except (OSError, ValueError) as error:
+        return {"problem": f": {getattr(error, 'strerror', None) or error}"}
+    lib, line = library(), ctypes.c_long(-1)
+    for function in ("NCONF_new", "NCONF_get_section", "NCONF_get_section_names", "OPENSSL_sk_value"):
+        getattr(lib, function).restype = ctypes.c_void_p
+    lib.OpenSSL_version_num.restype = ctypes.c_ulong
+    errors(lib)
+    conf = ctypes.c_void_p(lib.NCONF_new(None))
+    if lib.NCONF_load(conf, os.fsencode(path), ctypes.byref(line)) <= 0:
+        where = f":{line.value}" if line.value > 0 else ""
+        return {"problem": f"{where}: {'; '.join(errors(lib)) or 'cannot be read'}"}
+    passed_over = errors(lib)
+
+    def items(stack: ctypes.c_void_p, kind: Any) -> list[Any]:
+        return [ctypes.cast(lib.OPENSSL_sk_value(stack, i), kind) for i in range(max(0, lib.OPENSSL_sk_num(stack)))]
+
+    sections: dict[str, Section] = {}
+    for name in items(ctypes.c_void_p(lib.NCONF_get_section_names(conf)), ctypes.c_char_p):
+        values = items(ctypes.c_void_p(lib.NCONF_get_section(conf, name)), ctypes.POINTER(_Value))
+        pairs = {_decoded(each.contents.name): _decoded(each.contents.value) for each in values}
+        sections[_decoded(name.value)] = pairs
+    return {"sections": sections, "passed-over": passed_over, "version": lib.OpenSSL_version_num()}
+
+
 class Conf:
-    """An openssl.cnf with everything that it includes, read by libcrypto; `shown` is its name in messages."""
+    """An openssl.cnf with everything that it includes; `shown` is its name in messages."""
 
     def __init__(self, path: str, shown: str | None = None) -> None:
         self.path, self.shown = path, visible(shown or path)
-        self.lib = library()
-        for function in ("NCONF_new", "NCONF_get_section", "NCONF_get_section_names", "OPENSSL_sk_value"):
-            getattr(self.lib, function).restype = ctypes.c_void_p
-        self.lib.OpenSSL_version_num.restype = ctypes.c_ulong
-        self.lib.ERR_get_error_all.restype = ctypes.c_ulong
-        self.lib.ERR_reason_error_string.restype = ctypes.c_char_p
-        self.lib.ERR_clear_error()
-        self.conf = ctypes.c_void_p(self.lib.NCONF_new(None))
-        self._walk()
-        line = ctypes.c_long(-1)
-        with in_time(self.shown):
-            loaded = self.lib.NCONF_load(self.conf, os.fsencode(path), ctypes.byref(line))
-        if loaded <= 0:
-            where = f"{self.shown}:{line.value}" if line.value > 0 else self.shown
-            raise ConfError(f"{where}: {'; '.join(self._errors()) or 'cannot be read'}")
+        ((_, found),) = aside.each([path], load, seconds=SECONDS, room=ROOM)
+        if isinstance(found, aside.Failure):
+            slow = "OpenSSL does not come to its end: it includes itself, a FIFO, or a file that does not answer"
+            raise ConfError(f"{self.shown}: {slow} ({visible(found.reason)})")
+        if "problem" in found:
+            raise ConfError(visible(f"{self.shown}{found['problem']}; OpenSSL ignores it").replace(path, self.shown))
         # What it says of a file that it has read are the includes that it has not found.
-        self.passed_over = self._errors()
-        self._names = {_decoded(name): name for name in self._section_names()}
+        self.passed_over = [visible(each).replace(path, self.shown) for each in found["passed-over"]]
+        self.sections: dict[str, Section] = found["sections"]
+        self.version: int = found["version"]
 
-    def _walk(self) -> None:
-        """Before libcrypto reads."""
-        try:
-            Walk(Opener(self.shown)).go(self.path)
-        except UnreadableFileError:
-            raise ConfError(f"{self.shown} is a directory, not a file") from None
-        except OSError as error:
-            raise ConfError(
-                f"{self.shown}: {error.strerror}; OpenSSL ignores it, and OpenSSL's own generator serves"
-            ) from None
-        except (ConfError, TooMuchError) as error:
-            raise ConfError(visible(str(error))) from None
-
-    def _errors(self) -> list[str]:
-        """libcrypto's reasons and what it says about them, oldest first."""
-        data, flags, lines = ctypes.c_char_p(), ctypes.c_int(), []
-        while error := self.lib.ERR_get_error_all(None, None, None, ctypes.byref(data), ctypes.byref(flags)):
-            reason = _decoded(self.lib.ERR_reason_error_string(ctypes.c_ulong(error))) or f"error {error & 0xFFFF:d}"
-            # The system's own errors have a bit of their own, and libc knows their names.
-            if error >> 31 & 1:
-                reason = os.strerror(error & 0x7FFFFFFF)
-            said = _decoded(data.value) if flags.value & ERR_TXT_STRING else ""
-            lines.append(visible(f"{reason}: {said}" if said else reason).replace(self.path, self.shown))
-        return lines
+    @classmethod
+    def of(cls, path: str, sections: dict[str, Section], version: int) -> Conf:
+        """What load() has found in the process that this is."""
+        conf = cls.__new__(cls)
+        conf.path = conf.shown = path
+        conf.passed_over, conf.sections, conf.version = [], sections, version
+        return conf
 
     def is_since(self, major: int, minor: int) -> bool:
         """Whether the OpenSSL that is installed here is that version, or a later one."""
-        return self.lib.OpenSSL_version_num() >= major << 28 | minor << 20
+        return self.version >= major << 28 | minor << 20
 
     def section_names(self) -> list[str]:
-        return list(self._names)
-
-    def _section_names(self) -> list[bytes]:
-        stack = ctypes.c_void_p(self.lib.NCONF_get_section_names(self.conf))
-        names = [
-            ctypes.cast(self.lib.OPENSSL_sk_value(stack, i), ctypes.c_char_p).value or b""
-            for i in range(self.lib.OPENSSL_sk_num(stack))
-        ]
-        self.lib.OPENSSL_sk_free(stack)
-        return names
+        return list(self.sections)
 
     def section(self, name: str | None) -> Section | None:
         """Its keys in the order in which OpenSSL goes through them, or None where there is no such section."""
-        raw = self._names.get(name) if name else None
-        stack = ctypes.c_void_p(self.lib.NCONF_get_section(self.conf, raw)) if raw is not None else None
-        if not stack:
-            return None
-        keys: Section = {}
-        for i in range(self.lib.OPENSSL_sk_num(stack)):
-            value = ctypes.cast(self.lib.OPENSSL_sk_value(stack, i), ctypes.POINTER(_Value)).contents
-            keys[_decoded(value.name)] = _decoded(value.value)
-        return keys
+        return self.sections.get(name) if name else None

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from .. import systemd
 from ..conf import meaning
-from ..conf.reading import Conf, ConfError, Opener, TooMuchError, UnreadableFileError, Walk
+from ..conf.reading import Conf, ConfError
 from ..files import Tree
 from ..terminal import Failure, Unchanged, complain, say, warn
 from . import programs
 from .arguments import PROFILES
 from .block import decode, encode
+from .walk import Opener, TooMuchError, UnreadableFileError, Walk
 
 # Whether drng serves, and the lines that say who does.
 Serving = tuple[bool, list[str]]

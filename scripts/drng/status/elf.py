@@ -1,4 +1,4 @@
-"""ELF: where a loaded module has a symbol, from its process's memory alone, and what a program's file says it needs.
+"""ELF: where a loaded module has a symbol, from its process's memory alone.
 
 Of a process no file is opened, so it makes no difference whether the module's has been replaced, or lies in another
 mount namespace. Every number read is checked before it is used: each step reads a bounded piece, and there is a bounded
@@ -7,7 +7,6 @@ number of steps.
 
 from __future__ import annotations
 
-import os
 import struct
 import sys
 from collections.abc import Callable
@@ -23,7 +22,7 @@ SYMBOL = struct.Struct("=IBBHQQ")
 
 CLASS_64, DATA = 2, 1 if sys.byteorder == "little" else 2
 PT_LOAD, PT_DYNAMIC = 1, 2
-DT_NULL, DT_NEEDED, DT_STRTAB, DT_SYMTAB, DT_STRSZ, DT_RPATH, DT_RUNPATH = 0, 1, 5, 6, 10, 15, 29
+DT_NULL, DT_STRTAB, DT_SYMTAB, DT_STRSZ = 0, 5, 6, 10
 STT_OBJECT = 1
 
 # Far more than a module of drng's has.
@@ -102,29 +101,3 @@ class Image:
                     raise UnreadableError("its drng.so has an address outside of itself")
                 return self.bias + value
         return None
-
-
-class Needs(NamedTuple):
-    """Names of libraries, and where a program looks for them first."""
-
-    libraries: list[str]
-    folders: list[str]
-
-
-def needs(data: bytes) -> Needs:
-    """Of a program's file; a struct.error, a ValueError or an UnreadableError where it is none, or makes no sense."""
-    found = segments(lambda offset, length: data[offset : offset + length])
-    places = [slice(each.offset, each.offset + each.in_file) for each in found if each.kind == PT_DYNAMIC]
-    entries = [entry for place in places for entry in dynamic(data[place])]
-    table = dict(entries).get(DT_STRTAB, 0)
-    (strings,) = [
-        table - each.address + each.offset
-        for each in found
-        if each.kind == PT_LOAD and 0 <= table - each.address < each.in_file
-    ]
-
-    def texts(*tags: int) -> list[str]:
-        starts = [strings + value for tag, value in entries if tag in tags]
-        return [os.fsdecode(data[start : data.index(b"\0", start)]) for start in starts]
-
-    return Needs(texts(DT_NEEDED), [folder for path in texts(DT_RPATH, DT_RUNPATH) for folder in path.split(":")])

@@ -1,223 +1,59 @@
-"""What OpenSSL's random numbers resolve to under this environment's openssl.cnf.
+"""What random numbers come from in a program that is started in this environment.
 
-A child process loads libcrypto, draws from it as any program does, and asks it who served: the same libcrypto, the same
-openssl.cnf and the same environment variables give the same answer to the program they are meant for. What openssl.cnf
-names may hang or crash whoever loads it, so it is a child of its own.
+libcrypto is asked, in a process of its own, as such a program would ask it: with the same openssl.cnf, libcrypto and
+environment variables.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import re
-import shutil
+import signal
 from collections.abc import Callable
 from typing import Any
 
 from .. import aside, procfs
 from ..conf import meaning, reading
-from ..instructions import HAS_VERDICT, INSTRUCTIONS, NO_VERDICT, WORDS
-from ..terminal import Failure
+from ..conf.libcrypto import Libcrypto
+from ..instructions import HAS_VERDICT, INSTRUCTIONS, MASK, NO_VERDICT, WORDS
+from ..terminal import Failure, Row
 from ..text import printable, printable_all
-from . import config_file, inspection, needed, parts, states, stats
+from . import look, reasons, states, stats
+from .output import fact_rows, yes
 
 # A program that has not started by then does not count as one that works.
 SECONDS = 60.0
-
-# Those that have providers, and one to say that it has none. By name: ctypes.util would ask gcc where they are.
-LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4", "libcrypto.so", "libcrypto.so.1.1")
-
-# OSSL_PARAM types, from openssl/core.h; OPENSSL_INFO_CPU_SETTINGS, from openssl/crypto.h.
-UTF8_PTR = 6
-CPU_SETTINGS = 1008
-
-# From openssl/crypto.h.
-INIT_LOAD_CONFIG = 0x40
-
-# Bytes that no generator has ready from an earlier request.
-MORE_THAN_ANYONE_KEEPS = 1 << 16
 
 # The provider's words, in "disabled-reason".
 ABSENT = "not in this CPU"
 
 
-class Param(ctypes.Structure):
-    """OSSL_PARAM."""
+def asked(question: Callable[[], Any], **variables: str | None) -> Any:
+    """The answer in an environment with these variables, or without them; it may not come, which is a Failure."""
 
-    _fields_ = [
-        ("key", ctypes.c_char_p),
-        ("data_type", ctypes.c_uint),
-        ("data", ctypes.c_void_p),
-        ("data_size", ctypes.c_size_t),
-        ("return_size", ctypes.c_size_t),
-    ]
-
-
-def openssl_in_path() -> str | None:
-    """The command that PATH names; PATH's relative folders are the caller's, and not looked into."""
-    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(":") if os.path.isabs(folder)]
-    return shutil.which("openssl", path=":".join(folders)) if folders else None
-
-
-class Libcrypto:
-    """The few functions of libcrypto that are needed here."""
-
-    def __init__(self) -> None:
-        self.lib, self.warning = self._load()
-        if not hasattr(self.lib, "OSSL_PROVIDER_load"):
-            raise OSError(f"{self.lib._name} is older than OpenSSL 3.0 and has no providers")
-        for result, functions in {
-            ctypes.c_char_p: "OpenSSL_version OPENSSL_info EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
-            ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private "
-            "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load",
-            ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
-            ctypes.c_ulong: "ERR_get_error_all",
-        }.items():
-            for function in functions.split():
-                getattr(self.lib, function).restype = result
-
-    @staticmethod
-    def _load() -> tuple[ctypes.CDLL, str]:
-        """That of the openssl in PATH, or else the first that is installed, with a warning that it may be another."""
-        program = openssl_in_path()
-        own = needed.libcrypto_of(program) if program else None
-        missing = f"{own} of {program} cannot be loaded" if own else f"{program} has no shared libcrypto"
-        for name in filter(None, (own, *LIBRARIES)):
-            with contextlib.suppress(OSError):
-                is_meant = program is None or name == own
-                return ctypes.CDLL(name), "" if is_meant else f"{missing}; {name} was examined in its place"
-        raise OSError("libcrypto is not installed")
-
-    def version(self) -> str:
-        return os.fsdecode(self.lib.OpenSSL_version(0))
-
-    def settings(self) -> str:
-        """What it says of the CPU, under the mask that it has read when it was loaded."""
-        return os.fsdecode(self.lib.OPENSSL_info(CPU_SETTINGS) or b"")
-
-    def draw(self) -> bool:
-        """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
-        self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
-        self.errors()
-        buffer = ctypes.create_string_buffer(16)
-        return self.lib.RAND_bytes(buffer, len(buffer)) == 1
-
-    def errors(self) -> list[str]:
-        """Each with its data, which say what to do."""
-        lines = []
-        buffer, data, flags = ctypes.create_string_buffer(512), ctypes.c_char_p(), ctypes.c_int()
-        while error := self.lib.ERR_get_error_all(None, None, None, ctypes.byref(data), ctypes.byref(flags)):
-            self.lib.ERR_error_string_n(ctypes.c_ulong(error), buffer, ctypes.c_size_t(len(buffer)))
-            said = data.value if flags.value & reading.ERR_TXT_STRING and data.value else b""
-            lines.append(": ".join(os.fsdecode(part) for part in (buffer.value, said) if part))
-        return list(dict.fromkeys(lines))
-
-    def why_not_loaded(self, warnings: list[str]) -> list[str]:
-        """libcrypto drops the errors of what openssl.cnf activates, and not those of what is asked for by name. Where
-        drng loads then, it is the file that there are warnings of."""
-        self.errors()
-        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, b"drng"))
-        if provider:
-            self.lib.OSSL_PROVIDER_unload(provider)
-            return warnings or ["openssl.cnf names drng, and OpenSSL does not come to load it"]
-        # "error:CODE:LIBRARY:FUNCTION:REASON: DATA", where the data of a module that is not there begin with its name.
-        reason = re.sub(r"filename[(].*?[)]: ", "", self.errors()[0].split(":", 4)[-1])
-        return [f"openssl.cnf activates drng, which does not load: {reason}"]
-
-    def _algorithm(self, algorithm: ctypes.c_void_p) -> dict[str, str]:
-        provider = ctypes.c_void_p(self.lib.EVP_RAND_get0_provider(algorithm))
-        return {
-            "name": os.fsdecode(self.lib.EVP_RAND_get0_name(algorithm)),
-            "provider": os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(provider)),
-        }
-
-    def generator(self, role: str) -> dict[str, str] | None:
-        """Name and provider of libcrypto's primary, public or private generator."""
-        context = getattr(self.lib, f"RAND_get0_{role}")(None)
-        if not context:
-            return None
-        return self._algorithm(ctypes.c_void_p(self.lib.EVP_RAND_CTX_get0_rand(ctypes.c_void_p(context))))
-
-    def seed_source(self, name: str, query: str) -> dict[str, str] | None:
-        """What libcrypto finds when it looks for the seed source; None: it reads the system's bytes itself."""
-        algorithm = ctypes.c_void_p(self.lib.EVP_RAND_fetch(None, os.fsencode(name), os.fsencode(query) or None))
-        if not algorithm:
-            self.errors()
-            return None
-        found = self._algorithm(algorithm)
-        self.lib.EVP_RAND_free(algorithm)
-        return found
-
-    def override(self) -> str | None:
-        """An ENGINE or a RAND_METHOD outranks every provider."""
-        if not hasattr(self.lib, "RAND_get_rand_method"):
-            return None
-        if hasattr(self.lib, "ENGINE_get_default_RAND"):
-            self.lib.ENGINE_get_default_RAND.restype = ctypes.c_void_p
-            self.lib.ENGINE_get_id.restype = ctypes.c_char_p
-            engine = ctypes.c_void_p(self.lib.ENGINE_get_default_RAND())
-            if engine:
-                return f"ENGINE {os.fsdecode(self.lib.ENGINE_get_id(engine))}"
-        self.lib.RAND_get_rand_method.restype = ctypes.c_void_p
-        self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
-        return None if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
-
-    def passed_by(self) -> str | None:
-        """Who serves RAND_bytes where drng, though it is loaded, does not count the request.
-
-        OpenSSL 3.5 and later hand it to a provider of the name "fips", whatever the generators are.
-        """
-        before = self.provider_params("drng")
-        buffer = ctypes.create_string_buffer(MORE_THAN_ANYONE_KEEPS)
-        drawn = before is not None and self.lib.RAND_bytes(buffer, len(buffer)) == 1
-        if not drawn or self.provider_params("drng") != before:
-            return None
-        return "the fips provider" if self.lib.OSSL_PROVIDER_available(None, b"fips") == 1 else "another provider"
-
-    def provider_params(self, name: str) -> dict[str, Any] | None:
-        """Every parameter that an active provider answers, or None where it is not active."""
-        if self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) != 1:
-            return None
-        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))
-        known = self.lib.OSSL_PROVIDER_gettable_params(provider)
-        answer: dict[str, Any] = {}
-        index = 0
-        while known and known[index].key:
-            value = self._param(provider, known[index])
+    def ask() -> Any:
+        for name, value in variables.items():
+            os.environ.pop(name, None)
             if value is not None:
-                answer[os.fsdecode(known[index].key)] = value
-            index += 1
-        self.lib.OSSL_PROVIDER_unload(provider)
-        return answer
-
-    def _param(self, provider: ctypes.c_void_p, known: Param) -> str | int | None:
-        is_text = known.data_type == UTF8_PTR
-        value = ctypes.c_char_p() if is_text else ctypes.c_uint32() if known.data_size == 4 else ctypes.c_uint64()
-        size = 0 if is_text else ctypes.sizeof(value)
-        params = (Param * 2)((known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value))
-        if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1 or value.value is None:
-            return None
-        return os.fsdecode(value.value) if is_text else value.value
-
-
-# ---- The CPU ----
-
-
-def asked_without(variable: str, question: Callable[[], str]) -> str:
-    """The answer in an environment without a variable that libcrypto reads; "" where there is none."""
-
-    def ask() -> str:
-        os.environ.pop(variable, None)
+                os.environ[name] = value
         return question()
 
     answer = aside.once(ask, SECONDS)
-    return "" if isinstance(answer, aside.Failure) else str(answer)
+    if isinstance(answer, aside.Failure):
+        raise Failure(printable(answer.reason))
+    return answer
 
 
-def default_config() -> str:
-    """The openssl.cnf that libcrypto was built to read."""
-    return asked_without("OPENSSL_CONF", lambda: reading.default_file(Libcrypto().lib))
+def default_config(*, own: bool = False) -> str:
+    """The openssl.cnf that libcrypto was built to read, or that this environment names; "" where none can tell."""
+    try:
+        return str(asked(lambda: Libcrypto().default_file(), **({} if own else {"OPENSSL_CONF": None})))
+    except Failure:
+        return ""
+
+
+# ---- The CPU ----
 
 
 def verdict(instruction: str, drng: dict[str, Any] | None) -> str:
@@ -239,91 +75,192 @@ def bit_of(settings: str, place: tuple[int, int]) -> bool | None:
 def cpu(drng: dict[str, Any] | None, masked: str, unmasked: str) -> dict[str, Any]:
     info = procfs.cpuinfo()
     flags = info.get("flags", "").split()
-    mask = os.environ.get("OPENSSL_ia32cap")  # noqa: SIM112
-    model = info.get("model name") or info.get("cpu") or "unknown"
-    verdict_problem = "" if info or not HAS_VERDICT else NO_VERDICT
-    answer: dict[str, Any] = {"model": model, "mask": mask, "verdict-problem": verdict_problem}
+    answer: dict[str, Any] = {
+        "model": info.get("model name") or info.get("cpu") or "unknown",
+        "mask": os.environ.get(MASK) if MASK else None,
+        "verdict-problem": "" if info or not HAS_VERDICT else NO_VERDICT,
+    }
     for name, place in INSTRUCTIONS.items():
         said = verdict(name, drng)
         in_cpu = bit_of(unmasked, place) if place else None if drng is None else said != ABSENT
         answer[name] = {
             "in-cpu": in_cpu,
-            "masked": bool(in_cpu and place and bit_of(masked, place) is False),
+            "masked": bool(in_cpu and place and bit_of(masked, place) is False) or said.startswith("masked by"),
             "kernel": name in flags if flags and place else None,
             "drng": said,
         }
-    answer["amd-sb-7055"] = parts.zen_5(info, answer["rdseed"]["in-cpu"]) if "rdseed" in INSTRUCTIONS else ""
-    answer["srbds"] = parts.srbds()
     return answer
 
 
-# ---- The configuration ----
+# ---- Who serves ----
 
 
-def configuration(path: str) -> dict[str, Any]:
-    """The file, the keys of its section for the generators, and what there is to warn of."""
-    with config_file.own_view() as view:
-        problem = config_file.read(view, path).problem
-    answer: dict[str, Any] = {"file": path, "problem": problem, "random": {}, "warnings": [], "names-drng": False}
-    if os.path.isfile(path):
-        try:
-            conf = reading.Conf(path)
-            found = meaning.understand(conf)
-            answer["random"], answer["warnings"] = meaning.generators_of(conf, found.init), found.warnings
-            answer["names-drng"] = bool(found.drng)
-        except reading.ConfError as error:
-            answer["problem"], answer["warnings"] = str(error), [f"{error}; OpenSSL goes on without the file"]
-    elif problem:
-        answer["warnings"] = [f"{problem}; OpenSSL goes on without it"]
-    return answer
+def facts_of(crypto: Libcrypto, generator: dict[str, str] | None) -> dict[str, Any] | None:
+    """The provider's parameters, and what its counters add to them."""
+    drng = crypto.provider_params("drng")
+    if drng is None:
+        return None
+    counters = look.own_counters()
+    added = {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
+    facts = {**drng, "status": stats.STATUS[drng["status"] != 0], **added}
+    if WORDS and (generator or {}).get("name") == WORDS:
+        facts["active-source"] = WORDS.lower()
+    return facts
 
 
-def what_the_counters_add() -> dict[str, Any]:
-    """To the provider's parameters, of the process that this is."""
-    counters = inspection.own_counters()
-    return {"virtual-machine": counters.get("virtual-machine"), "clone-reason": counters.get("clone-reason", "")}
-
-
-def look(unmasked: str) -> dict[str, Any]:
-    """In the process that this is."""
+def tried(module: str | None, warnings: list[str], random: dict[str, str], unmasked: str) -> dict[str, Any]:
+    """In the process that this is. `module` is drng's in the file that activates it; None: the file does not."""
     crypto = Libcrypto()
     drawn = crypto.draw()
     errors = crypto.errors()
-    conf = configuration(reading.default_file(crypto.lib))
-    random = conf["random"]
-    generators = {role: crypto.generator(role) for role in ("primary", "public", "private")}
-    drng = crypto.provider_params("drng")
-    if drng is None and conf["names-drng"]:
-        errors[:0] = crypto.why_not_loaded(conf["warnings"])
+    generators = {role: crypto.generator(role) for role in states.ROLES}
+    drng = facts_of(crypto, generators["public"])
+    if drng is None and module is not None:
+        # By its name alone it may load: then it is what the file says of it that keeps it from that.
+        why = (
+            crypto.why_not_loaded(module.removesuffix(".so") or "drng")
+            or "; ".join(warnings)
+            or "OpenSSL does not come to the line that activates it"
+        )
+        errors.insert(0, f"drng did not load: {why}")
     # Where another provider's generator is in use, the roles say so.
     passed_by = crypto.passed_by() if (generators["public"] or {}).get("provider") == "drng" else None
-    facts = None
-    if drng is not None:
-        facts = {**drng, "status": stats.STATUS[drng["status"] != 0], **what_the_counters_add()}
-    if facts is not None and (generators["public"] or {}).get("name") == WORDS:
-        facts["active-source"] = WORDS.lower()
-    alike = states.clone_warning(facts or {})
-    answer = {
+    return {
         "openssl": crypto.version(),
         "library": crypto.lib._name,
-        "config": conf["file"],
-        "config-problem": conf["problem"],
-        "warnings": [*filter(None, [crypto.warning]), *conf["warnings"], *filter(None, [alike])],
         "rand-bytes": drawn,
         "errors": errors,
         "override": crypto.override() or passed_by,
         "random-provider": random.get("random_provider"),
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
+        "ciphers": bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None)),
         "cpu": cpu(drng, crypto.settings(), unmasked),
-        "drng": facts,
+        "drng": drng,
     }
+
+
+def tried_twice(path: str) -> dict[str, Any]:
+    """What libcrypto says of the file when it is asked to, and whether a second reading, as some programs do, hurts."""
+    crypto = Libcrypto()
+    return {"config-errors": crypto.configure(path) if os.path.isfile(path) else [], "again": crypto.draw()}
+
+
+# By what each is masked. Where CPUID announces an instruction that traps, the first draw kills the program.
+MASKS = {"RDSEED": ":~0x40000", "RDRAND": "~0x4000000000000000", "both": "~0x4000000000000000:~0x40000"}
+
+
+def who_traps(variables: dict[str, str]) -> str:
+    """Which instruction raises SIGILL, and what to set; "" where no mask helps."""
+    for name, mask in MASKS.items() if MASK == "OPENSSL_ia32cap" else ():
+        with contextlib.suppress(Failure):
+            if asked(lambda: Libcrypto().draw(), **{**variables, MASK: mask}):
+                both = "RDSEED and RDRAND" if name == "both" else name
+                return f"{both} raised SIGILL though CPUID announces it: mask it by {MASK}={mask}"
+    return ""
+
+
+def served_by(status: dict[str, Any]) -> str:
+    """A program that starts now."""
+    if not status["rand-bytes"]:
+        return states.NOBODY
+    if status["override"] or any((status[role] or {}).get("provider") != "drng" for role in states.ROLES):
+        return status["override"] or states.OPENSSL
+    return states.FALLBACK if status["drng"]["active-source"] == "fallback" else states.DRNG
+
+
+def collect(config: str = "") -> dict[str, Any]:
+    """Of this environment, or of one in which OPENSSL_CONF names this file."""
+    path = config or default_config(own=True)
+    variables = {"OPENSSL_CONF": config} if config else {}
+    problem, module, random, warnings = "", None, {}, []
+    try:
+        conf = reading.Conf(path)
+        found = meaning.understand(conf)
+        random, warnings = meaning.generators_of(conf, found.init), found.warnings
+        if found.drng and meaning.is_active(conf, found.drng):
+            module = meaning.undotted(conf.section(found.drng)).get("module", "")
+    except reading.ConfError as error:
+        problem, warnings = str(error) if path else "", [str(error)] if path else []
+    unmasked = asked(lambda: Libcrypto().settings(), OPENSSL_ia32cap=None)
+    try:
+        answer = asked(lambda: tried(module, warnings, random, unmasked), **variables)
+    except Failure as error:
+        trapped = who_traps(variables) if f"signal {signal.SIGILL.value}" in str(error) else ""
+        raise Failure(trapped or str(error)) from None
+    answer |= {"config": path, "config-problem": problem, **asked(lambda: tried_twice(path), **variables)}
+    answer["served-by"] = served_by(answer)
+    answer["warnings"] = [*warnings, *states.warnings(answer["drng"] or {})]
     return printable_all(answer)
 
 
-def collect() -> dict[str, Any]:
-    unmasked = asked_without("OPENSSL_ia32cap", lambda: Libcrypto().settings())
-    answer = aside.once(lambda: look(unmasked), SECONDS)
-    if isinstance(answer, aside.Failure):
-        raise Failure(printable(answer.reason))
-    return answer
+# ---- As it is shown ----
+
+
+def describe(generator: dict[str, str] | None) -> str:
+    return f"{generator['name']} of provider {generator['provider']}" if generator else "none"
+
+
+def instruction_row(name: str, facts: dict[str, Any]) -> Row:
+    if name == "none":
+        return name, f"drng: {facts['drng']}"
+    mask = f", masked by {MASK}" if facts["masked"] else ""
+    kernel = f", in the kernel's flags: {yes(facts['kernel'])}" if HAS_VERDICT else ""
+    place = "announced by the kernel" if os.uname().machine in ("aarch64", "ppc64le") else "in the CPU"
+    return name, f"{place}: {yes(facts['in-cpu'])}{mask}{kernel}; drng: {facts['drng']}"
+
+
+# Of drng's parameters those that say how it serves; the others are counters.
+NOT_LONG = (
+    "version",
+    "active-source",
+    "disabled-reason",
+    "aes-implementation",
+    "status",
+    "clone-protection",
+    "clone-reason",
+)
+
+
+def environment_rows(status: dict[str, Any], *, long: bool = False) -> list[Row]:
+    """By the keys that JSON has; what is empty has none."""
+    cpu, provider, override = status["cpu"], status["random-provider"], status["override"]
+    rows = [(key, status[key]) for key in ("served-by", "openssl", "config", "config-problem")]
+    rows += [("config-errors", line) for line in status["config-errors"]]
+    rows.append(("seed", describe(status["seed"]) if status["seed"] else "the operating system, through no provider"))
+    rows += [(role, describe(status[role])) for role in states.ROLES]
+    rows.append(("random-provider", f"{provider} (OpenSSL 3.5 and later)" if provider else ""))
+    rows.append(("override", f"{override} outranks every provider" if override else ""))
+    rows.append(("rand-bytes", "works" if status["rand-bytes"] else "fails"))
+    rows += [("errors", line) for line in status["errors"]]
+    mask = "" if not MASK else f"{MASK}={cpu['mask']}" if cpu["mask"] else f"{MASK} is not set"
+    rows += [("model", cpu["model"]), ("mask", mask), ("verdict-problem", cpu["verdict-problem"])]
+    rows += [instruction_row(name, cpu[name]) for name in INSTRUCTIONS]
+    drng = {key: value for key, value in (status["drng"] or {}).items() if long or key in NOT_LONG}
+    rows += [("drng", "not loaded")] if status["drng"] is None else fact_rows(drng, "name")
+    return [row for row in rows if row[1]]
+
+
+def check_environment(status: dict[str, Any]) -> tuple[int, str]:
+    errors = status["errors"] + status["config-errors"]
+    if not status["rand-bytes"]:
+        return states.CRITICAL, f"RAND_bytes fails: {'; '.join(errors) or 'without a reason'}"
+    if status["override"]:
+        return states.CRITICAL, f"{status['override']} outranks every provider"
+    roles = [role for role in states.ROLES if (status[role] or {}).get("provider") != "drng"]
+    if status["drng"] is None or roles:
+        others = f": {', '.join(roles)} generator of another provider" if roles else ""
+        problem = "".join(f"; {each}" for each in (status["config-problem"], *errors) if each)
+        return states.CRITICAL, f"drng is not in use{others}{problem}"
+    source, words_alone = status["drng"]["active-source"], status["public"]["name"] == WORDS
+    warned, behind = states.warnings(status["drng"]), status["cpu"]["verdict-problem"]
+    result, words = states.CRITICAL, "nothing serves"
+    if source == "fallback":
+        result, words = states.WARNING, "the fallback serves"
+    elif source in INSTRUCTIONS:
+        others = not words_alone and states.is_seeded_by_others(status["drng"])
+        result = states.WARNING if warned or others else states.GOOD
+        words = f"{WORDS} serves, by configuration" if words_alone else f"drng serves, seeds from {source}"
+        words = reasons.OF_OTHERS if others else words
+    said = [words, *states.last_results(status["drng"]), status["drng"]["disabled-reason"], *warned, behind]
+    return result, "; ".join(filter(None, said))

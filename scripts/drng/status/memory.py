@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from ..procfs import UnreadableError
+from ..text import printable
 
 # A name is as long as somebody likes, since directories nest without end: a line keeps its head and its tail.
 LINE, HEAD, TAIL = 1 << 16, 256, 1024
@@ -36,7 +37,7 @@ class Memory:
     Of a process or a thread, by process_vm_readv(2). A read of /proc/PID/mem waits for the file that is mapped there
     with the lock of the process's mappings held, and no signal ends it: a user whose file nobody serves would hold up
     this process, and every ps, for ever. process_vm_readv() gives the lock back while it waits for the file. It waits
-    for the lock itself where no signal ends it, and who is looked at can keep that: see aside.MOST_UNENDED.
+    for the lock itself where no signal ends it, and who is looked at can keep that: see aside.UNENDED.
     """
 
     LIBC = ctypes.CDLL(None, use_errno=True)
@@ -89,13 +90,28 @@ class OwnMemory(Memory):
 # ---- Mappings ----
 
 
+# A library of the system, in whatever architecture's folder.
+SYSTEMS = re.compile(
+    rb"/(usr/)?lib\w*/([a-z0-9_]+-linux-\w+/)?(glibc-hwcaps/[\w.-]+/)?libcrypto\.so\.\d+( \(deleted\))?"
+)
+
+
 @dataclass
 class Mappings:
     """What /proc/PID/maps says of drng and libcrypto."""
 
     modules: list[int] = field(default_factory=list)  # where a drng*.so* begins, in the order of addresses
-    libcrypto: bool = False
+    libcrypto: bytes = b""  # its path, the system's where there are several
     replaced: bool = False  # a module that it executes is no longer the file of that name
+
+    def add_libcrypto(self, path: bytes) -> None:
+        if path != self.libcrypto and (not self.libcrypto or SYSTEMS.fullmatch(path)):
+            self.libcrypto = path
+
+    @property
+    def own_libcrypto(self) -> str:
+        """The path of one that is not the system's."""
+        return "" if SYSTEMS.fullmatch(self.libcrypto) else printable(self.libcrypto)
 
 
 def lines(stream: BinaryIO) -> Iterator[bytes]:
@@ -118,18 +134,21 @@ def read_mappings(stream: BinaryIO) -> Mappings:
     begins: list[tuple[int, bytes]] = []
     executable: set[bytes] = set()
     for line in lines(stream):
+        # Most lines are of other files.
+        if b"drng" not in line and b"libcrypto" not in line:
+            continue
         fields = line.rstrip(b"\n").split(None, 5)
         if len(fields) < 6:
             continue
         addresses, rights, offset, device, inode, path = fields
-        start = addresses.partition(b"-")[0]
         name = file_name(path)
         if not path.startswith(b"/") or b".so" not in name:
             continue
-        found.libcrypto = found.libcrypto or name.startswith(b"libcrypto")
+        if name.startswith(b"libcrypto"):
+            found.add_libcrypto(path)
         if not name.startswith(b"drng"):
             continue
-        file = device + b" " + inode
+        start, file = addresses.partition(b"-")[0], device + b" " + inode
         # A program that reads the file through a mapping has not loaded it.
         if b"x" in rights and len(executable) < MOST_MODULES:
             executable.add(file)

@@ -1,20 +1,28 @@
-"""What Prometheus reads: counts by unit and owner, and counters that outlive the processes.
+"""What Prometheus reads: counts by unit and owner, and the counters of the processes that drng serves.
 
 No label is taken from what a process says of itself.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Sequence
 
-from .. import VERSION
+from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS
 from .environment import verdict
-from .ledger import Ledger, Pair, named, pair_of
-from .states import RESTART, STATES, Process, is_unprotected, state_of
+from .states import RESTART, STATES, USES_DRNG, Process, is_unprotected, state_of
 from .stats import MEMORY
 
 Sample = tuple[dict[str, str], int]
+Pair = tuple[str, str]
+
+# Of groups, and of processes with counters: the oldest. Users could make more than anybody wants to keep.
+MOST_GROUPS, MOST_PROCESSES = 64, 1024
+OTHERS = ("other", "other")
+
+# Numbers of users from there on, without an account, are one owner.
+FIRST_OF_USERS, NO_ACCOUNT = 1000, "other"
 
 
 def escaped(value: str) -> str:
@@ -36,33 +44,25 @@ PLAIN = {
     "fork-reseeds": "How often a generator took a new seed because it was in a forked process.",
     "clone-reseeds": "How often a generator took a new seed because its virtual machine had been copied.",
     "kernel-words": "Requests that took in bytes of the kernel in place of a fresh word, as no instruction gave one.",
+    "seeds-without-kernel-bytes": "Seeds without bytes of the kernel, which rest on the CPU alone.",
     "requests": "Requests served.",
     "bytes": "Bytes served.",
 }
 
+OF_INSTRUCTIONS = {
+    "health-failures": "Failed health tests, including those after which the retry passed.",
+    "retries": "Executions of the instruction that returned no word.",
+}
+SOURCES = {source: f"seeds-{source}" for source in (*INSTRUCTIONS, "fallback")}
+
 # Name, help, the extra label, and for each value of that label the counter. What a process calls its instructions is
 # not believed.
-COUNTERS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
-    (
-        "drng_seeds_total",
-        "Seeds made, by source.",
-        "source",
-        {source: f"seeds-{source}" for source in (*INSTRUCTIONS, "fallback")},
-    ),
-    (
-        "drng_health_failures_total",
-        "Failed health tests, including those after which the retry passed.",
-        "instruction",
-        {name: f"{name}-health-failures" for name in INSTRUCTIONS},
-    ),
-    (
-        "drng_retries_total",
-        "Executions of the instruction that returned no word.",
-        "instruction",
-        {name: f"{name}-retries" for name in INSTRUCTIONS},
-    ),
-    *((f"drng_{key.replace('-', '_')}_total", text, "", {"": key}) for key, text in PLAIN.items()),
-)
+COUNTERS: list[tuple[str, str, str, dict[str, str]]] = [("seeds", "Seeds made, by source.", "source", SOURCES)]
+COUNTERS += [
+    (key, text, "instruction", {name: f"{name}-{key}" for name in INSTRUCTIONS})
+    for key, text in OF_INSTRUCTIONS.items()
+]
+COUNTERS += [(key, text, "", {"": key}) for key, text in PLAIN.items()]
 
 # Why an instruction that the CPU has may not serve: how drng's words for it begin.
 DENIALS = {
@@ -73,10 +73,6 @@ DENIALS = {
 }
 
 
-def counted_keys() -> list[str]:
-    return [key for *_, keys in COUNTERS for key in keys.values()]
-
-
 def is_denied(process: Process, instruction: str, reason: str) -> bool:
     return bool(process.counters) and verdict(instruction, process.counters).startswith(DENIALS[reason])
 
@@ -84,84 +80,85 @@ def is_denied(process: Process, instruction: str, reason: str) -> bool:
 # Name, help, the extra labels with their values, and whether a process counts for them.
 COUNTS: tuple[tuple[str, str, Sequence[dict[str, str]], Callable[..., bool]], ...] = (
     (
-        "drng_processes",
-        "Processes that have libcrypto, by what becomes of their requests for random bytes.",
+        *("processes", "Processes that have libcrypto, by what becomes of their requests for random bytes."),
         [{"state": state} for state in STATES],
         lambda process, state: state_of(process) == state,
     ),
     (
-        "drng_restart_needed_processes",
-        "Processes that should be restarted, by the reason.",
+        *("restart_needed_processes", "Processes that should be restarted, by the reason."),
         [{"reason": reason} for reason in RESTART],
         lambda process, reason: process.restart == reason,
     ),
     (
-        "drng_memory_processes",
-        "Processes that use drng, by whether their memory for secrets is locked.",
+        *("memory_processes", "Processes that use drng, by whether their memory for secrets is locked."),
         [{"memory": lock} for lock in MEMORY],
         lambda process, memory: process.counters.get("memory") == MEMORY[memory],
     ),
     (
-        "drng_unprotected_processes",
-        "Processes in a virtual machine of which copies may draw the same bytes.",
-        [{}],
-        lambda process: is_unprotected(process.counters),
+        *("unprotected_processes", "Processes in a virtual machine of which copies may draw the same bytes."),
+        *([{}], lambda process: is_unprotected(process.counters)),
     ),
     (
-        "drng_instruction_denied_processes",
-        "Processes that may not use an instruction which the CPU has, by the reason.",
+        *(
+            "instruction_denied_processes",
+            "Processes that may not use an instruction which the CPU has, by the reason.",
+        ),
         [{"instruction": instruction, "reason": reason} for instruction in INSTRUCTIONS for reason in DENIALS],
         is_denied,
+    ),
+    (
+        *("self_test_failed_processes", "Processes in which an implementation of AES failed its self-test at load."),
+        *([{}], lambda process: process.counters.get("self-tests-failed", 0) > 0),
     ),
 )
 
 
-def labels_of(pair: Pair) -> dict[str, str]:
-    return {"unit": pair[0], "owner": pair[1]}
+def pair_of(process: Process) -> Pair:
+    owner = process.owner or "unknown"
+    if owner.isdigit() and int(owner) >= FIRST_OF_USERS:
+        owner = NO_ACCOUNT
+    return systemd.label(process.unit), owner
 
 
-def counts_of(found: Sequence[Process], names: dict[Pair, Pair], pairs: Sequence[Pair]) -> list[str]:
-    members: dict[Pair, list[Process]] = {pair: [] for pair in pairs}
+def groups_of(found: Iterable[Process]) -> dict[Pair, list[Process]]:
+    """Those that drng serves come first, and those of users with an account, where there are too many."""
+    groups: dict[Pair, list[Process]] = {}
     for process in found:
-        members[names[pair_of(process)]].append(process)
-    lines: list[str] = []
+        groups.setdefault(pair_of(process), []).append(process)
+
+    def last(pair: Pair) -> tuple[bool, bool, Pair]:
+        return pair[1] == NO_ACCOUNT, all(process.uses != USES_DRNG for process in groups[pair]), pair
+
+    for pair in sorted(groups, key=last)[MOST_GROUPS:]:
+        groups.setdefault(OTHERS, []).extend(groups.pop(pair))
+    return dict(sorted(groups.items()))
+
+
+def per_unit(found: Sequence[Process]) -> str:
+    """Counts, each with all its values for each group; and counters, each of a process."""
+    groups = groups_of(process for process in found if state_of(process))
+    labels = {pair: {"unit": pair[0], "owner": pair[1]} for pair in groups}
+    lines = metric("drng_build_info", "gauge", "The version of drng-status, as a label.", [({"version": VERSION}, 1)])
     for name, text, all_labels, counts in COUNTS:
         samples = [
-            ({**labels_of(pair), **labels}, sum(counts(process, **labels) for process in members[pair]))
-            for pair in pairs
-            for labels in all_labels
+            ({**labels[pair], **extra}, sum(counts(process, **extra) for process in members))
+            for pair, members in groups.items()
+            for extra in all_labels
         ]
-        lines += metric(name, "gauge", text, samples)
-    return lines
-
-
-def totals_of(ledger: Ledger) -> list[str]:
-    """Of the groups that drng has served."""
-    served = {pair: ledger.totals(pair) for pair, group in sorted(ledger.groups.items()) if group.served}
-    lines: list[str] = []
+        lines += metric(f"drng_{name}", "gauge", text, samples)
+    # A pair that is "other" has processes of several, and their numbers tell them apart.
+    served = [(pair, process) for pair, members in groups.items() for process in members if process.uses == USES_DRNG]
+    served = sorted(served, key=lambda one: (one[1].ticks, one[1].pid))[:MOST_PROCESSES]
+    named = [({**labels[pair], "pid": str(process.pid)}, process.counters) for pair, process in served]
     for name, text, label, keys in COUNTERS:
-        samples = [
-            ({**labels_of(pair), **({label: value} if label else {})}, totals.get(key, 0))
-            for pair, totals in served.items()
+        counted = [
+            ({**who, **({label: value} if label else {})}, counters[key])
+            for who, counters in named
             for value, key in keys.items()
+            if key in counters
         ]
-        lines += metric(name, "counter", text, samples)
-    last = [(labels_of(pair), ledger.groups[pair].last_seed) for pair in served]
+        lines += metric(f"drng_{name.replace('-', '_')}_total", "counter", text, counted)
+    last = [(who, counters["last-seed"]) for who, counters in named]
     lines += metric("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", last)
-    expected = [(labels_of(pair), int(group.served)) for pair, group in sorted(ledger.groups.items())]
-    text = "Whether drng has served a process of the unit and the owner, of which one lived in the last seven days."
-    return lines + metric("drng_served_before", "gauge", text, expected)
-
-
-def per_unit(found: Sequence[Process], ledger: Ledger | None = None, now: float = 0.0, boot: str = "") -> str:
-    """Counts, each with all its values for each group; with a ledger also counters, and the groups that it knows."""
-    found = [process for process in found if state_of(process)]
-    names = ledger.look(found, now, boot) if ledger is not None else named(found, {})
-    pairs = sorted({*names.values(), *(ledger.groups if ledger is not None else ())})
-    lines = metric("drng_build_info", "gauge", "The version of drng-status, as a label.", [({"version": VERSION}, 1)])
-    lines += counts_of(found, names, pairs)
-    if ledger is not None:
-        lines += totals_of(ledger)
-        text = "When drng-status looked last."
-        lines += metric("drng_collector_timestamp_seconds", "gauge", text, [({}, int(now))])
+    lines += metric("drng_collector_timestamp_seconds", "gauge", "When drng-status looked.", [({}, int(time.time()))])
     return "\n".join(lines) + "\n"

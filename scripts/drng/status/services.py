@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import aside, procfs, systemd
-from ..conf.reading import UnreadableFileError
+from ..conf.reading import changed
 from ..procfs import TargetError
 from ..terminal import Failure
 from ..text import printable
-from . import config_file
 
 CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/systemd"))
 
@@ -75,12 +74,9 @@ def openssl_conf(environment: str) -> str | None:
 def changed_at(paths: list[str]) -> float:
     """The last of their changes, as far as they are there."""
     last = 0.0
-    with config_file.own_view() as view:
-        for path in filter(None, paths):
-            with contextlib.suppress(OSError, ValueError, UnreadableFileError):
-                descriptor, changed = config_file.locate(view, path)
-                os.close(descriptor)
-                last = max(last, changed)
+    for path in filter(None, paths):
+        with contextlib.suppress(OSError, ValueError):
+            last = max(last, changed(path))
     return last
 
 
@@ -101,11 +97,11 @@ def configuration(default: str) -> Configuration:
     return Configuration(default, found, frozenset(fixed))
 
 
-def members_and_config(service: str) -> tuple[list[int], str | None]:
-    """The processes of a service that runs, and the OPENSSL_CONF that it is configured with."""
+def members_of(service: str) -> list[int]:
+    """The processes of a service that runs."""
     if not NAME.fullmatch(service) or service.startswith("-"):
         raise TargetError(f"'{printable(service)}' is not the name of a service")
-    known = dict(systemd.properties(show(service, "LoadState,MainPID,ControlGroup,Environment")))
+    known = dict(systemd.properties(show(service, "LoadState,MainPID,ControlGroup")))
     if known.get("LoadState") == "not-found":
         raise TargetError(f"systemd knows no service {service}")
     group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
@@ -117,4 +113,4 @@ def members_and_config(service: str) -> tuple[list[int], str | None]:
         members = procfs.family(int(main))
     if not members:
         raise TargetError(f"service {service} is not running")
-    return members, openssl_conf(known.get("Environment", ""))
+    return members

@@ -13,7 +13,8 @@ from ..text import printable
 from .memory import OlderError
 
 MAGIC = b"drngcnt\0"
-LAYOUT = 6
+LAYOUT = 7
+OLDER_LAYOUT = 6  # without the last results, and what stands behind the names in the head
 
 HEAD = struct.Struct("=8s6I4Q2I32s64s32s256s2I128s")
 Head = namedtuple(
@@ -22,6 +23,15 @@ Head = namedtuple(
     "instructions version libcrypto aes reason virtual_machine clone_protection clone_reason",
 )
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
+# Behind the names: failed self-tests, a reserve, and the fastest that has failed; then a denial for each instruction.
+BEHIND = struct.Struct("=2I32s")
+DENIAL = struct.Struct("=I")
+
+# The counters in their order, by the names of mixing/machine/counters.h; and those that the layout before has not.
+OF_INSTRUCTION = ("health-failures", "retries", "last-result", "last-words")
+OF_SEEDS = ("seeds-fallback", "seed-failures")
+OF_ALL = ("reseeds", "fork-reseeds", "clone-reseeds", "last-seed", "kernel-words", "seeds-without-kernel-bytes")
+NEWER = ("last-result", "last-words", "seeds-without-kernel-bytes")
 REQUEST_COUNTS = struct.Struct("=2Q")
 
 # How the memory for secrets is, by the labels of the metrics.
@@ -34,6 +44,13 @@ LOCKED = MEMORY["locked"]
 
 # Of enum drng_clone_protection in provider/observe/report.h.
 CLONE_PROTECTIONS = ("none", "kernel", "instruction", "counter")
+
+# Of enum drng_last_result in mixing/machine/counters.h, and of enum drng_denial, which is said in its place.
+LAST_RESULTS = ("not asked", "served", "too slow", "dry", "health test failed", "disabled")
+DENIALS = (
+    *("", "not chosen by the source key", "not in this CPU", "masked", "known to be broken on this CPU model"),
+    *("the kernel's verdict is not known", "switched off by the kernel"),
+)
 
 # What every self-test has passed is healthy.
 STATUS = ("failed", "healthy")
@@ -77,7 +94,7 @@ def read_head(read: Read) -> Head:
         raise NotOpenError(
             "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
         )
-    if head.magic != MAGIC or head.layout != LAYOUT:
+    if head.magic != MAGIC or head.layout not in (LAYOUT, OLDER_LAYOUT):
         kind = OlderError if head.layout < LAYOUT else StatsError
         raise kind(
             f"its counters have layout {head.layout}, of another version of drng; "
@@ -101,9 +118,10 @@ def read_names(read: Read, count: int) -> list[str]:
 
 def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
     """The numbers in their order, with the sums of requests and bytes over all generators behind them."""
-    keys = ["memory", "begun", "source", *(f"seeds-{source}" for source in (*names, "fallback")), "seed-failures"]
-    keys += [f"{name}-{counted}" for name in names for counted in ("health-failures", "retries")]
-    keys += ["reseeds", "fork-reseeds", "clone-reseeds", "last-seed", "kernel-words"]
+    newer = NEWER if head.layout == OLDER_LAYOUT else ()
+    keys = ["memory", "begun", "source", *(f"seeds-{name}" for name in names), *OF_SEEDS]
+    keys += [f"{name}-{counted}" for name in names for counted in OF_INSTRUCTION if counted not in newer]
+    keys += [counted for counted in OF_ALL if counted not in newer]
     numbers = struct.Struct(f"={len(keys)}Q")
     length = head.counts_offset + head.counts_number * head.counts_size
     if (
@@ -126,11 +144,26 @@ def one_of(names: Sequence[str], number: int, what: str) -> str:
     return names[number]
 
 
+def read_behind(read: Read, head: Head, names: Sequence[str], live: dict[str, Any]) -> dict[str, Any]:
+    """What self-tests found at the load; and each instruction's last result in words, in the place of its number."""
+    if head.layout != LAYOUT:
+        return {}
+    place = HEAD.size + len(names) * NAME.size
+    failed, _, fastest = BEHIND.unpack(read(place, BEHIND.size))
+    denials = DENIAL.iter_unpack(read(place + BEHIND.size, len(names) * DENIAL.size))
+    for name, (denial,) in zip(names, denials):
+        said = one_of(DENIALS, denial, "hold a denial that does not exist")
+        last = one_of(LAST_RESULTS, live[f"{name}-last-result"], "hold a last result that does not exist")
+        live[f"{name}-last-result"] = said or last
+    return {"self-tests-failed": failed, "self-test-failed": text_of(fastest)}
+
+
 def read_stats(read: Read) -> dict[str, Any]:
     """Under the names that the provider's parameters have."""
     head = read_head(read)
     names = read_names(read, head.instructions)
-    live = read_live(read, head, names)
+    live: dict[str, Any] = read_live(read, head, names)
+    behind = read_behind(read, head, names, live)
     memory, begun, source = (live.pop(key) for key in ("memory", "begun", "source"))
     sources = ("none", *names, "fallback")
     made, would_make = (one_of(sources, n, "name a source that does not exist") for n in (source, head.first_source))
@@ -153,5 +186,6 @@ def read_stats(read: Read) -> dict[str, Any]:
         "forks": head.forks if begun else min(head.forks + 1, U64),
         "begun": begun != 0,
         "health-failures": sum(live[f"{name}-health-failures"] for name in names) & U64,
+        **behind,
         **live,
     }

@@ -1,4 +1,4 @@
-"""Looks at one process: what it uses, what drng counts in it, and what its openssl.cnf makes of it.
+"""Looks at one process: what it uses, what drng counts in it, and what to know of it if drng does not serve it.
 
 One that cannot be read, or makes no sense, is one answer among the others.
 """
@@ -6,34 +6,36 @@ One that cannot be read, or makes no sense, is one answer among the others.
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import functools
+import mmap
 import os
 import re
+import stat
 from typing import Any
 
 from .. import VERSION, procfs, systemd
-from ..instructions import HAS_VERDICT, WORDS
+from ..instructions import HAS_VERDICT
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
-from . import config_file
 from .elf import Image
 from .memory import Mappings, Memory, OlderError, OwnMemory, file_name, read_mappings
-from .services import NOTHING_KNOWN, Configuration
-from .states import (
-    OLDER,
-    REPLACED,
-    UNKNOWN,
-    USES_DRNG,
-    USES_LIBCRYPTO,
-    USES_NEITHER,
-    Process,
-    is_seeded_by_others,
-)
+from .states import OLDER, REPLACED, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
 from .stats import NotOpenError, read_stats
 
 SYMBOL = "drng_counters"
 
 # Of a process whose threads come and go.
 TRIES = 20
+
+VARIABLES = ("OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES")
+
+# The variables that libcrypto asks for: a program that has both in its text, and is no longer than that, has one in it.
+OF_LIBCRYPTO = (b"OPENSSL_CONF\0", b"OPENSSL_CONF_INCLUDE\0")
+MOST_PROGRAM = 256 << 20
+
+MOST_PATH = 4097  # bytes; what is longer is no path any more
+PROC_MAGIC = 0x9FA0  # linux/magic.h
 
 
 # ---- Its counters ----
@@ -44,8 +46,7 @@ def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
     module = Image(memory, base)
     address = module.find(SYMBOL)
     if address is None:
-        # As that of drng 0.1.0, which kept its counters in memory of their own.
-        raise OlderError("it runs an older drng, whose counters this drng-status does not read: restart it")
+        raise OlderError("it has loaded a drng.so without counters that this drng-status reads: restart it")
 
     def read(offset: int, length: int) -> bytes:
         if address + offset + length > module.range.stop:
@@ -96,6 +97,7 @@ def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -
     except NotOpenError as error:
         # Without a libcrypto that could have loaded it, the module may be anything.
         process.uses, process.message = USES_LIBCRYPTO if maps.libcrypto else UNKNOWN, str(error)
+        process.reason = "module"
     except UnreadableError as error:
         process.uses, process.message = UNKNOWN, str(error)
         process.restart = OLDER if isinstance(error, OlderError) else ""
@@ -106,86 +108,79 @@ def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -
 
 def look_into(process: Process, entry: int, where: str) -> bool:
     """Fills in what the process uses. False: it has a module whose counters could not be read, as while it loads it."""
+    process.reason = ""
     with os.fdopen(procfs.open_entry(entry, f"{where}/maps"), "rb", buffering=1 << 16) as stream:
         maps = read_mappings(stream)
         if where != "." and stream.tell() == 0:
             raise ProcessLookupError("the thread has ended, and has no memory any more")
+    process.own_libcrypto = maps.own_libcrypto
     if maps.modules:
         return look_into_module(process, entry, where, maps)
-    if maps.libcrypto:
-        process.uses, process.message = USES_LIBCRYPTO, "it uses libcrypto without drng"
-    else:
-        process.uses = USES_NEITHER
-        process.message = "it has not loaded libcrypto (a statically linked libcrypto would not be seen)"
+    process.uses = USES_LIBCRYPTO if maps.libcrypto else USES_NEITHER
+    process.message = "" if maps.libcrypto else "it has not loaded libcrypto"
     return True
 
 
-# ---- Its openssl.cnf ----
+# ---- What else there is to know ----
 
 
-def read_config(entry: int, path: str, was_another: bool) -> config_file.Reading:
-    """
-    An openssl.cnf as the process sees it, and with its rights: its user may name a file that only root should read. It
-    reads the file before it goes into its chroot, so what is seen from there says nothing.
-    """
-    flags, closing = os.O_PATH | os.O_CLOEXEC, procfs.closing
+def has_libcrypto_in_it(program: int) -> bool:
+    """Whether libcrypto is linked into it statically."""
+    size = os.fstat(program).st_size
+    if not 0 < size <= MOST_PROGRAM:
+        return False
+    with mmap.mmap(program, size, prot=mmap.PROT_READ) as text:
+        return all(text.find(words) >= 0 for words in OF_LIBCRYPTO)
+
+
+def architecture_of(program: int) -> bytes:
+    """Of its file: the class, the order of bytes, and the machine."""
+    head = os.pread(program, 20, 0)
+    return head[4:6] + head[18:20]
+
+
+@functools.cache
+def own_architecture() -> bytes:
+    with open("/proc/self/exe", "rb") as program:
+        return architecture_of(program.fileno())
+
+
+def look_at_program(process: Process, entry: int, where: str, *, closely: bool) -> None:
+    """For what it is run, and whether it has a libcrypto that is nowhere else to be seen."""
+    with contextlib.suppress(OSError, ValueError):
+        file = os.stat(f"{where}/exe", dir_fd=entry)
+        process.program = f"{file.st_dev}:{file.st_ino}"
+        path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
+        process.program_name = printable(file_name(path))
+        if process.uses == USES_DRNG or not stat.S_ISREG(file.st_mode):
+            return
+        with procfs.closing(procfs.open_entry(entry, f"{where}/exe")) as program:
+            process.is_foreign = architecture_of(program) != own_architecture()
+            if process.uses == USES_NEITHER and closely and has_libcrypto_in_it(program):
+                process.uses, process.is_static, process.message = USES_LIBCRYPTO, True, ""
+
+
+def look_at_environment(process: Process, entry: int) -> None:
+    """Its variables, and from where, and with which rights, it looks for the files that they name."""
     with contextlib.suppress(OSError, UnreadableError):
-        if path == "" or os.readlink("root", dir_fd=entry) != "/":
-            return config_file.Reading()
-        directory = os.fsdecode(procfs.environment_of(entry).get(b"OPENSSL_CONF_INCLUDE", b""))
-        user = procfs.user_of(entry)
-        with closing(os.open("root", flags, dir_fd=entry)) as root, closing(os.open("cwd", flags, dir_fd=entry)) as cwd:
-            return config_file.read(config_file.View(root, cwd, user, directory, was_another=was_another), path)
-    return config_file.Reading()
-
-
-def look_at_config(process: Process, entry: int, configured: str | None, now: Configuration) -> None:
-    """
-    OPENSSL_CONF, the service's where the process's own cannot be read: why libcrypto has not read what it names, what
-    takes drng's words without a seed, and since when the process would have drng if it were started now.
-    """
-    has_drng, config, problem = process.uses == USES_DRNG, "", ""
-    with contextlib.suppress(OSError, UnreadableError):
-        path = procfs.environment_of(entry).get(b"OPENSSL_CONF")
-        # A server that writes its title over its environment, as nginx does, has nothing left there.
-        config = os.fsdecode(path) if path is not None else configured or ""
-        process.config = printable(config)
-        # One that has drng has read it, perhaps as another user than it is now.
-        problem = printable(read_config(entry, config, has_drng).problem)
-        if config and not has_drng and procfs.distrusts_environment(entry):
-            problem = f"{process.config}, which libcrypto ignores in a program with capabilities or a set-ID bit"
-    if not has_drng:
-        setting = now.units.get(process.unit)
-        since = read_config(entry, setting.path if setting else config or now.default, True).drng_since
-        process.drng_since = max(since, setting.changed) if since and setting else since
-    elif is_seeded_by_others(process.counters):
-        process.words_alone = read_config(entry, config or now.default, True).generator.upper() == WORDS
-        if process.words_alone:
-            process.counters["active-source"] = WORDS.lower()
-    if problem:
-        explain(process, f"OPENSSL_CONF names {problem}")
-
-
-def explain(process: Process, problem: str) -> None:
-    """By what the process does in spite of it."""
-    if process.uses == USES_LIBCRYPTO:
-        process.message += f": {problem}, so OpenSSL's own generator serves"
-        return
-    drawn = process.counters["requests"] > 0 or not process.counters["begun"]
-    consequence = "drng would not serve it if it started now" if drawn else "drng is loaded and serves nothing"
-    if not drawn:
-        process.counters["active-source"] = "none"
-    process.message = "; ".join(filter(None, (process.message, f"{problem}: {consequence}")))
+        environment = procfs.environment_of(entry)
+        if environment is not None:
+            named = {name: environment.get(name.encode(), b"") for name in VARIABLES}
+            process.variables = {name: os.fsdecode(value[:MOST_PATH]) for name, value in named.items()}
+        process.secure = procfs.distrusts_environment(entry)
+        root, rights = os.stat("root", dir_fd=entry), procfs.rights_of(entry)
+        space = [os.readlink(f"ns/{kind}", dir_fd=entry) for kind in ("mnt", "user")]
+        process.view = f"{space} {root.st_dev}:{root.st_ino} {rights}"
 
 
 def knows_no_verdict(entry: int) -> bool:
-    """
-    Whether its /proc is one without a cpuinfo. Where there is no /proc, it may have read it before it came there; and a
-    main thread that has ended before the others shows none.
-    """
+    """Whether its /proc is one without a cpuinfo. Where there is no /proc, it may have read it before it came there."""
     # A link in its place could lead anywhere, and to ask for a directory may mount one.
-    with contextlib.suppress(OSError), procfs.closing(os.open("root/proc", config_file.O_LOOK, dir_fd=entry)) as proc:
-        return config_file.is_kernels_own(proc) and not os.access("cpuinfo", os.F_OK, dir_fd=proc)
+    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.suppress(OSError), procfs.closing(os.open("root/proc", flags, dir_fd=entry)) as proc:
+        facts = (ctypes.c_long * 64)()
+        is_proc = ctypes.CDLL(None).fstatfs(proc, ctypes.byref(facts)) == 0 and facts[0] == PROC_MAGIC
+        return is_proc and not os.access("cpuinfo", os.F_OK, dir_fd=proc)
     return False
 
 
@@ -198,11 +193,12 @@ def identify(pid: int, entry: int, message: str = "", **known: bool) -> Process:
     with contextlib.suppress(OSError, UnreadableError, ValueError):
         process.ticks = procfs.number(entry, procfs.START_TICKS)
         process.unit = systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
-        process.owner = procfs.owner_name(procfs.user_of(entry).uid)
+        process.user = procfs.real_user_of(entry)
+        process.owner = procfs.owner_name(procfs.rights_of(entry).uid)
     return process
 
 
-def look_at(pid: int, entry: int, configured: str | None = None, now: Configuration = NOTHING_KNOWN) -> Process:
+def look_at(pid: int, entry: int, *, closely: bool = False) -> Process:
     process = identify(pid, entry)
     try:
         where = procfs.living_thread(entry)
@@ -214,13 +210,9 @@ def look_at(pid: int, entry: int, configured: str | None = None, now: Configurat
         if not look_into(process, entry, where):
             # It may have loaded or unloaded the module, or started another program, between two looks.
             look_into(process, entry, where)
-        if process.uses in (USES_DRNG, USES_LIBCRYPTO):
-            with contextlib.suppress(OSError):
-                program = os.stat(f"{where}/exe", dir_fd=entry)
-                process.program = f"{program.st_dev}:{program.st_ino}"
-                path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
-                process.program_name = printable(file_name(path))
-            look_at_config(process, entry, configured, now)
+        if process.uses in (USES_DRNG, USES_LIBCRYPTO) or closely:
+            look_at_program(process, entry, where, closely=closely)
+            look_at_environment(process, entry)
             process.no_verdict = process.uses == USES_DRNG and HAS_VERDICT and knows_no_verdict(entry)
     except PermissionError:
         process.uses, process.message, process.hidden = UNKNOWN, procfs.who_may_read(entry), True
@@ -231,13 +223,14 @@ def look_at(pid: int, entry: int, configured: str | None = None, now: Configurat
     return process
 
 
-def inspect(pid: int, configured: str | None = None, now: Configuration = NOTHING_KNOWN) -> Process:
-    """Whatever happens is said in the answer; a process that is not there is a TargetError."""
+def inspect(pid: int, *, closely: bool = False) -> Process:
+    """Whatever happens is said in the answer; a process that is not there is a TargetError. `closely`: whether it has a
+    libcrypto in itself is looked for, too, in the file of its program."""
     try:
         with procfs.process(pid) as entry:
             for _ in range(TRIES):
                 with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                    return look_at(pid, entry, configured, now)
+                    return look_at(pid, entry, closely=closely)
                 # If it is there still, the thread has ended by which it was looked at.
                 procfs.state_and_parent(entry)
             return identify(pid, entry, "its threads end while it is looked at", hidden=True)

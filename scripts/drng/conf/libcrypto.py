@@ -1,0 +1,183 @@
+"""libcrypto, asked in the process that this is: what openssl.cnf makes of it, and who serves.
+
+What openssl.cnf names may hang or crash whoever loads it, so this is done in a child: see aside.py.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+from typing import Any
+
+# By their names: ctypes.util would ask the compiler in PATH where they are.
+LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
+
+ERR_TXT_STRING = 2  # openssl/err.h
+INIT_LOAD_CONFIG = 0x40  # openssl/crypto.h
+CPU_SETTINGS = 1008
+UTF8_PTR = 6  # openssl/core.h
+
+# Bytes that no generator has ready from an earlier request.
+MORE_THAN_ANYONE_KEEPS = 1 << 16
+
+
+def library() -> ctypes.CDLL:
+    for name in LIBRARIES:
+        with contextlib.suppress(OSError):
+            return ctypes.CDLL(name)
+    raise OSError("no libcrypto that has providers (OpenSSL 3.0 or later) is installed")
+
+
+def errors(lib: ctypes.CDLL) -> list[str]:
+    """libcrypto's reasons with what it says about them, oldest first; its queue is empty afterwards."""
+    lib.ERR_get_error_all.restype, lib.ERR_reason_error_string.restype = ctypes.c_ulong, ctypes.c_char_p
+    data, flags, lines = ctypes.c_char_p(), ctypes.c_int(), []
+    while error := lib.ERR_get_error_all(None, None, None, ctypes.byref(data), ctypes.byref(flags)):
+        reason = lib.ERR_reason_error_string(ctypes.c_ulong(error))
+        # The system's own errors have a bit of their own, and libc knows their names.
+        words = os.fsdecode(reason or b"") or f"error {error & 0xFFFF:d}"
+        words = os.strerror(error & 0x7FFFFFFF) if error >> 31 & 1 else words
+        said = os.fsdecode(data.value) if flags.value & ERR_TXT_STRING and data.value else ""
+        lines.append(f"{words}: {said}" if said else words)
+    return list(dict.fromkeys(lines))
+
+
+class Param(ctypes.Structure):
+    """OSSL_PARAM."""
+
+    _fields_ = [
+        ("key", ctypes.c_char_p),
+        ("data_type", ctypes.c_uint),
+        ("data", ctypes.c_void_p),
+        ("data_size", ctypes.c_size_t),
+        ("return_size", ctypes.c_size_t),
+    ]
+
+
+class Libcrypto:
+    """The few functions that are needed here."""
+
+    def __init__(self) -> None:
+        self.lib = library()
+        for result, functions in {
+            ctypes.c_char_p: "OpenSSL_version OPENSSL_info EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
+            ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private CONF_get1_default_config_file "
+            "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load",
+            ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
+        }.items():
+            for function in functions.split():
+                getattr(self.lib, function).restype = result
+
+    def version(self) -> str:
+        return os.fsdecode(self.lib.OpenSSL_version(0))
+
+    def settings(self) -> str:
+        """What it says of the CPU, under the mask that it has read when it was loaded."""
+        return os.fsdecode(self.lib.OPENSSL_info(CPU_SETTINGS) or b"")
+
+    def errors(self) -> list[str]:
+        return errors(self.lib)
+
+    def default_file(self) -> str:
+        """What OPENSSL_CONF names, or the file that this libcrypto was built to read."""
+        raw = ctypes.c_void_p(self.lib.CONF_get1_default_config_file())
+        path = ctypes.cast(raw, ctypes.c_char_p).value or b""
+        self.lib.CRYPTO_free(raw, b"", 0)
+        return os.fsdecode(path)
+
+    def configure(self, path: str) -> list[str]:
+        """Loads this openssl.cnf, and says what libcrypto, which goes on without the rest, keeps to itself."""
+        self.errors()
+        loaded = self.lib.CONF_modules_load_file_ex(None, os.fsencode(path), None, ctypes.c_ulong(0)) > 0
+        return [] if loaded else self.errors() or ["libcrypto does not say why it reads the file no further"]
+
+    def draw(self, length: int = 16) -> bool:
+        """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
+        self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
+        self.errors()
+        return self.lib.RAND_bytes(ctypes.create_string_buffer(length), length) == 1
+
+    def why_not_loaded(self, name: str = "drng") -> str:
+        """libcrypto drops the errors of what openssl.cnf activates, and not those of what is asked for by name."""
+        self.errors()
+        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))
+        if provider:
+            self.lib.OSSL_PROVIDER_unload(provider)
+            return ""
+        # The data of a module that is not there begin with its name.
+        return re.sub(r"filename[(].*?[)]: ", "", (self.errors() or ["libcrypto does not say why"])[0])
+
+    def is_active(self, name: str) -> bool:
+        return self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) == 1
+
+    def _algorithm(self, algorithm: ctypes.c_void_p) -> dict[str, str]:
+        provider = ctypes.c_void_p(self.lib.EVP_RAND_get0_provider(algorithm))
+        return {
+            "name": os.fsdecode(self.lib.EVP_RAND_get0_name(algorithm)),
+            "provider": os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(provider)),
+        }
+
+    def generator(self, role: str) -> dict[str, str] | None:
+        """Name and provider of libcrypto's primary, public or private generator."""
+        context = getattr(self.lib, f"RAND_get0_{role}")(None)
+        if not context:
+            return None
+        return self._algorithm(ctypes.c_void_p(self.lib.EVP_RAND_CTX_get0_rand(ctypes.c_void_p(context))))
+
+    def seed_source(self, name: str, query: str) -> dict[str, str] | None:
+        """What libcrypto finds when it looks for the seed source; None: it reads the system's bytes itself."""
+        algorithm = ctypes.c_void_p(self.lib.EVP_RAND_fetch(None, os.fsencode(name), os.fsencode(query) or None))
+        if not algorithm:
+            self.errors()
+            return None
+        found = self._algorithm(algorithm)
+        self.lib.EVP_RAND_free(algorithm)
+        return found
+
+    def override(self) -> str | None:
+        """An ENGINE or a RAND_METHOD outranks every provider."""
+        if not hasattr(self.lib, "RAND_get_rand_method"):
+            return None
+        if hasattr(self.lib, "ENGINE_get_default_RAND"):
+            self.lib.ENGINE_get_default_RAND.restype = ctypes.c_void_p
+            self.lib.ENGINE_get_id.restype = ctypes.c_char_p
+            if engine := ctypes.c_void_p(self.lib.ENGINE_get_default_RAND()):
+                return f"ENGINE {os.fsdecode(self.lib.ENGINE_get_id(engine))}"
+        self.lib.RAND_get_rand_method.restype = self.lib.RAND_OpenSSL.restype = ctypes.c_void_p
+        return None if self.lib.RAND_get_rand_method() == self.lib.RAND_OpenSSL() else "RAND_METHOD"
+
+    def passed_by(self) -> str | None:
+        """Who serves RAND_bytes where drng, though it is loaded, does not count the request: OpenSSL 3.5 and later hand
+        it to a provider of the name "fips", whatever the generators are."""
+        before = self.provider_params("drng")
+        drawn = before is not None and self.draw(MORE_THAN_ANYONE_KEEPS)
+        if not drawn or self.provider_params("drng") != before:
+            return None
+        return "the fips provider" if self.is_active("fips") else "another provider"
+
+    def provider_params(self, name: str) -> dict[str, Any] | None:
+        """Every parameter that an active provider answers, or None where it is not active."""
+        if not self.is_active(name):
+            return None
+        provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))
+        known = self.lib.OSSL_PROVIDER_gettable_params(provider)
+        answer: dict[str, Any] = {}
+        index = 0
+        while known and known[index].key:
+            value = self._param(provider, known[index])
+            if value is not None:
+                answer[os.fsdecode(known[index].key)] = value
+            index += 1
+        self.lib.OSSL_PROVIDER_unload(provider)
+        return answer
+
+    def _param(self, provider: ctypes.c_void_p, known: Param) -> str | int | None:
+        is_text = known.data_type == UTF8_PTR
+        value = ctypes.c_char_p() if is_text else ctypes.c_uint32() if known.data_size == 4 else ctypes.c_uint64()
+        size = 0 if is_text else ctypes.sizeof(value)
+        params = (Param * 2)((known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value))
+        if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1 or value.value is None:
+            return None
+        return os.fsdecode(value.value) if is_text else value.value
