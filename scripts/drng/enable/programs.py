@@ -86,7 +86,7 @@ def openssl_directory(option: str) -> str:
 
 def drng_status(text: str, user: str = "") -> dict[str, Any]:
     """Who serves a program that starts under this text."""
-    result = run(text, "python3", "-I", companion("drng-status"), "--json", user=user)
+    result = run(text, "python3", "-IS", companion("drng-status"), "--json", user=user)
     try:
         return json.loads(result.stdout)
     except ValueError:
