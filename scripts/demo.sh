@@ -75,5 +75,5 @@ step "What comes next"
 cat <<'NEXT'
 scripts/packaging/package.sh                  # makes packages in build/packages
 apt-get install ./build/packages/*.deb        # installs drng, and switches nothing on
-drng-enable on --service nginx                # switches it on for one service; its undo: drng-enable off --service nginx
+drng-enable on nginx                # switches it on for one service; its undo: drng-enable off nginx
 NEXT

@@ -1,6 +1,7 @@
 #!/bin/sh
-# test-fleet.sh - all that is tested of the collector, of trials, restarts, metrics and completions, with the cases that
-# scripts/test.sh leaves out: some two minutes. Arguments go to pytest.
+# test-fleet.sh - all that is tested of the collector, of trials, restarts, real services, metrics and completions, with the
+# cases that scripts/test.sh leaves out: some five minutes. SUITE is the Debian whose services are booted, bookworm where it
+# is not set. Arguments go to pytest.
 #
 # Needs root and the builds of scripts/test.sh, presets release and dev.
 
@@ -11,6 +12,10 @@ cd "$(dirname "$0")/../.."
 
 need_packages bash-completion fish needrestart prometheus prometheus-node-exporter python3-pytest zsh
 
+services=$PWD/build/fleet/${SUITE:-bookworm}
+scripts/ci/chroot.sh make "${SUITE:-bookworm}" "$services" apache2 dbus nginx-light openssl postgresql procps python3 \
+    redis-server squid-openssl systemd systemd-sysv util-linux
+
 cd tests/system
-DRNG_FLEET=1 exec /usr/bin/python3 -m pytest \
-    test_collector.py test_completions.py test_metrics.py test_restart.py test_trial.py "$@"
+DRNG_FLEET=1 DRNG_SERVICES=$services exec /usr/bin/python3 -m pytest \
+    test_collector.py test_completions.py test_metrics.py test_restart.py test_services.py test_systemd.py test_trial.py "$@"

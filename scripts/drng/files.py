@@ -1,23 +1,19 @@
 """Files that take their place in one step, from a name that could not be guessed and was not there: whoever reads them
 sees the old one or the new one, whole. What is there and is no regular file stays.
 
-A folder on the way may be another user's. So every one is opened from the one above it, without following links by
-itself. In a Tree, this machine's or an image's, a link is read, and followed as the system below the root would follow
-it, so that none leads out of an image; but for place(), which follows none.
+A folder on the way may be another user's. So each one is opened from the one above it, and no link is followed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
-import itertools
 import os
 import re
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from .procfs import O_FOLDER, closing, is_mounted_on
 from .terminal import Failure, Output, Unchanged, warn
@@ -27,8 +23,6 @@ TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
 
 # No openssl.cnf and no unit is as long; a file that is would only fill memory.
 LIMIT = 4 << 20
-LINKS = 40
-NAMES = 1 << 16
 
 # By then, no run can still be writing its temporary file, where there is no lock that says so.
 SWEPT_SECONDS = 3600
@@ -47,10 +41,6 @@ class FileError(Failure):
     """It cannot be read or written, and why."""
 
 
-class TooLongError(FileError):
-    """It is longer than any that these commands write."""
-
-
 def require_file(path: str, found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise FileError(f"{path} is {KINDS.get(stat.S_IFMT(found.st_mode), 'no file')}, not a file")
@@ -62,8 +52,7 @@ class Place:
 
     directory: int
     name: str
-    path: str  # for messages: an image's has the image's folder in front
-    inside: str = ""  # where it is for programs in the image
+    path: str
 
     def __enter__(self) -> Place:
         return self
@@ -77,12 +66,6 @@ class Place:
         except FileNotFoundError:
             return None
 
-    def link(self) -> str:
-        """Where the link leads that is here; empty where there is none."""
-        with contextlib.suppress(OSError):
-            return os.readlink(self.name, dir_fd=self.directory)
-        return ""
-
     @contextlib.contextmanager
     def _open(self) -> Iterator[int]:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -90,30 +73,22 @@ class Place:
             require_file(self.path, os.fstat(fd))
             yield fd
 
-    def _opened(self) -> contextlib.AbstractContextManager[int]:
-        """The directory, to be listed or brought to the disk: it may be held by a mere path."""
-        return closing(os.open(".", O_FOLDER, dir_fd=self.directory))
-
-    def read(self, most: int = LIMIT, only_ours: bool = False) -> bytes | None:
+    def read(self) -> bytes | None:
         """The whole file, or None where nothing is there."""
         found = self.stat()
         if found is None:
             return None
         require_file(self.path, found)
         with self._open() as fd, os.fdopen(os.dup(fd), "rb") as file:
-            if only_ours and os.fstat(fd).st_uid not in (0, os.geteuid()):
-                raise FileError(f"{self.path} is not a file of this user's")
-            data = file.read(most + 1)
-        if len(data) > most:
-            raise TooLongError(f"{self.path} is longer than {most} bytes")
+            data = file.read(LIMIT + 1)
+        if len(data) > LIMIT:
+            raise FileError(f"{self.path} is longer than {LIMIT} bytes")
         return data
 
     def require_ours(self, owner: int = 0) -> None:
         """Or this owner's. Whoever else can put a file or a link here could have us give them what we write."""
         found = self.stat()
-        if found is None:
-            return
-        if not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid(), owner):
+        if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid(), owner)):
             kind = KINDS.get(stat.S_IFMT(found.st_mode), f"a file of user {found.st_uid}")
             raise Unchanged(f"{self.path} is {kind}, which drng-enable did not make")
 
@@ -167,48 +142,34 @@ class Place:
         """What has been prepared takes its place."""
         os.rename(name, self.name, src_dir_fd=self.directory, dst_dir_fd=self.directory)
 
-    def is_writable(self) -> bool:
-        """Whether this user may replace what is here, or take it away; an OSError where nobody can."""
-        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        # rpm --root runs the scripts of packages where nothing is mounted on /proc.
-        if os.path.exists("/proc/self") and is_mounted_on(
-            f"{os.readlink(f'/proc/self/fd/{self.directory}')}/{self.name}"
-        ):
+    def require_writable(self) -> None:
+        """An OSError where this user may not replace what is here, or take it away."""
+        if is_mounted_on(self.path):
             raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
+        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         try:
             os.close(os.open(self.name, flags, dir_fd=self.directory))
         except OSError as error:
+            # An immutable file; what is wrong with another kind of it is said when it is read.
             if error.errno in (errno.EPERM, errno.EROFS):
                 raise
-        is_ours = os.access(".", os.W_OK | os.X_OK, dir_fd=self.directory, effective_ids=True)
-        if not is_ours and os.statvfs(self.directory).f_flag & os.ST_RDONLY:
-            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
-        if not is_ours and os.geteuid() == 0:
-            raise OSError(errno.EPERM, os.strerror(errno.EPERM))
-        return is_ours
-
-    def unlink(self) -> None:
-        self.discard(self.name)
-        self.sync()
 
     def sync(self) -> None:
-        with self._opened() as fd:
-            os.fsync(fd)
+        os.fsync(self.directory)
 
     def sweep(self, age: float = 0.0) -> None:
         """Takes away what a killed run of ours left in this directory, and has been there for so many seconds."""
         pattern = re.compile(TEMPORARY % re.escape(Output.program))
-        with self._opened() as fd:
-            try:
-                for name in filter(pattern.fullmatch, os.listdir(fd)):
-                    with contextlib.suppress(FileNotFoundError):
-                        found = os.stat(name, dir_fd=fd, follow_symlinks=False)
-                        is_old = age == 0 or abs(time.time() - found.st_mtime) > age
-                        if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_old:
-                            os.unlink(name, dir_fd=fd)
-            except OSError as error:
-                folder = os.path.dirname(self.path)
-                warn(f"{folder}: temporary files of an earlier run are not removed: {error.strerror}")
+        try:
+            for name in filter(pattern.fullmatch, os.listdir(self.directory)):
+                with contextlib.suppress(FileNotFoundError):
+                    found = os.stat(name, dir_fd=self.directory, follow_symlinks=False)
+                    is_old = age == 0 or abs(time.time() - found.st_mtime) > age
+                    if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and is_old:
+                        os.unlink(name, dir_fd=self.directory)
+        except OSError as error:
+            folder = os.path.dirname(self.path)
+            warn(f"{folder}: temporary files of an earlier run are not removed: {error.strerror}")
 
     def write(self, data: bytes, mode: int) -> None:
         """What was there stays where this fails, whenever that is."""
@@ -230,152 +191,47 @@ class Place:
         if found is not None and not stat.S_ISREG(found.st_mode):
             raise FileError(f"{self.path} is no regular file, and is not replaced; name another")
 
-    @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """By a file that only this user may open: a lock on one that others may read is theirs to keep for ever."""
-        name = f".{self.name}.lock"
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        try:
-            file = os.open(name, flags, 0o600, dir_fd=self.directory)
-        except OSError as error:
-            raise FileError(f"{self.path} cannot be locked: {name} beside it: {error.strerror}") from None
-        with closing(file):
-            found = os.fstat(file)
-            if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-                raise FileError(f"{self.path} cannot be locked: {name} beside it is not a file of this user's")
-            os.fchmod(file, 0o600)
+
+def opened(path: str, made: list[str] | None = None) -> Place:
+    """The place at the end of a path from /, whatever is there. Folders that are missing are made, and added to `made`,
+    where that is given."""
+    *parts, name = path.strip("/").split("/")
+    folder, above = os.open("/", O_FOLDER), ""
+    try:
+        for number, part in enumerate(parts):
+            above += f"/{part}"
+            # Whoever may not list one on the way may still pass it.
+            flags = (O_FOLDER if number == len(parts) - 1 else O_FOLDER | os.O_PATH) | os.O_NOFOLLOW
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise FileError(f"another {Output.program} is writing {self.path}") from None
-            yield
+                below = os.open(part, flags, dir_fd=folder)
+            except FileNotFoundError:
+                if made is None:
+                    raise
+                os.mkdir(part, 0o755, dir_fd=folder)
+                made.append(above)
+                below = os.open(part, flags, dir_fd=folder)
+            os.close(folder)
+            folder = below
+    except BaseException:
+        os.close(folder)
+        raise
+    return Place(folder, name, path)
 
 
-@dataclass
-class Tree:
-    """A system below a root."""
-
-    root: str
-    has_links: bool = True  # which are followed; otherwise they are no folders
-    fd: int = field(init=False)
-    live: bool = field(init=False)
-    made: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.fd = os.open(self.root, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        self.live = os.path.samestat(os.fstat(self.fd), os.stat("/"))
-
-    def shown(self, path: str) -> str:
-        """A path for messages, as the operator can type it."""
-        return path if self.live else f"{self.root.rstrip('/')}{path}"
-
-    def _link(self, place: Place) -> str:
-        """Where the link leads that is there; empty where there is none."""
-        if target := place.link():
-            owner = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False).st_uid
-            # An image may belong to the user who has built it; another of its users may lead us to others' files.
-            if owner not in (0, os.geteuid(), os.fstat(self.fd).st_uid):
-                raise Failure(
-                    f"{place.path}: this is a link that user {owner} made, and it is not followed; name the file itself"
-                )
-        return target
-
-    def _enter(self, part: str, directory: int, path: str, make: bool) -> int:
-        flags = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            return os.open(part, flags, dir_fd=directory)
-        except FileNotFoundError:
-            if not make:
-                raise
-        os.mkdir(part, 0o755, dir_fd=directory)
-        self.made.append(path)
-        return os.open(part, flags, dir_fd=directory)
-
-    def place(self, path: str, follow: bool = True, make: bool = False) -> Place:
-        """Where a path leads; fails where a directory on the way is missing, unless they are to be made."""
-        stack = [(os.dup(self.fd), "")]
-        todo = path.split("/")
-        links = 0
-        try:
-            while todo:
-                part = todo.pop(0)
-                directory, above = stack[-1]
-                here = f"{above}/{part}"
-                if part in ("", "."):
-                    continue
-                if part == "..":
-                    if len(stack) > 1:
-                        os.close(stack.pop()[0])
-                    continue
-                last = not any(todo)
-                place = Place(directory, part, self.shown(here), here)
-                target = self._link(place) if self.has_links and (follow or not last) else ""
-                if target:
-                    links += 1
-                    if links > LINKS:
-                        raise Failure(f"{self.shown(path)}: too many links")
-                    todo[:0] = target.split("/")
-                    while target.startswith("/") and len(stack) > 1:
-                        os.close(stack.pop()[0])
-                elif last:
-                    place.directory = os.dup(directory)
-                    return place
-                else:
-                    stack.append((self._enter(part, directory, here, make), here))
-            raise Failure(f"{self.shown(path)} is a directory, not a file")
-        except FileNotFoundError:
-            out = f"; a link on the way leads out of {self.root}, or nowhere" if links and not self.live else ""
-            raise FileNotFoundError(errno.ENOENT, f"there is no such file{out}", self.shown(path)) from None
-        except NotADirectoryError:
-            raise Failure(f"{self.shown(path)}: a part of the path is not a directory") from None
-        finally:
-            for fd, _ in stack:
-                os.close(fd)
-
-    def read(self, path: str, follow: bool = True) -> bytes | None:
-        """A file's bytes, or None where nothing is there."""
-        try:
-            with self.place(path, follow) as place:
-                return place.read()
-        except FileNotFoundError:
-            return None
-
-    def names(self, path: str, most: int = NAMES) -> list[str]:
-        """What is in a directory; nothing where there is none."""
-        try:
-            with self.place(f"{path}/.drng-enable") as place, place._opened() as fd, os.scandir(fd) as entries:
-                found = sorted(entry.name for entry in itertools.islice(entries, most + 1))
-        except (FileNotFoundError, Failure):
-            return []
-        if len(found) > most:
-            raise Unchanged(f"{self.shown(path)} has more than {most} names, which no folder of a system's has")
-        return found
-
-    def remove_directory(self, path: str) -> None:
-        """Where it is empty, and no link."""
-        with contextlib.suppress(OSError, Failure), self.place(path, follow=False) as place:
-            os.rmdir(place.name, dir_fd=place.directory)
-
-    def unmake(self) -> None:
-        """Takes away the directories that were made for a change that has not come about."""
-        while self.made:
-            self.remove_directory(self.made.pop())
-
-
-@contextlib.contextmanager
-def place(path: str) -> Iterator[Place]:
+def place(path: str) -> Place:
     """Of a file that a user names: a link that somebody puts on the way would lead to a folder of theirs."""
     if not path.startswith("/") or not path.strip("/") or "\0" in path:
         raise FileError(f"{path!r} cannot be used: give a path that begins with /")
-    tree = Tree("/", has_links=False)
     try:
-        with closing(tree.fd):
-            found = tree.place(path, follow=False)
-    except OSError as error:
-        raise FileError(f"{os.path.dirname(path)} cannot be opened: {error.strerror}") from None
-    except Failure:
+        found = opened(os.path.normpath(path))
+    except NotADirectoryError:
         why = "it is no folder, or is a link or below one; name the folder itself"
         raise FileError(f"{os.path.dirname(path)} cannot be opened: {why}") from None
-    with found:
+    except OSError as error:
+        raise FileError(f"{os.path.dirname(path)} cannot be opened: {error.strerror}") from None
+    try:
         found.require_replaceable()
-        yield found
+    except FileError:
+        os.close(found.directory)
+        raise
+    return found

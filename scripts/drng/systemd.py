@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from .terminal import Failure
@@ -22,7 +23,7 @@ def is_running() -> bool:
     return SYSTEMD.is_dir()
 
 
-def run(name: str, *arguments: str, seconds: float = 120, **variables: str) -> Result:
+def run(name: str, *arguments: str, seconds: float = 120, descriptors: Sequence[int] = (), **variables: str) -> Result:
     """A program of the system, from its own directories alone; its result, whatever that is."""
     program = shutil.which(name, path=PATH)
     if program is None:
@@ -38,6 +39,7 @@ def run(name: str, *arguments: str, seconds: float = 120, **variables: str) -> R
             errors="surrogateescape",
             check=False,
             timeout=seconds,
+            pass_fds=descriptors,
         )
     except subprocess.TimeoutExpired:
         raise Failure(f"{name} has not ended in {seconds:g} seconds") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn, Optional
@@ -15,7 +14,6 @@ from .text import visible
 USAGE = 64
 
 GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
-CLEAR = "\x1b[H\x1b[2J"
 
 Row = tuple[str, str]
 
@@ -36,9 +34,6 @@ class Parser(argparse.ArgumentParser):
     """Raises a UsageError, which the command ends with."""
 
     def error(self, message: str) -> NoReturn:
-        name = re.fullmatch(r"unrecognized arguments: (\w.*)", message)
-        if name and "--service" in self._option_string_actions:
-            message += f"; a service is named by --service {name[1]}"
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
@@ -61,10 +56,6 @@ class Output:
             print(visible(text), flush=True)
         except (OSError, ValueError):
             cls.failed = True
-
-
-def say(text: str) -> None:
-    Output.line(f"{Output.program}: {text}")
 
 
 def complain(text: str) -> None:

@@ -97,7 +97,8 @@ def build() -> None:
 def configuration() -> Path:
     """The strict profile; request_mixing = yes, whatever this machine is."""
     text = (ROOT / "conf" / "drng.cnf").read_text(encoding="utf-8")
-    text, count = re.subn(r"^\[drng_sect\]$", "[drng_sect]\nrequest_mixing = yes\nsource = rdrand", text, flags=re.MULTILINE)
+    settings = "[drng_sect]\nrequest_mixing = yes\nsource = rdrand"
+    text, count = re.subn(r"^\[drng_sect\]$", settings, text, flags=re.MULTILINE)
     if count != 1:
         sys.exit("conf/drng.cnf has not the line: [drng_sect]")
     path = BUILD / "drng.cnf"

@@ -25,7 +25,7 @@ untouched
 [ -z "$(find /etc/systemd -name 'drng*')" ] || fail "a drop-in or a timer has come by itself"
 
 step "Enabled: every program, and nginx as the master and two workers"
-drng-enable on --system
+drng-enable on --system --profile strict
 served_by drng
 serve 3
 
@@ -35,7 +35,7 @@ untouched
 serve 0
 
 step "Upgraded while it is on: it stays on"
-drng-enable on --system
+drng-enable on --system --profile strict
 drng-enable on --service nginx
 cp $conf "$work/enabled.cnf"
 start_nginx
@@ -72,7 +72,7 @@ nothing_left
 
 step "Purged while it is on, and openssl.cnf has changed: the change is kept, nothing is left"
 install_all /debs
-drng-enable on --system
+drng-enable on --system --profile strict
 echo "# mine" >>$conf
 echo "# mine" >>"$work/openssl.cnf"
 remove_all -P

@@ -1,5 +1,5 @@
 # next-step.cmake - says, at the end of an installation by hand, that nothing is on yet.
 
 if("$ENV{DESTDIR}" STREQUAL "")
-    message(STATUS "drng is installed, and nothing uses it yet. Next: drng-enable on --service NAME, or on --system; drng-enable(8)")
+    message(STATUS "drng is installed, and nothing uses it yet. Next: drng-enable on SERVICE --restart; drng-enable(8)")
 endif()

@@ -23,12 +23,12 @@ untouched)
     served_by default
     ;;
 on)
-    drng-enable on --system
+    drng-enable on --system --profile strict
     served_by drng
     policy_holds
     serve 3
     drng-enable on --service nginx
-    policy_holds OPENSSL_CONF=/etc/ssl/drng/service/nginx.cnf
+    policy_holds OPENSSL_CONF=/etc/ssl/drng/nginx.cnf
     # By the profile alone there is no policy, since it takes the place of the system's openssl.cnf.
     ! has_policy env OPENSSL_CONF=/etc/ssl/drng/drng.cnf ||
         fail "a profile alone has the policy, too: docs/platforms.md says that it does not"

@@ -1,5 +1,5 @@
-# uninstall.cmake - takes away the files that MANIFEST names, and then the folders of drng's that are empty. A profile that
-# was kept because it had been edited is in no manifest, and stays with its folder.
+# uninstall.cmake - takes away the files that MANIFEST names, and then the folders of drng's that are empty. What somebody has
+# put beside them is in no manifest, and stays with its folder.
 
 if(NOT EXISTS "${MANIFEST}")
     message(FATAL_ERROR "${MANIFEST} is not there: nothing has been installed from this folder")
@@ -10,7 +10,7 @@ foreach(file IN ITEMS ssl/openssl.cnf pki/tls/openssl.cnf pki/tls/openssl.d/drng
     if(EXISTS "${conf}")
         file(STRINGS "${conf}" block REGEX "^# >>> drng-enable")
         if(block)
-            message(FATAL_ERROR "drng is on in ${conf}: drng-enable off --system first, and off --service for each service")
+            message(FATAL_ERROR "drng is on in ${conf}: drng-enable off --all first")
         endif()
     endif()
 endforeach()

@@ -57,7 +57,7 @@ files >"$work/before"
 
 step "0.2.0 serves nginx, and every program"
 dpkg -i /old.deb
-drng-enable on --system
+drng-enable on --system --profile strict
 drng-enable on --service nginx
 served_by drng
 OPENSSL_CONF=$(sed -n 's/.*OPENSSL_CONF=//p' /etc/systemd/system/nginx.service.d/drng.conf | tail -n 1 | tr -d '"')
@@ -118,17 +118,19 @@ nothing_left
 
 step "With a profile that an operator has changed, the change is kept, and drng serves"
 dpkg -i /old.deb
-drng-enable on --system
+drng-enable on --system --profile strict
 sed -i 's/^# os_mixing = yes$/os_mixing = yes/' /etc/ssl/drng/drng.cnf
 install_all /debs
 changed()
 {
-    grep -q '^os_mixing = yes' /etc/ssl/drng/drng.cnf || fail "the change is lost"
+    grep -q '^os_mixing = yes' /etc/ssl/drng/drng.cnf.dpkg-old || fail "the change is lost"
+    [ -L /etc/ssl/drng/drng.cnf ] || fail "no link to the profile"
     served_by drng
 }
 changed
 dpkg -P drng
 changed
+rm /etc/ssl/drng/drng.cnf.dpkg-old
 remove_all -P
 nothing_left
 

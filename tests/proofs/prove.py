@@ -350,7 +350,7 @@ def try_mutants(tools: Tools, root: Path, proof: Proof, outcome: Outcome) -> Non
 
 
 def table(proofs: Sequence[Proof]) -> str:
-    """A row for each subject, what stands before a name's colon. A bound in brackets; none where inputs have any size."""
+    """A row for each subject, before a name's colon. A bound in brackets; none where inputs have any size."""
     subjects: dict[str, list[str]] = {}
     for proof in proofs:
         subject, _, name = proof.name.partition(": ")

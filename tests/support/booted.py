@@ -1,4 +1,5 @@
-"""A systemd that runs: process 1 of namespaces of its own, on a copy of this machine that is thrown away afterwards."""
+"""A systemd that runs: process 1 of namespaces of its own, on a copy of this machine, or of a chroot, that is thrown
+away afterwards."""
 
 from __future__ import annotations
 
@@ -21,13 +22,13 @@ SECONDS = 60
 thorough = pytest.mark.skipif("DRNG_FLEET" not in os.environ, reason="scripts/ci/test-fleet.sh runs it")
 SYSTEMD = Path("/usr/lib/systemd/systemd")
 
-# Takes an empty directory, and commands for the root of the copy. Nothing starts by itself; a notification says when
-# systemd can be asked.
+# Takes an empty directory, commands for the root of the copy, and what it is a copy of. Nothing starts by itself; a
+# notification says when systemd can be asked.
 BOOT = f"""
 set -e
 mount -t tmpfs none "$1"
 mkdir "$1/upper" "$1/work" "$1/root"
-mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
+mount -t overlay overlay -o "lowerdir=$3,upperdir=$1/upper,workdir=$1/work" "$1/root"
 cd "$1/root"
 mount -t proc proc proc
 mount --bind /proc/cpuinfo proc/cpuinfo
@@ -48,7 +49,8 @@ mkdir sys/fs/cgroup/systemd
 mount -t cgroup -o none,name=systemd cgroup sys/fs/cgroup/systemd
 mkdir -p ".{ROOT}"
 mount --bind "{ROOT}" ".{ROOT}"
-chroot . cmake --install {BUILD}/release --prefix /usr >/dev/null
+DESTDIR="$1/root" cmake --install {BUILD}/release --prefix /usr >/dev/null
+rm -f usr/sbin/policy-rc.d
 rm -rf etc/systemd/system/*.wants
 printf '[Unit]\\nDescription=nothing\\n' >etc/systemd/system/nothing.target
 eval "$2"
@@ -112,14 +114,14 @@ def ready(machine: Machine, process: subprocess.Popen[str]) -> bool:
 
 
 @contextmanager
-def booted(directory: Path, before: str = "") -> Iterator[Machine]:
-    """`before`: shell commands, run where the root of the machine will be."""
+def booted(directory: Path, before: str = "", base: str = "/") -> Iterator[Machine]:
+    """`before`: shell commands, run where the root of the machine will be; `base`: what it is a copy of."""
     if not SYSTEMD.exists() or os.geteuid() != 0:
         pytest.skip("booting a systemd takes root, and a systemd")
     namespaces = ["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            ["unshare", *namespaces, "sh", "-c", BOOT, "sh", str(directory), before],
+            ["unshare", *namespaces, "sh", "-c", BOOT, "sh", str(directory), before, base],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

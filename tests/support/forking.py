@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -32,12 +32,13 @@ while line := sys.stdin.readline():
 class Forking:
     """Runs Python programs as subprocess.run() does, without the caller's environment."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, enter: Sequence[str] = ()) -> None:
+        """`enter` is what runs it elsewhere, as in an image."""
         self._files = [str(folder / "out"), str(folder / "err")]
         # As Image has it: with this environment, nothing would load.
-        env = {"PATH": os.environ["PATH"], "OPENSSL_CONF": "/nowhere", "OPENSSL_MODULES": "/nowhere"}
+        env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "OPENSSL_CONF": "/nowhere", "OPENSSL_MODULES": "/nowhere"}
         self._server = subprocess.Popen(
-            ["/usr/bin/python3", "-I", "-c", SERVER],
+            [*enter, "/usr/bin/python3", "-I", "-c", SERVER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -1,10 +1,10 @@
-"""An image of a system with drng installed in it, and drng-enable on it: live, or from outside by --root.
-
-Live is in a mount namespace in which the image's folders stand in the place of the machine's.
+"""An image of a system with drng installed in it, and drng-enable in it: in a mount namespace in which the image's
+folders stand in the place of the machine's.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -13,20 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.support.builds import BUILD, RELEASE, served_by_drng
+from tests.support.builds import BUILD, Flavour, served_by_drng
 
 STOCK = Path("/etc/ssl/openssl.cnf")
 NOBODY = 65534
 
-# In a namespace of its own: the root of the image, its modules directory, and where that belongs; then the command.
+# In a namespace of its own: what comes first, the image, its modules directory, and where that belongs; then the
+# command.
 LIVE = """
 set -e
+eval "$1"
 mkdir -p /usr/lib/systemd/system
-mount --bind "$1/etc" /etc
-mount --bind "$1/usr/lib/systemd/system" /usr/lib/systemd/system
-mount --bind "$2" "$3"
+mount --rbind "$2/etc" /etc
+mount --bind "$3" "$4"
 mount -t tmpfs -o mode=755 run /run
-shift 3
+shift 4
 exec "$@"
 """
 
@@ -46,34 +47,50 @@ class Image:
         return self.root / "etc/ssl/openssl.cnf.before-drng"
 
     @property
+    def own(self) -> Path:
+        """What drng-enable writes for nginx, in place of openssl.cnf."""
+        return self.root / "etc/ssl/drng/nginx.cnf"
+
+    @property
     def drop_in(self) -> Path:
         return self.root / "etc/systemd/system/nginx.service.d/drng.conf"
-
-    # Changed from outside, by --root.
-    offline: bool = False
 
     @property
     def command(self) -> list[str]:
         return [str(self.root / "usr/sbin/drng-enable")]
 
-    def run(self, *arguments: str, user: int | None = None, **kwargs: Any) -> subprocess.CompletedProcess[str]:
+    def enter(self, before: str = "") -> list[str]:
+        """What runs a command in the image; `before` is a line of shell, which has the image's root as $2."""
+        modules = str(self.modules)
+        places = [str(self.root), modules, modules.removeprefix(str(self.root))]
+        return ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", LIVE, "sh", before, *places]
+
+    def run(
+        self, *arguments: str, user: int | None = None, before: str = "", script: str = "", **kwargs: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """drng-enable with these arguments; or a script of sh, which has it as "$@"."""
         # The caller's environment must not leak into the check: with this one, nothing would load.
         env = {"PATH": os.environ["PATH"], "OPENSSL_CONF": "/nowhere", "OPENSSL_MODULES": "/nowhere"}
         kwargs = {"env": env, "cwd": "/", "timeout": 60, **kwargs}
         seen = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in kwargs["env"].items())]
-        if self.offline:
-            command = [*self.command, *arguments, "--root", str(self.root)]
-        else:
-            switch = [] if user is None else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-            # For drng-enable, not for what makes the namespace.
-            kwargs["env"] = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-            start = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", LIVE, "sh", *self.mounts()]
-            command = [*start, *switch, *seen, *self.command, *arguments]
+        switch = [] if user is None else ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        # For drng-enable, not for what makes the namespace.
+        kwargs["env"] = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+        shell = ["/bin/sh", "-c", script, "sh"] if script else []
+        command = [*self.enter(before), *shell, *switch, *seen, *self.command, *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
 
-    def mounts(self) -> list[str]:
-        modules = str(self.modules)
-        return [str(self.root), modules, modules.removeprefix(str(self.root))]
+    def answer(self, *arguments: str, status: int = 0) -> dict[str, Any]:
+        """For programs."""
+        result = self.run(*arguments, "--json")
+        assert result.returncode == status, result.stdout + result.stderr
+        return json.loads(result.stdout)
+
+    def about(self, name: str = "system") -> dict[str, Any]:
+        """What the bare command says of the system, or of a service that is on; nothing of one that is off."""
+        result = self.run("--json")
+        found = json.loads(result.stdout)["targets"]
+        return next((entry for entry in found if entry["name"] == name), {})
 
     def ok(self, *arguments: str) -> str:
         result = self.run(*arguments)
@@ -95,31 +112,31 @@ class Image:
             if p.is_symlink() or p.is_file()
         }
 
-    def readable(self, path: Path) -> Path:
-        """The file with what it includes from the image, for programs outside of it; not under etc."""
-        text = re.sub(r"^\.include /", f".include {self.root}/", path.read_text(), flags=re.MULTILINE)
-        copy = self.root / "readable.cnf"
-        copy.write_text(text)
-        # One more level: a service's file includes the system's, which includes the profile.
-        if ".include" in (included := self.conf.read_text()):
-            deeper = self.root / "readable-system.cnf"
-            deeper.write_text(re.sub(r"^\.include /", f".include {self.root}/", included, flags=re.MULTILINE))
-            copy.write_text(text.replace(f".include {self.conf}", f".include {deeper}"))
-        return copy
-
     @property
     def modules(self) -> Path:
         return next((self.root / "usr/lib").rglob("ossl-modules"))
 
-    def env(self, path: Path) -> dict[str, str]:
-        return {"OPENSSL_CONF": str(self.readable(path)), "OPENSSL_MODULES": str(self.modules)}
+    def inside(self, path: Path) -> Path:
+        """As a program in the image names a file of it."""
+        return Path("/") / path.relative_to(self.root)
+
+    def probe(self, path: Path) -> dict[str, Any]:
+        """Who serves a program in the image under this file."""
+        return self._flavour.probe(None, self._env(path))
+
+    @property
+    def _flavour(self) -> Flavour:
+        return Flavour("image", "release", tuple(self.enter()))
+
+    def _env(self, path: Path) -> dict[str, str]:
+        return {"OPENSSL_CONF": str(self.inside(path)), "OPENSSL_MODULES": f"/{self.modules.relative_to(self.root)}"}
 
     def served(self, path: Path) -> bool:
-        answer = RELEASE.probe(None, self.env(path))
+        answer = self.probe(path)
         return answer["rand_bytes"] == 1 and served_by_drng(answer)
 
     def output(self, path: Path, *command: str) -> str:
-        result = RELEASE.run(command, self.env(path))
+        result = self._flavour.run(command, self._env(path))
         assert result.returncode == 0, result.stderr
         return result.stdout
 
@@ -131,7 +148,7 @@ class Image:
 
 
 def install(root: Path) -> None:
-    """What an image begins as: drng as the build installs it, OpenSSL's file as it came, and two services."""
+    """What an image begins as: drng as the build installs it, and OpenSSL's file as it came."""
     subprocess.run(
         ["cmake", "--install", str(BUILD / "release"), "--prefix", "/usr"],
         env={"DESTDIR": str(root), "PATH": "/usr/bin:/bin"},
@@ -152,7 +169,5 @@ def install(root: Path) -> None:
     (root / "usr/lib/ssl").mkdir(parents=True)
     (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")
     shutil.copy(STOCK, root / "etc/ssl/openssl.cnf")
-    units = root / "usr/lib/systemd/system"
-    units.mkdir(parents=True, exist_ok=True)
-    (units / "nginx.service").write_text("[Service]\nExecStart=/usr/sbin/nginx\n")
-    (units / "stunnel@.service").write_text("[Service]\nExecStart=/usr/bin/stunnel\n")
+    for name in ("passwd", "group"):
+        shutil.copy(f"/etc/{name}", root / "etc")

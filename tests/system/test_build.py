@@ -101,7 +101,11 @@ def test_install_puts_everything_in_place(tmp_path: Path) -> None:
         env={"DESTDIR": str(tmp_path), "PATH": "/usr/bin:/bin"},
     )
     documentation = ("man/man7/provider-drng.7", "doc/drng/examples/nginx/nginx.conf")
-    for path in (f"{modules}/drng.so", "/etc/ssl/drng/drng.cnf", *(f"/usr/share/{p}" for p in documentation)):
+    for path in (
+        f"{modules}/drng.so",
+        "/usr/share/drng/profiles/drng.cnf",
+        *(f"/usr/share/{p}" for p in documentation),
+    ):
         assert (tmp_path / path.lstrip("/")).is_file(), path
     assert sorted(p.name for p in (tmp_path / "etc/ssl/drng").iterdir()) == sorted(
         p.name for p in ROOT.glob("conf/*.cnf")
@@ -122,33 +126,35 @@ def test_everybody_may_read_what_is_installed(tmp_path: Path) -> None:
     assert not [p for p in closed if "drng" in p.name or "drng" in p.parent.name]
 
 
-def test_an_edited_profile_is_kept_and_uninstalling_leaves_no_empty_folder(tmp_path: Path) -> None:
+def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path: Path) -> None:
+    """As a profile of 0.2.0, which was a file that users edited where now there is a link."""
     root, manifest = tmp_path / "root", tmp_path / "manifest"
     env = {"DESTDIR": str(root), "PATH": "/usr/bin:/bin"}
+    links = {f"/etc/ssl/drng/{path.name}": path.name for path in ROOT.glob("conf/*.cnf")}
 
     def install() -> str:
         """The manifest is made of what is said: the tree's own is every test's."""
         said = output("cmake", "--install", str(BUILD / "release"), "--prefix", "/usr", env=env)
         files = re.findall(rf"^-- (?:Installing|Up-to-date): {root}(\S+)$", said, flags=re.M)
+        files += [path for path in links if (root / path[1:]).is_symlink()]
         manifest.write_text("".join(f"{file}\n" for file in files if not (root / file[1:]).is_dir()))
         return said
 
-    install()
     profile = root / "etc/ssl/drng/drng.cnf"
-    stock = profile.read_text()
-    assert "is kept" not in install()
-    profile.write_text(stock + "# mine\n")
-    said = install()
-    assert f"{profile} has been changed, or is another version's, and is kept: the new one is drng.cnf.new" in said
-    assert profile.read_text() == stock + "# mine\n"
-    assert (profile.parent / "drng.cnf.new").read_text() == stock
+    profile.parent.mkdir(parents=True)
+    profile.write_text("# mine\n")
+    assert f"{profile} is no link" in install()
+    assert profile.read_text() == "# mine\n"
     undo = ROOT / "scripts/packaging/uninstall.cmake"
-    output("cmake", f"-DMANIFEST={manifest}", "-P", str(undo), env=env)
+    script = ["cmake", f"-DMANIFEST={manifest}", "-P", str(undo)]
+    output(*script, env=env)
     assert [p for p in root.rglob("*") if not p.is_dir()] == [profile], "what was edited"
     assert [p for p in root.rglob("drng*") if p.is_dir()] == [profile.parent]
     profile.unlink()
     install()
-    script = ["cmake", f"-DMANIFEST={manifest}", "-P", str(undo)]
+    assert {path: os.readlink(root / path[1:]) for path in links} == {
+        path: f"/usr/share/drng/profiles/{name}" for path, name in links.items()
+    }
     for conf in (root / "etc/ssl/openssl.cnf", root / "etc/pki/tls/openssl.d/drng-enable.conf"):
         conf.parent.mkdir(parents=True, exist_ok=True)
         conf.write_text("# >>> drng-enable: strict\n")
@@ -166,7 +172,7 @@ def test_an_installation_by_hand_ends_with_the_next_step() -> None:
         subprocess.run(script, env={"PATH": "/usr/bin:/bin", "DESTDIR": to}, capture_output=True, text=True, check=True)
         for to in ("", "/tmp")
     )
-    assert "Next: drng-enable on --service NAME" in by_hand.stdout
+    assert "Next: drng-enable on SERVICE" in by_hand.stdout
     assert staged.stdout == ""
 
 
@@ -341,15 +347,14 @@ def test_installed_paths_in_documents_and_examples_are_right() -> None:
     installed = {
         "/usr/share/doc/drng/docs",
         "/usr/share/doc/drng/examples",
-        "/etc/ssl/drng/service",
-        "/etc/ssl/drng/service/NAME.cnf",
+        "/etc/ssl/drng/NAME.cnf",
     }
     installed |= {f"/etc/ssl/drng/{p.name}" for p in conf.glob("*.cnf")}
     installed |= {f"/usr/share/doc/drng/examples/{p.relative_to(conf)}" for p in conf.rglob("*")}
     installed |= {f"/usr/share/doc/drng/{p.relative_to(ROOT)}" for p in (*ROOT.glob("*.md"), *installed_pages())}
     texts = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/*.[1-8]"), *conf.rglob("*.c*")]
     for text in texts:
-        plain = text.read_text().replace(r"\-", "-").replace("service/nginx.cnf", "service/NAME.cnf")
+        plain = text.read_text().replace(r"\-", "-").replace("drng/nginx.cnf", "drng/NAME.cnf")
         for path in re.findall(r"/(?:etc/ssl|usr/share/doc)/drng/[\w./-]*\w", plain):
             assert path in installed, text
 

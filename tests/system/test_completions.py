@@ -155,7 +155,8 @@ def test_what_an_option_takes_is_completed(shell: str, place: Path) -> None:
         unit = "dm-0" if shell == "zsh" else r"dm\x2d0"
         assert typist.say("drng-status --service systemd-cry\t") == f"drng-status --service systemd-cryptsetup@{unit}"
         assert typist.say("drng-status ngi\t") == "drng-status nginx"
-        assert typist.say("drng-enable on --root a\\ fol\t").rstrip("/") == "drng-enable on --root a folder"
+        assert typist.say("drng-enable on --restart ngi\t") == "drng-enable on --restart nginx"
+        assert typist.say("drng-enable on --set fallb\t") == "drng-enable on --set fallback="
         assert typist.say("drng-conf a\\ \\$\t") == "drng-conf a $(touch hit) file"
         assert not (place / "hit").exists()
 
@@ -176,6 +177,6 @@ def test_fish(place: Path) -> None:
     assert fish(place, "drng-enable on --profile ") == {"strict", "permissive", "random-provider", "fips"}
     assert fish(place, "drng-enable on --service ngi") == {"nginx"}
     assert fish(place, "drng-enable on --service s") == {"stunnel@a", "systemd-cryptsetup@dm\\x2d0"}
-    assert "a folder/" in fish(place, "drng-enable on --root ")
+    assert fish(place, "drng-enable on ngi") == {"nginx"}
     assert "a $(touch hit) file" in fish(place, "drng-conf ")
     assert not (place / "hit").exists()

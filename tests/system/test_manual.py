@@ -309,7 +309,7 @@ def typed_commands(document: str) -> list[str]:
     """What its lines of commands, and the remarks on them, give drng-enable."""
     lines = [line for line in (ROOT / document).read_text().splitlines() if line.startswith("    ")]
     return [
-        words for line in lines for words in re.findall(r"drng-enable ((?:on|off|status|confirm)\b[\w ./-]*)", line)
+        words for line in lines for words in re.findall(r"drng-enable ((?:on|off|status|confirm)\b[\w ./=-]*)", line)
     ]
 
 

@@ -1,4 +1,4 @@
-"""The packages: what is in them, and the life of the .debs on an image of a system; test-package.sh has more."""
+"""The packages: what is in them, and the life of the .debs on a copy of this machine; test-package.sh has more."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng.enable import trial
 from tests.support.builds import CONF, PAGES, ROOT
-from tests.support.image import STOCK, Image
+from tests.support.image import STOCK
 from tests.support.packages import PROBES, in_chroot, installed_pages, output, probes
 
-PROFILES = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
+# Links in /etc, which are no conffiles, to the package's own files.
+LINKS = sorted(f"/etc/ssl/drng/{p.name}" for p in CONF.glob("*.cnf"))
+PROFILES = sorted([*LINKS, *(f"/usr/share/drng/profiles/{p.name}" for p in CONF.glob("*.cnf"))])
 # The .rpms have no place for it but among the examples.
 ABSTRACTION = "/etc/apparmor.d/abstractions/drng"
-CONFFILES = sorted((*PROFILES, ABSTRACTION))
+CONFFILES = [ABSTRACTION]
 # What has a place of its own is no example: completions, and the collector's units.
 EXAMPLES = sorted(
     f"/usr/share/doc/drng/examples/{p.relative_to(CONF)}"
@@ -106,18 +107,20 @@ def test_the_debs_hold_everything(unpacked: dict[str, Path]) -> None:
     assert (provider | tools) - own - {"/usr/share/lintian/overrides/drng-tools"} == expected(".gz")
     pages = {f"/usr/share/man/man{page[-1]}/{page}.gz" for page in PAGES if page[-1] in "57"}
     module = f"{libcryptos_modules()}/drng.so"
-    assert provider == {*CONFFILES, module, *pages, *own_documentation(NAMES[0], native)}
+    assert provider == {*CONFFILES, *PROFILES, module, *pages, *own_documentation(NAMES[0], native)}
     control = {name: {p.name for p in (unpacked[name] / "DEBIAN").iterdir()} for name in NAMES}
     assert control == {
-        "openssl-provider-drng": {"conffiles", "control", "md5sums", "prerm"},
-        "drng-tools": {"control", "md5sums", "postinst", "postrm", "prerm"},
+        "openssl-provider-drng": {"conffiles", "control", "md5sums", "postrm", "preinst", "prerm"},
+        "drng-tools": {"control", "md5sums", "postinst", "postrm", "prerm", "triggers"},
     }
 
 
 def test_the_configurations_and_nothing_else_are_conffiles(unpacked: dict[str, Path]) -> None:
     provider, tools = (unpacked[name] for name in NAMES)
     assert sorted((provider / "DEBIAN/conffiles").read_text().split()) == CONFFILES
-    assert sorted(name for name in files(provider) if name.startswith("/etc/")) == CONFFILES
+    assert (
+        sorted(n for n, path in files(provider).items() if n.startswith("/etc/") and not path.is_symlink()) == CONFFILES
+    )
     assert not (tools / "etc").exists()
 
 
@@ -301,13 +304,14 @@ def test_the_rpms_hold_the_same(packages: Path) -> None:
     others |= {"/etc/pki", "/etc/pki/tls", "/etc/pki/tls/openssl.d"}
     assert not others & left, "not their own"
     module = rpm(packages, "drng")
-    assert output("rpm", "-qp", "--configfiles", module).split() == [drop_in, *PROFILES]
+    assert output("rpm", "-qp", "--configfiles", module).split() == [drop_in]
     text = rpm_file(packages, "drng", drop_in)
     assert text == (CONF / "openssl.d/drng.conf").read_text()
     assert all(line.startswith("#") for line in text.splitlines()), "it switches nothing on"
     for name, scripts in (("drng", "openssl-provider-drng"), ("drng-tools", "drng-tools")):
         said = output("rpm", "-qp", "--scripts", rpm(packages, name))
-        ours = list((ROOT / "debian").glob(f"{scripts}.p*"))
+        # The one that is missing is about dpkg's conffiles.
+        ours = [path for path in (ROOT / "debian").glob(f"{scripts}.p*") if path.suffix != ".preinst"]
         assert ours and all(path.read_text() in said for path in ours)
     requires = output("rpm", "-qp", "--requires", module)
     assert "libc.so.6" in requires and "libcrypto" not in requires and "libssl" not in requires
@@ -323,46 +327,104 @@ def test_the_library_has_rpms_of_its_own(packages: Path) -> None:
     assert held["libdrng-static"] == {"/usr/lib64/libdrng.a"}
 
 
-# ---- The life of the .debs, on an image; dpkg runs its scripts here, and tells them where the image is ----
+# ---- The life of the .debs, on a copy of this machine ----
+
+# A mount namespace that stays, with a copy of the machine, of which the changes are in memory.
+COPY = """
+set -e
+mount -t tmpfs none "$1"
+mkdir "$1/changes" "$1/work" "$1/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/changes,workdir=$1/work" "$1/root"
+mount -t proc proc "$1/root/proc"
+mount -t tmpfs run "$1/root/run"
+mount --rbind /dev "$1/root/dev"
+printf '#!/bin/sh\nexit 101\n' >"$1/root/usr/sbin/policy-rc.d"
+echo ready
+exec sleep infinity
+"""
 
 
 @dataclass
-class System(Image):
-    """A system under a directory, with dpkg's database."""
+class System:
+    """A copy of this machine, whose openssl.cnf is that of the distribution."""
+
+    pid: int
+    folder: Path
+
+    @property
+    def root(self) -> Path:
+        return Path(f"/proc/{self.pid}/root{self.folder}/root")
+
+    @property
+    def conf(self) -> Path:
+        return self.root / "etc/ssl/openssl.cnf"
+
+    @property
+    def backup(self) -> Path:
+        return self.root / "etc/ssl/openssl.cnf.before-drng"
+
+    @property
+    def own(self) -> Path:
+        return self.root / "etc/ssl/drng/nginx.cnf"
+
+    @property
+    def drop_in(self) -> Path:
+        return self.root / "etc/systemd/system/nginx.service.d/drng.conf"
+
+    @property
+    def modules(self) -> Path:
+        return self.root / libcryptos_modules()[1:]
+
+    def run(self, *command: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+        env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", **env}
+        enter = ["nsenter", f"--target={self.pid}", "--mount", "chroot", f"{self.folder}/root"]
+        return subprocess.run([*enter, *command], capture_output=True, text=True, check=False, env=env, cwd="/")
 
     def dpkg(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        force = ("--force-not-root", "--force-script-chrootless")
-        command = ["dpkg", f"--root={self.root}", *force, f"--log={self.root.parent}/dpkg.log", *map(str, arguments)]
-        # sbin, where dpkg looks for what it needs.
-        env = {**os.environ, "PATH": f"/usr/sbin:/sbin:{os.environ['PATH']}"}
-        return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+        return self.run("dpkg", *arguments)
 
     def does(self, *arguments: str | Path) -> str:
         result = self.dpkg(*arguments)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout + result.stderr
 
+    def ok(self, *words: str) -> str:
+        result = self.run("drng-enable", *words)
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout + result.stderr
+
+    def files(self) -> dict[str, bytes]:
+        return {name: data for name, data in self.everything().items() if name.startswith("/etc/")}
+
     def everything(self) -> dict[str, bytes]:
-        """But for dpkg's own, and for what served() leaves."""
-        own = ("/var/lib/dpkg/", "/readable")
-        return {name: path.read_bytes() for name, path in files(self.root).items() if not name.startswith(own)}
+        """What differs from this machine, but for dpkg's own, and for what ldconfig and man-db keep."""
+        changes = Path(f"/proc/{self.pid}/root{self.folder}/changes")
+        kept = ("/var/", "/etc/ld.so.cache", "/usr/sbin/policy-rc.d")
+        found = {name: path for name, path in files(changes).items() if not name.startswith(kept)}
+        return {
+            name: os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+            for name, path in found.items()
+            if "__pycache__" not in name and (path.is_symlink() or path.is_file())
+        }
+
+    def served(self) -> bool:
+        listed = self.run("openssl", "list", "-providers")
+        return listed.returncode == 0 and "\n  drng\n" in listed.stdout
 
 
 @pytest.fixture
 def system(tmp_path: Path) -> Iterator[System]:
+    if os.geteuid() != 0:
+        pytest.skip("a copy of the machine takes root")
     machine = STOCK.read_bytes()
-    root = tmp_path / "root"
-    for folder in ("var/lib/dpkg/updates", "var/lib/dpkg/info", "etc/ssl", "usr/lib/ssl", "usr/lib/systemd/system"):
-        (root / folder).mkdir(parents=True)
-    entry = f"Architecture: {output('dpkg', '--print-architecture')}Version: 99\nMaintainer: x\nDescription: x\n\n"
-    installed = "Status: install ok installed"
-    there = "".join(f"Package: {name}\n{installed}\n{entry}" for name in ("libc6", "openssl", "python3"))
-    (root / "var/lib/dpkg/status").write_text(there)
-    shutil.copy(STOCK, root / "etc/ssl/openssl.cnf")
-    (root / "usr/lib/ssl/openssl.cnf").symlink_to("/etc/ssl/openssl.cnf")
-    (root / "usr/lib/systemd/system/nginx.service").write_text("[Service]\nExecStart=/usr/sbin/nginx\n")
-    # From outside, since dpkg's scripts run outside as well.
-    yield System(root, offline=True)
+    words = ["unshare", "--mount", "--propagation", "private", "sh", "-c", COPY, "sh", str(tmp_path)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        try:
+            yield System(process.pid, tmp_path)
+        finally:
+            process.kill()
     assert STOCK.read_bytes() == machine, "the machine's own is left alone"
 
 
@@ -386,102 +448,118 @@ def test_installing_activates_nothing(system: System, debs: list[Path]) -> None:
     system.does("-i", *debs)
     after = system.everything()
     assert {name: after[name] for name in before} == before
-    assert not list((system.root / "etc").rglob("*.service.d"))
-    assert not system.served(system.conf)
+    assert not [name for name in after if ".service.d/" in name]
+    assert not system.served()
+
+
+def test_the_commands_are_compiled(system: System, debs: list[Path]) -> None:
+    """Root runs them, and they write no bytecode themselves: each start would compile all of them."""
+    system.does("-i", *debs)
+    compiled = list((system.root / "usr/share/drng").rglob("*.pyc"))
+    assert {path.name.partition(".")[0] for path in compiled} >= {"act", "files", "who"}
+    system.does("-r", *reversed(NAMES))
+    assert not list((system.root / "usr/share/drng").rglob("*"))
 
 
 def test_an_upgrade_leaves_it_on(system: System, debs: list[Path], unpacked: dict[str, Path], tmp_path: Path) -> None:
     system.does("-i", *debs)
-    system.ok("on", "--system")
-    system.ok("on", "--service", "nginx")
+    system.ok("on", "--system", "--profile", "strict", "--set", "fallback=no")
+    system.ok("on", "nginx")
     before = system.files()
     system.does("-i", *debs)
     assert system.files() == before
     newer = ("control", "\nVersion: ", "\nVersion: 9")
-    system.does("-i", *(changed(tree, tmp_path / f"{name}.deb", newer) for name, tree in unpacked.items()))
+    debs = [changed(tree, system.root / f"{name}.deb", newer) for name, tree in unpacked.items()]
+    system.does("-i", *(f"/{deb.name}" for deb in debs))
     assert system.files() == before
-    assert system.served(system.conf)
+    assert system.served()
 
 
-def test_an_upgrade_keeps_what_the_operator_has_set(system: System, debs: list[Path]) -> None:
-    system.does("-i", *debs)
+def test_a_profile_of_0_2_0_that_was_edited_is_kept_beside_the_link(system: System, debs: list[Path]) -> None:
+    """There it was a conffile."""
     profile = system.root / "etc/ssl/drng/drng.cnf"
-    text = profile.read_text().replace("[drng_sect]\n", "[drng_sect]\nfallback = no\n")
-    profile.write_text(text)
-    system.does("--force-confold", "-i", *debs)
-    assert profile.read_text() == text
+    profile.parent.mkdir(parents=True)
+    profile.write_text("[drng_sect]\nfallback = no\n")
+    said = system.does("-i", *debs)
+    assert "drng-enable on --set KEY=VALUE" in said
+    assert profile.with_name("drng.cnf.dpkg-old").read_text() == "[drng_sect]\nfallback = no\n"
+    assert os.readlink(profile) == "/usr/share/drng/profiles/drng.cnf"
+    system.does("-i", *debs)
+    assert not profile.with_name("drng.cnf.dpkg-old.dpkg-old").exists()
+
+
+def test_an_upgrade_of_openssl_that_takes_drng_away_says_so(system: System, debs: list[Path]) -> None:
+    """And with which command it comes back."""
+    system.does("-i", *debs)
+    stock = system.conf.read_bytes()
+    system.ok("on", "--system", "--profile", "permissive", "--set", "fallback=no")
+    trigger = ("dpkg-trigger", "--no-await", "--by-package=openssl", "/etc/ssl/openssl.cnf")
+    assert system.run(*trigger).returncode == 0
+    assert "has gone" not in system.does("--triggers-only", "-a")
+    system.conf.rename(system.conf.with_name("openssl.cnf.dpkg-old"))
+    system.conf.write_bytes(stock)
+    assert system.run(*trigger).returncode == 0
+    said = system.does("--triggers-only", "-a")
+    assert "`drng-enable on --system --profile permissive --set fallback=no` brings it back" in said
 
 
 @pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
 def test_removal_and_purge_leave_openssl_as_it_was(system: System, debs: list[Path], on: bool) -> None:
-    before = system.everything()
+    before, stock = system.everything(), system.conf.read_bytes()
     system.does("-i", *debs)
     if on:
-        system.ok("on", "--system")
-        system.ok("on", "--service", "nginx")
-        assert system.served(system.conf)
+        system.ok("on", "--system", "--profile", "strict")
+        system.ok("on", "nginx")
+        assert system.served()
     system.does("-r", *reversed(NAMES))
-    assert system.everything() == {**before, **{name: (system.root / name[1:]).read_bytes() for name in CONFFILES}}
+    left = {**before, ABSTRACTION: (system.root / ABSTRACTION[1:]).read_bytes()}
+    left |= {"/etc/ssl/openssl.cnf": stock} if on else {}
+    assert system.everything() == left
     system.does("-P", *reversed(NAMES))
-    assert system.everything() == before
+    del left[ABSTRACTION]
+    assert system.everything() == left
     assert not (system.root / "etc/ssl/drng").exists()
 
 
 def test_what_cannot_be_switched_off_keeps_drng_and_everything_as_it_was(system: System, debs: list[Path]) -> None:
-    """All services are asked before one is changed."""
-    (system.root / "usr/lib/systemd/system/zz.service").write_text("[Service]\nExecStart=/usr/sbin/zz\n")
+    """All are asked before one is changed; and the collector stays on."""
     system.does("-i", *debs)
-    for service in ("nginx", "zz"):
-        system.ok("on", "--service", service)
-    own = system.root / "etc/ssl/drng/service/zz.cnf"
+    wanted = system.root / "etc/systemd/system/timers.target.wants/drng-status-collector.timer"
+    wanted.parent.mkdir(parents=True, exist_ok=True)
+    wanted.symlink_to("/lib/systemd/system/drng-status-collector.timer")
+    system.ok("on", "nginx", "zz")
+    own = system.root / "etc/ssl/drng/zz.cnf"
     text = own.read_text()
-    own.write_text(text + "# mine\n[mine]\na = b\n")
+    own.write_text(text + "# mine\n")
     before = system.files()
     failed = system.dpkg("-r", *reversed(NAMES))
     assert failed.returncode != 0
-    assert "zz.cnf has lines that drng-enable did not write" in failed.stdout + failed.stderr
+    assert "zz.cnf is not as drng-enable wrote it" in failed.stdout + failed.stderr
     assert system.files() == before
     own.write_text(text)
     # A service lets go of drng also where somebody has taken openssl.cnf away.
     system.conf.unlink()
     system.does("-r", *reversed(NAMES))
-    assert not system.drop_in.exists() and not own.exists()
+    assert not system.drop_in.exists() and not own.exists() and not wanted.is_symlink()
 
 
-def test_without_prerm_openssl_would_not_work(system: System, unpacked: dict[str, Path], tmp_path: Path) -> None:
+def test_without_prerm_openssl_would_not_work(system: System, unpacked: dict[str, Path]) -> None:
     """The failing twin of the test above."""
     careless = []
     for name, tree in unpacked.items():
         prerm = (tree / "DEBIAN/prerm").read_text()
-        careless.append(changed(tree, tmp_path / f"{name}.deb", ("prerm", prerm, "")))
-    system.does("-i", *careless)
-    system.ok("on", "--system")
+        careless.append(changed(tree, system.root / f"{name}.deb", ("prerm", prerm, "")))
+    system.does("-i", *(f"/{deb.name}" for deb in careless))
+    system.ok("on", "--system", "--profile", "strict")
     system.does("-r", *reversed(NAMES))
-    (system.root / "usr/lib/ossl-modules").mkdir()
     assert b"drng-enable" in system.conf.read_bytes()
-    result = subprocess.run(
-        ["openssl", "rand", "-hex", "8"], env=system.env(system.conf), capture_output=True, text=True, check=False
-    )
-    assert result.returncode != 0
-
-
-def test_purge_takes_the_backup_away(system: System, debs: list[Path]) -> None:
-    system.does("-i", *debs)
-    system.ok("on", "--system")
-    with system.conf.open("a") as file:
-        file.write("# mine\n")
-    system.does("-r", *reversed(NAMES))
-    assert system.backup.exists()
-    system.does("-P", *reversed(NAMES))
-    assert not system.backup.exists()
-    assert system.conf.read_bytes() == STOCK.read_bytes() + b"# mine\n"
+    assert system.run("openssl", "rand", "-hex", "8").returncode != 0
 
 
 def test_purge_leaves_what_is_somebody_s_own(system: System, debs: list[Path]) -> None:
     """Only what drng-enable wrote goes: a service's file, and one that a killed run left half written."""
     system.does("-i", *debs)
     folder = system.root / "etc/ssl/drng"
-    (folder / "service").mkdir()
     own = {
         folder / "mine.cnf": "my own\n",
         folder / "service/mine.cnf": ".include /etc/ssl/drng/drng.cnf\n",
@@ -490,33 +568,43 @@ def test_purge_leaves_what_is_somebody_s_own(system: System, debs: list[Path]) -
     for path, text in own.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    (folder / "service/old.cnf").write_text("# made by drng-enable for old.service: left\n")
+    for old in (folder / "old.cnf", folder / "service/old.cnf"):
+        old.write_text("# made by drng-enable for old.service: left\n")
     for left in (folder, folder / "service", folder.parent):
         (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
+    system.backup.write_text("a = b\n")
     system.does("-P", *reversed(NAMES))
     assert {path: path.read_text() for path in folder.rglob("*") if path.is_file()} == own
-    assert not list(folder.parent.glob(".drng-enable-*"))
+    assert not list(folder.parent.glob(".drng-enable-*")) and not system.backup.exists()
 
 
-@pytest.mark.parametrize("part", ["etc/ssl", "etc/ssl/drng/service", "etc/ssl/openssl.cnf.before-drng"])
-def test_purge_follows_no_link(system: System, debs: list[Path], tmp_path: Path, part: str) -> None:
+@pytest.mark.parametrize("part", ["etc/ssl/drng/service", "etc/ssl/openssl.cnf.before-drng"])
+def test_purge_follows_no_link(system: System, debs: list[Path], part: str) -> None:
     system.does("-i", *debs)
     system.does("-r", *reversed(NAMES))
-    outside = tmp_path / "outside"
-    if part.endswith("drng"):
-        outside.write_text("precious\n")
-    else:
-        (outside / "drng/service").mkdir(parents=True)
-        for name in ("openssl.cnf.before-drng", "old.cnf", "drng/service/old.cnf"):
-            (outside / name).write_text("# made by drng-enable for old.service: precious\n")
+    outside = system.root / "outside"
+    outside.mkdir()
+    (outside / "old.cnf").write_text("# made by drng-enable for old.service: precious\n")
     path = system.root / part
-    if path.exists():
-        shutil.move(path, tmp_path / "aside")
-    path.symlink_to(outside)
-    before = files(outside)
+    path.parent.mkdir(exist_ok=True)
+    path.symlink_to("/outside/old.cnf" if part.endswith("drng") else "/outside")
     system.dpkg("-P", *reversed(NAMES))
-    assert files(outside) == before
+    assert (outside / "old.cnf").exists()
     assert path.is_symlink()
+
+
+def test_purge_names_who_runs_drng_still(system: System, debs: list[Path]) -> None:
+    system.does("-i", *debs)
+    system.ok("on", "--system", "--profile", "strict")
+    program = "import hashlib, ssl, sys; ssl.RAND_bytes(8); print('ready', flush=True); sys.stdin.read()"
+    enter = ["nsenter", f"--target={system.pid}", "--mount", "chroot", f"{system.folder}/root"]
+    words = [*enter, "/usr/bin/python3", "-I", "-c", program]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdin is not None
+        assert process.stdout.readline() == "ready\n"
+        said = system.does("-P", *reversed(NAMES))
+        process.stdin.close()
+        assert f"process {process.pid} (python3) runs drng until it is restarted" in said
 
 
 def test_lines_by_hand_keep_it_from_being_removed(system: System, debs: list[Path]) -> None:
@@ -532,68 +620,6 @@ def test_lines_by_hand_keep_it_from_being_removed(system: System, debs: list[Pat
     system.does("-r", *reversed(NAMES))
 
 
-def test_a_removal_that_is_refused_leaves_the_collector_on(system: System, debs: list[Path]) -> None:
-    system.does("-i", *debs)
-    wanted = system.root / "etc/systemd/system/timers.target.wants/drng-status-collector.timer"
-    written = system.root / "var/lib/prometheus/node-exporter/drng.prom"
-    for path in (wanted, written):
-        path.parent.mkdir(parents=True)
-    wanted.symlink_to("/lib/systemd/system/drng-status-collector.timer")
-    written.touch()
-    zz = system.root / "usr/lib/systemd/system/zz.service"
-    zz.write_text("[Service]\nExecStart=/usr/sbin/zz\n")
-    system.ok("on", "--service", "zz")
-    own = system.root / "etc/ssl/drng/service/zz.cnf"
-    made = own.read_text()
-    own.write_text(made + "# mine\n[mine]\na = b\n")
-    assert system.dpkg("-r", *reversed(NAMES)).returncode != 0
-    assert wanted.is_symlink() and written.exists()
-    own.write_text(made)
-    system.does("-r", *reversed(NAMES))
-    assert not wanted.is_symlink() and not written.exists()
-
-
-def on_trial(system: System, path: Path) -> None:
-    """As `on --system --try` leaves it, for which systemd must run."""
-    record, link = (system.root / name[1:] for name in (trial.RECORD, trial.AT_THE_START))
-    for file in (record, link):
-        file.parent.mkdir(parents=True, exist_ok=True)
-    conf = f"/{path.relative_to(system.root)}"
-    record.write_text(
-        trial.TEXT.format(program="/x", conf=conf, boot="b", until=9e9, timer="drng-enable-trial-0123abcd")
-    )
-    link.symlink_to(trial.RECORD)
-    system.ok("on", "--system", "--conf", conf)
-
-
-@pytest.mark.parametrize("gone", [False, True], ids=["there", "gone"])
-def test_a_trial_of_another_file_ends_with_the_package(system: System, debs: list[Path], gone: bool) -> None:
-    system.does("-i", *debs)
-    other = system.root / "etc/ssl/other.cnf"
-    shutil.copy(STOCK, other)
-    on_trial(system, other)
-    assert "drng-enable" in other.read_text()
-    if gone:
-        other.unlink()
-    system.does("-r", *reversed(NAMES))
-    assert gone or other.read_bytes() == STOCK.read_bytes()
-    assert not list((system.root / "etc/systemd").rglob("*trial*"))
-    assert not (system.root / trial.AT_THE_START[1:]).parent.exists()
-
-
-def test_a_trial_that_cannot_be_taken_back_keeps_drng(system: System, debs: list[Path]) -> None:
-    system.does("-i", *debs)
-    other = system.root / "etc/ssl/other.cnf"
-    shutil.copy(STOCK, other)
-    on_trial(system, other)
-    spoilt = other.read_text().replace("# <<< drng-enable", "# gone")
-    other.write_text(spoilt)
-    result = system.dpkg("-r", *reversed(NAMES))
-    assert result.returncode != 0 and "/etc/ssl/other.cnf" in result.stderr and "out of order" in result.stderr
-    assert other.read_text() == spoilt and system.modules.joinpath("drng.so").exists()
-    assert (system.root / trial.RECORD[1:]).exists()
-
-
 def test_a_service_by_hand_is_spoken_of(system: System, debs: list[Path]) -> None:
     system.does("-i", *debs)
     system.drop_in.parent.mkdir(parents=True)
@@ -606,17 +632,15 @@ def test_the_scripts_of_the_rpms(system: System, debs: list[Path], packages: Pat
     """dpkg's, as rpm runs them: the tools first, with the number of versions that stay."""
     system.does("-i", *debs)
     text = system.conf.read_text()
-    env = {**os.environ, "DPKG_ROOT": str(system.root)}
 
     def preun(name: str, remaining: int) -> int:
         said = output("rpm", "-qp", "--queryformat", "%{PREUN}", rpm(packages, name))
-        command = ["sh", "-c", said, "sh", str(remaining)]
-        return subprocess.run(command, env=env, check=False, capture_output=True).returncode
+        return system.run("sh", "-c", said, "sh", str(remaining)).returncode
 
-    system.ok("on", "--system")
+    system.ok("on", "--system", "--profile", "strict")
     for remaining, on in ((1, True), (0, False)):
         assert preun("drng-tools", remaining) == preun("drng", remaining) == 0
-        assert system.served(system.conf) == on
+        assert system.served() == on
     folder = system.root / "etc/pki/tls/openssl.d"
     folder.mkdir(parents=True)
     for file in (system.conf, folder / "drng.conf"):

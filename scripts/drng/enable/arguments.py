@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .. import VERSION
 from ..terminal import Parser, UsageError
 
 USAGE = """\
-usage: drng-enable on     --system | --service NAME  [--profile PROFILE] [--dry-run] [...]
-       drng-enable on     --system --try TIME  [--profile PROFILE] [...]
-       drng-enable confirm
-       drng-enable off    --system | --service NAME  [--dry-run] [...]
-       drng-enable status --system | --service NAME  [...]
+usage: drng-enable status [SERVICE ...] [--json]
+       drng-enable on  (--system --profile PROFILE | SERVICE ...) [--profile PROFILE] [--set KEY=VALUE] [--restart]
+                       [--try TIME] [--dry-run] [--json]
+       drng-enable off (--system | SERVICE ... | --all) [--restart] [--dry-run] [--json]
+       drng-enable confirm [--json]
 
-on      puts the profile into effect: strict, permissive, or, with OpenSSL 3.5 and later, random-provider or fips
-        (beside the FIPS provider)
+status  what is on, where, and who serves in the processes that run; what drng-enable alone says
+on      puts the profile into effect; with --restart, proves it: restarts, looks at each process, and puts all back
+        where the service does not come up
 off     removes what `on` wrote, and nothing else
 confirm ends a trial of on --try: drng stays on
-status  says whether drng is on and which generator would serve; exits with 0 if drng would, else with 1
 
---system        the system's openssl.cnf, which programs read unless OPENSSL_CONF names another
---service NAME  one systemd service, by a drop-in that sets OPENSSL_CONF
---try TIME      switch off again after 10m, 90s or 2h, or when the machine is restarted, unless confirm comes first
---profile P     strict, permissive, random-provider or fips; without it, the one that is on, or else strict
---dry-run       check everything and print the changes, but write nothing
---conf FILE     use this openssl.cnf in place of the system's
---profiles DIR  read the profiles from here, not from /etc/ssl/drng
---root DIR      work on the system image under DIR, and run nothing in it
---version       print the version
+--system          the system's openssl.cnf, which programs read unless OPENSSL_CONF names another
+SERVICE           a systemd service, by a drop-in that sets OPENSSL_CONF; --service SERVICE is the same
+--all             the system and every service
+--profile PROFILE strict (without drng no random numbers), permissive (without drng OpenSSL's), or, with OpenSSL 3.5
+                  and later, random-provider or fips (beside the FIPS provider); a service's is strict, unless named
+--set KEY=VALUE   a setting of drng's, see drng.cnf(5); without a value, its default again
+--restart         restart the services, and see who serves them
+--try TIME        switch off again after 10m, 90s or 2h, or when the machine restarts, unless confirm comes first
+--dry-run         check everything and print the changes, but write nothing
+--json            one answer for programs
+--version         print the version
 """
 
-# The last two are about what is on trial, which is the system. systemd says the last.
-VERBS = ("on", "off", "status", "confirm", "end-trial")
+VERBS = ("on", "off", "status", "confirm")
 
 
 class Profile(NamedTuple):
@@ -62,15 +63,17 @@ SERVICE = r"(?:[A-Za-z0-9:_@]|\\x[0-9a-f]{2})(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2})
 class Request:
     """What the operator asks for."""
 
-    verb: str = ""  # one of VERBS
+    verb: str = "status"  # one of VERBS
+    services: list[str] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)  # by --service
     system: bool = False
-    service: str | None = None
+    all: bool = False
     profile: str = ""  # one of PROFILES, or "" for what is on
-    dry_run: bool = False
-    conf: str | None = None
-    profiles: str = "/etc/ssl/drng"
-    root: str = "/"
+    settings: list[tuple[str, str]] = field(default_factory=list)
+    restart: bool = False
     trial: int = 0  # seconds, 0 for none
+    dry_run: bool = False
+    json: bool = False
 
 
 class Words(Parser):
@@ -86,9 +89,7 @@ def seconds(text: str) -> int:
     found = re.fullmatch(r"([0-9]{1,6})([smh])", text)
     length = int(found[1]) * UNITS[found[2]] if found else 0
     if not 0 < length <= LONGEST:
-        raise UsageError(
-            f"--try takes a time like 10m, 90s or 2h, and {LONGEST // 86400} days at the most; not '{text}'"
-        )
+        raise UsageError(f"--try takes a time like 10m, 90s or 2h, of {LONGEST // 86400} days at most; not '{text}'")
     return length
 
 
@@ -105,46 +106,46 @@ def profile(text: str) -> str:
     return text
 
 
-def path(text: str) -> str:
-    """One that is written into files that have quoting of their own."""
-    if text and not re.fullmatch(r"/[A-Za-z0-9/._+-]*", text):
-        raise UsageError(
-            f"'{text}' cannot be used: give a path that begins with / and has only letters, digits and / . _ + -"
-        )
-    return text
+def setting(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[a-z_]+=[a-z0-9-]*", text):
+        raise UsageError(f"--set takes KEY=VALUE, like fallback=no; not '{text}'; drng.cnf(5) has the keys")
+    return key, value
 
 
 def _check(request: Request) -> None:
     """What goes together."""
-    for name in ("conf", "profiles", "root"):
-        if getattr(request, name) == "":
-            raise UsageError(f"--{name} is empty: give it a path, or leave it out")
+    scopes = [request.system, request.all, bool(request.services)]
+    changes = request.verb in ("on", "off")
     if request.verb not in VERBS:
         raise UsageError(f"'{request.verb}' is no command: say on, off, status or confirm; see drng-enable --help")
-    if request.verb in VERBS[-2:]:
-        if request.service is not None or request.dry_run or request.root != "/":
-            raise UsageError(f"{request.verb} takes no options: what is on trial is the system")
-    elif not request.system and request.service is None:
-        raise UsageError("say --system or --service NAME; see drng-enable --help")
-    if request.trial and (request.verb != "on" or not request.system):
-        raise UsageError("--try is an option of on --system only")
-    if request.profile and request.verb != "on":
-        raise UsageError("--profile is an option of on only")
+    if request.verb == "confirm" and any(scopes):
+        raise UsageError("confirm takes no service: one trial at a time is under way")
+    if changes and sum(scopes) != 1:
+        raise UsageError(f"{request.verb} takes --system, or the names of services; see drng-enable --help")
+    if request.all and request.verb == "on":
+        raise UsageError("on takes --system, or the names of services: --all is of off")
+    if request.verb != "on" and (request.profile or request.settings or request.trial):
+        raise UsageError("--profile, --set and --try are options of on only")
+    if not changes and (request.restart or request.dry_run):
+        raise UsageError("--restart and --dry-run are options of on and off only")
 
 
 def parse(words: list[str]) -> Request:
     parser = Words(prog="drng-enable", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"drng-enable {VERSION}")
-    parser.add_argument("verb", metavar="on, off, status or confirm")
-    scope = parser.add_mutually_exclusive_group()
-    scope.add_argument("--system", action="store_true")
-    scope.add_argument("--service", type=service)
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--service", dest="named", type=service, action="append")
+    parser.add_argument("--system", action="store_true")
+    parser.add_argument("--all", action="store_true")
     parser.add_argument("--profile", type=profile)
-    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--set", dest="settings", type=setting, action="append")
+    parser.add_argument("--restart", action="store_true")
     parser.add_argument("--try", dest="trial", type=seconds)
-    parser.add_argument("--conf", type=path)
-    parser.add_argument("--profiles", type=path)
-    parser.add_argument("--root")
-    request = parser.parse_args(words, Request())
+    parser.add_argument("--dry-run", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    request = parser.parse_intermixed_args(words, Request())
+    request.verb, *names = vars(request).pop("words") or ["status"]
+    request.services = list(dict.fromkeys([*map(service, names), *request.named]))
     _check(request)
     return request

@@ -1,13 +1,15 @@
 """The lines that drng-enable puts into an openssl.cnf, between two marks.
 
 They hold the profile itself and do not include it: libcrypto passes over an include that leads nowhere, and serves by
-itself without a word.
+itself without a word. The first of them says which profile it is, and what was set by --set.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
+from pathlib import Path
+from typing import NamedTuple
 
 from ..conf.meaning import Meaning
 from ..conf.reading import logical_lines
@@ -18,32 +20,33 @@ START, END = "# >>> drng-enable", "# <<< drng-enable"
 NO_NEWLINE = " (no newline before)"
 NAMES_OF_PROFILES = ("openssl_init", "provider_sect", "default_sect")
 
+# Installed, beside these modules; in the sources, in conf.
+PACKAGE = Path(__file__).resolve().parent.parent
+FOLDERS = (PACKAGE / "profiles", PACKAGE.parent.parent / "conf")
 
-def decode(data: bytes) -> str:
+
+def decode(data: bytes | None) -> str:
     """So that what is no UTF-8 is written back as it was."""
-    return data.decode(errors="surrogateescape")
+    return (data or b"").decode(errors="surrogateescape")
 
 
 def encode(text: str) -> bytes:
     return text.encode(errors="surrogateescape")
 
 
-def has_block(text: str) -> bool:
-    return re.search(f"^{START}", text, flags=re.M) is not None
+class Head(NamedTuple):
+    """What the first line says."""
+
+    profile: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
 
 
-def profile_of(text: str) -> str:
-    """Which one is on."""
-    found = re.search(rf"^{START}: ([a-z-]+)", text, flags=re.M)
-    return found[1] if found else ""
-
-
-def of_0_1_0(profile_path: str) -> str:
-    """What stood between the marks in drng 0.1.0, which included the profile and wrote no checksum."""
-    note = (
-        "# drng-enable off takes these lines away, and on writes them anew; settings of drng's go into the file named"
-    )
-    return f"{note} here.\n.include {profile_path}\n"
+def head_of(text: str) -> Head | None:
+    """Of our lines in a file; None where there are none."""
+    found = re.search(rf"^{START}:? ?([a-z-]*)((?: [a-z_]+=[a-z0-9-]+)*)", text, flags=re.M)
+    if found is None:
+        return None
+    return Head(found[1], tuple((key, value) for key, _, value in (word.partition("=") for word in found[2].split())))
 
 
 def of(text: str) -> str:
@@ -89,6 +92,13 @@ def statements(text: str) -> str:
     return "".join(f"{decode(line)}\n" for line in logical_lines(encode(text)) if line.strip())
 
 
+def profile_text(profile: str) -> str:
+    for folder in FOLDERS:
+        if (path := folder / PROFILES[profile].file).is_file():
+            return path.read_text("utf-8")
+    raise Failure(f"{FOLDERS[0]}/{PROFILES[profile].file} is not there: install drng again")
+
+
 def _put_back(meaning: Meaning, profile: str) -> str:
     """Where a file has other names than the profile, the profile's have put themselves in their place."""
     found = (meaning.init, meaning.providers, meaning.default)
@@ -112,15 +122,18 @@ def _put_back(meaning: Meaning, profile: str) -> str:
     return "".join(f"{line}\n" for line in [*lines, "[default]"])
 
 
-def block(base: str, profile: str, profile_path: str, profile_text: str, meaning: Meaning) -> str:
-    """Our lines, to stand after the base."""
+def lines(base: str, head: Head, meaning: Meaning) -> str:
+    """Ours, to stand after the base."""
     newline = base == "" or base.endswith("\n")
+    settings = [f"{key}={value}" for key, value in head.settings]
+    own = "".join(f"{key} = {value}\n" for key, value in head.settings)
     return (
         ("" if newline else "\n")
-        + f"{START}: {profile}{'' if newline else NO_NEWLINE}\n"
-        + "# drng-enable off removes these lines, and drng-enable on writes them again from the profile. Put your own\n"
-        + f"# settings for drng into {profile_path}\n"
-        + statements(profile_text)
-        + _put_back(meaning, profile)
+        + " ".join([f"{START}: {head.profile}", *settings])
+        + ("" if newline else NO_NEWLINE)
+        + "\n# Not to be edited: drng-enable on writes these lines, with what --set says, and off removes them.\n"
+        + statements(profile_text(head.profile))
+        + (f"[drng_sect]\n{own}[default]\n" if own else "")
+        + _put_back(meaning, head.profile)
         + f"{END}\n"
     )

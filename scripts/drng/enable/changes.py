@@ -1,4 +1,4 @@
-"""A change of some files: shown, or made as one."""
+"""A change of some files: shown, made as one, and taken back by the same."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ import contextlib
 import difflib
 import errno
 import os
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..files import Place, Tree
-from ..terminal import Failure, Output, Unchanged, warn
+from ..files import Place, opened
+from ..terminal import Failure, Unchanged
 from .block import decode
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
+# Folders that go with the last file in them.
+OURS = re.compile(r"/etc/systemd/system/.*\.service\.d|/etc/ssl/drng(/service)?")
 
 # What to do about it.
 HINTS = {
@@ -25,19 +29,14 @@ HINTS = {
 }
 
 
-def why(error: OSError) -> str:
-    """In words, with what to do."""
-    hint = HINTS.get(error.errno or 0)
-    return f"{error.strerror} ({hint})" if hint else str(error.strerror)
-
-
 @contextlib.contextmanager
-def explained(path: str) -> Iterator[None]:
-    """An error in here is one of this path."""
+def explained(path: str, kind: type[Failure] = Unchanged) -> Iterator[None]:
+    """An error in here is one of this path, and comes with what to do."""
     try:
         yield
     except OSError as error:
-        raise Unchanged(f"{path} cannot be changed: {why(error)}") from None
+        hint = HINTS.get(error.errno or 0)
+        raise kind(f"{path} cannot be changed: {error.strerror}{f' ({hint})' if hint else ''}") from None
 
 
 @dataclass
@@ -47,95 +46,76 @@ class File:
     path: str
     before: bytes | None
     after: bytes | None
-    # What lends it owner and mode. Without, it is one that drng-enable makes, and takes away where nothing is in it.
-    model: str = ""
-
-    @property
-    def goes(self) -> bool:
-        return not self.after and not self.model
+    model: str = ""  # what lends it owner and mode; without, it is one of drng-enable's own
 
     def back(self) -> File:
         return File(self.path, self.after, self.before, self.model)
 
 
-def require_writable(place: Place) -> None:
-    """By root, who alone need be able to."""
-    if not place.is_writable():
-        warn(f"{place.path}: {why(OSError(errno.EACCES, 'you may not change it'))}")
+def read(path: str) -> bytes | None:
+    """A file's bytes, or None where nothing is there."""
+    try:
+        with opened(path) as place:
+            return place.read()
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        raise Failure(f"{os.path.dirname(path)} is no folder, or is a link or below one") from None
 
 
-def show(tree: Tree, files: list[File]) -> None:
-    """Where all of it can be written, with the folders on the way; what is not there is /dev/null."""
-    for path in (file.path for file in files):
-        while True:
-            try:
-                with tree.place(path, follow=False) as place, explained(place.path):
-                    require_writable(place)
-                break
-            except FileNotFoundError:
-                # The folder that is to be made is a name in the one above.
-                path = os.path.dirname(path)
+def difference(files: Sequence[File]) -> str:
+    """What is not there is /dev/null. A backup is the file that one sees beside it."""
+    lines: list[str] = []
     for file in files:
-        name = tree.shown(file.path)
-        texts = [decode(data or b"").splitlines() for data in (file.before, file.after)]
-        names = ["/dev/null" if file.before is None else name, "/dev/null" if file.after is None else f"{name} (new)"]
-        for line in difflib.unified_diff(*texts, *names, lineterm=""):
-            Output.line(line)
+        texts = [decode(data).splitlines() for data in (file.before, file.after)]
+        names = ["/dev/null" if data is None else file.path for data in (file.before, file.after)]
+        if not file.path.endswith(".before-drng"):
+            lines += difflib.unified_diff(*texts, *names, lineterm="")
+    return "\n".join(lines)
 
 
-def _prepare(tree: Tree, file: File, place: Place, stack: contextlib.ExitStack) -> str:
+def _prepare(file: File, place: Place, stack: contextlib.ExitStack) -> str:
     """The name of what is whole on the disk beside its place; empty for a file that goes."""
     name = ""
-    if file.goes:
-        require_writable(place)
-    else:
-        model = stack.enter_context(tree.place(file.model, follow=False)) if file.model else place
+    place.require_writable()
+    if file.after is not None:
+        model = stack.enter_context(opened(file.model)) if file.model else place
         found = model.stat()
         place.require_ours(found.st_uid if file.model and found else 0)
-        name = place.prepare(file.after or b"", model)
+        name = place.prepare(file.after, model)
         stack.callback(place.discard, name)
     if place.read() != file.before:
         raise Unchanged(f"{place.path} has just been changed by somebody else")
     return name
 
 
-def _take_back(file: File, place: Place) -> bool:
-    """Whether everything is as it was; of a file that was replaced nothing is left to put there."""
-    with contextlib.suppress(OSError):
-        if file.before is None:
-            place.unlink()
-            return True
-    return False
+def remove_empty(folders: Sequence[str]) -> None:
+    """The last first; one that is not empty, or no folder, stays."""
+    for folder in reversed(folders):
+        with contextlib.suppress(OSError):
+            os.rmdir(folder)
 
 
-def make(tree: Tree, files: list[File]) -> None:
-    """In their order. The names change only when everything is on the disk, so a full one changes nothing."""
+def make(files: Sequence[File], rehearse: bool = False) -> None:
+    """In their order. The names change only when everything is on the disk, so a full one changes nothing. A Failure
+    that is not an Unchanged leaves some as they were, and some as they were to be."""
     with contextlib.ExitStack() as stack:
         # A signal waits until files that belong together are all in their places.
         stack.callback(signal.pthread_sigmask, signal.SIG_SETMASK, signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS))
         # Of the folders on the way, those that are empty once everything is over.
-        stack.callback(tree.unmake)
-        places: list[Place] = []
-        names: list[str] = []
-        done: list[tuple[File, Place]] = []
+        folders: list[str] = []
+        stack.callback(remove_empty, folders)
+        places, steps = [], []
         for file in files:
-            with explained(tree.shown(file.path)):
-                places.append(stack.enter_context(tree.place(file.path, follow=False, make=not file.goes)))
+            with explained(file.path):
+                places.append(stack.enter_context(opened(file.path, None if file.after is None else folders)))
                 places[-1].sweep()
         for file, place in zip(files, places):
-            with explained(place.path):
-                names.append(_prepare(tree, file, place, stack))
-        for file, place, name in zip(files, places, names):
-            try:
+            with explained(file.path):
+                steps.append((file, place, _prepare(file, place, stack)))
+        for file, place, name in () if rehearse else steps:
+            with explained(file.path, Failure):
                 place.rename(name) if name else place.discard(place.name)
-                done.append((file, place))
                 place.sync()
-            except OSError as error:
-                left = [step for step in reversed(done) if not _take_back(*step)]
-                said = ", ".join(f"{at.path} is {'gone' if of.goes else 'the new one'}" for of, at in left)
-                raise Failure(
-                    f"{place.path} cannot be written: {why(error)}; {said or 'nothing has been changed'}"
-                ) from None
-        # It is done, and is to end as done: a signal would have it say that nothing has been changed.
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
+        gone = {os.path.dirname(file.path) for file in files if file.after is None}
+        folders += sorted(folder for folder in gone if OURS.fullmatch(folder))

@@ -8,27 +8,20 @@ import os
 import time
 from collections.abc import Iterator
 
-from ..terminal import Unchanged, say
+from ..terminal import Unchanged, complain
 
 # Nobody but root can put a file there, or open this one: a lock that any user can take is one that any user can keep.
 LOCK = "/run/drng-enable.lock"
 SECONDS = 30
 
 
-def _open() -> int:
-    try:
-        return os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    except (PermissionError, FileNotFoundError):
-        # Somebody who is not root works on files of their own.
-        if os.geteuid():
-            return os.open("/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        raise Unchanged(f"{LOCK} cannot be created, so another drng-enable could be at work") from None
-
-
 def _take() -> int:
     """The file with the lock on it, or -1. One that had the lock before us has unlinked the file: the lock is then on
     one that nobody else finds."""
-    fd = _open()
+    try:
+        fd = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise Unchanged(f"{LOCK} cannot be made: {error.strerror}; run drng-enable as root") from None
     with contextlib.suppress(BlockingIOError):
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.fstat(fd).st_nlink:
@@ -42,7 +35,7 @@ def locked() -> Iterator[None]:
     """Waits for another one, but not for ever."""
     end = time.monotonic() + SECONDS
     if (fd := _take()) < 0:
-        say("waiting for another drng-enable to end")
+        complain("waiting for another drng-enable to end")
     while fd < 0:
         if time.monotonic() > end:
             raise Unchanged(f"another drng-enable has been at work for {SECONDS} seconds; try again later")
@@ -51,7 +44,6 @@ def locked() -> Iterator[None]:
     try:
         yield
     finally:
-        if os.geteuid() == 0:
-            with contextlib.suppress(OSError):
-                os.unlink(LOCK)
+        with contextlib.suppress(OSError):
+            os.unlink(LOCK)
         os.close(fd)

@@ -18,6 +18,9 @@ from ..terminal import Failure
 # In the sources, below the programs; installed, in share, beside bin and sbin.
 HERE = Path(__file__).resolve().parent.parent.parent
 
+# For the reading of one file, which may include a FIFO.
+SECONDS = 20
+
 
 def companion(name: str) -> str:
     """What comes with this program, and this program itself."""
@@ -31,27 +34,46 @@ def companion(name: str) -> str:
 
 
 @contextlib.contextmanager
-def as_file(text: str) -> Iterator[str]:
-    """For programs that take a name: a file in memory, of which nothing is left however we end."""
-    with closing(os.memfd_create("openssl.cnf", os.MFD_CLOEXEC)) as fd:
+def as_file(text: str) -> Iterator[tuple[str, int]]:
+    """For programs that take a name: a file in memory, of which nothing is left however we end, and its descriptor, by
+    which another user's program may read it; or -1."""
+    if not os.path.exists("/proc/self/fd"):
+        with tempfile.NamedTemporaryFile("w", dir="/tmp", prefix="drng-enable-", errors="surrogateescape") as file:
+            file.write(text)
+            file.flush()
+            yield file.name, -1
+        return
+    with closing(os.memfd_create("openssl.cnf")) as fd:
         rest = memoryview(text.encode(errors="surrogateescape"))
         while rest:
             rest = rest[os.write(fd, rest) :]
-        path = f"/proc/{os.getpid()}/fd/{fd}"
-        if os.path.exists(path):
-            yield path
-            return
-    with tempfile.NamedTemporaryFile("w", dir="/tmp", prefix="drng-enable-", errors="surrogateescape") as file:
-        file.write(text)
-        file.flush()
-        yield file.name
+        yield f"/proc/{os.getpid()}/fd/{fd}", fd
 
 
-# ---- openssl ----
+# ---- openssl, and drng's own ----
 
 
-def openssl(*arguments: str, conf: str = "/dev/null") -> systemd.Result:
-    return systemd.run("openssl", *arguments, OPENSSL_CONF=conf)
+def as_user(user: str) -> list[str]:
+    """What runs a command with this user's rights."""
+    return ["setpriv", f"--reuid={user}", f"--regid={group_of(user)}", "--init-groups"] if user else []
+
+
+def group_of(user: str) -> str:
+    return systemd.run("id", "-g", user).stdout.strip() or user
+
+
+def run(text: str, *command: str, user: str = "") -> systemd.Result:
+    """A program under this text as its openssl.cnf."""
+    with as_file(text) as (name, fd):
+        name = f"/proc/self/fd/{fd}" if user and fd >= 0 else name
+        passed = (fd,) if fd >= 0 else ()
+        result = systemd.run(*as_user(user), *command, seconds=SECONDS, descriptors=passed, OPENSSL_CONF=name)
+        result.stderr = result.stderr.replace(name, "openssl.cnf")
+        return result
+
+
+def openssl(*arguments: str, text: str = "", user: str = "") -> systemd.Result:
+    return run(text, "openssl", *arguments, user=user)
 
 
 def openssl_directory(option: str) -> str:
@@ -62,12 +84,9 @@ def openssl_directory(option: str) -> str:
     return found[1]
 
 
-# ---- drng's own ----
-
-
-def drng_status(conf: str) -> dict[str, Any]:
-    """Who serves a program under this file."""
-    result = systemd.run("/usr/bin/python3", "-I", companion("drng-status"), "--json", OPENSSL_CONF=conf)
+def drng_status(text: str, user: str = "") -> dict[str, Any]:
+    """Who serves a program that starts under this text."""
+    result = run(text, "python3", "-IS", companion("drng-status"), "--json", user=user)
     try:
         return json.loads(result.stdout)
     except ValueError:

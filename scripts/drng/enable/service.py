@@ -1,259 +1,164 @@
-"""One systemd service: a file of its own in place of openssl.cnf, and a drop-in that names it."""
+"""One systemd service: a file of its own in place of openssl.cnf, and a drop-in that names it. systemd is asked what
+else has a say; where it does not run, nobody can be asked."""
 
 from __future__ import annotations
 
-import contextlib
+import glob
 import os
 import re
 
 from .. import systemd
-from ..files import Tree
-from ..terminal import Failure, Unchanged, say, warn
-from . import block, changes, openssl_d, units
-from .arguments import PROFILES, Request
-from .changes import File
+from ..terminal import Unchanged
+from . import block, system
+from .arguments import Request
+from .changes import File, read
+from .check import Check
 from .target import Target
-from .verify import Check
 
 MARK = "# made by drng-enable"
-# Of the lines in a file of ours that are somebody else's.
-SHOWN = 5
+UNITS = "/etc/systemd/system"
+FOLDER = "/etc/ssl/drng"
+VARIABLE = "OPENSSL_CONF"
+PROPERTIES = (
+    "Id,LoadState,ActiveState,Type,Result,User,ConsistsOf,Environment,EnvironmentFiles,UnsetEnvironment,ExecCondition"
+)
 
 # libcrypto passes over an OPENSSL_CONF that it cannot read or parse, and serves by itself. So, for a profile that lets
-# nobody else serve, the start depends on what openssl finds under the same variable, as the same user and in the same
-# sandbox: the generators stand before the providers in openssl.cnf, so where drng is loaded they are drng's.
-GUARD = "/usr/bin/openssl list -providers"
-# Asked for by its name, openssl says why drng is not there. In a unit, two $ stand for one.
-GUARD_LINES = f"""\
-ExecStartPre=/bin/sh -c '{GUARD} 2>/dev/null | /bin/grep -qx "  drng" || \
-{{ echo "drng is not loaded under OPENSSL_CONF, and no other generator is allowed: see drng-enable(8)" >&2; \
-[ -r "$$OPENSSL_CONF" ] || echo "the file that OPENSSL_CONF names cannot be read" >&2; \
-/usr/bin/openssl list -provider drng -providers >/dev/null; exit 1; }}'
+# nobody else serve, a start depends on what openssl finds under the same variable and as the same user, outside of the
+# service's sandbox, in which nothing else may run. 255 is the status that systemd takes for a failure, and the journal
+# has the reason. In a unit, two $ stand for one.
+GUARD = """\
+ExecCondition=+/bin/sh -c 'PATH=/usr/sbin:/usr/bin:/sbin:/bin; \
+  u=$${{USER:-root}}; g=$$(id -g "$$u" 2>/dev/null) || u=; \
+  as() {{ case $$u in root) "$$@" ;; \
+  "") setpriv --reuid=65534 --regid=65534 --clear-groups "$$@" ;; \
+  *) setpriv --reuid="$$u" --regid="$$g" --init-groups "$$@" ;; esac; }}; \
+  as openssl list -providers 2>/dev/null | grep -qx "  drng" && exit 0; \
+  why="$$OPENSSL_CONF cannot be read by $${{u:-others}}"; \
+  if as test -r "$$OPENSSL_CONF"; then \
+  why=$$(as openssl list -provider drng -providers 2>&1 >/dev/null | \
+  sed -n "s/^[^:]*:error:[^:]*:[^:]*:[^:]*:\\([^:]*\\):[^:]*:[^:]*:/\\1: /p" | head -n 1); fi; \
+  echo "drng did not load: $${{why:-$$OPENSSL_CONF does not activate it}}; see drng-enable status {name}" >&2; exit 255'
 """
-# What it runs.
-GUARD_PROGRAMS = ("/bin/sh", "/usr/bin/openssl", "/bin/grep")
-
-# Servers that start their programs with the variables alone that import_environment names in this file.
-IMPORTING = {"dovecot": "/etc/dovecot/dovecot.conf", "postfix": "/etc/postfix/main.cf"}
+GUARDED = "drng did not load"
 
 
-def guard_of(profile: str) -> str:
-    return "" if profile == "permissive" else GUARD
+def mentioned(path: str) -> str:
+    """The OPENSSL_ variable that an environment file sets; else empty."""
+    found = re.search(r"^[ \t]*(?:export[ \t]+)?(OPENSSL_\w+)=", block.decode(read(os.path.realpath(path))), re.M)
+    return found[1] if found else ""
 
 
 class Service(Target):
-    """The two files of a service, as they stand and as they would be."""
+    """The files of a service, as they stand and as they would be."""
 
-    def __init__(self, tree: Tree, request: Request, name: str, conf: str) -> None:
-        super().__init__(tree, request, f"{request.profiles}/service/{name}.cnf", f"--service {name}")
-        self.name, self.unit, self.conf = name, f"{name}.service", conf
-        self.drop_in = f"/etc/systemd/system/{self.unit}.d/drng.conf"
-        # What points to the other comes first.
-        self.files = {self.drop_in: tree.read(self.drop_in, follow=False), self.path: self.found}
-        said = f"{MARK} for {self.unit}: what the system's openssl.cnf says, then drng."
-        self.base = f"{said}\n.include {conf}\n"
+    def __init__(self, name: str) -> None:
+        if name.endswith("@"):
+            raise Unchanged(f"{name} is a template: name an instance of it, {name}NAME")
+        self.known = show(f"{name}.service") if systemd.is_running() else {}
+        if self.known.get("LoadState") == "loaded":
+            name = self.known["Id"].removesuffix(".service")
+        self.unit, self.conf = f"{name}.service", system.conf_path()
+        self.drop_in = f"{UNITS}/{self.unit}.d/drng.conf"
+        super().__init__(name, name, f"{FOLDER}/{name}.cnf")
+        self.check.path = self.conf
+        # drng 0.2.0 had it in another folder.
+        was = f"{FOLDER}/service/{name}.cnf"
+        found = {path: read(path) for path in (self.drop_in, self.path, was)}
+        self.there = {path: data for path, data in found.items() if data is not None}
+        self.in_effect = self.path if self.path in self.there else was
+        self.head = block.head_of(block.decode(self.there.get(self.in_effect))) if self.drop_in in self.there else None
 
-    def _drop_in_text(self, guard: str) -> str:
-        # systemd takes a backslash here for the start of an escape.
-        own = self.path.replace("\\", "\\\\")
-        return f"{MARK}\n[Service]\nEnvironment=OPENSSL_CONF={own}\n{GUARD_LINES if guard else ''}"
+    def base(self) -> str:
+        return f"{MARK} for {self.unit}: what the system's openssl.cnf says, then drng.\n.include {self.conf}\n"
 
-    def _foreign(self, path: str) -> str:
-        """What somebody else has done to a file of ours; empty where it is as we wrote it, or is not there."""
-        text, shown = block.decode(self.files[path] or b""), self.tree.shown(path)
-        if not text or block.is_as_sealed(text):
-            return ""
-        ours = f"{self._drop_in_text(GUARD)}{self.base}"
-        profile = block.profile_of(self.text) or self.profile
-        # As far as what the profile says can still be known.
-        with contextlib.suppress(Failure, OSError, KeyError):
-            ours += self.lines(self.base, profile)
-        # An earlier version wrote no checksum.
-        unsealed = block.unseal(text) == text
-        if unsealed and profile in PROFILES:
-            ours += block.of_0_1_0(self.profile_path(profile))
-        # The first line is the mark, whatever it says behind it.
-        known = set(ours.splitlines())
-        foreign = [line for line in text.splitlines()[1:] if line.strip() and line not in known]
-        if not foreign:
-            missing = f"{shown} is not as drng-enable wrote it: lines of it are missing or in another order"
-            return "" if unsealed else missing
-        more = f" and {len(foreign) - SHOWN} more" if len(foreign) > SHOWN else ""
-        said = ", ".join(f"'{line[:200]}'" for line in foreign[:SHOWN])
-        return f"{shown} has lines that drng-enable did not write: {said}{more}"
+    def files(self, head: block.Head) -> list[File]:
+        # systemd takes a backslash for the start of an escape, and so does its shell.
+        own, name = self.path.replace("\\", "\\\\"), self.name.replace("\\", "\\\\\\\\")
+        guard = "" if head.profile == "permissive" else GUARD.format(name=name)
+        drop_in = f"{MARK}\n[Service]\nEnvironment={VARIABLE}={own}\n{guard}"
+        # First what the drop-in points to.
+        texts = {self.path: self.base() + self.lines(head), self.drop_in: drop_in}
+        files = [File(path, self.there.get(path), block.encode(block.seal(text))) for path, text in texts.items()]
+        return files + [File(path, data, None) for path, data in self.there.items() if path not in texts]
+
+    def off(self) -> list[File]:
+        self._require_ours()
+        if not self.there and self.known.get("LoadState") == "not-found":
+            raise Unchanged(f"there is no unit {self.unit}")
+        self.head = None
+        return [File(path, data, None) for path, data in self.there.items()]
 
     def _require_ours(self) -> None:
-        for path, data in self.files.items():
-            if data is not None and not data.startswith(MARK.encode()):
-                raise Unchanged(f"{self.tree.shown(path)} exists, and drng-enable did not make it")
-            if foreign := self._foreign(path):
+        for path, data in self.there.items():
+            text = block.decode(data)
+            if not text.startswith(MARK):
+                raise Unchanged(f"{path} exists, and drng-enable did not make it")
+            if not block.is_as_sealed(text):
                 raise Unchanged(
-                    f"{foreign}; move the lines that you want to keep into a file of your own, remove this file, "
-                    "and try again"
+                    f"{path} is not as drng-enable wrote it: move the lines that you want to keep into a file of your "
+                    "own, remove this one, and try again"
                 )
 
-    def _warn_of_losses(self, guard: str) -> None:
-        """Of what does not reach it, by its sandbox or by its own doing: seen when it starts, and not before."""
-        programs = [*(GUARD_PROGRAMS if guard else ()), *filter(None, (self.check.module(),))]
-        sandbox = units.setting(self.tree, self.name)
-        lost = "it would not start" if guard else "OpenSSL's own generator would serve it"
-        for line in sandbox.hides((self.path, self.conf), programs):
-            warn(f"{self.unit}: {line}; {lost}, unless what is there for it instead has drng, too")
-        file = IMPORTING.get(self.name.removesuffix("@-"), "")
-        if file and not re.search(rf"^[^#\n]*{units.VARIABLE}", block.decode(self.tree.read(file) or b""), re.M):
-            warn(
-                f"{self.unit} starts its programs without {units.VARIABLE}, so this changes nothing for them: "
-                f"add {units.VARIABLE} to import_environment in {self.tree.shown(file)}"
-            )
+    def may_name_drng(self) -> bool:
+        """The system's own lines stand before these."""
+        return block.head_of(block.decode(read(self.conf))) is not None or os.path.exists(system.PATH)
 
-    def _make(self, files: list[File]) -> None:
-        changes.make(self.tree, files)
-        for path in self.files:
-            self.tree.remove_directory(os.path.dirname(path))
-
-    # ---- on ----
-
-    def on(self) -> None:
-        if self.name.endswith("@"):
-            raise Unchanged(f"{self.name} is a template: name an instance of it, {self.name}NAME")
-        unit, profile = units.Unit(self.tree, self.name), self.profile
-        guard = guard_of(profile)
-        drop_in = self._drop_in_text(guard)
+    def require(self, request: Request) -> None:
         self._require_ours()
-        unit.check(self.drop_in, drop_in, self.path, guard)
-        system = block.decode(self.tree.read(self.conf) or b"")
-        was_on = block.has_block(system) or openssl_d.is_on(self.tree)
-        after = self.base + self.wanted(self.base, was_on, self.tree.shown(self.conf))
-        self.check.change(self.base, after, profile)
-        self._warn_of_losses(guard)
-        # First what the drop-in points to.
-        texts = {self.path: after, self.drop_in: drop_in}
-        files = [File(path, self.files[path], block.encode(block.seal(text))) for path, text in texts.items()]
-        if all(file.before == file.after for file in files) and not self._why_not(guard, drop_in):
-            say(f"{self.unit}: {profile} is on already")
-        elif self.request.dry_run:
-            changes.show(self.tree, files)
-        else:
-            self._make(files)
-            if units.is_running(self.tree):
-                self._verify(files, guard, drop_in)
-            say(f"{self.unit}: {profile} is on, by {self.tree.shown(self.drop_in)} and {self.shown}")
-            self._what_next()
+        state = self.known.get("LoadState")
+        if state is None:
+            self.notes.append("systemd does not run here, and could not be asked about this service")
+        elif state != "loaded":
+            raise Unchanged(f"there is no unit {self.unit}" if state == "not-found" else f"{self.unit} is {state}")
+        if reason := self._fought(self.known, self.in_effect):
+            raise Unchanged(reason)
 
-    def _why_not(self, guard: str, drop_in: str) -> str:
-        """Why the service would start without ours: by systemd's own word where it runs, else by its rules."""
-        try:
-            if units.is_running(self.tree):
-                return units.why_not_in_effect(self.tree, self.name, self.path, guard)
-            units.Unit(self.tree, self.name).check(self.drop_in, drop_in, self.path, guard)
-        except Failure as error:
-            return str(error)
+    def last_check(self, text: str, head: block.Head) -> None:
+        """As the unit's user, who may not read what root reads."""
+        if user := self.known.get("User", ""):
+            served, lines = Check(self.conf, user=user).serving(text)
+            if not served:
+                raise Unchanged(f"for user {user}, as whom {self.unit} runs, drng would not serve: {'; '.join(lines)}")
+
+    def _fought(self, known: dict[str, str], ours: str) -> str:
+        """Whatever else sets the variable wins over us or loses by the name of its file: it is not fought."""
+        look = f"(systemctl cat {self.name})"
+        for word in systemd.words(known.get("Environment", "")):
+            if word.startswith("OPENSSL_") and word != f"{VARIABLE}={ours}":
+                return f"{self.unit} sets {word} already: remove that line first {look}"
+        if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
+            return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
+        for file in known.get("EnvironmentFiles", "").splitlines():
+            for path in glob.glob(file.removesuffix(")").rpartition(" (ignore_errors=")[0]):
+                if key := mentioned(path):
+                    return f"{path}, which {self.unit} reads, sets {key}: remove that line first"
         return ""
 
-    def _verify(self, files: list[File], guard: str, drop_in: str) -> None:
-        """Once systemd has read the files; what is not in effect is taken back."""
-        try:
-            systemd.systemctl("daemon-reload")
-            reason = self._why_not(guard, drop_in)
-        except Failure as error:
-            reason = str(error)
-        if not reason:
-            return
-        try:
-            self._make([file.back() for file in reversed(files)])
-        except Failure as error:
-            raise Failure(f"{reason}; what this command has written stays: {error}") from None
-        systemd.systemctl("daemon-reload")
-        raise Unchanged(reason)
+    def why_not_in_effect(self) -> str:
+        known = show(self.unit) if self.known else {}
+        has = f"{VARIABLE}={self.path}" in systemd.words(known.get("Environment", ""))
+        if not known or self.head is None:
+            return f"{self.unit} still has {self.path}" if has else ""
+        guarded = self.head.profile == "permissive" or GUARDED in known.get("ExecCondition", "")
+        lost = "" if has and guarded else f"another drop-in takes {'its check' if has else VARIABLE} away"
+        return self._fought(known, self.path) or (f"{lost} (systemctl cat {self.name})" if lost else "")
 
-    def _what_next(self) -> None:
-        there = units.is_running(self.tree)
-        elsewhere = "systemd does not run here; the service gets the change when it is started"
-        say(f"now: systemctl restart {self.name}" if there else elsewhere)
+    def still_served(self) -> str:
+        served = self.check.serves(f".include {self.conf}\n")
+        return f"drng still serves {self.name}, by {self.conf}" if served else ""
 
-    # ---- off ----
 
-    def _check_of(self, conf: str) -> Check:
-        """Of another openssl.cnf than ours, named by its path."""
-        return Check(self.tree, self.tree.shown(conf), lambda path: block.decode(self.tree.read(path) or b""))
+def show(unit: str) -> dict[str, str]:
+    """By systemd's own word; of a name that comes more than once, a line each."""
+    known: dict[str, str] = {}
+    for key, value in systemd.properties(systemd.systemctl("show", f"--property={PROPERTIES}", "--", unit)):
+        known[key] = f"{known[key]}\n{value}" if key in known else value
+    return known
 
-    def _warn_if_served(self) -> None:
-        """By what it reads without our drop-in."""
-        conf = self.tree.shown(self.conf)
-        self._check_of(self.conf).warn_if_serving(self.conf, f"drng still serves {self.unit}, by {conf}")
 
-    def _reload(self) -> None:
-        """Until then, systemd has the service start with our files, which have gone: the check would not let it."""
-        try:
-            systemd.systemctl("daemon-reload")
-        except Failure as error:
-            raise Failure(
-                f"{error}: {self.unit} may not start until systemd has read its files again: run systemctl "
-                "daemon-reload, or this command again"
-            ) from None
-
-    def off(self) -> None:
-        files = [File(path, data, None) for path, data in self.files.items() if data is not None]
-        if not files:
-            units.Unit(self.tree, self.name)
-            say(f"{self.unit}: drng is off already")
-            # systemd may not have read what an earlier run has done.
-            if units.is_running(self.tree) and units.shown(self.name)[0].environment.get(units.VARIABLE) == self.path:
-                self._reload()
-            self._warn_if_served()
-            return
-        self._require_ours()
-        if self.request.dry_run:
-            changes.show(self.tree, files)
-            return
-        self._make(files)
-        say(f"{self.unit}: drng is off")
-        if units.is_running(self.tree):
-            self._reload()
-        self._what_next()
-
-    # ---- status ----
-
-    def status(self) -> bool:
-        drop_in = self.files[self.drop_in]
-        if self.found is None and drop_in is None:
-            units.Unit(self.tree, self.name)
-            conf = units.setting(self.tree, self.name).environment.get(units.VARIABLE) or self.conf
-            check = self._check_of(conf)
-            with contextlib.suppress(Failure):
-                serving = check.serving(conf)
-                if serving[0]:
-                    say(f"{self.unit}: drng-enable has written nothing for it")
-                    return check.tell(f"when it starts, it would get, by {check.path}:", serving, self.scope)
-        if self.found is None or drop_in is None:
-            names = f"{self.tree.shown(self.drop_in)} names {self.shown}, which is not there"
-            broken = f", but {names}: on and off {self.scope} both mend that" if drop_in is not None else ""
-            start = "; until then it does not start" if GUARD in block.decode(drop_in or b"") else ""
-            say(f"{self.unit}: drng is off{broken}{start}")
-            return False
-        text, profile = block.unseal(self.text), block.profile_of(self.text)
-        say(f"{self.unit}: {profile} is on")
-        foreign = {path: self._foreign(path) for path in (self.path, self.drop_in)}
-        for said in filter(None, foreign.values()):
-            say(
-                f"{said}; on and off refuse to change this file: "
-                "move those lines into a file of your own, and remove this one"
-            )
-        if not foreign[self.path]:
-            self.compare(self.base, text, profile)
-        self.check.warn_of_closed_files(profile)
-        self._warn_of_losses(guard_of(profile))
-        guard, drop_in_text = guard_of(profile), block.decode(drop_in)
-        if guard and block.unseal(drop_in_text) == drop_in_text and GUARD not in drop_in_text:
-            say(
-                f"{self.tree.shown(self.drop_in)} is of drng 0.1.0 and has no check before the start: "
-                f"run drng-enable on {self.scope} to write it"
-            )
-            guard = ""
-        if reason := self._why_not(guard, drop_in_text):
-            say(f"but it is not in effect: {reason}")
-            return False
-        serves = self.check.show("when it starts, it would get:", text, self.scope)
-        if not serves and guard:
-            say("it would not start: the check before its start finds no drng")
-        return serves
+def switched_on() -> list[str]:
+    """The services for which there is a drop-in of ours."""
+    found = glob.glob(f"{glob.escape(UNITS)}/*.service.d/drng.conf")
+    ours = [path for path in found if block.decode(read(path)).startswith(MARK)]
+    return sorted(os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in ours)

@@ -1,149 +1,155 @@
-"""The system's openssl.cnf: every program."""
+"""The system's openssl.cnf, for every program; or a file of drng's own in the folder that Fedora's and RHEL's includes.
+
+There openssl.cnf stays as it came, so that the next one of its package takes its place. libcrypto reads the files of a
+folder in the order in which the file system has them, and of equal keys the last one holds: the lines must do what they
+should as the first of them, and as the last.
+"""
 
 from __future__ import annotations
 
-from ..files import Tree
-from ..terminal import Failure, Unchanged, say, warn
-from . import block, changes, trial, units
-from .arguments import Request
-from .changes import File
+import os
+import re
+from pathlib import Path
+
+from ..conf.meaning import compare
+from ..conf.reading import directive, logical_lines, value_of
+from ..terminal import Failure, Unchanged, UsageError, warn
+from . import block, programs
+from .arguments import PROFILES, Request
+from .changes import File, read
+from .check import Check, without_module
 from .target import Target
+
+FOLDER = "/etc/pki/tls/openssl.d"
+PATH = f"{FOLDER}/drng-enable.conf"
+
+
+def conf_path() -> str:
+    """Debian's openssl looks behind a link."""
+    return os.path.realpath(f"{programs.openssl_directory('-d')}/openssl.cnf")
+
+
+def _includes_folder(line: bytes) -> bool:
+    return value_of(directive(line, b".include")).rstrip(b"/") == FOLDER.encode()
 
 
 class System(Target):
-    """openssl.cnf as it stands, and as it would be."""
+    """openssl.cnf itself."""
 
-    is_theirs = True  # the file: it came with OpenSSL, and has a backup
+    is_theirs = True  # it came with OpenSSL, and has a backup
 
-    def __init__(self, tree: Tree, request: Request, path: str) -> None:
-        super().__init__(tree, request, path, "--system")
-        self.is_on = block.has_block(self.text)
-        self.backup = f"{path}.before-drng"
+    def __init__(self, path: str = "") -> None:
+        super().__init__("system", "--system", path or conf_path())
+        self.backup = f"{self.path}.before-drng"
+
+    def base(self) -> str:
+        return block.without_block(self.text, self.path)
+
+    def require(self, request: Request) -> None:
+        if self.found is None and self.is_theirs:
+            raise Unchanged(f"{self.path}: there is no such file")
+        if self.head is None and not request.profile:
+            raise UsageError(
+                "on --system takes --profile: strict (a program that cannot load drng gets no random numbers) or "
+                "permissive (it gets OpenSSL's own, and drng-status --check says so)"
+            )
+
+    def last_check(self, text: str, head: block.Head) -> None:
+        for said in () if head.profile == "permissive" else without_module():
+            warn(f"{said}, so its programs get no random numbers; install the package of its architecture")
 
     def _file(self, text: str) -> File:
-        return File(self.path, self.found, block.encode(text), self.path if self.is_theirs else "")
+        return File(self.path, self.found, block.encode(text), self.path)
 
-    def _kept(self) -> bytes | None:
-        """The backup, which must be ours, or of openssl.cnf's owner, who need not be root in an image."""
-        with self.tree.place(self.path, follow=False) as conf, self.tree.place(self.backup, follow=False) as place:
-            found = conf.stat()
-            place.require_ours(found.st_uid if found else 0)
-            return place.read()
-
-    # ---- on ----
-
-    def _candidate(self, base: str) -> str:
-        lines = self.wanted(base, self.is_on, self.check.path)
+    def files(self, head: block.Head) -> list[File]:
+        base, lines = self.base(), self.lines(head)
         # Sealed behind the line break that a file without one at its end gets.
         sealed = block.seal(lines.removeprefix("\n"))
-        return f"{base}\n{sealed}" if lines.startswith("\n") else base + sealed
+        files = [self._file(base + "\n" * lines.startswith("\n") + sealed)]
+        if self.is_theirs and self.head is None:
+            files.insert(0, File(self.backup, read(self.backup), self.found, self.path))
+        return files
 
-    def _check_trial(self) -> None:
-        """What is on trial is confirmed, tried longer, or switched off; what is on cannot be tried."""
-        under_way = trial.Trial.find(self.tree)
-        if self.request.trial:
-            if not units.is_running(self.tree):
-                raise Unchanged(
-                    "--try needs a systemd that runs, whose timer would switch drng off again: leave --try out, "
-                    "and switch off yourself"
-                )
-            if under_way is not None and under_way.conf != self.path:
-                raise Unchanged(under_way.describe())
-            if self.is_on and under_way is None:
-                raise Unchanged(f"{self.shown}: drng is on already, and not on trial")
-        elif under_way is not None and self.is_on and under_way.conf == self.path:
-            raise Unchanged(under_way.describe())
-
-    def on(self) -> None:
-        self._check_trial()
-        base = block.without_block(self.text, self.shown)
-        after = self._candidate(base)
-        self.check.change(base, after, self.profile)
-        if self.request.dry_run and after != self.text:
-            changes.show(self.tree, [self._file(after)])
-        elif self.request.trial and not self.request.dry_run:
-            self._try(after)
-        elif after == self.text:
-            say(f"{self.shown}: {self.profile} is on already")
-        else:
-            # A trial whose lines somebody has taken out is over; its timer would take these out, too.
-            trial.end(self.tree, self.path)
-            self._write(after)
-
-    def _try(self, after: str) -> None:
-        started = trial.begin(self.tree, self.path, self.request.trial)
+    def off(self) -> list[File]:
+        base = self.base()
+        if self.head is not None and not self.check.why_not(self.text) and (reason := self.check.why_not(base)):
+            raise Unchanged(f"{self.path} would not load without drng's lines: {reason}")
+        files = [self._file(base)] if self.head else []
+        self.head = None
         try:
-            if after != self.text:
-                self._write(after)
-        except BaseException:
-            # One that was under way goes on, with the time that it has now.
-            if not self.is_on:
-                trial.end(self.tree, self.path)
-            raise
-        say(started.describe())
+            kept = read(self.backup) if self.is_theirs else None
+        except Failure as error:
+            # One that is a link, or no file, is not ours to take away.
+            warn(f"{error}: it is left")
+            return files
+        if kept is not None and kept != block.encode(base):
+            self.notes.append(f"the old backup {self.backup} is of an earlier file: removed")
+        return files + [File(self.backup, kept, None)] * (kept is not None)
 
-    def _write(self, after: str) -> None:
-        files = [self._file(after)]
-        if self.is_theirs and not self.is_on:
-            kept, name = self._kept(), self.tree.shown(self.backup)
-            if kept is None:
-                files.insert(0, File(self.backup, None, self.found, self.path))
-            elif kept != self.found:
-                say(f"the backup {name} exists already, differs from {self.shown}, and is kept as it is")
-        changes.make(self.tree, files)
-        if len(files) == 2:
-            say(f"backup: {name}")
-        say(f"{self.shown}: {self.profile} is on; restart running programs to use it")
+    def still_served(self) -> str:
+        served = self.check.serves(self.base())
+        return f"drng still serves, by lines of {self.check.path} that drng-enable did not write" if served else ""
 
-    # ---- off ----
+    def has_gone(self) -> str:
+        """What brings it back after another openssl.cnf has taken the place of ours, as an upgrade's may."""
+        if self.head is not None or not self.is_theirs or not os.path.isfile(self.backup):
+            return ""
+        old = [block.head_of(path.read_text(errors="replace")) for path in Path(self.path).parent.glob("openssl.cnf.*")]
+        head = next(filter(None, old), block.Head("strict"))
+        words = [f"--profile {head.profile}", *(f"--set {key}={value}" for key, value in head.settings)]
+        return f"drng-enable on --system {' '.join(words)}"
 
-    def _drop_backup(self, base: str) -> None:
-        """One that is a link, or somebody else's, is not ours to take away."""
-        try:
-            kept = self._kept()
-            if kept == block.encode(base):
-                with self.tree.place(self.backup, follow=False) as place:
-                    place.unlink()
-            elif kept is not None and self.is_on:
-                name = self.tree.shown(self.backup)
-                say(f"{self.shown} has been changed since drng was turned on: the backup {name} is left")
-        except (Failure, OSError) as error:
-            warn(str(error))
 
-    def _end_trial(self) -> None:
-        try:
-            trial.end(self.tree, self.path)
-        except OSError as error:
-            warn(f"{trial.RECORD} cannot be removed: {error.strerror}; drng-enable off --system tries again")
+class DropIn(System):
+    """The file of the folder, with the openssl.cnf that includes it."""
 
-    def off(self) -> None:
-        base = block.without_block(self.text, self.shown)
-        if not self.is_on:
-            say(f"{self.shown}: drng is off already")
-        elif not self.check.loads(self.text) and (reason := self.check.loads(base)):
-            raise Unchanged(f"{self.shown} would not load without drng's lines: {reason}")
-        elif self.request.dry_run:
-            changes.show(self.tree, [self._file(base)])
-            return
-        else:
-            changes.make(self.tree, [self._file(base)])
-            say(f"{self.shown}: drng is off; running programs use it until they are restarted")
-        if not self.request.dry_run:
-            # What one that was killed before its last steps has left, too.
-            self._end_trial()
-            self._drop_backup(base)
-        said = f"drng still serves, by lines of {self.check.path} that drng-enable did not write"
-        self.check.warn_if_serving(base, said)
+    is_theirs = False
 
-    # ---- status ----
+    def __init__(self, main: System) -> None:
+        super().__init__(PATH)
+        self.main, self.is_first = main, False
+        self.check = Check(main.path, self._whole)
+        names = sorted(os.listdir(FOLDER))
+        self.others = [n for n in names if n.endswith((".cnf", ".conf")) and f"{FOLDER}/{n}" != PATH]
 
-    def status(self) -> bool:
-        if profile := block.profile_of(self.text):
-            say(f"{self.shown}: {profile} is on")
-            if (under_way := trial.Trial.find(self.tree)) is not None:
-                say(under_way.describe())
-            self.compare(block.without_block(self.text, self.shown), self.text, profile)
-            self.check.warn_of_closed_files(profile)
-        else:
-            say(f"{self.shown}: drng is off")
-        return self.check.show("programs that start now would get:", self.text, "--all")
+    def _file(self, text: str) -> File:
+        return File(self.path, self.found, block.encode(text) or None)
+
+    def _whole(self, text: str) -> str:
+        """openssl.cnf, with what it would read of the folder if this text were in our file."""
+        if text == self.text:
+            return self.main.text
+        others = "".join(".include {}/{}\n".format(FOLDER, re.sub(r"([^\w.-])", r"\\\1", name)) for name in self.others)
+        folder = f"{text}\n{others}" if self.is_first else f"{others}{text}\n"
+        lines = logical_lines(self.main.found or b"")
+        return "".join(folder if _includes_folder(line) else f"{block.decode(line)}\n" for line in lines)
+
+    def does_all(self, profile: str) -> bool:
+        """Whether our lines hold, whatever else openssl.cnf and the folder say, and take nothing away from it."""
+        base = self.base()
+        after = base + self.lines(block.Head(profile))
+        for self.is_first in (True, False):
+            meaning = self.check.meaning(after)
+            holds = meaning.drng and meaning.random == PROFILES[profile].section
+            if not holds or compare(self.check.conf(base), self.check.conf(after)):
+                return False
+        return True
+
+
+def choose(request: Request) -> System:
+    """Where the system's lines are, or should go: what is on stays in the file in which it is."""
+    main = System()
+    if main.head or not os.path.isdir(FOLDER) or not any(map(_includes_folder, logical_lines(main.found or b""))):
+        return main
+    drop_in = DropIn(main)
+    # What somebody has written into our file is theirs, and would be in effect as if it were ours.
+    if request.verb == "on" and block.statements(drop_in.base()):
+        raise Unchanged(
+            f"{PATH} has lines that drng-enable did not write: take them out, or move them into another file of that "
+            "folder"
+        )
+    head = drop_in.head or block.Head("strict")
+    if request.verb != "on" or drop_in.does_all(request.profile or head.profile):
+        return drop_in
+    main.notes.append(f"{PATH} would not do, since another file overrules it: {main.path} is edited in its place")
+    return main

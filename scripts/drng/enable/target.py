@@ -1,74 +1,115 @@
-"""What drng is switched on for, and the lines that its profile becomes there."""
+"""What drng is switched on for: the file for its lines, as it stands and as it would be."""
 
 from __future__ import annotations
 
-from ..conf.meaning import understand
-from ..files import Tree
-from ..terminal import Failure, Unchanged, say, warn
+from typing import Any
+
+from ..conf import meaning
+from ..terminal import Unchanged, UsageError, warn
 from . import block, programs
 from .arguments import PROFILES, Request
-from .verify import Check
+from .changes import File, read
+from .check import Check
+
+
+def with_settings(head: block.Head, more: list[tuple[str, str]]) -> block.Head:
+    """What is set already and what --set adds; a key without a value has its default again."""
+    for key, value in more:
+        if key not in meaning.DRNG_KEYS:
+            raise UsageError(f"--set {key}: drng has no such key{meaning.hint(key, list(meaning.DRNG_KEYS))}")
+        if value and not meaning.allows(key, value):
+            raise UsageError(f"--set {key}={value}: write one of {', '.join(meaning.DRNG_KEYS[key])}")
+    settings = dict(head.settings) | dict(more)
+    return block.Head(head.profile, tuple((key, value) for key, value in settings.items() if value))
 
 
 class Target:
-    """The system or a service: the file for its lines, as it stands and as it would be."""
+    """The system or a service. `head` says which profile is on, or None; once on() or off() has been asked, which will
+    be."""
 
-    def __init__(self, tree: Tree, request: Request, path: str, scope: str) -> None:
-        self.tree, self.request, self.path, self.scope = tree, request, path, scope
-        self.shown = tree.shown(path)
-        # Not through a link: what it leads to is not ours, or known by its own name.
-        self.found = tree.read(path, follow=False)
-        self.text = block.decode(self.found or b"")
-        was = block.profile_of(self.text)
-        self.profile = request.profile or (was if was in PROFILES else "strict")
-        self.check = Check(tree, self.shown)
+    unit = ""  # its name for systemd; none of the system
 
-    def profile_path(self, profile: str) -> str:
-        return f"{self.request.profiles}/{PROFILES[profile].file}"
+    def __init__(self, name: str, typed: str, path: str) -> None:
+        self.name, self.typed, self.path = name, typed, path
+        self.found = read(path)
+        self.text = block.decode(self.found)
+        self.head = block.head_of(self.text)
+        self.check = Check(path)
+        self.notes: list[str] = []
 
-    def lines(self, base: str, profile: str) -> str:
-        """What `on` would write behind this base for the profile."""
-        path = self.profile_path(profile)
-        if (data := self.tree.read(path)) is None:
-            raise Failure(
-                f"{self.tree.shown(path)} is not installed: install drng again, or name the directory of the profiles "
-                "with --profiles"
-            )
+    # ---- Which a system and a service have each in its own way ----
+
+    def base(self) -> str:
+        """What our lines stand behind."""
+        raise NotImplementedError
+
+    def files(self, head: block.Head) -> list[File]:
+        """All of them, with the lines for it."""
+        raise NotImplementedError
+
+    def off(self) -> list[File]:
+        raise NotImplementedError
+
+    def may_name_drng(self) -> bool:
+        """Whether what the base says of drng comes from lines that we put there."""
+        return self.head is not None
+
+    def require(self, request: Request) -> None:
+        """Fails where nothing can be switched on."""
+
+    def last_check(self, text: str, head: block.Head) -> None:
+        """Of what would be on."""
+
+    def why_not_in_effect(self) -> str:
+        """By systemd's own word, once it has read the files; empty where it is."""
+        return ""
+
+    def still_served(self) -> str:
+        """By what drng serves where this is off; empty where it does not."""
+        return ""
+
+    # ---- Which they have in common ----
+
+    def lines(self, head: block.Head) -> str:
+        base = self.base()
+        return block.lines(base, head, self.check.meaning(base))
+
+    def on(self, request: Request) -> list[File]:
+        """The files, once they are checked. The profile is the one that is named, that is on, or strict."""
+        self.require(request)
+        was = self.head or block.Head()
+        profile = request.profile or (was.profile if was.profile in PROFILES else "strict")
+        head, base = with_settings(block.Head(profile, was.settings), request.settings), self.base()
         conf = self.check.conf(base)
-        if PROFILES[profile].since_3_5 and self.tree.live and not conf.is_since(3, 5):
-            said = programs.openssl("version").stdout.strip()
-            raise Failure(f"{profile} needs OpenSSL 3.5 or later; this is {said}")
-        return block.block(base, profile, path, block.decode(data), understand(conf))
-
-    def wanted(self, base: str, was_on: bool, conf: str) -> str:
-        """Our lines behind this base. What it says of drng must come from lines that we put there."""
-        meaning = self.check.meaning(base)
-        if meaning.drng and not was_on:
+        found = meaning.understand(conf)
+        if found.drng and not self.may_name_drng():
             raise Unchanged(
-                f"{conf}, or a file that it includes, activates drng already, by lines that drng-enable did not write; "
-                "remove them first, or keep them"
+                f"{self.check.path}, or a file that it includes, activates drng already, by lines that drng-enable did "
+                "not write; remove them first, or keep them"
             )
-        if meaning.random and not was_on:
-            warn(f"[{meaning.init}] random = {meaning.random} has no effect while drng is on")
-        return self.lines(base, self.profile)
+        if found.random and not self.may_name_drng():
+            warn(f"[{found.init}] random = {found.random} has no effect while drng is on")
+        if PROFILES[profile].since_3_5 and not conf.is_since(3, 5):
+            said = programs.openssl("version").stdout.strip()
+            raise Unchanged(f"{profile} needs OpenSSL 3.5 or later; this is {said}")
+        after = base + self.lines(head)
+        self.check.change(base, after, profile)
+        self.last_check(after, head)
+        self.check.warn_of_closed_files(self.path, profile)
+        files = self.files(head)
+        self.head = head
+        return files
 
-    def compare(self, base: str, text: str, profile: str) -> None:
-        """Says so where `on` would now write other lines than those that are there."""
-        again = f"run drng-enable on {self.scope} to write"
-        if profile not in PROFILES:
-            say(f"{self.shown}: there is no profile '{profile}'; {again} the lines again")
-            return
-        try:
-            lines = self.lines(base, profile)
-        except Failure as error:
-            say(str(error))
-            return
-        ours, path = block.of(text), self.tree.shown(self.profile_path(profile))
-        if block.unseal(ours) != ours and not block.is_as_sealed(ours):
-            say(
-                f"{self.shown}: somebody has changed the lines that drng-enable wrote: put your settings into {path}, "
-                f"and {again} the lines again"
-            )
-        # What somebody has written behind our lines is theirs, and no other profile.
-        elif block.of(lines).partition("\n")[2] != ours.partition("\n")[2]:
-            say(f"the profile in {path} differs from the lines in effect: {again} the new ones")
+    def is_outdated(self) -> bool:
+        """Whether `on` would write other lines than those that are there. What stands around them is somebody's own."""
+
+        def ours(data: bytes | None) -> str:
+            text = block.decode(data)
+            return block.of(text).partition("\n")[2] or text
+
+        return self.head is not None and any(ours(file.before) != ours(file.after) for file in self.files(self.head))
+
+    def facts(self) -> dict[str, Any]:
+        head = self.head or block.Head()
+        known = {"name": self.name, "on": self.head is not None, "profile": head.profile, "file": self.path}
+        return {**known, "settings": dict(head.settings)}

@@ -1,0 +1,97 @@
+"""drng-enable on real services, in a Debian that is booted: who serves each of their processes, and why not."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.booted import Machine, booted
+
+# scripts/ci/test-fleet.sh makes it: a Debian with these services.
+BASE = os.environ.get("DRNG_SERVICES", "")
+pytestmark = pytest.mark.skipif(not BASE, reason="scripts/ci/test-fleet.sh makes a Debian with these services")
+
+PREPARE = """
+sed -i 's/\\b80\\b/8080/' etc/nginx/sites-enabled/default
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    with booted(tmp_path_factory.mktemp("booted"), PREPARE, BASE) as machine:
+        machine.run("systemctl", "start", "systemd-journald")
+        yield machine
+
+
+@pytest.fixture(autouse=True)
+def off(machine: Machine) -> Iterator[None]:
+    yield
+    machine.run("drng-enable", "off", "--all")
+
+
+def answer(machine: Machine, *words: str, status: int = 0) -> dict[str, Any]:
+    result = machine.run("drng-enable", *words, "--json", check=False)
+    assert result.returncode == status, result.stdout + result.stderr
+    return json.loads(result.stdout)
+
+
+def served_by(target: dict[str, Any]) -> dict[str, int]:
+    """How many processes each serves; those without libcrypto are nobody's."""
+    names = [process["served_by"] for process in target["processes"] if process["served_by"] != "-"]
+    return {name: names.count(name) for name in names}
+
+
+def test_several_at_once_and_each_is_told_of(machine: Machine) -> None:
+    machine.run("a2enmod", "ssl")
+    nginx, apache = answer(machine, "on", "nginx", "apache2", "--restart")["targets"]
+    assert served_by(nginx) == {"drng": len(nginx["processes"])}
+    assert set(served_by(apache)) == {"drng"}
+    assert {entry["name"] for entry in answer(machine)["targets"] if entry["on"]} == {"nginx", "apache2"}
+
+
+def test_squid_s_workers_ignore_the_variable(machine: Machine) -> None:
+    """They run with another real than effective user; the system's file they read."""
+    (squid,) = answer(machine, "on", "squid", "--restart", status=3)["targets"]
+    secure = [process for process in squid["processes"] if process["reason"] == "at-secure"]
+    assert secure and all(process["cure"] == "drng-enable on --system" for process in secure)
+    assert served_by(squid)["OpenSSL"] == len(secure)
+    answer(machine, "off", "squid")
+    (system,) = answer(machine, "on", "--system", "--profile", "strict", "--restart")["targets"]
+    served = [process for process in system["processes"] if process["unit"] == "squid.service"]
+    assert {process["served_by"] for process in served} - {"-"} == {"drng"}
+
+
+def test_postgresql_s_cluster_drops_the_variable(machine: Machine) -> None:
+    """Its start script gives it the environment of a file of its own."""
+    name = machine.run("sh", "-c", "pg_lsclusters -h | { read v c _; echo postgresql@$v-$c; }").stdout.strip()
+    (cluster,) = answer(machine, "on", name, "--restart", status=3)["targets"]
+    assert {process["reason"] for process in cluster["processes"]} - {""} == {"no-variable"}
+    assert "environment" in cluster["processes"][0]["cure"]
+    (umbrella,) = answer(machine, "on", "postgresql", "--restart", status=3)["targets"]
+    assert any(name in said for said in umbrella["said"]), "the unit that does the work is named"
+
+
+def test_redis_may_execute_nothing_but_itself(machine: Machine) -> None:
+    """NoExecPaths=/: the check before its start runs outside of that."""
+    assert "NoExecPaths=/" in machine.run("systemctl", "cat", "redis-server").stdout
+    (redis,) = answer(machine, "on", "redis", "--restart")["targets"]
+    assert redis["name"] == "redis-server", "the alias is its unit"
+    assert served_by(redis) == {"drng": 1}
+
+
+def test_the_journal_says_why_a_strict_service_does_not_start(machine: Machine) -> None:
+    answer(machine, "on", "nginx", "--restart")
+    module = machine.run("sh", "-c", "echo $(openssl version -m | cut -d'\"' -f2)/drng.so").stdout.strip()
+    machine.run("mv", module, "/root/drng.so")
+    try:
+        assert machine.run("systemctl", "restart", "nginx", check=False).returncode != 0
+        said = machine.run("journalctl", "-u", "nginx", "-o", "cat", "-n", "20").stdout
+        assert "drng did not load: could not load the shared library" in said
+        assert "drng.so: cannot open shared object file" in said
+    finally:
+        machine.run("mv", "/root/drng.so", module)
+    machine.run("systemctl", "restart", "nginx")
