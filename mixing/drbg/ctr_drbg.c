@@ -228,9 +228,10 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const 
         combine(m, provided, &additional, 1);
     }
     if (fresh != NULL) {
-        uint64_t word;
-        memcpy(&word, fresh, sizeof(word));
-        *(drng_block *)provided ^= (drng_block){word, 0};
+        drng_block padded = {0};
+        memcpy(&padded, fresh, DRNG_REQUEST_ENTROPY_LEN);
+        *(drng_block *)provided ^= padded;
+        drng_wipe(&padded, sizeof(padded)); /* on the stack where there are no vector registers */
     }
     update(drbg, m, provided);
     output_and_update(drbg, m, out, out_len, provided);

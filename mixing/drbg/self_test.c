@@ -289,7 +289,7 @@ static const uint64_t request_sums[CIPHERS] = {
 
 static uint64_t sum_of(uint64_t sum, const void *data, size_t len)
 {
-    uint64_t word = len;
+    uint64_t word = htole64(len); /* of a text of less than a word the rest counts, too */
     for (size_t done = 0; done < len; done += sizeof(word)) {
         memcpy(&word, (const uint8_t *)data + done, len - done < sizeof(word) ? len - done : sizeof(word));
         sum = (sum ^ le64toh(word)) * UINT64_C(0x9e3779b97f4a7c15);

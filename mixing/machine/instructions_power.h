@@ -1,8 +1,7 @@
 /*
  * instructions_power.h - the only file that executes darn.
  *
- * As numbers, since assemblers for POWER8, which drng is built for, do not know it. Both return what came: a word, or
- * all ones.
+ * As a number, since assemblers for POWER8, which drng is built for, do not know it.
  */
 
 #ifndef DRNG_INSTRUCTIONS_POWER_H
@@ -10,19 +9,11 @@
 
 #include <stdint.h>
 
-/* darn r3, 1: conditioned. */
+/* darn r3, 1: conditioned. Returns what came: a word, or all ones. */
 static inline uint64_t drng_execute_darn(void)
 {
     register uint64_t r3 __asm__("r3");
     __asm__ volatile(".long 0x7c6105e6" : "=r"(r3));
-    return r3;
-}
-
-/* darn r3, 2: raw. */
-static inline uint64_t drng_execute_darn_raw(void)
-{
-    register uint64_t r3 __asm__("r3");
-    __asm__ volatile(".long 0x7c6205e6" : "=r"(r3));
     return r3;
 }
 

@@ -14,29 +14,19 @@ static const unsigned long hwcap2_darn = 0x00200000;
 void drng_cpu_identify(struct drng_cpu *cpu)
 {
     memset(cpu, 0, sizeof(*cpu));
-    const bool darn = (getauxval(AT_HWCAP2) & hwcap2_darn) != 0;
-    cpu->has[DRNG_DARN] = darn;
-    cpu->has[DRNG_DARN_RAW] = darn;
+    cpu->has[DRNG_DARN] = (getauxval(AT_HWCAP2) & hwcap2_darn) != 0;
     cpu->hypervisor = true; /* nothing tells a program, and most of these machines are virtual */
 }
 
 /* All ones are no word. */
-
 static bool read_darn(uint64_t *word)
 {
     *word = drng_execute_darn();
     return *word != UINT64_MAX;
 }
 
-static bool read_darn_raw(uint64_t *word)
-{
-    *word = drng_execute_darn_raw();
-    return *word != UINT64_MAX;
-}
-
 const struct drng_instruction_row drng_instruction_rows[DRNG_INSTRUCTIONS] = {
     [DRNG_DARN] = {.name = "DARN", .read = read_darn, DRNG_SEED_GRADE},
-    [DRNG_DARN_RAW] = {.name = "DARN-RAW", .read = read_darn_raw, DRNG_SEED_GRADE},
 };
 
 /* None is known to give words that are not random. */

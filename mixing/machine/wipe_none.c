@@ -10,9 +10,12 @@
  */
 enum { GAP = 1024 };
 
+/* A call need not preserve these registers, and they may hold halves of Key and V. */
+#define CLEARS_REGISTERS __attribute__((zero_call_used_regs("all-gpr")))
+
 /* Not inlined: in the caller's frame the array would not lie where the frames of the kernels were. */
 #define WIPE_STACK(bytes)                                                                                              \
-    DRNG_OWN_FRAME void drng_wipe_stack_##bytes(void)                                                                  \
+    CLEARS_REGISTERS DRNG_OWN_FRAME void drng_wipe_stack_##bytes(void)                                                 \
     {                                                                                                                  \
         uint8_t frame[(bytes) + GAP];                                                                                  \
         drng_wipe(frame, sizeof(frame));                                                                               \

@@ -9,7 +9,7 @@ import os
 OF_MACHINE: dict[str, dict[str, tuple[int, int] | None]] = {
     "x86_64": {"rdseed": (1, 18), "rdrand": (0, 62)},
     "aarch64": {"rndrrs": None, "rndr": None},
-    "ppc64le": {"darn": None, "darn-raw": None},
+    "ppc64le": {"darn": None},
     "s390x": {"trng": None},
 }
 

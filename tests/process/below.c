@@ -7,8 +7,6 @@
 
 #include "tests/process/below_registers.h"
 
-enum { WAY_BACK = 1 << 10 }; /* bytes that entering and leaving this stack may write */
-
 _Alignas(4096) uint8_t below_stack[BELOW_LEN];
 struct below_registers below_registers;
 
@@ -19,7 +17,7 @@ static volatile size_t
 
 static void enter(void)
 {
-    volatile uint8_t distance[WAY_BACK];
+    volatile uint8_t distance[BELOW_WAY_BACK];
     distance[some_index] = 0;
     below_work(work_below);
     (void)distance[some_index]; /* else the call could leave this frame first */

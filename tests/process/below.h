@@ -6,11 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BELOW_LEN = 1 << 16 };
+enum {
+    BELOW_LEN = 1 << 16,
+    BELOW_WAY_BACK = 1 << 10, /* bytes at its end that entering and leaving it may write, and the work does not */
+};
 
 /* The registers that a call need not preserve, as the work left them. */
 struct below_registers {
-    uint64_t general[18]; /* as many as there are, and zeros */
+    uint64_t general[32]; /* as many as there are, and zeros */
     _Alignas(
         64) uint8_t vectors[4096]; /* XSAVE, or ARM's one after the other; zeros where the CPU or the system has none */
 };

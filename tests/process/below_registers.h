@@ -1,4 +1,4 @@
-/* below_registers.h - what below.c needs to know of the processor: below_x86.c, below_arm.c. */
+/* below_registers.h - what below.c needs to know of the processor: below_x86.c, below_arm.c, below_none.c. */
 
 #ifndef TEST_BELOW_REGISTERS_H
 #define TEST_BELOW_REGISTERS_H

@@ -9,6 +9,8 @@ const struct stack_wipe stack_wipes[] = {
     {drng_wipe_stack_2048, 2048},
 };
 
+const bool stack_sees_vectors = true;
+
 size_t stack_wipe_count(void)
 {
     return sizeof(stack_wipes) / sizeof(*stack_wipes);

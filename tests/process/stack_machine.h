@@ -1,8 +1,9 @@
-/* stack_machine.h - what test_stack.c needs to know of the processor: stack_x86.c, stack_arm.c. */
+/* stack_machine.h - what test_stack.c needs to know of the processor: stack_x86.c, stack_arm.c, stack_none.c. */
 
 #ifndef TEST_STACK_MACHINE_H
 #define TEST_STACK_MACHINE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ size_t stack_wipe_count(void); /* of those that this CPU can run */
 
 /* Sets every byte from `lowest` to its own frame to 0xff, without a call, and then calls wipe(). */
 void stack_paint_and_wipe(volatile uint8_t *lowest, void (*wipe)(void));
+
+/* Whether below_registers has the vector registers, too. */
+extern const bool stack_sees_vectors;
 
 /* Leave something of a secret in a register that a call need not preserve. */
 void stack_leave_a_register(const uint8_t *secret);

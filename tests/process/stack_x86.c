@@ -10,6 +10,8 @@ const struct stack_wipe stack_wipes[] = {
     {drng_wipe_stack_512_avx, 512 - sizeof(void *)}, {drng_wipe_stack_1536_avx, 1536 - sizeof(void *)},
 };
 
+const bool stack_sees_vectors = true;
+
 size_t stack_wipe_count(void)
 {
     return sizeof(stack_wipes) / sizeof(*stack_wipes) - (__builtin_cpu_supports("avx") ? 0 : 2);

@@ -77,6 +77,29 @@ def test_the_module_is_hardened() -> None:
         assert "endbr64" in entry
 
 
+@pytest.mark.sources
+@pytest.mark.parametrize(
+    ("compiler", "flags", "sentence"),
+    [
+        ("gcc", "-m32", "drng supports 64-bit programs alone"),
+        ("gcc", "-mx32", "drng supports 64-bit programs alone"),
+        ("powerpc64le-linux-gnu-gcc", "-mbig", "drng supports little-endian POWER alone (ppc64le)"),
+    ],
+)
+def test_what_is_not_supported_is_refused_in_a_sentence(
+    tmp_path: Path, compiler: str, flags: str, sentence: str
+) -> None:
+    """Nothing is linked, since this machine need not have such a C library."""
+    need(compiler)
+    settings = [f"-DCMAKE_C_COMPILER={compiler}", f"-DCMAKE_C_FLAGS={flags}"]
+    settings.append("-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY")
+    result = subprocess.run(
+        ["cmake", "-S", ROOT, "-B", tmp_path, *settings], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert result.returncode != 0
+    assert sentence in " ".join(result.stderr.split())
+
+
 def test_the_module_needs_libc_alone() -> None:
     """It serves whichever libcrypto loads it, and brings none along."""
     needed = {

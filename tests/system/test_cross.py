@@ -210,6 +210,27 @@ def test_arms_generator_is_an_algorithm_and_the_others_have_none(arch: Architect
     assert names == ({"RNDR"} if arch is ARM else set()), listing.stdout
 
 
+# ---- 64-bit Arm ----
+
+
+def test_every_object_has_branch_protection() -> None:
+    """One without the note takes it from all; the C library's start-up files decide about the module as a whole."""
+    flavour = ARM.flavour(ARM.without)
+    objects = [
+        path
+        for folder in ("mixing.dir", "provider.dir", "library.dir")
+        for path in (flavour.modules / "CMakeFiles" / folder).rglob("*.o")
+    ]
+    assert len(objects) > 30
+    command = [f"{ARM.tools}-readelf", "--notes"]
+    bare = [
+        path
+        for path in objects
+        if "BTI, PAC" not in subprocess.run([*command, path], capture_output=True, text=True, check=True).stdout
+    ]
+    assert not bare
+
+
 # ---- IBM Z ----
 
 Z = ARCHITECTURES[2]

@@ -12,10 +12,4 @@ static inline uint64_t drng_execute_darn(void)
     return scripted_execute(&scripted_rows[DRNG_DARN], &word) ? word : UINT64_MAX;
 }
 
-static inline uint64_t drng_execute_darn_raw(void)
-{
-    uint64_t word = 0;
-    return scripted_execute(&scripted_rows[DRNG_DARN_RAW], &word) ? word : UINT64_MAX;
-}
-
 #endif
