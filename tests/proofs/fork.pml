@@ -62,7 +62,7 @@
 #define EPOCH      2 /* of a slot, and of a frame */
 #define TAKEN      3
 #define SEED       4
-#define COUNT      5 /* none: no seed */
+#define COUNT      5 /* 0 where there is no seed */
 #define ENTROPY    6
 #define MARK       7
 #define WIPED      SLOT(SLOTS)
@@ -75,11 +75,11 @@
 #define NUMBER     (WIPED + 5) /* the next */
 #define PLACE      (WIPED + 6) /* the slot of level 0 */
 #define FORKING    (WIPED + 7) /* with BY_GENERATION */
-#define THREAD(t_) (WIPED + 8 + (3 + DEPTH * 12) * (t_)) /* and of a thread: */
+#define THREAD(t_) (WIPED + 8 + (3 + DEPTH * 13) * (t_)) /* and of a thread: */
 #define INSIDE     0
 #define ENTERED    1 /* the generation in which it noted that */
 #define TOP        2 /* frames on its stack */
-#define FRAME(n_)  (3 + 12 * (n_)) /* and in a frame: */
+#define FRAME(n_)  (3 + 13 * (n_)) /* and in a frame: */
 #define AT         0
 #define BEFORE     1 /* EPOCH is 2 */
 #define ASKS       3 /* the generation that it will give its process, which has none */
@@ -91,6 +91,7 @@
 #define FORKS_NOW  9 /* it is between the handlers of its fork */
 #define ABOVE      10 /* the generation in which the call below entered */
 #define OWN        11 /* the slot of level 0 */
+#define TRIES      12
 #define SIZE       THREAD(THREADS)
 
 #define OUTSIDE   0
@@ -140,10 +141,29 @@ hidden short base;
 #define IS_LAST          (F(LEVEL) == LEVELS - 1)
 #define IN_EPOCH         (epoch == F(EPOCH))
 
+#ifdef EARLY_LOOK
+#define LOOKS_FIRST  leave
+#define LOOKED_FIRST update
+#define LOOKS_LAST   back
+#else
+#define LOOKS_FIRST  update
+#define LOOKED_FIRST back
+#define LOOKS_LAST   leave
+#endif
 #ifdef LEFT
 #define LIBC_HELD 0 /* it had other means against these locks */
 #else
 #define LIBC_HELD (t + 1)
+#endif
+#ifdef NO_SELF_CHECK
+#define IS_HELD false
+#else
+#define IS_HELD (S(HOLDER) == t + 1)
+#endif
+#ifdef NO_TAKEN
+#define IS_TAKEN false
+#else
+#define IS_TAKEN (S(TAKEN) && F(BEFORE) == CALLS_OUT)
 #endif
 #ifdef ENTERS_IN_CHILD
 #define IN_ITS_PROCESS (T(ENTERED) == m[GENERATION])
@@ -305,7 +325,7 @@ inline next_process()
 /* At the end of a thread's call a child has nothing that its parent had; when all have ended, every slot is free. */
 inline end_frame()
 {
-    for (j : 0 .. 11) {
+    for (j : 0 .. TRIES) {
         m[THREAD(t) + FRAME(T(TOP) - 1) + j] = 0;
     }
     T(TOP) = T(TOP) - 1;
@@ -372,6 +392,8 @@ proctype thread(byte t)
         F(V) = 0;
         F(RESULT) = OK;
         F(MINE) = NOT_MINE;
+        F(TRIES) = F(TRIES) + 1;
+        assert(F(TRIES) <= 1 + MADE); /* each but the first takes a fork or a copy */
 #ifdef ENTERS_IN_CHILD
         T(ENTERED) = m[GENERATION];
 #endif
@@ -382,11 +404,6 @@ proctype thread(byte t)
     /* drng_lock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == self */
     /* drng_lock: pthread_mutex_lock(&lock->mutex) */
     /* drng_guard_take: slot->taken && guard->before == DRNG_CALLS_OUT */
-#ifdef NO_SELF_CHECK
-#define IS_HELD false
-#else
-#define IS_HELD (S(HOLDER) == t + 1)
-#endif
     :: atomic {
         RUNS(take) && (!LOCKS || IS_HELD || S(MUTEX) == 0) ->
 #ifdef LEFT
@@ -400,14 +417,9 @@ proctype thread(byte t)
         F(OWN) = m[PLACE];
 #endif
         if
-        :: LOCKS && IS_HELD -> no_slot()
+        :: (LOCKS -> IS_HELD : IS_TAKEN) -> no_slot()
         :: LOCKS && !IS_HELD -> S(MUTEX) = t + 1; F(AT) = hold
-#ifndef NO_TAKEN
-        :: !LOCKS && S(TAKEN) && F(BEFORE) == CALLS_OUT -> no_slot()
-        :: !LOCKS && !(S(TAKEN) && F(BEFORE) == CALLS_OUT) -> F(AT) = mark
-#else
-        :: !LOCKS -> F(AT) = mark
-#endif
+        :: !LOCKS && !IS_TAKEN -> F(AT) = mark
         fi
     }
 
@@ -425,17 +437,17 @@ proctype thread(byte t)
         SEES(over) ->
         see();
         if
-#ifdef NO_WIPE
-        :: IN_EPOCH -> F(AT) = stamp
-#else
         :: IN_EPOCH -> F(AT) = wipe
-#endif
         :: else -> F(RESULT) = BUSY; F(MINE) = NO_SLOT; F(AT) = back
         fi
     }
 
     /* drng_guard_start_over: drng_guard_wipe(slot, place->size) */
+#ifdef NO_WIPE
+    :: atomic { RUNS(wipe) -> F(AT) = stamp }
+#else
     :: atomic { RUNS(wipe) -> wipe_slot(); F(AT) = stamp }
+#endif
 
     /* drng_guard_start_over: slot->epoch = guard->epoch */
     :: atomic { RUNS(stamp) -> S(EPOCH) = F(EPOCH); F(AT) = work }
@@ -474,10 +486,7 @@ proctype thread(byte t)
     /* draw_key: memcpy(task->noise->key, words, sizeof(words)) */
     :: atomic {
         RUNS(get) ->
-        if
-        :: IS_ROOT -> S(SEED) = F(KEY); S(COUNT) = 1
-        :: else -> skip
-        fi;
+        S(SEED) = (IS_ROOT -> F(KEY) : S(SEED));
         F(AT) = put
     }
 
@@ -561,11 +570,7 @@ proctype thread(byte t)
         RUNS(generate) ->
         F(KEY) = S(SEED);
         F(V) = S(COUNT);
-#ifdef EARLY_LOOK
-        F(AT) = (F(LEVEL) > 0 -> hand : leave)
-#else
-        F(AT) = (F(LEVEL) > 0 -> hand : update)
-#endif
+        F(AT) = (F(LEVEL) > 0 -> hand : LOOKS_FIRST)
     }
     :: atomic { RUNS(hand) -> BELOW(ENTROPY) = F(KEY) + F(V); F(AT) = update }
 
@@ -575,18 +580,7 @@ proctype thread(byte t)
         S(SEED) = F(KEY);
         S(COUNT) = F(V) + 1;
         assert(F(V) < 7);
-#ifdef EARLY_LOOK
-        if
-        :: F(LEVEL) == 0 -> F(KEY) = 0; F(V) = 0; F(AT) = back
-        :: else -> F(KEY) = 0; F(V) = 0; F(AT) = mine
-        fi
-#else
-        if
-        :: F(LEVEL) > 0 -> F(KEY) = 0; F(V) = 0
-        :: else -> skip
-        fi;
-        end_work()
-#endif
+        F(AT) = (F(LEVEL) > 0 -> mine : LOOKS_LAST)
     }
 
     /* ---- Giving it back ---- */
@@ -610,16 +604,7 @@ proctype thread(byte t)
         :: F(MINE) == IS_MINE && F(RESULT) == OK -> put_out(F(KEY), F(V))
         :: else -> assert(F(MINE) != IS_MINE || F(RESULT) == FAILED || T(TOP) > 1)
         fi;
-#ifdef EARLY_LOOK
-        if
-        :: F(RESULT) == OK -> F(AT) = update
-        :: else -> F(AT) = back
-        fi
-#else
-        F(KEY) = 0;
-        F(V) = 0;
-        F(AT) = back
-#endif
+        F(AT) = (F(RESULT) == OK -> LOOKED_FIRST : back)
     }
 
     /* drng_guard_give_back: drng_guard_wipe(slot, place->size) */
