@@ -1,554 +1,729 @@
 /*
- * fork.pml - requests of one generator in processes that fork at any step: no two processes put out a block under the
- * same Key and V, no two threads use one state at once, and nobody waits for ever.
+ * fork.pml - calls of the guard (mixing/state/guard.h) in processes that fork, and on machines that are copied, at any
+ * step: no two put out the same, no child keeps what is its parent's, every call ends, and every lock is free then.
  *
- * A process is its memory. A frame is what a thread, or a signal handler on top of it, is doing: each step below is one
- * access to memory that others may come between. The code that a step stands for is named beside it, and
- * tests/system/test_proofs.py compares these names with the code: "function: text".
+ * A process is an array of bytes, with the stacks of its threads: a fork is a copy of it in which what the kernel wipes
+ * is zero, a copy of the machine is a copy with a new marker. Processes share nothing, so one runs at a time, to its
+ * end, and those that it has made wait. On a stack a frame is a call, or the call of a signal handler on top of it.
  *
- * Key and V are a pair of numbers: which seed, and how many requests since. Seed 0 is memory that was wiped. A seed is
- * another number whenever one is taken. What a frame has put out stays, so a block under the same pair is seen. A
- * generator has a slot; a handler in a child may give it another one.
+ * Each step is one access to memory that a fork, a copy, a handler or another thread may come before. The code that it
+ * stands for is named beside it, and tests/system/test_proofs.py compares these names with the code: "function: text".
  *
- * What may happen between any two steps, as often as FORKS, SIGNALS and CANCELS say:
- * - a signal handler forks; its child goes on in the interrupted code, and so does the parent. Other threads and
- *   handlers of the parent come between the handler before the fork and the fork itself;
- * - a signal handler draws from the same generator;
- * - a thread is cancelled while its source of seeds is at work.
+ * A seed is a number in steps of eight, another one whenever one is taken, and what is drawn from a generator of that
+ * seed for the first time, the second, ... is the number plus 1, 2, ... Zero is memory that was wiped. A call takes the
+ * generator's slot (level 0), that of its parent and of the parent's root, as far as each has to seed the one before.
  *
- * KERNEL_WIPES    the kernel wipes pages in a child (MADV_WIPEONFORK); otherwise the handler of pthread_atfork() does
- * NEW             the first process is a child itself, which has not asked for its generation yet
- * RAW_CLONE       clone() makes the children, so that no handler of pthread_atfork() runs in them
- * THREADS         1 or 2 threads share the generator, under its lock
+ * LEVELS      how many of them there are; with ROOT the last is a root, without it a generator with a source
+ * FOREIGN     the source calls out to a generator that is not drng's
+ * PIECEWISE   two pieces of a root's seed, by the runner for work in pieces
+ * FORKS, COPIES, SIGNALS   how many may come. Each signal is a handler that draws; whatever runs may fork
+ * THREADS     1 or 2 share the generator, under its lock; LOCKING: one, and a lock
+ * ATFORK      the kernel does not wipe, but the handlers of pthread_atfork() do; RAW_CLONE: they are not called
  *
- * Protections that can be taken out, and then an error must be found: NO_LOOK_AFTER, NO_START_OVER, NO_REFUSAL,
- * SAME_SLOT, CANCELLABLE, NO_WIPE; and two defects that were: SHARES, of 0.2.0, where a handler shared a lock that its
- * thread held, and the mutex was given back before the note of who holds it went; and BY_GENERATION, where a child was
- * told by the generation that its parent had before the fork.
+ * Protections that can be taken out, and then an error must be found: NO_LOOK, EARLY_LOOK (before the last write),
+ * NO_LOOK_IN_PIECES, NO_LOOK_AT_SOURCE, NO_WIPE (in start_over), NO_WIPE_BACK, NO_TAKEN, NO_SELF_CHECK (of a lock),
+ * ENTERS_IN_CHILD, CANCELLABLE; and two designs that were: LEFT, in which a handler in a child drew from another slot,
+ * and a mark in the old one said that the call below must wipe it; and BY_GENERATION, by which a child was told.
  */
 
+#ifndef LEVELS
+#define LEVELS 1
+#endif
 #ifndef FORKS
-#define FORKS 1
+#define FORKS 0
+#endif
+#ifndef COPIES
+#define COPIES 0
 #endif
 #ifndef SIGNALS
-#define SIGNALS 1
-#endif
-#ifndef CANCELS
-#define CANCELS 0
+#define SIGNALS 0
 #endif
 #ifndef THREADS
 #define THREADS 1
 #endif
+#ifdef LEFT
+#define ENTERS_IN_CHILD
+#endif
 
-#define PROCESSES (1 + FORKS)
-#define FRAMES    (THREADS + SIGNALS + 3 * FORKS)
-#define SLOTS     (1 + SIGNALS)
-#define SEEDS     16
-#define NOBODY    255
-#define MOST_COUNT (3 + THREADS + SIGNALS)
+#define MADE    (FORKS + COPIES)
+#define NUMBERS (32 / (1 + MADE)) /* for the seeds of each process */
+#define DEPTH   (1 + SIGNALS)
+#define SLOTS   (LEVELS + 1) /* the last is another one for level 0 */
+#define OUTPUTS (2 * (THREADS + SIGNALS) * (1 + MADE))
+
+/* ---- The memory of a process ---- */
+
+/* Wiped in a child: */
+#define GENERATION 0
+#define FORKED     1
+#define SLOT(l_)   (2 + 8 * (l_)) /* and in a slot: */
+#define MUTEX      0
+#define HOLDER     1
+#define EPOCH      2 /* of a slot, and of a frame */
+#define TAKEN      3
+#define SEED       4
+#define COUNT      5 /* 0 where there is no seed */
+#define ENTROPY    6
+#define MARK       7
+#define WIPED      SLOT(SLOTS)
+/* Kept: */
+#define LAST       (WIPED + 0) /* last_generation */
+#define COPIED     (WIPED + 1) /* the marker is a new one */
+#define NOTICED    (WIPED + 2) /* drng_clone_watch.count */
+#define LIBC       (WIPED + 3) /* a lock of malloc's or libcrypto's: the thread that has it */
+#define BORN       (WIPED + 4) /* the first number of this process's own */
+#define NUMBER     (WIPED + 5) /* the next */
+#define PLACE      (WIPED + 6) /* the slot of level 0 */
+#define FORKING    (WIPED + 7) /* with BY_GENERATION */
+#define THREAD(t_) (WIPED + 8 + (3 + DEPTH * 13) * (t_)) /* and of a thread: */
+#define INSIDE     0
+#define ENTERED    1 /* the generation in which it noted that */
+#define TOP        2 /* frames on its stack */
+#define FRAME(n_)  (3 + 13 * (n_)) /* and in a frame: */
+#define AT         0
+#define BEFORE     1 /* EPOCH is 2 */
+#define ASKS       3 /* the generation that it will give its process, which has none */
+#define LEVEL      4
+#define KEY        5
+#define V          6
+#define RESULT     7
+#define MINE       8
+#define FORKS_NOW  9 /* it is between the handlers of its fork */
+#define ABOVE      10 /* the generation in which the call below entered */
+#define OWN        11 /* the slot of level 0 */
+#define TRIES      12
+#define SIZE       THREAD(THREADS)
+
+#define OUTSIDE   0
+#define IS_INSIDE 1
+#define ALLOCATES 2
+#define CALLS_OUT 3
+
+#define OK     0
+#define BUSY   1
+#define FAILED 2
+
+#define NOT_MINE 0
+#define IS_MINE  1
+#define NO_SLOT  2 /* nor is it mine, and there is nothing to be wiped */
 
 mtype = {
-    enter, note, begin, again, replace, pick, take, hold, fresh, wipe, stamp, has_seed, fill, instantiate, counter,
-    generate, update, release, give, leave, in_child
+    enter, note, begin, take, hold, mark, fresh, over, wipe, stamp, work, ask, get, got, put, back_in, free_theirs,
+    back_again, look, instantiate, set, forget, release, released, counter, generate, hand, update, mine, leave, back,
+    untake, unhold, unlock, bare, quit
 };
 
-typedef place_of {
-    /* wiped in a child */
-    byte mutex;  /* the thread that has it; 0: nobody */
-    byte holder; /* the thread that has noted that it has it */
-    byte epoch;
-    byte generation;
-    byte seed;
-    byte count;
-    byte entropy;
-};
-
-typedef memory {
-    /* wiped in a child */
-    byte generation;
-    byte forked;
-    place_of slot[SLOTS];
-    /* kept */
-    byte inside[THREADS + 1]; /* by thread: the generation in which it entered; 0: it is in no call */
-    byte place;               /* the generator's slot */
-    byte slots;               /* how many are in use */
-    byte last_generation;
-    byte forking_generation; /* with BY_GENERATION */
-};
-
-typedef activity {
-    bool lives;
-    bool waits; /* a frame on top of it runs */
-    bool forks; /* it is between the handlers of its fork */
-    byte below;
-    mtype at;
-    byte process;
-    byte thread;
-    byte before; /* what the thread had noted */
-    byte mine;   /* the generation of this attempt */
-    byte epoch;
-    byte at_slot;
-    byte key;
-    byte v;
-    bool shares;
-};
-
-memory mem[PROCESSES];
-activity f[FRAMES];
+byte m[SIZE]; /* of the process that runs */
+byte waiting[MADE * SIZE + 1];
+byte waits = 0;
 byte processes = 1;
-byte seeds = 0;
+bool runs = true;
 byte forks_left = FORKS;
+byte copies_left = COPIES;
 byte signals_left = SIGNALS;
-byte cancels_left = CANCELS;
-byte living = 0;
-bool put_out[SEEDS * MOST_COUNT];
+byte output[2 * OUTPUTS];
+byte outputs = 0;
 
 /* Of one step each, so they are no part of a state. */
 hidden byte i;
-hidden byte top;
-hidden byte child;
+hidden byte epoch;
+hidden short j;
+hidden short base;
 
-#define M mem[f[t].process]
-#define S M.slot[f[t].at_slot]
-#define NOTED M.inside[f[t].thread]
+#define T(field_)        m[THREAD(t) + field_]
+#define F(field_)        m[THREAD(t) + FRAME(T(TOP) - 1) + field_]
+#define SLOT_OF(l_)      SLOT((l_ == 0 -> F(OWN) : l_))
+#define S(field_)        m[SLOT_OF(F(LEVEL)) + field_]
+#define BELOW(field_)    m[SLOT_OF(F(LEVEL) - 1) + field_]
+#define LIVES            (runs && T(TOP) > 0)
+#define RUNS(at_)        (LIVES && F(AT) == at_ && !F(FORKS_NOW))
+#define SEES(at_)        (RUNS(at_) && (m[GENERATION] != 0 || F(ASKS)))
+#define IS_LAST          (F(LEVEL) == LEVELS - 1)
+#define IN_EPOCH         (epoch == F(EPOCH))
 
-inline wipe_slot(p_, s_)
+#ifdef EARLY_LOOK
+#define LOOKS_FIRST  leave
+#define LOOKED_FIRST update
+#define LOOKS_LAST   back
+#else
+#define LOOKS_FIRST  update
+#define LOOKED_FIRST back
+#define LOOKS_LAST   leave
+#endif
+#ifdef LEFT
+#define LIBC_HELD 0 /* it had other means against these locks */
+#else
+#define LIBC_HELD (t + 1)
+#endif
+#ifdef NO_SELF_CHECK
+#define IS_HELD false
+#else
+#define IS_HELD (S(HOLDER) == t + 1)
+#endif
+#ifdef NO_TAKEN
+#define IS_TAKEN false
+#else
+#define IS_TAKEN (S(TAKEN) && F(BEFORE) == CALLS_OUT)
+#endif
+#ifdef ENTERS_IN_CHILD
+#define IN_ITS_PROCESS (T(ENTERED) == m[GENERATION])
+#else
+#define IN_ITS_PROCESS true
+#endif
+#ifdef ROOT
+#define IS_ROOT IS_LAST
+#else
+#define IS_ROOT false
+#endif
+#ifdef FOREIGN
+#define IS_FOREIGN IS_LAST
+#else
+#define IS_FOREIGN false
+#endif
+#if THREADS > 1 || defined(LOCKING) || defined(PIECEWISE)
+#define LOCKS true
+#else
+#define LOCKS (F(LEVEL) > 0)
+#endif
+
+/* A look at the epoch. */
+inline see()
 {
-    mem[p_].slot[s_].mutex = 0;
-    mem[p_].slot[s_].holder = 0;
-    mem[p_].slot[s_].epoch = 0;
-    mem[p_].slot[s_].generation = 0;
-    mem[p_].slot[s_].seed = 0;
-    mem[p_].slot[s_].count = 0;
-    mem[p_].slot[s_].entropy = 0
+    /* drng_epoch: atomic_load_explicit(&drng_fork_page->generation, memory_order_relaxed) */
+    /* drng_fork_enter: atomic_compare_exchange_strong(&drng_fork_page->generation, &generation, next) */
+    m[GENERATION] = (m[GENERATION] == 0 -> F(ASKS) : m[GENERATION]);
+    F(ASKS) = 0;
+    /* look_closely: atomic_fetch_add(&drng_clone_watch.count, 1) + 1 */
+    m[NOTICED] = m[NOTICED] + m[COPIED];
+    m[COPIED] = 0;
+    epoch = m[GENERATION] + m[NOTICED]
 }
 
-inline wipe_all(p_)
+inline wipe_slot()
 {
-    mem[p_].generation = 0;
-    mem[p_].forked = 0;
-    for (i : 0 .. SLOTS - 1) {
-        wipe_slot(p_, i)
+    S(SEED) = 0;
+    S(COUNT) = 0;
+    S(ENTROPY) = 0
+}
+
+inline put_out(seed_, count_)
+{
+    assert(seed_ != 0);
+    for (i : 1 .. outputs) {
+        assert(output[2 * i - 2] != seed_ || output[2 * i - 1] != count_);
     }
+    output[2 * outputs] = seed_;
+    output[2 * outputs + 1] = count_;
+    outputs++
 }
 
-/* drng_fork_enter: atomic_fetch_add(&last_generation, 1) + 1 */
-/* drng_fork_enter: atomic_compare_exchange_strong(&drng_fork_page->generation, &generation, next) */
-inline ask()
+/* The work of this level has come to its end. */
+inline end_work()
 {
     if
-    :: M.generation == 0 -> M.last_generation++; M.generation = M.last_generation
+#ifndef PIECEWISE
+    :: F(LEVEL) == 0 -> F(AT) = leave
+#endif
+    :: else -> F(AT) = mine
+    fi
+}
+
+/* The level has no slot, or has given it back. */
+inline go_on()
+{
+    if
+    :: F(LEVEL) > 0 ->
+        F(LEVEL) = F(LEVEL) - 1;
+        if
+        :: F(RESULT) == OK -> F(AT) = look
+        :: else -> end_work()
+        fi
+#ifdef PIECEWISE
+    :: F(LEVEL) == 0 && F(RESULT) == OK && F(V) == 0 -> F(V) = F(KEY); F(KEY) = 0; F(AT) = take
+    :: F(LEVEL) == 0 && (F(RESULT) != OK || F(V) != 0) -> F(AT) = bare
+#else
+    :: F(LEVEL) == 0 && F(MINE) == IS_MINE -> F(AT) = quit
+    :: F(LEVEL) == 0 && F(MINE) != IS_MINE -> F(AT) = begin
+#endif
+    fi
+}
+
+inline no_slot()
+{
+    F(RESULT) = BUSY;
+    if
+    :: F(LEVEL) == 0 -> F(AT) = bare
+    :: else -> go_on()
+    fi
+}
+
+/* A child, or a copy, waits until this process has come to its end. */
+inline make_process(is_child_)
+{
+    base = waits * SIZE;
+    for (j : 0 .. SIZE - 1) {
+        waiting[base + j] = m[j];
+    }
+    if
+    :: is_child_ ->
+#ifdef ATFORK
+        /* in_forked_child: atomic_load(&drng_fork_page->forked) == 0 */
+        if
+#ifdef BY_GENERATION
+        :: m[GENERATION] == 0 || m[GENERATION] != m[FORKING] -> skip
+#else
+        :: m[FORKED] == 0 -> skip
+#endif
+        :: else ->
+#endif
+        /* kernel_wipes: madvise(memory, size, MADV_WIPEONFORK) == 0 */
+        for (j : 0 .. WIPED - 1) {
+            waiting[base + j] = 0;
+        }
+#ifdef ATFORK
+        fi;
+#endif
+        for (i : 0 .. THREADS - 1) {
+            if
+            :: i != t ->
+                for (j : THREAD(i) .. THREAD(i + 1) - 1) {
+                    waiting[base + j] = 0;
+                }
+            :: else -> skip
+            fi
+        }
+        if
+        :: m[LIBC] != t + 1 -> waiting[base + LIBC] = 0
+        :: else -> skip
+        fi;
+        waiting[base + BORN] = NUMBERS * processes
+    :: else -> waiting[base + COPIED] = 1
+    fi;
+    waiting[base + NUMBER] = NUMBERS * processes;
+    waits++;
+    processes++
+}
+
+inline next_process()
+{
+    if
+    :: waits == 0 ->
+        runs = false;
+        for (j : 0 .. SIZE - 1) {
+            m[j] = 0;
+        }
+    :: else ->
+        waits--;
+        base = waits * SIZE;
+        for (j : 0 .. SIZE - 1) {
+            m[j] = waiting[base + j];
+            waiting[base + j] = 0;
+        }
+    fi
+}
+
+/* At the end of a thread's call a child has nothing that its parent had; when all have ended, every slot is free. */
+inline end_frame()
+{
+    for (j : 0 .. TRIES) {
+        m[THREAD(t) + FRAME(T(TOP) - 1) + j] = 0;
+    }
+    T(TOP) = T(TOP) - 1;
+    if
+    :: T(TOP) == 0 ->
+        for (i : 0 .. SLOTS - 1) {
+            assert(m[SLOT(i) + SEED] == 0 || m[SLOT(i) + SEED] / 8 >= m[BORN]);
+            assert(m[SLOT(i) + ENTROPY] == 0 || m[SLOT(i) + ENTROPY] / 8 >= m[BORN]);
+        }
+        if
+        :: THREADS == 1 || m[THREAD(0) + TOP] + m[THREAD(THREADS - 1) + TOP] == 0 ->
+            for (i : 0 .. SLOTS - 1) {
+                assert(m[SLOT(i) + MUTEX] == 0 && m[SLOT(i) + HOLDER] == 0 && m[SLOT(i) + TAKEN] == 0);
+            }
+            next_process()
+        :: else -> skip
+        fi
     :: else -> skip
     fi
 }
 
-inline end_process(p_)
-{
-    wipe_all(p_);
-    for (i : 0 .. THREADS) {
-        mem[p_].inside[i] = 0
-    }
-    mem[p_].place = 0;
-    mem[p_].slots = 0;
-    mem[p_].last_generation = 0;
-    mem[p_].forking_generation = 0
-}
-
-/* What nobody looks at any more is zero, so that states which differ in nothing else are one. */
-inline end_frame()
-{
-    living--;
-    if
-    :: f[t].below != NOBODY -> f[f[t].below].waits = false
-    :: else -> skip
-    fi;
-    f[t].lives = false;
-    f[t].below = NOBODY;
-    f[t].at = 0;
-    f[t].before = 0;
-    f[t].mine = 0;
-    f[t].epoch = 0;
-    f[t].at_slot = 0;
-    f[t].key = 0;
-    f[t].v = 0;
-    f[t].shares = false;
-    f[t].forks = false;
-    f[t].thread = 0;
-    i = 0;
-    do
-    :: i < FRAMES && !(f[i].lives && f[i].process == f[t].process) -> i++
-    :: else -> break
-    od;
-    if
-    :: i == FRAMES -> end_process(f[t].process)
-    :: else -> skip
-    fi;
-    f[t].process = 0
-}
-
-inline copy_frame(to_, from_)
-{
-    f[to_].lives = true;
-    f[to_].waits = f[from_].waits;
-    f[to_].forks = false;
-    f[to_].below = NOBODY;
-    f[to_].at = f[from_].at;
-    f[to_].process = child;
-    f[to_].thread = f[from_].thread;
-    f[to_].before = f[from_].before;
-    f[to_].mine = f[from_].mine;
-    f[to_].epoch = f[from_].epoch;
-    f[to_].at_slot = f[from_].at_slot;
-    f[to_].key = f[from_].key;
-    f[to_].v = f[from_].v;
-    f[to_].shares = f[from_].shares;
-    living++;
-}
-
-inline find_free(i_)
-{
-    i_ = 0;
-    do
-    :: i_ < FRAMES && f[i_].lives -> i_++
-    :: else -> break
-    od;
-    assert(i_ < FRAMES);
-}
-
-/* A handler on top of frame t: at_ is where it begins. */
-inline push_frame(at_)
-{
-    find_free(i);
-    f[i].lives = true;
-    f[i].below = t;
-    f[i].at = at_;
-    f[i].process = f[t].process;
-    f[i].thread = f[t].thread;
-    f[t].waits = true;
-    living++;
-}
-
-/* The child has the frames of the thread that forked, and none of another thread. */
-inline fork_here()
-{
-    child = processes;
-    processes++;
-    mem[child].generation = M.generation;
-    mem[child].forked = M.forked;
-    for (i : 0 .. SLOTS - 1) {
-        mem[child].slot[i].mutex = M.slot[i].mutex;
-        mem[child].slot[i].holder = M.slot[i].holder;
-        mem[child].slot[i].epoch = M.slot[i].epoch;
-        mem[child].slot[i].generation = M.slot[i].generation;
-        mem[child].slot[i].seed = M.slot[i].seed;
-        mem[child].slot[i].count = M.slot[i].count;
-        mem[child].slot[i].entropy = M.slot[i].entropy
-    }
-    for (i : 0 .. THREADS) {
-        mem[child].inside[i] = M.inside[i]
-    }
-    mem[child].place = M.place;
-    mem[child].slots = M.slots;
-    mem[child].last_generation = M.last_generation;
-    mem[child].forking_generation = M.forking_generation;
-#if defined(KERNEL_WIPES) && !defined(NO_WIPE)
-    wipe_all(child); /* kernel_wipes: madvise(memory, size, MADV_WIPEONFORK) == 0 */
-#endif
-    find_free(i);
-    copy_frame(i, t);
-    top = i;
-    if
-    :: f[t].below != NOBODY ->
-        find_free(i);
-        copy_frame(i, f[t].below);
-        f[top].below = i;
-        assert(f[f[t].below].below == NOBODY)
-    :: else -> skip
-    fi;
-#ifndef RAW_CLONE
-    /* The handler of pthread_atfork() runs in the child before fork() returns there. */
-    find_free(i);
-    f[i].lives = true;
-    f[i].below = top;
-    f[i].at = in_child;
-    f[i].process = child;
-    f[i].thread = f[t].thread;
-    f[top].waits = true;
-    living++;
-#endif
-}
-
-/* How in_child tells memory that nobody has wiped yet. */
-#ifdef BY_GENERATION
-#define NOTE_FORK M.forking_generation = M.generation
-#define IS_COPY   (M.generation != 0 && M.generation == M.forking_generation)
-#else
-#define NOTE_FORK M.forked = 1
-#define IS_COPY   (M.forked != 0)
-#endif
-
-#define RUNS(pc_) (f[t].lives && !f[t].waits && !f[t].forks && f[t].at == pc_)
-#define INTERRUPTIBLE (f[t].lives && !f[t].waits && f[t].at != in_child)
-
-proctype frame(byte t)
+proctype thread(byte t)
 {
     do
     /* ---- Entering ---- */
-    /* drng_guard_enter: guard->before = drng_inside */
-    /* drng_guard_enter: guard->before.generation == drng_fork_generation() */
+    /* drng_guard_enter: drng_inside != DRNG_OUTSIDE && drng_inside != DRNG_CALLS_OUT */
     :: atomic {
         RUNS(enter) ->
-        f[t].before = NOTED;
-        ask();
         if
-#if !defined(NO_REFUSAL) && !defined(SHARES)
-        :: f[t].before == M.generation -> end_frame() /* refused, and nothing is put out */
-        :: else -> f[t].at = note
-#else
-        :: f[t].at = note
+        :: T(INSIDE) != OUTSIDE && T(INSIDE) != CALLS_OUT && IN_ITS_PROCESS ->
+            assert(T(TOP) > 1);
+            end_frame() /* refused */
+        :: else -> F(AT) = note
+        fi
+    }
+
+    /* drng_guard_note: const enum drng_inside before = drng_inside */
+    /* drng_guard_note: drng_inside = now */
+    :: atomic {
+        RUNS(note) ->
+        F(BEFORE) = T(INSIDE);
+        F(ABOVE) = T(ENTERED);
+        T(INSIDE) = IS_INSIDE;
+        F(AT) = begin
+    }
+
+    /* Before a look in a process that has no generation yet. */
+    /* drng_fork_enter: atomic_fetch_add(&last_generation, 1) + 1 */
+    :: atomic {
+        (RUNS(begin) || RUNS(over) || RUNS(look) || RUNS(mine) || RUNS(leave) || RUNS(bare)) && m[GENERATION] == 0 &&
+            F(ASKS) == 0 ->
+        m[LAST] = m[LAST] + 1;
+        F(ASKS) = m[LAST]
+    }
+
+    /* drng_guard_enter: guard->epoch = drng_epoch() */
+    /* drng_guard_run: guard.epoch = drng_epoch() */
+    /* drng_guard_run_piecewise: guard.epoch = drng_epoch() */
+    :: atomic {
+        SEES(begin) ->
+        see();
+        F(EPOCH) = epoch;
+        F(KEY) = 0;
+        F(V) = 0;
+        F(RESULT) = OK;
+        F(MINE) = NOT_MINE;
+        F(TRIES) = F(TRIES) + 1;
+        assert(F(TRIES) <= 1 + MADE); /* each but the first takes a fork or a copy */
+#ifdef ENTERS_IN_CHILD
+        T(ENTERED) = m[GENERATION];
 #endif
-        fi
+        F(AT) = take
     }
 
-    /* drng_guard_begin: guard->generation = drng_fork_generation() */
-    :: atomic { RUNS(note) -> ask(); f[t].mine = M.generation; f[t].at = begin }
-
-    /* drng_guard_begin: drng_inside = (struct drng_inside){.generation = guard->generation} */
-    :: atomic { RUNS(begin) -> NOTED = f[t].mine; f[t].at = again }
-
-    /* drng_guard_begin: guard->epoch = drng_epoch() */
-    /* drng_guard_begin: drng_fork_generation() != guard->generation */
-    :: atomic {
-        RUNS(again) ->
-        ask();
-        f[t].epoch = M.generation;
-        if
-        :: M.generation != f[t].mine -> f[t].at = note
-        :: else -> f[t].at = replace
-        fi
-    }
-
-    /* ---- Taking the slot ---- */
-    /* drng_guard_take: below != 0 && below != guard->generation */
-    /* drng_guard_replace: old->generation == guard->generation */
-    /* drng_guard_replace: point_to(place, slot) */
-    :: atomic {
-        RUNS(replace) ->
-#if !defined(SAME_SLOT)
-        if
-        :: f[t].before != 0 && f[t].before != f[t].mine && M.slot[M.place].generation != f[t].mine ->
-            assert(M.slots < SLOTS);
-            M.place = M.slots;
-            M.slots++;
-            M.slot[M.place].generation = f[t].mine
-        :: else -> skip
-        fi;
-#endif
-        f[t].at = pick
-    }
-
-    /* drng_guard_take: struct drng_guarded *slot = drng_place_slot(place, drng_fork_token()) */
-    /* drng_guard_take: drng_fork_generation() != guard->generation */
-    :: atomic {
-        RUNS(pick) ->
-        f[t].at_slot = M.place;
-        ask();
-        if
-        :: M.generation != f[t].mine -> f[t].at = leave
-        :: else -> f[t].at = take
-        fi
-    }
-
+    /* ---- Taking a slot ---- */
     /* drng_lock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == self */
     /* drng_lock: pthread_mutex_lock(&lock->mutex) */
+    /* drng_guard_take: slot->taken && guard->before == DRNG_CALLS_OUT */
     :: atomic {
-        RUNS(take) && (THREADS == 1 || S.mutex == 0 || S.holder == f[t].thread) ->
+        RUNS(take) && (!LOCKS || IS_HELD || S(MUTEX) == 0) ->
+#ifdef LEFT
         if
-#ifdef SHARES
-        :: THREADS > 1 && S.holder == f[t].thread -> f[t].shares = true; f[t].at = fresh
-#else
-        :: THREADS > 1 && S.holder == f[t].thread -> f[t].at = leave
+        :: F(LEVEL) == 0 && F(BEFORE) != OUTSIDE && F(ABOVE) != F(EPOCH) && m[PLACE] == 0 ->
+            S(MARK) = 1;
+            wipe_slot();
+            m[PLACE] = LEVELS
+        :: else -> skip
+        fi;
+        F(OWN) = m[PLACE];
 #endif
-        :: else -> S.mutex = f[t].thread; f[t].at = hold
+        if
+        :: (LOCKS -> IS_HELD : IS_TAKEN) -> no_slot()
+        :: LOCKS && !IS_HELD -> S(MUTEX) = t + 1; F(AT) = hold
+        :: !LOCKS && !IS_TAKEN -> F(AT) = mark
         fi
     }
 
     /* drng_lock: atomic_store_explicit(&lock->holder, self, memory_order_relaxed) */
-    :: atomic { RUNS(hold) -> S.holder = f[t].thread; f[t].at = fresh }
+    :: atomic { RUNS(hold) -> S(HOLDER) = t + 1; F(AT) = mark }
+
+    /* drng_guard_take: slot->taken = true */
+    :: atomic { RUNS(mark) -> S(TAKEN) = 1; F(AT) = fresh }
 
     /* drng_guard_take: slot->epoch == guard->epoch */
-    /* drng_guard_start_over: drng_epoch() != guard->epoch */
+    :: atomic { RUNS(fresh) -> F(AT) = (S(EPOCH) == F(EPOCH) -> work : over) }
+
+    /* drng_guard_start_over: drng_guard_is_mine(guard) */
     :: atomic {
-        RUNS(fresh) ->
-        ask();
+        SEES(over) ->
+        see();
         if
-#ifdef NO_START_OVER
-        :: f[t].at = has_seed
+        :: IN_EPOCH -> F(AT) = wipe
+        :: else -> F(RESULT) = BUSY; F(MINE) = NO_SLOT; F(AT) = back
+        fi
+    }
+
+    /* drng_guard_start_over: drng_guard_wipe(slot, place->size) */
+#ifdef NO_WIPE
+    :: atomic { RUNS(wipe) -> F(AT) = stamp }
 #else
-        :: S.epoch == f[t].epoch -> f[t].at = has_seed
-        :: S.epoch != f[t].epoch && M.generation == f[t].epoch -> f[t].at = wipe
-        :: S.epoch != f[t].epoch && M.generation != f[t].epoch -> f[t].key = 0; f[t].at = release
+    :: atomic { RUNS(wipe) -> wipe_slot(); F(AT) = stamp }
 #endif
-        fi
-    }
 
-    /* drng_guard_start_over: drng_guard_wipe(slot, size) */
-    :: atomic { RUNS(wipe) -> S.seed = 0; S.count = 0; S.entropy = 0; f[t].at = stamp }
-
-    /* drng_guard_start_over: slot->generation = guard->generation */
     /* drng_guard_start_over: slot->epoch = guard->epoch */
-    :: atomic { RUNS(stamp) -> S.generation = f[t].mine; S.epoch = f[t].epoch; f[t].at = has_seed }
+    :: atomic { RUNS(stamp) -> S(EPOCH) = F(EPOCH); F(AT) = work }
 
-    /* ---- The request ---- */
+    /* ---- Work: a seed ---- */
     /* has_seed: s->drbg.reseed_counter != 0 */
+    /* instantiate: atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL */
+    /* get_entropy: drng_guard_take(guard, &g->parent->place, g->parent->locking) */
     :: atomic {
-        RUNS(has_seed) ->
+        RUNS(work) ->
         if
-        :: S.count != 0 -> f[t].at = counter
-        :: else -> f[t].at = fill
+        :: IS_ROOT -> F(AT) = ask
+        :: !IS_ROOT && S(COUNT) != 0 -> F(AT) = counter
+        :: !IS_ROOT && S(COUNT) == 0 -> F(RESULT) = FAILED; end_work()
+        :: !IS_ROOT && IS_LAST -> F(AT) = ask /* also of one that has a seed: a reseed */
+        :: !IS_ROOT && !IS_LAST -> F(LEVEL) = F(LEVEL) + 1; F(AT) = take
         fi
     }
 
-    /* get_entropy: .slot = s->entropy */
-    /* get_entropy: g->source->get(g->source_arg, guard, entropy) */
-    :: atomic { RUNS(fill) -> seeds++; assert(seeds < SEEDS); S.entropy = seeds; f[t].at = instantiate }
+    /* get_entropy: drng_guard_note(DRNG_ALLOCATES) */
+    /* call_out: drng_guard_note(DRNG_CALLS_OUT) */
+    :: atomic {
+        RUNS(ask) && (IS_FOREIGN || m[LIBC] == 0) ->
+        F(KEY) = 8 * m[NUMBER];
+        m[NUMBER] = m[NUMBER] + 1;
+        assert(m[NUMBER] % NUMBERS != 0);
+        if
+        :: IS_FOREIGN -> T(INSIDE) = CALLS_OUT; F(AT) = back_in
+        :: else -> T(INSIDE) = ALLOCATES; m[LIBC] = LIBC_HELD; F(AT) = get
+        fi
+    }
+
+    /* come_back: drng_guard_note(outside.inside) */
+    :: atomic { RUNS(back_in) -> T(INSIDE) = ALLOCATES; F(AT) = get }
+
+    /* draw_key: memcpy(task->noise->key, words, sizeof(words)) */
+    :: atomic {
+        RUNS(get) ->
+        S(SEED) = (IS_ROOT -> F(KEY) : S(SEED));
+        F(AT) = put
+    }
+
+    /* make_seed: memcpy(task->out + done, block, left < sizeof(block) ? left : sizeof(block)) */
+    /* from_fallback: policy->fallback(policy->fallback_arg, out, len) */
+    :: atomic {
+        RUNS(put) ->
+        if
+#ifndef PIECEWISE
+        :: IS_ROOT -> BELOW(ENTROPY) = F(KEY)
+        :: !IS_ROOT -> S(ENTROPY) = F(KEY)
+#else
+        :: true
+#endif
+        fi;
+        F(AT) = (IS_FOREIGN -> free_theirs : got)
+    }
+
+    /* get_from_root_and_parent: release(parent, &theirs) */
+    :: atomic { RUNS(free_theirs) -> T(INSIDE) = CALLS_OUT; F(AT) = back_again }
+
+    /* get_entropy: drng_guard_note(before) */
+    :: atomic {
+        (RUNS(got) || RUNS(back_again)) ->
+        if
+        :: !IS_FOREIGN && m[LIBC] == t + 1 -> m[LIBC] = 0
+        :: else -> skip
+        fi;
+        T(INSIDE) = IS_INSIDE;
+        if
+        :: IS_ROOT -> end_work()
+        :: else -> F(AT) = look
+        fi
+    }
+
+    /* instantiate: !drng_guard_is_mine(guard) */
+    /* reseed: !drng_guard_is_mine(guard) */
+    :: atomic {
+        SEES(look) ->
+        see();
+        assert(!IN_EPOCH || S(ENTROPY) != 0); /* no seed was wiped before it was used */
+        if
+#ifndef NO_LOOK_AT_SOURCE
+        :: !IN_EPOCH -> F(RESULT) = BUSY; F(AT) = forget
+#endif
+        :: else -> F(AT) = instantiate
+        fi
+    }
 
     /* instantiate: drng_ctr_drbg_instantiate( */
-    /* instantiate: end_seeding(g, s, guard, &entropy, result) */
-    :: atomic { RUNS(instantiate) -> S.seed = S.entropy; S.entropy = 0; S.count = 1; f[t].at = counter }
+    /* reseed: drng_ctr_drbg_reseed(&s->drbg, entropy.input, additional, time(NULL)) */
+    :: atomic { RUNS(instantiate) -> F(KEY) = (IS_FOREIGN -> F(KEY) : S(ENTROPY)); F(AT) = set }
+    :: atomic { RUNS(set) -> S(SEED) = F(KEY); S(COUNT) = 1; F(AT) = forget }
 
+    /* end_seeding: drng_wipe(s->entropy, sizeof(s->entropy)) */
+    :: atomic { RUNS(forget) -> S(ENTROPY) = 0; F(KEY) = 0; F(AT) = (IS_FOREIGN -> release : released) }
+
+    /* end_seeding: g->source->release(g->source_arg, entropy) */
+    :: atomic { RUNS(release) -> T(INSIDE) = CALLS_OUT; F(AT) = released }
+    :: atomic {
+        RUNS(released) ->
+        T(INSIDE) = IS_INSIDE;
+        if
+        :: F(RESULT) == OK -> F(AT) = counter
+        :: else -> end_work()
+        fi
+    }
+
+    /* ---- Work: a request ---- */
     /* read_constants: *(const volatile uint64_t *)&drbg->reseed_counter */
     :: atomic {
         RUNS(counter) ->
-        f[t].key = 0;
-        f[t].v = 0;
         if
-        :: S.count == 0 -> f[t].at = release
-        :: else -> f[t].at = generate
+        :: S(COUNT) == 0 -> F(RESULT) = BUSY; end_work()
+        :: else -> F(AT) = generate
         fi
     }
 
     /* output_and_update: m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, */
-    :: atomic { RUNS(generate) -> f[t].key = S.seed; f[t].v = S.count; f[t].at = update }
+    :: atomic {
+        RUNS(generate) ->
+        F(KEY) = S(SEED);
+        F(V) = S(COUNT);
+        F(AT) = (F(LEVEL) > 0 -> hand : LOOKS_FIRST)
+    }
+    :: atomic { RUNS(hand) -> BELOW(ENTROPY) = F(KEY) + F(V); F(AT) = update }
 
     /* output_and_update: set_key_and_v(drbg, m, */
     :: atomic {
         RUNS(update) ->
-        S.seed = f[t].key;
-        S.count = f[t].v + 1;
-        assert(S.count < MOST_COUNT);
-        f[t].at = release
+        S(SEED) = F(KEY);
+        S(COUNT) = F(V) + 1;
+        assert(F(V) < 7);
+        F(AT) = (F(LEVEL) > 0 -> mine : LOOKS_LAST)
     }
 
     /* ---- Giving it back ---- */
+    /* get_entropy: drng_guard_give_back(&g->parent->place, slot, g->parent->locking, drng_guard_is_mine(guard)) */
+    /* drng_root_give_back: drng_guard_give_back(root, &slot->guarded, true, drng_guard_is_mine(guard)) */
+    :: atomic { SEES(mine) -> see(); F(MINE) = (IN_EPOCH -> IS_MINE : NOT_MINE); F(AT) = back }
+
+    /*
+     * The last look. What follows from it is the same step: a child that is forked behind the look holds what its
+     * parent holds, since the request has been served.
+     */
+    /* drng_guard_run: const bool mine = drng_guard_is_mine(&guard) */
+    :: atomic {
+        SEES(leave) ->
+        see();
+        F(MINE) = (IN_EPOCH -> IS_MINE : NOT_MINE);
+#ifdef NO_LOOK
+        F(MINE) = IS_MINE;
+#endif
+        if
+        :: F(MINE) == IS_MINE && F(RESULT) == OK -> put_out(F(KEY), F(V))
+        :: else -> assert(F(MINE) != IS_MINE || F(RESULT) == FAILED || T(TOP) > 1)
+        fi;
+        F(AT) = (F(RESULT) == OK -> LOOKED_FIRST : back)
+    }
+
+    /* drng_guard_give_back: drng_guard_wipe(slot, place->size) */
+    :: atomic {
+        RUNS(back) ->
+        if
+#if defined(LEFT)
+        :: S(MARK) -> wipe_slot()
+#elif !defined(NO_WIPE_BACK)
+        :: F(MINE) == NOT_MINE -> wipe_slot()
+#endif
+        :: else -> skip
+        fi;
+        F(AT) = untake
+    }
+
+    /* drng_guard_give_back: slot->taken = false */
+    :: atomic {
+        RUNS(untake) ->
+        S(TAKEN) = 0;
+        if
+        :: LOCKS -> F(AT) = unhold
+        :: else -> go_on()
+        fi
+    }
+
     /* drng_unlock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == (uintptr_t)pthread_self() */
     /* drng_unlock: atomic_store_explicit(&lock->holder, 0, memory_order_relaxed) */
     :: atomic {
-        RUNS(release) ->
+        RUNS(unhold) ->
         if
-        :: f[t].shares || S.holder != f[t].thread -> f[t].shares = false; f[t].at = leave
-        :: else ->
-#ifdef SHARES
-            S.mutex = 0; /* before the note goes */
-#else
-            S.holder = 0;
-#endif
-            f[t].at = give
+        :: S(HOLDER) == t + 1 -> S(HOLDER) = 0; F(AT) = unlock
+        :: else -> go_on()
         fi
     }
 
     /* drng_unlock: pthread_mutex_unlock(&lock->mutex) */
-    :: atomic {
-        RUNS(give) ->
-#ifdef SHARES
-        if
-        :: S.holder == f[t].thread -> S.holder = 0
-        :: else -> skip
-        fi;
-#else
-        S.mutex = 0;
-#endif
-        f[t].at = leave
-    }
+    :: atomic { RUNS(unlock) -> S(MUTEX) = 0; go_on() }
 
-    /*
-     * The last look: the block is put out, or the request starts over. The look and what follows from it are one step: a
-     * child that is forked behind the look holds what its parent holds, since the request has been served.
-     */
-    /* drng_guard_leave: drng_epoch() == guard->epoch */
+    /* The last look of a call that has no slot. */
+    /* drng_guard_run_piecewise: !drng_guard_is_mine(&guard) */
     :: atomic {
-        RUNS(leave) ->
-        ask();
+        SEES(bare) ->
+        see();
         if
-#ifdef NO_LOOK_AFTER
-        :: true ->
-#else
-        :: M.generation == f[t].epoch && f[t].mine == M.generation ->
+#ifndef NO_LOOK_IN_PIECES
+        :: !IN_EPOCH -> F(AT) = begin
 #endif
+        :: else ->
             if
-            :: f[t].key != 0 ->
-                assert(!put_out[f[t].key * MOST_COUNT + f[t].v]);
-                put_out[f[t].key * MOST_COUNT + f[t].v] = true
-            :: else -> assert(f[t].below != NOBODY) /* only a handler's request may fail */
+            :: F(RESULT) == OK -> put_out(F(KEY), 0); put_out(F(V), 0)
+            :: else -> assert(T(TOP) > 1)
             fi;
-            NOTED = f[t].before;
-            end_frame()
-#ifndef NO_LOOK_AFTER
-        :: else -> f[t].key = 0; f[t].v = 0; f[t].epoch = 0; f[t].mine = 0; f[t].at = note
-#endif
+            F(AT) = quit
         fi
     }
 
-    /* in_forked_child: atomic_load(&drng_fork_page->forked) == 0 */
-    :: atomic {
-        RUNS(in_child) ->
-        if
-        :: IS_COPY -> wipe_all(f[t].process)
-        :: else -> skip
-        fi;
-        end_frame()
-    }
+    /* drng_guard_quit: drng_guard_note(guard->before) */
+    :: atomic { RUNS(quit) -> T(INSIDE) = F(BEFORE); T(ENTERED) = F(ABOVE); end_frame() }
 
     /* ---- What comes between ---- */
-    /* The handler before the fork runs first; other threads and handlers come between it and the fork. */
+#ifdef ATFORK
     /* before_fork: atomic_store(&drng_fork_page->forked, 1) */
     :: atomic {
-        INTERRUPTIBLE && !f[t].forks && forks_left > 0 ->
+        LIVES && !F(FORKS_NOW) && forks_left > 0 ->
         forks_left--;
-        f[t].forks = true;
+        F(FORKS_NOW) = 1;
 #ifndef RAW_CLONE
-        NOTE_FORK;
+        m[FORKED] = 1;
+        m[FORKING] = m[GENERATION]
 #endif
     }
-    :: atomic { INTERRUPTIBLE && f[t].forks -> f[t].forks = false; fork_here() }
-    :: atomic { INTERRUPTIBLE && f[t].below == NOBODY && signals_left > 0 -> signals_left--; push_frame(enter) }
+    :: atomic { LIVES && F(FORKS_NOW) -> F(FORKS_NOW) = 0; make_process(true) }
+#else
+    :: atomic { LIVES && forks_left > 0 -> forks_left--; make_process(true) }
+#endif
+    :: atomic { LIVES && copies_left > 0 -> copies_left--; make_process(false) }
+    :: atomic {
+        LIVES && T(TOP) < DEPTH && signals_left > 0 ->
+        signals_left--;
+        T(TOP) = T(TOP) + 1;
+        F(AT) = enter
+    }
 #ifdef CANCELLABLE
     /* get_entropy: pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel) */
-    :: atomic { RUNS(fill) && f[t].below == NOBODY && cancels_left > 0 -> cancels_left--; end_frame() }
+    :: atomic { RUNS(get) && T(TOP) == 1 -> end_frame() }
 #endif
-    :: atomic { living == 0 -> break }
+    :: atomic { !runs -> break }
     od
 }
 
+/* Every slot has a seed, or those from level 0 on have none. The first process may be a child itself, which has not
+ * asked for its generation yet: then none has. */
 init
 {
     atomic {
-#ifndef NEW
-        mem[0].generation = 1; /* open_once: atomic_store(&drng_fork_page->generation, 1) */
-#endif
-        mem[0].last_generation = 1;
-        mem[0].slots = 1;
-        for (i : 0 .. FRAMES - 1) {
-            f[i].below = NOBODY;
+        m[LAST] = 1;
+        m[NUMBER] = 1;
+        select (i : 0 .. LEVELS);
+        for (j : 0 .. LEVELS - 1) {
+            if
+            :: j >= i ->
+                m[SLOT(j) + EPOCH] = 1;
+                m[SLOT(j) + SEED] = 8 * m[NUMBER];
+                m[SLOT(j) + COUNT] = 1;
+                m[NUMBER] = m[NUMBER] + 1
+            :: else -> skip
+            fi
+        }
+        if
+        :: m[GENERATION] = 1
+        :: i == LEVELS
+        fi;
+        for (i : 0 .. THREADS - 1) {
+            m[THREAD(i) + TOP] = 1;
+            m[THREAD(i) + FRAME(0) + AT] = enter;
         }
         for (i : 0 .. THREADS - 1) {
-            f[i].lives = true;
-            f[i].at = enter;
-            f[i].thread = i + 1;
-        }
-        living = THREADS;
-        for (i : 0 .. FRAMES - 1) {
-            run frame(i);
+            run thread(i);
         }
     }
 }

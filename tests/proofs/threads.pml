@@ -1,6 +1,6 @@
 /*
  * threads.pml - the generators of threads that random_bytes.c keeps: how a draw finds them, the end of a thread against
- * the end of an instance, forks by any thread at any step, and signal handlers on top of any step, whose children draw.
+ * the end of an instance, forks by any thread at any step, and signal handlers on top of any step, whose children go on.
  *
  * Memory of the heap is numbered and never used again, so that an access to what was freed is seen. A fork goes on as
  * the child: the other threads vanish where they are, the locks are zero, and the rest stays. Without the fork it is the
@@ -13,7 +13,7 @@
  * FORKS      0 or 1, by a thread or by a handler
  * SIGNALS    handlers that draw, from an instance of their choice
  *
- * Protections that can be taken out, and then an error must be found: NO_LOCK, NO_BELOW, NO_SECOND_LOOK, NO_NEW_TABLE,
+ * Protections that can be taken out, and then an error must be found: NO_LOCK, ENTERS_IN_CHILD, NO_SECOND_LOOK, NO_NEW_TABLE,
  * NO_WIPE, NO_MEND, ENTRY_STAYS (free_thread() leaves the entry), FREES_OLD (table_for() frees the table it outgrew).
  */
 
@@ -40,7 +40,7 @@
 #define NOBODY 255
 
 mtype = {
-    at_idle, at_look, at_entry, at_use, at_in, at_allocates, at_lock, at_again, at_make_table, at_got_table,
+    at_idle, at_look, at_entry, at_use, at_in, at_lock, at_again, at_make_table, at_got_table,
     at_copy, at_move, at_mine, at_make_node, at_link, at_head, at_back, at_set, at_unlock, at_quit,
     at_ends, at_freeing, at_clear, at_join, at_out, at_free_node, at_free_table, at_closed
 };
@@ -66,8 +66,7 @@ typedef table_of {
 typedef thread_of {
     byte mine;
     byte specific; /* the value of the pthread key */
-    byte inside;   /* the generation; 0: in no call */
-    bool allocates;
+    byte inside;   /* the generation in which it entered; 0: in no call */
     bool in_allocator;
 };
 
@@ -83,7 +82,6 @@ typedef activity {
     byte old;
     byte node;
     byte before;
-    bool before_allocates;
 };
 
 node_of nodes[NODES];
@@ -131,7 +129,6 @@ inline drop(t_)
     f[t_].old = 0;
     f[t_].node = 0;
     f[t_].before = 0;
-    f[t_].before_allocates = false;
     f[t_].instance = 0;
     living--
 }
@@ -220,28 +217,15 @@ proctype frame(byte t)
     :: atomic {
         RUNS(at_in) ->
         if
+#ifdef ENTERS_IN_CHILD
         :: T.inside == generation -> assert(f[t].below != NOBODY); done() /* refused */
+#else
+        :: T.inside != 0 -> assert(f[t].below != NOBODY); done() /* refused */
+#endif
         :: else ->
             f[t].before = T.inside;
-            f[t].before_allocates = T.allocates;
-            T.inside = generation;
-            T.allocates = false;
-            f[t].at = at_allocates
-        fi
-    }
-
-    /* begin: drng_guard_allocates(true) */
-    /* begin: const bool below = guard->before.allocates && guard->before.generation != guard->generation */
-    :: atomic {
-        RUNS(at_allocates) ->
-        T.allocates = true;
-        if
-#ifndef NO_BELOW
-        :: f[t].before_allocates && f[t].before != generation -> f[t].at = at_quit
-        :: else -> f[t].at = at_lock
-#else
-        :: f[t].at = at_lock
-#endif
+            T.inside = generation; /* begin: drng_guard_note(DRNG_ALLOCATES) */
+            f[t].at = at_lock
         fi
     }
 
@@ -253,7 +237,7 @@ proctype frame(byte t)
         RUNS(at_lock) && holder == 0 ->
         holder = f[t].thread + 1;
 #endif
-        /* begin: linked_in != guard->generation */
+        /* begin: linked_in != drng_fork_generation() */
         /* mend_links: (*link)->link = link */
         if
 #ifndef NO_MEND
@@ -358,7 +342,7 @@ proctype frame(byte t)
         f[t].at = at_make_node
     }
 
-    /* make_thread: drng_zalloc(&provctx->core, sizeof(*thread)) */
+    /* make_thread: calloc(1, sizeof(*thread)) */
     :: atomic {
         RUNS(at_make_node) ->
         assert(!T.in_allocator);
@@ -421,9 +405,7 @@ proctype frame(byte t)
     :: atomic {
         RUNS(at_quit) ->
         T.inside = f[t].before;
-        T.allocates = f[t].before_allocates;
         f[t].before = 0;
-        f[t].before_allocates = false;
         if
         :: f[t].call == NEW && f[t].node != 0 -> f[t].call = 0; f[t].at = at_use
         :: f[t].call == NEW && f[t].node == 0 -> done() /* refused */
@@ -507,7 +489,7 @@ proctype frame(byte t)
         f[t].at = at_free_node
     }
 
-    /* free_thread: drng_free(&thread->provctx->core, thread) */
+    /* free_thread: free(thread) */
     :: atomic { RUNS(at_free_node) -> live_node(f[t].node); N.freed = true; f[t].at = at_freeing }
 
     /* thread_ends: free(table) */
@@ -524,7 +506,7 @@ proctype frame(byte t)
         f[t].at = at_ends
     }
 
-    /* drng_threads_close: drng_free(&provctx->core, threads) */
+    /* drng_threads_close: free(threads) */
     /* Its index is another instance's next, so no thread may have generators there. */
     :: atomic {
         RUNS(at_closed) ->
@@ -554,7 +536,6 @@ proctype frame(byte t)
                 threads[f[j].thread].mine = 0;
                 threads[f[j].thread].specific = 0;
                 threads[f[j].thread].inside = 0;
-                threads[f[j].thread].allocates = false;
                 threads[f[j].thread].in_allocator = false;
                 drop(j)
             :: else -> skip
