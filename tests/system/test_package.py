@@ -433,7 +433,7 @@ def system(tmp_path: Path) -> Iterator[System]:
 def changed(unpacked: Path, deb: Path, *edits: tuple[str, str, str]) -> Path:
     """The package with control files edited; a file that becomes empty goes."""
     tree = deb.parent / f"tree-{deb.stem}"
-    shutil.copytree(unpacked, tree)
+    shutil.copytree(unpacked, tree, symlinks=True)
     for name, old, new in edits:
         path = tree / "DEBIAN" / name
         text = path.read_text()
