@@ -662,7 +662,8 @@ proctype thread(byte t)
         fi
     }
 
-    /* drng_guard_quit: drng_guard_note(guard->before) */
+    /* drng_guard_run: drng_guard_note(guard.before) */
+    /* drng_guard_run_piecewise: drng_guard_note(guard.before) */
     :: atomic { RUNS(quit) -> T(INSIDE) = F(BEFORE); T(ENTERED) = F(ABOVE); end_frame() }
 
     /* ---- What comes between ---- */

@@ -401,7 +401,7 @@ proctype frame(byte t)
         f[t].at = at_quit
     }
 
-    /* end: drng_guard_quit(guard) */
+    /* end: drng_guard_note(guard->before) */
     :: atomic {
         RUNS(at_quit) ->
         T.inside = f[t].before;
