@@ -103,6 +103,26 @@ static unsigned seedings_of_parent(const struct drng_generator *g)
     return g->source->seedings != NULL ? g->source->seedings(g->source_arg) : 0;
 }
 
+static enum drng_result get_from_generator(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
+                                           struct drng_entropy *entropy)
+{
+    enum drng_result result = DRNG_PARENT_TOO_WEAK;
+    struct drng_guarded *slot = drng_guard_take(guard, &g->parent->place, g->parent->locking);
+    if (slot == NULL) {
+        return DRNG_BUSY;
+    }
+    if (DRNG_DRBG_STRENGTH(g->parent->config.key_len) >= entropy->strength) {
+        /* The child's address as additional input gives siblings different seeds. */
+        const struct drng_bytes address = {(const uint8_t *)&g, sizeof(g)}; // NOLINT(bugprone-sizeof-expression)
+        entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+        result = generate_once(g->parent, (struct state *)(void *)slot, guard, entropy->slot, entropy->input.len,
+                               entropy->prediction_resistance, address);
+        s->parent_seedings = seedings_of_parent(g); /* before another thread may reseed the parent */
+    }
+    drng_guard_give_back(&g->parent->place, slot, g->parent->locking, drng_guard_is_mine(guard));
+    return result;
+}
+
 /*
  * After DRNG_OK the caller ends by end_seeding(), and uses the entropy only if the epoch is still the guard's: while a
  * foreign parent was asked a handler may have forked, and have drawn from this slot in the child. The parent's seedings
@@ -120,30 +140,18 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
         .prediction_resistance = prediction_resistance,
         .slot = s->entropy,
     };
-    enum drng_result result = DRNG_PARENT_TOO_WEAK;
-    if (g->parent == NULL) {
-        int cancel = PTHREAD_CANCEL_ENABLE;
-        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    enum drng_result result = DRNG_BUSY;
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+    if (g->parent != NULL) {
+        result = get_from_generator(g, s, guard, entropy);
+    } else {
         const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES);
         result = g->source->get(g->source_arg, guard, entropy);
         (void)drng_guard_note(before);
-        (void)pthread_setcancelstate(cancel, &cancel);
         s->parent_seedings = seedings_of_parent(g);
-        return result;
     }
-    struct drng_guarded *slot = drng_guard_take(guard, &g->parent->place, g->parent->locking);
-    if (slot == NULL) {
-        return DRNG_BUSY;
-    }
-    if (DRNG_DRBG_STRENGTH(g->parent->config.key_len) >= entropy->strength) {
-        /* The child's address as additional input gives siblings different seeds. */
-        const struct drng_bytes address = {(const uint8_t *)&g, sizeof(g)}; // NOLINT(bugprone-sizeof-expression)
-        entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
-        result = generate_once(g->parent, (struct state *)(void *)slot, guard, entropy->slot, entropy->input.len,
-                               prediction_resistance, address);
-        s->parent_seedings = seedings_of_parent(g); /* before another thread may reseed the parent */
-    }
-    drng_guard_give_back(&g->parent->place, slot, g->parent->locking, drng_guard_is_mine(guard));
+    (void)pthread_setcancelstate(cancel, &cancel);
     return result;
 }
 

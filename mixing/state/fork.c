@@ -103,6 +103,8 @@ static void open_once(void)
     if (shared != MAP_FAILED) {
         last_token = shared;
     }
+    /* Not the same in workers that each load the module after they were forked, and share a heap. */
+    atomic_store(last_token, drng_os_clock_ns());
     children_are_wiped = pthread_atfork(before_fork, NULL, in_forked_child) == 0 || drng_fork_kernel_wipes;
 }
 

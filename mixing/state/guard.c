@@ -6,18 +6,25 @@ _Thread_local enum drng_inside drng_inside;
 
 /* ---- Places ---- */
 
+/*
+ * A handler that draws meanwhile is refused: it might wait for another thread, and that one for DRNG_LOCK_SLOTS. The
+ * slot is stored last: in a child that another thread forks, the place is whole, or has none.
+ */
 bool drng_place_make(struct drng_place *place, size_t size)
 {
     static atomic_uint_least64_t last; /* a child counts on, so no process has two objects of one number */
-    place->slot = drng_secmem_alloc(size);
-    if (place->slot == NULL) {
-        return false;
+    const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES);
+    struct drng_guarded *slot = drng_secmem_alloc(size);
+    if (slot != NULL) {
+        place->size = size;
+        place->object = (struct drng_object){drng_fork_token(), atomic_fetch_add(&last, 1) + 1};
+        drng_secmem_name(slot, place->object);
+        atomic_store(&place->owner, place->object.process);
     }
-    place->size = size;
-    place->object = (struct drng_object){drng_fork_token(), atomic_fetch_add(&last, 1) + 1};
-    drng_secmem_name(place->slot, place->object);
-    atomic_store(&place->owner, place->object.process);
-    return true;
+    atomic_signal_fence(memory_order_seq_cst);
+    place->slot = slot;
+    (void)drng_guard_note(before);
+    return slot != NULL;
 }
 
 /* A descendant has the slot that its ancestor made at the same address; to another process this address means nothing.

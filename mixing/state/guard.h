@@ -179,13 +179,20 @@ static inline void drng_guard_give_back(const struct drng_place *place, struct d
  * or all zero. */
 typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot, const struct drng_guard *guard);
 
-/* Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused, or no slot. */
+/*
+ * Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused, or no slot.
+ * With a lock it is not cancelled: a handler may reach a cancellation point, and the lock would stay held.
+ */
 static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place, bool locking,
                                                                              drng_guarded_work *work, void *call)
 {
     struct drng_guard guard;
+    int cancel = PTHREAD_CANCEL_ENABLE;
     if (!drng_guard_enter(&guard)) {
         return DRNG_BUSY;
+    }
+    if (locking) {
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     }
     for (;;) {
         struct drng_guarded *slot = drng_guard_take(&guard, place, locking);
@@ -195,6 +202,9 @@ static inline __attribute__((always_inline)) enum drng_result drng_guard_run(str
             drng_guard_give_back(place, slot, locking, mine);
         }
         if (mine) {
+            if (locking) {
+                (void)pthread_setcancelstate(cancel, &cancel);
+            }
             (void)drng_guard_note(guard.before);
             return result;
         }

@@ -256,7 +256,7 @@ bool drng_secmem_is(const void *slot, struct drng_object object)
 {
     size_t index = 0;
     struct chunk *chunk = chunk_of(slot, &index);
-    return chunk != NULL && is_named(chunk, index, object);
+    return chunk != NULL && object.number != 0 && is_named(chunk, index, object);
 }
 
 void *drng_secmem_find(struct drng_object object)

@@ -140,7 +140,7 @@ static void explain(struct drng_provctx *provctx)
         return;
     }
     explains = true;
-    atomic_signal_fence(memory_order_seq_cst);
+    const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES); /* a handler that drew might wait for this lock */
     (void)drng_lock(drng_process_lock(DRNG_LOCK_TEXT));
     const unsigned disabled = disabled_now();
     char *reason = provctx->disabled_reasons[__builtin_popcount(disabled)];
@@ -160,7 +160,7 @@ static void explain(struct drng_provctx *provctx)
     drng_stats_text(head->clone_reason, sizeof(head->clone_reason), clone_reason);
     atomic_store_explicit(&head->clone_protection, protection, memory_order_relaxed);
     drng_unlock(drng_process_lock(DRNG_LOCK_TEXT));
-    atomic_signal_fence(memory_order_seq_cst);
+    (void)drng_guard_note(before);
     explains = false;
 }
 

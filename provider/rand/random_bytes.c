@@ -122,12 +122,12 @@ static void thread_ends(void *vtable)
             free_thread(table->entry[i]);
         }
     }
-    end(&guard);
     while (table != NULL) {
         struct table *outgrown = table->outgrown;
         free(table);
         table = outgrown;
     }
+    end(&guard);
 }
 
 /* ---- Instances ---- */

@@ -663,6 +663,45 @@ void *__wrap_drng_secmem_own(struct drng_object object, size_t size)
     return no_memory ? NULL : __real_drng_secmem_own(object, size);
 }
 
+static enum drng_inside noted_in_alloc;
+
+void *__real_drng_secmem_alloc(size_t size);
+
+void *__wrap_drng_secmem_alloc(size_t size)
+{
+    noted_in_alloc = drng_inside;
+    return __real_drng_secmem_alloc(size);
+}
+
+/* It may hold the lock that a handler's draw would wait for. */
+UNIT_TEST("while a place is made no handler draws")
+{
+    open_place();
+    CU_ASSERT_EQUAL(noted_in_alloc, DRNG_ALLOCATES);
+    CU_ASSERT_EQUAL(drng_inside, DRNG_OUTSIDE);
+    close_place();
+}
+
+static enum drng_result look_at_cancellation(void *cancel, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    int again = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
+    (void)pthread_setcancelstate(*(int *)cancel, &again);
+    return DRNG_OK;
+}
+
+/* A handler may reach a cancellation point, and a lock that its thread holds would stay held. */
+UNIT_TEST("a call with a lock is not cancelled")
+{
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    open_place();
+    CU_ASSERT_EQUAL(drng_guard_run(&place, true, look_at_cancellation, &cancel), DRNG_OK);
+    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_DISABLE);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, false, look_at_cancellation, &cancel), DRNG_OK);
+    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_ENABLE);
+    close_place();
+}
+
 UNIT_TEST("without memory for a slot the call is refused")
 {
     unsigned copies = 0;
