@@ -84,11 +84,10 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
         struct drng_instruction *in = words->instructions[i];
         const unsigned dry = atomic_load_explicit(&in->dry, memory_order_relaxed);
         uint64_t retries = 0;
-        if (atomic_load_explicit(&in->disabled, memory_order_relaxed)) {
-            continue;
-        }
-        may = true;
-        if (dry == MOST_DRY && !hardware_only && atomic_load_explicit(&in->left_alone, memory_order_relaxed)) {
+        const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed);
+        may = may || !disabled;
+        if (disabled ||
+            (dry == MOST_DRY && !hardware_only && atomic_load_explicit(&in->left_alone, memory_order_relaxed))) {
             continue;
         }
         /* A word of zeros or ones is none: of good ones this costs two in 2^64. */
@@ -99,7 +98,7 @@ enum drng_result drng_request_entropy(const struct drng_request_words *words, bo
             atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
         }
         if (__builtin_expect(!drawn || dry != 0, 0)) {
-            const unsigned now = drawn ? 0 : dry < MOST_DRY ? dry + 1 : MOST_DRY;
+            const unsigned now = drawn ? 0 : dry + (dry < MOST_DRY);
             atomic_store_explicit(&in->dry, now, memory_order_relaxed);
             atomic_store_explicit(&in->left_alone, now == MOST_DRY, memory_order_relaxed);
         }

@@ -168,8 +168,9 @@ bool drng_threads_close(struct drng_provctx *provctx)
     if (!begin(&guard)) {
         return false;
     }
-    while (threads->threads != NULL) {
-        free_thread(threads->threads);
+    for (struct drng_thread *thread = threads->threads, *next = NULL; thread != NULL; thread = next) {
+        next = thread->next;
+        free_thread(thread);
     }
     struct drng_threads **place = &instances;
     while (*place != threads) {

@@ -525,6 +525,13 @@ UNIT_TEST("a wipe has no gap")
         below_run(paint_and_wipe);
         const uint8_t *lowest = memchr(below_stack, 0, sizeof(below_stack));
         CU_ASSERT_PTR_NOT_NULL_FATAL(lowest);
+#ifdef __powerpc64__
+        /* memset() has a frame of its own below what it wipes, which holds zeros and addresses. */
+        while (lowest + stack_wipes[i].bytes < below_stack + sizeof(below_stack) &&
+               !bytes_are(lowest, stack_wipes[i].bytes, 0)) {
+            lowest++;
+        }
+#endif
         CU_ASSERT_TRUE(bytes_are(lowest, stack_wipes[i].bytes, 0));
     }
 }

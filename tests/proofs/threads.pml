@@ -430,7 +430,7 @@ proctype frame(byte t)
     }
 
     /* thread_ends: table->entry[i] != NULL */
-    /* drng_threads_close: while (threads->threads != NULL) */
+    /* drng_threads_close: thread != NULL */
     :: atomic {
         RUNS(at_freeing) ->
         f[t].node = 0;

@@ -34,7 +34,12 @@ static struct {
     enum drng_result result;
 } * seen;
 
-static void come(int unused)
+/* QEMU 7.2 begins a handler with a stack that is not aligned as the x86-64 ABI has it. */
+#ifdef __x86_64__
+__attribute__((force_align_arg_pointer))
+#endif
+static void
+come(int unused)
 {
     (void)unused;
     in_handler = true;
