@@ -71,7 +71,7 @@ def configurations(strict: str) -> dict[str, str]:
         ("\n[openssl_init]\n", "\n[openssl_init]\nalg_section = algorithm_sect\n"),
         ("\n[drng_sect]\n", "\n[algorithm_sect]\ndefault_properties = ?provider=drng\n\n[drng_sect]\n"),
     )
-    dry = changed(f"\n[drng_sect]\n{drngs}", ("\n# fallback = yes\n", "\nfallback = no\n"))
+    dry = changed(f"\n[drng_sect]\n{drngs}", ("\nactivate = 1\n", "\nactivate = 1\nfallback = no\n"))
     return {"drng": strict, "dry": head + dry, "pinned": pinned, "evp": evp}
 
 

@@ -1,6 +1,6 @@
 /*
  * The health tests against a reference that keeps every sample and counts afresh for each: SP 800-90B, 4.4.1 and 4.4.2
- * as they are written, and what health.h says of stuck values, unchanging bits and byte lanes.
+ * as they are written, and what health.h says of stuck values, words that recur, unchanging bits and byte lanes.
  */
 
 #include <string.h>
@@ -8,11 +8,12 @@
 #include "mixing/entropy/health.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { SAMPLES = 2048 }; /* four windows of words; of bytes those of a start-up */
+enum { SAMPLES = 8192 }; /* two windows of the prints, four turns of their hash; of bytes those of a start-up */
 
 /* All samples since the tests began. */
 struct history {
     uint64_t samples[SAMPLES];
+    uint32_t prints[SAMPLES]; /* of words, with their places */
     size_t count;
 };
 
@@ -51,10 +52,72 @@ static bool is_suspect(uint64_t word)
     return word == 0 || word == UINT64_MAX;
 }
 
+/* The numbers of the words at which something happened that is rare. */
+struct events {
+    size_t at[SAMPLES];
+    size_t count;
+};
+
+/* Of windows, each opened by the first event after the one before, the last has `cutoff` events. */
+static bool are_too_many(const struct events *events, size_t window, size_t cutoff)
+{
+    size_t since = 0;
+    size_t seen = 0;
+    for (size_t i = 0; i < events->count; i++) {
+        if (seen == 0 || events->at[i] >= since + window) {
+            since = events->at[i];
+            seen = 0;
+        }
+        seen++;
+    }
+    return seen >= cutoff;
+}
+
+static struct events stuck;
+static struct events recurring;
+
+/* The last word is all zeros or all ones, and the window that it is in has one already. */
 static bool is_stuck(const struct history *words)
 {
-    return words->count >= 2 && is_suspect(words->samples[words->count - 1]) &&
-           is_suspect(words->samples[words->count - 2]);
+    if (!is_suspect(words->samples[words->count - 1])) {
+        return false;
+    }
+    stuck.at[stuck.count++] = words->count - 1;
+    return are_too_many(&stuck, DRNG_STUCK_WINDOW, DRNG_STUCK_CUTOFF);
+}
+
+/* 7 bits for the place of a word's print and 16 of the print; with every 2,048 words the word is turned by a byte. */
+static uint32_t place_and_print(size_t number, uint64_t word)
+{
+    for (size_t turns = number / 2048 % 8; turns > 0; turns--) {
+        word = word << 8 | word >> 56;
+    }
+    return (uint32_t)(word * UINT64_C(0x9e3779b97f4a7c15) >> 41);
+}
+
+/* The last word before this one that left its print in the same place left the same; zeros are there at first. */
+static bool has_its_print(const struct history *words)
+{
+    size_t i = words->count - 1;
+    const uint32_t own = words->prints[i];
+    while (i-- > 0) {
+        if (words->prints[i] >> 16 == own >> 16) {
+            return words->prints[i] == own;
+        }
+    }
+    return (own & 0xffff) == 0;
+}
+
+/* The last word is the suspect, or there are too many. The first suspect is 0, which like all ones is only counted. */
+static bool recurs(const struct history *words)
+{
+    const uint64_t word = words->samples[words->count - 1];
+    const uint64_t suspect = recurring.count > 0 ? words->samples[recurring.at[recurring.count - 1]] : 0;
+    if (!has_its_print(words) && word != suspect) {
+        return false;
+    }
+    recurring.at[recurring.count++] = words->count - 1;
+    return (word == suspect && !is_suspect(word)) || are_too_many(&recurring, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF);
 }
 
 /* At the end of a window: a bit is the same in all its words. */
@@ -74,6 +137,7 @@ static bool has_unchanging_bits(const struct history *words)
 
 static enum drng_health_test expected_of_word(struct history *words, uint64_t word)
 {
+    words->prints[words->count] = place_and_print(words->count, word);
     add(words, word);
     if (is_stuck(words)) {
         return DRNG_TEST_STUCK;
@@ -84,6 +148,9 @@ static enum drng_health_test expected_of_word(struct history *words, uint64_t wo
     }
     if (is_too_frequent(words, DRNG_WORD_APT_CUTOFF)) {
         return DRNG_TEST_PROPORTION;
+    }
+    if (recurs(words)) {
+        return DRNG_TEST_RECURRENCE;
     }
     return has_unchanging_bits(words) ? DRNG_TEST_BITS : DRNG_TEST_NONE;
 }
@@ -105,7 +172,7 @@ static bool is_too_frequent_in_a_lane(const struct history *bytes)
 
 static enum drng_health_test expected_of_bytes(struct history *bytes, uint64_t word)
 {
-    for (unsigned i = 0; i < sizeof(word) && !is_suspect(word); i++) {
+    for (unsigned i = 0; i < sizeof(word); i++) {
         add(bytes, word >> 8 * i & 0xff);
         if (repeats(bytes, DRNG_BYTE_RCT_CUTOFF)) {
             return DRNG_TEST_REPETITION;
@@ -177,6 +244,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     words.count = 0;
     bytes.count = 0;
+    stuck.count = 0;
+    recurring.count = 0;
     memset(words.samples, 0, sizeof(words.samples));
     memset(bytes.samples, 0, sizeof(bytes.samples));
     while ((input.len > 0 || run.left > 0) && words.count < SAMPLES) {

@@ -44,6 +44,7 @@ struct sides {
     EVP_RAND *test_rand;
     EVP_RAND *algorithm[SIDES];
     EVP_RAND_CTX *parent;
+    size_t nonce_len; /* of what the parent gives */
     EVP_RAND_CTX *rand[SIDES];
 };
 
@@ -166,7 +167,7 @@ static int perform(EVP_RAND_CTX *rand, const struct call *call, int side)
 
 /* ---- Comparing ---- */
 
-enum { LENGTHS = 7 };
+enum { LENGTHS = 7, MIN_NONCE = 3 };
 
 /* What a call did, as anybody can see it. */
 struct view {
@@ -231,6 +232,7 @@ static const char *compare(const struct view view[SIDES], size_t out_len)
 static bool set_up(struct sides *sides)
 {
     sides->parent = EVP_RAND_CTX_new(sides->test_rand, NULL);
+    sides->nonce_len = 0;
     bool done = sides->parent != NULL && EVP_RAND_instantiate(sides->parent, 0, 0, NULL, 0, NULL) == 1;
     for (int i = 0; i < SIDES && done; i++) {
         sides->rand[i] = EVP_RAND_CTX_new(sides->algorithm[i], sides->parent);
@@ -251,7 +253,7 @@ static void tear_down(struct sides *sides)
 
 /*
  * Of the calls that both refuse, those after which libcrypto's generator is in another state, by design of ours: a
- * request that is too long, or wants too much, makes libcrypto's take a seed first where it has none; and of two wrong
+ * call that is too long, or wants too much, makes libcrypto's take a seed first where it has none; and of two wrong
  * lengths in one reseed libcrypto's looks at the entropy's first, which costs it its seed.
  */
 static bool refused_otherwise(const struct call *call, const struct view *ours)
@@ -259,9 +261,21 @@ static bool refused_otherwise(const struct call *call, const struct view *ours)
     if (ours->result != 0) {
         return false;
     }
-    const bool unseeded = call->what == 'g' && ours->state_before != EVP_RAND_STATE_READY;
-    const bool two_reasons = call->what == 'r' && call->input[0] != NULL && call->input_len[1] > max_input(ours);
+    const bool too_long = call->what == 'r' && call->input_len[1] > max_input(ours);
+    const bool unseeded = (call->what == 'g' || too_long) && ours->state_before != EVP_RAND_STATE_READY;
+    const bool two_reasons = too_long && call->input[0] != NULL;
     return (unseeded && ours->state == ours->state_before) || (two_reasons && ours->state == EVP_RAND_STATE_READY);
+}
+
+/*
+ * Whether libcrypto's was instantiated with a nonce of its parent's that is shorter than it asked for: ours takes none,
+ * and so must refuse the call, and be left in the state of an error, without a seed.
+ */
+static bool took_short_nonce(const struct sides *sides, const struct call *call, const struct view *theirs)
+{
+    const bool seeded = theirs->state == EVP_RAND_STATE_READY || theirs->reseeds != 0;
+    return strchr("igr", call->what) != NULL && theirs->state_before != EVP_RAND_STATE_READY && seeded &&
+           sides->nonce_len < theirs->length[MIN_NONCE];
 }
 
 /*
@@ -273,11 +287,17 @@ static void forgive(struct sides *sides, const struct call *call, struct view vi
     if (call->what == 'i' && view[THEIRS].state_before == EVP_RAND_STATE_READY) {
         view[THEIRS].result = 0;
     }
-    if (refused_otherwise(call, &view[OURS])) {
+    if (view[THEIRS].result == 0 && refused_otherwise(call, &view[OURS])) {
         (void)EVP_RAND_uninstantiate(sides->rand[OURS]);
         (void)EVP_RAND_uninstantiate(sides->rand[THEIRS]);
         view[THEIRS].state = view[OURS].state;
         view[THEIRS].reseeds = view[OURS].reseeds;
+    } else if (took_short_nonce(sides, call, &view[THEIRS])) {
+        (void)EVP_RAND_uninstantiate(sides->rand[OURS]);
+        (void)EVP_RAND_uninstantiate(sides->rand[THEIRS]);
+        view[THEIRS].result = 0;
+        view[THEIRS].state = EVP_RAND_STATE_ERROR;
+        view[THEIRS].reseeds = 0;
     }
 }
 
@@ -287,6 +307,7 @@ static const char *run_call(struct sides *sides, const struct call *call, int *r
     struct view view[SIDES] = {0};
     if (call->what == 'e') {
         *result = give(sides->parent, call);
+        sides->nonce_len = *result == 1 ? call->input_len[1] : sides->nonce_len;
         return NULL;
     }
     for (int i = 0; i < SIDES; i++) {

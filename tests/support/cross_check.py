@@ -49,8 +49,14 @@ def entropies(key_len: int, df: int) -> tuple[int, ...]:
     return right * 2 + (0, key_len - 1, key_len + 15, key_len + 17)
 
 
+def nonces(key_len: int, df: int) -> tuple[int, ...]:
+    """Lengths of a parent's nonce: with df drng refuses less than half of key_len; without it none is asked for."""
+    right = tuple(range(key_len // 2, 65))
+    return right * 2 + (0, 1, key_len // 2 - 1) if df else (key_len // 2, *range(65))
+
+
 def parent(key_len: int, df: int, field: Callable[[Sequence[int]], int]) -> str:
-    return f"e {field(PARENT_STRENGTHS)} {field(entropies(key_len, df))} {field((key_len // 2, *range(65)))}"
+    return f"e {field(PARENT_STRENGTHS)} {field(entropies(key_len, df))} {field(nonces(key_len, df))}"
 
 
 def call(key_len: int, df: int, data: bytes) -> str:

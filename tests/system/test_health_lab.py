@@ -58,8 +58,8 @@ def test_every_failure_is_of_either_instruction_and_of_every_lane(scenes: list[S
 @pytest.mark.parametrize(
     ("failure", "late", "test", "first", "last"),
     [
-        ("all zeros", False, "stuck value", 2, 2),
-        ("all ones", False, "stuck value", 2, 2),
+        ("all zeros", False, "repetition count", 1, 1),
+        ("all ones", False, "repetition count", 1, 1),
         ("repetition: one word for ever", False, "repetition count", 2, 2),
         ("repetition: one word for ever", True, "repetition count", 2, 2),
         ("two words in turn", False, "adaptive proportion", 3, 3),
@@ -91,6 +91,17 @@ def test_what_fails_is_found_and_disabled(
         assert not [e for e in after if e.instruction == instruction and e.name != "disabled"], scene
         assert scene.outcome == ("RDRAND serves" if instruction == "RDSEED" else "refused")
         assert f"{instruction}: disabled after failed health tests" in scene.events[-1].detail
+
+
+@pytest.mark.parametrize("instruction", ["RDSEED", "RDRAND"])
+@pytest.mark.parametrize("failure", ["all zeros", "all ones"])
+def test_the_first_word_of_a_dead_generator_counts_in_the_retry(
+    scenes: list[Scene], instruction: str, failure: str
+) -> None:
+    """Its bytes fail the start-up tests; and it opens the window of the stuck value test, which the next word fails."""
+    (scene,) = the(scenes, instruction, failure)
+    assert scene.tests == ["repetition count", "stuck value"], scene
+    assert [e.words for e in scene.of("health test failed")] == [1, 2], scene
 
 
 @pytest.mark.parametrize("instruction", ["RDSEED", "RDRAND"])

@@ -67,8 +67,8 @@ def test_a_table_is_what_its_maker_gives(name: str) -> None:
         ("entropy.md", "2^-23.0 a window", "2^-30 a sample", "health-tests"),
         (
             "entropy-assessment.md",
-            "| all zeros; all ones | stuck value | 2 |",
-            "| all zeros | stuck value | 1 |",
+            "| all zeros; all ones | repetition count, stuck value | 1 |",
+            "| all zeros | stuck value | 2 |",
             "health-lab",
         ),
         (
