@@ -7,6 +7,7 @@ import os
 import select
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +22,25 @@ SECONDS = 60
 # What scripts/ci/test-fleet.sh adds to what is tested each time.
 thorough = pytest.mark.skipif("DRNG_FLEET" not in os.environ, reason="scripts/ci/test-fleet.sh runs it")
 SYSTEMD = Path("/usr/lib/systemd/systemd")
+
+# Every systemd has its groups of processes in the same two hierarchies: each machine has a place of its own there, or
+# one takes away what another has just made for a service. Takes what BOOT takes, the name of the place, and BOOT.
+HIERARCHIES = '"cgroup -o none,name=systemd" cgroup2'
+PLACE = f"""
+set -e
+for kind in {HIERARCHIES}; do
+    mount -t $kind cgroup "$1"
+    mkdir "$1/$4"
+    echo 0 >"$1/$4/cgroup.procs"
+    umount "$1"
+done
+exec unshare --cgroup sh -c "$5" sh "$@"
+"""
+LEAVE = f"""
+for kind in {HIERARCHIES}; do
+    mount -t $kind cgroup "$1" && find "$1/$2" -depth -type d -exec rmdir {{}} +
+done
+"""
 
 # Takes an empty directory, commands for the root of the copy, and what it is a copy of. Nothing starts by itself; a
 # notification says when systemd can be asked.
@@ -69,7 +89,8 @@ class Machine:
     pid: int
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        enter = ["nsenter", f"--target={self.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--root", "--wd=/"]
+        enter = ["nsenter", f"--target={self.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"]
+        enter += ["--root", "--wd=/"]
         env = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"]
         result = subprocess.run(
             [*enter, *env, *command], capture_output=True, text=True, timeout=SECONDS, check=False, cwd="/"
@@ -118,10 +139,11 @@ def booted(directory: Path, before: str = "", base: str = "/") -> Iterator[Machi
     """`before`: shell commands, run where the root of the machine will be; `base`: what it is a copy of."""
     if not SYSTEMD.exists() or os.geteuid() != 0:
         pytest.skip("booting a systemd takes root, and a systemd")
-    namespaces = ["--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
+    namespaces = ["--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child"]
+    place = f"booted-{os.getpid()}-{time.monotonic_ns()}"
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            ["unshare", *namespaces, "sh", "-c", BOOT, "sh", str(directory), before, base],
+            ["unshare", *namespaces, "sh", "-c", PLACE, "sh", str(directory), before, base, place, BOOT],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -137,5 +159,9 @@ def booted(directory: Path, before: str = "", base: str = "/") -> Iterator[Machi
             # SIGTERM has no effect on a namespace's first process.
             if machine.pid:
                 os.kill(machine.pid, signal.SIGKILL)
-            process.kill()
+            else:
+                process.kill()
+            # It ends when all of the namespace has.
             process.wait()
+            leave = ["unshare", "--mount", "sh", "-c", LEAVE, "sh", str(directory), place]
+            subprocess.run(leave, stdout=log, stderr=log, check=False)

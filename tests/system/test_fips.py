@@ -372,13 +372,16 @@ ROWS: dict[str, Callable[[Case], None]] = {
 }
 WARNINGS = {
     "nothing": "",
+    "says why drng did not load": "drng did not load: could not load the shared library: ",
+    "says why drng has no seed": "no instruction can seed and fallback = no: ",
+    "warns of the ciphers": "programs have no ciphers: the FIPS provider did not load",
     "warns of the include": "an .include names a file that cannot be read",
-    "warns of the value": "fallback = mabye: the provider does not load",
+    "warns of the value": "drng did not load: [drng_sect] fallback = mabye: write one of yes, no",
     "warns of `-fips`": "write provider=drng,-fips",
-    "warns of `random_provider`": "has no random_provider = none",
+    "warns of `random_provider`": "the fips provider serves, and not drng; with a FIPS provider, set random_provider",
     "warns that OpenSSL reads no further": "propertes = ",
     "refuses what is not there": "No such file or directory",
-    "warns that the key is unknown": "this OpenSSL reads the file no further",
+    "warns that the key is unknown": "random_provider = none: this key needs OpenSSL 3.5 or later",
 }
 
 
@@ -455,10 +458,10 @@ EARLY_ROWS: dict[str, Callable[[Case], None]] = {
 EARLY = {
     "nothing": ("drng", "the FIPS provider", "yes", "nothing"),
     "`random_provider = none` left in": ("nobody", "nobody", "no", "warns that the key is unknown"),
-    "`drng.so` missing": ("nobody", "the FIPS provider", "no", "nothing"),
-    "`fips.so` missing": ("drng", "nobody", "no", "nothing"),
+    "`drng.so` missing": ("nobody", "the FIPS provider", "no", "says why drng did not load"),
+    "`fips.so` missing": ("drng", "nobody", "no", "warns of the ciphers"),
     "`fipsmodule.cnf` missing": ("nobody", "nobody", "no", "warns of the include"),
-    "no instruction, `fallback = no`": ("nobody", "the FIPS provider", "no", "nothing"),
+    "no instruction, `fallback = no`": ("nobody", "the FIPS provider", "no", "says why drng has no seed"),
     "a value mistyped": ("nobody", "the FIPS provider", "no", "warns of the value"),
     "`-fips` left out": ("nobody", "the FIPS provider", "no", "warns of `-fips`"),
     "a key mistyped in another section": ("OpenSSL", "OpenSSL", "yes", "warns that OpenSSL reads no further"),
@@ -492,58 +495,61 @@ def test_before_3_5_the_fips_provider_takes_no_seed_from_drng(early_case: Case, 
     assert key == again == {**before, "works": "fips"}
 
 
-# ---- drng-conf, without the FIPS provider: it reads the file ----
+# ---- drng-conf: what it says of the file, by what libcrypto makes of it ----
 
 
-def warnings_of(text: str, folder: Path) -> str:
-    section = folder / "fipsmodule.cnf"
-    section.write_text("[fips_sect]\nactivate = 1\n")
-    path = folder / "openssl.cnf"
-    path.write_text(text.replace(f"\n.include {INSTALLED}\n", f"\n.include {section}\n"))
-    result = subprocess.run(
-        [str(ROOT / "scripts" / "drng-conf"), str(path)],
-        env=RELEASE.environment(),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return "".join(line for line in result.stderr.splitlines(True) if "needs OpenSSL 3.5" not in line)
-
-
-def test_drng_conf_has_nothing_to_say_of_the_profile(tmp_path: Path) -> None:
-    assert warnings_of(PROFILE.read_text(), tmp_path) == ""
-
-
-@pytest.mark.parametrize("query", ["provider=drng", "provider=drng,fips=yes", "fips,provider=drng", "?provider=drng"])
-@pytest.mark.parametrize("key", ["properties", "seed_properties"])
-def test_drng_conf_warns_of_fips_that_is_not_taken_back(tmp_path: Path, key: str, query: str) -> None:
-    text = PROFILE.read_text().replace(f"\n{key} = provider=drng,-fips\n", f"\n{key} = {query}\n")
-    said = warnings_of(text, tmp_path)
-    assert f"[drng_fips] {key} = {query}: OpenSSL adds the default property fips=yes" in said
-    assert f"write {'?' if query.startswith('?') else ''}provider=drng,-fips" in said
+def drng_conf(case: Case) -> tuple[int, str]:
+    told = case.run(str(ROOT / "scripts" / "drng-conf"), str(case.profile))
+    return told.returncode, told.stderr
 
 
 @pytest.mark.parametrize("query", ["provider=drng,fips=no", "-fips, provider=drng", "provider=drng,?fips=yes"])
-def test_drng_conf_takes_other_ways_to_take_it_back(tmp_path: Path, query: str) -> None:
-    text = PROFILE.read_text().replace("provider=drng,-fips", query)
-    assert warnings_of(text, tmp_path) == ""
+def test_drng_conf_takes_other_ways_to_take_it_back(case: Case, query: str) -> None:
+    case.profile.write_text(case.profile.read_text().replace("provider=drng,-fips", query))
+    assert drng_conf(case) == (0, "")
 
 
+@pytest.mark.parametrize("line", ["", "random_provider = fips\n"], ids=["left out", "fips"])
+def test_drng_conf_says_who_takes_the_requests(case: Case, line: str) -> None:
+    case.replace("\nrandom_provider = none\n", f"\n{line}")
+    status, said = drng_conf(case)
+    assert (status, WARNINGS["warns of `random_provider`"] in said) == (1, True)
+
+
+def test_drng_conf_before_3_5_names_the_key(tmp_path: Path) -> None:
+    """With the FIPS provider or without."""
+    if has_random_provider():
+        pytest.skip("this is OpenSSL 3.5 or later")
+    case = Case(tmp_path)
+    case.profile.write_text(PROFILE.read_text())
+    result = RELEASE.run([str(ROOT / "scripts" / "drng-conf"), str(case.profile)])
+    assert result.returncode == 1
+    assert "[drng_fips] random_provider = none: this key needs OpenSSL 3.5 or later" in result.stderr
+
+
+# The strict profile and OpenSSL's default provider, for which nothing is to be installed.
+TAKEN_BACK = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
+
+
+@pytest.mark.parametrize("query", ["provider=drng", "provider=drng,fips=yes", "fips,provider=drng"])
+@pytest.mark.parametrize("key", ["properties", "seed_properties"])
 @pytest.mark.parametrize("line", ["fips_mode = yes", "default_properties = fips", "default_properties = a=b, fips=yes"])
-def test_drng_conf_knows_each_way_to_want_fips(tmp_path: Path, line: str) -> None:
-    text = PROFILE.read_text().replace("provider=drng,-fips", "provider=drng")
-    assert "adds the default property fips=yes" in warnings_of(
-        text.replace("default_properties = fips=yes", line), tmp_path
-    )
-    assert warnings_of(text.replace("default_properties = fips=yes", ""), tmp_path) == ""
+def test_drng_conf_says_what_fips_takes_from_drng(tmp_path: Path, line: str, key: str, query: str) -> None:
+    """Of the query that finds nothing, where libcrypto says that it adds fips=yes."""
+    begins = f"\n[wanted]\n{line}\n[openssl_init]\nalg_section = wanted\n"
+    text = STRICT.read_text().replace("\n[openssl_init]\n", begins)
+    text = text.replace("properties = provider=drng\n", "properties = provider=drng,-fips\n")
+    path = tmp_path / "openssl.cnf"
 
+    def said() -> str:
+        return RELEASE.run([str(ROOT / "scripts" / "drng-conf"), str(path)]).stderr
 
-def test_drng_conf_warns_of_a_fips_provider_that_takes_the_requests(tmp_path: Path) -> None:
-    if not has_random_provider():
-        pytest.skip("OpenSSL before 3.5 has no random_provider")
-    for line in ("\n", "\nrandom_provider = fips\n"):
-        text = PROFILE.read_text().replace("\nrandom_provider = none\n", line)
-        assert "has no random_provider = none" in warnings_of(text, tmp_path)
+    path.write_text(text)
+    assert TAKEN_BACK not in said()
+    path.write_text(text.replace(f"\n{key} = provider=drng,-fips\n", f"\n{key} = {query}\n"))
+    assert f"[drng_strict] {key} = {query}: {TAKEN_BACK}" in said()
+    path.write_text(path.read_text().replace(f"\n{line}\n", "\n"))
+    assert TAKEN_BACK not in said()
 
 
 # ---- drng-enable ----

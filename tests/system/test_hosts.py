@@ -157,12 +157,15 @@ def test_a_tls_server_of_nodes_is_served(way: str, config: ConfigWriter, tmp_pat
 
 @pytest.mark.usefixtures("hosts")
 def test_node_without_the_option_is_not_served(config: ConfigWriter) -> None:
-    """The control; and that its libcrypto is not seen."""
+    """The control; and drng-status sees the libcrypto that is a part of the program, and says what to do."""
     with node(None, config(), {}) as process:
         process.do("draw 1 16")
-        status = process.status()
+        status, facts = process.status(), process.counters()
         assert "drng.so" not in process.maps()
-    assert "it has not loaded libcrypto (a statically linked libcrypto would not be seen)" in status.stdout
+    assert (facts["uses"], facts["served-by"]) == ("libcrypto without drng", "OpenSSL")
+    assert facts["reason"] == "static-libcrypto"
+    assert "libcrypto is linked into it" in status.stdout
+    assert f"start it with {SHARED}" in status.stdout
 
 
 # ---- Several libcryptos in one process ----

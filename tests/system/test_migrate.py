@@ -113,7 +113,7 @@ def test_apache(tmp_path: Path) -> None:
 def seeds_and_requests(said: str) -> list[tuple[int, int]]:
     """Of all processes together, at each `drng-status --json`."""
     found = []
-    for text in re.findall(r'^\{"processes": .*\}$', said, flags=re.MULTILINE):
+    for text in re.findall(r'^\{"units": .*\}$', said, flags=re.MULTILINE):
         processes = json.loads(text)["processes"]
         seeds = sum(process[f"seeds-{way}"] for process in processes for way in ("rdseed", "rdrand", "fallback"))
         found.append((seeds, sum(process["requests"] for process in processes)))
@@ -163,8 +163,8 @@ def test_ia32cap(tmp_path: Path) -> None:
 def test_rngd(tmp_path: Path, machine: Machine) -> None:
     said = type_in(commands("rngd"), tmp_path)
     assert matches(r"^[0-9a-f]{32}$", answer_to("openssl rand -hex 16", said))
-    assert matches(SERVED, answer_to("drng-status", said))
-    assert matches(f"^seeds-{machine.source} +[1-9]", said)
+    assert matches(SERVED, answer_to("drng-status --long", said))
+    assert matches(f"^seeds-{machine.source} +[1-9]", answer_to("drng-status --long", said))
 
 
 def test_every_command_of_the_page_is_typed() -> None:

@@ -131,13 +131,15 @@ OF_MAJOR = "the seed source's name mistyped"
 # What drng-conf says where the table says that it warns.
 WARNINGS = {
     "nothing": None,
-    "warns of the value": "fallback = mabye: the provider does not load",
+    "says why drng did not load": "drng did not load: could not load the shared library: ",
+    "says why drng has no seed": "no instruction can seed and fallback = no: ",
+    "warns of the value": "drng did not load: [drng_sect] fallback = mabye: write one of yes, no",
     "warns of the key": "neither OpenSSL nor drng knows this key",
     "warns that OpenSSL reads no further": "propertes = ",
     "warns of the seed source": "drng has no seed source of this name",
-    "warns of `random_provider`": "random_provider needs OpenSSL 3.5",
+    "warns of `random_provider`": "random_provider = drng-random: this key needs OpenSSL 3.5 or later",
     "warns of the include": "an .include names a file that cannot be read",
-    "refuses what is not there": "No such file or directory; OpenSSL ignores it, and OpenSSL's own generator serves",
+    "refuses what is not there": "No such file or directory; OpenSSL ignores it",
     "refuses what does not parse": "missing equal sign",
 }
 

@@ -6,6 +6,7 @@ libcrypto loads the file, with the modules that it names, in a child process.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from typing import Any, NoReturn
@@ -15,12 +16,30 @@ from ..status import environment
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain
 from ..text import visible
 from .meaning import SEED_SOURCES, Meaning, generators_of, hint, is_active, understand
-from .reading import Conf, ConfError
+from .reading import Conf, ConfError, Section
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
 
 # Each with what is asked of it, in the order in which it is shown.
 ROLES = ("primary", "public", "private")
+
+
+NO_CIPHERS = (
+    "write `activate = 1` in the default provider's section, too",
+    "the FIPS provider did not load: look for fips.so, and for what `openssl fipsinstall` writes",
+)
+
+
+def lost_by_fips(meaning: Meaning, random: Section, loaded: dict[str, Any]) -> list[str]:
+    """The queries that find nothing of drng's, since it has no certificate."""
+    found = []
+    for key, role in (("properties", "public"), ("seed_properties", "seed")):
+        query = random.get(key, "")
+        taken_back = re.search(r"-\s*fips|fips\s*=\s*no", query)
+        if loaded["fips"] and loaded["drng"] and loaded[role] is None and "provider=drng" in query and not taken_back:
+            why = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
+            found.append(visible(f"[{meaning.random}] {key} = {query}: {why}"))
+    return found
 
 
 def mistakes(conf: Conf, meaning: Meaning, loaded: dict[str, Any]) -> list[str]:
@@ -30,6 +49,7 @@ def mistakes(conf: Conf, meaning: Meaning, loaded: dict[str, Any]) -> list[str]:
         found.append(f"drng is not loaded: [{meaning.drng}] has no `activate = 1`")
     found += loaded["errors"]
     random = generators_of(conf, meaning.init)
+    found += lost_by_fips(meaning, random, loaded)
     for_drng = meaning.drng or "provider=drng" in random.get("properties", "")
     if not for_drng or found:
         return found
@@ -49,7 +69,7 @@ def mistakes(conf: Conf, meaning: Meaning, loaded: dict[str, Any]) -> list[str]:
     if not others and not loaded["again"]:
         found.append("a program that reads the file twice gets no random bytes: name drng twice, as drng.cnf(5) says")
     if not loaded["ciphers"]:
-        found.append("programs have no ciphers: write `activate = 1` in the default provider's section, too")
+        found.append(f"programs have no ciphers: {NO_CIPHERS[bool(loaded['fips'] and meaning.fips)]}")
     return found
 
 

@@ -135,6 +135,7 @@ def tried(module: str | None, warnings: list[str], random: dict[str, str], unmas
         "seed": crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", "")),
         **generators,
         "ciphers": bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None)),
+        "fips": crypto.wants_fips(),
         "cpu": cpu(drng, crypto.settings(), unmasked),
         "drng": drng,
     }

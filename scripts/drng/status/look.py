@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import mmap
 import os
 import re
 import stat
@@ -33,6 +32,7 @@ VARIABLES = ("OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES")
 # The variables that libcrypto asks for: a program that has both in its text, and is no longer than that, has one in it.
 OF_LIBCRYPTO = (b"OPENSSL_CONF\0", b"OPENSSL_CONF_INCLUDE\0")
 MOST_PROGRAM = 256 << 20
+PIECE = 1 << 20
 
 MOST_PATH = 4097  # bytes; what is longer is no path any more
 PROC_MAGIC = 0x9FA0  # linux/magic.h
@@ -129,8 +129,14 @@ def has_libcrypto_in_it(program: int) -> bool:
     size = os.fstat(program).st_size
     if not 0 < size <= MOST_PROGRAM:
         return False
-    with mmap.mmap(program, size, prot=mmap.PROT_READ) as text:
-        return all(text.find(words) >= 0 for words in OF_LIBCRYPTO)
+    # In pieces: it may be longer than what whoever looks may have of memory. Each begins with the end of the last.
+    missing, text = set(OF_LIBCRYPTO), b""
+    for place in range(0, size, PIECE):
+        text = text[-max(map(len, OF_LIBCRYPTO)) :] + os.pread(program, PIECE, place)
+        missing = {words for words in missing if words not in text}
+        if not missing:
+            return True
+    return False
 
 
 def architecture_of(program: int) -> bytes:

@@ -125,11 +125,13 @@ def note(group: Group) -> str:
     if not group.asked:
         return "no libcrypto with drng"
     members = counted(group.processes)
+    if not members:
+        return "no libcrypto"
     for process in members:
         if process.reason not in ("", "fallback", "nothing"):
             return ": ".join(filter(None, (reasons.REASONS[process.reason][1], reasons.advice(process))))
     found = [said for process in members for said in remarks(process)]
-    return found[0] if found else "idle: no request yet" if members and all(p.idle for p in members) else ""
+    return found[0] if found else "idle: no request yet" if all(p.idle for p in members) else ""
 
 
 def table_line(group: Group) -> tuple[str, ...]:

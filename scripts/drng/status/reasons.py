@@ -45,6 +45,10 @@ IMPORTS = {
 }
 SCRIPT = "its start script or its program clears the environment: set OPENSSL_CONF there, or `drng-enable on --system`"
 
+# Has libcrypto linked into it as a rule, and asks openssl.cnf for a section of its own.
+NODE = "node"
+NODE_READS = "libcrypto is linked into it; Node.js reads what openssl_conf names with --openssl-shared-config only"
+
 MOST_NAMED = 5
 
 OF_OTHERS = "drng's generators serve, with seeds that are not drng's"
@@ -89,6 +93,8 @@ def explain(process: Process, setting: Setting | None, path: str, answer: Answer
     elif dropped and not process.secure:
         name = next((name for name in IMPORTS if process.unit.startswith(name) or process.program_name == name), "")
         give(process, "no-variable", cure=IMPORTS.get(name, SCRIPT))
+    elif process.is_static and process.program_name == NODE:
+        give(process, "static-libcrypto", why=NODE_READS, cure="start it with --openssl-shared-config")
     elif process.is_static or process.own_libcrypto:
         own = f"its own libcrypto, {process.own_libcrypto}, finds no module"
         give(process, "static-libcrypto") if process.is_static else give(process, "own-libcrypto", why=own)
