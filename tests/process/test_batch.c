@@ -96,12 +96,13 @@ UNIT_TEST("no byte is in two places")
 
 /* ---- Signal handlers in a child ---- */
 
-enum { LATER = 7, FAILED = 1 }; /* a handler in so many instructions of the child */
+enum { LATER = 7, HANDLERS = 96, FAILED = 1 }; /* a handler in so many instructions of the child, and so many of them */
 
 static size_t forks;
 static size_t failures; /* in the parent: children that have not ended well; in a child: draws that failed */
 static size_t forked_at;
 static bool in_child;
+static unsigned handlers; /* that came in the child */
 
 static void draw(void)
 {
@@ -144,6 +145,9 @@ static void fork_or_draw(const struct step *step)
         fork_here(step->index);
     } else if ((step->index - forked_at) % LATER == 0) {
         draw_or_be_refused();
+        if (++handlers == HANDLERS) {
+            step_stop(); /* the request takes a seed by now, which is thousands of instructions */
+        }
     }
 }
 
