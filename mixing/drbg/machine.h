@@ -13,10 +13,10 @@
 typedef void drng_machine_mask(struct drng_evidence *evidence, const char *libcrypto_version);
 
 /*
- * Opens memory for secrets, looks at the CPU and at the kernel's verdict, masks (NULL:
- * nothing), gives each instruction its row, and chooses *aes: the fastest that passes its self-test. False: no memory.
- * *aes is NULL where none passes; *failed is the algorithm that failed, or NULL. To be called under DRNG_LOCK_LOAD;
- * each success needs a drng_secmem_close().
+ * Opens memory for secrets, and looks at the CPU and at the kernel's verdict. `mask` takes away what the user has
+ * masked; NULL: nothing. Each instruction gets its row. *aes becomes the fastest implementation that passes its
+ * self-test, NULL if none does; *failed is the algorithm that failed, or NULL. False: no memory. To be called under
+ * DRNG_LOCK_LOAD.
  */
 bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
                        struct drng_instruction instructions[DRNG_INSTRUCTIONS], const struct drng_aes **aes,
