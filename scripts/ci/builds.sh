@@ -12,13 +12,16 @@ not_built()
 }
 
 # configure_and_build FOLDER ARGUMENT... - the arguments are cmake's. Prints the last line of what was built; where that
-# fails, why. What was configured by another CMake, or in another place, is configured anew.
+# fails, why. What was configured by another CMake, or in another place, is configured anew. One at a time in a folder:
+# tests that run beside each other build in the same one.
 configure_and_build()
 {
     build_tree=$1
     shift
     : "${targets=}"
     mkdir -p "$build_tree"
+    exec 9>"$build_tree/lock"
+    flock 9
     build_log=$build_tree/build.log
     cmake "$@" >"$build_log" 2>&1 || {
         rm -rf "$build_tree/CMakeCache.txt" "$build_tree/CMakeFiles"
@@ -27,6 +30,7 @@ configure_and_build()
     # shellcheck disable=SC2086 # a list of names
     cmake --build "$build_tree" ${targets:+--target $targets} >"$build_log" 2>&1 || not_built
     tail -n 1 "$build_log"
+    exec 9>&-
     targets=
 }
 
