@@ -130,8 +130,9 @@ def note(group: Group) -> str:
     for process in members:
         if process.reason not in ("", "fallback", "nothing"):
             return ": ".join(filter(None, (reasons.REASONS[process.reason][1], reasons.advice(process))))
-    found = [said for process in members for said in remarks(process)]
-    return found[0] if found else "idle: no request yet" if all(p.idle for p in members) else ""
+    found = ["idle: no request yet"] if all(process.idle for process in members) else []
+    found += [said for process in members for said in remarks(process)][:1]
+    return "; ".join(found)
 
 
 def table_line(group: Group) -> tuple[str, ...]:
