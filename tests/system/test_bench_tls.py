@@ -320,6 +320,13 @@ def test_a_server_on_the_wrong_generator_ends_it(monkeypatch: pytest.MonkeyPatch
         pass
 
 
+def pictures_of(said: str) -> bool:
+    """Whether there are pictures; a machine whose matplotlib does not load has none, and is told so."""
+    probe = subprocess.run(["/usr/bin/python3", "-c", "import matplotlib.pyplot"], capture_output=True, check=False)
+    assert ("No pictures: " in said) == (probe.returncode != 0)
+    return probe.returncode == 0
+
+
 def test_a_short_run(tmp_path: Path) -> None:
     command = [str(ROOT / "scripts" / "bench" / "bench-tls.sh"), "--quick", "--server", "nginx", "--repeats", "1"]
     result = subprocess.run(
@@ -336,7 +343,7 @@ def test_a_short_run(tmp_path: Path) -> None:
     of = {r["workload"]: r["drawn"]["drng"] for r in found}
     assert of["AES128-SHA, 1 MB"]["calls"] > of["AES128-GCM-SHA256, 1 MB"]["calls"] + 50, "an IV for each record"
     assert (tmp_path / "tls.md").read_text() in result.stdout
-    for name in ("tls-ratios", "tls-shares"):
+    for name in ("tls-ratios", "tls-shares") if pictures_of(result.stdout) else ():
         assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
         for suffix in ("png", "svg"):
             assert (tmp_path / f"{name}.{suffix}").stat().st_size < MAX_PICTURE
@@ -353,7 +360,7 @@ def test_a_short_run_of_costs(tmp_path: Path) -> None:
     assert found["rounds"] == costs.FEWEST_ROUNDS
     assert set(found["cpu_us"]) == set(costs.SIDES) and min(found["cpu_us"].values()) > 0
     assert (tmp_path / "costs.md").read_text() in result.stdout
-    for picture in ("ratios", "times"):
+    for picture in ("ratios", "times") if pictures_of(result.stdout) else ():
         assert (tmp_path / f"tls-costs-nginx-{picture}.png").stat().st_size < MAX_PICTURE
 
 

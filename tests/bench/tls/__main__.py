@@ -113,8 +113,12 @@ def main() -> None:
     options.output.mkdir(parents=True, exist_ok=True)
     (options.output / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
     (options.output / f"{name}.md").write_text(maker.markdown(report))
-    drawn = costs_report.draw(report, options.output) if options.costs else pictures.draw(report, options.output)
     show("")
+    try:
+        drawn = costs_report.draw(report, options.output) if options.costs else pictures.draw(report, options.output)
+    except ImportError as error:
+        drawn = []
+        print(f"No pictures: matplotlib cannot be imported: {error}")
     print(maker.markdown(report))
     for path in (options.output / f"{name}.json", options.output / f"{name}.md", *drawn):
         print(path)

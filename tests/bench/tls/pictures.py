@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
-
-matplotlib.use("Agg")
-# The same report gives the same file.
-matplotlib.rcParams.update({"svg.hashsalt": "bench-tls", "font.size": 9})
-
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 COLOURS = {"built-in": "#8a8f98", "drng": "#1f6fb4"}
 
@@ -21,18 +15,30 @@ def _labels(results: list[dict[str, Any]]) -> list[str]:
     return [f"{r['server']}: {r['workload']}" for r in results]
 
 
+def _pyplot() -> Any:
+    """Imported where it is used: a machine whose matplotlib does not load has the figures without pictures."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    # The same report gives the same file.
+    matplotlib.rcParams.update({"svg.hashsalt": "bench-tls", "font.size": 9})
+    from matplotlib import pyplot
+
+    return pyplot
+
+
 def save(figure: Figure, output: Path, name: str) -> list[Path]:
     paths = [output / f"{name}.svg", output / f"{name}.png"]
     for path in paths:
         metadata = {"Date": None} if path.suffix == ".svg" else None
         figure.savefig(path, dpi=120, bbox_inches="tight", metadata=metadata)
-    plt.close(figure)
+    _pyplot().close(figure)
     return paths
 
 
 def axes(labels: list[str]) -> tuple[Figure, Any]:
     """A row for each label, the first on top."""
-    figure, found = plt.subplots(figsize=(8, 1 + 0.3 * len(labels)))
+    figure, found = _pyplot().subplots(figsize=(8, 1 + 0.3 * len(labels)))
     found.set_yticks(range(len(labels)), labels)
     found.invert_yaxis()
     found.grid(axis="x", alpha=0.3)
