@@ -69,7 +69,7 @@ enum drng_error {
 /* What the error means, in one sentence; never NULL, also for a number that is no error. Constant. */
 DRNG_API const char *drng_strerror(int error);
 
-/* The version of the library, "0.2.0". Constant. */
+/* The version of the library, "1.0.0". Constant. */
 DRNG_API const char *drng_version(void);
 
 /* ---- The instructions ---- */

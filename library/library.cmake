@@ -19,7 +19,7 @@ target_link_options(libdrng PRIVATE "LINKER:--version-script=${LIBRARY_MAP}" LIN
 if(NOT DRNG_SANITIZE)
     target_link_options(libdrng PRIVATE LINKER:-z,defs)
 endif()
-set_target_properties(libdrng PROPERTIES OUTPUT_NAME drng VERSION ${PROJECT_VERSION} SOVERSION 0
+set_target_properties(libdrng PROPERTIES OUTPUT_NAME drng VERSION 0.${PROJECT_VERSION} SOVERSION 0
                       LINK_DEPENDS "${LIBRARY_MAP}" LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}")
 
 # ---- libdrng.a ----
@@ -56,7 +56,7 @@ foreach(file drng.pc drng-config.cmake)
 endforeach()
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
-                                 COMPATIBILITY SameMinorVersion)
+                                 COMPATIBILITY SameMajorVersion)
 # Readable whatever the umask.
 install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
 install(DIRECTORY DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev" COMPONENT libdrng-dev)

@@ -41,11 +41,15 @@ is()
     fi
 }
 
-is "CMakeLists.txt" "$(sed -n 's/^project(drng VERSION \([^ ]*\).*/\1/p' CMakeLists.txt)" "$version"
+# shellcheck disable=SC2016 # the name is CMake's
+is "CMakeLists.txt" "$(sed -n 's/^project(drng VERSION \([^ ]*\).*/\1/p;s/^set(DRNG_VERSION "${PROJECT_VERSION}\(.*\)")/\1/p' \
+    CMakeLists.txt | tr -d '\n')" "$version"
 is "scripts/drng/__init__.py" "$(sed -n 's/^VERSION = "\(.*\)"/\1/p' scripts/drng/__init__.py)" "$version"
 is "CHANGELOG.md, its first heading" "$(sed -n '/^## /{s/ - 20[0-9-]*$/ - a date/p;q}' CHANGELOG.md)" "## $version - a date"
 is "debian/changelog" "$(sed -n '1s/ [a-z]*;.*//p' debian/changelog)" "drng ($version-1)"
 is "scripts/packaging/drng.spec" "$(sed -n 's/^Version: *//p' scripts/packaging/drng.spec)" "$version"
+is "OWNER, what is not known yet" "$(scripts/packaging/owner.py --unknown)" ""
+is "what files have of OWNER" "$(scripts/packaging/owner.py --check 2>&1)" ""
 is "what is not committed" "$(git status --porcelain | head -n 1)" ""
 is "a tag of this version" "$(git tag --list "v$version")" ""
 [ $wrong = 0 ] || exit 1
@@ -76,6 +80,7 @@ done
 
 scripts/packaging/sbom.py --name drng --version "$version" "$folder" "$folder/drng-$version.spdx.json"
 scripts/packaging/provenance.py --version "$version" --commit "$(git rev-parse HEAD)" \
+    --url "$(scripts/packaging/owner.py URL)" --builder "$(scripts/packaging/owner.py BUILDER)" \
     --buildinfo build/package/*.buildinfo "$folder" >"$work/provenance"
 mv "$work/provenance" "$folder/drng-$version.intoto.json"
 (cd "$folder" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)

@@ -1,3 +1,3 @@
 """What drng-conf, drng-enable and drng-status are made of. What is in no folder is shared."""
 
-VERSION = "0.2.0"
+VERSION = "1.0.0~dev"

@@ -109,7 +109,6 @@ if [ -z "$only$arch" ]; then
     rm -f "$packages"/*drng*."$(uname -m)".rpm "$packages"/drng-*.noarch.rpm "$packages"/drng-*.tar.gz
     rm -rf "$build/rpm"
     logged "$build/log" source_package "$build/rpm/SOURCES"
-    cp debian/*.p[or]* "$build/rpm/SOURCES"
     # What it requires is named as Fedora names it, and Debian's packages are here.
     logged "$build/log" rpmbuild -bb --nodeps --load=scripts/packaging/debian.macros \
         --define "_topdir $build/rpm" scripts/packaging/drng.spec

@@ -3,6 +3,9 @@
 
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_NAME drng)
+set(CPACK_PACKAGE_VERSION "${DRNG_VERSION}")
+# The sources are drng-VERSION.tar.gz.
+set(CPACK_PACKAGE_FILE_NAME "drng-${DRNG_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR}")
 
 # Files go to /usr and /etc, the profiles and the module to paths that are absolute.
 # The library has components of its own, which are in the .debs and the .rpms alone.

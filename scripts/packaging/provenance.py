@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -I
 """Says where the files of a release come from: an in-toto statement with the predicate of SLSA 1.0, unsigned, as JSON.
 
-    provenance.py --version VERSION --commit COMMIT --buildinfo FILE [--builder URI] FOLDER
+    provenance.py --version VERSION --commit COMMIT --buildinfo FILE --url URL --builder URI FOLDER
 
 The subjects are the files in FOLDER. FILE is what dpkg-buildpackage leaves: Debian's packages that it was built with.
 There is no time in the statement: the same release has the same one.
@@ -19,11 +19,6 @@ from typing import Any
 from urllib.parse import quote
 
 Entry = dict[str, Any]
-
-# What externalParameters mean here: scripts/release.sh, run with that version on that commit.
-BUILD_TYPE = "https://drng.invalid/release.sh/v1"
-# Whoever hands a release out names the machine that has made it.
-BUILDER = "https://drng.invalid/builder/unnamed"
 
 
 def described(path: Path) -> Entry:
@@ -51,7 +46,8 @@ def statement(arguments: argparse.Namespace) -> Entry:
         "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": {
-                "buildType": BUILD_TYPE,
+                # What externalParameters mean: scripts/release.sh, run with that version on that commit.
+                "buildType": f"{arguments.url}/release.sh/v1",
                 "externalParameters": {"version": arguments.version, "commit": arguments.commit},
                 "resolvedDependencies": [source, *tools(arguments.buildinfo.read_text())],
             },
@@ -65,7 +61,8 @@ def main() -> int:
     parser.add_argument("--version", required=True)
     parser.add_argument("--commit", required=True)
     parser.add_argument("--buildinfo", required=True, type=Path)
-    parser.add_argument("--builder", default=BUILDER)
+    parser.add_argument("--url", required=True, help="of the project")
+    parser.add_argument("--builder", required=True, help="who names the machine that has made it")
     parser.add_argument("folder", type=Path)
     print(json.dumps(statement(parser.parse_args()), indent=1))
     return 0

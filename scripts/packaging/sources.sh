@@ -30,15 +30,16 @@ copy_sources()
     chmod -R u=rwX,go=rX "$1" # whatever the umask
 }
 
-# source_package FOLDER - drng_VERSION.orig.tar.gz, which is the sources without debian/, debian.tar.xz and the .dsc. Takes
-# dpkg-dev, and SOURCE_DATE_EPOCH.
+# source_package FOLDER - drng-VERSION.tar.gz, which is the sources as they are and what the .rpms are built from; the same
+# as drng_VERSION.orig.tar.gz, debian.tar.xz and the .dsc. Takes dpkg-dev, and SOURCE_DATE_EPOCH.
 source_package()
 {
     mkdir -p "$1"
     copy_sources "$1/drng"
     upstream=$(dpkg-parsechangelog -l debian/changelog -S Version | sed 's/-[^-]*$//')
-    tar --create --exclude=./debian --transform "s,^\.,drng-$upstream," --sort=name --format=gnu --owner=root:0 --group=root:0 \
-        --mtime="@$SOURCE_DATE_EPOCH" --directory "$1/drng" . | gzip -9 --no-name >"$1/drng_$upstream.orig.tar.gz"
+    tar --create --transform "s,^\.,drng-$upstream," --sort=name --format=gnu --owner=root:0 --group=root:0 \
+        --mtime="@$SOURCE_DATE_EPOCH" --directory "$1/drng" . | gzip -9 --no-name >"$1/drng-$upstream.tar.gz"
+    cp "$1/drng-$upstream.tar.gz" "$1/drng_$upstream.orig.tar.gz"
     (cd "$1" && dpkg-source --build drng) >"$1/log" 2>&1 || {
         cat "$1/log" >&2
         return 1

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.drng import VERSION
 from tests.support.builds import BUILD, ROOT, SKIPPED, VALGRIND, need
 from tests.support.machine import kernel_says
 
@@ -63,7 +64,7 @@ def declared() -> set[str]:
     return set(calls)
 
 
-SINCE_0_3 = ("drng_bytes", "drng_source_at", "drng_uniform")
+SINCE_1_0 = ("drng_bytes", "drng_source_at", "drng_uniform")
 
 
 def test_the_libraries_export_what_the_header_declares() -> None:
@@ -71,8 +72,8 @@ def test_the_libraries_export_what_the_header_declares() -> None:
     shared = output("nm", "-D", "--defined-only", RELEASE / "libdrng.so").splitlines()
     symbols = {line.split()[-1] for line in shared if " T " in line}
     assert {name.partition("@@")[0] for name in symbols} == declared()
-    assert {name for name in symbols if not name.endswith("@@DRNG_0.1")} == {f"{name}@@DRNG_0.3" for name in SINCE_0_3}
-    assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_0.1", "DRNG_0.3"}, "and nothing else"
+    assert {name for name in symbols if not name.endswith("@@DRNG_0.1")} == {f"{name}@@DRNG_1.0" for name in SINCE_1_0}
+    assert {line.split()[-1] for line in shared if " T " not in line} == {"DRNG_0.1", "DRNG_1.0"}, "and nothing else"
     archive = output("nm", "-g", "--defined-only", RELEASE / "libdrng.a").splitlines()
     assert {line.split()[-1] for line in archive if len(line.split()) == 3} == declared()
 
@@ -256,14 +257,12 @@ def test_pkg_config_leads_to_where_it_is_installed(installed: Path) -> None:
     ]
     assert said == [str(installed / "include"), str(libdir(installed))]
     assert "-pthread" in pkg_config(installed, "--libs", "--static")
-    version = re.search(r"^project\(drng VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), flags=re.M)
-    assert version
-    assert pkg_config(installed, "--modversion") == [version[1]]
+    assert pkg_config(installed, "--modversion") == [VERSION]
 
 
 CMAKE_LISTS = """cmake_minimum_required(VERSION 3.22)
 project(user C)
-find_package(drng 0.2 REQUIRED)
+find_package(drng 1.0 REQUIRED)
 add_executable(shared {example})
 target_link_libraries(shared drng::drng)
 add_executable(static {example})

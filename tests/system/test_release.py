@@ -25,12 +25,21 @@ echo package >"$1/drng_9.8.7-1_all.deb"
 printf 'Format: 1.0\nInstalled-Build-Depends:\n gcc-12 (= 12.2.0-14),\n libc6:amd64 (= 2.36-9+deb12u7)\nX:\n A="b"\n' \
     >build/package/drng.buildinfo
 """
+OWNER = {
+    "URL": "https://example.org/drng",
+    "REPOSITORY": "https://example.org/drng.git",
+    "CONTACT": "drng@example.org",
+    "SECURITY": "security@example.org",
+    "FINGERPRINT": "0123 4567",
+    "BUILDER": "https://example.org/builder",
+}
 EDITS = {
-    "CMakeLists.txt": (r"(project\(drng VERSION )\S+", rf"\g<1>{VERSION}"),
+    "CMakeLists.txt": (r"(?s)(project\(drng VERSION )\S+(.*?\$\{PROJECT_VERSION\})[^\"]*", rf"\g<1>{VERSION}\g<2>"),
     "scripts/drng/__init__.py": (r'(?m)^VERSION = ".*"', f'VERSION = "{VERSION}"'),
     "CHANGELOG.md": (r"(?m)\A# Changelog\n\n## .*$", f"# Changelog\n\n## {VERSION} - 2026-11-23"),
     "scripts/packaging/drng.spec": (r"(?m)^(Version: +).*", rf"\g<1>{VERSION}"),
     "debian/changelog": (r"\Adrng \(\S+\)", f"drng ({VERSION}-1)"),
+    "OWNER": (r"(?ms)^URL.*", "".join(f"{name}={value}\n" for name, value in OWNER.items())),
 }
 
 
@@ -50,6 +59,7 @@ def clone(tmp_path: Path) -> Path:
         text, count = re.subn(old, new, (path / name).read_text(), count=1)
         assert count == 1, name
         (path / name).write_text(text)
+    output(path / "scripts/packaging/owner.py", "--write")
     (path / "scripts/packaging/package.sh").write_text(PACKAGE)
     (path / "scripts/ci/reproducible.sh").write_text(
         '#!/bin/sh\n[ "$1" = --quick ] && [ -d "$2" ] && ! [ -e "$2/../other" ]\n'
@@ -81,8 +91,9 @@ def test_it_refuses_what_is_not_ready(clone: Path, name: str) -> None:
         (clone / "more").touch()
     else:
         text = (ROOT / name).read_text()
-        assert VERSION not in text
+        assert text != (clone / name).read_text()
         (clone / name).write_text(text)
+        output(clone / "scripts/packaging/owner.py", "--write")
         git(clone, "commit", "-q", "-a", "-m", "x")
     result = release(clone, VERSION, "out")
     assert result.returncode == 1
@@ -109,6 +120,7 @@ def test_what_it_makes_is_told_of(clone: Path) -> None:
     }
     said = f"drng-{VERSION}.intoto.json"
     source = {f"drng_{VERSION}{end}" for end in (".orig.tar.gz", "-1.debian.tar.xz", "-1.dsc")}
+    source.add(f"drng-{VERSION}.tar.gz")
     assert set(sums) == {f"drng_{VERSION}-1_all.deb", said, f"drng-{VERSION}.spdx.json", *source}
     lines = (line.split("  ") for line in (out / "SHA256SUMS").read_text().splitlines())
     assert {name: digest for digest, name in lines} == sums
@@ -119,6 +131,8 @@ def test_what_it_makes_is_told_of(clone: Path) -> None:
     del sums[said]
     assert {entry["name"]: entry["digest"]["sha256"] for entry in statement["subject"]} == sums
     definition = statement["predicate"]["buildDefinition"]
+    assert definition["buildType"].startswith(OWNER["URL"])
+    assert statement["predicate"]["runDetails"] == {"builder": {"id": OWNER["BUILDER"]}}
     commit = git(clone, "rev-parse", "HEAD").strip()
     assert definition["externalParameters"] == {"version": VERSION, "commit": commit}
     assert definition["resolvedDependencies"] == [

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from scripts.drng import VERSION
 from tests.support.builds import BUILD, ROOT
 from tests.support.packages import output
 
@@ -97,13 +98,11 @@ def test_its_verification_code_is_that_of_the_standard(tree: Path) -> None:
 def test_it_names_the_version_what_built_it_and_what_it_needs(tree: Path) -> None:
     said = document(tree)
     own, *others = said["packages"]
-    version = re.search(r"project\(drng VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
-    assert version
     debian = re.match(r"drng \((\S+)-\d+\)", (ROOT / "debian/changelog").read_text())
     assert debian
     # Debian's has the module alone, and its own names.
     needs, who = {
-        "drng": (["libc", "openssl", "python3"], ("drng", version[1])),
+        "drng": (["libc", "openssl", "python3"], ("drng", VERSION)),
         "openssl-provider-drng": (["libc6"], ("openssl-provider-drng", debian[1])),
     }[own["name"]]
     assert (own["name"], own["versionInfo"]) == who

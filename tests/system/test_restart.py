@@ -67,8 +67,8 @@ def test_an_older_module_is_told_by_its_counters(tmp_path: Path, layout: int) ->
 
 @pytest.mark.parametrize(
     ("version", "older"),
-    [("0.0.9", True), ("0.1", True), ("0.1.0", False), ("0.1.1", False), ("0.10.0", False), ("1", False)]
-    + [(text, False) for text in ("", "x", "0.0.9x", "0..1", "-1", "0.0.", "\x1b")],
+    [("0.0.9", True), ("0.1", True), ("0.1.0~dev", True), ("0.1.0", False), ("0.1.1~dev", False), ("0.10.0", False)]
+    + [(text, False) for text in ("", "x", "~dev", "0.0.9x", "0..1", "-1", "0.0.", "\x1b")],
 )
 def test_versions(version: str, older: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(look, "VERSION", "0.1.0")

@@ -27,5 +27,5 @@ def test_the_debs_under_a_running_nginx(packages: Path) -> None:
 def test_the_rpms(packages: Path) -> None:
     """drng and drng-tools come first."""
     said = upgraded("scripts/ci/test-rpm.sh", *sorted(packages.glob("*drng*.rpm"))[:2])
-    assert "drng-tools-0.3" in said
+    assert "drng-tools-1.0" in said
     assert "scriptlet failed" not in said

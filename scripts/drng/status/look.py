@@ -73,8 +73,10 @@ def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], 
 
 def is_older(version: str) -> bool:
     """Than this program, which comes in one package with the module."""
-    theirs, ours = ([int(n) for n in re.findall(r"\d+", text)] for text in (version, VERSION))
-    return re.fullmatch(r"\d+(\.\d+)*", version) is not None and theirs < ours
+    found = [re.fullmatch(r"(\d+(?:\.\d+)*)(~\w+)?", text) for text in (version, VERSION)]
+    # What has a suffix comes before the release of that number.
+    keys = [([int(n) for n in match[1].split(".")], match[2] is None) for match in found if match]
+    return len(keys) == 2 and keys[0] < keys[1]
 
 
 def memory_of(pid: int, entry: int, where: str) -> Memory:
