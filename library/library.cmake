@@ -27,9 +27,10 @@ set_target_properties(libdrng PROPERTIES OUTPUT_NAME drng VERSION 0.${PROJECT_VE
 # One object, in which only drng.h's calls are global: mixing/'s own names must not meet those of a program.
 set(LIBRARY_ARCHIVE "${PROJECT_BINARY_DIR}/libdrng.a")
 set(LIBRARY_OBJECT "${PROJECT_BINARY_DIR}/library/libdrng.o")
+separate_arguments(LIBRARY_FLAGS UNIX_COMMAND "${CMAKE_C_FLAGS} -fno-lto")
 add_custom_command(
     OUTPUT "${LIBRARY_ARCHIVE}"
-    COMMAND ${CMAKE_C_COMPILER} -r -nostdlib -o "${LIBRARY_OBJECT}" $<TARGET_OBJECTS:library> $<TARGET_OBJECTS:mixing>
+    COMMAND ${CMAKE_C_COMPILER} ${LIBRARY_FLAGS} -r -nostdlib -o "${LIBRARY_OBJECT}" $<TARGET_OBJECTS:library> $<TARGET_OBJECTS:mixing>
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden "${LIBRARY_OBJECT}"
     COMMAND ${CMAKE_COMMAND} -E rm -f "${LIBRARY_ARCHIVE}"
     COMMAND ${CMAKE_AR} rcsD "${LIBRARY_ARCHIVE}" "${LIBRARY_OBJECT}"
@@ -50,21 +51,30 @@ if(NOT LIBRARY_DIR)
 endif()
 set(DRNG_LIBRARY_DIR "${LIBRARY_DIR}" CACHE STRING "Where libdrng goes, below the prefix")
 string(REGEX REPLACE "[^/]+" ".." LIBRARY_UP "${DRNG_LIBRARY_DIR}")
+set(DRNG_LIBRARY_DOC_DIR "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev" CACHE STRING "Where the examples of libdrng go")
+if(NOT DRNG_LIBRARY)
+    return()
+endif()
 
-foreach(file drng.pc drng-config.cmake)
-    configure_file(library/${file}.in library/${file} @ONLY)
-endforeach()
+configure_file(library/drng-config.cmake.in library/drng-config.cmake @ONLY)
 include(CMakePackageConfigHelpers)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
                                  COMPATIBILITY SameMajorVersion)
-# Readable whatever the umask.
+drng_folders(libdrng0 "${DRNG_LIBRARY_DIR}")
+drng_folders(libdrng-dev "${DRNG_LIBRARY_DIR}/cmake/drng" "${DRNG_LIBRARY_DIR}/pkgconfig" "${CMAKE_INSTALL_INCLUDEDIR}"
+             "${CMAKE_INSTALL_MANDIR}/man3" "${DRNG_LIBRARY_DOC_DIR}")
 install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
-install(DIRECTORY DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev" COMPONENT libdrng-dev)
+install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DOC_DIR}" COMPONENT libdrng-dev)
 install(TARGETS libdrng LIBRARY DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng0
         NAMELINK_COMPONENT libdrng-dev)
 install(FILES "${LIBRARY_ARCHIVE}" DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng-dev)
 install(FILES library/drng.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT libdrng-dev)
-install(FILES "${PROJECT_BINARY_DIR}/library/drng.pc" DESTINATION "${DRNG_LIBRARY_DIR}/pkgconfig"
+# The prefix is that of the installation.
+configure_file(library/drng.pc.in library/drng.pc @ONLY)
+install(CODE "file(READ \"${PROJECT_BINARY_DIR}/library/drng.pc\" text)
+    string(REGEX REPLACE \"^prefix=[^\n]*\" \"prefix=\${CMAKE_INSTALL_PREFIX}\" text \"\${text}\")
+    file(WRITE \"${PROJECT_BINARY_DIR}/library/installed/drng.pc\" \"\${text}\")" COMPONENT libdrng-dev)
+install(FILES "${PROJECT_BINARY_DIR}/library/installed/drng.pc" DESTINATION "${DRNG_LIBRARY_DIR}/pkgconfig"
         COMPONENT libdrng-dev)
 install(FILES "${PROJECT_BINARY_DIR}/library/drng-config.cmake"
         "${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
@@ -79,5 +89,5 @@ foreach(line IN LISTS LIBRARY_CALLS)
     install(FILES "${PROJECT_BINARY_DIR}/library/man3/${call}.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3"
             COMPONENT libdrng-dev)
 endforeach()
-install(DIRECTORY docs/library/ DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev/examples" COMPONENT libdrng-dev
+install(DIRECTORY docs/library/ DESTINATION "${DRNG_LIBRARY_DOC_DIR}/examples" COMPONENT libdrng-dev
         PATTERN __pycache__ EXCLUDE)

@@ -19,6 +19,12 @@ pytest.register_assert_rewrite("tests.support")
 from tests.support.builds import BUILD  # noqa: E402
 from tests.support.skips import grouped  # noqa: E402
 
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not (BUILD / "release" / "drng.so").exists() and not session.config.option.collectonly:
+        pytest.exit("drng is not built: scripts/test.sh builds all that these tests need, and runs them", returncode=4)
+
+
 # Whose tests share nothing that takes long to make: each may go to another worker. The tests of any other file run in
 # one, one after the other.
 SPREAD = (

@@ -145,8 +145,7 @@ def test_everybody_may_read_what_is_installed(tmp_path: Path) -> None:
     assert paths
     wanted = {True: 0o755, False: 0o444}
     closed = [p for p in paths if not p.is_symlink() and ~p.stat().st_mode & wanted[p.is_dir()]]
-    # What stands above the installation is there already where there is no DESTDIR.
-    assert not [p for p in closed if "drng" in p.name or "drng" in p.parent.name]
+    assert not closed
 
 
 def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path: Path) -> None:
@@ -213,6 +212,37 @@ mount --bind "$1" "$folder"
 shift
 exec "$@"
 """
+
+
+@pytest.mark.sources
+def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
+    """Without a build type, with a distribution's flags, and with folders and parts of somebody's own choice."""
+    flags = "-DCMAKE_C_FLAGS=-O2 -D_FORTIFY_SOURCE=3"
+    chosen = {
+        "DRNG_CONF_DIR": "/etc/other/drng",
+        "DRNG_UNIT_DIR": "/etc/units",
+        "DRNG_APPARMOR": "OFF",
+        "DRNG_LIBRARY": "OFF",
+    }
+    build, root = tmp_path / "build", tmp_path / "root"
+    configure = ["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", flags]
+    output(*configure, "-G", "Ninja", *(f"-D{name}={value}" for name, value in chosen.items()))
+    commands = {entry["file"]: entry["command"] for entry in json.loads((build / "compile_commands.json").read_text())}
+    command = commands[str(ROOT / "mixing/entropy/seed.c")]
+    for part in ("-O3", "-DNDEBUG", "-std=c11", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=3"):
+        assert part in command.split(), part
+    assert "-U_FORTIFY_SOURCE" not in command
+    tests = json.loads(output("ctest", "--test-dir", str(build), "--show-only=json-v1"))["tests"]
+    assert {"seed", "provider_params", "process_stack"} <= {test["name"] for test in tests}
+    output("ninja", "-C", str(build), "drng", "libdrng", "libdrng_archive")
+    env = {"DESTDIR": str(root), "PATH": "/usr/bin:/bin"}
+    output("cmake", "--install", str(build), "--prefix", "/usr", env=env)
+    held = {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
+    assert {"etc/other/drng/drng.cnf", "etc/units/drng-status-collector.timer"} <= held
+    assert not [name for name in held if "apparmor.d" in name or "libdrng" in name or name.endswith("drng.h")]
+    assert '"/etc/other/drng"' in (root / "usr/share/drng/__init__.py").read_text()
+    assert str(build).encode() not in (build / "libdrng.a").read_bytes()
+    assert str(ROOT).encode() not in (build / "libdrng.a").read_bytes()
 
 
 @pytest.mark.sources

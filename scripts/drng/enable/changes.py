@@ -11,6 +11,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from .. import CONF_DIR
 from ..files import Place, opened
 from ..terminal import Failure, Unchanged
 from .block import decode
@@ -18,7 +19,7 @@ from .block import decode
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 # Folders that go with the last file in them.
-OURS = re.compile(r"/etc/systemd/system/.*\.service\.d|/etc/ssl/drng(/service)?")
+OURS = re.compile(rf"/etc/systemd/system/.*\.service\.d|{re.escape(CONF_DIR)}(/service)?")
 
 # What to do about it.
 HINTS = {

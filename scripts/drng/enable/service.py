@@ -7,7 +7,7 @@ import glob
 import os
 import re
 
-from .. import systemd
+from .. import CONF_DIR, systemd
 from ..terminal import Unchanged
 from . import block, system
 from .arguments import Request
@@ -17,7 +17,6 @@ from .target import Target
 
 MARK = "# made by drng-enable"
 UNITS = "/etc/systemd/system"
-FOLDER = "/etc/ssl/drng"
 VARIABLE = "OPENSSL_CONF"
 PROPERTIES = (
     "Id,LoadState,ActiveState,Type,Result,User,ConsistsOf,Environment,EnvironmentFiles,UnsetEnvironment,ExecCondition"
@@ -60,10 +59,10 @@ class Service(Target):
             name = self.known["Id"].removesuffix(".service")
         self.unit, self.conf = f"{name}.service", system.conf_path()
         self.drop_in = f"{UNITS}/{self.unit}.d/drng.conf"
-        super().__init__(name, name, f"{FOLDER}/{name}.cnf")
+        super().__init__(name, name, f"{CONF_DIR}/{name}.cnf")
         self.check.path = self.conf
         # drng 0.2.0 had it in another folder.
-        was = f"{FOLDER}/service/{name}.cnf"
+        was = f"{CONF_DIR}/service/{name}.cnf"
         found = {path: read(path) for path in (self.drop_in, self.path, was)}
         self.there = {path: data for path, data in found.items() if data is not None}
         self.in_effect = self.path if self.path in self.there else was
