@@ -54,6 +54,7 @@ MEASURED = {
     "records": ROOT / "build/bench-tls/records.md",
     "tls-costs": ROOT / "build/bench-tls/costs.md",
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
+    "programs": ROOT / "build/served/programs.md",
     "releases": ROOT / "build/matrix/releases.md",
     "openssl-suite": ROOT / "build/openssl-suite/suite.md",
     "entered": ROOT / "build/entered/entered.md",

@@ -339,14 +339,17 @@ def test_no_script_that_runs_on_others_machines_echoes_what_it_has_not_written()
 def test_what_a_host_runs_is_fixed_and_may_little() -> None:
     """Actions by commit, with the version beside it; rights to read alone; scripts that there are."""
     workflows = sorted((ROOT / ".github/workflows").glob("*.yml"))
-    assert [path.name for path in workflows] == ["ci.yml", "codeql.yml"]
+    assert [path.name for path in workflows] == ["ci.yml", "codeql.yml", "nightly.yml", "scorecard.yml"]
     for path in workflows:
         text = path.read_text()
         used = re.findall(r"uses: (.*)", text)
         assert used
         assert not [name for name in used if not re.fullmatch(r"[\w-]+/[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", name)]
         assert "\npermissions:\n  contents: read\n\n" in text
-        assert re.findall(r"(\S+): write", text) == ["security-events"] * (path.name == "codeql.yml")
+        assert re.findall(r"(\S+): write", text) == ["security-events"] * (path.name in ("codeql.yml", "scorecard.yml"))
+        # A stranger's change gets no rights over the host.
+        for job in re.split(r"(?m)^  (?=\w+:$)", text.partition("\njobs:\n")[2]):
+            assert "--privileged" not in job or "if: github.event_name != 'pull_request'" in job, job
         assert text.count("actions/checkout@") == text.count("persist-credentials: false")
         for script in re.findall(r"run: (scripts/\S+)", text):
             assert os.access(ROOT / script, os.X_OK), script

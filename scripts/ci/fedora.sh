@@ -1,0 +1,21 @@
+#!/bin/sh
+# fedora.sh - builds the .rpms on Fedora or RHEL, with that distribution's own macros, installs them, and draws.
+#
+# Installs what the spec names (root). Not for Debian: scripts/ci/test-rpm.sh tries the .rpms there.
+
+set -eu
+cd "$(dirname "$0")/../.."
+[ -e /etc/fedora-release ] || [ -e /etc/redhat-release ] || {
+    echo "fedora.sh: this is neither Fedora nor RHEL; scripts/ci/test-rpm.sh tries the .rpms elsewhere" >&2
+    exit 77
+}
+dnf install -y -q rpm-build tar gzip 'dnf-command(builddep)'
+dnf builddep -y -q scripts/packaging/drng.spec
+top=$PWD/build/fedora
+mkdir -p "$top/SOURCES"
+version=$(sed -n 's/^Version: *//p' scripts/packaging/drng.spec)
+git archive --format=tar.gz --prefix="drng-$version/" --output="$top/SOURCES/drng-$version.tar.gz" HEAD
+rpmbuild -ba --define "_topdir $top" scripts/packaging/drng.spec
+dnf install -y -q "$top"/RPMS/*/*.rpm
+OPENSSL_CONF=/etc/ssl/drng/drng.cnf drng-status
+OPENSSL_CONF=/etc/ssl/drng/drng.cnf openssl rand -hex 16

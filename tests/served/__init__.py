@@ -1,0 +1,1 @@
+"""Programs on libcrypto by name, on a Debian that is booted: who serves each, and what drng says where it does not."""

@@ -1,0 +1,298 @@
+"""Tries the programs of table.toml, each in a machine of its own, and writes what came of it.
+
+    python -m tests.served --suite SUITE --base FOLDER --output FILE [--only NAME...]
+
+FOLDER is a chroot of that Debian, in whose cache are the packages. FILE has a line of JSON for each program; those that
+are there from before, and are not named, stay. The exit status is 1 where one ends otherwise than the table expects.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from tests.served import page
+from tests.support.booted import Machine, booted
+from tests.support.builds import ROOT
+
+HERE = Path(__file__).parent
+TABLE = HERE / "table.toml"
+SECONDS = 300
+
+# The image's own generator has made the certificate before drng is on.
+PREPARE = """
+printf '127.0.0.1 localhost\\n' >etc/hosts
+mkdir -p etc/tls
+cd etc/tls
+openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2 -keyout key.pem -out cert.pem 2>/dev/null
+cd ../..
+cat etc/tls/cert.pem etc/tls/key.pem >etc/tls/both.pem
+chmod 755 etc/tls
+chmod 644 etc/tls/*
+"""
+
+# A profile under which nothing can serve: what still draws has read no openssl.cnf, or has another libcrypto.
+BROKEN = "sed 's,^module = .*,module = /nonexistent/drng.so,' /usr/share/drng/profiles/drng.cnf >/etc/tls/broken.cnf"
+
+# As dpkg would leave the libraries of i386; its program stays in /opt, since there is one of that name already.
+FOREIGN = """
+cp -a /opt/i386/usr/lib/i386-linux-gnu /usr/lib/
+[ ! -d /opt/i386/lib/i386-linux-gnu ] || cp -a /opt/i386/lib/i386-linux-gnu/. /usr/lib/i386-linux-gnu/
+ln -sf i386-linux-gnu/ld-linux.so.2 /usr/lib/ld-linux.so.2
+ldconfig
+"""
+
+LIBRARIES = ("libcrypto.so", "libgnutls.so", "libnss3.so", "libmbedtls.so", "libwolfssl.so", "libgcrypt.so")
+
+
+class Failed(Exception):
+    """A step that did not work, and what it said."""
+
+
+def shell(machine: Machine, script: str, *, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """With the functions of inside.sh."""
+    enter = ["nsenter", f"--target={machine.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--root"]
+    env = ["env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"]
+    env += ["HOME=/root", "DEBIAN_FRONTEND=noninteractive", f"ROOT={ROOT}"]
+    whole = (HERE / "inside.sh").read_text() + script
+    result = subprocess.run(
+        [*enter, "--wd=/", *env, "bash", "-c", whole],
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    if check and result.returncode != 0:
+        said = (result.stderr.strip() or result.stdout.strip()).splitlines()
+        raise Failed(said[-1] if said else f"exit status {result.returncode}")
+    return result
+
+
+def answer(machine: Machine, command: str) -> tuple[int, dict[str, Any]]:
+    result = shell(machine, f"{command} --json", check=False)
+    try:
+        return result.returncode, json.loads(result.stdout.splitlines()[-1])
+    except (IndexError, ValueError):
+        raise Failed(f"{command}: {result.stderr.strip() or result.stdout.strip()}") from None
+
+
+def installed(machine: Machine, program: dict[str, Any]) -> None:
+    if packages := program.get("packages", []):
+        command = "apt-get install -y -qq --no-install-recommends --no-download"
+        try:
+            shell(
+                machine,
+                f"{command} {' '.join(packages)} >/tmp/apt.log 2>&1 || {{ tail -n 1 /tmp/apt.log >&2; false; }}",
+            )
+        except Failed as failed:
+            raise Failed(f"cannot be had: {failed}") from None
+    if wheels := program.get("wheels", []):
+        pip = f"/opt/venv/bin/pip install -q --no-index --find-links {ROOT}/build/served/wheels"
+        try:
+            shell(machine, f"python3 -m venv /opt/venv && {pip} {' '.join(wheels)}")
+        except Failed as failed:
+            raise Failed(f"cannot be had: {failed}") from None
+    if foreign := program.get("foreign"):
+        shell(machine, f"for deb in {ROOT}/build/served/{foreign}/*.deb; do dpkg-deb -x $deb /opt/{foreign}; done")
+        shell(machine, FOREIGN)
+
+
+def version_of(machine: Machine, program: dict[str, Any]) -> str:
+    package = program.get("version", (program.get("packages") or [""])[0])
+    if not package:
+        return ""
+    said = shell(machine, f"dpkg-query -W -f '${{Version}}' {package}", check=False).stdout
+    return said.split(":")[-1].split("-")[0].split("+")[0]
+
+
+def library_of(machine: Machine, pids: list[int]) -> str:
+    """What its processes have mapped, by name; the first that is known of."""
+    script = f"cat {' '.join(f'/proc/{pid}/maps' for pid in pids)} 2>/dev/null | sed -n 's,.*/,,p' | sort -u"
+    names = shell(machine, script, check=False).stdout.splitlines() if pids else []
+    for library in LIBRARIES:
+        found = [name for name in names if name.startswith(library.removesuffix(".so"))]
+        if found:
+            return found[0]
+    return "none"
+
+
+# ---- A service ----
+
+
+def outcome(processes: list[dict[str, Any]]) -> str:
+    """Of drng-status's processes: served, idle, no libcrypto, or the reasons why not."""
+    members = [process for process in processes if process["served-by"] != "-"]
+    if not members:
+        return "no libcrypto"
+    reasons = sorted({process["reason"] for process in members if process["served-by"] != "drng"})
+    if reasons:
+        served = sum(process["served-by"] == "drng" for process in members)
+        return f"not served: {', '.join(reasons)}" + (f" ({served} of {len(members)} served)" if served else "")
+    return "served" if any(process.get("requests", 0) for process in members) else "idle"
+
+
+def looked_at(machine: Machine, unit: str) -> tuple[str, int, list[dict[str, Any]]]:
+    """After it has drawn: how it is served, the requests that drng has counted, the processes."""
+    _, said = answer(machine, f"drng-status {unit}")
+    processes = said["processes"]
+    return outcome(processes), sum(process.get("requests", 0) for process in processes), processes
+
+
+def drawn(machine: Machine, program: dict[str, Any]) -> None:
+    """Twice, with what two draws of one server have in common: nothing."""
+    said = [shell(machine, program["draw"]).stdout.strip() for _ in range(2)] if "draw" in program else ["", ""]
+    if said[0] and said[0] == said[1]:
+        raise Failed(f"two draws are the same: {said[0]}")
+
+
+def grew(machine: Machine, program: dict[str, Any], unit: str) -> tuple[str, list[dict[str, Any]]]:
+    """Whether what it draws is counted by drng. A process that has drawn and counts nothing is not served by it."""
+    drawn(machine, program)
+    how, before, processes = looked_at(machine, unit)
+    if how == "served" and "draw" in program and program.get("counts", True):
+        drawn(machine, program)
+        how, after, processes = looked_at(machine, unit)
+        pids = {process["pid"] for process in processes}
+        if how == "served" and after <= before and pids:
+            how = "loaded, and draws elsewhere"
+    return how, processes
+
+
+def service(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -> None:
+    unit = program["unit"]
+    try:
+        shell(machine, f"systemctl restart {unit} && systemctl is-active --quiet {unit}")
+        drawn(machine, program)
+    except Failed as failed:
+        raise Failed(f"does not start here without drng: {failed}") from None
+    status, said = answer(machine, f"drng-enable on {unit} --restart")
+    result["enable"] = status
+    if status == 1:
+        result["service"] = f"refused: {'; '.join(said.get('said', [])) or said}"
+    else:
+        result["service"], processes = grew(machine, program, unit)
+        result["library"] = library_of(machine, [process["pid"] for process in processes])
+        result["cure"] = sorted({p["cure"] for p in processes if p["served-by"] not in ("drng", "-") and p["cure"]})
+        check = shell(machine, f"drng-status {unit} --check", check=False)
+        result["check"] = [check.returncode, check.stdout.strip()]
+        # drng-enable has said the same at once.
+        if status == 0 and result["service"].startswith("not served"):
+            raise Failed(f"drng-enable said yes, and it was not so: {result['service']}")
+        if shell(machine, f"systemctl show -P CanReload {unit}").stdout.strip() == "yes":
+            shell(machine, f"systemctl reload {unit}")
+            reloaded, _ = grew(machine, program, unit)
+            if reloaded != result["service"]:
+                raise Failed(f"after a reload: {reloaded}")
+    shell(machine, f"drng-enable off {unit} --restart")
+    drawn(machine, program)
+    after, _, _ = looked_at(machine, unit)
+    if after == "served":
+        raise Failed("drng serves after off")
+    shell(machine, "drng-enable on --system --profile strict")
+    shell(machine, f"systemctl restart {unit}")
+    result["system"], _ = grew(machine, program, unit)
+    shell(machine, "drng-enable off --system")
+
+
+# ---- A command ----
+
+
+def runs(machine: Machine, command: str, config: str) -> bool:
+    return shell(machine, f"{config} {command}", check=False).returncode == 0
+
+
+def command(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -> None:
+    """It ends before anybody can look: it has to work under drng, and to fail where only a missing drng may serve."""
+    script = (HERE / "inside.sh").read_text() + program["command"]
+    shell(machine, f"cat >/root/command <<'THE_END'\n{script}\nTHE_END\n{BROKEN}")
+    line = "bash /root/command"
+    if not runs(machine, line, "env"):
+        raise Failed(f"does not work here without drng: {shell(machine, line, check=False).stderr.strip()[-200:]}")
+    result["library"] = program.get("library", "libcrypto")
+
+    def tried(good: str, bad: str) -> str:
+        if not runs(machine, line, good):
+            return "no random numbers"
+        return "served" if not runs(machine, line, bad) else "not served"
+
+    result["service"] = tried("env OPENSSL_CONF=/etc/ssl/drng/drng.cnf", "env OPENSSL_CONF=/etc/tls/broken.cnf")
+    module = shell(machine, "openssl version -m").stdout.split('"')[1] + "/drng.so"
+    status, said = answer(machine, "drng-enable on --system --profile strict")
+    if status == 1:
+        result["system"] = f"refused: {'; '.join(said.get('said', []))}"
+        return
+    try:
+        works = runs(machine, line, "env")
+        result["said"] = [text for target in said.get("targets", []) for text in target.get("said", [])]
+        shell(machine, f"mv {module} /root/drng.so")
+        fails = not runs(machine, line, "env")
+        shell(
+            machine, f"mv /root/drng.so {module.replace('openssl version', 'OPENSSL_CONF=/dev/null openssl version')}"
+        )
+        result["system"] = ("served" if fails else "not served") if works else "no random numbers"
+    finally:
+        shell(machine, "drng-enable off --system", check=False)
+
+
+def tried(program: dict[str, Any], suite: str, base: str) -> dict[str, Any]:
+    result: dict[str, Any] = {"name": program["name"], "suite": suite}
+    with tempfile.TemporaryDirectory() as folder, booted(Path(folder), PREPARE, base) as machine:
+        try:
+            shell(machine, "systemctl start systemd-journald; ip link set lo up 2>/dev/null; true")
+            installed(machine, program)
+            shell(machine, program.get("setup", ""))
+            result["version"] = version_of(machine, program)
+            (service if "unit" in program else command)(machine, program, result)
+        except Failed as failed:
+            result["failed"] = str(failed)
+        except subprocess.TimeoutExpired as error:
+            result["failed"] = f"takes longer than {error.timeout:.0f} s"
+    return result
+
+
+def is_expected(program: dict[str, Any], result: dict[str, Any]) -> bool:
+    """What the table says, by service and by system; `served` where it says nothing."""
+    if "failed" in result:
+        return result["failed"].startswith(("cannot be had", "does not start here", "does not work here"))
+    return all(
+        result.get(how, "").startswith(program.get(how, "served")) for how in ("service", "system") if how in result
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests.served", description=__doc__.split("\n")[0])
+    parser.add_argument("--suite", required=True)
+    parser.add_argument("--base", required=True)
+    parser.add_argument("--output", required=True, type=Path)
+    parser.add_argument("--only", nargs="*", default=[])
+    options = parser.parse_args()
+    table = tomllib.loads(TABLE.read_text())["program"]
+    lines = options.output.read_text().splitlines() if options.output.exists() else []
+    known = {result["name"]: result for result in map(json.loads, lines)}
+    wrong = 0
+    for program in table:
+        if options.only and program["name"] not in options.only:
+            continue
+        result = tried(program, options.suite, options.base)
+        right = is_expected(program, result)
+        wrong += not right
+        shown = result.get("failed") or f"{result.get('service')}; by system: {result.get('system')}"
+        print(f"{'ok   ' if right else 'WRONG'} {program['name']}: {shown}", flush=True)
+        known[program["name"]] = result
+        names = [entry["name"] for entry in table]
+        kept = [json.dumps(known[name]) + "\n" for name in names if name in known]
+        options.output.write_text("".join(kept))
+    (options.output.parent / "programs.md").write_text(page.table(options.output.parent))
+    print(f"{wrong} otherwise than the table expects")
+    return int(wrong > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
