@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random bytes and numbers for who opens no handle: drng_bytes() and drng_uniform(), on one handle of the process. */
 
 #include <stdatomic.h>

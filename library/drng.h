@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drng.h - random numbers and seeds from the CPU's own generator, for programs that do without OpenSSL.
  *

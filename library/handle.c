@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeds and random bytes: drng_conditioned_seed(), and the calls on a handle, which is a generator (generator.h). */
 
 #include "library/drng.h"

@@ -1,5 +1,6 @@
 # library.cmake - libdrng: mixing/ for programs that do without OpenSSL. It needs the C library alone.
 
+# SPDX-License-Identifier: Apache-2.0
 configure_file(library/version.c.in library/version.c @ONLY)
 set(LIBRARY_SOURCES
     library/bytes.c library/handle.c library/machine.c library/sources.c library/words.c)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opens libdrng for the process: once, before main(), or when a program first loads it. */
 
 #include "library/machine.h"

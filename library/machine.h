@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * machine.h - what all calls of libdrng in one process share: the CPU, its instructions, and the root of their seeds.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of the sources of seeds before any of them is asked: drng_source_at(). */
 
 #include <string.h>

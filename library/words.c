@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The instructions' own words: drng_random...() and drng_seed...(). */
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* result.h - the results of the functions in mixing/. */
 
 #ifndef DRNG_RESULT_H

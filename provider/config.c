@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the keys of the provider's section; an unknown value is an error that names what is allowed. */
 
 #include "provider/config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* config.h - the provider's own section of openssl.cnf; see drng.cnf(5). */
 
 #ifndef DRNG_CONFIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the provider takes from the core that loads it, found in the dispatch table by number. */
 
 #include "provider/core.h"

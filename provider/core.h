@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* core.h - the functions of libcrypto's core that drng uses. */
 
 #ifndef DRNG_CORE_H

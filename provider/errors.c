@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The texts of errors, the queue that they go to, and the few messages for the system log. */
 
 #include "provider/errors.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * errors.h - what drng says: errors in libcrypto's queue, and messages in the system log.
  *

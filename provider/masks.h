@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * masks.h - the variable by which users of OpenSSL mask instructions, read as libcrypto reads it: OPENSSL_ia32cap(3) on
  * x86-64 (masks_x86.c), OPENSSL_armcap on 64-bit Arm (masks_arm.c), OPENSSL_s390xcap(3) on IBM Z (masks_z.c), elsewhere

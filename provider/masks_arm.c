@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OPENSSL_armcap. Every version of libcrypto reads it in the same way. */
 
 #define _GNU_SOURCE

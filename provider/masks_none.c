@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where drng uses no instruction that a variable of OpenSSL masks. */
 
 #include "provider/masks.h"

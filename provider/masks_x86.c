@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OPENSSL_ia32cap(3). */
 
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OPENSSL_s390xcap(3). */
 
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and answers OSSL_PARAM arrays by type and size, as libcrypto's own functions do. */
 
 #include "provider/params.h"

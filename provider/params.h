@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * params.h - reads and answers OSSL_PARAM(3) arrays.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all instances of the provider in a process share: opened with the first, closed with the last. */
 
 #include "provider/process.h"

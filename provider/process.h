@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * process.h - the state that all instances of the provider in one process share: the CPU, what is known about it, and
  * its instructions. stats.h counts what has happened.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makes an instance: configuration, policy of seeds, mixing, self-test; in this order, each needs the one before. */
 
 #include "provider/provctx.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* provctx.h - one instance of the provider: its configuration and its own seed source. */
 
 #ifndef DRNG_PROVCTX_H

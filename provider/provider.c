@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The provider's interface to libcrypto: OSSL_provider_init() and the functions of provider-base(7). */
 
 #include <pthread.h>

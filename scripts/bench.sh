@@ -12,6 +12,7 @@
 # Repetitions are interleaved at random. Prints tables; leaves bench.json and bench.md in build/bench.
 # Installs what it needs from Debian's packages (root).
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/builds.sh

@@ -3,6 +3,7 @@
 #
 # Installs what it needs from Debian's packages (root), listens on 127.0.0.1 only, and stops what it started.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/builds.sh

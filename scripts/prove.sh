@@ -9,6 +9,7 @@
 # DRNG_PROOFS_CACHE (default /var/cache/drng-proofs), 530 MB. Takes root to make it. Leaves build/proofs/results.json.
 # Exit status 1: something is not proved; 77: the chroot cannot be made here.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/.."
 

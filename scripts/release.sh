@@ -8,6 +8,7 @@
 # All is built a second time, as another user and elsewhere (scripts/ci/reproducible.sh), and has to be the same. Takes root,
 # as that does.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 caller=$(pwd)
 cd "$(dirname "$0")/.."

@@ -9,6 +9,7 @@
 # Installs what it needs from Debian's packages (root). Where some of them cannot be had it says so, and their tests are
 # skipped. Ends with where the time went, and pytest's summary.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/ci/builds.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How tests share the machine when several run at a time, and which ones scripts/test.sh leaves to --all."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """libdrng from Python: random bytes, a seed, and what the CPU has. Needs nothing but ctypes.
 
 python3 drng.py

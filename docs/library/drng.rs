@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! libdrng from Rust, by declarations written by hand: random bytes and a seed.
 //!
 //!     rustc drng.rs -L /usr/lib/x86_64-linux-gnu && ./drng

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fill.c - fills a buffer with random bytes, and says who served.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * own_generator.c - seeds a generator of the program's own, xoshiro256**, for a simulation that must be repeatable.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * aes.h - AES (FIPS 197) in the two modes that the DRBG and the conditioner need.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AES with AESE and AESMC; 64-bit ARM.
  *

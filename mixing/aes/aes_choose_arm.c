@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which implementations of AES a CPU of 64-bit ARM can run. */
 
 #include "mixing/aes/aes.h"

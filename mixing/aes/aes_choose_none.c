@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every processor but x86-64 and 64-bit ARM runs AES in plain C. */
 
 #include "mixing/aes/aes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which implementations of AES a CPU of x86-64 can run, and which kernels each has. */
 
 #include "mixing/aes/aes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AES-NI: long requests, and CBC for the conditioner and the derivation function, one block at a time. */
 
 #define LANE_BLOCKS 1

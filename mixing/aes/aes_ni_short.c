@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Short requests with AES-NI: nearly all requests are. A function for each size, with a frame of its own: a block of
  * output, five and nine, each with the three of an Update. Twelve blocks and two round keys fit in sixteen registers.

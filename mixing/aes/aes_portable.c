@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AES in plain C, for processors without AES instructions. No table index and no branch depends on a secret, since both
  * show in the time they take: an S-box table reveals its index to every process that shares the cache.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of values are those of the circuit. Its x and s are numbered from the highest bit, slices from the lowest. */
 
 #include "mixing/aes/aes_sbox.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * aes_sbox.h - SubBytes (FIPS 197, 5.1.1) as a circuit of gates, on bits that lie in slices.
  *

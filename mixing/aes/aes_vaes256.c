@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Long requests with VAES on 256-bit registers. */
 
 #define LANE_BLOCKS 2

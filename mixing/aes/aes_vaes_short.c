@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Short requests with VAES on 256-bit registers: no CPU lowers its clock for these. See aes_ni_short.c. */
 
 #define LANE_BLOCKS 2

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aes_x86.h - the kernels of x86-64. Each wipes what it leaves on the stack. */
 
 #ifndef DRNG_AES_X86_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes_x86.h - AES and the counter V in registers, for the kernels of x86-64.
  *

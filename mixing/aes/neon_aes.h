@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * neon_aes.h - the intrinsics of AESE and AESMC, and what aes_arm.c asks of the compiler.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schedule.h - the key schedule of AES as FIPS 197 has it (5.2, figure 11), where a round has no use for a faster one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The steps quoted here are those of SP 800-90A Rev. 1, 10.2.1. "Key", "V", "temp", "provided_data" and "seedlen" are
  * its names.

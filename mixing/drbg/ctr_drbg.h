@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ctr_drbg.h - CTR_DRBG with AES (SP 800-90A Rev. 1, 10.2.1), with and without derivation function.
  *

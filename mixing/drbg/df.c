@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Block_Cipher_df and BCC: SP 800-90A Rev. 1, 10.3.2 and 10.3.3; the steps quoted here are theirs. */
 #include "mixing/drbg/df.h"
 

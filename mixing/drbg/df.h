@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* df.h - Block_Cipher_df, the derivation function of CTR_DRBG (SP 800-90A Rev. 1, 10.3.2 and 10.3.3). */
 
 #ifndef DRNG_DF_H

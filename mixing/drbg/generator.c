@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeds, limits, batches and requests of one generator; the standard's steps are in ctr_drbg.c. */
 
 #include "mixing/drbg/generator.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * generator.h - a CTR_DRBG with all that it needs in a program: its seeds, its limits, its lock, request mixing and
  * batches. EVP_RAND's CTR-DRBG, random_bytes and libdrng's handles are adapters of it.

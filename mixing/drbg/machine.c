@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One opening for both adapters: in this order, since AES is chosen by what is left of the CPU. */
 
 #include "mixing/drbg/machine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* machine.h - opens what all generators of a process stand on, for the provider and for libdrng. */
 
 #ifndef DRNG_MACHINE_H

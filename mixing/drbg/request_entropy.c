@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The word of a request: of the first instruction that gives one, else of the kernel and the time. */
 
 #include "mixing/drbg/request_entropy.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * request_entropy.h - request mixing: one word for each request, so that two copies of one state diverge at once.
  *

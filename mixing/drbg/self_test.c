@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The known answers, the tests that compare with them, and the choice among the implementations of AES. */
 
 #include "mixing/drbg/self_test.h"

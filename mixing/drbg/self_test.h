@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* self_test.h - known-answer tests, run before anything is served. */
 
 #ifndef DRNG_SELF_TEST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * conditioner.h - the vetted conditioning components (SP 800-90B, 3.1.5.1.1) that turn raw words into seed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where no implementation of AES fuses reading and MAC: nothing is ever called here. */
 
 #include "mixing/entropy/conditioner.h"

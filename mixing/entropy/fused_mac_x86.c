@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RDRAND and CBC-MAC in one loop: raw words stay in registers. */
 
 #include "mixing/entropy/conditioner.h"

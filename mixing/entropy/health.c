@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The repetition count and adaptive proportion tests, on words and on their bits. */
 
 #include "mixing/entropy/health.h"

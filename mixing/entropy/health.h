@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * health.h - SP 800-90B health tests on raw 64-bit words, before any conditioning.
  *

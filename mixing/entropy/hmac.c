@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-256 (FIPS 180-4) and HMAC (FIPS 198-1), for the other conditioner. */
 
 #include "mixing/entropy/hmac.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hmac.h - HMAC-SHA-256 (FIPS 198-1), and its hash (FIPS 180-4) of a message in pieces of any length. */
 
 #ifndef DRNG_HMAC_H

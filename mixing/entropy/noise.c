@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads words within a budget of time, tests each, and disables an instruction that fails twice. */
 
 #include "mixing/entropy/noise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * noise.h - raw words of one instruction that have passed the health tests, in bounded time.
  *

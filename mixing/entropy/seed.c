@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks the sources in their order; the first that serves makes the whole seed. */
 
 #include "mixing/entropy/seed.h"

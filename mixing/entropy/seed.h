@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seed.h - makes seeds: which source serves, how many raw words a seed takes, what is mixed in.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 64-bit Arm: what the processor is, its instructions, its vector registers. The registers that say what it is are
  * closed to programs: the kernel says what it knows and allows in the auxiliary vector.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* counters.h - what happened in this process, for observers outside of it: counters, and probes for tracers. */
 
 #ifndef DRNG_COUNTERS_H

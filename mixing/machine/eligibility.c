@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Says of each instruction whether it may be used: the choice, the CPU, the mask, the broken list, the kernel. */
 
 #include "mixing/machine/eligibility.h"

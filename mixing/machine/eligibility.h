@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eligibility.h - which instructions may be used on this machine. */
 
 #ifndef DRNG_ELIGIBILITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads from /proc whether a filter of system calls is on, and later asks the kernel. */
 
 #define _GNU_SOURCE

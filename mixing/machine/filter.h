@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter.h - whether a system call filter (seccomp) is on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instruction.h - the instructions that make seeds, as a table with a row for each.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instructions_arm.h - the only file that reads RNDR and RNDRRS.
  *

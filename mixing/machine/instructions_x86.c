@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of the instructions of x86-64. */
 
 #include "mixing/machine/instructions_x86.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instructions_x86.h - the only file that executes RDRAND and RDSEED.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* instructions_z.h - the only file that executes PRNO, as a number: assemblers for older machines do not know it. */
 
 #ifndef DRNG_INSTRUCTIONS_Z_H

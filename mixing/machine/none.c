@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CPU where programs have no such instruction: its row, which nothing reads. rows.h says why. */
 
 #include "mixing/machine/cpu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * os.h - what comes from the operating system: the size of its pages, random bytes, time, its view of the CPU, and the
  * clock device of a virtual machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* 64-bit POWER, little-endian: what the processor is, its instruction, its vector registers. The kernel says it in the
  * auxiliary vector. */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows.h - the list of the instructions of the processor that this is compiled for.
  *

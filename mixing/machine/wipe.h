@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* wipe.h - erases secrets in a way that the compiler does not optimize away. */
 
 #ifndef DRNG_WIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wipe_arm.S - wiping the stack on 64-bit ARM.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Wiping the stack in C, for processors without an assembler file of their own. */
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * wipe_x86.S - wiping the stack on x86-64.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x86-64: what the processor is, from CPUID, and its vector registers. */
 
 #include "mixing/machine/cpu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * IBM Z: what the processor is, its instruction, its registers. STORE FACILITY LIST EXTENDED and the query function of
  * PRNO say what it is, and the kernel on what it runs.

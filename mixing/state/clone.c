@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Watches the clock device of a virtual machine; a device that does not answer is given up. */
 
 #include "mixing/state/clone.h"

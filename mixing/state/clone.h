@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clone.h - tells whether this virtual machine is a copy that was made after a generator was seeded.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The page that the kernel wipes in a child, and the handler of fork() where it does not. */
 
 #define _GNU_SOURCE

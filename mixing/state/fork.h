@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork.h - tells whether this is a new process, and wipes what a new process must not inherit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The slow paths of the guard: places of other processes, slots that start over, work in pieces. */
 
 #include "mixing/state/guard.h"

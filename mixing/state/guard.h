@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guard.h - is this state still mine? One call of a thread at a time, in one process, on one machine.
  *

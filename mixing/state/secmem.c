@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chunks of pages, and the slots in them: a bit of a word each, taken by one atomic operation. */
 
 #define _GNU_SOURCE

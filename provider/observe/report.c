@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Puts into words why an instruction does not serve and what parts copies, whenever that changes. */
 
 #include "provider/observe/report.h"

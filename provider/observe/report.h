@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * report.h - what the operator is told: why an instruction does not serve, and what keeps copies of this machine apart.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fills the page of counters that drng-status reads from outside, and hands out counts of requests. */
 
 #include "provider/observe/stats.h"

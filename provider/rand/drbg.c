@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CTR-DRBG as provider-rand(7) has it: each function checks, calls generator.h, and raises one error. */
 
 #include "provider/rand/drbg.h"

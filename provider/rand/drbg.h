@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * drbg.h - CTR-DRBG as an EVP_RAND, a replacement for libcrypto's CTR-DRBG (EVP_RAND-CTR-DRBG(7)).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* DRNG-SEED and RDRAND as provider-rand(7) has them, and the sources of seeds for drng's own generators. */
 
 #include "provider/rand/instruction_rand.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instruction_rand.h - seeds from a source of drng's own, and the two algorithms that have no DRBG, as EVP_RANDs:
  *

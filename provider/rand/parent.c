@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asks a parent of another provider's for seeds; the guard lets it draw from drng meanwhile. */
 
 #include "provider/rand/parent.h"

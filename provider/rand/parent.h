@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* parent.h - the parent of a CTR-DRBG; where it is another provider's, the source of its seeds. */
 
 #ifndef DRNG_PARENT_H

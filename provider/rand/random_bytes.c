@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread has a table, to which one thread-local pointer leads: at each instance's index its generators under that
  * instance. Only the thread itself puts generators there. They are freed when the thread ends, by a destructor of

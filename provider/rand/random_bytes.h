@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random_bytes.h - OSSL_FUNC_provider_random_bytes() of OpenSSL 3.5: RAND_bytes() calls the provider directly, without
  * EVP_RAND (provider-base(7)).

@@ -5,6 +5,7 @@
 # rustc 1.85 or later (Debian 12 has older ones), a C compiler, cmake and make. The crates' versions are those of
 # tests/bench/crates/Cargo.lock.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 

@@ -7,6 +7,7 @@
 # On a machine that does nothing else: a table that a busy one has made does not belong there. Installs what it needs
 # from Debian's packages (root).
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 for root in "$@"; do
     shift

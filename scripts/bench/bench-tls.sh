@@ -3,6 +3,7 @@
 #
 # About half an hour; --quick takes about a minute. Installs what it needs from Debian's packages (root).
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 root=$(realpath "$(dirname "$0")/../..")
 # shellcheck source=scripts/ci/packages.sh

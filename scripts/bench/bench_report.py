@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """Makes tables of what the benchmark measured.
 
     bench_report.py bench.json    prints the tables

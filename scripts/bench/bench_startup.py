@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """What `openssl rand 16` takes, from start to end, with drng and without it.
 
 Prints a table, and leaves it in build/bench/startup.md. Each figure is CPU time of the whole process, in rounds in

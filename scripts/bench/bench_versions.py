@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """RAND_bytes on each OpenSSL that is there, and the first byte of a process, with drng and without it.
 
     bench_versions.py [ROOT...]            this Debian's libcrypto, and that of each ROOT: a folder with another Debian,

@@ -7,6 +7,7 @@
 # Exits with 77 where the commit of the last release is not in this clone. Installs what it needs from Debian's packages
 # (root).
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

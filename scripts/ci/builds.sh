@@ -1,6 +1,7 @@
 # builds.sh - configures and builds a folder below build/, whatever is left there from before; to be sourced in the root
 # of the tree. Has packages.sh with it.
 
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 

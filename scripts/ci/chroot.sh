@@ -16,6 +16,7 @@
 #
 # Takes root. Exit status 77: it cannot be done here; the last line says why.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 # shellcheck source=scripts/ci/packages.sh
 . "$(dirname "$0")/packages.sh"

@@ -7,6 +7,7 @@
 # unpacked under build/cross/ARCH/sysroot and nowhere else: the machine's own package database does not hear of them.
 # Installs and fetches nothing where all is there. Exit status 77: the packages for one of them could not be had.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

@@ -3,6 +3,7 @@
 #
 # Installs what the spec names (root). Not for Debian: scripts/ci/test-rpm.sh tries the .rpms there.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 [ -e /etc/fedora-release ] || [ -e /etc/redhat-release ] || {

@@ -9,6 +9,7 @@
 # the latter alone. 110 MB are fetched, and 60 MB for aarch64, in some twenty seconds, or a minute on a busy machine.
 # Fetches nothing where all is there. Exit status 77: they cannot be had here; the last line says why.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

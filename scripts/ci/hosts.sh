@@ -5,6 +5,7 @@
 # psycopg-binary brings a libcrypto.so.3 of its own. The versions are pinned. Fetches nothing where all is there.
 # Exit status 77: they cannot be had here; the last line says why.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

@@ -1,5 +1,6 @@
 # last-release.sh - drng 0.2.0, which was one package: its sources, and its .deb and .rpm; to be sourced after packages.sh.
 
+# SPDX-License-Identifier: Apache-2.0
 # Its commit.
 release=d2cf82c
 

@@ -7,6 +7,7 @@
 # musl as it stands. Installs what it needs from Debian's packages (root). Exits with 77 where they cannot be had, or where
 # this is no x86-64.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

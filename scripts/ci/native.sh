@@ -6,6 +6,7 @@
 # For continuous integration on what is not x86-64, where scripts/test.sh is not at home. Installs what it needs from
 # Debian's packages (root).
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

@@ -1,6 +1,7 @@
 # packages.sh - what scripts share: installs Debian packages that are missing, says how a script ends, and makes a folder
 # that goes with it; to be sourced.
 
+# SPDX-License-Identifier: Apache-2.0
 step()
 {
     printf '\n== %s\n' "$*"

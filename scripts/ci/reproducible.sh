@@ -10,6 +10,7 @@
 # at these: they are the same, or that is the fault. diffoscope says where packages differ, if it is installed. Installs
 # what it needs from Debian's packages (root).
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

@@ -9,6 +9,7 @@
 # network. Status 0: every case came out as expected; 1: one did not; 2: the rig is broken, since OpenSSL's own generator
 # did not repeat what it must repeat, or a guest did not run; 77: what some guests need cannot be had here.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

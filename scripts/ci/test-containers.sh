@@ -8,6 +8,7 @@
 # The images are made from chroots of Debian; no registry is asked. They are kept in /var/cache/drng-packages/containers.
 # Containers have no network but their own 127.0.0.1. Exits with 77 where no container can be run. Takes root.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

@@ -8,6 +8,7 @@
 # The bare chroots are kept in /var/cache/drng-packages, and every run works on a copy. Exits with 77 where none can be
 # made (that takes root and, the first time, Debian's packages). Listens on 127.0.0.1 only.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

@@ -5,6 +5,7 @@
 #
 # Needs root and the builds of scripts/test.sh, presets release and dev.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

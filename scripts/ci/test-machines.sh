@@ -10,6 +10,7 @@
 #
 # Uses the builds of scripts/test.sh as they are. Takes root. Exit status 77: it cannot be done here; the last line says why.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

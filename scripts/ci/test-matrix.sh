@@ -15,6 +15,7 @@
 # compile without a warning and passes a choice of the tests before the one drng.so takes its place. Takes root. Status 0: all passed; 1: a test failed; 77: a release was not tested,
 # because its chroot cannot be made here.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

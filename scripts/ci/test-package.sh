@@ -12,6 +12,7 @@
 # made (that takes root and, the first time, Debian's packages), or where the commit of 0.2.0 is not in this clone. Listens
 # on 127.0.0.1 only.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

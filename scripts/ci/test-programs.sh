@@ -8,6 +8,7 @@
 # time it takes half an hour, for packages; then 15 seconds a program. Takes root, the build `release`, Debian's packages and
 # PyPI's. Exit status 77: it cannot be done here; the last line says why.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

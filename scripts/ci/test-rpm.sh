@@ -9,6 +9,7 @@
 # programs are not in it, nor is SELinux. Exits with 77 where it cannot be made, or where the commit of 0.2.0 is not in this
 # clone. Listens on 127.0.0.1 only.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What drng-conf, drng-enable and drng-status are made of. What is in no folder is shared."""
 
 VERSION = "1.0.0~dev"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Work that may hang or crash, done in child processes.
 
 A process's memory and files may lie on a file system that never answers: then nothing but SIGKILL ends who reads them,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that take their place in one step, from a name that could not be guessed and was not there: whoever reads them
 sees the old one or the new one, whole. What is there and is no regular file stays.
 

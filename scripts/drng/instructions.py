@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The instructions that drng knows; mixing/machine/rows.h has the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What /proc says: of the machine, and of a process, some of which may be that process's invention."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """systemd: its own word, by systemctl, and what its units are called."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the commands say: lines on standard output and standard error, rows, tables, colours; and wrong arguments."""
 
 from __future__ import annotations

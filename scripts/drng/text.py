@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text that somebody else has written, made fit for terminals, logs and parsers."""
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 #
 # Fails where a file has lines that did not run and docs/develop/coverage.md does not say why.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

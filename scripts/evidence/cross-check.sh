@@ -3,6 +3,7 @@
 # argument says. Some minutes. Ends with how many bytes were the same, or with the shortest script found on which the
 # two differ. A second argument is the seed of an earlier run.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """Derives the cutoffs of mixing/entropy/health.h from SP 800-90B, 4.4.1 and 4.4.2.
 
 Integers throughout: 1 - 2^-30 is near enough to 1 for a sum of floating-point numbers to lose the answer.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How much of drng a draw of 32 bytes enters: functions, the files that define them, and how deep they are nested.
 
     scripts/evidence/entered.py            the figures of this tree

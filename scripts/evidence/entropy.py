@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of docs/entropy.md: what is claimed for a raw word, and what a conditioner makes of it.
 
 Output_Entropy() is that of SP 800-90B, 3.1.5.1.2; the sizes are read from the sources. tables.py puts the tables into

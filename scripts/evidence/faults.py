@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of docs/reliability.md, from what the tests' programs have measured; tables.py puts them there.
 
 The programs are those of the dev build: test_fault_matrix, whose some 3,300 cases are put together by outcome, and

@@ -7,6 +7,7 @@
 # prints the failure. Installs what it needs from Debian's packages (root). Ends with status 1 where a target found
 # something.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh

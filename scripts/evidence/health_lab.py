@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the log of scripts/evidence/health-lab says, scene by scene; and its summary for docs/entropy-assessment.md."""
 
 import re

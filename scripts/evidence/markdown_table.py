@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A table as the pages of docs/ have it; for the modules beside this one."""
 
 from collections.abc import Iterable, Sequence

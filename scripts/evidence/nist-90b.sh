@@ -12,6 +12,7 @@
 # docs/entropy-assessment.md. Takes root, and half an hour of a core.
 # Status 77: the chroot cannot be made here.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 umask 077
 case ${1-} in

@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """What NIST's SP 800-90B tool said, as a table; scripts/evidence/nist-90b.sh runs the tool.
 
     nist_90b.py DIRECTORY         writes DIRECTORY/nist-90b.md

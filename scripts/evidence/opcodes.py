@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """Changes every AES, XOR, 64-bit addition and shuffle of the built drng.so, one at a time, and loads it.
 
 AESENC becomes AESENCLAST and the other way round, PXOR becomes POR, PADDQ PSUBQ, PSHUFB PMULHRSW, and PSHUFD and

@@ -5,6 +5,7 @@
 #
 # Finds in /drng what it needs from outside, and leaves its results in /drng/results. OpenSSL is in /suite.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 part=$1 jobs=$2 seconds=$3
 

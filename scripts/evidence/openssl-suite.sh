@@ -19,6 +19,7 @@
 # `make test`. Takes root. Exit status 0: nothing fails only with drng but what is known; 1: something does; 2: wrong
 # arguments; 77: it cannot be done here.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 
 usage()

@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """OpenSSL's own tests with drng as the generator: what fails only then, from the logs that openssl-suite.sh leaves.
 
     openssl_suite.py configure FOLDER       writes the openssl.cnf of each run into FOLDER

@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """The pictures of docs/, drawn from what the pages say.
 
     pictures.py            draws all of them into docs/pictures

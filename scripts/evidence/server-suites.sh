@@ -13,6 +13,7 @@
 # tests fail by chance, too. The logs stay in build/server-suites. DRNG_SUITE_JOBS (default 2) tests run at a time.
 # Takes root. Exit status 0: nothing fails with drng only; 1: something does, or no test draws; 2: arguments; 77: not here.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 
 # end STATUS WHY

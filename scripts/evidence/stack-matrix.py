@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Whether anything secret stays on the stack, with every compiler here and every way to optimize and harden.
 
     scripts/evidence/stack-matrix.py            all of it, a quarter of an hour or more

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of docs/reliability.md about refused system calls, filters and limits, by trying each.
 
 sweep_guest of the dev build goes through the phases of a program's life with drng, on libcrypto's own generator for

@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """Every table in docs/ that is made by a script: written by this one, and compared.
 
     tables.py --check [NAME...]    says which are not what their makers give now, and changes nothing

@@ -1,6 +1,7 @@
 # archive.cmake - makes the .tar.gz that cpack has made anew, with its files in the order of their names and root's: cpack
 # takes them in the order of the folder, and from whoever builds. cpack runs it afterwards.
 
+# SPDX-License-Identifier: Apache-2.0
 file(GLOB top RELATIVE "${CPACK_TEMPORARY_DIRECTORY}" "${CPACK_TEMPORARY_DIRECTORY}/*")
 foreach(package IN LISTS CPACK_PACKAGE_FILES)
     execute_process(

@@ -1,6 +1,7 @@
 # folders.cmake - makes folders that everybody may read, whatever the umask of whoever installs: a program that may not read
 # its profile gets OpenSSL's generator, and no error. CMake itself makes those above a file as the umask says.
 
+# SPDX-License-Identifier: Apache-2.0
 # drng_folders(COMPONENT FOLDER...) - each is absolute, or below the prefix
 function(drng_folders component)
     set(folders "")

@@ -1,6 +1,7 @@
 #!/bin/sh
 # life.sh - what test-package.sh does in the chroot, where /debs has the packages.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 # shellcheck source=scripts/packaging/living.sh
 . /living.sh

@@ -2,6 +2,7 @@
 #
 # work is a folder for what goes away with the test.
 
+# SPDX-License-Identifier: Apache-2.0
 work=$(mktemp -d)
 
 step()

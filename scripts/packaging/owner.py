@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -I
+# SPDX-License-Identifier: Apache-2.0
 """Puts what the file OWNER says where it has to stand, or says where something else does.
 
 owner.py --write         into the files below

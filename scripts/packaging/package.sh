@@ -14,6 +14,7 @@
 #
 # Installs what it needs from Debian's packages (root).
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 caller=$(pwd)
 cd "$(dirname "$0")/../.."

@@ -1,6 +1,7 @@
 # packages.cmake - what cpack makes: the .tar.gz. scripts/packaging/package.sh calls it; the .debs are debian/'s, the .rpms
 # drng.spec's.
 
+# SPDX-License-Identifier: Apache-2.0
 set(CPACK_GENERATOR TGZ)
 set(CPACK_PACKAGE_NAME drng)
 set(CPACK_PACKAGE_VERSION "${DRNG_VERSION}")

@@ -1,6 +1,7 @@
 # profiles.cmake - the profiles, which name the module by its path: a libcrypto that a program brings with it looks for
 # modules where there are none. They are the package's, and no configuration: in DRNG_CONF_DIR are links to them.
 
+# SPDX-License-Identifier: Apache-2.0
 # glibc's dlopen() puts a program's own library directory in the place of $LIB, so that programs of either word size have
 # theirs. In openssl.cnf a dollar begins a variable, but for one behind a backslash.
 include(CheckSymbolExists)

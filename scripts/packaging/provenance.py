@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -I
+# SPDX-License-Identifier: Apache-2.0
 """Says where the files of a release come from: an in-toto statement with the predicate of SLSA 1.0, unsigned, as JSON.
 
     provenance.py --version VERSION --commit COMMIT --buildinfo FILE --url URL --builder URI FOLDER

@@ -1,6 +1,7 @@
 #!/bin/sh
 # rpm-life.sh - what test-rpm.sh does in the tree, a step at a time: untouched, on, still-on, served NAME.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 # shellcheck source=scripts/packaging/living.sh
 . /living.sh

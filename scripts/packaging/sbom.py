@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -I
+# SPDX-License-Identifier: Apache-2.0
 """Writes the SBOM of a tree that is about to become a package: SPDX 2.3 as JSON, every file with its sums.
 
     sbom.py --name NAME --version VERSION [--tool NAME=VERSION]... [--library NAME=VERSION]... [--needs NAME]...

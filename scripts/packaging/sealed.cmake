@@ -1,6 +1,7 @@
 # sealed.cmake - the last step before a tree becomes a package: its SBOM, and one date for all that is in it, so that the
 # same sources give the same package. cpack runs it.
 
+# SPDX-License-Identifier: Apache-2.0
 set(tree "${CPACK_TEMPORARY_DIRECTORY}")
 
 # package.sh sets it; where cpack is run by hand, the version's date does.

@@ -1,5 +1,6 @@
 # sources.sh - the sources as they are here, and how old they are; to be sourced where they are the working directory.
 
+# SPDX-License-Identifier: Apache-2.0
 # Whether this is a checkout. It may belong to another user, whose hooks and settings are not run for what is asked here.
 is_checkout()
 {

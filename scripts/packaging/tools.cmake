@@ -1,5 +1,6 @@
 # tools.cmake - the three commands, what they import, and their completions.
 
+# SPDX-License-Identifier: Apache-2.0
 # Where Debian's zsh looks; elsewhere that is zsh/site-functions.
 set(DRNG_ZSH_DIR "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions" CACHE STRING "The folder of zsh's completions")
 drng_folders(Unspecified "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_SBINDIR}" "${CMAKE_INSTALL_MANDIR}/man1"

@@ -1,6 +1,7 @@
 # uninstall.cmake - takes away the files that MANIFEST names, and then the folders of drng's that are empty. What somebody has
 # put beside them is in no manifest, and stays with its folder.
 
+# SPDX-License-Identifier: Apache-2.0
 if(NOT EXISTS "${MANIFEST}")
     message(FATAL_ERROR "${MANIFEST} is not there: nothing has been installed from this folder")
 endif()

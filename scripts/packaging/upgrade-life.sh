@@ -2,6 +2,7 @@
 # upgrade-life.sh - what test-package.sh --upgrade does in the chroot, where /old.deb is drng 0.2.0, one package, and /debs
 # has those of today.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 # shellcheck source=scripts/packaging/living.sh
 . /living.sh

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* crates.h - peers of the benchmark that come as Rust crates; scripts/bench/bench-crates.sh builds them. */
 
 #ifndef DRNG_BENCH_CRATES_H

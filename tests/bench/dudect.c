@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dudect.c - does the time that AES takes tell anything of key or counter? A test of the means, as dudect makes it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* floor.h - a provider whose generator does nothing, so that only the cost of libcrypto itself remains. */
 
 #ifndef DRNG_BENCH_FLOOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The floor as a module that a configuration names, for processes of their own. */
 
 #include "tests/bench/floor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All peers that exist on this machine. Each peer through libcrypto has drawn from the generator that it is named
  * after; otherwise this returns 0, with a line on stderr. To be called once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * RAND_bytes() of whichever libcrypto is named, under the environment's openssl.cnf: rand_bytes LIBCRYPTO COUNT SIZE...
  *

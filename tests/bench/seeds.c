@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mixing/drbg/self_test.h"
 #include "mixing/entropy/seed.h"
 #include "mixing/machine/cpu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * collect_raw.c - writes what a stage of drng puts out to standard output, as bytes: for NIST's SP 800-90B tool and
  * for batteries of statistical tests. scripts/evidence/collect-raw and scripts/evidence/nist-90b.sh run it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu.h - the CPU that the collector reads: the real one (hardware.c), or a scripted one with a fault (scripted.c).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CPU that this runs on. */
 
 #include "tests/collector/cpu.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Scripted CPUs, one sound and the others not: what a battery is worth shows on these. */
 
 #include "tests/collector/cpu.h"

@@ -1,6 +1,7 @@
 # Debian's cross compiler for CROSS_ARCH, on the libraries that scripts/ci/cross.sh has unpacked; CROSS_TRIPLET is its
 # name. The tests run under QEMU's user mode, on the CPU that QEMU_CPU names.
 
+# SPDX-License-Identifier: Apache-2.0
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR ${CROSS_ARCH})
 set(CMAKE_C_COMPILER ${CROSS_TRIPLET}-gcc)

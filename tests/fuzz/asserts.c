@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What tests/unit/reference.c asserts by CUnit, which would want a suite around it, ends a fuzz target. */
 
 #include <CUnit/CUnit.h>

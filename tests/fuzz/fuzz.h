@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fuzz.h - what the fuzz targets share: taking an input apart piece by piece, and checks that end the program. */
 
 #ifndef DRNG_FUZZ_H

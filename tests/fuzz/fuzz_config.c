@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider's section: each line of input is the value of a key, "=" before it if it is set. The provider loads
  * where all are allowed, and what it then does is what they say.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flags line of /proc/cpuinfo, against a reader that goes line by line and word by word. */
 
 #define _GNU_SOURCE

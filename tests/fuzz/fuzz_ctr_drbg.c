@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Block_Cipher_df and CTR_DRBG against tests/unit/reference.c: requests of all lengths, right and wrong, on every
  * implementation of AES that this CPU runs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sequences of EVP_RAND calls on generators of all kinds, chained at will, on a CPU that fails as the input says:
  * nothing is served unseeded, after a failed self-test, or from a source that may not serve; what fails puts out

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The functions that the provider hands to libcrypto, called as libcrypto and its generators call them, but with any
  * lengths, and between the calls forks: on a CPU that fails as the input says, every failure leaves erased output, a

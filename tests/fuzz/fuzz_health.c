@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The health tests against a reference that keeps every sample and counts afresh for each: SP 800-90B, 4.4.1 and 4.4.2
  * as they are written, and what health.h says of stuck values, words that recur, unchanging bits and byte lanes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OPENSSL_ia32cap: any text at all, which may take instructions away and never adds one, and words that are well
  * formed, of which every bit counts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * machine.h - the scripted CPU and the provider's process state on it, set up anew for each input, and their
  * invariants.

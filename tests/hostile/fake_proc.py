@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A /proc of our own making, with processes that say whatever a test wants them to say."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng-status over processes whose counters, module, maps, names and environment are anything: everything it can print.
 
     /usr/bin/python3 -m tests.hostile.fuzz_status [EXAMPLES [SEED]]    from the root of the tree

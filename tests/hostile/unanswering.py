@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A process whose memory lies in a file that nobody serves.
 
     unanswering.py FOLDER [--one-by-one | --hold] [DEVICE]

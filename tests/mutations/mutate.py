@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """Takes each protection of mutations.toml out in turn: a test must fail each time.
 
 Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then

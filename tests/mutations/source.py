@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds a piece of C by the name of what holds it, whatever its file, its white space and its comments are."""
 
 from __future__ import annotations

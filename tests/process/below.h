@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* below.h - runs work on a separate stack, which can be inspected afterwards. */
 
 #ifndef TEST_BELOW_H

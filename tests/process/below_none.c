@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Work with the general registers of POWER, IBM Z and RISC-V seen around it. Vector registers are not looked at: the
  * first two clear them in drng_cpu_clear_vectors(), and nothing uses those of RISC-V.

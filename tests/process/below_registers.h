@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* below_registers.h - what below.c needs to know of the processor: below_x86.c, below_arm.c, below_none.c. */
 
 #ifndef TEST_BELOW_REGISTERS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work with the registers of x86-64 seen around it. */
 
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* calls.h - system calls by name. */
 
 #ifndef TEST_CALLS_H

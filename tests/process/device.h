@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * device.h - a clock device of a virtual machine that this process pretends to have, in place of /dev/vmclock0.
  *

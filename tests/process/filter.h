@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* filter.h - seccomp filters: what a service manager, a sandbox or a container puts around a program. */
 
 #ifndef TEST_FILTER_H

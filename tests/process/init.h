@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * init.h - the provider's entry point, for calling it without libcrypto. What is linked decides: init_module.c or
  * init_builtin.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The provider linked into the test. */
 
 #include "tests/process/init.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The module as it is shipped: the same copy that libcrypto has loaded, if it has. */
 
 #include "tests/process/init.h"

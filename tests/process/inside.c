@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mixing/drbg/generator.c" // NOLINT(bugprone-suspicious-include)
 
 #include "tests/process/inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* inside.h - what a generator keeps in its slot. inside.c takes the place of mixing/drbg/generator.c. */
 
 #ifndef TEST_INSIDE_H

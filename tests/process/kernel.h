@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* kernel.h - what a forked child inherits. What is linked decides. */
 
 #ifndef TEST_KERNEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Children stand for copies of the machine: nothing in them is wiped, and only the clock device tells. */
 
 #include "tests/process/device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "tests/process/kernel.h"

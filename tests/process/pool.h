@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* pool.h - the draws of many processes, in memory that they share: no draw may occur twice. */
 
 #ifndef TEST_POOL_H

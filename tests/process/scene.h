@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scene.h - a process of its own for a test that needs a fresh process, may hang, or does not survive.
  *

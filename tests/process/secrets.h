@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * secrets.h - searches memory for secrets, by each of their windows of eight bytes, in both byte orders.
  *

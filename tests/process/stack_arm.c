@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What test_stack.c needs to know of 64-bit ARM. */
 
 #include "mixing/machine/wipe.h"

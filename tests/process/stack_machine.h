@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* stack_machine.h - what test_stack.c needs to know of the processor: stack_x86.c, stack_arm.c, stack_none.c. */
 
 #ifndef TEST_STACK_MACHINE_H

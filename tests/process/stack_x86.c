@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What test_stack.c needs to know of x86-64. */
 
 #include "mixing/aes/aes_x86.h"

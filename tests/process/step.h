@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * step.h - single-steps a piece of work in the process that does it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep_guest - a program that does all that programs do with drng, phase by phase, and says how each ended.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* sweep_mark.h - sweep_guest tells sweep_tracer its phase by a system call that no kernel has. */
 
 #ifndef TEST_SWEEP_MARK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep_tracer - which system calls sweep_guest makes that come from drng, and what becomes of it when they fail.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every allocation fails once, each in its turn, and then all from there on: no crash, and no byte from a generator
  * without a seed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The batch of a generator, looked at after every instruction of a request: no byte is ever both there and with the
  * caller, and what counts as waiting has not been erased. So whatever stops a request for good, a longjmp() or a crash,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every callback with nothing in its arguments: NULL parameters, lengths of zero, lengths beside NULL. libcrypto's own
  * generator is asked the same in the same way, and drng answers what it answers; where that crashes, drng may refuse.

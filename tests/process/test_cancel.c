@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads that are cancelled while they draw, load, seed or unload: the others draw on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The kernel's verdict on the instructions: read from /proc/cpuinfo when the provider loads, and in a chroot without
  * /proc, where it cannot be read, left to CPUID.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clones of a virtual machine: two processes with every byte in common, and nothing to tell them so but, in some
  * machines, the clock device.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A core that gives less than it should, and a fork at a bad moment: while another thread holds the list of threads. */
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libdrng in processes: forks, threads, signals, limits, filters and cancelled threads, on the library as it is
  * shipped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every lock of the module: where it lies, and what becomes of a child that is forked while a thread holds it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where secrets lie, and that they are gone: pages, core dumps, free, unload, exit. */
 
 #define _GNU_SOURCE

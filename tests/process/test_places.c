@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thread's generators are those of the library context that it draws under, also if a signal handler draws under
  * another one at any instruction, or is refused there.

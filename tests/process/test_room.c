@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * However many generators there are, a seed after a generator's first finds its room made: in a sandbox that kills at
  * every system call but getrandom() all of them reseed.

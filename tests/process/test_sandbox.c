@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sandboxes, entered after the first byte has been drawn: no file system, no file descriptors, no memory to lock, and
  * a filter that kills the process at any system call but a few. Hardware seeds go on.

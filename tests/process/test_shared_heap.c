@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libcrypto's heap in memory that processes share, as a program has it that calls CRYPTO_set_mem_functions() before it
  * forks its workers: generators lie there, and their secrets do not.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two threads that share a locked CTR-DRBG, and signals at a high rate, whose handler draws from it, too: no 16 bytes
  * come out twice, whoever has drawn them. A handler that comes into its thread's draw is refused, with zeros.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slots, where a signal handler forks at any instruction of the call that takes or frees one: in the child the handler
  * takes slots, and then the interrupted call goes on there. Nobody gets what somebody has.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A fork, and a signal handler that draws, after every instruction of a request and of a seed.
  *

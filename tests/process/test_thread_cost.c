@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a thread costs while it lives: slots of the memory for secrets, and the heap that the provider takes beside
  * them. DRNG_THREAD_COST names a file for the figures as a table.

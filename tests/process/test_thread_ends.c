@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The generators behind random_bytes, which OpenSSL 3.5 calls: they are freed when their thread ends or when their
  * instance of the provider does, whichever is first, and both at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Threads: generators of their own, nothing left behind, and forks out of the middle of it all; built also with
  * batches.

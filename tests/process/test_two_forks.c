@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A signal handler forks in the middle of a read; in the child it draws, and forks once more. The grandchild returns
  * into the read, which goes on with the parent's state in its registers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loading, unloading and exit, again and again and at the wrong moment: no crash, no leak, no memory for secrets left
  * mapped. The module itself stays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ways.h - every way in which a program can draw from the provider, in one library context. */
 
 #ifndef TEST_WAYS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * aes_trace.c - every implementation of AES on secrets that the argument makes, in the same steps for each argument.
  * For tests that trace the instructions which an emulator executes: with --planted one branch depends on a secret.

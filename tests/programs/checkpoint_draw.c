@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * checkpoint_draw.c - a process that is written to disk and restored twice: for the test that compares the copies.
  *

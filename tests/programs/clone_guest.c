@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clone_guest.c - the first and only program of a virtual machine that is cloned: tests/support/clones.py runs it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * constant_time.c - secrets marked as undefined, so that valgrind's memcheck reports each branch and each address that
  * depends on one.

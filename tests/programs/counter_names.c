@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints the counters of the live part that drng-status reads, a line each: the offset in bytes and the name. Made of
  * the lists in mixing/machine/counters.h. drng-status reads by position: a test compares.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cross_check.c - runs scripts of calls on drng's CTR-DRBG and on libcrypto's own, under one TEST-RAND, and compares.
  *

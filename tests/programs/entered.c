@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * entered.c - which functions of drng a draw enters: scripts/evidence/entered.py builds and runs it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * false_alarms.c - passes words of this machine's own instruction through the health tests, and counts the alarms.
  *

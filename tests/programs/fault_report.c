@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an operator sees of each way in which the instructions fail: the provider's parameters and its errors, on the
  * scripted CPU. scripts/evidence/faults.py puts it into docs/reliability.md.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws bytes and makes keys by one libcrypto, and says what drng and its seed source counted after each step.
 
 Takes the name of the libcrypto, and the steps: bytes, private, primary, seed, add, key. Of a key it says which provider

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * forgetful.c - a provider under drng's names that does not notice a fork: the failing twin of the tests that look
  * for bytes drawn twice. Its generator counts, and a child goes on where its parent was.

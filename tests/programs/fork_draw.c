@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork_draw.c - draws in a process, in two children and in a child of a child: for the tests that compare.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * guest_port.h - the port by which a guest speaks to whoever runs it, and learns which machine it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Semihosting, which QEMU can open to user space. The machine's number is its command line there.
  */

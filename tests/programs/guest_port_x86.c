@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * QEMU's isa-debugcon. Its property `readback` is what reading gives.
  */

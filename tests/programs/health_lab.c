@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the module does about each failure of an instruction, event by event, on the scripted CPU and its clock: from
  * load to the word that fails a test, to disabling, to who serves then. scripts/evidence/health-lab makes a log of it

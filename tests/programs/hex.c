@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/programs/hex.h"
 
 /* -1: not a digit. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* hex.h - hexadecimal digits to bytes. */
 
 #ifndef DRNG_HEX_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A process with several libcryptos, to look at: does what the lines on its standard input say, one answer each.
 
 ssl has the system's libcrypto, cryptography one inside its extension, psycopg one that it brings.

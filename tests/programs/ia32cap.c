@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ia32cap.c - what OPENSSL_ia32cap leaves of the CPU: libcrypto's own words, and what drng makes of the same variable,
  * as JSON. For tests/system/test_ia32cap.py.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library_draw.c - a program of libdrng's: draws by each kind of call, and prints as JSON who served and what the
  * sources are. Exit status 1: a call failed that may not.

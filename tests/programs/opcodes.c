@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opcodes.c - loads drng.so with one byte of its code changed at a time, and says what became of it: for
  * scripts/evidence/opcodes.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Draws, and reads the counters of this process with what drng-status reads them with; prints them as JSON.
 
 For other architectures under QEMU's user mode, where /proc shows the memory of QEMU. PYTHONPATH is drng's tree.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * probe.c - draws bytes as any program does and says, as JSON, who served: for the tests that start processes.
  *

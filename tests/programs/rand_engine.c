@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rand_engine.c - an ENGINE that takes RAND_bytes() over, for the test that wants it noticed. Gives libcrypto's own. */
 
 #include <openssl/engine.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rsp.h - reads the known answers of vectors/ctr_drbg.rsp, one after the other. The head of that file describes the
  * procedure of a known answer.

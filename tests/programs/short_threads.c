@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * short_threads.c - threads that each draw once and end: for the tests that look at what they leave behind.
  *

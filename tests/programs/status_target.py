@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """A process to look at, for the tests of drng-status: does what the lines on its standard input say, one answer each.
 
 Lives until its input ends, and its children with it. With the argument "filtered" there is a filter of system calls

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """A TLS server on Python's ssl module that forks, for the tests. Takes the path of a JSON file that says what to serve.
 
 Mode "threads": workers forked ahead, in each a thread for every connection. Mode "fork": a process for each.

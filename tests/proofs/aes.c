@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AES in plain C beside FIPS 197: each transformation, each step of the key schedules and each change of form is
  * compared for all inputs, on four blocks at once. That they are composed as the standard has it is a matter of known

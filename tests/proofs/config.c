@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The provider's section of openssl.cnf: any text as the value of any key. The core sets a pointer to each value, or
  * none, or fails. The key that takes a number has a run of its own, since the prover takes too long for all together.

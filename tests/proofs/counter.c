@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The counter V in all forms in which the kernels count, beside addition modulo 2^128. The intrinsics are those of
  * models/immintrin.h: plain C of what Intel's manual says that they do. The functions are the product's own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CTR_DRBG beside SP 800-90A Rev. 1, 10.2.1, written down step by step as the standard has it. AES is any function.
  * Block_Cipher_df is any function here, too; df.c has it.

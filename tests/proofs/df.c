@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Block_Cipher_df beside SP 800-90A Rev. 1, 10.3.2 and 10.3.3, written down step by step as the standard has them. AES
  * is any function. The harness knows no private detail of df.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork.pml - calls of the guard (mixing/state/guard.h) in processes that fork, and on machines that are copied, at any
  * step: no two put out the same, no child keeps what is its parent's, every call ends, and every lock is free then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Generate of CTR_DRBG for lengths of any size. AES and Block_Cipher_df give any bytes here: they need not even be
  * functions. What is asked of them is noted, and of the output only which bytes are set by whom, so no length is too

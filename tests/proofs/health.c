@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The health tests beside SP 800-90B, 4.4.1 and 4.4.2, written down as the standard has them, sample by sample.
  *

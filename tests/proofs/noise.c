@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Raw words in bounded time, whatever the instruction and the clock do.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The page of counters: its texts, whatever they are made of, and who counts where.
  */

@@ -1,4 +1,5 @@
 #!/usr/bin/python3 -Es
+# SPDX-License-Identifier: Apache-2.0
 """Runs CBMC on the harnesses of proofs.toml and Spin on the models, and trusts neither a silent one nor an easy one.
 
 A proof counts if every property holds, loops unwound to their end included, and if there are properties; if every end

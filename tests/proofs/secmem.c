@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slots of memory for secrets: one step from any state of a chunk, so no order of alloc and free hands a slot out
  * twice. A word changes in one operation, so steps of several threads come one after another. The kernel gives no other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a seed comes from. The instructions and the conditioner are stubs that note who was asked for what, and whose
  * words carry their source: a block is made of the words of one instruction, so its source is seen in every byte.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SHA-256 beside FIPS 180-4. The functions of one round are compared for all inputs; that 64 of
  * them are composed as the standard has it is compared with its own example, and by the tests.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What drng reads of others' texts and parameters: any bytes, up to the lengths below, and no access out of bounds.
  * What is longer goes through the same loops again.

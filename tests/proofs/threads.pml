@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * threads.pml - the generators of threads that random_bytes.c keeps: how a draw finds them, the end of a thread against
  * the end of an instance, forks by any thread at any step, and signal handlers on top of any step, whose children go on.

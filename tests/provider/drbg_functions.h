@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* drbg_functions.h - the functions of an algorithm as libcrypto finds them: in its table, by their numbers. */
 
 #ifndef TEST_DRBG_FUNCTIONS_H

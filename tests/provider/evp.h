@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * evp.h - loads the provider into a library context of the test, through libcrypto's public functions.
  *

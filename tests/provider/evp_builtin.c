@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The provider linked into the test, on whichever CPU is linked beside it. */
 
 #include "tests/provider/evp.h"

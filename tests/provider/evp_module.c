@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The module as it is shipped. */
 
 #include "tests/provider/evp.h"

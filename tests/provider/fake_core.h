@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_core.h - enough of libcrypto's core to call the provider without libcrypto. */
 
 #ifndef TEST_FAKE_CORE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* noted_log.h - a system log that only takes notes. Linked with -Wl,--wrap=sendto. */
 
 #ifndef TEST_NOTED_LOG_H

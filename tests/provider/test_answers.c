@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The known answers of CAVP through EVP_RAND: CTR-DRBG under libcrypto's TEST-RAND. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OPENSSL_armcap: what it leaves of the CPU, and that a set-user-ID program ignores it. */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `batch = yes`, on the scripted CPU: which request is served with what.
  *

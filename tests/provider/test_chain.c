@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chains of generators: libcrypto's own three, foreign parents and foreign children. */
 
 #include <stdio.h>

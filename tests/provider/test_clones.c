@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What keeps copies of a virtual machine apart, as an operator sees it: the provider on the scripted CPU. */
 
 #include <endian.h>

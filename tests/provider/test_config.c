@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The keys: defaults, every value, and values that are none. */
 
 #include <stdio.h>

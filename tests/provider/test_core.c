@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the provider takes from the core that loads it, whichever libcrypto that is: memory, and the version that
  * drng-status shows.

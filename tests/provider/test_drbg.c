@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CTR-DRBG as an EVP_RAND: parameters, states, limits, errors. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A known answer that comes out wrong: from then on nothing is served by any algorithm of the provider, by contexts
  * made before it least of all, and every refusal says why and leaves erased output.

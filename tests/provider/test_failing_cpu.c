@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What libcrypto's callers see of a CPU that starves, lies or has nothing: the provider on the scripted CPU. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * OSSL_PARAM: every getter and setter beside libcrypto's own, on random values in data of the types and sizes that
  * libcrypto and its callers send. Every other entry is refused.

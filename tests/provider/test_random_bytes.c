@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OSSL_FUNC_PROVIDER_RANDOM_BYTES, called as OpenSSL 3.5 calls it; the headers and libcrypto may be older. */
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The algorithm RDRAND and prediction resistance: its words cannot give it, its seeds can. And threads that share it.
  * On the scripted CPU.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Refusals that no other test demands: of CTR-DRBG, called as libcrypto calls it, under a parent of the test's own.
  * Each has its reason, puts out nothing, and leaves a generator that serves the next request.

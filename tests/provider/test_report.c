@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is said to the system log, and when: the provider on the scripted CPU, and a log that only takes notes. */
 
 #include <pthread.h>

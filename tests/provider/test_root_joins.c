@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A generator under OpenSSL's own seed source takes its seed from drng's root and from that source together: on the
  * scripted CPU, under a source of the test's own that states what OpenSSL's states.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* OPENSSL_s390xcap: what it leaves of PRNO-TRNG, and that a set-user-ID program ignores it. */
 
 #include <stdio.h>

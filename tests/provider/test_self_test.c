@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A self-test that fails at run time: nothing of the provider serves any more, and it does not load again. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The counters: where it is found, what it holds, and that each process counts for itself. */
 
 #define _GNU_SOURCE

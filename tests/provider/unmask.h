@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unmask.h - makes libcrypto allow both instructions of the scripted CPU, even if the real CPU lacks them. */
 
 #ifndef TEST_UNMASK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a scripted instruction does when it is executed. */
 
 #include "tests/scripted/cpu.h"

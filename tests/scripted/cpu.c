@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/scripted/cpu.h"
 
 #include "tests/scripted/os.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu.h - a CPU that does what a test says, and a clock that advances when its instructions run.
  *

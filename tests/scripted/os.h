@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* os.h - an operating system that answers what a test says. Linked in place of os_linux.c. */
 
 #ifndef SCRIPTED_OS_H

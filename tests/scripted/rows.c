@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A CPU with the machine's own instructions, which do what a test says. */
 
 #include "tests/scripted/cpu.h"

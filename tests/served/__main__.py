@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tries the programs of table.toml, each in a machine of its own, and writes what came of it.
 
     python -m tests.served --suite SUITE --base FOLDER --output FILE [--only NAME...]
@@ -27,7 +28,7 @@ SECONDS = 300
 
 # The image's own generator has made the certificate before drng is on.
 PREPARE = """
-printf '127.0.0.1 localhost\\n' >etc/hosts
+printf '127.0.0.1 localhost %s\\n' "$(hostname)" >etc/hosts
 mkdir -p etc/tls
 cd etc/tls
 openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2 -keyout key.pem -out cert.pem 2>/dev/null

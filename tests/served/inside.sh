@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # inside.sh - what the table's commands may use, in the machine that is booted; to be sourced.
 
+# SPDX-License-Identifier: Apache-2.0
 C=/etc/tls/cert.pem K=/etc/tls/key.pem B=/etc/tls/both.pem
 export C K B
 

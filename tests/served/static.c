@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* static.c - a program with libcrypto linked into it, which draws. */
 
 #include <openssl/rand.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A systemd that runs: process 1 of namespaces of its own, on a copy of this machine, or of a chroot, that is thrown
 away afterwards."""
 

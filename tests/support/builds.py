@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the builds are, and how a program is started on top of one.
 
 A flavour is a way to run libcrypto's users with the module: as it is released, under AddressSanitizer and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cases of clones.py: which guest is cloned, and what is expected of what drng draws in its clones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clones of virtual machines: what two machines from one snapshot draw alike. scripts/ci/test-clones.sh runs all cases.
 
     python3 -m tests.support.clones [--list] [--document FILE] [CASE...]

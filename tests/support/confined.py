@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command that may read nothing but what it is told: confined.py PATH... -- COMMAND [ARGUMENT...]
 
 Landlock denies every other file, as a profile of AppArmor does that does not name it: open() fails with EACCES, for

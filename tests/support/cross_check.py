@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random scripts of calls for tests/programs/cross_check.c: drng's CTR-DRBG and libcrypto's own, side by side.
 
 Hypothesis makes the scripts and shrinks one on which they differ.

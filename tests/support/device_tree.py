@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The devices by which a machine hears that it is a clone, where QEMU has none: in its device tree, played from here.
 
 QEMU has vmclock and vmgenid for x86 alone (11.1.3 as well). Linux takes both from a device tree, as Firecracker shows

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs tests/programs/fork_draw.c and looks at what it drew."""
 
 from __future__ import annotations

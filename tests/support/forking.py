@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A Python that forks for each program that it runs: to start one takes longer than what drng-enable does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Virtual machines under QEMU's own CPU (TCG), which are started, snapshotted and cloned.
 
 scripts/ci/guests.sh fetches QEMU and the kernels. A guest has one program, tests/programs/clone_guest.c. It speaks on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks a TLS server for its first flight, thousands of times, and keeps what it made up: random, session id, key share.
 
 The handshake is not finished: a ClientHello, the same every time, goes out, and what comes back in the clear is read.

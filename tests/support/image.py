@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An image of a system with drng installed in it, and drng-enable in it: in a mount namespace in which the image's
 folders stand in the place of the machine's.
 """

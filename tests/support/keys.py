@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The keys of drng's section in openssl.cnf, each with the values that it takes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages as scripts/packaging/package.sh makes them, and the scripts that try them in chroots."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Starts real servers on 127.0.0.1, waits until they listen, and ends them by their process ids.
 
 A Kind knows how one sort of server is configured and reloaded; a Site is what it serves: three ports, one with an RSA

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was skipped, by what would unlock it: the end of pytest's summary, and scripts/test.sh --list-skips."""
 
 from __future__ import annotations

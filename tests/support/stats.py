@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counters as drng keeps them in memory, but for what a test changes."""
 
 from __future__ import annotations

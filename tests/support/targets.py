@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes for drng-status to look at, and drng-status."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of a document, typed as they stand on a copy of this machine that is thrown away afterwards.
 
 The copy is an overlay in namespaces of its own, in which systemd does not run: `systemctl` does nothing there.

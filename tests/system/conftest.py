@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixtures of these tests, and the names that their assertions are spelt out for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """64-bit ARM's AES under QEMU's user mode.
 
 Who serves, OPENSSL_armcap as drng reads it beside libcrypto itself, and that no branch depends on a secret.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A server under AppArmor: who serves where its profile does not name drng's files, and what conf/apparmor adds to it.
 
 This kernel need not have AppArmor: its parser compiles the abstraction, and Landlock denies what the abstraction does

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The benchmark: what its scripts make of figures, and that its programs run.
 
 What they measure here means nothing: a test machine is a busy one, and the runs are as short as can be.

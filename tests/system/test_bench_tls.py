@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/bench/bench-tls.sh: what it reads out of ab's output, its arithmetic, and one short run on one server."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the build leaves: symbols, hardening, installation, derived numbers, and the look of the sources."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A process that CRIU writes to disk and restores twice: what the two copies draw alike, and what their children draw.
 
 scripts/ci/guests.sh fetches CRIU. Processes are restored with the number that they had, so all of it happens in a PID

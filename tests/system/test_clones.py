@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clones of virtual machines: a few of the cases that scripts/ci/test-clones.sh runs, and what makes the rig say no.
 
 A guest is a Linux under QEMU's own CPU, so each takes some seconds. docs/clones.md has the table of all cases.

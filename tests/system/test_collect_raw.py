@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The collector's files, and that Debian's batteries find the sources that are scripted to be bad."""
 
 from __future__ import annotations

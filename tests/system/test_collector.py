@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng-status-collector where systemd runs: off by default, on by one command, in a sandbox; and needrestart."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shells' completions: they name what --help says, and are typed at real bash, zsh and fish."""
 
 from __future__ import annotations

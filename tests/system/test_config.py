@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """openssl.cnf: who serves under the pinned profile, and what happens where something is wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No branch and no address depends on a secret: memcheck watches secrets that are marked as undefined.
 
 valgrind shows programs a CPU without VAES and AVX-512: what runs here is AES in plain C, AES-NI, all that is above

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng-status on processes in containers, and on what a container may have prepared for root's look into it.
 
 Here unshare makes the containers; at the end there are podman's.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """64-bit Arm, POWER, IBM Z and RISC-V: the module and the CUnit programs, under QEMU's user mode.
 
 scripts/ci/cross.sh builds them, on libraries that it fetches. Each architecture has a CPU with its instructions and one

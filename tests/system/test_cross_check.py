@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng's CTR-DRBG beside libcrypto's own on random scripts of calls; the long form is cross-check.sh."""
 
 from __future__ import annotations

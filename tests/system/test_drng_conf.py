@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What drng-conf says of a file: what libcrypto makes of it, in libcrypto's words, and which keys nobody asks for."""
 
 from __future__ import annotations

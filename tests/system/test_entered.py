@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """entered.py: it follows both draws from libcrypto's call on, and the page on architecture claims nothing smaller."""
 
 from __future__ import annotations

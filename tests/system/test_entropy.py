@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arithmetic behind docs/entropy.md, and the files that it names; test_tables.py compares its numbers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """conf/drng-fips.cnf: drng beside OpenSSL's FIPS provider, by counts of seeds and requests, and with each part missing.
 
 Where the FIPS provider is not installed most of this is skipped; scripts/ci/test-matrix.sh has it on later releases.

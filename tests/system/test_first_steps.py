@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands that a newcomer types, where packages cannot be had and from whatever an earlier attempt has left."""
 
 from __future__ import annotations
@@ -160,7 +161,7 @@ def test_package_sh_installs_what_debian_control_wants(tmp_path: Path) -> None:
     assert result.returncode == 1
     wanted = re.search(r"^Build-Depends:\n((?: .*\n)+)", (ROOT / "debian/control").read_text(), re.MULTILINE)
     assert wanted is not None
-    names = {line.split()[0].rstrip(",") for line in wanted[1].splitlines()} - {"debhelper-compat"}
+    names = {re.split("[ ,:]", line.strip())[0] for line in wanted[1].splitlines()} - {"debhelper-compat"}
     assert "libcunit1-dev" in names
     assert names | {"debhelper"} <= set(result.stderr.split())
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A few seconds of each fuzz target of tests/fuzz, under AddressSanitizer and UndefinedBehaviorSanitizer.
 
 scripts/evidence/fuzz.sh is the long form.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of docs/servers.md, typed as they stand on a copy of this machine that is thrown away afterwards."""
 
 from __future__ import annotations

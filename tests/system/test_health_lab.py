@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/evidence/health-lab: its log has each failure, from load to the end, and the module did the right thing."""
 
 from __future__ import annotations

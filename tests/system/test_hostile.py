@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng-conf and drng-enable in a hostile world: each command over each configuration, environment, folder, tree and
 disk that somebody else may have prepared for root.
 """

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that carry a libcrypto of their own, or have several: drng serves each, and drags in no other."""
 
 from __future__ import annotations

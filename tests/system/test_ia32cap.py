@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OPENSSL_ia32cap as drng reads it, beside what libcrypto itself makes of the same value."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeds recomputed from the words that they are made of, with other people's AES and HMAC.
 
 The scripted CPU gives words of SplitMix64, which this computes too; what is drawn from them first, and how many there

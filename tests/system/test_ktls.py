@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records of TLS on drng, with the kernel's TLS asked for and not: who serves, and what a record draws."""
 
 from __future__ import annotations

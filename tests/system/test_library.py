@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libdrng as it is built and installed: what it exports and needs, its header, its manual, and programs that use it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every link of a page leads somewhere, in the tree and as the pages are installed; the pictures are small, and new."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A few tests under another /proc/cpuinfo than this machine's; the long form is scripts/ci/test-machines.sh."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The manual pages: they render, and they say what the programs, the provider and the version say."""
 
 from __future__ import annotations

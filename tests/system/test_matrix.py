@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/ci/test-matrix.sh: drng on another Debian's OpenSSL and servers, in a chroot.
 
 One release, and only where it costs no download or was asked for; the script by itself tests them all.

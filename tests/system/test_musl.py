@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng on musl, the C library of Alpine: it builds, and a program is served. scripts/ci/musl.sh by itself does more."""
 
 from __future__ import annotations

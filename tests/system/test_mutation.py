@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/mutations/mutate.py on a few of its mutations; all of them by hand, with tests/mutations/mutate.py."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What scripts/evidence/nist_90b.py makes of what NIST's SP 800-90B tool says; the long form is nist-90b.sh."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/evidence/openssl-suite.sh: what it makes of the logs of OpenSSL's own tests, and of its arguments.
 
 The tests themselves take the script an hour; here the logs are made up.

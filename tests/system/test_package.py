@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The packages: what is in them, and the life of the .debs on a copy of this machine; test-package.sh has more."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The probes fire, with the arguments that docs/tracing.md gives them: seen by bpftrace in test programs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proofs: the short ones are run, and the list, the document and the models fit the code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """CPUs that this machine does not have: the module under QEMU's user mode, with RDRAND, AES-NI and both missing.
 
 QEMU hands most system calls to the host's kernel, /proc/cpuinfo included, but takes MADV_WIPEONFORK for a success and

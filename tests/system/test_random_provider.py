@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenSSL 3.5's random_provider: RAND_bytes goes straight to drng's own generators, one pair a thread.
 
 scripts/ci/test-matrix.sh runs this on the releases that have it; before 3.5, what the profile's head says of those.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/release.sh in a clone: what it refuses, and what it says of what it has made.
 
 The clone's package.sh and reproducible.sh are stand-ins; test_reproducible.py runs the real ones.

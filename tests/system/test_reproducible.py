@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same sources give the same packages; an SBOM with the sums of its files is in each but the .rpms."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that should be restarted, in every output of drng-status; and lines of --check that have an end."""
 
 from __future__ import annotations

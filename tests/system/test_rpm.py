@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The .rpms for Fedora and RHEL: their life in a tree, and what rpmlint says; test_package.py says what is in them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real servers with their random numbers from drng: handshakes, reloads, and nothing drawn twice."""
 
 from __future__ import annotations

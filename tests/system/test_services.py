@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng-enable on real services, in a Debian that is booted: who serves each of their processes, and why not."""
 
 from __future__ import annotations

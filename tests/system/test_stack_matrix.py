@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """stack-matrix.py: nothing secret on the stack, whatever compiled it; all of it by hand, with the script."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tree and what is said of it.
 
 No circle of files, no import by a path; docs/develop/architecture.md, tests/README.md and scripts/README.md name what
@@ -206,8 +207,22 @@ def test_each_folder_is_named_and_what_is_named_exists(folder: Path) -> None:
     assert not folders_in(folder) - rows
 
 
+def test_each_file_names_its_license() -> None:
+    """REUSE.toml has the others', and whose they are."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    paths = [ROOT / name for name in listed.split("\0") if name.endswith((".c", ".h", ".S", ".py", ".sh", ".cmake"))]
+    files = [path for path in paths if path.is_file() and "/vectors/" not in str(path)]
+    assert len(files) > 500
+    assert not [
+        path
+        for path in files
+        if "SPDX-License-Identifier: Apache-2.0\n" not in path.read_text()[:6000].replace(" */", "")
+    ]
+
+
 def first_sentence(text: str) -> str:
     """Of a file's first comment or docstring; a script's after its name."""
+    text = re.sub(r"(?m)^(?:# |/\* )SPDX-License-Identifier: .*\n\n?", "", text, count=1)
     begin = re.match(r"(?:#!.*\n)?(?:#\s*[\w.-]+ - |/\*[\s*]*|\"\"\")(.+)", text)
     return begin[1] if begin else ""
 

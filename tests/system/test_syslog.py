@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Messages to the system log, as a listener on /dev/log gets them: in a mount namespace with a /dev of its own."""
 
 from __future__ import annotations

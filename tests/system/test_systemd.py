@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng-enable where systemd runs: what is on is in effect by systemd's own word, a strict service does not start
 without drng, and --restart proves who serves, or puts all back.
 """

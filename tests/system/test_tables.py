@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of docs/ are what scripts/evidence/tables.py makes of the sources and of the dev build's programs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """drng-enable on --try: it is switched off again unless somebody confirms it, whatever happens in between."""
 
 from __future__ import annotations

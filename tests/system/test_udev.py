@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The udev rule among the examples: each of its fields, and what it says of a service with a /dev of its own."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the CUnit programs: as they are, under the sanitizers, and under valgrind."""
 
 from __future__ import annotations

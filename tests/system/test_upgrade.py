@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The upgrade from drng 0.2.0, one package, to those of today: test-package.sh and test-rpm.sh with --upgrade."""
 
 from __future__ import annotations

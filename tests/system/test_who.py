@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why drng does not serve a process: each known reason in a real program, and what it costs to ask."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aes_cases.h - test cases that apply to every implementation of AES. */
 
 #ifndef DRNG_AES_CASES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/aes_wide.h"
 
 #include "tests/unit/aes_cases.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aes_wide.h - tests a file for VAES on a CPU without it: its AES rounds are done lane by lane. */
 
 #ifndef DRNG_AES_WIDE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aes_vaes_short.c on a CPU without VAES, in place of the one in the library. */
 
 #include "tests/unit/brief.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* bytes.h - makes and checks bytes in tests. */
 
 #ifndef DRNG_BYTES_H

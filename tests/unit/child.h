@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* child.h - runs work in a child process: work that a test cannot survive, or that must run in a child. */
 
 #ifndef DRNG_CHILD_H

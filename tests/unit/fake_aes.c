@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/fake_aes.h"
 
 enum { BLOCK = DRNG_AES_BLOCK };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fake_aes.h - AES in plain C, but one call of it answers wrong. */
 
 #ifndef DRNG_FAKE_AES_H

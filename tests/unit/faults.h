@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* faults.h - what is known to go wrong with instructions, and what becomes of one that has the fault. */
 
 #ifndef TEST_FAULTS_H

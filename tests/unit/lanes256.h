@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lanes256.h - AES rounds on 256-bit registers, done lane by lane with AES-NI, as VAES is defined. To be included
  * before a file of mixing/ that is compiled for VAES.

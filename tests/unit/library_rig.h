@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* library_rig.h - libdrng in a process that has not called it yet, on the scripted CPU. */
 
 #ifndef DRNG_LIBRARY_RIG_H

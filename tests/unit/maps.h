@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* maps.h - this process's memory, as the kernel shows it in /proc/self. */
 
 #ifndef DRNG_MAPS_H

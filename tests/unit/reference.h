@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reference.h - CTR_DRBG written for comparison: one block of AES in each call, one step of SP 800-90A Rev. 1 in each
  * statement.

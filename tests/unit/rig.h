@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* rig.h - a seed policy on the scripted CPU, and the seeds that it must make. */
 
 #ifndef DRNG_RIG_H

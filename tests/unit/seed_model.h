@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* seed_model.h - the seed that words make, computed with libcrypto. */
 
 #ifndef TEST_SEED_MODEL_H

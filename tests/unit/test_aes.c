@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every implementation of AES that this CPU can run; and whether the cases see one that is wrong. */
 
 #include <stdlib.h>

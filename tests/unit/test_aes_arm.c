@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * aes_arm.c on x86-64: its AESE and AESMC are done with AES-NI. Key schedules, counters, carries and the order of the
  * lanes are the product's own code. On ARM test_aes.c runs it as it is.

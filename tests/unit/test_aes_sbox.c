@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The circuit of the S-box, for every byte in every place. */
 
 #include <stdbool.h>

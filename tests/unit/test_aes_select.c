@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which implementation of AES serves on which CPU. */
 
 #include "mixing/aes/aes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which implementation of AES serves on which CPU of 64-bit ARM, and what the kernel has said of this one. */
 
 #include <sys/auxv.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* aes_vaes256.c on a CPU without VAES: counters, carries and the order of the lanes are the product's own code. */
 
 #include "tests/unit/aes_wide.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * aes_vaes512.c on a CPU without VAES: its AES rounds are done lane by lane with AES-NI, which is what the
  * instructions are defined to do; counters, carries and the order of the lanes are the product's own code.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time budgets, on a clock that moves when the test says so. */
 
 #include "mixing/entropy/noise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A generator asks a foreign parent for its seed; a signal handler comes while the parent is called, and forks. The
  * child draws in the handler, which the guard lets in there, and returns into the call; once more a handler comes while

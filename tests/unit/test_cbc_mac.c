@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AES-128-CBC-MAC, with every AES that this CPU can run. */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The clock device of a virtual machine: when it is believed, and what is noticed. */
 
 #include <endian.h>

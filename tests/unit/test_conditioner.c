@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both conditioners: what they make of words, and what they leave behind. */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a guest is one that does not trust its host, by the answers of CPUID. */
 
 #include <string.h>

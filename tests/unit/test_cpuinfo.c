@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flags line of /proc/cpuinfo, as kernels write it and as they do not. */
 
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CTR_DRBG against the reference, request after request: output, Key, V and the reseed counter. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CTR_DRBG: the known answers of vectors/ctr_drbg.rsp, with every AES that this CPU can run. */
 
 #include <stdlib.h>

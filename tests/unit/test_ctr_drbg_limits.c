@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CTR_DRBG's limits: every length at its limit and one beyond, and when a seed is due. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Block_Cipher_df against the reference, its input cut up in every way; with every AES that this CPU can run. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which instruction may be used: every reason against it, and their order. */
 
 #include <string.h>

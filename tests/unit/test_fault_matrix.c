@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything that is known to go wrong with the two instructions, on either and on both, with and without a
  * fallback: who serves, what is counted, what is disabled, how long it takes, and that nothing of a bad source is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Words that are zeros, ones or stale now and then, in any rhythm, on either instruction: it is disabled in every
  * trial. DRNG_FAULT_RATES names a file for the result as a table; DRNG_FAULT_TRIALS says how many trials there are of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a filter of system calls is on: the line of /proc/PID/status, and the file itself under a real filter. */
 
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A kernel that takes any advice and follows none, as QEMU's user mode does: from the first look at it on. A handler of
  * fork() wipes then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guard of calls, and its locks: what signal handlers, forks, copies of the machine and other threads find of them.
  *

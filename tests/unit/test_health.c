@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The health tests of SP 800-90B, at their cutoffs and one below. */
 
 #include "mixing/entropy/health.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HMAC-SHA-256: RFC 4231's answers, and libcrypto's. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libdrng's seeds and generators: who serves under each choice, of what words, and what is left after a failure. */
 
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libdrng without a handle: drng_bytes(), drng_uniform(), and what is known of the sources. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libdrng's words: which are handed out, how often the instruction is executed, and what is left after a failure. */
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Raw words past the health tests, in bounded time. */
 
 #include <string.h>

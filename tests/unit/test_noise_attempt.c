@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work on an instruction: its start-up tests before, and what follows when a word fails. */
 
 #include <string.h>

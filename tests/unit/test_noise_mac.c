@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RDRAND and CBC-MAC in one loop: the same words, tests and limits as without. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes of the kernel's generator: never waited for, whole or none. */
 
 #include <errno.h>

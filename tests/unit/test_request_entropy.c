@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Request mixing: a word of an instruction, or the kernel's bytes with the time. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine's own instructions: every fault on each of its rows, with the other rows good, dry, or as bad.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory for secrets in one process: slots, chunks, fences, and what the kernel is told of them. */
 
 #include <errno.h>

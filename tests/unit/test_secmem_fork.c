@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory for secrets across forks: with the kernel's help, and without it. */
 
 #define _GNU_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Seeds: who serves, what they are made of, and what is left when nobody serves. */
 
 #include <string.h>

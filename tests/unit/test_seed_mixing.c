@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a seed takes in beside its words. */
 
 #include <endian.h>

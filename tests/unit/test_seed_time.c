@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long a seed may take: each source in line has its time, and the last one has more. */
 
 #include <stdio.h>

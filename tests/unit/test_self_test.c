@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The self-test passes on what is right, and names what is wrong. */
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each function of CTR_DRBG goes wrong in turn, for each size of key, with and without df: the self-test finds it. */
 
 #include <stdlib.h>

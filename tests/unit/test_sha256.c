@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SHA-256: the standard's examples, libcrypto's answers at every length, and every way to cut a message. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The vector registers hold no secret once a function that handled some has returned; on the scripted CPU. */
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Wiping, and seeing that it is done. */
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* IBM Z: what /proc/sysinfo tells of the machine. */
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* unit.h - a CUnit program for one module: tests, registered where they stand; the result is the exit status. */
 
 #ifndef DRNG_UNIT_H

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """openssl.cnf: how it is read, what it means for drng, and drng-conf."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shows what libcrypto makes of an openssl.cnf, and which of its keys and sections nobody asks for.
 
 libcrypto loads the file, with the modules that it names, in a child process.

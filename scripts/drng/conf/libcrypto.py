@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """libcrypto, asked in the process that this is: what openssl.cnf makes of it, and who serves.
 
 What openssl.cnf names may hang or crash whoever loads it, so this is done in a child: see aside.py.

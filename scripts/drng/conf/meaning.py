@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an openssl.cnf names for drng, and what nobody ever asks it for: mistyped keys, and lost sections."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An openssl.cnf, read by libcrypto itself, in a child: it waits for a FIFO, and follows a circle without end.
 
 Of the lines of a file only those are looked at here that include other files, to know when these were changed.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is done: all is checked, then written as one change, and put back where systemd or a service says no."""
 
 from __future__ import annotations

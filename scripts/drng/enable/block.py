@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The lines that drng-enable puts into an openssl.cnf, between two marks.
 
 They hold the profile itself and do not include it: libcrypto passes over an include that leads nowhere, and serves by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A change of some files: shown, made as one, and taken back by the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The check before anything is written: what the new file does, tried out on a copy, by libcrypto."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Turns drng on and off: in the system's openssl.cnf, or for systemd services.
 
 Changes are tested on a copy of openssl.cnf first, which must load, keep all settings of the file, activate no other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs that drng-enable asks: by fixed paths, in its own environment, which holds nothing of the caller's."""
 
 from __future__ import annotations

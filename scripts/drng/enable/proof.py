@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The proof: a service is restarted, and its processes are looked at. What does not come up says why by itself."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One systemd service: a file of its own in place of openssl.cnf, and a drop-in that names it. systemd is asked what
 else has a say; where it does not run, nobody can be asked."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The system's openssl.cnf, for every program; or a file of drng's own in the folder that Fedora's and RHEL's includes.
 
 There openssl.cnf stays as it came, so that the next one of its package takes its place. libcrypto reads the files of a

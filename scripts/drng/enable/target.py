@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What drng is switched on for: the file for its lines, as it stands and as it would be."""
 
 from __future__ import annotations

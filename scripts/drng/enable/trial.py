@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A trial of drng: it is switched off again unless somebody confirms it.
 
 A transient timer of systemd does that. A restart of the machine takes the timer away, and is what an administrator does

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shows who serves OpenSSL's random numbers: a program that starts now in this environment, or processes that run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an openssl.cnf says to a process: libcrypto reads it in a child that has the process's root, user and rights.
 
 Nothing of the file is loaded, and no code of the process's is run: only the bytes of its files are parsed, and with no

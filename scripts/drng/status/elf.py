@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ELF: where a loaded module has a symbol, from its process's memory alone.
 
 Of a process no file is opened, so it makes no difference whether the module's has been replaced, or lies in another

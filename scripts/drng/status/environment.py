@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What random numbers come from in a program that is started in this environment.
 
 libcrypto is asked, in a process of its own, as such a program would ask it: with the same openssl.cnf, libcrypto and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looks at one process: what it uses, what drng counts in it, and what to know of it if drng does not serve it.
 
 One that cannot be read, or makes no sense, is one answer among the others.

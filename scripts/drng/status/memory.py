@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The memory of another process: its mappings and its bytes. All of it is that process's to forge."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Prometheus reads: counts by unit and owner, and the counters of the processes that drng serves.
 
 No label is taken from what a process says of itself.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How things are shown: a line a unit, rows a process, JSON, and the line that monitoring reads."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """If drng does not serve a process, which of the known reasons holds, and what mends it; and what to say of several."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Services, as systemd knows them: their processes, and the OPENSSL_CONF that they are given."""
 
 from __future__ import annotations

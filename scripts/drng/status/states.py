@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be said of one process: who serves its requests, whether it should be restarted, and what its drng says of
 copies of this machine."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The counters that drng keeps in every process; provider/observe/stats.h has the same layout."""
 
 from __future__ import annotations

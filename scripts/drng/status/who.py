@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who serves in each of some processes: each is looked at in a child, and some things are told by the others alone, or
 by openssl.cnf. drng-enable asks of_unit() and of_processes(), and prints lines()."""
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! AWS-LC's and libsodium's generators behind names of our own, for tests/bench/crates.c.
 //!
 //! Each function fills out[0..len) and returns whether it could.

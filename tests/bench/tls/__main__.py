@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TLS servers on drng and on OpenSSL's own generator: the highest rates, CPU time, and the generator's part in it.
 
 For nginx, Apache and HAProxy, on one CPU each time, and for both generators in turn: the highest connection rate and

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Load from ApacheBench: a new connection for every request, one process of it for each CPU that is left to clients."""
 
 from __future__ import annotations

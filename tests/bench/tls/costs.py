@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a connection or a download costs a server, on OpenSSL's own generator and on drng: the rows of Intel's studies.
 
 For each server, number of workers and workload, four servers stand side by side: on OpenSSL's own generator, on drng,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What costs.py measured: a table and two pictures for each server."""
 
 from __future__ import annotations

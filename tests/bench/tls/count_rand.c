@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * count_rand.c - preloaded into a server: counts what it draws from libcrypto, and how long that takes.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often a server draws, and how long that takes: count_rand.c, preloaded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arithmetic: the highest rate that keeps the latency, ratios, and their spread."""
 
 from __future__ import annotations

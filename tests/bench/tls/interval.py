@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Means with their confidence interval, and what may be said of a ratio."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two pictures of a report: the ratios with their spread, and the generator's share of the CPU time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How quiet the machine is: what others take of its CPUs, and what its host takes from it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a TLS record draws: drng's own counters, before and after downloads of few records and of many.
 
 nginx on drng, with the kernel's TLS asked for and not, for an AEAD and for CBC. What a connection draws is in both

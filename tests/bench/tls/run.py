@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The measurement: drng and the built-in generator in turn, on servers that are up at the same time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The servers under load: one worker each, the same page and the same files, on what openssl.cnf says."""
 
 from __future__ import annotations

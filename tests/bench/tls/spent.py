@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a server spends: CPU time in nanoseconds, and instructions where this machine counts them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is asked of the servers: many connections with little in them, or few with a large file."""
 
 from __future__ import annotations

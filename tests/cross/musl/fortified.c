@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fortified.c - what Debian's libcrypto.a and libcunit.a ask of glibc and musl does not have: for scripts/ci/musl.sh.
  *

@@ -2,6 +2,7 @@
 # build.sh - builds the targets of tests/fuzz for OSS-Fuzz, in the sources, by the compiler, the flags and the engine that its
 # environment names. The libraries that they need go with them, since they run where these are not installed.
 
+# SPDX-License-Identifier: Apache-2.0
 set -eu
 cmake -S . -B "$WORK/drng" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDRNG_FUZZ=ON "-DDRNG_FUZZ_ENGINE=$LIB_FUZZING_ENGINE" \
     -DDRNG_PROBES=OFF "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath,'\$ORIGIN/lib'"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * aes_any.h - AES as any function of key and block at all, in the two modes of mixing/aes/aes.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * immintrin.h - in the place of the compiler's: the intrinsics by which the kernels count, in plain C, by what Intel's
  * manual (Intrinsics Guide, "Operation") says that each does. The others are declared, and a proof that needed one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* version.h - for the build the version is made by CMake; a proof holds for any. */
 
 #ifndef DRNG_VERSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Replaces mixing/aes/neon_aes.h, so that aes_arm.c runs on x86-64: each intrinsic does what Arm's manual says of it,
  * AESE and AESMC with AES-NI. Bytes have the same order on both.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replaces mixing/machine/instructions_arm.h, so that the product's rows read from the scripted CPU. */
 
 #ifndef DRNG_INSTRUCTIONS_ARM_H
