@@ -17,7 +17,7 @@ cd "$(dirname "$0")/../.."
 suite=${1:-bookworm}
 [ $# = 0 ] || shift
 base=$PWD/build/served/$suite
-mkdir -p build/served/wheels build/served/i386
+mkdir -p build/served/wheels
 need_packages gcc libssl-dev python3-pip python3-pytest || cannot "packages cannot be had"
 scripts/ci/chroot.sh make "$suite" "$base" ca-certificates curl dbus iproute2 openssl procps python3 systemd systemd-sysv \
     util-linux
@@ -43,11 +43,10 @@ scripts/ci/chroot.sh enter "$base" sh -c '
     done </root/packages
     cp /root/packages /root/packages.had
     # A program of 32 bits is unpacked beside, and not installed.
-    mkdir -p /root/i386 && cd /root/i386 && dpkg --add-architecture i386 && apt-get update -qq
+    mkdir -p /root/i386 && cd /root/i386 && rm -f ./* && dpkg --add-architecture i386 && apt-get update -qq
     apt-get download -qq openssl:i386 libssl3:i386 libc6:i386 2>/dev/null ||
         apt-get download -qq openssl:i386 libssl3t64:i386 libc6:i386 libzstd1:i386 zlib1g:i386 || echo "no i386"
     dpkg --remove-architecture i386; apt-get update -qq'
-cp "$base"/root/i386/*.deb build/served/i386/ 2>/dev/null || echo "no programs of i386"
 
 step "Wheels"
 version=$(scripts/ci/chroot.sh enter "$base" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')

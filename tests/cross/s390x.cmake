@@ -1,4 +1,4 @@
-s# SPDX-License-Identifier: Apache-2.0
-et(CROSS_ARCH s390x)
+# SPDX-License-Identifier: Apache-2.0
+set(CROSS_ARCH s390x)
 set(CROSS_TRIPLET s390x-linux-gnu)
 include("${CMAKE_CURRENT_LIST_DIR}/common.cmake")

@@ -69,6 +69,7 @@ def shell(machine: Machine, script: str, *, check: bool = True) -> subprocess.Co
         timeout=SECONDS,
         check=False,
         stdin=subprocess.DEVNULL,
+        cwd="/",
     )
     if check and result.returncode != 0:
         said = (result.stderr.strip() or result.stdout.strip()).splitlines()
@@ -101,7 +102,7 @@ def installed(machine: Machine, program: dict[str, Any]) -> None:
         except Failed as failed:
             raise Failed(f"cannot be had: {failed}") from None
     if foreign := program.get("foreign"):
-        shell(machine, f"for deb in {ROOT}/build/served/{foreign}/*.deb; do dpkg-deb -x $deb /opt/{foreign}; done")
+        shell(machine, f"for deb in /root/{foreign}/*.deb; do dpkg-deb -x $deb /opt/{foreign}; done")
         shell(machine, FOREIGN)
 
 
