@@ -282,6 +282,22 @@ def test_the_example_in_c(tmp_path: Path) -> None:
 # ---- Options ----
 
 
+def test_what_stability_promises_is_what_there_is() -> None:
+    """The algorithms by all their names, and what libdrng and its users' builds go by."""
+    page = (ROOT / "docs" / "stability.md").read_text()
+    row = re.search(r"^\| algorithms: (.*?)\|", page, flags=re.M)
+    assert row
+    provided = set(re.findall(r'^ +\{"([A-Z-]+)", PROPERTY', (ROOT / "provider/provider.c").read_text(), flags=re.M))
+    assert provided >= {"CTR-DRBG", "SEED-SRC"}
+    assert {name for name in provided if not re.search(rf"(?<![\w-]){name}(?![\w-])", row[1])} == set()
+    library = (ROOT / "library/library.cmake").read_text()
+    soname = re.search(r"\bSOVERSION (\d+)", library)
+    assert soname
+    assert f"libdrng.so.{soname[1]}," in page
+    assert "COMPATIBILITY SameMajorVersion" in library
+    assert f"find_package(drng {VERSION.split('.')[0]})" in page
+
+
 @pytest.mark.parametrize(
     "page",
     [

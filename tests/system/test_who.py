@@ -131,6 +131,10 @@ def test_the_unit_sets_the_variable_and_the_process_has_it_not(strict: Path) -> 
             settings = {unit: known.units["x.service"]}
             who.explain([process], services.Configuration(known.default, settings))
             assert process.reason == "no-variable" and cure in process.cure
+        # Dovecot's processes write titles over it.
+        process.unit, process.reason, process.variables = "dovecot.service", "", None
+        who.explain([process], services.Configuration(known.default, {process.unit: known.units["x.service"]}))
+        assert process.reason == "no-variable" and "import_environment" in process.cure
 
 
 def test_the_environment_of_a_worker_is_its_first_one_s(strict: Path) -> None:

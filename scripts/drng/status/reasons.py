@@ -74,7 +74,10 @@ def explain(process: Process, setting: Setting | None, path: str, answer: Answer
     """Of a process that has libcrypto without drng: the first that holds. `path` is what it would read now."""
     named = bool(setting or (process.variables or {}).get("OPENSSL_CONF"))
     changed = max(answer.changed, setting.changed if setting and not process.secure else 0.0)
-    dropped = setting is not None and process.variables is not None and not process.variables["OPENSSL_CONF"]
+    known = next((name for name in IMPORTS if process.unit.startswith(name) or process.program_name == name), "")
+    # Who writes titles over the environment hides whether the variable was there.
+    dropped = not process.variables["OPENSSL_CONF"] if process.variables is not None else bool(known)
+    dropped = dropped and setting is not None
     late = 0 < started < changed
     if process.reason == "module":
         give(process, "module", path, process.message)
@@ -92,8 +95,7 @@ def explain(process: Process, setting: Setting | None, path: str, answer: Answer
         give(process, "started-before")
         process.restart = process.restart or states.CONFIGURATION
     elif dropped and not process.secure:
-        name = next((name for name in IMPORTS if process.unit.startswith(name) or process.program_name == name), "")
-        give(process, "no-variable", cure=IMPORTS.get(name, SCRIPT))
+        give(process, "no-variable", cure=IMPORTS.get(known, SCRIPT))
     elif process.is_static and process.program_name == NODE:
         give(process, "static-libcrypto", why=NODE_READS, cure="start it with --openssl-shared-config")
     elif process.is_static or process.own_libcrypto:
