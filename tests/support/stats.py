@@ -34,7 +34,7 @@ HEAD: dict[str, Any] = {
     "tested": 1,
     "filter": 0,
     "instruction_count": 2,
-    "version": b"1",
+    "version": b"99",
     "libcrypto": b"2",
     "aes": b"3",
     "reason": b"",
