@@ -38,7 +38,7 @@ source_package()
     mkdir -p "$1"
     copy_sources "$1/drng"
     upstream=$(dpkg-parsechangelog -l debian/changelog -S Version | sed 's/-[^-]*$//')
-    tar --create --transform "s,^\.,drng-$upstream," --sort=name --format=gnu --owner=root:0 --group=root:0 \
+    tar --create --transform "s,^\.,drng-$upstream,S" --sort=name --format=gnu --owner=root:0 --group=root:0 \
         --mtime="@$SOURCE_DATE_EPOCH" --directory "$1/drng" . | gzip -9 --no-name >"$1/drng-$upstream.tar.gz"
     cp "$1/drng-$upstream.tar.gz" "$1/drng_$upstream.orig.tar.gz"
     (cd "$1" && dpkg-source --build drng) >"$1/log" 2>&1 || {

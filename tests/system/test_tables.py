@@ -21,7 +21,7 @@ SKIPPED = 77
 DERIVED = ("health-tests", "conditioning", "bounds", "budgets", "proofs")
 TRIED = ("fault-rates", "matrix", "report", "slow", "health-lab", "thread-memory", "calls", "filters", "limits")
 BENCHMARKS = ("bench-aes-ni", "bench-avx2", "first-byte", "startup", "versions")
-TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "records", "releases")
+TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "programs", "records", "releases")
 MEASURED = {*BENCHMARKS, *TRIALS}
 
 
