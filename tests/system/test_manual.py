@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import ClassVar
 
@@ -296,6 +297,16 @@ def test_what_stability_promises_is_what_there_is() -> None:
     assert f"libdrng.so.{soname[1]}," in page
     assert "COMPATIBILITY SameMajorVersion" in library
     assert f"find_package(drng {VERSION.split('.')[0]})" in page
+
+
+PROMISED = tomllib.loads((ROOT / "tests/support/promised.toml").read_text())
+
+
+@pytest.mark.parametrize("page", PROMISED)
+def test_every_name_that_was_promised_is_still_there(page: str) -> None:
+    """Other tests compare the pages with what the programs and the module have."""
+    words = set(re.findall(r"[\w:-]+", re.sub(r"\\f[BIR]", " ", source(page))))
+    assert set(PROMISED[page].split()) <= words
 
 
 @pytest.mark.parametrize(
