@@ -44,11 +44,6 @@ class UnreadableError(Exception):
 # ---- The machine ----
 
 
-def boot_id() -> str:
-    """Another one each time that the machine starts."""
-    return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-
-
 def cpuinfo() -> dict[str, str]:
     """Of the first processor; empty where it cannot be read."""
     try:

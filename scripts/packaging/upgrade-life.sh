@@ -117,17 +117,24 @@ cmp $conf "$work/openssl.cnf" || fail "openssl.cnf is not byte for byte what it 
 served_by default
 nothing_left
 
-step "With a profile that an operator has changed, the change is kept, and drng serves"
+step "What an operator has set in a profile stays in effect, and stays when the new profile comes"
 dpkg -i /old.deb
+sed -i 's/^# fallback = yes$/fallback = no/' /etc/ssl/drng/drng.cnf
 drng-enable on --system --profile strict
-sed -i 's/^# os_mixing = yes$/os_mixing = yes/' /etc/ssl/drng/drng.cnf
+drng-enable on --service nginx
 install_all /debs
 changed()
 {
-    grep -q '^os_mixing = yes' /etc/ssl/drng/drng.cnf.dpkg-old || fail "the change is lost"
+    grep -q '^fallback = no' /etc/ssl/drng/drng.cnf.dpkg-old || fail "the change is lost"
     [ -L /etc/ssl/drng/drng.cnf ] || fail "no link to the profile"
+    [ "$(drng-enable status --json | grep -o '"settings": {"fallback": "no"}' | wc -l)" = 2 ] ||
+        fail "it is not set: $(drng-enable status --json)"
+    grep -q '^fallback = no' $conf || fail "it is not in openssl.cnf"
     served_by drng
 }
+changed
+drng-enable on --system
+drng-enable on nginx
 changed
 dpkg -P drng
 changed

@@ -335,6 +335,21 @@ def test_settings_that_are_refused(image: Image, setting: str, said: str) -> Non
     assert said in result.stderr
 
 
+def test_what_0_2_0_wrote_of_an_edited_profile_stays_set(image: Image) -> None:
+    """It copied the profile of the file in /etc, with what somebody had set there."""
+    image.ok("on", *SYSTEM)
+    lines = image.conf.read_text()
+    assert lines.count("[drng_sect]\nactivate = 1\n") == 1
+    image.conf.write_text(
+        lines.replace("[drng_sect]\n", '[ drng_sect ] # ours\n  fallback="no"   # never\nclaim = design\n')
+    )
+    assert image.about()["settings"] == {"fallback": "no"}
+    image.ok("on", "--system", "--set", "batch=yes")
+    assert image.about()["settings"] == {"fallback": "no", "batch": "yes"}
+    assert "claim" not in image.conf.read_text()
+    assert image.served(image.conf)
+
+
 # ---- What is refused, and leaves every file as it was ----
 
 

@@ -483,7 +483,7 @@ def test_a_profile_of_0_2_0_that_was_edited_is_kept_beside_the_link(system: Syst
     profile.parent.mkdir(parents=True)
     profile.write_text("[drng_sect]\nfallback = no\n")
     said = system.does("-i", *debs)
-    assert "drng-enable on --set KEY=VALUE" in said
+    assert "/etc/ssl/drng/drng.cnf.dpkg-old" in said
     assert profile.with_name("drng.cnf.dpkg-old").read_text() == "[drng_sect]\nfallback = no\n"
     assert os.readlink(profile) == "/usr/share/drng/profiles/drng.cnf"
     system.does("-i", *debs)

@@ -35,7 +35,7 @@ SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", *filter(None, [WORDS]))
 # In [default], what another program takes for its own openssl_conf.
 OTHERS = {"nodejs_conf": "Node.js"}
 
-YES, NO = ("1", "yes", "true", "on"), ("0", "no", "false", "off")
+YES = ("1", "yes", "true", "on")
 ACTIVATE = {word: True for yes in YES for word in (yes, yes.upper())}
 
 

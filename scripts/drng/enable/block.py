@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..conf.meaning import Meaning
-from ..conf.reading import logical_lines
+from ..conf.meaning import DRNG_KEYS, Meaning, allows
+from ..conf.reading import logical_lines, value_of
 from ..terminal import Failure
 from .arguments import PROFILES
 
@@ -36,18 +37,10 @@ def encode(text: str) -> bytes:
 
 
 class Head(NamedTuple):
-    """What the first line says."""
+    """What our lines say."""
 
     profile: str = ""
     settings: tuple[tuple[str, str], ...] = ()
-
-
-def head_of(text: str) -> Head | None:
-    """Of our lines in a file; None where there are none."""
-    found = re.search(rf"^{START}:? ?([a-z-]*)((?: [a-z_]+=[a-z0-9-]+)*)", text, flags=re.M)
-    if found is None:
-        return None
-    return Head(found[1], tuple((key, value) for key, _, value in (word.partition("=") for word in found[2].split())))
 
 
 def of(text: str) -> str:
@@ -93,6 +86,24 @@ def statements(text: str) -> str:
     return "".join(f"{decode(line)}\n" for line in logical_lines(encode(text)) if line.strip())
 
 
+def _settings(ours: str) -> Iterator[tuple[str, str]]:
+    """What drng's section sets in our lines; drng 0.2.0 copied them from a profile that somebody might have edited."""
+    section = ""
+    for line in statements(ours).splitlines():
+        if found := re.match(r"\s*\[\s*(\S+)\s*\]", line):
+            section = found[1]
+        key, _, rest = line.partition("=")
+        key, value = key.strip(), decode(value_of(encode(rest.strip())))
+        if section == "drng_sect" and key in DRNG_KEYS and allows(key, value):
+            yield key, value
+
+
+def head_of(text: str) -> Head | None:
+    """Of our lines in a file; None where there are none."""
+    found = re.search(rf"^{START}:? ?([a-z-]*)", text, flags=re.M)
+    return found and Head(found[1], tuple(dict(_settings(of(text))).items()))
+
+
 def profile_text(profile: str) -> str:
     for folder in FOLDERS:
         if (path := folder / PROFILES[profile].file).is_file():
@@ -126,11 +137,10 @@ def _put_back(meaning: Meaning, profile: str) -> str:
 def lines(base: str, head: Head, meaning: Meaning) -> str:
     """Ours, to stand after the base."""
     newline = base == "" or base.endswith("\n")
-    settings = [f"{key}={value}" for key, value in head.settings]
     own = "".join(f"{key} = {value}\n" for key, value in head.settings)
     return (
         ("" if newline else "\n")
-        + " ".join([f"{START}: {head.profile}", *settings])
+        + f"{START}: {head.profile}"
         + ("" if newline else NO_NEWLINE)
         + "\n# Not to be edited: drng-enable on writes these lines, with what --set says, and off removes them.\n"
         + statements(profile_text(head.profile))
