@@ -1,6 +1,6 @@
 #!/bin/sh
-# test-fleet.sh - all that is tested of the collector, of trials, restarts, real services, metrics and completions, with the
-# cases that scripts/test.sh leaves out: some five minutes. SUITE is the Debian whose services are booted, bookworm where it
+# test-fleet.sh - all that is tested of the collector, of trials, restarts, real services, metrics, completions and the
+# upgrade from 0.2.0 under three servers, with the cases that scripts/test.sh leaves out: some five minutes. SUITE is the Debian whose services are booted, bookworm where it
 # is not set. Arguments go to pytest.
 #
 # Needs root and the builds of scripts/test.sh, presets release and dev.
@@ -14,9 +14,10 @@ cd "$(dirname "$0")/../.."
 need_packages bash-completion fish needrestart prometheus prometheus-node-exporter python3-pytest zsh
 
 services=$PWD/build/fleet/${SUITE:-bookworm}
-scripts/ci/chroot.sh make "${SUITE:-bookworm}" "$services" apache2 dbus nginx-light openssl postgresql procps python3 \
-    redis-server squid-openssl systemd systemd-sysv util-linux
+scripts/ci/chroot.sh make "${SUITE:-bookworm}" "$services" apache2 ca-certificates curl dbus haproxy nginx-light openssl \
+    postgresql procps python3 redis-server squid-openssl systemd systemd-sysv util-linux
 
 cd tests/system
 DRNG_FLEET=1 DRNG_SERVICES=$services exec /usr/bin/python3 -m pytest \
-    test_collector.py test_completions.py test_metrics.py test_restart.py test_services.py test_systemd.py test_trial.py "$@"
+    test_collector.py test_completions.py test_metrics.py test_restart.py test_services.py test_systemd.py test_trial.py \
+    test_upgrade.py::test_three_servers_under_systemd "$@"

@@ -43,6 +43,8 @@ for kind in {HIERARCHIES}; do
 done
 """
 
+INSTALL = f'DESTDIR="$1/root" cmake --install {BUILD}/release --prefix /usr >/dev/null\n'
+
 # Takes an empty directory, commands for the root of the copy, and what it is a copy of. Nothing starts by itself; a
 # notification says when systemd can be asked.
 BOOT = f"""
@@ -70,7 +72,6 @@ mkdir sys/fs/cgroup/systemd
 mount -t cgroup -o none,name=systemd cgroup sys/fs/cgroup/systemd
 mkdir -p ".{ROOT}"
 mount --bind "{ROOT}" ".{ROOT}"
-DESTDIR="$1/root" cmake --install {BUILD}/release --prefix /usr >/dev/null
 rm -f usr/sbin/policy-rc.d
 rm -rf etc/systemd/system/*.wants
 printf '[Unit]\\nDescription=nothing\\n' >etc/systemd/system/nothing.target
@@ -136,15 +137,16 @@ def ready(machine: Machine, process: subprocess.Popen[str]) -> bool:
 
 
 @contextmanager
-def booted(directory: Path, before: str = "", base: str = "/") -> Iterator[Machine]:
-    """`before`: shell commands, run where the root of the machine will be; `base`: what it is a copy of."""
+def booted(directory: Path, before: str = "", base: str = "/", install: str = INSTALL) -> Iterator[Machine]:
+    """`before`: shell commands, run where the root of the machine will be; `base`: what it copies; `install`: what
+    brings drng."""
     if not SYSTEMD.exists() or os.geteuid() != 0:
         pytest.skip("booting a systemd takes root, and a systemd")
     namespaces = ["--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child"]
     place = f"booted-{os.getpid()}-{time.monotonic_ns()}"
     with (directory / "log").open("w") as log:
         process = subprocess.Popen(
-            ["unshare", *namespaces, "sh", "-c", PLACE, "sh", str(directory), before, base, place, BOOT],
+            ["unshare", *namespaces, "sh", "-c", PLACE, "sh", str(directory), install + before, base, place, BOOT],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -1,14 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The upgrade from drng 0.2.0, one package, to those of today: test-package.sh and test-rpm.sh with --upgrade."""
+"""The upgrade from drng 0.2.0, one package, to those of today: test-package.sh and test-rpm.sh with --upgrade, and on a
+Debian that is booted."""
 
 from __future__ import annotations
 
+import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
+from tests.support.booted import Machine, booted
 from tests.support.packages import CHROOTS, in_chroot
+
+# scripts/ci/test-fleet.sh makes it.
+BASE = os.environ.get("DRNG_SERVICES", "")
+
+PORTS = {"nginx": 8443, "apache2": 8444, "haproxy": 8445}
+PREPARE = """
+printf '127.0.0.1 localhost\n' >etc/hosts
+mkdir -p etc/tls visits debs
+openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2 -keyout etc/tls/key.pem -out etc/tls/cert.pem \
+    2>/dev/null
+cat etc/tls/cert.pem etc/tls/key.pem >etc/tls/both.pem
+cat >etc/nginx/sites-enabled/default <<'END'
+server {
+    listen 8443 ssl;
+    ssl_certificate /etc/tls/cert.pem;
+    ssl_certificate_key /etc/tls/key.pem;
+    location / { return 200 "nginx"; }
+}
+END
+echo 'Listen 8444' >etc/apache2/ports.conf
+cat >etc/apache2/sites-enabled/000-default.conf <<'END'
+<VirtualHost *:8444>
+    SSLEngine on
+    SSLCertificateFile /etc/tls/cert.pem
+    SSLCertificateKeyFile /etc/tls/key.pem
+</VirtualHost>
+END
+chroot . a2enmod -q ssl
+cat >>etc/haproxy/haproxy.cfg <<'END'
+
+frontend pages
+    bind 127.0.0.1:8445 ssl crt /etc/tls/both.pem
+    http-request return status 200 content-type text/plain string haproxy
+END
+cat >visit <<'END'
+while :; do
+    curl -kfsS -o /dev/null https://127.0.0.1:$1/ 2>>/visits/failed && echo >>/visits/$1
+done
+END
+"""
 
 
 def upgraded(script: str, *packages: Path) -> str:
@@ -30,3 +74,66 @@ def test_the_rpms(packages: Path) -> None:
     said = upgraded("scripts/ci/test-rpm.sh", *sorted(packages.glob("*drng*.rpm"))[:2])
     assert "drng-tools-1.0" in said
     assert "scriptlet failed" not in said
+
+
+class Visitors:
+    """Clients that come again and again, with a new connection each time, to each of the servers."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        for port in PORTS.values():
+            machine.run("systemd-run", f"--unit=visitor-{port}", "bash", "/visit", str(port))
+
+    def come(self) -> None:
+        """Twenty more to each."""
+        before = self.counts()
+        end = time.monotonic() + 60
+        while any(after - count < 20 for after, count in zip(self.counts(), before, strict=True)):
+            assert not self.machine.run("cat", "/visits/failed").stdout
+            assert time.monotonic() < end, f"the visitors no longer come: {self.counts()}"
+            time.sleep(0.1)
+
+    def counts(self) -> list[int]:
+        counted = [self.machine.run("sh", "-c", f"wc -l </visits/{port}", check=False) for port in PORTS.values()]
+        return [int(result.stdout or 0) for result in counted]
+
+    def go(self) -> None:
+        self.machine.run("systemctl", "stop", *(f"visitor-{port}" for port in PORTS.values()))
+        assert not self.machine.run("cat", "/visits/failed").stdout
+
+
+@pytest.mark.skipif(not BASE, reason="scripts/ci/test-fleet.sh makes a Debian with these services")
+def test_three_servers_under_systemd(packages: Path, tmp_path: Path) -> None:
+    """No connection fails, what was on is on, what was set in a profile is set, and nobody is asked anything."""
+    (old,) = CHROOTS.glob("drng_0.2.0-*.deb")
+    debs = f"cp {old} old.deb; cp {packages}/*drng*_amd64.deb {packages}/drng_*_all.deb debs; rm -f debs/*-dbgsym_*\n"
+    with booted(tmp_path, PREPARE + debs, BASE, install="") as machine:
+        machine.run("dpkg", "-i", "/old.deb")
+        machine.run("drng-enable", "on", "--system", "--profile", "strict")
+        for name in PORTS:
+            machine.run("drng-enable", "on", "--service", name)
+        machine.run("systemctl", "restart", *PORTS)
+        machine.run("sed", "-i", "s/^# fallback = yes$/fallback = no/", "/etc/ssl/drng/drng.cnf")
+        visitors = Visitors(machine)
+        visitors.come()
+        install = "DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-download --no-remove /debs/*.deb"
+        said = machine.run("sh", "-c", install).stdout
+        visitors.come()
+        on = {
+            target["name"]: target
+            for target in json.loads(machine.run("drng-enable", "--json", check=False).stdout)["targets"]
+        }
+        assert set(on) == {"system", *PORTS}
+        for target in on.values():
+            assert target["on"] and target["profile"] == "strict" and target["settings"] == {"fallback": "no"}
+        for name in PORTS:
+            assert f"  {name}.service" in said, "those that run the old module are named"
+        machine.run("systemctl", "reload", *PORTS)
+        visitors.come()
+        visitors.go()
+        machine.run("systemctl", "restart", *PORTS)
+        looked_at = json.loads(machine.run("drng-status", *PORTS, "--json", check=False).stdout)
+        served = {process["unit"] for process in looked_at["processes"] if process["served-by"] == "drng"}
+        assert served == {f"{name}.service" for name in PORTS}
+        assert not {process["reason"] for process in looked_at["processes"]} - {"", "idle"}
+        assert machine.run("drng-status", "--needs-restart", check=False).returncode == 0
