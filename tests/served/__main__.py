@@ -46,6 +46,7 @@ FOREIGN = """
 cp -a /opt/i386/usr/lib/i386-linux-gnu /usr/lib/
 [ ! -d /opt/i386/lib/i386-linux-gnu ] || cp -a /opt/i386/lib/i386-linux-gnu/. /usr/lib/i386-linux-gnu/
 ln -sf i386-linux-gnu/ld-linux.so.2 /usr/lib/ld-linux.so.2
+cp /opt/i386/etc/ld.so.conf.d/* /etc/ld.so.conf.d/
 ldconfig
 """
 
@@ -59,11 +60,18 @@ class Failed(Exception):
 def shell(machine: Machine, script: str, *, check: bool = True) -> subprocess.CompletedProcess[str]:
     """With the functions of inside.sh."""
     enter = ["nsenter", f"--target={machine.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--root"]
-    env = ["env", "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"]
-    env += ["HOME=/root", "DEBIAN_FRONTEND=noninteractive", f"ROOT={ROOT}"]
+    env = [
+        "env",
+        "-C",
+        "/",
+        "-i",
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "LC_ALL=C.UTF-8",
+    ]
+    env += ["LC_ALL=C.UTF-8", "HOME=/root", "DEBIAN_FRONTEND=noninteractive", f"ROOT={ROOT}"]
     whole = (HERE / "inside.sh").read_text() + script
     result = subprocess.run(
-        [*enter, "--wd=/", *env, "bash", "-c", whole],
+        [*enter, *env, "bash", "-c", whole],
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -226,13 +234,13 @@ def command(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -
 
     result["service"] = tried("env OPENSSL_CONF=/etc/ssl/drng/drng.cnf", "env OPENSSL_CONF=/etc/tls/broken.cnf")
     module = shell(machine, "openssl version -m").stdout.split('"')[1] + "/drng.so"
-    status, said = answer(machine, "drng-enable on --system --profile strict")
-    if status == 1:
-        result["system"] = f"refused: {'; '.join(said.get('said', []))}"
+    on = shell(machine, "drng-enable on --system --profile strict", check=False)
+    result["said"] = on.stderr.splitlines()
+    if on.returncode == 1:
+        result["system"] = f"refused: {on.stderr.strip()}"
         return
     try:
         works = runs(machine, line, "env")
-        result["said"] = [text for target in said.get("targets", []) for text in target.get("said", [])]
         shell(machine, f"mv {module} /root/drng.so")
         fails = not runs(machine, line, "env")
         shell(
@@ -263,6 +271,8 @@ def is_expected(program: dict[str, Any], result: dict[str, Any]) -> bool:
     """What the table says, by service and by system; `served` where it says nothing."""
     if "failed" in result:
         return result["failed"].startswith(("cannot be had", "does not start here", "does not work here"))
+    if program.get("said", "") not in "\n".join(result.get("said", [])):
+        return False
     return all(
         result.get(how, "").startswith(program.get(how, "served")) for how in ("service", "system") if how in result
     )

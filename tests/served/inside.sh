@@ -32,3 +32,13 @@ https()
 {
     timeout 20 curl -ksS -o /dev/null "$@"
 }
+
+# bundled MODULE - 16 bytes of the libcrypto that a wheel brings for it
+bundled()
+{
+    /opt/venv/bin/python -c '
+import ctypes, importlib, re, sys
+importlib.import_module(sys.argv[1])
+path = next(p for p in re.findall(r"/\S+", open("/proc/self/maps").read()) if "/opt/" in p and "libcrypto" in p)
+sys.exit(ctypes.CDLL(path).RAND_bytes(ctypes.create_string_buffer(16), 16) != 1)' "$1"
+}

@@ -92,8 +92,8 @@ class Machine:
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         enter = ["nsenter", f"--target={self.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"]
-        enter += ["--root", "--wd=/"]
-        env = ["env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"]
+        enter += ["--root"]
+        env = ["env", "-C", "/", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"]
         result = subprocess.run(
             [*enter, *env, *command], capture_output=True, text=True, timeout=SECONDS, check=False, cwd="/"
         )

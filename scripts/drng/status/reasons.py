@@ -122,7 +122,9 @@ def judge(process: Process, path: str, answer: Answer) -> None:
     elif process.served_by == states.NOBODY:
         give(process, "nothing", why=said)
     elif process.idle and answer.known and not answer.asks_drng:
-        give(process, "not-asked", path)
+        # A title may hide which file it has read: not this one, if that does not name drng.
+        if answer.names_drng or process.variables is not None:
+            give(process, "not-asked", path)
 
 
 # ---- What is said of several ----
