@@ -179,20 +179,20 @@ rpms --erase drng drng-tools
 inside untouched
 as_before
 
-step "Where openssl.cnf does not include the folder it is edited; its change is kept, and the backup is all that is left"
+step "Where openssl.cnf does not include the folder it is edited; its change is kept, and nothing else is left"
 rpms --install --nodeps "$@"
 sed -i /openssl.d/d "$root/etc/pki/tls/openssl.cnf"
+cp "$root/etc/pki/tls/openssl.cnf" "$work/stock.cnf"
 inside on
 verified ""
 echo "# mine" >>"$root/etc/pki/tls/openssl.cnf"
-for folder in etc/pki/tls etc/pki/tls/openssl.d etc/ssl etc/ssl/drng etc/ssl/drng/service; do
+for folder in etc/pki/tls etc/pki/tls/openssl.d etc/ssl etc/ssl/drng; do
     echo half >"$root/$folder/.drng-enable-0123456789abcdef.tmp"
 done
 rpms --erase drng drng-tools
 tail -n 1 "$root/etc/pki/tls/openssl.cnf" | grep -qx '# mine' || fail "the change is lost"
 sed -i '$d' "$root/etc/pki/tls/openssl.cnf"
-cmp "$root/etc/pki/tls/openssl.cnf" "$root/etc/pki/tls/openssl.cnf.before-drng" || fail "openssl.cnf is not as before"
-rm "$root/etc/pki/tls/openssl.cnf.before-drng"
+cmp "$root/etc/pki/tls/openssl.cnf" "$work/stock.cnf" || fail "openssl.cnf is not as before"
 cp "$work/openssl.cnf" "$root/etc/pki/tls/openssl.cnf"
 as_before
 
