@@ -24,6 +24,7 @@ mkdir -p etc/tls visits debs
 openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2 -keyout etc/tls/key.pem -out etc/tls/cert.pem \
     2>/dev/null
 cat etc/tls/cert.pem etc/tls/key.pem >etc/tls/both.pem
+rm etc/nginx/sites-enabled/default
 cat >etc/nginx/sites-enabled/default <<'END'
 server {
     listen 8443 ssl;
@@ -106,17 +107,17 @@ class Visitors:
 def test_three_servers_under_systemd(packages: Path, tmp_path: Path) -> None:
     """No connection fails, what was on is on, what was set in a profile is set, and nobody is asked anything."""
     (old,) = CHROOTS.glob("drng_0.2.0-*.deb")
-    debs = f"cp {old} old.deb; cp {packages}/*drng*_amd64.deb {packages}/drng_*_all.deb debs; rm -f debs/*-dbgsym_*\n"
+    debs = f"cp {old} old.deb; cp {packages}/*drng*_amd64.deb {packages}/drng*_all.deb debs; rm -f debs/*-dbgsym_*\n"
     with booted(tmp_path, PREPARE + debs, BASE, install="") as machine:
         machine.run("dpkg", "-i", "/old.deb")
+        machine.run("sed", "-i", "s/^# fallback = yes$/fallback = no/", "/etc/ssl/drng/drng.cnf")
         machine.run("drng-enable", "on", "--system", "--profile", "strict")
         for name in PORTS:
             machine.run("drng-enable", "on", "--service", name)
         machine.run("systemctl", "restart", *PORTS)
-        machine.run("sed", "-i", "s/^# fallback = yes$/fallback = no/", "/etc/ssl/drng/drng.cnf")
         visitors = Visitors(machine)
         visitors.come()
-        install = "DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-download --no-remove /debs/*.deb"
+        install = "DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-remove /debs/*.deb"
         said = machine.run("sh", "-c", install).stdout
         visitors.come()
         on = {
