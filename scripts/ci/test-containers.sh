@@ -186,7 +186,7 @@ for suite; do
 
     step "$suite: as files of the host"
     start "localhost/drng-base:$suite" --env OPENSSL_CONF=/etc/ssl/drng/drng.cnf \
-        --volume "$module:$modules/drng.so:ro" --volume "$work/host/etc/ssl/drng:/etc/ssl/drng:ro"
+        --volume "$module:$modules/drng.so:ro" --volume "$work/host/usr/share/drng/profiles/drng.cnf:/etc/ssl/drng/drng.cnf:ro"
     serves "$suite, mounted"
 done
 step "drng serves in containers"

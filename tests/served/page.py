@@ -52,8 +52,8 @@ def row(program: dict[str, Any], results: dict[str, dict[str, Any]]) -> list[str
         cell({suite: short(result, "system") for suite, result in results.items()}),
         program.get("note", ""),
     ]
-    if kind == "command":
-        columns[3] = columns[3] and f"{columns[3]} (OPENSSL_CONF)"
+    if kind == "command" and not columns[3].startswith("cannot"):
+        columns[3] += " (OPENSSL_CONF)"
     return columns
 
 

@@ -137,13 +137,14 @@ def _put_back(meaning: Meaning, profile: str) -> str:
 def lines(base: str, head: Head, meaning: Meaning) -> str:
     """Ours, to stand after the base."""
     newline = base == "" or base.endswith("\n")
-    own = "".join(f"{key} = {value}\n" for key, value in head.settings)
+    profile = profile_text(head.profile)
+    own = "".join(f"{key} = {value}\n" for key, value in head.settings if (key, value) not in _settings(profile))
     return (
         ("" if newline else "\n")
         + f"{START}: {head.profile}"
         + ("" if newline else NO_NEWLINE)
         + "\n# Not to be edited: drng-enable on writes these lines, with what --set says, and off removes them.\n"
-        + statements(profile_text(head.profile))
+        + statements(profile)
         + (f"[drng_sect]\n{own}[default]\n" if own else "")
         + _put_back(meaning, head.profile)
         + f"{END}\n"
