@@ -117,9 +117,8 @@ def installed(machine: Machine, program: dict[str, Any]) -> None:
 
 def version_of(machine: Machine, program: dict[str, Any]) -> str:
     if wheels := program.get("wheels", []):
-        return shell(
-            machine, f"/opt/venv/bin/pip show {wheels[0].split('[')[0]} | sed -n 's/^Version: //p'"
-        ).stdout.strip()
+        show = f"/opt/venv/bin/pip show {wheels[0].split('[')[0]}"
+        return shell(machine, f"{show} | sed -n 's/^Version: //p'").stdout.strip()
     package = program.get("version", (program.get("packages") or [""])[0])
     if not package:
         return ""
