@@ -34,6 +34,9 @@ NOT_INSTALLED = os.environ.get("DRNG_NOT_INSTALLED", "")
 # ctest's SKIP_RETURN_CODE: hardware that this machine does not have, or packages that cannot be had.
 SKIPPED = 77
 
+# QEMU's CPU of 64-bit Arm with all that it has. To sign pointers as the architecture says would take most of its time.
+ARM_MAX = "max,pauth-impdef=on"
+
 # Asks CUnit programs that try everything for a part of it: see unit_samples() in tests/unit/unit.h.
 SAMPLE = {"DRNG_TEST_SAMPLE": "1"}
 

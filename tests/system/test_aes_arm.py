@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, CONF, ROOT, Flavour, need
+from tests.support.builds import ARM_MAX, BUILD, CONF, ROOT, Flavour, need
 from tests.support.draws import check_draws
 
 CROSS = BUILD / "cross" / "aarch64"
@@ -30,7 +30,7 @@ VALUES = (
 )
 
 
-@pytest.fixture(params=["max", "cortex-a72", "neoverse-n1"])
+@pytest.fixture(params=[ARM_MAX, "cortex-a72", "neoverse-n1"])
 def arm(request: pytest.FixtureRequest) -> Flavour:
     """A CPU with AES; QEMU has none of 64-bit ARM without it."""
     return emulated(request.param)
@@ -67,24 +67,24 @@ def test_masked_aes_is_not_used(arm: Flavour) -> None:
 
 
 def test_the_masked_generator_is_not_used() -> None:
-    answer = emulated("max").probe(CONF / "drng.cnf", {VARIABLE: "0x4"})
+    answer = emulated(ARM_MAX).probe(CONF / "drng.cnf", {VARIABLE: "0x4"})
     drng = answer["drng"]
     assert (drng["active-source"], drng["aes-implementation"]) == ("fallback", "ARMv8-AES")
     assert drng["disabled-reason"] == "RNDRRS: masked by OPENSSL_armcap; RNDR: masked by OPENSSL_armcap"
 
 
 def test_the_generator_alone_is_left() -> None:
-    drng = emulated("max").probe(CONF / "drng.cnf", {VARIABLE: "0x100"})["drng"]
+    drng = emulated(ARM_MAX).probe(CONF / "drng.cnf", {VARIABLE: "0x100"})["drng"]
     assert (drng["active-source"], drng["aes-implementation"]) == ("rndrrs", "portable")
 
 
 def test_the_variable_of_x86_masks_nothing() -> None:
-    answer = emulated("max").probe(CONF / "drng.cnf", {"OPENSSL_ia32cap": "0:0"})
+    answer = emulated(ARM_MAX).probe(CONF / "drng.cnf", {"OPENSSL_ia32cap": "0:0"})
     assert answer["drng"]["aes-implementation"] == "ARMv8-AES"
 
 
 def test_drng_reads_what_libcrypto_reads() -> None:
-    flavour = emulated("max")
+    flavour = emulated(ARM_MAX)
     expected = {value: "ARMv8-AES" if libcrypto_has_aes(flavour, value) else "portable" for value in VALUES}
     assert set(expected.values()) == {"ARMv8-AES", "portable"}, "some mask it, and some do not"
     assert {value: aes_of(flavour, value) for value in VALUES} == expected
@@ -92,7 +92,7 @@ def test_drng_reads_what_libcrypto_reads() -> None:
 
 @pytest.mark.parametrize("mode", ["fork"])  # a child of clone() is not noticed where the kernel does not wipe
 def test_forks_are_noticed(mode: str) -> None:
-    check_draws(emulated("max"), mode, CONF / "drng.cnf")
+    check_draws(emulated(ARM_MAX), mode, CONF / "drng.cnf")
 
 
 # ---- Constant time, of the machine code that the cross compiler has made ----
@@ -103,7 +103,7 @@ SEEDS = 8
 @pytest.fixture(scope="module")
 def aes_trace(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Static and at fixed addresses, so that the traces of two runs can be compared."""
-    emulated("max")
+    emulated(ARM_MAX)
     program = tmp_path_factory.mktemp("arm") / "aes_trace"
     source = ROOT / "tests" / "programs" / "aes_trace.c"
     command = ["aarch64-linux-gnu-gcc", f"--sysroot={SYSROOT}", "-std=c11", "-D_DEFAULT_SOURCE", f"-I{ROOT}", "-O2"]
@@ -113,7 +113,18 @@ def aes_trace(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def trace(program: str, log: Path, seed: int, *options: str) -> list[str]:
     """Where each stretch of instructions began that was executed."""
-    command = [need("qemu-aarch64"), "-cpu", "max", "-d", "exec,nochain", "-D", str(log), program, str(seed), *options]
+    command = [
+        need("qemu-aarch64"),
+        "-cpu",
+        ARM_MAX,
+        "-d",
+        "exec,nochain",
+        "-D",
+        str(log),
+        program,
+        str(seed),
+        *options,
+    ]
     subprocess.run(command, check=True, timeout=60)
     return re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", log.read_text())
 

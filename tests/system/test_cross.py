@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.builds import BUILD, CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need
+from tests.support.builds import ARM_MAX, BUILD, CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need
 from tests.support.draws import check_draws
 from tests.support.keys import instructions_by_machine
 from tests.support.packages import PROBES, probes
@@ -66,7 +66,7 @@ class Architecture:
 
 
 ARCHITECTURES = (
-    Architecture("aarch64", "aarch64-linux-gnu", 183, "little", "max", "cortex-a72"),
+    Architecture("aarch64", "aarch64-linux-gnu", 183, "little", ARM_MAX, "cortex-a72"),
     Architecture("ppc64le", "powerpc64le-linux-gnu", 21, "little", "power9", "power8"),
     Architecture("s390x", "s390x-linux-gnu", 22, "big", "max", "max,prno-trng=off"),
     Architecture("riscv64", "riscv64-linux-gnu", 243, "little", None, "rv64"),
@@ -175,11 +175,15 @@ def test_the_c_library_is_the_sysroots(arch: Architecture, bare: Flavour) -> Non
 
 
 def test_the_first_instruction_serves(arch: Architecture, hardware: Flavour) -> None:
-    answer = hardware.probe(CONF / "drng.cnf")
-    assert answer["rand_bytes"] == 1
-    assert all(answer[role]["provider"] == "drng" for role in ("primary", "public", "private"))
-    drng = answer["drng"]
     first, *others = arch.instructions
+    # It is too slow for a seed where QEMU gets no time.
+    for _ in range(5):
+        answer = hardware.probe(CONF / "drng.cnf")
+        assert answer["rand_bytes"] == 1
+        assert all(answer[role]["provider"] == "drng" for role in ("primary", "public", "private"))
+        drng = answer["drng"]
+        if drng["active-source"] == first:
+            break
     assert (drng["status"], drng["active-source"], drng["disabled-reason"]) == (1, first, "")
     assert drng[f"seeds-{first}"] == 1
     assert [drng[f"seeds-{name}"] for name in (*others, "fallback")] == [0] * (len(others) + 1)
