@@ -57,7 +57,7 @@ class System(Target):
 
     def last_check(self, text: str, head: block.Head) -> None:
         for said in () if head.profile == "permissive" else without_module():
-            warn(f"{said}, so its programs get no random numbers; install the package of its architecture")
+            warn(f"{said}, so its programs get no random numbers: take --profile permissive, or one service at a time")
 
     def _file(self, text: str) -> File:
         return File(self.path, self.found, block.encode(text), self.path)
