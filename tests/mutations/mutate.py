@@ -199,10 +199,14 @@ def check_soundness(copy: Copy, mutations: Sequence[Mutation]) -> None:
 
 
 def killer(copy: Copy, mutation: Mutation) -> str:
-    """The first test that fails without the protection; "" where none does."""
+    """The first test that fails without the protection; "" where none does, or where that does not compile."""
     with copy.changed(mutation):
         for test in mutation.tests:
-            copy.make([test])
+            try:
+                copy.make([test])
+            except Unusable as error:
+                print(error, file=sys.stderr)
+                return ""
             if not copy.passes(test):
                 return test
     return ""

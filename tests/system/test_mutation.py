@@ -14,8 +14,9 @@ from tests.support.builds import ROOT
 
 SCRIPT = ROOT / "tests" / "mutations" / "mutate.py"
 
-# One that is seen, and one that takes nothing away.
+# One that does not compile, one that is seen, and one that takes nothing away.
 TABLE = """
+"no code" = ["drng_rct_passes", "health", "return rct->run < cutoff;", "return"]
 "repetition count test" = ["drng_rct_passes", "health",
     "return rct->run < cutoff;", "return rct->run < cutoff || true;"]
 "a comment" = ["DRNG_APT_WINDOW in entropy/health.h", "health",
@@ -135,6 +136,6 @@ def test_what_is_seen_and_what_is_not(tmp_path: Path) -> None:
     table.write_text(TABLE)
     result = mutate("--table", str(table), "--keep", str(tmp_path / "copy"), "--json", str(tmp_path / "result.json"))
     assert result.returncode == 1, result.stderr
-    assert "2 taken out, 1 seen, 1 not" in result.stdout
+    assert "3 taken out, 1 seen, 2 not" in result.stdout
     results = {r["name"]: r["killed_by"] for r in json.loads((tmp_path / "result.json").read_text())}
-    assert results == {"repetition count test": "health", "a comment": ""}
+    assert results == {"no code": "", "repetition count test": "health", "a comment": ""}
