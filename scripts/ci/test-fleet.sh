@@ -1,7 +1,7 @@
 #!/bin/sh
 # test-fleet.sh - all that is tested of the collector, of trials, restarts, real services, metrics, completions and the
-# upgrade from 0.2.0 under three servers, with the cases that scripts/test.sh leaves out: some five minutes. SUITE is the Debian whose services are booted, bookworm where it
-# is not set. Arguments go to pytest.
+# upgrade from 0.2.0 under three servers, with the cases that scripts/test.sh leaves out: some six minutes. SUITE is the
+# Debian whose services are booted, bookworm where it is not set. Arguments go to pytest.
 #
 # Needs root and the builds of scripts/test.sh, presets release and dev.
 

@@ -55,7 +55,6 @@ for wheel in $(list '" ".join(p.get("wheels", []))' | sort -u); do
     /usr/bin/python3 -m pip download -q --dest build/served/wheels --only-binary :all: --python-version "$version" "$wheel" ||
         echo "cannot be had: $wheel"
 done
-gcc -O2 -o build/served/static -static tests/served/static.c -lcrypto 2>/dev/null || echo "libcrypto cannot be linked statically"
 
 step "Programs on $suite"
 exec /usr/bin/python3 -m tests.served --suite "$suite" --base "$base" --output "build/served/$suite.json" \

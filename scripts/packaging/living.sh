@@ -60,6 +60,12 @@ END
     printf '%s\n' "served by $served"
 }
 
+# OPENSSL_CONF=FILE, as nginx's drop-in has it: 0.2.0's file is in another folder.
+nginx_variable()
+{
+    sed -n 's/^Environment="*\(OPENSSL_CONF=[^"]*\).*/\1/p' /etc/systemd/system/nginx.service.d/drng.conf
+}
+
 # wait_until COMMAND... - what does not come about within a minute never does.
 wait_until()
 {

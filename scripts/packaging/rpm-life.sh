@@ -29,7 +29,7 @@ on)
     policy_holds
     serve 3
     drng-enable on --service nginx
-    policy_holds "$(sed -n 's/^Environment="*\(OPENSSL_CONF=[^"]*\).*/\1/p' /etc/systemd/system/nginx.service.d/drng.conf | tail -n 1)"
+    policy_holds "$(nginx_variable)"
     # By the profile alone there is no policy, since it takes the place of the system's openssl.cnf.
     ! has_policy env OPENSSL_CONF=/etc/ssl/drng/drng.cnf ||
         fail "a profile alone has the policy, too: docs/platforms.md says that it does not"

@@ -61,8 +61,7 @@ dpkg -i /old.deb
 drng-enable on --system --profile strict
 drng-enable on --service nginx
 served_by drng
-OPENSSL_CONF=$(sed -n 's/.*OPENSSL_CONF=//p' /etc/systemd/system/nginx.service.d/drng.conf | tail -n 1 | tr -d '"')
-export OPENSSL_CONF
+export "$(nginx_variable)"
 [ -f "$OPENSSL_CONF" ] || fail "0.2.0's drop-in names $OPENSSL_CONF"
 start_nginx
 fetch_page

@@ -177,7 +177,7 @@ UNIT_TEST("a parent's reseed is never missed")
     unsigned char out[16];
     EVP_RAND_CTX *child = evp_rand(libctx, "CTR-DRBG", "provider=drng", RAND_get0_primary(libctx));
     CU_ASSERT_PTR_NOT_NULL_FATAL(child);
-    /* Or its turn may come in this very request, and the next unlocking be that of the seeds. */
+    /* Were the primary's own turn in this request, the next unlocking would be that of the seeds, under its lock. */
     CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
     meanwhile = reseed_primary;
     CU_ASSERT_EQUAL(EVP_RAND_instantiate(child, 0, 0, NULL, 0, NULL), 1);

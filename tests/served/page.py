@@ -43,7 +43,6 @@ def cell(found: dict[str, str]) -> str:
 
 
 def row(program: dict[str, Any], results: dict[str, dict[str, Any]]) -> list[str]:
-    kind = "service" if "unit" in program else "command"
     columns = [
         program["name"],
         cell({suite: result.get("version", "") for suite, result in results.items()}),
@@ -52,7 +51,7 @@ def row(program: dict[str, Any], results: dict[str, dict[str, Any]]) -> list[str
         cell({suite: short(result, "system") for suite, result in results.items()}),
         program.get("note", ""),
     ]
-    if kind == "command" and not columns[3].startswith("cannot"):
+    if "unit" not in program and not columns[3].startswith("cannot"):
         columns[3] += " (OPENSSL_CONF)"
     return columns
 

@@ -24,6 +24,10 @@ SECONDS = 60
 thorough = pytest.mark.skipif("DRNG_FLEET" not in os.environ, reason="scripts/ci/test-fleet.sh runs it")
 SYSTEMD = Path("/usr/lib/systemd/systemd")
 
+# And a Debian with real services, which it makes.
+SERVICES = os.environ.get("DRNG_SERVICES", "")
+with_services = pytest.mark.skipif(not SERVICES, reason="scripts/ci/test-fleet.sh makes a Debian with these services")
+
 # Every systemd has its groups of processes in the same two hierarchies: each machine has a place of its own there, or
 # one takes away what another has just made for a service. Takes what BOOT takes, the name of the place, and BOOT.
 HIERARCHIES = '"cgroup -o none,name=systemd" cgroup2'
@@ -43,6 +47,7 @@ for kind in {HIERARCHIES}; do
 done
 """
 
+# What is built here; takes what BOOT takes.
 INSTALL = f'DESTDIR="$1/root" cmake --install {BUILD}/release --prefix /usr >/dev/null\n'
 
 # Takes an empty directory, commands for the root of the copy, and what it is a copy of. Nothing starts by itself; a
@@ -90,12 +95,14 @@ class Machine:
 
     pid: int
 
+    def inside(self, *command: str) -> list[str]:
+        """The command, entering the machine. A folder that nsenter enters would be the one outside."""
+        enter = ["nsenter", f"--target={self.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup", "--root"]
+        return [*enter, "env", "-C", "/", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", *command]
+
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        enter = ["nsenter", f"--target={self.pid}", "--mount", "--pid", "--net", "--ipc", "--uts", "--cgroup"]
-        enter += ["--root"]
-        env = ["env", "-C", "/", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"]
         result = subprocess.run(
-            [*enter, *env, *command], capture_output=True, text=True, timeout=SECONDS, check=False, cwd="/"
+            self.inside(*command), capture_output=True, text=True, timeout=SECONDS, check=False, cwd="/"
         )
         assert not check or result.returncode == 0, result.stdout + result.stderr
         return result
@@ -138,8 +145,8 @@ def ready(machine: Machine, process: subprocess.Popen[str]) -> bool:
 
 @contextmanager
 def booted(directory: Path, before: str = "", base: str = "/", install: str = INSTALL) -> Iterator[Machine]:
-    """`before`: shell commands, run where the root of the machine will be; `base`: what it copies; `install`: what
-    brings drng."""
+    """`before`: shell commands, run where the root of the machine will be; `base`: what it copies; `install`: commands
+    that bring drng, run before those."""
     if not SYSTEMD.exists() or os.geteuid() != 0:
         pytest.skip("booting a systemd takes root, and a systemd")
     namespaces = ["--mount", "--pid", "--net", "--ipc", "--uts", "--fork", "--kill-child"]

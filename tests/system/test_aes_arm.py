@@ -113,19 +113,8 @@ def aes_trace(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def trace(program: str, log: Path, seed: int, *options: str) -> list[str]:
     """Where each stretch of instructions began that was executed."""
-    command = [
-        need("qemu-aarch64"),
-        "-cpu",
-        ARM_MAX,
-        "-d",
-        "exec,nochain",
-        "-D",
-        str(log),
-        program,
-        str(seed),
-        *options,
-    ]
-    subprocess.run(command, check=True, timeout=60)
+    emulator = [need("qemu-aarch64"), "-cpu", ARM_MAX, "-d", "exec,nochain", "-D", str(log)]
+    subprocess.run([*emulator, program, str(seed), *options], check=True, timeout=60)
     return re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", log.read_text())
 
 

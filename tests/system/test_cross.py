@@ -176,7 +176,7 @@ def test_the_c_library_is_the_sysroots(arch: Architecture, bare: Flavour) -> Non
 
 def test_the_first_instruction_serves(arch: Architecture, hardware: Flavour) -> None:
     first, *others = arch.instructions
-    # It is too slow for a seed where QEMU gets no time.
+    # Where QEMU gets too little time, the instruction is too slow for a seed, and the next one serves.
     for _ in range(5):
         answer = hardware.probe(CONF / "drng.cnf")
         assert answer["rand_bytes"] == 1

@@ -39,11 +39,8 @@ def test_who_serves_it_is_as_the_table_says(name: str) -> None:
     program = TABLE[name]
     if lacking := list(filter(missing, program.get("packages", []))):
         pytest.skip(f"needs {' '.join(lacking)}")
+    (BUILD / "served").mkdir(exist_ok=True)
     program = program | {"packages": []}
-    if "build/served/static" in program.get("command", ""):
-        made = BUILD / "served" / "static"
-        made.parent.mkdir(exist_ok=True)
-        subprocess.run(["gcc", "-O2", "-o", made, "-static", served.HERE / "static.c", "-lcrypto"], check=True)
-    result = served.tried(program, "bookworm", "/")
+    result = served.tried(program, "this machine", "/")
     assert "failed" not in result, result["failed"]
     assert served.is_expected(program, result), result

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.booted import Machine, booted
+from tests.support.booted import SERVICES, Machine, booted, with_services
 
-# scripts/ci/test-fleet.sh makes it: a Debian with these services.
-BASE = os.environ.get("DRNG_SERVICES", "")
-pytestmark = pytest.mark.skipif(not BASE, reason="scripts/ci/test-fleet.sh makes a Debian with these services")
+pytestmark = with_services
 
 PREPARE = """
 sed -i 's/\\b80\\b/8080/' etc/nginx/sites-enabled/default
@@ -23,7 +20,7 @@ sed -i 's/\\b80\\b/8080/' etc/nginx/sites-enabled/default
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    with booted(tmp_path_factory.mktemp("booted"), PREPARE, BASE) as machine:
+    with booted(tmp_path_factory.mktemp("booted"), PREPARE, SERVICES) as machine:
         machine.run("systemctl", "start", "systemd-journald")
         yield machine
 

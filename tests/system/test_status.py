@@ -22,7 +22,8 @@ from typing import Any
 import pytest
 
 from scripts.drng import aside, procfs, systemd
-from scripts.drng.status import environment, look, output, services, states, stats, who
+from scripts.drng.status import config as conf
+from scripts.drng.status import environment, look, output, reasons, services, states, stats, who
 from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.machine import Machine, kernel_says
 from tests.support.servers import (
@@ -717,6 +718,17 @@ def test_drng_that_is_loaded_and_never_drawn_from_is_not_said_to_serve(tmp_path:
         counters = process.counters()
         check = status("--check", "--pid", str(process.pid))
     assert (counters["requests"], counters["reason"], check.returncode) == (0, "not-asked", 3)
+
+
+def test_a_file_that_a_process_need_not_have_read_says_nothing_of_it() -> None:
+    """A title over the environment hides which one it was: nginx in a container."""
+    process = made_up(1, drawn=0)
+    assert process.variables is None
+    reasons.judge(process, "/x.cnf", conf.Answer(known=True))
+    assert process.reason == ""
+    process.variables = {"OPENSSL_CONF": ""}
+    reasons.judge(process, "/x.cnf", conf.Answer(known=True))
+    assert process.reason == "not-asked"
 
 
 def test_the_worst_of_a_family_decides() -> None:

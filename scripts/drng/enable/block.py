@@ -138,7 +138,8 @@ def lines(base: str, head: Head, meaning: Meaning) -> str:
     """Ours, to stand after the base."""
     newline = base == "" or base.endswith("\n")
     profile = profile_text(head.profile)
-    own = "".join(f"{key} = {value}\n" for key, value in head.settings if (key, value) not in _settings(profile))
+    there = set(_settings(profile))
+    own = "".join(f"{key} = {value}\n" for key, value in head.settings if (key, value) not in there)
     return (
         ("" if newline else "\n")
         + f"{START}: {head.profile}"

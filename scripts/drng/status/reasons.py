@@ -121,7 +121,7 @@ def judge(process: Process, path: str, answer: Answer) -> None:
         give(process, "fallback", why=OF_OTHERS if states.is_seeded_by_others(process.counters) else said)
     elif process.served_by == states.NOBODY:
         give(process, "nothing", why=said)
-    # A title may hide which file it has read: not this one, if that does not name drng.
+    # Where a title hides its variables, it has drng from another file than one that does not name drng.
     elif process.idle and answer.known and not answer.asks_drng and (answer.names_drng or process.variables):
         give(process, "not-asked", path)
 
