@@ -64,7 +64,7 @@ static const char *active_source(const struct drng_provctx *provctx)
     TEXT(OSSL_PARAM_utf8_ptr("clone-protection", NULL, 0),                                                             \
          drng_clone_protections[drng_report_clones(provctx, &reason)])                                                 \
     TEXT(OSSL_PARAM_utf8_ptr("batch", NULL, 0), batch && !mixes ? "on" : "off")                                        \
-    TEXT(OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0), batch &&mixes ? provctx->mixing_reason : "")                \
+    TEXT(OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0), (batch && mixes) ? provctx->mixing_reason : "")             \
     DRNG_EACH_INSTRUCTION(EACH_SEEDS)                                                                                  \
     DRNG_SEED_COUNTERS(COUNTER)                                                                                        \
     NUMBER(OSSL_PARAM_uint64("health-failures", NULL), health_failures)                                                \
@@ -77,6 +77,7 @@ static const char *active_source(const struct drng_provctx *provctx)
     TEXT(OSSL_PARAM_utf8_ptr("self-test-failed", NULL, 0), drng_self_tests_failed.fastest)                             \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
     NUMBER(OSSL_PARAM_uint64("bytes", NULL), served.bytes)
+
 static const OSSL_PARAM *gettable_params(ossl_unused void *provctx)
 {
     static const OSSL_PARAM known[] = {

@@ -34,7 +34,7 @@ LANE_TARGET DRNG_OWN_FRAME static void chain_blocks(const uint8_t *key, size_t k
             expand_and_encrypt(rk, key, key_len, &block, 1);
         } else {
             add_round_key(&block, 1, rk[0]);
-            do_rounds(rk, rounds_of(key_len), &block, 1);
+            do_rounds(rk, key_len, &block, 1);
         }
         if (out != NULL) {
             _mm_storeu_si128((__m128i *)out + i, block);

@@ -191,11 +191,6 @@ LANE_INLINE void do_last_round(lane *block, const int lanes, __m128i round_key)
     }
 }
 
-static inline int rounds_of(size_t key_len)
-{
-    return (int)(key_len / 4 + 6);
-}
-
 /*
  * Encrypts all lanes and computes the round keys on the way: none is read from memory, and the latency of the key
  * schedule hides the rounds. Each round key is computed before the round with the one before it, since a CPU begins
@@ -253,8 +248,10 @@ LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, 
 }
 
 /* All rounds, after the addition of rk[0]. */
-LANE_INLINE void do_rounds(const __m128i rk[ROUND_KEYS], const int rounds, lane *block, const int lanes)
+LANE_INLINE void do_rounds(const __m128i rk[ROUND_KEYS], size_t key_len, lane *block, const int lanes)
 {
+    const int rounds = (int)(key_len / 4 + 6);
+
     UNROLL_ROUNDS
     for (int i = 1; i < rounds; i++) {
         do_round(block, lanes, rk[i]);
@@ -476,7 +473,7 @@ LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, ui
             count(v, done, block, LANES);
             add_round_key(block, LANES, rk[0]);
         }
-        do_rounds(rk, rounds_of(key_len), block, LANES);
+        do_rounds(rk, key_len, block, LANES);
         put(out + done * DRNG_AES_BLOCK, out_blocks - done, block, LANES);
     }
     count(v, out_blocks + tail_blocks - 1, block, 1);

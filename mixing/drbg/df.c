@@ -41,13 +41,6 @@ static void absorb(struct bcc *bcc, const uint8_t *data, size_t len)
     }
 }
 
-static void put_be32(uint8_t out[4], size_t value)
-{
-    for (int i = 0; i < 4; i++) {
-        out[i] = (uint8_t)(value >> (24 - 8 * i));
-    }
-}
-
 /*
  * 10.3.2, step 9: "IV = i || 0^(outlen - len (i)), temp = temp || BCC (K, (IV || S))". Steps 2 to 5: "L = len
  * (input_string)/8. N = number_of_bits_to_return/8. S = L || N || input_string || 0x80. While (len (S) mod outlen) !=
@@ -56,14 +49,17 @@ static void put_be32(uint8_t out[4], size_t value)
 static void append_bcc(struct bcc *bcc, uint8_t temp[BLOCK], size_t i, const struct drng_bytes *inputs, size_t count)
 {
     static const uint8_t padding[BLOCK] = {0x80};
+    const size_t seedlen = DRNG_DRBG_SEEDLEN(bcc->key_len);
     uint8_t header[BLOCK + 8] = {0};
     size_t len = 0;
     for (size_t input = 0; input < count; input++) {
         len += inputs[input].len;
     }
-    put_be32(header, i);
-    put_be32(header + BLOCK, len);
-    put_be32(header + BLOCK + 4, DRNG_DRBG_SEEDLEN(bcc->key_len));
+    for (int byte = 0; byte < 4; byte++) {
+        header[byte] = (uint8_t)(i >> (24 - 8 * byte));
+        header[BLOCK + byte] = (uint8_t)(len >> (24 - 8 * byte));
+        header[BLOCK + 4 + byte] = (uint8_t)(seedlen >> (24 - 8 * byte));
+    }
 
     memset(bcc->chaining_value, 0, BLOCK);
     bcc->collected_len = 0;

@@ -27,12 +27,6 @@ uint64_t drng_budget_charge(struct drng_budget *budget)
     return gap;
 }
 
-/* Whether an eighth of the time has brought less than a sixteenth of the words. */
-static bool will_not_do(const struct drng_budget *budget)
-{
-    return budget->whole_ns - budget->left_ns >= budget->whole_ns / 8 && budget->read < budget->needed / 16;
-}
-
 bool drng_budget_count(struct drng_budget *budget, unsigned words)
 {
     enum { FAST_NS = 2000, SLOW_NS = DRNG_GAP_CAP_NS / 8 };
@@ -42,7 +36,9 @@ bool drng_budget_count(struct drng_budget *budget, unsigned words)
         const uint64_t ns_per_word = drng_budget_charge(budget) / budget->stride;
         budget->stride = ns_per_word <= FAST_NS ? 128 : ns_per_word <= SLOW_NS ? 8 : 1;
         budget->words = budget->stride;
-        budget->left_ns = will_not_do(budget) ? 0 : budget->left_ns;
+        if (budget->whole_ns - budget->left_ns >= budget->whole_ns / 8 && budget->read < budget->needed / 16) {
+            budget->left_ns = 0; /* the words will not come in time */
+        }
     }
     return budget->left_ns > 0;
 }
@@ -116,9 +112,14 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
     return status;
 }
 
+static unsigned generation_of(const struct drng_instruction *in)
+{
+    return atomic_load_explicit(&in->failures, memory_order_relaxed) + 1;
+}
+
 bool drng_noise_has_started(const struct drng_instruction *in)
 {
-    return atomic_load_explicit(&in->passed_in, memory_order_acquire) == drng_noise_generation(in);
+    return atomic_load_explicit(&in->passed_in, memory_order_acquire) == generation_of(in);
 }
 
 /* Runs the start-up tests, from where an earlier call ran out of time. The words are discarded. */
@@ -127,7 +128,7 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     enum drng_result status = DRNG_OK;
     uint64_t word = 0;
 
-    const unsigned generation = drng_noise_generation(in);
+    const unsigned generation = generation_of(in);
     if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.generation != generation) {
         /* this reader had begun or passed the tests before another reader's failure */
         noise->startup = (struct drng_startup){.generation = generation};
@@ -192,32 +193,23 @@ static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *
     return DRNG_HEALTH_FAILED;
 }
 
-static enum drng_last_result last_of(enum drng_result status)
-{
-    switch (status) {
-    case DRNG_OK:
-        return DRNG_LAST_SERVED;
-    case DRNG_SLOW:
-        return DRNG_LAST_SLOW;
-    case DRNG_HEALTH_FAILED:
-        return DRNG_LAST_FAILED;
-    case DRNG_UNAVAILABLE:
-        return DRNG_LAST_DISABLED;
-    default:
-        return DRNG_LAST_DRY;
-    }
-}
-
 enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
                                     drng_noise_work *work, void *arg)
 {
+    static const enum drng_last_result last_results[] = {
+        [DRNG_OK] = DRNG_LAST_SERVED,
+        [DRNG_EXHAUSTED] = DRNG_LAST_DRY,
+        [DRNG_SLOW] = DRNG_LAST_SLOW,
+        [DRNG_HEALTH_FAILED] = DRNG_LAST_FAILED,
+        [DRNG_UNAVAILABLE] = DRNG_LAST_DISABLED,
+    };
     const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
     const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed);
     const enum drng_result status = disabled ? DRNG_UNAVAILABLE : attempt(in, noise, &budget, work, arg);
     if (work != NULL) {
         drng_note(&in->counters->last_words, budget.read);
-        drng_note(&in->counters->last_result, last_of(status));
+        drng_note(&in->counters->last_result, last_results[status]);
     }
     return status;
 }

@@ -84,11 +84,6 @@ struct drng_instruction {
     atomic_bool left_alone;  /* request_entropy.c: it was dry too often; the next seed lets it be asked again */
 };
 
-static inline unsigned drng_noise_generation(const struct drng_instruction *instruction)
-{
-    return atomic_load_explicit(&instruction->failures, memory_order_relaxed) + 1;
-}
-
 /* Whether the start-up tests have passed, here or in an ancestor, and no health test has failed since they began. */
 bool drng_noise_has_started(const struct drng_instruction *instruction);
 

@@ -197,19 +197,6 @@ static int get_ctx_params(void *vctx, OSSL_PARAM params[])
 
 /* ---- Seeds and words of a context ---- */
 
-static bool ready(const struct context *ctx)
-{
-    if (atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL) {
-        drng_raise(&ctx->provctx->core, DRNG_R_SELF_TEST_FAILED, NULL);
-        return false;
-    }
-    if (atomic_load_explicit(&ctx->state, memory_order_relaxed) != EVP_RAND_STATE_READY) {
-        drng_raise(&ctx->provctx->core, DRNG_R_NOT_INSTANTIATED, NULL);
-        return false;
-    }
-    return true;
-}
-
 /*
  * RDRAND's words are those of a DRBG inside the CPU, which nobody can tell to reseed: they cannot give prediction
  * resistance. Its seeds can as far as the makers' word goes: a window spans two reseeds of that DRBG.
@@ -218,18 +205,18 @@ static bool may_serve(const struct context *ctx, bool prediction_resistance)
 {
     const struct drng_core *core = &ctx->provctx->core;
     const enum drng_denial denial = ctx->provctx->eligibility.words[DRNG_WORDS_INSTRUCTION];
-    if (!ready(ctx)) {
-        return false;
-    }
-    if (ctx->kind == WORDS && denial != DRNG_ALLOWED) {
+    if (atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL) {
+        drng_raise(core, DRNG_R_SELF_TEST_FAILED, NULL);
+    } else if (atomic_load_explicit(&ctx->state, memory_order_relaxed) != EVP_RAND_STATE_READY) {
+        drng_raise(core, DRNG_R_NOT_INSTANTIATED, NULL);
+    } else if (ctx->kind == WORDS && denial != DRNG_ALLOWED) {
         drng_raise(core, DRNG_R_RDRAND_UNAVAILABLE, "%s; use DRNG-SEED or CTR-DRBG", drng_denial_text(denial));
-        return false;
-    }
-    if (ctx->kind == WORDS && prediction_resistance) {
+    } else if (ctx->kind == WORDS && prediction_resistance) {
         drng_raise(core, DRNG_R_RDRAND_UNAVAILABLE, "it cannot give prediction resistance; use DRNG-SEED or CTR-DRBG");
-        return false;
+    } else {
+        return true;
     }
-    return true;
+    return false;
 }
 
 static enum drng_result fill_with_seed(struct context *ctx, const struct drng_guard *guard, uint8_t *out, size_t len)
