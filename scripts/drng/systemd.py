@@ -106,6 +106,18 @@ def can_be_restarted(unit: str) -> bool:
     return unit.endswith(".service") and not re.fullmatch(r"user@\d+\.service", unit)
 
 
+# Without these nobody can log in, or their restart ends sessions or cuts the network.
+NEXT_START = re.compile(
+    r"init\.scope|(dbus|dbus-broker|systemd-(journald|logind|networkd|udevd)|(serial-)?getty@.*|display-manager|gdm3?|"
+    r"lightdm|sddm|user@.*)\.service"
+)
+
+
+def waits_for_reboot(unit: str) -> bool:
+    """Whether its programs get what is new with the machine's next start."""
+    return NEXT_START.fullmatch(unit) is not None
+
+
 def label(unit: str) -> str:
     """The unit's name, and one name for all of those that are made up for the occasion."""
     for pattern, name in MADE_UP:

@@ -256,7 +256,7 @@ def spin(tools: Tools, root: Path, proof: Proof, variant: str) -> tuple[int, lis
         folder = Path(work)
         shutil.copy(root / "tests/proofs" / proof.file, folder / "model.pml")
         defines = " ".join(f"-D{word}" for word in variant.split())
-        limit = f"-DMEMLIM={(MEMORY >> 20) // 2}"
+        limit = f"-DMEMLIM={(MEMORY >> 20) * 3 // 4}"
         # A search of seconds is over before gcc has optimized it.
         level = "-O0" if proof.quick else "-O2"
         script = (

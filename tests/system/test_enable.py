@@ -457,6 +457,13 @@ def test_arguments_that_are_refused(image: Image, arguments: list[str]) -> None:
     assert result.stderr.startswith("drng-enable: ")
 
 
+@pytest.mark.parametrize("arguments", [["on", "nginx"], ["on", *SYSTEM], ["off", "--all"]], ids=" ".join)
+def test_nothing_is_restarted_where_systemd_does_not_run(image: Image, arguments: list[str]) -> None:
+    before, result = image.files(), image.run(*arguments, "--restart")
+    assert (result.returncode, image.files()) == (1, before)
+    assert "--restart" in result.stderr
+
+
 def test_files_of_which_others_may_see_nothing_are_warned_of(image: Image) -> None:
     """They get another generator than root, to whom all seems well; or, without the module, none."""
     for path, mode, scope in (

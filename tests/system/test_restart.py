@@ -155,6 +155,9 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
         (1, "x.service", states.REBOOT),
         (7, "init.scope", states.REBOOT),
         (7, "fixed.service", states.REBOOT),
+        (7, "systemd-journald.service", states.REBOOT),
+        (7, "systemd-logind.service", states.REBOOT),
+        (7, "systemd-resolved.service", states.REPLACED),
         (7, "x.service", states.REPLACED),
     ],
 )

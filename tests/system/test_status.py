@@ -727,7 +727,9 @@ def test_a_file_that_a_process_need_not_have_read_says_nothing_of_it() -> None:
     reasons.judge(process, "/x.cnf", conf.Answer(known=True))
     assert process.reason == ""
     process.variables = {"OPENSSL_CONF": ""}
-    reasons.judge(process, "/x.cnf", conf.Answer(known=True))
+    reasons.judge(process, "/x.cnf", conf.Answer(known=True, changed=20.0), started=10.0)
+    assert process.reason == "", "it was another file when the process read it"
+    reasons.judge(process, "/x.cnf", conf.Answer(known=True, changed=20.0), started=30.0)
     assert process.reason == "not-asked"
 
 

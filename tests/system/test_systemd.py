@@ -231,7 +231,11 @@ def test_restart_says_who_serves(service: Machine) -> None:
     assert done["changed"] and {process["served_by"] for process in target["processes"]} <= {"drng", "fallback"}
     (found,) = [entry for entry in answer(service)["targets"] if entry["name"] == "t"]
     assert found["served"] and "1 of 1" in found["said"][0]
-    answer(service, "off", "t", "--restart")
+    answer(service, "on", "--system", "--profile", "strict")
+    done = answer(service, "off", "--all", "--restart")
+    said = [line for target in done["targets"] for line in target["said"] if "restarted" in line]
+    assert len(said) == 1, "by its own name, and not for the system once more"
+    assert not [line for target in done["targets"] for line in target["said"] if "drng-enable on" in line]
     nothing_is_left(service)
     assert show(service, "ActiveState") == "active"
 

@@ -93,11 +93,12 @@ def prove(report: Report, change: Change, target: Target, unit: str) -> None:
     served = proof.looked_at(unit)
     whose = "" if target.unit else f"{unit.removesuffix('.service')} "
     first, *rest = who.lines(served) if served else ["no process of it runs"]
-    for line in (f"{whose}restarted; {first}", *rest):
-        report.say(target, line)
+    report.say(target, f"{whose}restarted; {first}")
     report.of(target)["processes"] += [vars(each) for each in served]
     if target.head is None:
         return
+    for line in rest:
+        report.say(target, line)
     if not who.is_served(served) or (target.unit and not proof.uses_libcrypto(served)):
         report.unserved = True
     others = target.known.get("ConsistsOf", "") if isinstance(target, Service) else ""
@@ -117,6 +118,8 @@ def say_what_is(report: Report, request: Request, target: Target, changed: bool)
 
 
 def switch(report: Report, request: Request) -> None:
+    if request.restart and not systemd.is_running():
+        raise Unchanged("--restart needs a systemd that runs: leave --restart out")
     targets, on = targets_of(request), request.verb == "on"
     words = [target.typed for target in targets]
     if on:
@@ -139,8 +142,9 @@ def switch(report: Report, request: Request) -> None:
                 raise Failure(reason)
             for target, files in plans:
                 say_what_is(report, request, target, any(file in change.files for file in files))
-            for target in targets if request.restart and systemd.is_running() else ():
-                for unit in [target.unit] if target.unit else proof.units_with_libcrypto():
+            for target in targets if request.restart else ():
+                others = set(proof.units_with_libcrypto()) - {each.unit for each in targets} if not target.unit else ()
+                for unit in [target.unit] if target.unit else sorted(others):
                     prove(report, change, target, unit)
     except BaseException:
         if until:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Sequence
 
@@ -14,9 +13,6 @@ from ..terminal import Failure
 # A unit is up when it has been so for a while, as the same invocation.
 WHILE, DEADLINE, STEP = 1.0, 30.0, 0.1
 RESTARTING = 300
-
-# Without these nobody can log in, or their restart ends sessions: the machine's next start gives them drng.
-LEFT_ALONE = re.compile(r"(dbus|dbus-broker|systemd-.*|(serial-)?getty@.*|display-manager|gdm3?|user@.*)\.service")
 
 LINES = 8  # of the journal
 
@@ -79,4 +75,4 @@ def uses_libcrypto(served: Sequence[who.Served]) -> list[who.Served]:
 def units_with_libcrypto() -> list[str]:
     """Of the services that run, those which a change of the system's openssl.cnf reaches by a restart."""
     units = {each.unit for each in uses_libcrypto(who.of_processes(procfs.numbers()))}
-    return sorted(u for u in units if systemd.can_be_restarted(u) and not LEFT_ALONE.fullmatch(u))
+    return sorted(u for u in units if systemd.can_be_restarted(u) and not systemd.waits_for_reboot(u))

@@ -110,19 +110,21 @@ def explain(process: Process, setting: Setting | None, path: str, answer: Answer
         give(process, "own-context")
 
 
-def judge(process: Process, path: str, answer: Answer) -> None:
-    """Of a process that has drng: what its openssl.cnf adds to the counters, and why another source serves."""
+def judge(process: Process, path: str, answer: Answer, started: float = 0.0) -> None:
+    """Of a process that has drng: what its openssl.cnf adds to the counters, and why another source serves. A file that
+    has changed since the process started tells nothing of what it has read."""
     if states.is_seeded_by_others(process.counters):
         process.words_alone = answer.generator.upper() == WORDS
         if WORDS and process.words_alone:
             process.counters["active-source"] = WORDS.lower()
     said = str(process.counters["disabled-reason"])
+    # Where a title hides its variables, it has drng from another file than one that does not name drng.
+    concerns = (answer.names_drng or bool(process.variables)) and not 0 < started < answer.changed
     if process.served_by == states.FALLBACK and not process.idle:
         give(process, "fallback", why=OF_OTHERS if states.is_seeded_by_others(process.counters) else said)
     elif process.served_by == states.NOBODY:
         give(process, "nothing", why=said)
-    # Where a title hides its variables, it has drng from another file than one that does not name drng.
-    elif process.idle and answer.known and not answer.asks_drng and (answer.names_drng or process.variables):
+    elif process.idle and answer.known and not answer.asks_drng and concerns:
         give(process, "not-asked", path)
 
 
@@ -169,7 +171,7 @@ def summary(processes: Sequence[Process], seeds: str = "seeds from ") -> str:
     """Who serves, in one line; the worst first."""
     members = counted(processes)
     if not members:
-        return "no libcrypto"
+        return "no libcrypto in any process, so nothing draws from OpenSSL"
     idle = [process for process in members if process.idle and process.served_by != states.NOBODY]
     if len(idle) == len(members):
         return f"idle: no request yet, drng is loaded in {len(idle)} of {len(members)} processes"

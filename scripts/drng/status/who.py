@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
 
-from .. import aside, procfs
+from .. import aside, procfs, systemd
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
 from . import config, environment, look, reasons, services, states
@@ -135,21 +135,21 @@ def explain(found: list[Process], now: Configuration) -> None:
     for process in found:
         question = asked.get(process.pid)
         answer = answers.get(question, config.Answer()) if question else config.Answer()
+        ticks = first_of(process, others).ticks
+        started = procfs.started_at(ticks) if ticks else 0.0
         if process.uses == USES_DRNG:
-            reasons.judge(process, question.path if question else "", answer)
+            reasons.judge(process, question.path if question else "", answer, started)
         elif process.uses == UNKNOWN:
             reasons.give(process, "unknown", why=process.message)
         elif question:
-            ticks = first_of(process, others).ticks
-            started = procfs.started_at(ticks) if ticks else 0.0
             reasons.explain(process, now.units.get(process.unit), question.path, answer, started)
 
 
 def mark_reboots(found: list[Process], now: Configuration) -> None:
     """Those that nobody can restart by themselves."""
-    fixed = {"init.scope"} | now.fixed
     for process in found:
-        if process.restart and (process.pid == 1 or process.unit in fixed):
+        fixed = process.pid == 1 or process.unit in now.fixed or systemd.waits_for_reboot(process.unit)
+        if process.restart and fixed:
             process.restart, process.cure = REBOOT, "needs a reboot"
 
 
