@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "provider/provctx.h"
@@ -37,6 +38,20 @@ UNIT_TEST("a short seed of the default source is none")
     fake_entropy_short = true;
     CU_ASSERT_FALSE(policy->fallback(policy->fallback_arg, out, sizeof(out)));
     fake_entropy_short = false;
+    unload(provctx);
+}
+
+/* A thread's generators have no lock. Their parent has one, and holds it meanwhile. */
+UNIT_TEST("no thread is cancelled in the default source")
+{
+    uint8_t out[LEN];
+    struct drng_provctx *provctx = load();
+    memset(provctx->policy.instructions, 0, sizeof(provctx->policy.instructions));
+    fake_entropy_calls = 0;
+    fake_entropy_cancellable = 0;
+    CU_ASSERT_EQUAL(drng_random_bytes(provctx, 0, out, sizeof(out), 0), 1);
+    CU_ASSERT_NOT_EQUAL(fake_entropy_calls, 0);
+    CU_ASSERT_EQUAL(fake_entropy_cancellable, 0);
     unload(provctx);
 }
 

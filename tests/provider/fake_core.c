@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/provider/fake_core.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ char fake_error_text[512];
 
 const char *fake_version = FAKE_VERSION;
 bool fake_entropy_short;
+unsigned fake_entropy_calls;
+unsigned fake_entropy_cancellable;
 
 enum { MOST_KEYS = 2 };
 
@@ -76,6 +79,12 @@ static void vset_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char
 static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **out, int entropy, size_t min_len,
                           size_t max_len)
 {
+    int state = PTHREAD_CANCEL_ENABLE;
+    int before = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    (void)pthread_setcancelstate(state, &before);
+    fake_entropy_calls++;
+    fake_entropy_cancellable += state == PTHREAD_CANCEL_ENABLE;
     *out = malloc(min_len);
     if (*out == NULL || getentropy(*out, min_len) != 0) {
         free(*out);

@@ -30,4 +30,7 @@ extern char fake_error_text[512];
 /* A fault of the core: it returns a byte less than asked for. */
 extern bool fake_entropy_short;
 
+/* How often its default seed source was called, and how often by a thread that could have been cancelled meanwhile. */
+extern unsigned fake_entropy_calls, fake_entropy_cancellable;
+
 #endif
