@@ -706,6 +706,9 @@ int main(void)
     if (kernel_is_instrumented()) {
         return unit_skipped("sanitizers and valgrind make copies of their own");
     }
+#ifndef __OPTIMIZE__
+    return unit_skipped("a compiler that does not optimize keeps every value on the stack");
+#endif
     bytes_random(&state, secrets, sizeof(secrets));
     bytes_random(&state, additional, sizeof(additional));
     for (size_t i = 0; i < count; i++) {
