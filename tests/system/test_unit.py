@@ -17,11 +17,18 @@ PRESETS = {"dev": "", "dev-clang": "", "asan-ubsan": "", "tsan": "threads"}
 # Of another compiler's code a machine says the same as of this one's.
 MARKS = {"dev-clang": pytest.mark.sources}
 
-# The longest ones: not for valgrind beside AddressSanitizer, nor for a second compiler.
+# The longest ones: not for valgrind beside AddressSanitizer.
 LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "rows", "seed")
 
-# process_step on other kernels: dev has every way of it on this one, dev-clang another compiler's instructions.
+# process_step on other kernels: dev has every way of it on this one.
 OTHER_KERNELS = ("process_step_copied", "process_step_no_wipe")
+
+# Of another compiler's code those parts alone whose instructions decide: the kernels, what is wiped and cleared, and
+# what is done in an order. The rest is C, which Clang compiles here, and runs each night.
+OF_COMPILERS = (
+    *("aes", "aes_sbox", "aes_vaes256", "aes_vaes512", "cbc_mac", "ctr_drbg_answers", "guard", "health", "noise_mac"),
+    *("self_test_functions", "sha256", "vectors", "wipe", "process_batch", "process_stack", "process_step"),
+)
 
 # What tries everything does so with dev. What these are to find, and valgrind, is in any part of it.
 SAMPLED = ("dev-clang", "tsan")
@@ -30,7 +37,7 @@ CASES = [
     pytest.param(path, preset in SAMPLED or name in OTHER_KERNELS, id=f"{preset}-{name}", marks=MARKS.get(preset, ()))
     for preset, label in PRESETS.items()
     for name, path in programs(preset, label)
-    if preset != "dev-clang" or name not in (*LONG, *OTHER_KERNELS)
+    if preset != "dev-clang" or name in OF_COMPILERS
 ]
 # Not the processes and threads by the hundred, whose children valgrind takes for leaks: the sanitizers look at those.
 VALGRIND_CASES = [
