@@ -53,7 +53,6 @@ MEASURED = {
     "clones": ROOT / "build/clones/clones.md",
     "tls": ROOT / "build/bench-tls/tls.md",
     "records": ROOT / "build/bench-tls/records.md",
-    "tls-costs": ROOT / "build/bench-tls/costs.md",
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "programs": ROOT / "build/served/programs.md",
     "releases": ROOT / "build/matrix/releases.md",

@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.bench.tls import ab, costs, costs_report, quiet, report, run, spent
+from tests.bench.tls import ab, report, run
 from tests.bench.tls import servers as loaded
 from tests.bench.tls.counters import LAYOUT, Counters, Drawn
 from tests.bench.tls.figures import Spread, Step, highest, ratios, spread
-from tests.bench.tls.interval import Interval, interval
 from tests.bench.tls.workloads import HANDSHAKES, downloads
 from tests.support.builds import BUILD, ROOT
 
@@ -193,116 +190,6 @@ def test_downloads_of_each_size() -> None:
     assert workloads[1].path == "/4m"
 
 
-# ---- Costs: how quiet it is, intervals, rounds ----
-
-
-def test_what_others_and_the_host_take() -> None:
-    before = quiet.parse("cpu  100 5 50 1000 10 1 4 20 7 0\n")
-    assert before == quiet.Ticks(all=1190, busy=160, stolen=20)
-    after = quiet.Ticks(all=1390, busy=190, stolen=30)
-    noise = quiet.between(before, after, load=0.5)
-    assert noise == quiet.Noise(busy=0.15, stolen=0.05, load=0.5)
-    assert noise.most == pytest.approx(0.2)
-
-
-def test_a_round_waits_until_it_is_quiet() -> None:
-    looks = [quiet.Noise(0.5, 0, 2), quiet.Noise(0.04, 0.02, 1), quiet.Noise(0.03, 0.01, 1), quiet.Noise(0, 0, 0)]
-    left = iter(looks)
-    assert quiet.wait(0.05, 60, lambda: next(left)) == looks[2]
-    assert next(left) == looks[3], "it does not look again once it is quiet"
-
-
-def test_a_round_does_not_wait_for_ever() -> None:
-    loud = quiet.Noise(1, 0, 9)
-    assert quiet.wait(0.05, 0, lambda: loud) == loud
-
-
-def test_cpu_time_is_counted_in_nanoseconds() -> None:
-    begun = spent.cpu_ns([os.getpid()])
-    sum(range(10**6))
-    assert spent.cpu_ns([os.getpid()]) > begun > 0
-    assert spent.cpu_ns([2**22 + 1]) == 0, "no such process"
-
-
-def test_instructions_are_counted_or_not_at_all() -> None:
-    counter = spent.Instructions([os.getpid()])
-    begun = counter.read()
-    sum(range(10**6))
-    later = counter.read()
-    assert (begun is None) == (later is None) == (not counter.counts)
-    if begun is not None and later is not None:
-        assert later - begun > 10**6
-    counter.close()
-
-
-def test_an_interval_has_95_percent_of_t() -> None:
-    """Of 1, 2, 3: the mean's error is 1 / sqrt(3), and t with two degrees of freedom is 4.303."""
-    assert interval([1, 2, 3]) == Interval(2, pytest.approx(4.303 / 3**0.5))
-    assert interval([1.5]).half == float("inf")
-    assert interval([1] * 40) == Interval(1, 0)
-
-
-def test_a_ratio_within_the_noise_is_none() -> None:
-    assert Interval(0.995, 0.006).text() == "none ±0.006"
-    assert Interval(0.990, 0.006).text() == "0.990 ±0.006"
-    assert Interval(1.2, float("inf")).text() == "1.200, once"
-
-
-def rounds_of(*cpu: dict[str, float], instructions: float | None = None) -> list[costs.Round]:
-    quiet_enough = quiet.Noise(0.01, 0.01, 0.1)
-    return [costs.Round({s: costs.Cost(us, instructions) for s, us in sides.items()}, quiet_enough) for sides in cpu]
-
-
-EVEN = {"built-in": 100.0, "drng": 99.0, "mixing": 101.0, "batch": 98.0}
-
-
-def test_each_side_comes_first() -> None:
-    assert [costs.order(number)[0] for number in range(4)] == list(costs.SIDES)
-    assert all(sorted(costs.order(number)) == sorted(costs.SIDES) for number in range(4))
-
-
-def test_rounds_go_on_until_every_ratio_is_known() -> None:
-    assert not costs.is_precise(rounds_of(EVEN, EVEN), 0.01), "too few"
-    assert costs.is_precise(rounds_of(EVEN, EVEN, EVEN), 0.01)
-    assert not costs.is_precise(rounds_of(EVEN, EVEN, {**EVEN, "mixing": 110}), 0.01)
-
-
-def test_a_machine_that_slows_down_for_all_does_not_show() -> None:
-    slower = {side: 3 * us for side, us in EVEN.items()}
-    found = costs.ratios(rounds_of(EVEN, slower, EVEN), "drng")
-    assert (found.mean, found.half) == (pytest.approx(0.99), pytest.approx(0))
-
-
-def test_the_rows_are_those_of_the_studies() -> None:
-    titles = [row.title for row in costs.Settings().rows("nginx")]
-    assert titles[:6] == ["RSA 2048", "RSA 4096", "DHE-RSA", "ECDHE-RSA", "ECDHE-ECDSA", "TLS 1.3, ECDSA"]
-    assert "AES128-SHA, 64 MB, 4k" in titles and "AES128-SHA256, 1 MB, 128k (multi-block)" in titles
-    assert len(titles) == 6 + 3 * 4 * 4
-    assert len(costs.Settings().rows("Apache")) == 6 + 3 * 4
-    assert [row.title for row in costs.Settings(only="TLS 1.3").rows("HAProxy")] == ["TLS 1.3, ECDSA"]
-
-
-def costs_of(instructions: float | None) -> dict[str, Any]:
-    rounds = rounds_of(EVEN, EVEN, EVEN, instructions=instructions)
-    settings = costs.Settings()
-    machine = {"cpu": "X", "cpus": 4, "virtual": False, "openssl": "OpenSSL 3", "versions": ["n"]}
-    result = costs.result("nginx", 1, costs.handshakes()[4], rounds, settings)
-    return {
-        "machine": machine,
-        "settings": dataclasses.asdict(settings),
-        "results": [result],
-        "failed": ["nginx, x: y"],
-    }
-
-
-def test_costs_and_their_table() -> None:
-    text = costs_report.markdown(costs_of(None))
-    assert "| ECDHE-ECDSA | 1 | 100 | 0.990 ±0.000 | 1.010 ±0.000 | 0.980 ±0.000 | 3 | 2% |  |" in text
-    assert "instructions cannot be counted here" in text
-    assert "The interval of 0 of 1 rows did not" in text and "Not measured: nginx, x: y." in text
-    assert "| 0.990 ±0.000; none ±0.000 |" in costs_report.markdown(costs_of(5e5))
-
-
 # ---- A short run ----
 
 
@@ -348,33 +235,3 @@ def test_a_short_run(tmp_path: Path) -> None:
         assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
         for suffix in ("png", "svg"):
             assert (tmp_path / f"{name}.{suffix}").stat().st_size < MAX_PICTURE
-
-
-def test_a_short_run_of_costs(tmp_path: Path) -> None:
-    command = [str(ROOT / "scripts" / "bench" / "bench-tls.sh"), "--costs", "--quick", "--server", "nginx"]
-    command += ["--only", "ECDHE-ECDSA", "--output", str(tmp_path)]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-    assert result.returncode == 0, result.stderr
-    report_ = json.loads((tmp_path / "costs.json").read_text())
-    assert report_["failed"] == []
-    (found,) = report_["results"]
-    assert found["rounds"] == costs.FEWEST_ROUNDS
-    assert set(found["cpu_us"]) == set(costs.SIDES) and min(found["cpu_us"].values()) > 0
-    assert (tmp_path / "costs.md").read_text() in result.stdout
-    for picture in ("ratios", "times") if pictures_of(result.stdout) else ():
-        assert (tmp_path / f"tls-costs-nginx-{picture}.png").stat().st_size < MAX_PICTURE
-
-
-def test_a_server_that_serves_nothing_is_no_figure(tmp_path: Path) -> None:
-    """The cipher is one that the server refuses; ab says nothing of that."""
-    row = costs.Row(dataclasses.replace(HANDSHAKES[0], cipher="AES256-SHA256:@SECLEVEL=0"))
-    cpus = sorted(os.sched_getaffinity(0))
-    module = BUILD / "release" / "drng.so"
-    with (
-        costs.new_site((), [row], cpus) as site,
-        costs.running("nginx", 1, row, "built-in", site, module, cpus[:1]) as server,
-    ):
-        meter = costs.Meter(server, row.workload, cpus[-1])
-        with pytest.raises(ab.AbError, match="not all of 3 requests were served"):
-            meter.request(3)
-        meter.instructions.close()

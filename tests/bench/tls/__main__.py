@@ -7,11 +7,6 @@ CPU time for a handshake or a download; how often it draws for one, and how long
 other CPUs, without keep-alive. Everything stays on 127.0.0.1.
 
 Writes tls.json, tls.md and pictures to build/bench-tls. The whole takes about half an hour, --quick about a minute.
-
-With --costs another experiment: the CPU time and the instructions of a request, for the rows of Intel's studies, on
-OpenSSL's own generator, on drng, on drng with request mixing and on drng with batches. Round by round, each of which
-waits for a quiet machine, until each ratio is known to one hundredth or the time is up. Writes costs.json, costs.md and
-pictures; six hours at the most.
 """
 
 from __future__ import annotations
@@ -25,7 +20,7 @@ from typing import Any
 
 from tests.support.builds import BUILD
 
-from . import costs, costs_report, pictures, records, servers
+from . import pictures, records, servers
 from . import report as tls_report
 from .run import QUICK, Bench, Settings
 
@@ -52,18 +47,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--from", dest="report", type=Path, metavar="JSON", help="measure nothing: tables of this report"
     )
-    costs_only = parser.add_argument_group("with --costs")
-    costs_only.add_argument("--costs", action="store_true", help="measure what a request costs")
-    costs_only.add_argument("--workers", metavar="N,...", help="1,2 by default")
-    costs_only.add_argument("--only", metavar="TEXT", help="rows whose title has this text")
-    costs_only.add_argument("--precision", type=float, metavar="R", help="half of a ratio's interval, 0.01 by default")
-    costs_only.add_argument("--time-limit", type=float, dest="minutes", metavar="MINUTES", help="360 by default")
-    costs_only.add_argument(
-        "--limit", type=float, metavar="R", help="what others may take of all CPUs, 0.05 by default"
-    )
-    costs_only.add_argument(
-        "--patience", type=float, metavar="SECONDS", help="that a round waits for quiet, 60 by default"
-    )
     return parser.parse_args()
 
 
@@ -76,23 +59,16 @@ def chosen(options: argparse.Namespace, settings: Any) -> Any:
     said = {
         "kinds": tuple(options.server) if options.server else None,
         "sizes": numbers(options.sizes),
-        "workers": numbers(options.workers),
-        **{
-            name: getattr(options, name)
-            for name in ("repeats", "seconds", "only", "precision", "minutes", "limit", "patience")
-        },
+        "repeats": options.repeats,
+        "seconds": options.seconds,
     }
-    known = {field.name for field in dataclasses.fields(settings)}
-    return dataclasses.replace(settings, **{k: v for k, v in said.items() if v is not None and k in known})
+    return dataclasses.replace(settings, **{key: value for key, value in said.items() if value is not None})
 
 
 def measure(options: argparse.Namespace) -> dict:
     module = BUILD / "release" / "drng.so"
     if not module.exists():
         sys.exit("build/release/drng.so is missing: cmake --preset release && cmake --build --preset release")
-    if options.costs:
-        settings = chosen(options, costs.QUICK if options.quick else costs.Settings())
-        return costs.Costs(settings, module, options.output, show).measure()
     return Bench(chosen(options, QUICK if options.quick else Settings()), module, options.output, show).measure()
 
 
@@ -109,19 +85,18 @@ def main() -> None:
         write_records(options.output)
         return
     report = json.loads(options.report.read_text()) if options.report else measure(options)
-    name, maker = ("costs", costs_report) if options.costs else ("tls", tls_report)
 
     options.output.mkdir(parents=True, exist_ok=True)
-    (options.output / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")
-    (options.output / f"{name}.md").write_text(maker.markdown(report))
+    (options.output / "tls.json").write_text(json.dumps(report, indent=1) + "\n")
+    (options.output / "tls.md").write_text(tls_report.markdown(report))
     show("")
     try:
-        drawn = costs_report.draw(report, options.output) if options.costs else pictures.draw(report, options.output)
+        drawn = pictures.draw(report, options.output)
     except ImportError as error:
         drawn = []
         print(f"No pictures: matplotlib cannot be imported: {error}")
-    print(maker.markdown(report))
-    for path in (options.output / f"{name}.json", options.output / f"{name}.md", *drawn):
+    print(tls_report.markdown(report))
+    for path in (options.output / "tls.json", options.output / "tls.md", *drawn):
         print(path)
 
 
