@@ -209,7 +209,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     const enum drng_result status = disabled ? DRNG_UNAVAILABLE : attempt(in, noise, &budget, work, arg);
     if (work != NULL) {
         drng_note(&in->counters->last_words, budget.read);
-        drng_note(&in->counters->last_result, last_results[status]);
+        drng_note(&in->counters->last_result, status <= DRNG_UNAVAILABLE ? last_results[status] : DRNG_LAST_DRY);
     }
     return status;
 }

@@ -118,8 +118,6 @@ def say_what_is(report: Report, request: Request, target: Target, changed: bool)
 
 
 def switch(report: Report, request: Request) -> None:
-    if request.restart and not systemd.is_running():
-        raise Unchanged("--restart needs a systemd that runs: leave --restart out")
     targets, on = targets_of(request), request.verb == "on"
     words = [target.typed for target in targets]
     if on:
@@ -133,7 +131,8 @@ def switch(report: Report, request: Request) -> None:
         for line in difference.splitlines():
             report.line(line)
         return
-    restart = ["--restart"] * request.restart
+    restarts = request.restart and systemd.is_running()
+    restart = ["--restart"] * restarts
     report.answer["until"] = until = trial.begin([*words, *restart], request.trial) if request.trial else ""
     try:
         with change.or_put_back():
@@ -142,7 +141,7 @@ def switch(report: Report, request: Request) -> None:
                 raise Failure(reason)
             for target, files in plans:
                 say_what_is(report, request, target, any(file in change.files for file in files))
-            for target in targets if request.restart else ():
+            for target in targets if restarts else ():
                 others = set(proof.units_with_libcrypto()) - {each.unit for each in targets} if not target.unit else ()
                 for unit in [target.unit] if target.unit else sorted(others):
                     prove(report, change, target, unit)
@@ -156,9 +155,11 @@ def switch(report: Report, request: Request) -> None:
         trial.end()
     if until:
         report.line(f"on trial: switched off at {until} unless you say: drng-enable confirm")
-    if request.restart and on:
+    if restarts and on:
         report.line(f"undo: drng-enable off {' '.join([*words, *restart])}")
-    elif change.files and not request.restart:
+    elif request.restart and not restarts:
+        report.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
+    elif change.files and not restarts:
         proof_of = f"; to see who serves them: drng-enable on {' '.join(words)} --restart"
         report.line(f"running programs need a restart{proof_of if on and systemd.is_running() else ''}")
 
