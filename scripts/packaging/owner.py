@@ -30,7 +30,7 @@ PLACES = (
     ("debian/copyright", r"(?m)^Source: (\S+)$", "URL"),
     ("debian/upstream/metadata", r"(?m)^Repository: (\S+)$", "REPOSITORY"),
     ("debian/upstream/metadata", r"(?m)^Security-Contact: (\S+)$", "SECURITY"),
-    ("debian/watch", r"(?m)^ (\S+)/releases/", "URL"),
+    ("debian/watch", r"(?m)^(\S+)/releases/", "URL"),
     ("scripts/packaging/drng.spec", r"(?m)^URL: +(\S+)$", "URL"),
     ("scripts/packaging/drng.spec", r"(?m)^%changelog\n\*[^<]*<(\S+)>", "CONTACT"),
     ("tests/fuzz/oss-fuzz/project.yaml", r'(?m)^homepage: "(.*)"$', "URL"),
