@@ -75,6 +75,17 @@ UNIT_TEST("a word that does not change is none")
     CU_ASSERT_FALSE(rig.rdrand.disabled);
 }
 
+UNIT_TEST("zeros are none, from the first on")
+{
+    set_up(scripted_good, scripted_zeros, 0);
+    before = 1; /* so that they are not the last word again */
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, false, &before, &rig.counters, out), DRNG_OK);
+    CU_ASSERT_EQUAL(memcmp(out, scripted_rdseed.log, sizeof(out)), 0);
+    CU_ASSERT_EQUAL(rig.rdrand.dry, 1);
+    words = (struct drng_request_words){{&rig.rdrand, NULL}};
+    CU_ASSERT_EQUAL(drng_request_entropy(&words, true, &before, &rig.counters, out), DRNG_EXHAUSTED);
+}
+
 UNIT_TEST("without RDRAND it is the other instruction")
 {
     set_up(scripted_good, scripted_good, 0);
