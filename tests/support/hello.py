@@ -161,9 +161,14 @@ class _Connection:
         return parse(self.data, self.version)
 
 
-def ask(port: int, version: int, count: int, until: threading.Event | None = None) -> Answers:
-    """The answers to `count` connections, or to as many as there are until the event is set; 32 are always open."""
-    answers = Answers()
+def ask(
+    port: int, version: int, count: int, until: threading.Event | None = None, answers: Answers | None = None
+) -> Answers:
+    """The answers to `count` connections, or to as many as there are until the event is set; 32 are always open.
+
+    answers: where they go, for a caller who looks at them while they come.
+    """
+    answers = answers or Answers()
     deadline = time.monotonic() + SECONDS
     with selectors.DefaultSelector() as selector:
         started = 0
