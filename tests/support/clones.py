@@ -192,7 +192,7 @@ class Run:
             try:
                 source.wait_for_line("ready")
             except GuestError as error:
-                # One boot of hundreds stops in the kernel, where this machine gives QEMU's processors their time too late.
+                # On a busy machine one boot of hundreds stops in the kernel, which waits for its other processor.
                 raise (error if source.lines else NotBootedError(str(error))) from None
             facts = facts_of(source.lines)
             check_the_cpu(self.case, facts)
