@@ -414,6 +414,7 @@ int main(int argc, char **argv)
 {
     mount_systems();
     make_board();
+    say("# booted yes\n");
     read_arguments(argc, argv);
     make_the_kernels_generator_ready();
     load_modules();

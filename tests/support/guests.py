@@ -78,7 +78,7 @@ class GuestError(Exception):
 
 
 class NotBootedError(GuestError):
-    """The guest's program has said nothing."""
+    """The guest's program has not begun. It says so before it loads drng: nothing of drng's is to blame."""
 
 
 # ---- What a guest starts from ----
