@@ -27,4 +27,8 @@ extern const bool stack_sees_vectors;
 void stack_leave_a_register(const uint8_t *secret);
 void stack_leave_a_vector(const uint8_t *secret);
 
+/* Sends this process a signal while a register, and nothing else, holds eight bytes of a secret. */
+void stack_signal_with(const uint8_t *secret, int process, int signal);
+extern const bool stack_signals_with_a_secret; /* false where it sends none */
+
 #endif

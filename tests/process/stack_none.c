@@ -52,3 +52,12 @@ void stack_leave_a_vector(const uint8_t *secret)
 {
     (void)secret;
 }
+
+const bool stack_signals_with_a_secret = false;
+
+void stack_signal_with(const uint8_t *secret, int process, int signal)
+{
+    (void)secret;
+    (void)process;
+    (void)signal;
+}

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What test_stack.c needs to know of x86-64. */
 
+#include <CUnit/CUnit.h>
+#include <sys/syscall.h>
+
 #include "mixing/aes/aes_x86.h"
 #include "mixing/machine/wipe.h"
 #include "tests/process/stack_machine.h"
@@ -37,4 +40,18 @@ void stack_leave_a_register(const uint8_t *secret)
 void stack_leave_a_vector(const uint8_t *secret)
 {
     __asm__ volatile("movq %0, %%xmm9" : : "m"(*(const uint64_t *)secret) : "xmm9");
+}
+
+const bool stack_signals_with_a_secret = true;
+
+void stack_signal_with(const uint8_t *secret, int process, int signal)
+{
+    long result = SYS_kill;
+    __asm__ volatile("movq %3, %%r9\n\t"
+                     "syscall\n\t"
+                     "xorl %%r9d, %%r9d"
+                     : "+a"(result)
+                     : "D"((long)process), "S"((long)signal), "m"(*(const uint64_t *)secret)
+                     : "rcx", "r9", "r11", "cc", "memory");
+    CU_ASSERT_EQUAL(result, 0);
 }
