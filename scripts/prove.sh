@@ -1,5 +1,5 @@
 #!/bin/sh
-# prove.sh - proves, with CBMC and Spin, what tests only sample; docs/proofs.md says what that is.
+# prove.sh - proves, with CBMC and Spin, what tests only sample; docs/develop/proofs.md says what that is.
 #
 #     scripts/prove.sh                  all proofs, and each of them again with the code changed: it must fail then
 #     scripts/prove.sh --quick          the proofs that take seconds; for continuous integration

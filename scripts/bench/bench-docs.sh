@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench-docs.sh - measures what docs/performance-tables.md shows, except what a TLS record draws (bench-tls.sh), and
-# puts it there, with the picture of it; takes some minutes.
+# bench-docs.sh - measures what docs/develop/tables has of speed, except what a TLS record draws (bench-tls.sh), and
+# puts it there; takes some minutes.
 #
 #     bench-docs.sh [ROOT...]    ROOT: a directory with a Debian that has another OpenSSL, by `debootstrap trixie trixie`
 #
@@ -21,4 +21,3 @@ scripts/bench.sh --avx2 -- "$one_thread"
 scripts/bench/bench_startup.py
 scripts/bench/bench_versions.py "$@"
 scripts/evidence/tables.py --write bench-aes-ni bench-avx2 first-byte startup versions
-scripts/evidence/pictures.py

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of docs/reliability.md, from what the tests' programs have measured; tables.py puts them there.
+"""Tables of faults and their cost, from what the tests' programs have measured; tables.py puts them where they belong.
 
 The programs are those of the dev build: test_fault_matrix, whose some 3,300 cases are put together by outcome, and
 fault_report, both on a scripted CPU and its clock, so that they give the same on every machine that has AES-NI; and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the log of scripts/evidence/health-lab says, scene by scene; and its summary for docs/entropy-assessment.md."""
+"""What the log of scripts/evidence/health-lab says, scene by scene; and its summary for docs/develop/tables."""
 
 import re
 from dataclasses import dataclass, field

@@ -9,7 +9,7 @@
 # again: a run that was ended goes on where it was. The samples are owner-only; they are never to be used as random bytes.
 #
 # Ends with DIRECTORY/nist-90b.md; scripts/evidence/tables.py --write nist-90b puts the table into
-# docs/entropy-assessment.md. Takes root, and half an hour of a core.
+# docs/develop/tables. Takes root, and half an hour of a core.
 # Status 77: the chroot cannot be made here.
 
 # SPDX-License-Identifier: Apache-2.0

@@ -4,36 +4,28 @@
 
     pictures.py            draws all of them into docs/pictures
     pictures.py FOLDER     there instead
-    pictures.py --check    whether those in docs/pictures are what this script and the table say; needs no matplotlib
+    pictures.py --check    whether those in docs/pictures are what this script draws; needs no matplotlib
 
-Needs matplotlib (Debian's python3-matplotlib). Colours are apart from each other in grey, too; the reference is black.
-Each file says in a text of its own from what it was drawn.
+Needs matplotlib (Debian's python3-matplotlib). Colours are apart from each other in grey, too.
+Each file holds a text that says from what it was drawn.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-BLACK, BLUE, ORANGE, LIGHT, PALE = "#000000", "#1f5f9e", "#e08a1e", "#9fc5e8", "#d9d9d9"
-
-
-def table_text() -> str:
-    """The last: those of other CPUs stand before it."""
-    page = (DOCS / "performance-tables.md").read_text(encoding="utf-8")
-    tables = page.partition("<!-- versions:")[2].partition("<!-- end of versions")[0]
-    return re.split(r"^(?=[^|\n]+: drng )", tables, flags=re.MULTILINE)[-1]
+BLACK = "#000000"
 
 
 def drawn_from() -> str:
-    """Changes with this script and with the table."""
-    return hashlib.sha256(Path(__file__).read_bytes() + table_text().encode()).hexdigest()
+    """Changes with this script."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
 
 
 def subplots(width: float, height: float) -> tuple[Any, Any]:
@@ -57,41 +49,6 @@ def save(figure: Any, folder: Path, name: str) -> Path:
     path = folder / f"{name}.png"
     Image.open(plain).convert("RGB").quantize(64).save(path, optimize=True, pnginfo=text)
     return path
-
-
-# ---- Bars: a 32-byte request under each OpenSSL ----
-
-ROWS = {"built-in": BLACK, "drng, mixing": BLUE, "drng": ORANGE, "random_provider": LIGHT, "floor": PALE}
-
-
-def nanoseconds(text: str, column: str) -> dict[str, dict[str, float]]:
-    """By version and row, out of the table `versions`."""
-    head, _, *rows = (
-        [cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
-    )
-    found: dict[str, dict[str, float]] = {}
-    for row in rows:
-        time = re.match(r"([\d.]+) ns", row[head.index(column)])
-        if row[1] in ROWS and time:
-            found.setdefault(row[0], {})[row[1]] = float(time[1])
-    return found
-
-
-def draw_requests(folder: Path) -> Path:
-    found = nanoseconds(table_text(), "32 B")
-    figure, axes = subplots(7, 3.2)
-    for number, (row, colour) in enumerate(ROWS.items()):
-        bars = [(place + (number - 2) * 0.16, times[row]) for place, times in enumerate(found.values()) if row in times]
-        axes.bar([x for x, _ in bars], [y for _, y in bars], 0.15, color=colour, label=row, edgecolor=BLACK, lw=0.4)
-        for x, y in bars:
-            axes.annotate(f"{y:.0f}", (x, y), ha="center", va="bottom", fontsize=7)
-    axes.set_xticks(range(len(found)), [f"OpenSSL {version}" for version in found])
-    axes.set_ylabel("ns a request, median")
-    axes.set_title(f"RAND_bytes of 32 bytes, one thread\n{table_text().partition(';')[0]}", fontsize=10)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    axes.legend(fontsize=8, frameon=False)
-    return save(figure, folder, "performance-requests")
 
 
 # ---- Diagrams: boxes and arrows ----
@@ -243,8 +200,8 @@ def draw_way(folder: Path) -> Path:
     return save(d.figure, folder, "way-of-a-byte")
 
 
-DRAWN = (draw_requests, draw_profiles, draw_way, draw_clones, draw_failures)
-NAMES = ("performance-requests", "profiles", "way-of-a-byte", "clone-protection", "failures")
+DRAWN = (draw_profiles, draw_way, draw_clones, draw_failures)
+NAMES = ("profiles", "way-of-a-byte", "clone-protection", "failures")
 
 
 def check(folder: Path) -> int:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of docs/reliability.md about refused system calls, filters and limits, by trying each.
+"""Tables of docs/develop/tables about refused system calls, filters and limits, by trying each.
 
 sweep_guest of the dev build goes through the phases of a program's life with drng, on libcrypto's own generator for
 comparison, under sweep_tracer, which knows the calls that come from drng. Each result must keep to the rules that are

@@ -1,20 +1,20 @@
 #!/usr/bin/python3 -Es
 # SPDX-License-Identifier: Apache-2.0
-"""Every table in docs/ that is made by a script: written by this one, and compared.
+"""Every table that is made by a script, in a page of docs/ or as a file of docs/develop/tables: written, and compared.
 
     tables.py --check [NAME...]    says which are not what their makers give now, and changes nothing
     tables.py --write [NAME...]    writes them anew
 
-Each has a name and stands between two comments, like BEGIN and END below. What can be made anew at any time is, by the
+Each has a name. In a page it stands between two comments, like BEGIN and END below; else it is NAME.txt, as data that a
+page sums up. What can be made anew at any time is, by the
 functions of the modules beside this one, some of which run programs of the dev build. What was measured holds for one
 machine and one day: nothing is compared, and --write puts in what the benchmark has left in build/, where that NAME is
-given and a page has its two comments; what other CPUs have measured stays before it. Exit status 77: something could
+given and it has a place; what other CPUs have measured stays before it. Exit status 77: something could
 not be made here.
 """
 
 import argparse
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -33,19 +33,13 @@ END = "\n\n<!-- end of {} -->\n"
 SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 
 
-def proofs() -> str:
-    command = [sys.executable, "-Es", str(ROOT / "tests" / "proofs" / "prove.py"), "--table"]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-
-
 MADE: dict[str, Callable[[], str]] = {
     **entropy.TABLES,
     **faults.TABLES,
     **health_lab.TABLES,
     **sweep.TABLES,
-    "proofs": proofs,
 }
-# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and entered.py. A page need not have them all:
+# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and entered.py. They need not all have a place:
 # what a busy machine has measured is not shown.
 BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "first-byte", "startup", "versions")
 MEASURED = {
@@ -80,7 +74,8 @@ def beside_other_cpus(old: str, new: str) -> str:
 
 def sections(folder: Path) -> dict[str, tuple[Path, str]]:
     """Where each of them stands, and its text."""
-    found: dict[str, tuple[Path, str]] = {}
+    data = sorted((folder / "develop" / "tables").glob("*.txt"))
+    found = {path.stem: (path, path.read_text(encoding="utf-8").rstrip("\n")) for path in data}
     for page in sorted(folder.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
         for name, body in SECTION.findall(text):
@@ -92,11 +87,14 @@ def sections(folder: Path) -> dict[str, tuple[Path, str]]:
             sys.exit(f"{page}: neither the begin nor the end of a table: {strange[0]}")
     strangers = {*(found.keys() - MEASURED.keys() - MADE.keys()), *(MADE.keys() - found.keys())}
     if strangers:
-        sys.exit(f"{folder}: tables that nobody makes, or that no page has: {', '.join(sorted(strangers))}")
+        sys.exit(f"{folder}: tables that nobody makes, or that have no place: {', '.join(sorted(strangers))}")
     return found
 
 
 def write(page: Path, name: str, new: str) -> None:
+    if page.suffix == ".txt":
+        page.write_text(new + "\n", encoding="utf-8")
+        return
     text = page.read_text(encoding="utf-8")
     head, begin, rest = text.partition(BEGIN.format(name))
     _, end, tail = rest.partition(END.format(name))
@@ -104,7 +102,7 @@ def write(page: Path, name: str, new: str) -> None:
 
 
 # Whose text has no number that is in no table: of the derived ones, or of the page's own.
-NUMBERED = ("entropy.md", "entropy-assessment.md")
+NUMBERED = "entropy.md"
 
 
 def check_numbers(page: Path) -> int:
@@ -126,7 +124,7 @@ def main() -> int:
     parser.add_argument("--docs", type=Path, default=ROOT / "docs", help="the folder with the pages")
     args = parser.parse_args()
     found = sections(args.docs)
-    status = max(check_numbers(args.docs / page) for page in NUMBERED) if args.check else 0
+    status = check_numbers(args.docs / NUMBERED) if args.check else 0
     skipped = 0
     for name in args.names or MADE:
         if name not in found or (args.check and name in MEASURED):

@@ -2,7 +2,7 @@
 /*
  * What the module does about each failure of an instruction, event by event, on the scripted CPU and its clock: from
  * load to the word that fails a test, to disabling, to who serves then. scripts/evidence/health-lab makes a log of it
- * that can be filed; scripts/evidence/coverage.py puts a summary into docs/entropy-assessment.md.
+ * that can be filed; scripts/evidence/tables.py puts a summary into docs/develop/tables.
  *
  * A scene is one failure of one instruction. Every event is a line: the time in microseconds on the scripted clock, the
  * instruction, how many words it had given, what happened, and details. Words are counted from 1.

@@ -7,8 +7,7 @@ that its harness names is reached, in a second run; and if the prover refuses ea
 makes the chroot and starts this.
 
     prove.py --chroot DIR [--quick] [--mutants | --no-mutants] [NAME...]
-    prove.py --list           the proofs, a line each
-    prove.py --table          what proofs.toml has, as the table of docs/proofs.md
+    prove.py --list           the proofs, a line each: what is claimed, and for which sizes
 """
 
 import argparse
@@ -50,7 +49,7 @@ class Proof:
 
     name: str
     file: str  # in tests/proofs/; a harness ends with .c, a model with .pml
-    claims: str  # what is proved, for docs/proofs.md
+    claims: str  # what is proved, for a reader
     bound: str
     seconds: int  # that it takes, roughly
     entry: str = ""  # the harness's function
@@ -347,18 +346,7 @@ def try_mutants(tools: Tools, root: Path, proof: Proof, outcome: Outcome) -> Non
         outcome.wrong.append("has no mutant, so it may prove anything")
 
 
-# ---- The document ----
-
-
-def table(proofs: Sequence[Proof]) -> str:
-    """A row for each subject, before a name's colon. A bound in brackets; none where inputs have any size."""
-    subjects: dict[str, list[str]] = {}
-    for proof in proofs:
-        subject, _, name = proof.name.partition(": ")
-        bound = "" if proof.bound.startswith("none") else f" ({proof.bound})"
-        subjects.setdefault(subject, []).append(f"{f'*{name}*: ' if name else ''}{proof.claims}{bound}")
-    rows = [f"| {subject} | {'<br>'.join(claims)} |" for subject, claims in subjects.items()]
-    return "\n".join(["| subject | what is proved |", "| --- | --- |", *rows])
+# ---- What is left ----
 
 
 def save(outcomes: Sequence[Outcome]) -> None:
@@ -410,17 +398,13 @@ def main() -> int:
     parser.add_argument("--mutants", action="store_true", help="the mutants, with --quick too")
     parser.add_argument("--no-mutants", action="store_true")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--table", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a prover does not outlive this
     try:
         proofs = read_list()
         if args.list:
-            print("\n".join(f"{p.name}: {p.claims}" for p in proofs))
-            return 0
-        if args.table:
-            print(table(proofs))
+            print("\n".join(f"{p.name}: {p.claims} (bound: {p.bound})" for p in proofs))
             return 0
         with_mutants = args.mutants or not (args.quick or args.no_mutants)
         return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), with_mutants, args.quick)

@@ -18,15 +18,10 @@ CHROOT = CHROOTS / "bookworm"
 PROBES = {"seed", "reseed", "fallback", "health_failure", "fork"}
 
 
-# What evaluators and developers read.
-IN_SOURCES_ONLY = {"ais-20-31.md", "entropy-assessment.md", "performance-tables.md", "proofs.md", "reliability.md"}
-
-
 def installed_pages() -> list[Path]:
     """Of docs/, with their pictures."""
     docs = ROOT / "docs"
-    found = [*docs.glob("*.md"), *(docs / "pictures").iterdir()]
-    return [path for path in found if path.name not in IN_SOURCES_ONLY]
+    return [*docs.glob("*.md"), *(docs / "pictures").iterdir()]
 
 
 def output(*command: str | Path) -> str:

@@ -71,7 +71,7 @@ def test_every_picture_is_shown_and_is_small() -> None:
     assert not [path.name for path in PICTURES.iterdir() if path.stat().st_size > LARGEST]
 
 
-def test_the_pictures_are_those_of_the_script_and_of_the_table() -> None:
+def test_the_pictures_are_those_of_the_script() -> None:
     script = str(ROOT / "scripts" / "evidence" / "pictures.py")
     result = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
