@@ -10,7 +10,6 @@
 #include "library/drng.h"
 #include "mixing/drbg/machine.h"
 #include "mixing/drbg/self_test.h"
-#include "mixing/machine/filter.h"
 #include "mixing/state/clone.h"
 
 struct drng_library drng_library;
@@ -53,7 +52,6 @@ static int open_locked(struct drng_library *library)
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
-    drng_filter_look(); /* first: secmem.c asks whether it may make a call */
     if (!drng_machine_open(&library->evidence, NULL, NULL, library->instructions, &library->aes, &failed) ||
         (library->root.slot == NULL && !drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;

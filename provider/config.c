@@ -81,7 +81,7 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
     }
     params[KEYS] = (OSSL_PARAM)OSSL_PARAM_END;
     if (core->get_params == NULL || !core->get_params(core->handle, params)) {
-        drng_raise_and_log(core, DRNG_R_CORE, "libcrypto does not hand over the provider's section of openssl.cnf");
+        drng_raise(core, DRNG_R_CORE, "libcrypto does not hand over the provider's section of openssl.cnf");
         return false;
     }
     for (int i = 0; i < KEYS; i++) {
@@ -89,8 +89,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         if (place[i] < 0 || (i == RESEED_BYTES && !read_reseed_bytes(value[i], &reseed_bytes))) {
             char allowed[ALLOWED_SIZE];
             list_allowed(&keys[i], allowed);
-            drng_raise_and_log(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
-                               keys[i].name, value[i], allowed);
+            drng_raise(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
+                       keys[i].name, value[i], allowed);
             return false;
         }
     }

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of errors, the queue that they go to, and the few messages for the system log. */
+/* The texts of errors, and the queue that they go to. */
 
 #include "provider/errors.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <syslog.h>
-#include <unistd.h>
 
-#include "mixing/machine/filter.h"
 #include "mixing/machine/instruction.h"
 #include "mixing/state/guard.h"
 #include "provider/core.h"
-#include "provider/version.h"
 
 const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_CONFIG_VALUE, "configuration value not allowed"},
@@ -49,44 +40,7 @@ const OSSL_ITEM drng_reason_strings[] = {
     {0, NULL},
 };
 
-/* ---- Messages ---- */
-
-/*
- * Not by syslog(3), whose connection and settings belong to the program. The socket is not kept open: if a program
- * closes all descriptors, its number could be reused for a client's connection.
- */
-static void send_line(const char *line, size_t len)
-{
-    static const struct sockaddr_un log = {.sun_family = AF_UNIX, .sun_path = "/dev/log"};
-    const int errno_before = errno;
-    const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0) {
-        (void)sendto(fd, line, len, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *)&log, sizeof(log));
-        (void)close(fd);
-    }
-    errno = errno_before;
-}
-
-void drng_message_once(enum drng_message message, const char *format, ...)
-{
-    static atomic_uint said[DRNG_MESSAGES]; /* no bool: not every RISC-V can exchange a byte */
-    char line[1024];
-    if (drng_filter_at_load() != DRNG_FILTER_NONE ||
-        atomic_exchange_explicit(&said[message], true, memory_order_relaxed)) {
-        return;
-    }
-    size_t len =
-        (size_t)snprintf(line, sizeof(line), "<%d>%s[%d]: ", LOG_AUTHPRIV | LOG_WARNING, DRNG_NAME, (int)getpid());
-    va_list args;
-    va_start(args, format);
-    len += (size_t)vsnprintf(line + len, sizeof(line) - len, format, args);
-    va_end(args);
-    send_line(line, len < sizeof(line) ? len : sizeof(line) - 1);
-}
-
-/* ---- Errors ---- */
-
-void drng_raise_at(const struct drng_core *core, bool loads_not, const char *file, int line, const char *function,
+void drng_raise_at(const struct drng_core *core, const char *file, int line, const char *function,
                    enum drng_reason reason, const char *format, ...)
 {
     va_list args;
@@ -98,13 +52,6 @@ void drng_raise_at(const struct drng_core *core, bool loads_not, const char *fil
         va_start(args, format);
         core->vset_error(core->handle, (uint32_t)reason, format, args);
         va_end(args);
-    }
-    if (loads_not) {
-        char data[768];
-        va_start(args, format);
-        (void)vsnprintf(data, sizeof(data), format, args);
-        va_end(args);
-        drng_message_once(DRNG_SAYS_DOES_NOT_LOAD, "the provider does not load: %s", data);
     }
 }
 

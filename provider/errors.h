@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * errors.h - what drng says: errors in libcrypto's queue, and messages in the system log.
+ * errors.h - what drng says: errors in libcrypto's queue.
  *
  * The reason of an error says what happened. Its data gives details, and says what to do.
- *
- * A message is written only while the module loads, and never under a system call filter: later the program may have a
- * filter that kills a process which opens a socket, or asks whether there is a filter. Each kind is written once in a
- * process.
  */
 
 #ifndef DRNG_ERRORS_H
@@ -52,16 +48,11 @@ enum drng_reason {
 /* The table for OSSL_FUNC_PROVIDER_GET_REASON_STRINGS. */
 extern const OSSL_ITEM drng_reason_strings[];
 
-/* Raises one error. `format` and its arguments are the error's data; NULL for none. `loads_not`: writes a message, too.
- */
-void drng_raise_at(const struct drng_core *core, bool loads_not, const char *file, int line, const char *function,
-                   enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 7, 8)));
+/* Raises one error. `format` and its arguments are the error's data; NULL for none. */
+void drng_raise_at(const struct drng_core *core, const char *file, int line, const char *function,
+                   enum drng_reason reason, const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-#define drng_raise(core, reason, ...) drng_raise_at((core), false, __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
-
-/* The same where the provider does not load: writes a message, too. */
-#define drng_raise_and_log(core, reason, ...)                                                                          \
-    drng_raise_at((core), true, __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
+#define drng_raise(core, reason, ...) drng_raise_at((core), __FILE__, __LINE__, __func__, (reason), __VA_ARGS__)
 
 /*
  * Raises the error that belongs to a generator's result. Where the source of its seeds has raised one, another one is
@@ -69,19 +60,5 @@ void drng_raise_at(const struct drng_core *core, bool loads_not, const char *fil
  * would allocate memory. Returns 1 for DRNG_OK, or 0.
  */
 int drng_raise_result(const struct drng_core *core, enum drng_result result, bool drawing);
-
-enum drng_message {
-    DRNG_SAYS_DOES_NOT_LOAD,
-    DRNG_SAYS_FALLBACK_SERVES,
-    DRNG_SAYS_CLONES,
-    DRNG_SAYS_SELF_TEST,
-    DRNG_MESSAGES,
-};
-
-/*
- * Writes a line, with facility authpriv and severity warning, unless this process or an ancestor has already written a
- * message of this kind. Does not wait; if nobody listens, nothing happens.
- */
-void drng_message_once(enum drng_message message, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

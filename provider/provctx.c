@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "mixing/machine/filter.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "provider/errors.h"
@@ -63,8 +62,8 @@ static bool test(const struct drng_provctx *provctx)
     if ((drng_process_healthy() && !with_hmac) || drng_process_self_test(&failed)) {
         return true;
     }
-    drng_raise_and_log(&provctx->core, DRNG_R_SELF_TEST_FAILED,
-                       "%s gave a wrong answer: the CPU or the module is broken", failed);
+    drng_raise(&provctx->core, DRNG_R_SELF_TEST_FAILED, "%s gave a wrong answer: the CPU or the module is broken",
+               failed);
     return false;
 }
 
@@ -72,10 +71,9 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
 {
     struct drng_core core;
     drng_core_init(&core, handle, in);
-    drng_filter_look();
 
     if (!drng_core_has_memory(&core)) {
-        drng_raise_and_log(&core, DRNG_R_CORE, "libcrypto hands providers no memory: use OpenSSL 3.0 or later");
+        drng_raise(&core, DRNG_R_CORE, "libcrypto hands providers no memory: use OpenSSL 3.0 or later");
         return NULL;
     }
     struct drng_provctx *provctx = drng_zalloc(&core, sizeof(*provctx));
@@ -89,7 +87,7 @@ struct drng_provctx *drng_provctx_new(const OSSL_CORE_HANDLE *handle, const OSSL
         return NULL;
     }
     if (!drng_process_open(drng_core_version(&core))) {
-        drng_raise_and_log(
+        drng_raise(
             &core, DRNG_R_OUT_OF_MEMORY,
             "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at the filter "
             "of system calls (mmap, mprotect, madvise)");

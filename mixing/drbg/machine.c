@@ -4,7 +4,6 @@
 #include "mixing/drbg/machine.h"
 
 #include "mixing/drbg/self_test.h"
-#include "mixing/machine/filter.h"
 #include "mixing/machine/os.h"
 #include "mixing/state/secmem.h"
 
@@ -15,7 +14,6 @@ bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, 
     if (!drng_secmem_open()) {
         return false;
     }
-    drng_secmem_lock_in_children(drng_filter_lets_us_call);
     drng_cpu_identify(&evidence->cpu);
     drng_os_kernel_flags(&evidence->kernel);
     if (mask != NULL) {

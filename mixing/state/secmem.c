@@ -5,14 +5,9 @@
 
 #include "mixing/state/secmem.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "mixing/machine/filter.h"
 #include "mixing/machine/wipe.h"
 #include "mixing/state/fork.h"
 
@@ -62,21 +57,19 @@ static void note_lock(enum drng_memory_lock state)
 
 /* ---- Chunks ---- */
 
-enum { LOCK_ON_FAULT = 1 }; /* MLOCK_ONFAULT, of which older C libraries know nothing */
-
 /*
  * The slots lie inside a larger reservation, so that one inaccessible page is before them and one behind. Nothing is
  * ever mapped over it: where that fails for want of memory, older kernels leave a hole that anything may then fill.
- * What is reserved locked is locked when it becomes accessible, without a call that a filter might kill for.
+ * What is reserved locked is locked when it becomes accessible.
  */
-static bool map_slots(struct chunk *chunk)
+static bool map_slots(struct chunk *chunk, bool at_load)
 {
     const size_t page = drng_page_size();
     const size_t whole = chunk->size + 2 * page;
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    uint8_t *fence = mmap(NULL, whole, PROT_NONE, flags | MAP_LOCKED, -1, 0);
-    const bool locked = fence != MAP_FAILED;
-    if (!locked) {
+    uint8_t *fence = mmap(NULL, whole, PROT_NONE, at_load ? flags | MAP_LOCKED : flags, -1, 0);
+    if (at_load && fence == MAP_FAILED) {
+        note_lock(DRNG_MEMORY_LIMITED);
         fence = mmap(NULL, whole, PROT_NONE, flags, -1, 0);
     }
     if (fence == MAP_FAILED) {
@@ -87,11 +80,6 @@ static bool map_slots(struct chunk *chunk)
         !drng_fork_wipes(chunk->slots, chunk->size)) {
         (void)munmap(fence, whole);
         return false;
-    }
-    /* The fence counts, too: with pages of 64 KiB the slots alone may be within a limit that has refused the whole. */
-    if (!locked &&
-        !(drng_filter_lets_us_call() && syscall(SYS_mlock2, chunk->slots, chunk->size, LOCK_ON_FAULT) == 0)) {
-        note_lock(DRNG_MEMORY_LIMITED);
     }
     (void)madvise(chunk->slots, chunk->size, MADV_DONTDUMP);
     return true;
@@ -111,7 +99,7 @@ static struct chunk *add_chunk(size_t slots)
         return NULL;
     }
     chunk->size = size;
-    if (!map_slots(chunk)) {
+    if (!map_slots(chunk, atomic_load(&chunks) == NULL)) {
         (void)munmap(chunk, record_size(size));
         return NULL;
     }
@@ -124,37 +112,6 @@ static void wipe_all(void)
 {
     for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
         drng_wipe(chunk->slots, chunk->size);
-    }
-}
-
-/* ---- Children ---- */
-
-static bool (*may_lock)(void);
-
-/*
- * The kernel locks nothing in a child. Pages are locked as they are touched, so that a child which never draws pays for
- * one call. The system call, since sanitizers turn mlock() into nothing.
- */
-static void in_child(void)
-{
-    const int errno_before = errno;
-    enum drng_memory_lock state = DRNG_MEMORY_LOCKED;
-    if (atomic_load(&chunks) != NULL && may_lock()) {
-        for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
-            if (syscall(SYS_mlock2, chunk->slots, chunk->size, LOCK_ON_FAULT) != 0) {
-                state = DRNG_MEMORY_LIMITED;
-            }
-        }
-        note_lock(state);
-    }
-    errno = errno_before;
-}
-
-void drng_secmem_lock_in_children(bool (*may_call)(void))
-{
-    if (may_lock == NULL) {
-        may_lock = may_call;
-        (void)pthread_atfork(NULL, NULL, in_child);
     }
 }
 

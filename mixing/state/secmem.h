@@ -3,13 +3,11 @@
  * secmem.h - memory for secrets.
  *
  * Secrets live in slots of one size, or in wide slots, which are several of them in a row. Slots lie in chunks of
- * pages, which are wiped in a forked child (fork.h), left out of core dumps, locked in memory as far as RLIMIT_MEMLOCK
- * allows, and fenced by inaccessible pages.
+ * pages, which are wiped in a forked child (fork.h), left out of core dumps, and fenced by inaccessible pages.
  *
- * The mmap() that reserves a chunk also locks it (MAP_LOCKED), so locking takes no system call of its own. Where the
- * limit refuses that, the slots are locked without their fences, unless a filter may forbid the call. A child does
- * not inherit the lock: fork() locks again in the child, before that can have put a filter of system calls around
- * itself.
+ * The first chunk, which is mapped at the load, is also locked in memory, by the mmap() that reserves it (MAP_LOCKED)
+ * and where RLIMIT_MEMLOCK allows that. What is mapped later is not, and a child does not inherit the lock: by then the
+ * program may kill for a call to lock.
  */
 
 #ifndef DRNG_SECMEM_H
@@ -22,11 +20,14 @@
 
 enum { DRNG_SLOT_SIZE = 256, DRNG_WIDE_SLOT_SIZE = 1024 }; /* bytes */
 
-/* Whether the memory for secrets is locked. The values are part of the layout in provider/observe/stats.h. */
+/*
+ * Whether the memory for secrets that was mapped at the load is locked. The values are part of the layout in
+ * provider/observe/stats.h.
+ */
 enum drng_memory_lock {
-    DRNG_MEMORY_NOT_INHERITED = 0, /* not locked: a child that clone() has made, or fork() under a filter */
+    DRNG_MEMORY_NOT_INHERITED = 0, /* not locked: a child */
     DRNG_MEMORY_LOCKED,
-    DRNG_MEMORY_LIMITED, /* not locked, or not all of it: RLIMIT_MEMLOCK is too low */
+    DRNG_MEMORY_LIMITED, /* not locked: RLIMIT_MEMLOCK is too low */
 };
 
 /*
@@ -41,12 +42,6 @@ void drng_secmem_close(void);
  * next call.
  */
 void drng_secmem_note_lock_in(atomic_uint_least64_t *state);
-
-/*
- * From now on a child of fork() locks the memory again where may_call(), in the child, says that a system call may be
- * made. To be called once it is open, under DRNG_LOCK_LOAD.
- */
-void drng_secmem_lock_in_children(bool (*may_call)(void));
 
 /* The object that a slot is for: the token of the process that made the object (fork.h), and a number of its own. */
 struct drng_object {

@@ -9,7 +9,6 @@
 
 #include "mixing/state/clone.h"
 #include "mixing/state/fork.h"
-#include "provider/errors.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
 
@@ -188,25 +187,8 @@ const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 void drng_report_loaded(struct drng_provctx *provctx)
 {
     explain(provctx);
-    if (drng_self_tests_failed.count > 0) {
-        drng_message_once(DRNG_SAYS_SELF_TEST,
-                          "%s gave a wrong answer to a known-answer test and is not used; %s serves",
-                          drng_self_tests_failed.fastest, drng_process.aes->name);
-    }
     /* The head is complete: it can be read from outside. */
     atomic_store_explicit(&drng_stats.head->layout, DRNG_STATS_LAYOUT, memory_order_release);
-    if (drng_report_first_in_line(provctx) == DRNG_SOURCE_FALLBACK) {
-        drng_message_once(DRNG_SAYS_FALLBACK_SERVES, "OpenSSL's default seed source serves in place of the CPU: %s",
-                          drng_report_disabled_reason(provctx));
-    }
-    const char *reason = NULL;
-    const enum drng_clone_protection protection = drng_report_clones(provctx, &reason);
-    if (drng_process.evidence.cpu.hypervisor && protection <= DRNG_CLONES_KERNEL) {
-        drng_message_once(DRNG_SAYS_CLONES,
-                          "copies of this machine may draw the same bytes: %s; let this process read /dev/vmclock0, or "
-                          "set request_mixing = auto on a CPU with RDRAND",
-                          reason);
-    }
 }
 
 void drng_report_seed(struct drng_provctx *provctx)

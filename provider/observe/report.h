@@ -2,9 +2,9 @@
 /*
  * report.h - what the operator is told: why an instruction does not serve, and what keeps copies of this machine apart.
  *
- * The counters (stats.h) and the parameters show it at any time, and drng-status --check logs from outside. To the
- * system log goes a message only when the provider loads (errors.h). Errors go to the error queue only if a request
- * fails: SSL_get_error(3) takes any error in the queue for a failure of the connection.
+ * The counters (stats.h) and the parameters show it at any time, and drng-status --check logs from outside. Errors go
+ * to the error queue only if a request fails: SSL_get_error(3) takes any error in the queue for a failure of the
+ * connection.
  */
 
 #ifndef DRNG_REPORT_H

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "mixing/drbg/self_test.h"
-#include "mixing/machine/filter.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "provider/version.h"
@@ -79,7 +78,6 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     head->request_counts_offset = DRNG_STATS_REQUEST_COUNTS;
     head->request_counts_number = DRNG_REQUEST_COUNTS;
     head->request_counts_size = sizeof(struct drng_request_counts);
-    head->filter = drng_filter_at_load();
     first_generation = drng_fork_generation();
     atomic_store_explicit(&head->forks, 0, memory_order_relaxed);
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);

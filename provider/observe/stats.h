@@ -27,7 +27,7 @@
 #define DRNG_STATS_MAGIC "drngcnt" /* eight bytes, with the NUL */
 
 enum {
-    DRNG_STATS_LAYOUT = 7,
+    DRNG_STATS_LAYOUT = 8,
     DRNG_REQUEST_COUNTS = 1024, /* counts of requests; the first are shared by all generators that find no other free */
     DRNG_TEXT_SIZE = 256,       /* bytes of a reason */
     DRNG_CLONE_TEXT_SIZE = 128, /* bytes of the reason for the protection from clones */
@@ -48,7 +48,6 @@ struct drng_stats_head {
     atomic_uint_least64_t forks;   /* from the process that loaded the module to the last descendant that drew */
     atomic_uint_least64_t healthy; /* 0: a self-test has failed, and nothing is served */
     atomic_uint_least64_t tested;  /* time of the last self-test, in seconds since the Epoch */
-    uint32_t filter;               /* enum drng_filter: whether a system call filter was on at the load */
     uint32_t instruction_count;
     char version[32];   /* of drng */
     char libcrypto[64]; /* who loaded the module: "OpenSSL 3.0.19", "OpenSSL 3.0.19, 4.0.3" or "unknown" */
@@ -74,8 +73,8 @@ struct drng_stats_live {
 };
 
 _Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
-                   offsetof(struct drng_stats_head, self_tests_failed) == 592 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE &&
-                   offsetof(struct drng_stats_head, denials) == 632 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
+                   offsetof(struct drng_stats_head, self_tests_failed) == 588 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE &&
+                   offsetof(struct drng_stats_head, denials) == 628 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
                    sizeof(struct drng_counters) == 72 + 40 * DRNG_INSTRUCTIONS &&

@@ -36,13 +36,12 @@ whole="tests/system/test_collect_raw.py tests/system/test_command_line.py tests/
     tests/system/test_fips.py tests/system/test_health_lab.py tests/system/test_hosts.py tests/system/test_ia32cap.py
     tests/system/test_known_answers.py tests/system/test_library.py tests/system/test_metrics.py tests/system/test_migrate.py
     tests/system/test_probes.py tests/system/test_profiles.py tests/system/test_qemu.py tests/system/test_random_provider.py
-    tests/system/test_restart.py tests/system/test_servers.py tests/system/test_status.py tests/system/test_syslog.py
-    tests/system/test_systemd.py tests/system/test_unit.py"
-short="tests/system/test_config.py tests/system/test_containers.py tests/system/test_qemu.py tests/system/test_status.py
-    tests/system/test_syslog.py"
+    tests/system/test_restart.py tests/system/test_servers.py tests/system/test_status.py tests/system/test_systemd.py
+    tests/system/test_unit.py"
+short="tests/system/test_config.py tests/system/test_containers.py tests/system/test_qemu.py tests/system/test_status.py"
 # Of the short form: each of these words is a part of a test's name.
 some="instruction_serves or before_openssl_cnf or such_a_program or seen_from_outside or (lead_astray and device) or
-    environment_as_it_is or check_hardware or table_and_colours or masks_are_told or not_spoken_of or the_fallback_is or
+    environment_as_it_is or check_hardware or table_and_colours or masks_are_told or
     (what_serves and (Nehalem or Haswell or 127))"
 
 # In the namespace. A second /proc, with nothing mounted in it: else no user namespace may mount one.

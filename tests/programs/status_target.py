@@ -2,44 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process to look at, for the tests of drng-status: does what the lines on its standard input say, one answer each.
 
-Lives until its input ends, and its children with it. With the argument "filtered" there is a filter of system calls
-before libcrypto is loaded.
+Lives until its input ends, and its children with it.
 """
 
 from __future__ import annotations
 
+import _ssl  # which loads libcrypto, and that openssl.cnf
 import ctypes
 import os
 import signal
+import ssl
 import sys
 import threading
-
-
-class FilterProgram(ctypes.Structure):
-    """struct sock_fprog."""
-
-    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_void_p)]
-
-
-def put_filter_on() -> None:
-    """A system call filter that lets everything through: BPF_RET, SECCOMP_RET_ALLOW."""
-    allow = ctypes.create_string_buffer((0x06).to_bytes(4, sys.byteorder) + (0x7FFF0000).to_bytes(4, sys.byteorder), 8)
-    program = FilterProgram(1, ctypes.cast(allow, ctypes.c_void_p))
-    prctl = ctypes.CDLL(None).prctl
-    pr_set_seccomp, pr_set_no_new_privs, seccomp_mode_filter = 22, 38, 2
-    done = (
-        prctl(pr_set_no_new_privs, 1, 0, 0, 0) == 0
-        and prctl(pr_set_seccomp, seccomp_mode_filter, ctypes.byref(program), 0, 0) == 0
-    )
-    if not done:
-        sys.exit("this kernel has no filters of system calls")
-
-
-if sys.argv[1:] == ["filtered"]:
-    put_filter_on()
-
-import _ssl  # noqa: E402 - which loads libcrypto, and that openssl.cnf
-import ssl  # noqa: E402
 
 ENDED, ENDS = os.pipe()
 

@@ -73,11 +73,10 @@ int snprintf(char *text, size_t room, const char *format, ...)
     return (int)len;
 }
 
-void drng_raise_at(const struct drng_core *core, bool loads_not, const char *file, int line, const char *function,
+void drng_raise_at(const struct drng_core *core, const char *file, int line, const char *function,
                    enum drng_reason reason, const char *format, ...)
 {
     va_list arguments;
-    CLAIM(loads_not, "it goes to the system log, too");
     errors++;
     if (core_fails) {
         CLAIM(reason == DRNG_R_CORE, "a core that does not hand over the section is refused");

@@ -13,7 +13,6 @@
 #include "provider/observe/stats.h"
 #include "provider/process.h"
 #include "tests/provider/evp.h"
-#include "tests/provider/noted_log.h"
 #include "tests/provider/unmask.h"
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
@@ -39,7 +38,6 @@ static void on_machine(scripted_behaviour *rdseed, scripted_behaviour *rdrand, c
     drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
     drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
     drng_process.evidence.cpu.hypervisor = virtual_machine;
-    noted_lines = 0;
     libctx = evp_context(keys);
     CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
 }
@@ -106,7 +104,6 @@ UNIT_TEST("where the machine tells requests take no words")
     CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
     CU_ASSERT_EQUAL(drng_stats.head->virtual_machine, 1);
     CU_ASSERT_EQUAL(words_of_a_request(), 0);
-    CU_ASSERT_EQUAL(noted_lines, 0);
 
     on_machine(scripted_good, scripted_good, "request_mixing = yes\n", true, true);
     CU_ASSERT_TRUE(protection_is("counter", "vmclock"));
@@ -242,7 +239,6 @@ UNIT_TEST("without a device a word of any instruction protects")
     on_machine(scripted_good, scripted_good, "", true, false);
     CU_ASSERT_TRUE(protection_is("instruction", "fresh word"));
     CU_ASSERT_EQUAL(words_of_a_request(), 1);
-    CU_ASSERT_EQUAL(noted_lines, 0);
 
     scripted_cpu.has[DRNG_RDRAND] = false;
     drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
@@ -261,26 +257,22 @@ static int tell_of_kernel(void *unused)
     drng_process.evidence.cpu.has[DRNG_RDRAND] = false;
     on_machine(scripted_dry, scripted_dry, "", true, false);
     CU_ASSERT_TRUE(protection_is("kernel", "no instruction"));
-    const bool said = noted_lines == 2 && /* the first: that the fallback serves */
-                      strstr(noted_last, "copies of this machine may draw the same bytes") == noted_last &&
-                      strstr(noted_last, "/dev/vmclock0") != NULL;
     const bool drawn = draw();
     const unsigned before = scripted_os_calls;
-    return said && drawn && draw() && scripted_os_calls == before + 1 ? 0 : 1;
+    return drawn && draw() && scripted_os_calls == before + 1 ? 0 : 1;
 }
 
 static int tell_of_none(void *unused)
 {
     on_machine(scripted_good, scripted_good, "request_mixing = no\n", true, false);
-    const bool said = noted_lines == 1 && strstr(noted_last, "request_mixing = no") != NULL;
-    return said && protection_is("none", "request_mixing = no") && words_of_a_request() == 0 ? 0 : 1;
+    return protection_is("none", "request_mixing = no") && words_of_a_request() == 0 ? 0 : 1;
 }
 
 static int tell_of_no_virtual_machine(void *unused)
 {
     on_machine(scripted_good, scripted_good, "", false, false);
-    return noted_lines == 0 && protection_is("none", "no hypervisor is announced") &&
-                   drng_stats.head->virtual_machine == 0 && words_of_a_request() == 0
+    return protection_is("none", "no hypervisor is announced") && drng_stats.head->virtual_machine == 0 &&
+                   words_of_a_request() == 0
                ? 0
                : 1;
 }

@@ -12,8 +12,6 @@ from scripts.drng.status import stats
 LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
 LIVE += ("rdseed_last", "rdseed_words", "rdrand_health", "rdrand_retries", "rdrand_last", "rdrand_words")
 LIVE += ("reseeds", "fork_reseeds", "clone_reseeds", "last_seed", "kernel_words", "seeds_without_kernel")
-# What the layout before has not.
-NEWER = ("rdseed_last", "rdseed_words", "rdrand_last", "rdrand_words", "seeds_without_kernel")
 
 NAMES = (b"rdseed", b"rdrand")
 
@@ -32,7 +30,6 @@ HEAD: dict[str, Any] = {
     "forks": 0,
     "healthy": 1,
     "tested": 1,
-    "filter": 0,
     "instruction_count": 2,
     "version": b"99",
     "libcrypto": b"2",
@@ -52,8 +49,7 @@ def forged(requests: int = 3, served: int = 48, names: Sequence[bytes] = NAMES, 
     live.update((key, changes.pop(key)) for key in LIVE if key in changes)
     head = stats.HEAD.pack(*{**HEAD, **changes}.values()) + b"".join(map(stats.NAME.pack, names))
     head += stats.BEHIND.pack(*behind) + bytes(len(names) * stats.DENIAL.size)
-    kept = [v for key, v in live.items() if not (changes.get("layout") == stats.OLDER_LAYOUT and key in NEWER)]
-    numbers = struct.pack(f"={len(kept)}Q", *kept)
+    numbers = struct.pack(f"={len(live)}Q", *live.values())
     return (
         head.ljust(LIVE_OFFSET, b"\0")
         + numbers.ljust(256, b"\0")

@@ -12,7 +12,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "mixing/machine/filter.h"
 #include "mixing/machine/wipe.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
@@ -350,7 +349,7 @@ UNIT_TEST("slots are kept from dumps and swap and children")
     for (size_t i = 0; i <= FIRST_SLOTS; i += FIRST_SLOTS) {
         CU_ASSERT_TRUE(maps_has_flag(slots[i], "dd"));
         CU_ASSERT_TRUE(maps_has_flag(slots[i], "wf"));
-        CU_ASSERT_EQUAL(maps_has_flag(slots[i], "lo"), lockable);
+        CU_ASSERT_EQUAL(maps_has_flag(slots[i], "lo"), lockable && i == 0); /* the first alone */
     }
     /* The flags are not those of any memory. */
     CU_ASSERT_FALSE(maps_has_flag(slots, "dd"));
@@ -381,47 +380,6 @@ static int allocate_without_locking(void *unused)
 UNIT_TEST("memory that cannot be locked serves")
 {
     CU_ASSERT_EQUAL(child_forked(allocate_without_locking, NULL), 0);
-}
-
-/*
- * The limit has room for the slots of the first chunk, and not for the inaccessible pages around them. `looked`: a
- * bool, whether it was looked for a filter of system calls, and so whether a call to lock may be made.
- */
-static int lock_slots_alone(void *looked)
-{
-    const rlim_t slots_alone = drng_whole_pages((size_t)FIRST_SLOTS * DRNG_SLOT_SIZE);
-    static atomic_uint_least64_t state;
-    if (setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){slots_alone, slots_alone}) != 0 ||
-        (geteuid() == 0 && setuid(65534) != 0)) {
-        return 2;
-    }
-    if (*(bool *)looked) {
-        drng_filter_look();
-    }
-    if (!drng_secmem_open() || !take(FIRST_SLOTS)) {
-        return 3;
-    }
-    drng_secmem_note_lock_in(&state);
-    const bool locked = maps_has_flag(slots[0], "lo") && maps_has_flag(slots[FIRST_SLOTS - 1], "lo");
-    if ((state == DRNG_MEMORY_LOCKED) != locked) {
-        return 4;
-    }
-    return locked ? 1 : 0;
-}
-
-UNIT_TEST("slots are locked without their fences where the limit is low")
-{
-    bool looked = false;
-    const bool lockable = can_lock() && syscall(SYS_mlock2, slots, 1, 1 /* MLOCK_ONFAULT */) == 0; /* not by valgrind */
-    (void)syscall(SYS_munlock, slots, 1);
-    if (unit_emulated("it drops advice on memory")) {
-        return;
-    }
-    CU_ASSERT_EQUAL(child_forked(lock_slots_alone, &looked), 0);
-    looked = true;
-    const int status = child_forked(lock_slots_alone, &looked);
-    CU_ASSERT_TRUE(WIFEXITED(status));
-    CU_ASSERT_EQUAL(WEXITSTATUS(status), lockable ? 1 : 0);
 }
 
 /* ---- A kernel that has no memory for a chunk ---- */

@@ -253,42 +253,17 @@ UNIT_TEST("a child takes and gives back slots")
 
 static int look_for_page_lock(void *unused)
 {
-    return maps_has_flag(slots[0], "lo") && maps_has_flag(slots[COUNT - 1], "lo") ? ALL_SECRET : ALL_ZERO;
+    return maps_has_flag(slots[0], "lo") ? ALL_SECRET : ALL_ZERO;
 }
 
-static int look_in_a_child(void *unused)
+/* What the first chunk is; what is mapped later is not locked to begin with. */
+UNIT_TEST("a child leaves its pages unlocked")
 {
-    const int status = child_forked(look_for_page_lock, unused);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : MIXED;
-}
-
-static bool no_filter;
-
-static bool is_no_filter(void)
-{
-    return no_filter;
-}
-
-/* Both chunks; each child of each child. No call is made that a filter could kill it for. */
-UNIT_TEST("a child of fork() locks its pages where it may")
-{
-    static atomic_uint_least64_t state;
     open_and_fill();
-    drng_secmem_note_lock_in(&state);
-    /* valgrind and QEMU do not have the system call */
-    const bool lockable =
-        maps_has_flag(slots[COUNT - 1], "lo") && syscall(SYS_mlock2, slots[COUNT - 1], 1, 1 /* MLOCK_ONFAULT */) == 0;
-    drng_secmem_lock_in_children(is_no_filter);
-    no_filter = false;
-    state = DRNG_MEMORY_NOT_INHERITED;
+    CU_ASSERT_FALSE(maps_has_flag(slots[COUNT - 1], "lo"));
     CU_ASSERT_TRUE(answers(child_forked(look_for_page_lock, NULL), ALL_ZERO));
-    CU_ASSERT_EQUAL(state, DRNG_MEMORY_NOT_INHERITED);
-    no_filter = true;
-    CU_ASSERT_TRUE(answers(child_forked(look_for_page_lock, NULL), lockable ? ALL_SECRET : ALL_ZERO));
-    CU_ASSERT_TRUE(answers(child_forked(look_in_a_child, NULL), lockable ? ALL_SECRET : ALL_ZERO));
     CU_ASSERT_TRUE(answers(child_cloned(look_for_page_lock, NULL), ALL_ZERO));
     close_all();
-    CU_ASSERT_TRUE(answers(child_forked(look_at_ordinary, NULL), ALL_SECRET)); /* with nothing to be locked */
 }
 
 /* ---- Locks in slots ---- */

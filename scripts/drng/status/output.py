@@ -13,7 +13,7 @@ from ..terminal import GREEN, RED, YELLOW, Row, print_rows, print_table
 from . import reasons, states
 from .reasons import counted, grouped, names_of, short, summary
 from .states import REBOOT, RESTART, Process
-from .stats import LOCKED
+from .stats import LIMITED
 
 COLUMNS = ("unit", "processes", "served by", "seeds from", "requests", "note")
 
@@ -38,7 +38,7 @@ def colour_of(key: str, value: str) -> str | None:
         return RED
     if key.endswith("-failures"):
         return RED if value.strip("0-") else None
-    return YELLOW if key == "memory" and value != LOCKED else None
+    return YELLOW if key == "memory" and value == LIMITED else None
 
 
 # ---- Values ----

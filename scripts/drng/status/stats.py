@@ -14,13 +14,12 @@ from ..text import printable
 from .memory import OlderError
 
 MAGIC = b"drngcnt\0"
-LAYOUT = 7
-OLDER_LAYOUT = 6  # without the last results, and what stands behind the names in the head
+LAYOUT = 8
 
-HEAD = struct.Struct("=8s6I4Q2I32s64s32s256s2I128s")
+HEAD = struct.Struct("=8s6I4QI32s64s32s256s2I128s")
 Head = namedtuple(
     "Head",
-    "magic layout live_offset counts_offset counts_number counts_size first_source loaded forks healthy tested filter "
+    "magic layout live_offset counts_offset counts_number counts_size first_source loaded forks healthy tested "
     "instructions version libcrypto aes reason virtual_machine clone_protection clone_reason",
 )
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
@@ -28,20 +27,19 @@ NAME = struct.Struct("=16s")  # of an instruction, behind the head
 BEHIND = struct.Struct("=2I32s")
 DENIAL = struct.Struct("=I")
 
-# The counters in their order, by the names of mixing/machine/counters.h; and those that the layout before has not.
+# The counters in their order, by the names of mixing/machine/counters.h.
 OF_INSTRUCTION = ("health-failures", "retries", "last-result", "last-words")
 OF_SEEDS = ("seeds-fallback", "seed-failures")
 OF_ALL = ("reseeds", "fork-reseeds", "clone-reseeds", "last-seed", "kernel-words", "seeds-without-kernel-bytes")
-NEWER = ("last-result", "last-words", "seeds-without-kernel-bytes")
 REQUEST_COUNTS = struct.Struct("=2Q")
 
 # How the memory for secrets is, by the labels of the metrics.
 MEMORY = {
-    "forked": "not locked: forked under a filter of system calls, and a child does not inherit the lock",
+    "forked": "not locked: a child does not inherit the lock",
     "locked": "locked",
-    "limited": "not locked, or only in part: the limit RLIMIT_MEMLOCK is too low",
+    "limited": "not locked: the limit RLIMIT_MEMLOCK is too low",
 }
-LOCKED = MEMORY["locked"]
+LIMITED = MEMORY["limited"]
 
 # Of enum drng_clone_protection in provider/observe/report.h.
 CLONE_PROTECTIONS = ("none", "kernel", "instruction", "counter")
@@ -55,8 +53,6 @@ DENIALS = (
 
 # What every self-test has passed is healthy.
 STATUS = ("failed", "healthy")
-
-FILTER = ("none", "on when drng was loaded", "unknown")
 
 # Far more than drng writes, so that what are no counters asks for no gigabytes.
 MOST = 1 << 20
@@ -95,7 +91,7 @@ def read_head(read: Read) -> Head:
         raise NotOpenError(
             "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
         )
-    if head.magic != MAGIC or head.layout not in (LAYOUT, OLDER_LAYOUT):
+    if head.magic != MAGIC or head.layout != LAYOUT:
         kind = OlderError if head.layout < LAYOUT else StatsError
         raise kind(
             f"its counters have layout {head.layout}, of another version of drng; "
@@ -119,10 +115,9 @@ def read_names(read: Read, count: int) -> list[str]:
 
 def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
     """The numbers in their order, with the sums of requests and bytes over all generators behind them."""
-    newer = NEWER if head.layout == OLDER_LAYOUT else ()
     keys = ["memory", "begun", "source", *(f"seeds-{name}" for name in names), *OF_SEEDS]
-    keys += [f"{name}-{counted}" for name in names for counted in OF_INSTRUCTION if counted not in newer]
-    keys += [counted for counted in OF_ALL if counted not in newer]
+    keys += [f"{name}-{counted}" for name in names for counted in OF_INSTRUCTION]
+    keys += OF_ALL
     numbers = struct.Struct(f"={len(keys)}Q")
     length = head.counts_offset + head.counts_number * head.counts_size
     if (
@@ -147,8 +142,6 @@ def one_of(names: Sequence[str], number: int, what: str) -> str:
 
 def read_behind(read: Read, head: Head, names: Sequence[str], live: dict[str, Any]) -> dict[str, Any]:
     """What self-tests found at the load; and each instruction's last result in words, in the place of its number."""
-    if head.layout != LAYOUT:
-        return {}
     place = HEAD.size + len(names) * NAME.size
     failed, _, fastest = BEHIND.unpack(read(place, BEHIND.size))
     denials = DENIAL.iter_unpack(read(place + BEHIND.size, len(names) * DENIAL.size))
@@ -177,7 +170,6 @@ def read_stats(read: Read) -> dict[str, Any]:
         "libcrypto": text_of(head.libcrypto),
         "aes-implementation": text_of(head.aes),
         "memory": one_of([*MEMORY.values()], memory, "hold an unknown state of the memory"),
-        "system-call-filter": FILTER[min(head.filter, 2)],
         "virtual-machine": head.virtual_machine != 0,
         "clone-protection": one_of(CLONE_PROTECTIONS, head.clone_protection, "hold an unknown protection from clones"),
         "clone-reason": text_of(head.clone_reason),
