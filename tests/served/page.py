@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 RELEASES = {"bookworm": "12", "trixie": "13", "sid": "sid"}
-HEAD = ("program", "version", "library", "for its service", "for the system", "what to do, or to know")
+HEAD = ("program", "for its service", "for the system", "what to do, or to know")
+HOWS = ("service", "system")
 
 # What a user reads of each reason of drng-status.
 REASONS = {
@@ -34,36 +35,40 @@ def short(result: dict[str, Any], how: str) -> str:
     return said.replace("loaded, and draws elsewhere", "loaded; draws elsewhere")
 
 
-def cell(found: dict[str, str]) -> str:
+def by_release(found: dict[str, str]) -> str:
     """Once where it is the same on all, else by release."""
-    found = {suite: text for suite, text in found.items() if text}
     if len(set(found.values())) < 2:
         return next(iter(found.values()), "")
     return "; ".join(f"{RELEASES.get(suite, suite)}: {text}" for suite, text in found.items())
 
 
-def row(program: dict[str, Any], results: dict[str, dict[str, Any]]) -> list[str]:
-    columns = [
-        program["name"],
-        cell({suite: result.get("version", "") for suite, result in results.items()}),
-        cell({suite: result.get("library", "") for suite, result in results.items()}),
-        cell({suite: short(result, "service") for suite, result in results.items()}),
-        cell({suite: short(result, "system") for suite, result in results.items()}),
-        program.get("note", ""),
-    ]
-    if "unit" not in program and not columns[3].startswith("cannot"):
-        columns[3] += " (OPENSSL_CONF)"
-    return columns
+def row(program: dict[str, Any], results: dict[str, dict[str, Any]]) -> tuple[str, str, str, str]:
+    service, system = (by_release({suite: short(result, how) for suite, result in results.items()}) for how in HOWS)
+    return program["name"], service, system, program.get("note", "")
 
 
 def table(folder: Path) -> str:
+    """Those of which there is something to say, then the names of those that are simply served, or never concerned."""
     programs = tomllib.loads((Path(__file__).parent / "table.toml").read_text())["program"]
     suites = {}
     for path in sorted(folder.glob("*.json")):
         suites[path.stem] = {result["name"]: result for result in map(json.loads, path.read_text().splitlines())}
     lines = [f"| {' | '.join(HEAD)} |", f"|{' --- |' * len(HEAD)}"]
+    alike: dict[str, list[str]] = {"served": [], "no libcrypto": []}
     for program in programs:
         results = {suite: found[program["name"]] for suite, found in suites.items() if program["name"] in found}
-        if results:
-            lines.append(f"| {' | '.join(row(program, results))} |")
-    return "\n".join(lines) + "\n"
+        results = {suite: result for suite, result in results.items() if short(result, "service") != "cannot be had"}
+        if not results:
+            continue
+        name, service, system, note = row(program, results)
+        if service == system == "no libcrypto" or (service == system == "served" and not note):
+            alike[service].append(name)
+        else:
+            lines.append(f"| {name} | {service} | {system if system != service else 'the same'} | {note} |")
+    return "\n".join(
+        [
+            *lines,
+            f"\n**Simply served**, for their service and for the system: {'; '.join(alike['served'])}.",
+            f"\n**Without libcrypto**, so drng does not concern them: {'; '.join(alike['no libcrypto'])}.\n",
+        ]
+    )
