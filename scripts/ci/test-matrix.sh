@@ -4,7 +4,7 @@
 # usage: test-matrix.sh [--short] [RELEASE...]
 #
 # RELEASE: bookworm, trixie, sid and experimental if none is given, that is OpenSSL 3.0, 3.5, the latest 3.x and 4.x.
-# A run without --short leaves its results in build/matrix, release by release, for the table of docs/servers.md
+# A run without --short leaves its results in build/matrix, release by release, for the table of docs/platforms.md
 # (scripts/evidence/tables.py --write releases).
 # --short: a minute's choice of the tests, without the many handshakes of test_servers.
 #
