@@ -8,6 +8,7 @@ an owner whose item has hung or crashed, no other item is tried: a user costs on
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -42,19 +43,30 @@ class Failure:
     reason: str
 
 
-def _limit(room: int) -> None:
-    """No more memory than that in addition to what there is; what needs more is a MemoryError, and an answer."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        most = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE") + room
-    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+def _limit(kind: int, most: int) -> None:
+    hard = resource.getrlimit(kind)[1]
+    resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
-def _serve(orders: int, answers: int, items: Sequence[Any], work: Work, null: int) -> None:
-    """The child: an answer a line, to each number of an item. Its standard streams are nobody's, so that who waits for
-    their end need not wait."""
+def _apart(kept: Sequence[int], room: int) -> None:
+    """A session of its own: whoever's code runs here finds no terminal that it could type into, and nothing that the
+    parent has open. What needs more memory than `room` is a MemoryError, and an answer."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
+    last = 2
+    for descriptor in (*sorted(kept), os.sysconf("SC_OPEN_MAX")):
+        os.closerange(last + 1, descriptor)
+        last = descriptor
+    _limit(resource.RLIMIT_CORE, 0)
+    if room:
+        _limit(resource.RLIMIT_AS, room)
+
+
+def _serve(orders: int, answers: int, items: Sequence[Any], work: Work) -> None:
+    """The child: an answer a line, to each number of an item."""
     with os.fdopen(orders, "rb", buffering=0) as stream:
         for order in stream:
             try:
@@ -71,7 +83,7 @@ class _Child:
 
     def __init__(self, items: Sequence[Any], work: Work, room: int) -> None:
         # What cannot be opened raises here: of a child that ends for it, nobody would learn why.
-        null = os.open(os.devnull, os.O_RDWR)
+        os.close(os.open(os.devnull, os.O_RDWR))
         # With both ends open here, an order to a child that has ended is no SIGPIPE.
         self.orders = os.pipe()
         self.pipe, answers = os.pipe()
@@ -79,16 +91,11 @@ class _Child:
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                signal.signal(signal.SIGINT, signal.SIG_DFL)
-                os.close(self.orders[1])
-                os.close(self.pipe)
-                if room:
-                    _limit(room)
-                _serve(self.orders[0], answers, items, work, null)
+                _apart((self.orders[0], answers), room)
+                _serve(self.orders[0], answers, items, work)
             finally:
                 os._exit(0)
         os.close(answers)
-        os.close(null)
 
     def ask(self, number: int) -> None:
         """For the answer to the item of that number; line() tells if the child has ended."""
@@ -113,6 +120,8 @@ class _Child:
         for descriptor in (*self.orders, self.pipe):
             os.close(descriptor)
         os.kill(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
@@ -179,7 +188,7 @@ def each(
             child.end()
 
 
-def once(work: Callable[[], Any], seconds: float) -> Any:
+def once(work: Callable[[], Any], seconds: float, room: int = 0) -> Any:
     """The answer of work(), or a Failure."""
-    ((_, answer),) = each([None], lambda _: work(), seconds=seconds)
+    ((_, answer),) = each([None], lambda _: work(), seconds=seconds, room=room)
     return answer

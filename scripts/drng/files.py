@@ -16,35 +16,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .paths import KINDS, LIMIT, FileError, require_file
 from .procfs import O_FOLDER, closing, is_mounted_on
-from .terminal import Failure, Output, Unchanged, warn
+from .terminal import Output, Unchanged, warn
 
 # Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it.
 TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
 
-# No openssl.cnf and no unit is as long; a file that is would only fill memory.
-LIMIT = 4 << 20
-
 # By then, no run can still be writing its temporary file, where there is no lock that says so.
 SWEPT_SECONDS = 3600
-
-KINDS = {
-    stat.S_IFDIR: "a directory",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFLNK: "a link",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
-
-
-class FileError(Failure):
-    """It cannot be read or written, and why."""
-
-
-def require_file(path: str, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise FileError(f"{path} is {KINDS.get(stat.S_IFMT(found.st_mode), 'no file')}, not a file")
 
 
 @dataclass

@@ -172,16 +172,12 @@ def test_sections_that_lead_on_and_on_are_gone_through_once(tmp_path: Path, ends
 SAYER = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
-from scripts.drng.conf import command, meaning, reading
-from scripts.drng.status import environment
-for path in sys.stdin:
-    try:
-        conf = reading.Conf(path.strip())
-        found = meaning.understand(conf)
-        said = found.warnings + command.mistakes(conf, found, environment.collect(path.strip()))
-    except (reading.ConfError, environment.Failure) as error:
-        said = [str(error)]
-    print(json.dumps(said), flush=True)
+from scripts.drng.conf import command, meaning, probe
+from scripts.drng.paths import read_once
+for path in map(str.strip, sys.stdin):
+    found = probe.probe(read_once(path), path)
+    said = command.mistakes(found, meaning.understand(found))
+    print(json.dumps([*said, *filter(None, [found.problem])]), flush=True)
 """
 
 Change = tuple[str, list[str]]  # what was done, and the lines

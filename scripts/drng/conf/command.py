@@ -8,96 +8,117 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import sys
-from typing import Any, NoReturn
+from collections.abc import Iterator
+from typing import NoReturn
 
-from .. import VERSION
-from ..status import environment
+from .. import VERSION, aside
+from ..paths import read_once
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain
 from ..text import visible
-from .meaning import SEED_SOURCES, Meaning, generators_of, hint, is_active, understand
-from .reading import Conf, ConfError, Section
+from .libcrypto import Libcrypto
+from .meaning import (
+    SEED_SOURCES,
+    Meaning,
+    generators_of,
+    hint,
+    is_active,
+    lost,
+    named_sections,
+    providers_of,
+    understand,
+)
+from .probe import Probe, probe
+from .reading import Read
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
 
-# Each with what is asked of it, in the order in which it is shown.
-ROLES = ("primary", "public", "private")
-
-
 NO_CIPHERS = (
     "write `activate = 1` in the default provider's section, too",
-    "the FIPS provider did not load: look for fips.so, and for what `openssl fipsinstall` writes",
+    "the FIPS provider did not load: look for fips.so, and write with `openssl fipsinstall` what the file includes",
 )
 
 
-def lost_by_fips(meaning: Meaning, random: Section, loaded: dict[str, Any]) -> list[str]:
+def replaced(found: Probe) -> Iterator[str]:
+    """What the file says itself, and an include has put something else in the place of."""
+    own = Read(found.path, found.number, found.own)
+    old, new = named_sections(own).init, named_sections(found).init
+    for section, key, value in lost(own, found) if found.own else ():
+        yield f"[{section}] {key} = {value}: not in effect, since an .include has replaced it"
+    if old and old != new:
+        kept = " ".join(f"{key}{'.own' * (key == 'providers')} = {value}" for key, value in found.own[old].items())
+        yield f"openssl_conf = {old}: an .include makes it {new}; write at the end of the file: [{new}] {kept}"
+
+
+def not_loaded(found: Probe, meaning: Meaning) -> Iterator[str]:
+    sections = providers_of(found, meaning.init)
+    for name, why in found.not_loaded.items() if not found.stopped else ():
+        # By its name alone it may load: then it is what the file says of it that keeps it from that.
+        own = [warning for warning in meaning.warnings if warning.startswith(f"[{sections[name]}]")]
+        yield f"{name} did not load: {why or '; '.join(own) or 'libcrypto does not say why'}"
+    if meaning.drng and not is_active(found, meaning.drng):
+        yield f"drng is not loaded: [{meaning.drng}] has no `activate = 1`"
+
+
+def lost_by_fips(found: Probe, meaning: Meaning) -> Iterator[str]:
     """The queries that find nothing of drng's, since it has no certificate."""
-    found = []
-    for key, role in (("properties", "public"), ("seed_properties", "seed")):
+    random = generators_of(found, meaning.init)
+    for key, generator in (("properties", found.public), ("seed_properties", found.seed)):
         query = random.get(key, "")
         taken_back = re.search(r"-\s*fips|fips\s*=\s*no", query)
-        if loaded["fips"] and loaded["drng"] and loaded[role] is None and "provider=drng" in query and not taken_back:
+        if found.fips and found.drng and generator is None and "provider=drng" in query and not taken_back:
             why = "OpenSSL adds fips=yes, and nothing matches both; write provider=drng,-fips"
-            found.append(visible(f"[{meaning.random}] {key} = {query}: {why}"))
-    return found
+            yield f"[{meaning.random}] {key} = {query}: {why}"
 
 
-def mistakes(conf: Conf, meaning: Meaning, loaded: dict[str, Any]) -> list[str]:
-    """What libcrypto says of the file, and what it does not do although the file names drng for it."""
-    found = [f"OpenSSL reads the file no further: {each}" for each in loaded["config-errors"]]
-    if meaning.drng and not is_active(conf, meaning.drng):
-        found.append(f"drng is not loaded: [{meaning.drng}] has no `activate = 1`")
-    found += loaded["errors"]
-    random = generators_of(conf, meaning.init)
-    found += lost_by_fips(meaning, random, loaded)
-    for_drng = meaning.drng or "provider=drng" in random.get("properties", "")
-    if not for_drng or found:
-        return found
-    others = {role: loaded[role] for role in ROLES if (loaded[role] or {}).get("provider") != "drng"}
-    if loaded["override"]:
-        found.append(f"{loaded['override']} serves, and not drng; with a FIPS provider, set random_provider = none")
+def not_served(found: Probe, meaning: Meaning) -> Iterator[str]:
+    """What is not drng's though the file names it."""
+    random = generators_of(found, meaning.init)
+    if not (meaning.drng or "provider=drng" in random.get("properties", "")):
+        return
+    roles = {"primary": found.primary, "public": found.public, "private": found.private}
+    others = ", ".join(role for role, generator in roles.items() if not generator or generator.provider != "drng")
+    if found.override:
+        yield f"{found.override} serves, and not drng; with a FIPS provider, set random_provider = none"
     elif others:
-        found.append(
-            f"drng is loaded, and the {', '.join(others)} generator is another's: name a section with "
+        yield (
+            f"drng is loaded, and the {others} generator is another's: name a section with "
             f"`properties = provider=drng` as `random` in [{meaning.init}]"
         )
     seed = random.get("seed", SEED_SOURCES[0])
-    if "provider=drng" in random.get("seed_properties", "") and loaded["seed"] is None:
-        found.append(
-            f"[{meaning.random}] seed = {seed}: drng has no seed source of this name{hint(seed, SEED_SOURCES)}"
-        )
-    if not others and not loaded["again"]:
-        found.append("a program that reads the file twice gets no random bytes: name drng twice, as drng.cnf(5) says")
-    if not loaded["ciphers"]:
-        found.append(f"programs have no ciphers: {NO_CIPHERS[bool(loaded['fips'] and meaning.fips)]}")
-    return found
+    if "provider=drng" in random.get("seed_properties", "") and found.seed is None:
+        yield f"[{meaning.random}] seed = {seed}: drng has no seed source of this name{hint(seed, SEED_SOURCES)}"
+    if not others and not found.again:
+        yield "a program that reads the file twice gets no random bytes: name drng twice, as drng.cnf(5) says"
+    if not found.ciphers:
+        yield f"programs have no ciphers: {NO_CIPHERS[bool(found.fips and meaning.fips)]}"
 
 
-def who_may_change(path: str) -> str:
-    """The file, or a folder on the way, that others than root may change: root loads no module that they name."""
-    path = os.path.realpath(path)
-    while os.geteuid() == 0:
-        found = os.stat(path)
-        # In a directory like /tmp others make files, and leave those of their neighbours alone.
-        is_shared = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
-        if found.st_uid != 0 or (found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_shared):
-            return path
-        if path == "/":
-            break
-        path = os.path.dirname(path)
-    return ""
+def mistakes(found: Probe, meaning: Meaning) -> list[str]:
+    """What libcrypto says of the file, and what it does not do although the file asks for it."""
+    said = [f"OpenSSL reads the file no further: {each}" for each in found.stopped]
+    said += [*not_loaded(found, meaning), *found.errors, *lost_by_fips(found, meaning)]
+    said += [] if said else not_served(found, meaning)
+    said += replaced(found)
+    return [*said, *(each for each in meaning.warnings if not any(each in line for line in said))]
 
 
-def report(meaning: Meaning, loaded: dict[str, Any] | None) -> None:
+def report(found: Probe, meaning: Meaning) -> None:
     for name in ("init", "random", "providers", "default", "drng"):
         value = visible(getattr(meaning, name))
         print(f"{name:9}  {f'[{value}]' if value else 'not named'}")
-    if loaded is None:
-        return
-    public = loaded["public"]
-    serves = f"{public['name']} of provider {public['provider']}" if public and loaded["rand-bytes"] else "nobody"
-    print(f"{'serves':9}  {loaded['override'] or serves}")
+    if not found.refused:
+        serves = found.public if found.public and found.rand_bytes else "nobody"
+        print(visible(f"{'serves':9}  {found.override or serves}"))
+    for remark in meaning.remarks:
+        print(remark)
+
+
+def default_file() -> str:
+    answer = aside.once(lambda: Libcrypto().default_file(), aside.SECONDS)
+    if isinstance(answer, aside.Failure):
+        raise Failure(answer.reason)
+    return str(answer)
 
 
 def check(words: list[str]) -> int:
@@ -105,18 +126,20 @@ def check(words: list[str]) -> int:
     parser.add_argument("--version", action="version", version=f"drng-conf {VERSION}")
     parser.add_argument("file", nargs="?", help="an openssl.cnf; by default the one that libcrypto reads")
     arguments = parser.parse_args(words)
-    path = environment.default_config(own=True) if arguments.file is None else arguments.file
+    path = default_file() if arguments.file is None else arguments.file
     if not path:
         parser.error("name a file: OPENSSL_CONF, or the argument, is empty, and libcrypto reads none then")
-    conf = Conf(path)
-    meaning, others = understand(conf), who_may_change(path)
-    loaded = None if others else environment.collect(path)
-    report(meaning, loaded)
-    for remark in meaning.remarks + ([f"not loaded: others may change {visible(others)}"] if others else []):
-        print(remark)
+    try:
+        text = read_once(path)
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}; OpenSSL ignores it") from None
+    found = probe(text, path)
+    if found.problem:
+        raise Failure(found.problem)
+    meaning = understand(found)
+    report(found, meaning)
     sys.stdout.flush()
-    said = mistakes(conf, meaning, loaded) if loaded else []
-    warnings = [*said, *(each for each in meaning.warnings if not any(each in line for line in said))]
+    warnings = [found.refused, *meaning.warnings] if found.refused else mistakes(found, meaning)
     for warning in warnings:
         complain(warning)
     return WARNINGS if warnings else NOTHING
@@ -131,7 +154,7 @@ def run() -> NoReturn:
     except UsageError as error:
         complain(str(error))
         status = USAGE
-    except (ConfError, Failure) as error:
+    except Failure as error:
         complain(str(error))
         status = UNREAD
     except MemoryError:

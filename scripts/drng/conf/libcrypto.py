@@ -10,14 +10,15 @@ import contextlib
 import ctypes
 import os
 import re
+import resource
 from typing import Any
 
 # By their names: ctypes.util would ask the compiler in PATH where they are.
 LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
 
 ERR_TXT_STRING = 2  # openssl/err.h
-INIT_LOAD_CONFIG = 0x40  # openssl/crypto.h
-CPU_SETTINGS = 1008
+INIT_LOAD_CONFIG, INIT_NO_LOAD_CONFIG = 0x40, 0x80  # openssl/crypto.h
+CPU_SETTINGS, ENGINES_DIRECTORY, MODULES_DIRECTORY = 1008, 1002, 1003
 UTF8_PTR = 6  # openssl/core.h
 
 # Bytes that no generator has ready from an earlier request.
@@ -57,6 +58,16 @@ class Param(ctypes.Structure):
     ]
 
 
+class Value(ctypes.Structure):
+    """CONF_VALUE."""
+
+    _fields_ = [("section", ctypes.c_char_p), ("name", ctypes.c_char_p), ("value", ctypes.c_char_p)]
+
+
+def decoded(raw: bytes | None) -> str:
+    return (raw or b"").decode(errors="backslashreplace")
+
+
 class Libcrypto:
     """The few functions that are needed here."""
 
@@ -65,7 +76,9 @@ class Libcrypto:
         for result, functions in {
             ctypes.c_char_p: "OpenSSL_version OPENSSL_info EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
             ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private CONF_get1_default_config_file "
-            "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load",
+            "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load NCONF_new BIO_new_mem_buf "
+            "NCONF_get_section NCONF_get_section_names OPENSSL_sk_value conf_ssl_get EVP_CIPHER_fetch",
+            ctypes.c_ulong: "OpenSSL_version_num",
             ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
         }.items():
             for function in functions.split():
@@ -73,6 +86,9 @@ class Libcrypto:
 
     def version(self) -> str:
         return os.fsdecode(self.lib.OpenSSL_version(0))
+
+    def number(self) -> int:
+        return int(self.lib.OpenSSL_version_num())
 
     def settings(self) -> str:
         """What it says of the CPU, under the mask that it has read when it was loaded."""
@@ -94,11 +110,74 @@ class Libcrypto:
         loaded = self.lib.CONF_modules_load_file_ex(None, os.fsencode(path), None, ctypes.c_ulong(0)) > 0
         return [] if loaded else self.errors() or ["libcrypto does not say why it reads the file no further"]
 
+    def folders(self) -> list[str]:
+        """In which it looks for providers and engines that have no path."""
+        own = (os.fsdecode(self.lib.OPENSSL_info(number) or b"") for number in (MODULES_DIRECTORY, ENGINES_DIRECTORY))
+        return [os.environ.get(name) or folder for name, folder in zip(("OPENSSL_MODULES", "OPENSSL_ENGINES"), own)]
+
+    def read(self, text: bytes) -> tuple[ctypes.c_void_p | None, int, str]:
+        """The text as an openssl.cnf, in the place of any other; or the line in which it is none, and why."""
+        self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_NO_LOAD_CONFIG), None)
+        self.errors()
+        conf, line = ctypes.c_void_p(self.lib.NCONF_new(None)), ctypes.c_long(-1)
+        memory = ctypes.c_void_p(self.lib.BIO_new_mem_buf(text, len(text)))
+        limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+        # Nothing is opened, whatever else than we it takes for an include.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+        loaded = self.lib.NCONF_load_bio(conf, memory, ctypes.byref(line)) > 0
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        why = "; ".join(self.errors())
+        return (conf, 0, "") if loaded else (None, line.value, why or "libcrypto does not say why")
+
+    def sections(self, conf: ctypes.c_void_p | None) -> dict[str, dict[str, str]]:
+        def items(stack: Any, kind: Any) -> list[Any]:
+            stack = ctypes.c_void_p(stack)
+            count = self.lib.OPENSSL_sk_num(stack)
+            return [ctypes.cast(self.lib.OPENSSL_sk_value(stack, i), kind) for i in range(max(0, count))]
+
+        found = {}
+        for name in items(self.lib.NCONF_get_section_names(conf), ctypes.c_char_p) if conf else ():
+            values = items(self.lib.NCONF_get_section(conf, name), ctypes.POINTER(Value))
+            found[decoded(name.value)] = {decoded(v.contents.name): decoded(v.contents.value) for v in values}
+        return found
+
+    def load(self, conf: ctypes.c_void_p) -> list[str]:
+        """Why libcrypto, which keeps that to itself, goes on without the rest of it."""
+        self.errors()
+        loaded = self.lib.CONF_modules_load(conf, None, ctypes.c_ulong(0)) > 0
+        return [] if loaded else self.errors() or ["libcrypto does not say why"]
+
+    def providers(self) -> dict[str, str]:
+        """Those that are active, with their versions."""
+        found: dict[str, str] = {}
+
+        def add(provider: int, _: Any) -> int:
+            name = os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(ctypes.c_void_p(provider)))
+            known = Param(b"version", UTF8_PTR, None, 0, 0)
+            found[name] = str(self._param(ctypes.c_void_p(provider), known) or "")
+            return 1
+
+        self.lib.OSSL_PROVIDER_do_all(None, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(add), None)
+        return found
+
+    def ssl_conf(self) -> dict[str, str]:
+        """What libssl takes from openssl.cnf for every program."""
+        index, count, name = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_char_p()
+        if self.lib.conf_ssl_name_find(b"system_default", ctypes.byref(index)) != 1:
+            return {}
+        lines = ctypes.c_void_p(self.lib.conf_ssl_get(index, ctypes.byref(name), ctypes.byref(count)))
+        found = {}
+        for number in range(count.value):
+            command, value = ctypes.c_char_p(), ctypes.c_char_p()
+            self.lib.conf_ssl_get_cmd(lines, ctypes.c_size_t(number), ctypes.byref(command), ctypes.byref(value))
+            found[decoded(command.value)] = decoded(value.value)
+        return found
+
     def draw(self, length: int = 16) -> bool:
         """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
         self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
         self.errors()
-        return self.lib.RAND_bytes(ctypes.create_string_buffer(length), length) == 1
+        return bool(self.lib.RAND_bytes(ctypes.create_string_buffer(length), length) == 1)
 
     def why_not_loaded(self, name: str = "drng") -> str:
         """libcrypto drops the errors of what openssl.cnf activates, and not those of what is asked for by name."""
@@ -111,7 +190,7 @@ class Libcrypto:
         return re.sub(r"filename[(].*?[)]: ", "", (self.errors() or ["libcrypto does not say why"])[0])
 
     def is_active(self, name: str) -> bool:
-        return self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) == 1
+        return bool(self.lib.OSSL_PROVIDER_available(None, os.fsencode(name)) == 1)
 
     def _algorithm(self, algorithm: ctypes.c_void_p) -> dict[str, str]:
         provider = ctypes.c_void_p(self.lib.EVP_RAND_get0_provider(algorithm))
@@ -139,7 +218,7 @@ class Libcrypto:
 
     def wants_fips(self) -> bool:
         """Whether it adds fips=yes to whatever it looks for."""
-        return self.lib.EVP_default_properties_is_fips_enabled(None) == 1
+        return bool(self.lib.EVP_default_properties_is_fips_enabled(None) == 1)
 
     def override(self) -> str | None:
         """An ENGINE or a RAND_METHOD outranks every provider."""
@@ -182,7 +261,9 @@ class Libcrypto:
         is_text = known.data_type == UTF8_PTR
         value = ctypes.c_char_p() if is_text else ctypes.c_uint32() if known.data_size == 4 else ctypes.c_uint64()
         size = 0 if is_text else ctypes.sizeof(value)
-        params = (Param * 2)((known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value))
+        params = (Param * 2)(
+            Param(known.key, known.data_type, ctypes.addressof(value), size, ctypes.c_size_t(-1).value)
+        )
         if self.lib.OSSL_PROVIDER_get_params(provider, params) != 1 or value.value is None:
             return None
-        return os.fsdecode(value.value) if is_text else value.value
+        return value.value if isinstance(value.value, int) else os.fsdecode(value.value)

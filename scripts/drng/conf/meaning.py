@@ -6,10 +6,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..instructions import INSTRUCTIONS, WORDS
 from ..text import visible
-from .reading import Conf, Section
+from .reading import Read, Section
 
 # provider/config.c has the same table.
 DRNG_KEYS = {
@@ -74,23 +75,23 @@ def undotted(section: Section | None) -> Section:
     return {key.split(".", 1)[-1]: value for key, value in (section or {}).items()}
 
 
-def lines_of(conf: Conf, init: str, module: str) -> list[Line]:
+def lines_of(conf: Read, init: str, module: str) -> list[Line]:
     """Of every section that is named for one of INIT_KEYS: OpenSSL goes through all of them."""
     places = [value for key, value in (conf.section(init) or {}).items() if known_as(key) == module]
     return [(place, key, value) for place in places for key, value in (conf.section(place) or {}).items()]
 
 
-def providers_of(conf: Conf, init: str) -> Section:
+def providers_of(conf: Read, init: str) -> Section:
     """Each provider's section, by the provider's name."""
     return undotted({key: value for _, key, value in lines_of(conf, init, "providers")})
 
 
-def generators_of(conf: Conf, init: str) -> Section:
+def generators_of(conf: Read, init: str) -> Section:
     """What the generators are; of their keys OpenSSL takes any case of letters for the same."""
     return {key.lower(): value for _, key, value in lines_of(conf, init, "random")}
 
 
-def named_sections(conf: Conf) -> Meaning:
+def named_sections(conf: Read) -> Meaning:
     """What the file calls the sections, from openssl_conf on."""
     init = (conf.section("default") or {}).get("openssl_conf", "")
     keys = {known_as(key): value for key, value in (conf.section(init) or {}).items()}
@@ -99,7 +100,7 @@ def named_sections(conf: Conf) -> Meaning:
     return Meaning(init, keys.get("random", ""), keys.get("providers", ""), default, fips, drng)
 
 
-def is_active(conf: Conf, name: str) -> bool:
+def is_active(conf: Read, name: str) -> bool:
     """Whether the OpenSSL that is installed here activates the provider that has this section: before 3.3 it did for
     any value."""
     section = undotted(conf.section(name))
@@ -108,7 +109,35 @@ def is_active(conf: Conf, name: str) -> bool:
     return ACTIVATE.get(section.get("activate", "0"), False)
 
 
-def compare(before: Conf, after: Conf) -> list[str]:
+# As many lines as an openssl.cnf has that somebody has written; and init, providers, a provider.
+MOST, DEEPEST = 1 << 14, 3
+
+
+def in_effect(conf: Read) -> dict[tuple[str, ...], Line]:
+    """The lines to which openssl_conf leads, by OpenSSL's names for the keys on the way."""
+    found: dict[tuple[str, ...], Line] = {}
+    to_do: list[tuple[tuple[str, ...], str]] = [((), named_sections(conf).init)]
+    for way, name in to_do:
+        for key, value in (conf.section(name) or {}).items():
+            step = key if len(way) > 1 else key.split(".", 1)[-1] if way else known_as(key) or key
+            found[(*way, step)] = (name, key, value)
+            if len(way) + 1 < DEEPEST and len(found) < MOST:
+                to_do.append(((*way, step), value))
+    return found
+
+
+def lost(before: Read, after: Read) -> list[Line]:
+    """What is in effect in the first file and not in the second; but for the generators, which drng is to change."""
+    kept = {way: value for way, (_, _, value) in in_effect(after).items()}
+    return [
+        line
+        for way, line in in_effect(before).items()
+        # What a section's name stands for is compared itself.
+        if way[0] != "random" and kept.get(way) != line[2] and (before.section(line[2]) is None or len(way) == DEEPEST)
+    ]
+
+
+def compare(before: Any, after: Any) -> list[str]:
     """What the first file says and the second does not; but for the generators, which drng is to change."""
     init = named_sections(before).init
     warnings = []
@@ -130,7 +159,7 @@ def hint(key: str, known: Sequence[str]) -> str:
     return f"; did you mean {names[near[0]]}?" if near else ""
 
 
-def unknown_keys(conf: Conf, meaning: Meaning) -> Iterator[str]:
+def unknown_keys(conf: Read, meaning: Meaning) -> Iterator[str]:
     """Keys of the sections that libcrypto goes through for drng."""
     for key, value in (conf.section(meaning.init) or {}).items():
         # It may be a module of somebody's own, whose section says where it is.
@@ -156,7 +185,7 @@ def unknown_keys(conf: Conf, meaning: Meaning) -> Iterator[str]:
             yield f"[{meaning.drng}] {key} = {value}: write one of {', '.join(DRNG_KEYS[key])}"
 
 
-def lost_sections(conf: Conf, meaning: Meaning) -> Iterator[str]:
+def lost_sections(conf: Read, meaning: Meaning) -> Iterator[str]:
     """Names of sections that are not there, and lines for drng in sections to which openssl_conf does not lead."""
     default, init = conf.section("default") or {}, conf.section(meaning.init) or {}
     names = [("default", "openssl_conf", meaning.init)] if meaning.init else []
@@ -180,7 +209,7 @@ def lost_sections(conf: Conf, meaning: Meaning) -> Iterator[str]:
             yield f"[{name}] drng = {value}: openssl_conf does not lead to this line, and OpenSSL never asks for it"
 
 
-def understand(conf: Conf) -> Meaning:
+def understand(conf: Read) -> Meaning:
     """With what there is to warn of."""
     meaning = named_sections(conf)
     warnings = [*lost_sections(conf, meaning), *unknown_keys(conf, meaning)]

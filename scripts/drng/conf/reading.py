@@ -12,16 +12,19 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 from .. import aside
+from ..paths import LIMIT, FileError, read_once, walked
+from ..procfs import O_FOLDER, closing
 from ..text import visible
 from .libcrypto import errors, library
 
 Section = dict[str, str]
 
 # For one file with its includes: seconds, memory, and of the includes whose time counts.
-SECONDS, ROOM, MOST_FILES, MOST_BYTES, MOST_LINKS = 5.0, 128 << 20, 256, 1 << 20, 40
+SECONDS, ROOM, MOST_FILES, MOST_BYTES, MOST_LINKS = 5.0, 1 << 30, 256, 1 << 20, 40
 
 
 class ConfError(Exception):
@@ -79,6 +82,69 @@ def directive(line: bytes, name: bytes) -> bytes:
     if rest.startswith(b"="):
         return rest[1:].lstrip(WHITE)
     return rest if len(line) - len(rest) > len(name) else b""
+
+
+# ---- With its includes ----
+
+
+@dataclass
+class Whole:
+    """An openssl.cnf with each include in its place, so that libcrypto opens nothing."""
+
+    text: bytearray = field(default_factory=bytearray)
+    lines: list[tuple[str, int]] = field(default_factory=list)  # whence each line is: a file, and the number there
+    passed_over: list[str] = field(default_factory=list)  # includes that libcrypto ignores, and why
+    files: list[str] = field(default_factory=list)
+    folder: str = ""  # of relative includes
+
+    def where(self, number: int) -> str:
+        path, line = self.lines[number - 1] if 0 < number <= len(self.lines) else ("", 0)
+        return f"{path}:{line}"
+
+    def add(self, text: bytes, above: tuple[str, ...]) -> None:
+        """The text of the last of the files, each of which includes the next."""
+        number = 1
+        for physical in re.findall(rb"(?:[^\n]*?(?<!\\)\\\r*\n)*[^\n]*(?:\n|\Z)", text):
+            line = next(logical_lines(physical.removesuffix(b"\n")))
+            key, _, value = directive(line, b".pragma").partition(b":")
+            if key.rstrip() == b"includedir":
+                self.folder = os.fsdecode(value_of(value.strip()))
+            raw = directive(line, b".include")
+            if target := os.fsdecode(value_of(raw)):
+                if re.search(rb"(?<!\\)[$]", raw):
+                    raise FileError(f"{above[-1]}:{number}: write the path, and no variable: .include {target}")
+                self._include(os.path.join(os.environ.get("OPENSSL_CONF_INCLUDE", "") or self.folder, target), above)
+            elif physical:
+                # A file's last line goes on in no other file.
+                ended = (
+                    physical
+                    if physical.endswith(b"\n")
+                    else physical + (b"\n\n" if physical.endswith(b"\\") else b"\n")
+                )
+                self.text += ended
+                self.lines += [(above[-1], number + i) for i in range(ended.count(b"\n"))]
+            number += physical.count(b"\n")
+
+    def _include(self, path: str, above: tuple[str, ...]) -> None:
+        if path in above:
+            self.passed_over.append(f"{path} includes itself")
+            return
+        try:
+            with walked(path) as (folder, name, found):
+                if stat.S_ISDIR(found.st_mode):
+                    with closing(os.open(name, O_FOLDER | os.O_NOFOLLOW, dir_fd=folder)) as listed:
+                        names = os.listdir(listed)
+                    for each in (name for name in names if name.lower().endswith((".cnf", ".conf"))):
+                        self._include(os.path.join(path, each), above)
+                    return
+            text = read_once(path)
+        except OSError as error:
+            self.passed_over.append(f"{path}: {error.strerror}")
+            return
+        self.files.append(path)
+        if len(self.files) > MOST_FILES or len(self.text) + len(text) > LIMIT:
+            raise FileError(f"{above[0]} includes more than {MOST_FILES} files, or {LIMIT} bytes")
+        self.add(text, (*above, path))
 
 
 # ---- When it was changed ----
@@ -169,6 +235,27 @@ def load(path: str) -> dict[str, Any]:
         pairs = {_decoded(each.contents.name): _decoded(each.contents.value) for each in values}
         sections[_decoded(name.value)] = pairs
     return {"sections": sections, "passed-over": passed_over, "version": lib.OpenSSL_version_num()}
+
+
+@dataclass(frozen=True)
+class Read:
+    """An openssl.cnf as libcrypto has read it, in this version."""
+
+    path: str
+    number: int = 0  # OPENSSL_VERSION_NUMBER
+    sections: dict[str, Section] = field(default_factory=dict)
+    passed_over: tuple[str, ...] = ()  # includes that libcrypto ignores
+
+    def is_since(self, major: int, minor: int) -> bool:
+        """Whether the OpenSSL that is installed here is that version, or a later one."""
+        return self.number >= major << 28 | minor << 20
+
+    def section_names(self) -> list[str]:
+        return list(self.sections)
+
+    def section(self, name: str | None) -> Section | None:
+        """Its keys in the order in which OpenSSL goes through them, or None where there is no such section."""
+        return self.sections.get(name) if name else None
 
 
 class Conf:

@@ -45,7 +45,7 @@ LOOKS = re.compile(r"look (-?[0-9]{1,10})")
 PR_SET_NAME = 15
 
 # For what a process has made to be looked at: its mappings and its environment.
-ROOM = 128 << 20
+ROOM = 1 << 30
 
 
 def payer(pid: int) -> int:

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What libcrypto makes of an openssl.cnf that has been read: who serves, what is in effect, and what does not load.
+
+libcrypto gets the text from memory, in a child. What the file names may hang it, or end it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .. import aside
+from ..paths import FileError, who_else
+from ..terminal import Failure
+from .libcrypto import Libcrypto
+from .meaning import generators_of, in_effect, is_active, named_sections, providers_of, undotted
+from .reading import Read, Section, Whole, directive, logical_lines
+
+# A program that has not started by then does not count as one that works; and its address space.
+SECONDS, ROOM = 20.0, 2 << 30
+
+# What counts of the environment in which the commands are typed, and what a file asks for by name.
+VARIABLES = re.compile(rb"OPENSSL_(?:MODULES|ENGINES|\w+cap)\Z")
+NAMED = re.compile(rb"\$[{(]?ENV::(\w+)")
+
+# By which keys a file names what is loaded.
+LOADED = ("module", "path", "dynamic_path", "SO_PATH")
+
+
+@dataclass(frozen=True)
+class Generator:
+    name: str
+    provider: str
+
+    def __str__(self) -> str:
+        return f"{self.name} of provider {self.provider}"
+
+
+@dataclass(frozen=True)
+class Probe(Read):
+    """Of what libcrypto makes of it nothing is known where `problem` says why it ignores the file, or `refused` why
+    root has not loaded it."""
+
+    problem: str = ""
+    refused: str = ""
+    own: dict[str, Section] = field(default_factory=dict)  # the sections of the file without its includes
+    version: str = ""
+    library: str = ""
+    settings: str = ""  # of the CPU, under the mask of this environment
+    stopped: tuple[str, ...] = ()  # why libcrypto reads the file no further
+    rand_bytes: bool = False
+    errors: tuple[str, ...] = ()  # of the first draw
+    primary: Generator | None = None
+    public: Generator | None = None
+    private: Generator | None = None
+    seed: Generator | None = None
+    override: str = ""  # who serves RAND_bytes in the place of the generators
+    providers: dict[str, str] = field(default_factory=dict)  # that are active, with their versions
+    not_loaded: dict[str, str] = field(default_factory=dict)  # that should be, and why they are not
+    ssl_conf: dict[str, str] = field(default_factory=dict)  # what every program with TLS gets
+    ciphers: bool = False
+    fips: bool = False  # fips=yes is asked of every algorithm
+    again: bool = False  # a program that reads the file a second time has random bytes
+    drng: dict[str, Any] | None = None  # the provider's parameters
+
+    @property
+    def served_by_drng(self) -> bool:
+        generators = (self.primary, self.public, self.private)
+        return self.rand_bytes and not self.override and all(g and g.provider == "drng" for g in generators)
+
+
+# ---- In the child ----
+
+
+def _refused(read: Read, folders: Sequence[str]) -> str:
+    """Why root loads nothing of what the file names: by its path, or by a name in a folder of libcrypto's."""
+    named = {""}
+    for _, key, value in in_effect(read).values():
+        named |= {key.split(".", 1)[-1], key, *([value] if key.split(".")[-1] in LOADED else ())}
+    for name in named:
+        # glibc puts a folder's name in the place of $LIB.
+        for lib in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in name else ("",):
+            path = re.sub(r"[$][{]?LIB\b[}]?", lib, name)
+            if "/" in path and "$" in path:
+                return f"{path}: not loaded, since the dynamic linker decides which file that is"
+            for file in (f"{folder}/{path}{end}" for folder in folders for end in ("", ".so")):
+                if why := who_else(path if path.startswith("/") else file, read.path):
+                    return why
+    return ""
+
+
+def _asked(whole: Whole, own: bytes, path: str, variables: Mapping[str, str]) -> dict[str, Any]:
+    """In the process that this is; a part of a Probe."""
+    wanted = {name for name in map(os.fsencode, os.environ) if VARIABLES.match(name)}
+    wanted.update(NAMED.findall(whole.text))
+    for name in [name for name in os.environ if os.fsencode(name) not in wanted]:
+        del os.environ[name]
+    os.environ.update(variables)
+    crypto = Libcrypto()
+    known: dict[str, Any] = {"version": crypto.version(), "number": crypto.number(), "library": crypto.lib._name}
+    known["settings"] = crypto.settings()
+    conf, line, why = crypto.read(bytes(whole.text))
+    if conf is None:
+        return {**known, "problem": f"{whole.where(line)}: {why}; OpenSSL ignores it"}
+    known |= {"sections": crypto.sections(conf), "own": crypto.sections(crypto.read(own)[0]) if whole.files else {}}
+    read = Read(path, known["number"], known["sections"])
+    if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
+        return {**known, "refused": refused}
+    known["stopped"] = crypto.load(conf)
+    pid = os.fork()
+    if pid == 0:
+        # Some programs do.
+        os._exit(0 if not crypto.load(conf) and crypto.draw() else 1)
+    known["again"] = os.waitpid(pid, 0)[1] == 0
+    init = named_sections(read).init
+    random = generators_of(read, init)
+    known |= {"rand_bytes": crypto.draw(), "errors": crypto.errors(), "override": crypto.override() or ""}
+    known |= {role: crypto.generator(role) for role in ("primary", "public", "private")}
+    known["drng"] = crypto.provider_params("drng")
+    if not known["override"] and (known["public"] or {}).get("provider") == "drng":
+        known["override"] = crypto.passed_by() or ""
+    known["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
+    known |= {"providers": crypto.providers(), "ssl_conf": crypto.ssl_conf(), "fips": crypto.wants_fips()}
+    known["ciphers"] = bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None))
+    listed = providers_of(read, init)
+    # By the file's name for the module: what the section has else is not asked then.
+    known["not_loaded"] = {
+        name: crypto.why_not_loaded(undotted(read.section(section)).get("module", "").removesuffix(".so") or name)
+        for name, section in listed.items()
+        if name not in known["providers"] and is_active(read, section)
+    }
+    return known
+
+
+# ---- In the process that asks ----
+
+
+def probe(text: bytes, path: str, variables: Mapping[str, str] | None = None) -> Probe:
+    """
+    Of this text, which is named `path` in what is said, in this environment with these variables in addition. A Failure
+    where libcrypto gives no answer.
+    """
+    whole = Whole()
+    try:
+        whole.add(text, (path,))
+    except FileError as error:
+        return Probe(path, problem=str(error))
+    own = b"\n".join(line for line in logical_lines(text) if not directive(line, b".include"))
+    answer = aside.once(lambda: _asked(whole, own, path, variables or {}), SECONDS, ROOM)
+    if isinstance(answer, aside.Failure):
+        limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in answer.reason else ""
+        raise Failure(f"{path}: libcrypto gives no answer: {limit}{answer.reason}")
+    known = answer | {"passed_over": whole.passed_over}
+    for name in ("passed_over", "stopped", "errors"):
+        known[name] = tuple(known.get(name, ()))
+    for role in ("primary", "public", "private", "seed"):
+        known[role] = Generator(**known[role]) if known.get(role) else None
+    return Probe(path, **known)
