@@ -77,10 +77,10 @@ DRNG_API const char *drng_version(void);
 
 /*
  * drng_random...: the generator behind an instruction, a DRBG in the CPU that reseeds itself (SP 800-90A): RDRAND on
- * x86-64, RNDR on 64-bit Arm. POWER and IBM Z have none.
+ * x86-64, RNDR on 64-bit Arm.
  *
- * drng_seed...: the seed-grade instruction (SP 800-90B and 90C): RDSEED on x86-64, RNDRRS on 64-bit Arm, DARN on POWER,
- * TRNG on IBM Z. It fails while others ask it, and recovers in microseconds.
+ * drng_seed...: the seed-grade instruction (SP 800-90B and 90C): RDSEED on x86-64, RNDRRS on 64-bit Arm. It fails while
+ * others ask it, and recovers in microseconds.
  *
  * Every word has passed the health tests of SP 800-90B, 4.4; the first call in a process tests 128 words more, and
  * drops them (4.3). Only the 64-bit form is executed, since the narrow ones are broken on some CPUs (CVE-2025-62626);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * masks.h - the variable by which users of OpenSSL mask instructions, read as libcrypto reads it: OPENSSL_ia32cap(3) on
- * x86-64 (masks_x86.c), OPENSSL_armcap on 64-bit Arm (masks_arm.c), OPENSSL_s390xcap(3) on IBM Z (masks_z.c), elsewhere
- * none (masks_none.c).
+ * x86-64 (masks_x86.c), OPENSSL_armcap on 64-bit Arm (masks_arm.c), elsewhere none (masks_none.c).
  *
  * drng reads the variable itself: the module is not linked to libcrypto, and no parameter of the core has its value.
  * drng differs from libcrypto in three ways:
@@ -24,8 +23,7 @@
 
 /*
  * What the variable leaves; a bit of 0 is masked. On x86-64 the first two words of libcrypto: CPUID.1 EDX and ECX, then
- * CPUID.7.0 EBX and ECX. On Arm OPENSSL_armcap_P, in the first. On Z the first word of facilities and the second word
- * of PRNO's functions, where bit 63 is the first. A row has the number of its bit (instruction.h).
+ * CPUID.7.0 EBX and ECX. On Arm OPENSSL_armcap_P, in the first. A row has the number of its bit (instruction.h).
  */
 struct drng_masks {
     uint64_t word[2];

@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "mixing/machine/instruction.h"
 
@@ -27,7 +26,7 @@ struct drng_cpu {
     char vendor[13];   /* "AuthenticAMD", NUL-terminated */
     unsigned family;   /* display family: base plus extended */
     unsigned model;    /* display model */
-    bool hypervisor;   /* CPUID.1:ECX[31]; where nothing tells, there may be one */
+    bool hypervisor;   /* CPUID.1:ECX[31]; on Arm nothing tells, so there may be one */
     bool confidential; /* the guest does not trust its host: AMD SEV, Intel TDX */
     bool has[DRNG_INSTRUCTIONS];
     bool aes;     /* AES-NI with SSE4.2; FEAT_AES on 64-bit Arm */
@@ -59,9 +58,6 @@ typedef void drng_cpuid_asked(unsigned leaf, struct drng_cpuid *answer);
 
 /* Whether these answers are those of a guest that does not trust its host: SEV, TDX, or behind Hyper-V's paravisor. */
 bool drng_x86_is_confidential(drng_cpuid_asked *ask);
-
-/* IBM Z: whether /proc/sysinfo tells of a virtual machine, or does not tell. */
-bool drng_z_is_virtual(FILE *sysinfo);
 
 /*
  * x86-64: which registers drng_cpu_clear_vectors() clears, from what this CPU has and a mask of instructions leaves.

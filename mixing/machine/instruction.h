@@ -40,8 +40,8 @@ enum { DRNG_STARVING_TRIES = 8 };
  * Each window holds 256 bits of entropy by design. That is more than 64 bits above the length of the block, so that
  * conditioning loses practically none of the block's entropy (SP 800-90B, 3.1.5.1.2).
  *
- * RDSEED and the other seed-grade instructions: 512 bits, of which the health tests' cutoffs assume half. Intel's and
- * POWER's makers are said to claim as much of their words, and AMD a hundredth of it.
+ * RDSEED and the other seed-grade instructions: 512 bits, of which the health tests' cutoffs assume half. Intel is said
+ * to claim as much of its words, and AMD a hundredth of it.
  *
  * RDRAND: enough words to span two reseeds of the generator behind it, each worth 128 bits. Intel's generator reseeds
  * after at most 1022 words, AMD's after at most 1024. A window that holds 128 bits from after each of two reseeds needs

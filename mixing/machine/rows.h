@@ -47,47 +47,6 @@ enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 0 };
 #define DRNG_WORDS_NAME  "RNDR"
 #define DRNG_MASKED_TEXT "masked by OPENSSL_armcap"
 
-/* ---- power ---- */
-#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-/*
- * darn, "deliver a random number", of POWER9 and later (Power ISA 3.0B, Book I, 3.3.9). It has two forms of 64 bits:
- * conditioned (L = 1), processed by the hardware to reduce bias, and raw (L = 2), the output of the noise source. Both
- * are of a random bit generator that is "SP 800-90B and SP 800-90C compliant to the extent possible given the
- * completeness of the standards", and has "a minimum of 0.5 bits of entropy per bit": 32 bits a word, which is what the
- * health tests' cutoffs claim. That is good for request mixing, and such a word is not handed out as it is.
- *
- * Only the conditioned form is asked. The raw one may be as biased as its claim, and the start-up tests, which look for
- * 8 bits in a byte, would disable a source that is in order. It comes from the same device, and fails with it.
- *
- * All ones: no random number. Software is to try again, and after several attempts to use another generator.
- */
-#define DRNG_EACH_INSTRUCTION(X) X(DRNG_DARN, "darn")
-enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
-#define DRNG_WORDS_ROW           DRNG_DARN
-#define DRNG_WORDS_NAME          "DARN"
-
-/* ---- z ---- */
-#elif defined(__s390x__)
-/*
- * PRNO with function 114, PRNO-TRNG (z/Architecture Principles of Operation, SA22-7832, "Perform Random Number
- * Operation"), since z14. It stores raw numbers, which "are not conditioned", at its first operand and conditioned
- * numbers at its second one. drng takes the conditioned ones, as the kernel does: IBM's driver credits them with full
- * entropy, in chunks of 32 bytes (arch/s390/crypto/prng.c). For the raw ones IBM claims no rate: function 112 only says
- * how many of them the machine uses up for a conditioned one.
- *
- * It is slow: IBM says that it is "not intended to provide mass random data" (device drivers, "True random number
- * generator"), and Linux, which once asked it for every random number, saw "high overhead" and now asks it for seeds
- * alone. How long it takes has been measured by nobody who has published it. Requests take a word of it all the same,
- * but only in a virtual machine (z.c): there is neither vmgenid nor vmclock on Z, so nothing else parts two clones.
- *
- * It has no failure. Condition code 3 means that the CPU has stopped early, and that the program is to go on.
- */
-#define DRNG_EACH_INSTRUCTION(X) X(DRNG_TRNG, "trng")
-enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
-#define DRNG_WORDS_ROW           DRNG_TRNG
-#define DRNG_WORDS_NAME          "TRNG"
-#define DRNG_MASKED_TEXT         "masked by OPENSSL_s390xcap"
-
 /* ---- none ---- */
 #else
 /*

@@ -10,8 +10,6 @@ import os
 OF_MACHINE: dict[str, dict[str, tuple[int, int] | None]] = {
     "x86_64": {"rdseed": (1, 18), "rdrand": (0, 62)},
     "aarch64": {"rndrrs": None, "rndr": None},
-    "ppc64le": {"darn": None},
-    "s390x": {"trng": None},
 }
 
 NONE: dict[str, tuple[int, int] | None] = {"none": None}  # the one row of a machine that has none
@@ -29,7 +27,7 @@ NO_VERDICT = (
 WORDS = {"x86_64": "RDRAND", "aarch64": "RNDR"}.get(os.uname().machine)
 
 # The variable by which an operator takes an instruction away; None where there is no such variable.
-MASK = {"x86_64": "OPENSSL_ia32cap", "aarch64": "OPENSSL_armcap", "s390x": "OPENSSL_s390xcap"}.get(os.uname().machine)
+MASK = {"x86_64": "OPENSSL_ia32cap", "aarch64": "OPENSSL_armcap"}.get(os.uname().machine)
 
 # Of all machines, since a process may run under an emulator. What a process names otherwise is its own invention.
 KNOWN = frozenset(name for names in (*OF_MACHINE.values(), NONE) for name in names)

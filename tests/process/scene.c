@@ -22,10 +22,6 @@ static const char masked[] = "~0x4000000000000000:~0x40000";
 static const char variable[] = "QEMU_CPU";
 #if defined(__aarch64__)
 static const char masked[] = "cortex-a72";
-#elif defined(__powerpc64__)
-static const char masked[] = "power8";
-#elif defined(__s390x__)
-static const char masked[] = "max,prno-trng=off";
 #else
 static const char masked[] = "rv64";
 #endif

@@ -217,12 +217,12 @@ def test_the_words_for_a_denial_are_the_module_s() -> None:
 
 def test_nothing_that_a_process_says_becomes_a_label(tmp_path: Path) -> None:
     module = build_module(
-        tmp_path, forged(version=b"evil", libcrypto=b"evil", names=(b"trng", b"darn"), reason=b"evil")
+        tmp_path, forged(version=b"evil", libcrypto=b"evil", names=(b"rndrrs", b"rndr"), reason=b"evil")
     )
     with holding(module) as pid:
         text = status("--prometheus", "--pid", str(pid)).stdout
     # An instruction of another machine is none that serves.
-    assert "evil" not in text and "trng" not in text and 'state="failed"} 1' in text
+    assert "evil" not in text and "rndrrs" not in text and 'state="failed"} 1' in text
 
 
 def test_real_processes_are_counted_as_prometheus_reads_it() -> None:

@@ -208,7 +208,7 @@ def instruction_row(name: str, facts: dict[str, Any]) -> Row:
         return name, f"drng: {facts['drng']}"
     mask = f", masked by {MASK}" if facts["masked"] else ""
     kernel = f", in the kernel's flags: {yes(facts['kernel'])}" if HAS_VERDICT else ""
-    place = "announced by the kernel" if os.uname().machine in ("aarch64", "ppc64le") else "in the CPU"
+    place = "announced by the kernel" if os.uname().machine == "aarch64" else "in the CPU"
     return name, f"{place}: {yes(facts['in-cpu'])}{mask}{kernel}; drng: {facts['drng']}"
 
 
