@@ -91,5 +91,5 @@ $version is in $folder. Left to a person, once scripts/test.sh has passed on thi
   git tag --sign v$version --message "drng $version" $(git rev-parse HEAD) && git push origin v$version
   gpg --armor --detach-sign $folder/SHA256SUMS
   sign drng-$version.intoto.json, as with cosign attest-blob, and upload the folder with both signatures
-  name the commit in scripts/ci/last-release.sh, and begin the next section of CHANGELOG.md
+  begin the next section of CHANGELOG.md
 END

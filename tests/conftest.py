@@ -66,7 +66,6 @@ SOURCES = (
     "test_rpm",
     "test_stack_matrix",
     "test_tables",
-    "test_upgrade",
 )
 
 

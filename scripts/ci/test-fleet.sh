@@ -1,7 +1,7 @@
 #!/bin/sh
-# test-fleet.sh - all that is tested of the collector, of trials, restarts, real services, metrics, completions and the
-# upgrade from 0.2.0 under three servers, with the cases that scripts/test.sh leaves out: some six minutes. SUITE is the
-# Debian whose services are booted, bookworm where it is not set. Arguments go to pytest.
+# test-fleet.sh - all that is tested of the collector, of trials, restarts, real services, metrics and completions, with
+# the cases that scripts/test.sh leaves out. SUITE is the Debian whose services are booted, bookworm where it is not set.
+# Arguments go to pytest.
 #
 # Needs root and the builds of scripts/test.sh, presets release and dev.
 
@@ -20,4 +20,4 @@ scripts/ci/chroot.sh make "${SUITE:-bookworm}" "$services" apache2 ca-certificat
 cd tests/system
 DRNG_FLEET=1 DRNG_SERVICES=$services exec /usr/bin/python3 -m pytest \
     test_collector.py test_completions.py test_metrics.py test_restart.py test_services.py test_systemd.py test_trial.py \
-    test_upgrade.py::test_three_servers_under_systemd "$@"
+    "$@"

@@ -2,41 +2,33 @@
 # test-rpm.sh - the whole life of the .rpms in a tree of its own: installed by `rpm --root`, verified, enabled, serving TLS,
 # upgraded and removed, with their scripts run. Takes those of drng and drng-tools, or builds them.
 #
-#     test-rpm.sh [--upgrade] [RPM...]     --upgrade: in place of that, 0.2.0's one .rpm is upgraded to them while it is on
+#     test-rpm.sh [RPM...]
 #
 # The tree is a copy of test-package.sh's chroot, that is Debian's programs, with libcrypto's files in the places of Fedora
 # and RHEL: modules in /usr/lib64/ossl-modules, openssl.cnf in /etc/pki/tls, with what crypto-policies adds. Fedora's own
-# programs are not in it, nor is SELinux. Exits with 77 where it cannot be made, or where the commit of 0.2.0 is not in this
-# clone. Listens on 127.0.0.1 only.
+# programs are not in it, nor is SELinux. Exits with 77 where it cannot be made. Listens on 127.0.0.1 only.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
-# shellcheck source=scripts/ci/last-release.sh
-. scripts/ci/last-release.sh
 
 if [ "${1-}" != --in ]; then
     bare=/var/cache/drng-packages/bookworm
     scripts/ci/chroot.sh make bookworm $bare ca-certificates curl nginx-light openssl python3 >&2
     need_packages rpm
     work_in drng-rpm
-    old=
-    if [ "${1-}" = --upgrade ]; then
-        shift
-        release_package rpm
-    fi
     if [ $# = 0 ]; then
         scripts/packaging/package.sh "$work/packages"
         set -- "$work"/packages/drng-*.rpm
     fi
     mkdir "$work/root"
-    scripts/ci/chroot.sh copy $bare "$work/root" "$PWD/scripts/ci/test-rpm.sh" --in "$work" "$old" "$@"
+    scripts/ci/chroot.sh copy $bare "$work/root" "$PWD/scripts/ci/test-rpm.sh" --in "$work" "$@"
     exit
 fi
-work=$2 root=$2/root old=$3
-shift 3
+work=$2 root=$2/root
+shift 2
 
 # ---- The tree ----
 
@@ -129,28 +121,6 @@ as_before()
     snapshot "$work/after"
     diff "$work/before" "$work/after" || fail "these files are not as before"
 }
-
-if [ -n "$old" ]; then
-    step "0.2.0, which edited openssl.cnf, is upgraded while it is on for every program and for nginx: all of it stays on"
-    rpms --install --nodeps "$old"
-    inside on
-    switched()
-    {
-        (cd "$root/etc" && sha256sum pki/tls/openssl.cnf ssl/drng/service/nginx.cnf systemd/system/nginx.service.d/drng.conf)
-    }
-    switched >"$work/switched"
-    rpms --upgrade --nodeps "$@"
-    rpms --query --all | sort
-    switched | diff "$work/switched" - || fail "the upgrade has changed what 0.2.0 has written"
-    verified ""
-    inside still-on
-    step "What 0.2.0 has switched on is switched off as the packages go, and nothing is left"
-    rpms --erase drng drng-tools
-    inside untouched
-    as_before
-    step "The upgrade goes as it should"
-    exit
-fi
 
 # ---- The life ----
 

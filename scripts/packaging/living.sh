@@ -25,7 +25,7 @@ install_all()
 
 remove_all()
 {
-    dpkg "$1" drng drng-tools openssl-provider-drng libdrng-dev libdrng0
+    dpkg "$1" drng-tools openssl-provider-drng libdrng-dev libdrng0
 }
 
 # Every file but what dpkg and the programs of this test keep for themselves.
@@ -60,7 +60,7 @@ END
     printf '%s\n' "served by $served"
 }
 
-# OPENSSL_CONF=FILE, as nginx's drop-in has it: 0.2.0's file is in another folder.
+# OPENSSL_CONF=FILE, as nginx's drop-in has it.
 nginx_variable()
 {
     sed -n 's/^Environment="*\(OPENSSL_CONF=[^"]*\).*/\1/p' /etc/systemd/system/nginx.service.d/drng.conf

@@ -85,8 +85,6 @@ export SOURCE_DATE_EPOCH
 
 rm -rf "$build/sources" "$build"/*drng*.*
 copy_sources "$build/sources"
-# For those who have 0.2.0, which Debian never had.
-cat scripts/packaging/transitional.control >>"$build/sources/debian/control"
 
 # No tests, which scripts/test.sh runs, and no packages of debugging symbols, which are for an archive of their own.
 DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=$(nproc)"

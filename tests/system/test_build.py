@@ -150,7 +150,7 @@ def test_everybody_may_read_what_is_installed(tmp_path: Path) -> None:
 
 
 def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path: Path) -> None:
-    """As a profile of 0.2.0, which was a file that users edited where now there is a link."""
+    """As a profile that somebody has written where otherwise a link is."""
     root, manifest = tmp_path / "root", tmp_path / "manifest"
     env = {"DESTDIR": str(root), "PATH": "/usr/bin:/bin"}
     links = {f"/etc/ssl/drng/{path.name}": path.name for path in ROOT.glob("conf/*.cnf")}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from scripts.drng import VERSION
-from tests.support.builds import BUILD, ROOT, SKIPPED, VALGRIND, need
+from tests.support.builds import BUILD, ROOT, VALGRIND, need
 from tests.support.machine import kernel_says
 
 RELEASE = BUILD / "release"
@@ -155,33 +155,6 @@ def test_it_neither_prints_nor_ends_the_program() -> None:
         "perror",
     }
     assert not names & (forbidden | {"stdout", "stderr", "__printf_chk", "__fprintf_chk", "__assert_fail"})
-
-
-# A member before the others, as a program that is built with the header of before does not expect it.
-@pytest.mark.parametrize(
-    ("old", "new", "serves"),
-    [("", "", True), ("struct drng_seed_info {\n", "struct drng_seed_info {\n    uint64_t more;\n", False)],
-    ids=["today", "changed"],
-)
-@pytest.mark.sources
-def test_programs_built_with_the_last_release_s_run_with_it(tmp_path: Path, old: str, new: str, serves: bool) -> None:
-    need("abidiff")
-    files, folders = (
-        ("CMakeLists.txt", "CHANGELOG.md", "LICENSE"),
-        ("conf", "docs", "debian", "library", "mixing", "provider", "scripts"),
-    )
-    for part in files + folders:
-        (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, tmp_path / part)
-    header = tmp_path / HEADER.relative_to(ROOT)
-    text = header.read_text()
-    assert old in text
-    header.write_text(text.replace(old, new, 1))
-    command = [ROOT / "scripts/ci/abi.sh", tmp_path]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if result.returncode == SKIPPED:
-        pytest.skip(result.stdout.strip())
-    assert (result.returncode == 0) == serves, result.stdout + result.stderr
-    assert serves or "uint64_t more" in result.stdout
 
 
 # ---- The header ----

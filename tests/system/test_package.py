@@ -114,7 +114,7 @@ def test_the_debs_hold_everything(unpacked: dict[str, Path]) -> None:
     assert provider == {*CONFFILES, *PROFILES, module, *pages, *own_documentation(NAMES[0], native)}
     control = {name: {p.name for p in (unpacked[name] / "DEBIAN").iterdir()} for name in NAMES}
     assert control == {
-        "openssl-provider-drng": {"conffiles", "control", "md5sums", "postrm", "preinst", "prerm"},
+        "openssl-provider-drng": {"conffiles", "control", "md5sums", "postrm", "prerm"},
         "drng-tools": {"control", "md5sums", "postinst", "postrm", "prerm", "triggers"},
     }
 
@@ -135,22 +135,8 @@ def test_they_depend_on_what_they_need(debs: list[Path]) -> None:
     assert {package.split(" (>= ")[0] for package in tools} == {"openssl", "openssl-provider-drng", "python3:any"}
 
 
-def test_drng_is_what_the_one_package_of_before_becomes(packages: Path, debs: list[Path], tmp_path: Path) -> None:
-    """Were that removed and not upgraded, its prerm would switch everything off."""
-    (package,) = packages.glob("drng_*.deb")
-    output("dpkg-deb", "-R", package, tmp_path / "tree")
-    assert set(files(tmp_path / "tree")) == own_documentation("drng")
-    assert {p.name for p in (tmp_path / "tree/DEBIAN").iterdir()} == {"control", "md5sums"}
-    # The module is there at any time: the new one before the one package of before is unpacked.
-    assert output("dpkg-deb", "-f", package, "Pre-Depends").startswith("openssl-provider-drng (>= ")
-    assert output("dpkg-deb", "-f", package, "Depends").startswith("drng-tools (>= ")
-    for deb in debs:
-        for field in ("Breaks", "Replaces"):
-            assert output("dpkg-deb", "-f", deb, field) == "drng (<< 1.0.0~)\n"
-
-
 def test_the_version_is_that_of_the_changelog(packages: Path) -> None:
-    (package,) = packages.glob("drng_*.deb")
+    (package,) = packages.glob("drng-tools_*.deb")
     heading = re.search(r"^## (?:Not released yet: (\S+)|(\S+) - )", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)
     assert heading
     wanted = f"{heading[1]}~dev-1" if heading[1] else f"{heading[2]}-1"
@@ -190,7 +176,7 @@ def library_package(packages: Path, name: str, into: Path) -> tuple[set[str], st
 
 def test_the_library_has_packages_of_its_own(packages: Path, tmp_path: Path) -> None:
     lib = output("pkg-config", "--variable=libdir", "libcrypto").strip()
-    version = output("dpkg-deb", "-f", next(packages.glob("drng_*.deb")), "Version").strip()
+    version = output("dpkg-deb", "-f", next(packages.glob("libdrng0_*.deb")), "Version").strip()
     upstream = version.partition("-")[0]
     held, control = library_package(packages, "libdrng0", tmp_path / "run")
     assert held == {f"{lib}/libdrng.so.0", f"{lib}/libdrng.so.0.{VERSION.partition('~')[0]}"}
@@ -252,7 +238,7 @@ def test_a_call_that_goes_ends_the_build(packages: Path, tmp_path: Path) -> None
         "-O/dev/null",
     ]
     text = (ROOT / "debian/libdrng0.symbols").read_text()
-    for more, status in (("", 0), (" drng_gone@DRNG_0.1 0.2.0\n", 1)):
+    for more, status in (("", 0), (" drng_gone@DRNG_0.1 1.0.0\n", 1)):
         (tmp_path / "symbols").write_text(text + more)
         result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (result.returncode, "drng_gone" in result.stdout) == (status, bool(more)), result.stdout + result.stderr
@@ -312,8 +298,7 @@ def test_the_rpms_hold_the_same(packages: Path) -> None:
     assert all(line.startswith("#") for line in text.splitlines()), "it switches nothing on"
     for name, scripts in (("drng", "openssl-provider-drng"), ("drng-tools", "drng-tools")):
         said = output("rpm", "-qp", "--scripts", rpm(packages, name))
-        # The one that is missing is about dpkg's conffiles.
-        ours = [path for path in (ROOT / "debian").glob(f"{scripts}.p*") if path.suffix != ".preinst"]
+        ours = list((ROOT / "debian").glob(f"{scripts}.p*"))
         assert ours and all(path.read_text() in said for path in ours)
     requires = output("rpm", "-qp", "--requires", module)
     assert "libc.so.6" in requires and "libcrypto" not in requires and "libssl" not in requires
@@ -475,19 +460,6 @@ def test_an_upgrade_leaves_it_on(system: System, debs: list[Path], unpacked: dic
     system.does("-i", *(f"/{deb.name}" for deb in debs))
     assert system.files() == before
     assert system.served()
-
-
-def test_a_profile_of_0_2_0_that_was_edited_is_kept_beside_the_link(system: System, debs: list[Path]) -> None:
-    """There it was a conffile."""
-    profile = system.root / "etc/ssl/drng/drng.cnf"
-    profile.parent.mkdir(parents=True)
-    profile.write_text("[drng_sect]\nfallback = no\n")
-    said = system.does("-i", *debs)
-    assert "/etc/ssl/drng/drng.cnf.dpkg-old" in said
-    assert profile.with_name("drng.cnf.dpkg-old").read_text() == "[drng_sect]\nfallback = no\n"
-    assert os.readlink(profile) == "/usr/share/drng/profiles/drng.cnf"
-    system.does("-i", *debs)
-    assert not profile.with_name("drng.cnf.dpkg-old.dpkg-old").exists()
 
 
 def test_an_upgrade_of_openssl_that_takes_drng_away_says_so(system: System, debs: list[Path]) -> None:
