@@ -473,5 +473,5 @@ def test_the_dashboard_s_queries_are_promql(tmp_path: Path) -> None:
 
 
 def test_the_manual_names_every_metric() -> None:
-    text = (BUILD / "release" / "docs" / "drng-status.1").read_text()
+    text = (BUILD / "release" / "docs" / "drng-status-json.5").read_text()
     assert emitted() <= named_in(text)

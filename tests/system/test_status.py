@@ -1027,8 +1027,8 @@ def test_colours_are_for_what_serves_and_what_fails(config: ConfigWriter, hardwa
 
 def schema(of: str) -> set[str]:
     """The keys that the manual has for this object."""
-    text = (BUILD / "release" / "docs" / "drng-status.1").read_text().replace("\\-", "-")
-    part = text.partition(f'.SS "JSON: {of}"\n')[2].partition("\n.S")[0]
+    text = (BUILD / "release" / "docs" / "drng-status-json.5").read_text().replace("\\-", "-")
+    part = text.partition(f".SS {of.capitalize()}\n")[2].partition("\n.S")[0]
     return {key for line in re.findall(r"^\.TP\n\.BR? (.*)$", part, flags=re.M) for key in re.findall(r"[\w-]+", line)}
 
 
