@@ -14,7 +14,7 @@
 #     report    says what fails only with drng, and why, as far as openssl_suite.py knows
 #
 # The chroots stay in DRNG_SUITE_CACHE (default /var/cache/drng-suite), about 2 GB each. The logs and fips.so are put
-# into build/openssl-suite, for the tables of docs/develop/openssl-suites.md (tables.py --write openssl-suite). All parts take
+# into build/openssl-suite, for docs/develop/tables (tables.py --write openssl-suite). All parts take
 # half an hour to an hour a release; DRNG_SUITE_JOBS (default 2) and DRNG_SUITE_SECONDS (default 5400) bound each
 # `make test`. Takes root. Exit status 0: nothing fails only with drng but what is known; 1: something does; 2: wrong
 # arguments; 77: it cannot be done here.
