@@ -22,16 +22,18 @@ need_packages gcc libssl-dev python3-pip python3-pytest || cannot "packages cann
 scripts/ci/chroot.sh make "$suite" "$base" ca-certificates curl dbus iproute2 openssl procps python3 systemd systemd-sysv \
     util-linux
 
-# list EXPRESSION - a word a line, of each entry `p` of the table
+# list KEY [NAME...] - a line of words for each of these entries of the table, or for all
 list()
 {
-    /usr/bin/python3 -c "import tomllib
-for p in tomllib.load(open('tests/served/table.toml', 'rb'))['program']: print($1)"
+    /usr/bin/python3 -c "import sys, tomllib
+key, *names = sys.argv[1:]
+for p in tomllib.load(open('tests/served/table.toml', 'rb'))['program']:
+    if not names or p['name'] in names: print(*p.get(key, []))" "$@"
 }
 
 # Of each program alone, since some do not go together. What is there is not fetched again.
 step "Packages of $suite"
-list '" ".join(p.get("packages", []))' | sort -u >"$base/root/packages"
+list packages "$@" | sort -u >"$base/root/packages"
 # shellcheck disable=SC2016 # the inner shell's
 scripts/ci/chroot.sh enter "$base" sh -c '
     rm -f /etc/apt/apt.conf.d/docker-clean
@@ -51,7 +53,7 @@ scripts/ci/chroot.sh enter "$base" sh -c '
 step "Wheels"
 version=$(scripts/ci/chroot.sh enter "$base" python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 # shellcheck disable=SC2046 # words
-for wheel in $(list '" ".join(p.get("wheels", []))' | sort -u); do
+for wheel in $(list wheels "$@" | sort -u); do
     /usr/bin/python3 -m pip download -q --dest build/served/wheels --only-binary :all: --python-version "$version" "$wheel" ||
         echo "cannot be had: $wheel"
 done
