@@ -56,8 +56,8 @@ static int open_locked(struct drng_library *library)
         (library->root.slot == NULL && !drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;
     }
-    /* Every AES has been tested when it was chosen, HMAC has not. */
-    if (library->aes == NULL || drng_self_test(library->aes, true, &failed) != DRNG_OK) {
+    /* AES has been tested when it was chosen, HMAC has not. */
+    if (library->aes == NULL || drng_self_test(library->aes, DRNG_AES_MAX_KEY, true, &failed) != DRNG_OK) {
         return DRNG_E_SELF_TEST;
     }
     settle_instructions(library);

@@ -90,10 +90,13 @@ void drng_process_close(void)
 bool drng_process_self_test(const char **what)
 {
     const char *wrong = NULL;
-    if (drng_process_healthy() && drng_self_test(drng_process.aes, true, &wrong) != DRNG_OK) {
-        atomic_store(&drng_failed_algorithm, wrong);
-        atomic_store_explicit(&drng_stats.head->healthy, 0, memory_order_relaxed);
+    for (size_t key_len = 16; key_len <= DRNG_AES_MAX_KEY && drng_process_healthy(); key_len += 8) {
+        const struct drng_aes *aes = key_len == DRNG_AES_MAX_KEY ? drng_process.aes : drng_self_test_aes(key_len);
+        if (aes != NULL && drng_self_test(aes, key_len, true, &wrong) != DRNG_OK) {
+            atomic_store(&drng_failed_algorithm, wrong);
+        }
     }
+    drng_stats_note_self_tests();
     *what = atomic_load(&drng_failed_algorithm);
     drng_note(&drng_stats.head->tested, (uint64_t)time(NULL));
     return drng_process_healthy();

@@ -55,6 +55,7 @@ struct drng_aes {
     drng_aes_cbc *cbc;
     drng_aes_request *request; /* or NULL: the caller does the same with ctr */
     size_t short_len;          /* bytes: the longest output of request */
+    bool wide;                 /* it has kernels for registers of more than a block, which the self-test tries, too */
 };
 
 /* V where it is no vector. */

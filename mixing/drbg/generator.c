@@ -201,6 +201,8 @@ static enum drng_result instantiate(struct drng_generator *g, struct state *s, c
                                     bool prediction_resistance, struct drng_bytes personalization)
 {
     struct drng_entropy entropy;
+    const size_t key_len = g->config.key_len;
+    const struct drng_aes *aes = key_len == DRNG_AES_MAX_KEY ? g->aes : drng_self_test_aes(key_len);
     if (atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL) {
         return DRNG_SELF_TEST_FAILED;
     }
@@ -213,9 +215,9 @@ static enum drng_result instantiate(struct drng_generator *g, struct state *s, c
     if (result == DRNG_OK) {
         result = !drng_guard_is_mine(guard)
                      ? DRNG_BUSY
-                     : drng_ctr_drbg_instantiate(
-                           &s->drbg, g->aes, g->config.key_len, g->config.use_df, entropy.input, entropy.nonce,
-                           personalization.data != NULL ? personalization : g->personalization, time(NULL));
+                     : drng_ctr_drbg_instantiate(&s->drbg, aes, key_len, g->config.use_df, entropy.input, entropy.nonce,
+                                                 personalization.data != NULL ? personalization : g->personalization,
+                                                 time(NULL));
         end_seeding(g, s, &entropy, result);
     }
     return result;

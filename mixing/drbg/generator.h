@@ -63,7 +63,7 @@ struct drng_generator {
     const struct drng_entropy_source *source;
     void *source_arg;
     struct drng_bytes personalization; /* where the caller of instantiate() gives none */
-    const struct drng_aes *aes;
+    const struct drng_aes *aes;        /* for AES-256; the others pass their tests when a generator first uses them */
     const struct drng_request_words *words; /* for request mixing */
     enum drng_request_mixing mixing;
     bool hardware_words; /* a request fails for which no instruction gives a word */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The known answers, the tests that compare with them, and the choice among the implementations of AES. */
+/* The known answers, the tests that compare with them, and the choice among the implementations of AES. A program
+ * waits for these tests whenever it starts, so each instruction of theirs has to be worth it. */
 
 #include "mixing/drbg/self_test.h"
 
@@ -12,38 +13,45 @@
 #include "mixing/machine/wipe.h"
 
 _Atomic(const char *) drng_failed_algorithm;
-struct drng_self_tests_failed drng_self_tests_failed = {0, ""};
 
-static unsigned digit(char letter)
-{
-    return (unsigned)(letter <= '9' ? letter - '0' : letter - 'a' + 10);
-}
-
-/* The bytes that the standards write as this text, which are put at `bytes`. */
+/*
+ * The bytes that the standards write as this text, a multiple of four, which are put at `bytes`. Eight digits at a
+ * time: the lowest four bits of a letter are its digit less 9, and its bit 6 is 1.
+ */
 static struct drng_bytes bytes_of(const char *text, uint8_t *bytes)
 {
-    size_t len = 0;
-    for (; text[2 * len] != '\0'; len++) {
-        bytes[len] = (uint8_t)(digit(text[2 * len]) << 4U | digit(text[2 * len + 1]));
+    const size_t len = strlen(text) / 2;
+    for (size_t i = 0; i < len; i += 4) {
+        uint64_t digits;
+        memcpy(&digits, text + 2 * i, sizeof(digits));
+        digits = be64toh(digits);
+        digits = (digits & 0x0f0f0f0f0f0f0f0f) + 9 * (digits >> 6 & 0x0101010101010101);
+        digits = (digits | digits >> 4) & 0x00ff00ff00ff00ff;
+        digits = (digits | digits >> 8) & 0x0000ffff0000ffff;
+        const uint32_t word = htobe32((uint32_t)(digits | digits >> 16));
+        memcpy(bytes + i, &word, sizeof(word));
     }
     return (struct drng_bytes){bytes, len};
 }
 
 /* ---- AES: FIPS 197, appendix C: the keys are 00 01 02 ... ---- */
 
-static const struct {
-    size_t key_len;
-    const char *ciphertext;
-} ciphers[] = {
-    {16, "69c4e0d86a7b0430d8cdb78070b4c55a"},
-    {24, "dda97ca4864cdfe06eaf70a0ec0d7191"},
-    {32, "8ea2b7ca516745bfeafc49904b496089"},
-};
-enum { CIPHERS = sizeof(ciphers) / sizeof(*ciphers) };
+enum { CIPHERS = 3 };
+
+/* AES-128, AES-192 and AES-256. */
+static size_t cipher_of(size_t key_len)
+{
+    return key_len / 8 - 2;
+}
 
 /* Here and below: `flip` is 0, or 1 in the negative twin of a known answer, where a bit of the input is wrong. */
-static bool test_aes_key(const struct drng_aes *aes, size_t key_len, const char *ciphertext, uint8_t flip)
+static bool test_aes(const struct drng_aes *aes, size_t key_len, uint8_t flip)
 {
+    static const char *const ciphertexts[CIPHERS] = {
+        "69c4e0d86a7b0430d8cdb78070b4c55a",
+        "dda97ca4864cdfe06eaf70a0ec0d7191",
+        "8ea2b7ca516745bfeafc49904b496089",
+    };
     uint8_t key[DRNG_AES_MAX_KEY];
     uint8_t plaintext[16];
     uint8_t expected[16];
@@ -52,7 +60,7 @@ static bool test_aes_key(const struct drng_aes *aes, size_t key_len, const char 
     uint8_t block[16];
     bytes_of("000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", key);
     bytes_of("00112233445566778899aabbccddeeff", plaintext);
-    bytes_of(ciphertext, expected);
+    bytes_of(ciphertexts[cipher_of(key_len)], expected);
     plaintext[0] ^= flip;
     /* For one block, CBC with an IV of zeros is AES itself; so is CTR with V = plaintext - 1. */
     memcpy(v, plaintext, sizeof(v));
@@ -62,22 +70,27 @@ static bool test_aes_key(const struct drng_aes *aes, size_t key_len, const char 
     return memcmp(chain, expected, 16) == 0 && memcmp(block, expected, 16) == 0 && memcmp(v, plaintext, 16) == 0;
 }
 
-static bool test_aes(const struct drng_aes *aes)
-{
-    for (size_t i = 0; i < CIPHERS; i++) {
-        if (!test_aes_key(aes, ciphers[i].key_len, ciphers[i].ciphertext, 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* ---- CBC-MAC: SP 800-38A, F.2.1, with the IV added to the first block ---- */
+
+/* A sum that any wrong bit changes: a multiplication carries it up, and the rotation brings it down again. */
+static uint64_t sum_of(uint64_t sum, const void *data, size_t len)
+{
+    const uint8_t *bytes = data;
+    uint64_t word = 0; /* of a text of less than a word the rest counts, too */
+    for (; len >= sizeof(word); len -= sizeof(word), bytes += sizeof(word)) {
+        memcpy(&word, bytes, sizeof(word));
+        sum = (sum ^ le64toh(word)) * UINT64_C(0x9e3779b97f4a7c15);
+        sum = sum << 32 | sum >> 32;
+    }
+    word = htole64(len);
+    memcpy(&word, bytes, len);
+    return sum + le64toh(word);
+}
 
 /* The loop that conditions RDRAND, with words that are known: it gives what CBC gives, under one key after another. */
 static bool test_fused_mac(const struct drng_aes *aes)
 {
-    enum { BLOCKS = 4, KEYS = 16 };
+    enum { BLOCKS = 4, KEYS = 8 };
     uint64_t words[2 * BLOCKS];
     uint8_t chain[DRNG_MAC_LEN] = {0};
     struct drng_cbc_mac mac = {.aes = aes};
@@ -86,7 +99,9 @@ static bool test_fused_mac(const struct drng_aes *aes)
         struct drng_health health = {0};
         uint64_t retries = 0;
         memcpy(mac.key, chain, sizeof(mac.key));
-        aes->cbc(mac.key, sizeof(mac.key), chain, (uint8_t *)words, NULL, BLOCKS);
+        for (unsigned j = 0; j < 2 * BLOCKS; j++) {
+            words[j] = sum_of(j, chain, sizeof(chain));
+        }
         memset(mac.state, 0, sizeof(mac.state));
         memset(chain, 0, sizeof(chain));
         aes->cbc(mac.key, sizeof(mac.key), chain, NULL, (const uint8_t *)words, BLOCKS);
@@ -243,16 +258,11 @@ static bool test_drbg(const struct drng_aes *aes, const struct answer *answer, u
            memcmp(out, of[RETURNED].data, sizeof(out)) == 0 && test_uninstantiate(&drbg, of[ENTROPY]);
 }
 
-enum { ANSWERS = sizeof(answers) / sizeof(*answers) };
-
-static bool test_drbgs(const struct drng_aes *aes)
+/* With and without df. */
+static bool test_drbgs(const struct drng_aes *aes, size_t key_len)
 {
-    for (size_t i = 0; i < ANSWERS; i++) {
-        if (!test_drbg(aes, &answers[i], 0)) {
-            return false;
-        }
-    }
-    return true;
+    const struct answer *both = &answers[2 * cipher_of(key_len)];
+    return test_drbg(aes, &both[0], 0) && test_drbg(aes, &both[1], 0);
 }
 
 /*
@@ -270,7 +280,7 @@ static const uint16_t request_lengths[][8] = {
     {81, 104, 128, 144, 96, 112, 137, 120},    /* nine; VAES: eight */
     {144, 160, 183, 240, 253, 256, 137, 200},  /* VAES: sixteen; AES-NI: long requests */
     {272, 304, 400, 489, 257, 330, 455, 500},  /* VAES-256: long requests */
-    {512, 960, 544, 529, 976, 977, 700, 1000}, /* VAES-512: the same */
+    {512, 960, 544, 529, 976, 977, 700, 1000}, /* VAES-512: the same; only where registers are wide */
 };
 enum { KERNELS = sizeof(request_lengths) / sizeof(*request_lengths), LONGEST_REQUEST = 1000 };
 
@@ -282,22 +292,12 @@ static size_t carry_of(unsigned run, size_t len)
     return carries[run];
 }
 
-static const uint64_t request_sums[CIPHERS] = {
-    UINT64_C(0x90cb5ad069fdcd7d),
-    UINT64_C(0x21df1629886f1879),
-    UINT64_C(0xb01ac684fc8f1ca8),
+/* Of each key size without the last eight, and with them. */
+static const uint64_t request_sums[CIPHERS][2] = {
+    {UINT64_C(0x4d59c7afc61de609), UINT64_C(0x480a30ad17ec3fc6)},
+    {UINT64_C(0xfa6f80a5eb9551f7), UINT64_C(0xd7bb6154878e8bd3)},
+    {UINT64_C(0xd014d19fde88ee51), UINT64_C(0x4cf7bfe86ba1ef6e)},
 };
-
-static uint64_t sum_of(uint64_t sum, const void *data, size_t len)
-{
-    uint64_t word = htole64(len); /* of a text of less than a word the rest counts, too */
-    for (size_t done = 0; done < len; done += sizeof(word)) {
-        memcpy(&word, (const uint8_t *)data + done, len - done < sizeof(word) ? len - done : sizeof(word));
-        sum = (sum ^ le64toh(word)) * UINT64_C(0x9e3779b97f4a7c15);
-        sum ^= sum >> 32;
-    }
-    return sum;
-}
 
 static uint64_t sum_of_requests(const struct drng_aes *aes, size_t key_len)
 {
@@ -306,7 +306,7 @@ static uint64_t sum_of_requests(const struct drng_aes *aes, size_t key_len)
     uint8_t out[LONGEST_REQUEST] = {0};
     uint8_t input[DRNG_DRBG_MAX_SEEDLEN];
     uint64_t sum = key_len;
-    for (unsigned i = 0; i < 8 * KERNELS; i++) {
+    for (unsigned i = 0; i < 8 * (aes->wide ? KERNELS : KERNELS - 1); i++) {
         const size_t len = request_lengths[i / 8][i % 8];
         memset(drbg.v + 8, 0xff, 8);
         drbg.v[15] = (uint8_t)(0xff - carry_of(i % 8, len));
@@ -320,57 +320,85 @@ static uint64_t sum_of_requests(const struct drng_aes *aes, size_t key_len)
     return sum;
 }
 
-static bool test_requests(const struct drng_aes *aes)
+static bool test_requests(const struct drng_aes *aes, size_t key_len)
 {
-    bool passed = true;
-    for (size_t i = 0; i < CIPHERS; i++) {
-        passed &= sum_of_requests(aes, ciphers[i].key_len) == request_sums[i];
-    }
-    return passed;
+    return sum_of_requests(aes, key_len) == request_sums[cipher_of(key_len)][aes->wide];
 }
 
 /* Whether a negative twin passes: then the tests do not tell right answers from wrong ones. */
-static bool a_twin_passes(const struct drng_aes *aes)
+static bool a_twin_passes(const struct drng_aes *aes, size_t key_len)
 {
-    bool passes = test_cbc_mac(aes, 1) || test_hmac(1);
-    for (size_t i = 0; i < CIPHERS; i++) {
-        passes = passes || test_aes_key(aes, ciphers[i].key_len, ciphers[i].ciphertext, 1);
-    }
-    for (size_t i = 0; i < ANSWERS; i++) {
-        passes = passes || test_drbg(aes, &answers[i], 1);
-    }
-    return passes;
+    const struct answer *both = &answers[2 * cipher_of(key_len)];
+    return test_aes(aes, key_len, 1) || test_cbc_mac(aes, 1) || test_hmac(1) || test_drbg(aes, &both[0], 1) ||
+           test_drbg(aes, &both[1], 1);
 }
 
-enum drng_result drng_self_test(const struct drng_aes *aes, bool whole, const char **what)
+enum drng_result drng_self_test(const struct drng_aes *aes, size_t key_len, bool whole, const char **what)
 {
     *what = NULL;
-    if (!test_aes(aes)) {
+    if (!test_aes(aes, key_len, 0)) {
         *what = "AES";
     } else if (!test_cbc_mac(aes, 0)) {
         *what = "AES-CBC-MAC";
     } else if (whole && !test_hmac(0)) {
         *what = "HMAC-SHA-256";
-    } else if (!test_drbgs(aes) || !test_requests(aes)) {
+    } else if (!test_drbgs(aes, key_len) || !test_requests(aes, key_len)) {
         *what = "CTR_DRBG";
-    } else if (whole && a_twin_passes(aes)) {
+    } else if (whole && a_twin_passes(aes, key_len)) {
         *what = "the comparison with known answers";
     }
     return *what == NULL ? DRNG_OK : DRNG_SELF_TEST_FAILED;
 }
 
+/* ---- The choice ---- */
+
+/* Set by drng_self_test_choose(): those that the CPU can run, the slowest first. */
+static const struct drng_aes *all[DRNG_AES_KINDS];
+static size_t count;
+
+/* Threads that choose at the same time write the same. */
+static _Atomic(const struct drng_aes *) chosen[CIPHERS]; /* NULL: nobody has asked for this key size yet */
+static atomic_uint failed;                               /* bit i: all[i] has failed a test */
+
+unsigned drng_self_tests_failed(void)
+{
+    return (unsigned)__builtin_popcount(atomic_load(&failed));
+}
+
+const char *drng_self_test_failed(void)
+{
+    const unsigned bits = atomic_load(&failed);
+    return bits != 0 ? all[31 - __builtin_clz(bits)]->name : "";
+}
+
+static const struct drng_aes *choose(size_t key_len, const char **what)
+{
+    for (size_t i = count; i-- > 0;) {
+        if ((atomic_load(&failed) >> i & 1) == 0 && drng_self_test(all[i], key_len, false, what) == DRNG_OK) {
+            atomic_store(&chosen[cipher_of(key_len)], all[i]);
+            return all[i];
+        }
+        atomic_fetch_or(&failed, 1U << i);
+    }
+    return NULL;
+}
+
 const struct drng_aes *drng_self_test_choose(const struct drng_cpu *cpu, const char **what)
 {
-    const struct drng_aes *all[DRNG_AES_KINDS];
-    struct drng_self_tests_failed failed = {0, ""};
-    const struct drng_aes *chosen = NULL;
-    for (size_t i = drng_aes_all(cpu, all); i-- > 0 && chosen == NULL;) {
-        if (drng_self_test(all[i], false, what) == DRNG_OK) {
-            chosen = all[i];
-        } else {
-            failed.fastest = failed.count++ == 0 ? all[i]->name : failed.fastest;
-        }
+    count = drng_aes_all(cpu, all);
+    atomic_store(&failed, 0);
+    for (size_t i = 0; i < CIPHERS; i++) {
+        atomic_store(&chosen[i], NULL);
     }
-    drng_self_tests_failed = failed;
-    return chosen;
+    return choose(DRNG_AES_MAX_KEY, what);
+}
+
+const struct drng_aes *drng_self_test_aes(size_t key_len)
+{
+    const char *what = NULL;
+    const struct drng_aes *aes = atomic_load(&chosen[cipher_of(key_len)]);
+    if (aes == NULL && atomic_load(&drng_failed_algorithm) == NULL && (aes = choose(key_len, &what)) == NULL) {
+        atomic_store(&drng_failed_algorithm, what);
+    }
+    return aes;
 }

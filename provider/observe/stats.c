@@ -59,6 +59,14 @@ void drng_stats_text(char *out, size_t size, const char *text)
     memset(out + len, 0, size - len);
 }
 
+void drng_stats_note_self_tests(void)
+{
+    struct drng_stats_head *head = drng_stats.head;
+    head->self_tests_failed = drng_self_tests_failed();
+    drng_stats_text(head->self_test_failed, sizeof(head->self_test_failed), drng_self_test_failed());
+    atomic_store_explicit(&head->healthy, atomic_load(&drng_failed_algorithm) == NULL, memory_order_relaxed);
+}
+
 void drng_stats_open(const char *aes, const char *libcrypto_version)
 {
     static struct drng_fork_watcher watcher = {.wipe = wipe, .entered = entered};
@@ -81,7 +89,6 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     first_generation = drng_fork_generation();
     atomic_store_explicit(&head->forks, 0, memory_order_relaxed);
     atomic_store_explicit(&head->loaded, (uint64_t)time(NULL), memory_order_relaxed);
-    atomic_store_explicit(&head->healthy, aes != NULL, memory_order_relaxed);
     atomic_store_explicit(&head->tested, atomic_load(&head->loaded), memory_order_relaxed);
     drng_stats_text(head->version, sizeof(head->version), DRNG_VERSION);
     drng_stats_text(head->libcrypto, sizeof(head->libcrypto), libcrypto);
@@ -91,8 +98,7 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         drng_stats_text(head->instructions[i], sizeof(head->instructions[i]), drng_instruction_flag(i));
     }
-    head->self_tests_failed = drng_self_tests_failed.count;
-    drng_stats_text(head->self_test_failed, sizeof(head->self_test_failed), drng_self_tests_failed.fastest);
+    drng_stats_note_self_tests();
     memcpy(head->magic, DRNG_STATS_MAGIC, sizeof(head->magic));
 }
 

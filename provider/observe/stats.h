@@ -58,7 +58,7 @@ struct drng_stats_head {
     char clone_reason[DRNG_CLONE_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS]
                      [DRNG_FLAG_SIZE]; /* "rdseed": which instruction each set of counters belongs to */
-    uint32_t self_tests_failed;        /* implementations of AES that failed their self-test at the load */
+    uint32_t self_tests_failed;        /* implementations of AES that failed a self-test */
     uint32_t reserved;
     char self_test_failed[32];           /* the fastest of them, or "" */
     uint32_t denials[DRNG_INSTRUCTIONS]; /* enum drng_denial: why each may make no seeds */
@@ -96,6 +96,10 @@ extern struct drng_stats drng_stats;
  * does not say.
  */
 void drng_stats_open(const char *aes, const char *libcrypto_version);
+
+/* Notes in the head which self-tests have failed so far. */
+void drng_stats_note_self_tests(void);
+
 /* Another libcrypto of this process has loaded the provider, too. Left out where there is no room, or no version. */
 void drng_stats_add_libcrypto(const char *version);
 

@@ -260,6 +260,10 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
     if (!read_cipher(d, params, &config.key_len)) {
         return 0;
     }
+    if (config.key_len != old.key_len) {
+        (void)drng_self_test_aes(config.key_len); /* it fails here, where that can be reported */
+        drng_stats_note_self_tests();
+    }
     config.use_df = use_df != 0;
     config.limits.requests = (unsigned)requests;
     config.limits.interval = interval > 0 ? (time_t)interval : 0; /* a negative one means "never", as in libcrypto */

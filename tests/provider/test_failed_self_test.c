@@ -11,6 +11,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
+#include "provider/observe/stats.h"
 #include "provider/process.h"
 #include "provider/provctx.h"
 #include "provider/rand/random_bytes.h"
@@ -24,6 +25,20 @@ enum { TAKEN_BEFORE = 0xaa, OUT_LEN = 48 };
 
 static OSSL_LIB_CTX *libctx;
 static OSSL_PROVIDER *provider;
+
+/* Linked with --wrap: the CPU can run the fake, too, or it alone, and prefers it. */
+static bool only_fake;
+
+size_t __wrap_drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS]);
+size_t __wrap_drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_AES_KINDS])
+{
+    size_t count = 0;
+    (void)cpu;
+    all[count] = &drng_aes_portable;
+    count += only_fake ? 0 : 1;
+    all[count++] = &fake_aes;
+    return count;
+}
 
 /* A process of good health on a CPU that has everything. */
 static void open_healthy(void)
@@ -46,14 +61,12 @@ static void close_all(void)
     drng_process_close();
 }
 
-/* Runs the self-test on an AES that answers as the script says, and puts the good one back. */
+/* Runs the self-test on an AES that answers as the script says, and is good again then. */
 static int self_test_with(struct fake_aes_script script)
 {
-    const struct drng_aes *good = drng_process.aes;
     fake_aes_script = script;
-    drng_process.aes = &fake_aes;
     const int passed = OSSL_PROVIDER_self_test(provider);
-    drng_process.aes = good;
+    fake_aes_script = (struct fake_aes_script){0};
     return passed;
 }
 
@@ -142,6 +155,61 @@ UNIT_TEST("no other context loads it")
     CU_ASSERT_TRUE(evp_error(NULL, "AES gave a wrong answer: the CPU or the module is broken"));
     OSSL_LIB_CTX_free(other);
     close_all();
+}
+
+/* ---- The ciphers that are tested when they are first used ---- */
+
+static bool fake_served;
+
+/* Draws with this cipher, as the first in a process that has tested AES-256, and answers as the script says since. */
+static bool draws_first(const char *cipher, struct fake_aes_script script)
+{
+    const char *what = NULL;
+    open_healthy();
+    drng_process.aes = drng_self_test_choose(&scripted_cpu, &what);
+    CU_ASSERT_PTR_EQUAL(drng_process.aes, &fake_aes);
+    EVP_RAND_CTX *rand = evp_rand(libctx, "CTR-DRBG", "provider=drng", NULL);
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, (char *)cipher, 0),
+                                 OSSL_PARAM_construct_end()};
+    fake_aes_script = script;
+    const bool instantiated = EVP_RAND_instantiate(rand, 0, 0, NULL, 0, params) == 1;
+    fake_aes_script.calls = 0;
+    const bool drawn = instantiated && draws(rand);
+    fake_served = fake_aes_script.calls > 0;
+    fake_aes_script = (struct fake_aes_script){0};
+    EVP_RAND_CTX_free(rand);
+    return drawn;
+}
+
+static bool counted(unsigned count, const char *name)
+{
+    return drng_stats.head->self_tests_failed == count && strcmp(drng_stats.head->self_test_failed, name) == 0 &&
+           evp_counter(libctx, "self-tests-failed") == count;
+}
+
+UNIT_TEST("one that fails with a cipher is replaced, and counted")
+{
+    CU_ASSERT_TRUE(draws_first("AES-128-CTR", (struct fake_aes_script){.ctr_flips_key_len = 24}));
+    CU_ASSERT_TRUE(counted(0, "") && fake_served);
+    close_all();
+    CU_ASSERT_TRUE(draws_first("AES-192-CTR", (struct fake_aes_script){.ctr_flips_key_len = 24}));
+    CU_ASSERT_TRUE(counted(1, "fake") && !fake_served);
+    CU_ASSERT_EQUAL(status(), 1);
+    close_all();
+}
+
+UNIT_TEST("where all fail with a cipher nothing serves any more")
+{
+    const char *what = NULL;
+    only_fake = true;
+    CU_ASSERT_FALSE(draws_first("AES-192-CTR", (struct fake_aes_script){.ctr_flips_key_len = 24}));
+    CU_ASSERT_TRUE(evp_error("self-test failed", NULL));
+    CU_ASSERT_TRUE(counted(1, "fake"));
+    CU_ASSERT_EQUAL(status(), 0);
+    CU_ASSERT_EQUAL(drng_stats.head->healthy, 0);
+    only_fake = false;
+    close_all();
+    CU_ASSERT_PTR_NOT_NULL(drng_self_test_choose(&scripted_cpu, &what));
 }
 
 /* ---- Contexts made before ---- */

@@ -12,17 +12,17 @@
 #include "tests/unit/unit.h"
 
 /* Linked with --wrap. */
-enum drng_result __real_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
+enum drng_result __real_drng_self_test(const struct drng_aes *aes, size_t key_len, bool with_hmac, const char **what);
 
 static bool broken;
 
-enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
+enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, size_t key_len, bool with_hmac, const char **what)
 {
     if (broken) {
         *what = "AES";
         return DRNG_SELF_TEST_FAILED;
     }
-    return __real_drng_self_test(aes, with_hmac, what);
+    return __real_drng_self_test(aes, key_len, with_hmac, what);
 }
 
 static void refuses(EVP_RAND_CTX *rand)

@@ -54,10 +54,10 @@ const struct drng_aes *__wrap_drng_self_test_choose(const struct drng_cpu *cpu, 
 
 static bool hmac_fails;
 
-enum drng_result __real_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what);
-enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, bool with_hmac, const char **what)
+enum drng_result __real_drng_self_test(const struct drng_aes *aes, size_t key_len, bool with_hmac, const char **what);
+enum drng_result __wrap_drng_self_test(const struct drng_aes *aes, size_t key_len, bool with_hmac, const char **what)
 {
-    return hmac_fails && with_hmac ? DRNG_SELF_TEST_FAILED : __real_drng_self_test(aes, with_hmac, what);
+    return hmac_fails && with_hmac ? DRNG_SELF_TEST_FAILED : __real_drng_self_test(aes, key_len, with_hmac, what);
 }
 
 time_t __wrap_time(time_t *where)

@@ -138,8 +138,8 @@ static bool is_found(const char *fault, size_t key_len, bool use_df)
     wrong.fault = fault;
     wrong.key_len = key_len;
     wrong.use_df = use_df;
-    const bool found = drng_self_test(&drng_aes_portable, false, &what) == DRNG_SELF_TEST_FAILED && what != NULL &&
-                       strcmp(what, "CTR_DRBG") == 0;
+    const bool found = drng_self_test(&drng_aes_portable, key_len, false, &what) == DRNG_SELF_TEST_FAILED &&
+                       what != NULL && strcmp(what, "CTR_DRBG") == 0;
     wrong.fault = NULL;
     if (!found) {
         (void)fprintf(stderr, "\n    not found: %s, AES-%zu, %s df", fault, 8 * key_len, use_df ? "with" : "without");
@@ -150,8 +150,10 @@ static bool is_found(const char *fault, size_t key_len, bool use_df)
 UNIT_TEST("right functions pass")
 {
     const char *what = "untouched";
-    CU_ASSERT_EQUAL(drng_self_test(&drng_aes_portable, false, &what), DRNG_OK);
-    CU_ASSERT_PTR_NULL(what);
+    for (size_t key_len = 16; key_len <= 32; key_len += 8) {
+        CU_ASSERT_EQUAL(drng_self_test(&drng_aes_portable, key_len, false, &what), DRNG_OK);
+        CU_ASSERT_PTR_NULL(what);
+    }
 }
 
 UNIT_TEST("every wrong function is found")
