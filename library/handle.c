@@ -206,7 +206,6 @@ static drng *new_handle(enum drng_choice choice)
     if (d == NULL) {
         return NULL;
     }
-    const char *reason = NULL;
     d->choice = choice;
     d->generator = (struct drng_generator){
         .source = &source,
@@ -214,7 +213,7 @@ static drng *new_handle(enum drng_choice choice)
         .personalization = {personalization, sizeof(personalization)},
         .aes = drng_library.aes,
         .words = &drng_library.words,
-        .mixing = drng_request_mixing_auto(&drng_library.evidence.cpu, &reason),
+        .mixing = drng_request_mixing_auto(&drng_library.evidence.cpu),
         .hardware_words = choice != DRNG_ANY,
         .keeps_seed = true,
         .counters = &d->counters,

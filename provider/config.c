@@ -20,7 +20,7 @@ struct key {
     const char *values[MAX_VALUES + 1];
 };
 
-enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, BATCH, RESEED_BYTES, KEYS };
+enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, RESEED_BYTES, KEYS };
 
 static const struct key keys[KEYS] = {
     [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* in the order of the rows */
@@ -28,7 +28,6 @@ static const struct key keys[KEYS] = {
     [OS_MIXING] = {"os_mixing", {"yes", "no"}},
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
     [CONDITIONER] = {"conditioner", {"cbc-mac", "hmac-sha256"}},
-    [BATCH] = {"batch", {"no", "yes"}},
     [RESEED_BYTES] = {"reseed_bytes", {"0", "a number from 1024 to 4294967295"}}, /* DRNG_LEAST_RESEED_BYTES */
 };
 
@@ -100,7 +99,6 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         .os_mixing = place[OS_MIXING] == 0,
         .request_mixing = (enum drng_tristate)place[REQUEST_MIXING],
         .conditioner = place[CONDITIONER] == 0 ? DRNG_CBC_MAC : DRNG_HMAC_SHA256,
-        .batch = place[BATCH] != 0,
         .reseed_bytes = reseed_bytes,
     };
     return true;

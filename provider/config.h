@@ -19,7 +19,6 @@ struct drng_config {
     bool os_mixing;
     enum drng_tristate request_mixing;
     enum drng_conditioner_kind conditioner;
-    bool batch;
     uint32_t reseed_bytes; /* 0: no limit */
 };
 

@@ -10,19 +10,13 @@
 #include "provider/errors.h"
 #include "provider/process.h"
 
-/* When requests take in words, and why. */
-static enum drng_request_mixing settle_mixing(enum drng_tristate chosen, const struct drng_cpu *cpu,
-                                              const char **reason)
+/* When requests take in words. */
+static enum drng_request_mixing settle_mixing(enum drng_tristate chosen, const struct drng_cpu *cpu)
 {
     if (chosen == DRNG_YES) {
-        *reason = "request_mixing = yes: every request takes in a fresh word";
         return DRNG_MIX_ALWAYS;
     }
-    if (chosen == DRNG_NO && drng_fork_kernel_wipes) {
-        *reason = "";
-        return DRNG_MIX_NEVER;
-    }
-    return drng_request_mixing_auto(cpu, reason);
+    return chosen == DRNG_NO && drng_fork_kernel_wipes ? DRNG_MIX_NEVER : drng_request_mixing_auto(cpu);
 }
 
 static void settle_policy(struct drng_provctx *provctx)
@@ -51,7 +45,7 @@ static void settle_policy(struct drng_provctx *provctx)
     provctx->words_policy.fallback = NULL;
 
     drng_request_words_settle(&provctx->words, &provctx->eligibility, drng_process.instructions);
-    provctx->mixing = settle_mixing(config->request_mixing, &drng_process.evidence.cpu, &provctx->mixing_reason);
+    provctx->mixing = settle_mixing(config->request_mixing, &drng_process.evidence.cpu);
 }
 
 /* When AES was chosen, everything but HMAC was tested. HMAC is tested here if it is the conditioner. */

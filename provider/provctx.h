@@ -25,7 +25,6 @@ struct drng_provctx {
     struct drng_seed_policy words_policy; /* of the seeds that the algorithm RDRAND gives */
     struct drng_request_words words;
     enum drng_request_mixing mixing;
-    const char *mixing_reason;           /* why requests take in words */
     struct drng_place root;              /* seeds the generators that have no parent */
     struct drng_threads *threads;        /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */

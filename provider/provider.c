@@ -63,8 +63,6 @@ static const char *active_source(const struct drng_provctx *provctx)
     TEXT(OSSL_PARAM_utf8_ptr("disabled-reason", NULL, 0), drng_report_disabled_reason(provctx))                        \
     TEXT(OSSL_PARAM_utf8_ptr("clone-protection", NULL, 0),                                                             \
          drng_clone_protections[drng_report_clones(provctx, &reason)])                                                 \
-    TEXT(OSSL_PARAM_utf8_ptr("batch", NULL, 0), batch && !mixes ? "on" : "off")                                        \
-    TEXT(OSSL_PARAM_utf8_ptr("batch-off-reason", NULL, 0), (batch && mixes) ? provctx->mixing_reason : "")             \
     DRNG_EACH_INSTRUCTION(EACH_SEEDS)                                                                                  \
     DRNG_SEED_COUNTERS(COUNTER)                                                                                        \
     NUMBER(OSSL_PARAM_uint64("health-failures", NULL), health_failures)                                                \
@@ -90,8 +88,6 @@ static int get_params(void *vprovctx, OSSL_PARAM params[])
     struct drng_provctx *provctx = vprovctx;
     struct drng_counters *c = &drng_stats.live->counters;
     (void)drng_fork_generation(); /* in a child the counters start from zero */
-    const bool mixes = drng_mixes_now(provctx->mixing);
-    const bool batch = provctx->config.batch;
     const struct drng_requests served = drng_stats_requests();
     const char *reason = NULL;
     uint64_t health_failures = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seeds, limits, batches and requests of one generator; the standard's steps are in ctr_drbg.c. */
+/* Seeds, limits and requests of one generator; the standard's steps are in ctr_drbg.c. */
 
 #include "mixing/drbg/generator.h"
 
@@ -9,26 +9,15 @@
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/wipe.h"
 
-/*
- * In a slot. With a batch it is a wide slot, and the output that waits to be handed out fills the rest of it. In the
- * terms of SP 800-90A a batch is the consuming application's: it lies outside the DRBG's boundary, and backtracking
- * resistance does not hold for what is in it.
- */
+/* In a slot. */
 struct state {
     struct drng_guarded guarded;
     struct drng_ctr_drbg drbg; /* reseed_counter is 0 if there is no seed */
     unsigned parent_seedings;  /* the parent's seedings when this seed was taken */
-    unsigned batched;          /* bytes at the end of the batch that have not been handed out */
     uint64_t last_word;        /* request_entropy.h: of the first instruction */
     uint8_t entropy[DRNG_DRBG_MAX_SEEDLEN];
 };
 _Static_assert(sizeof(struct state) <= DRNG_SLOT_SIZE, "a generator's state outgrew its slot");
-
-enum {
-    BATCH = DRNG_WIDE_SLOT_SIZE - DRNG_SLOT_SIZE, /* bytes */
-    LONGEST_BATCHED = 64,                         /* bytes of a request that a batch serves */
-};
-_Static_assert((int)BATCH <= (int)DRNG_LEAST_RESEED_BYTES, "a batch holds more than one seed may give");
 
 static const struct drng_bytes nothing = {NULL, 0};
 
@@ -47,53 +36,7 @@ struct drng_generator_lengths drng_generator_lengths(const struct drng_generator
     };
 }
 
-/* ---- Batches ---- */
-
-static uint8_t *batch_of(struct state *s)
-{
-    return (uint8_t *)s + DRNG_SLOT_SIZE;
-}
-
-static void erase_batch(const struct drng_generator *g, struct state *s)
-{
-    s->batched = 0;
-    if (g->batch) {
-        drng_wipe(batch_of(s), BATCH);
-    }
-}
-
-/*
- * Hands out the next len bytes of `batched`, at most LONGEST_BATCHED. Each byte is wiped here before it is written
- * there, and the position moves first: whatever ends this thread in the middle, no byte is in two places or goes out
- * twice.
- */
-static inline void hand_out(struct state *s, unsigned batched, uint8_t *out, size_t len)
-{
-    uint8_t *from = batch_of(s) + BATCH - batched;
-    s->batched = batched - (unsigned)len;
-    atomic_signal_fence(memory_order_seq_cst);
-    for (; len >= DRNG_AES_BLOCK; len -= DRNG_AES_BLOCK, from += DRNG_AES_BLOCK, out += DRNG_AES_BLOCK) {
-        const drng_block block = *(const drng_block *)from;
-        *(drng_block *)from = (drng_block){0, 0};
-        atomic_signal_fence(memory_order_seq_cst);
-        *(drng_block *)out = block;
-    }
-    for (size_t i = 0; i < len; i++) {
-        const uint8_t byte = from[i];
-        from[i] = 0;
-        atomic_signal_fence(memory_order_seq_cst);
-        out[i] = byte;
-    }
-}
-
 /* ---- Seeds ---- */
-
-/* Fills out[0..len) for a child's seed, or for a caller. A chain of parents is as deep as its user makes it. */
-static inline __attribute__((always_inline)) enum drng_result generate_once(struct drng_generator *g, struct state *s,
-                                                                            const struct drng_guard *guard,
-                                                                            uint8_t *out, size_t len,
-                                                                            bool prediction_resistance,
-                                                                            struct drng_bytes additional);
 
 /* How often the parent was seeded. 0: it does not say. */
 static unsigned seedings_of_parent(const struct drng_generator *g)
@@ -104,30 +47,9 @@ static unsigned seedings_of_parent(const struct drng_generator *g)
     return g->source->seedings != NULL ? g->source->seedings(g->source_arg) : 0;
 }
 
-static enum drng_result get_from_generator(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
-                                           struct drng_entropy *entropy)
-{
-    enum drng_result result = DRNG_PARENT_TOO_WEAK;
-    struct drng_guarded *slot = drng_guard_take(guard, &g->parent->place, g->parent->locking);
-    if (slot == NULL) {
-        return DRNG_BUSY;
-    }
-    if (DRNG_DRBG_STRENGTH(g->parent->config.key_len) >= entropy->strength) {
-        /* The child's address as additional input gives siblings different seeds. */
-        const struct drng_bytes address = {(const uint8_t *)&g, sizeof(g)}; // NOLINT(bugprone-sizeof-expression)
-        entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
-        result = generate_once(g->parent, (struct state *)(void *)slot, guard, entropy->slot, entropy->input.len,
-                               entropy->prediction_resistance, address);
-        s->parent_seedings = seedings_of_parent(g); /* before another thread may reseed the parent */
-    }
-    drng_guard_give_back(&g->parent->place, slot, g->parent->locking, drng_guard_is_mine(guard));
-    return result;
-}
-
 /*
  * After DRNG_OK the caller ends by end_seeding(), and uses the entropy only if the epoch is still the guard's: while a
- * foreign parent was asked a handler may have forked, and have drawn from this slot in the child. The parent's seedings
- * are read after its entropy was taken, since taking it may make the parent reseed.
+ * foreign parent was asked a handler may have forked, and have drawn from this slot in the child.
  */
 static enum drng_result get_entropy(struct drng_generator *g, struct state *s, const struct drng_guard *guard,
                                     bool nonce, bool prediction_resistance, struct drng_entropy *entropy)
@@ -144,14 +66,10 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
     enum drng_result result = DRNG_BUSY;
     int cancel = PTHREAD_CANCEL_ENABLE;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    if (g->parent != NULL) {
-        result = get_from_generator(g, s, guard, entropy);
-    } else {
-        const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES);
-        result = g->source->get(g->source_arg, guard, entropy);
-        (void)drng_guard_note(before);
-        s->parent_seedings = seedings_of_parent(g);
-    }
+    const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES);
+    result = g->source->get(g->source_arg, guard, entropy);
+    (void)drng_guard_note(before);
+    s->parent_seedings = entropy->seedings;
     (void)pthread_setcancelstate(cancel, &cancel);
     return result;
 }
@@ -161,7 +79,7 @@ static void end_seeding(struct drng_generator *g, struct state *s, struct drng_e
                         enum drng_result result)
 {
     drng_wipe(s->entropy, sizeof(s->entropy));
-    if (g->parent == NULL && g->source->release != NULL) {
+    if (g->source->release != NULL) {
         const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES); /* and frees */
         g->source->release(g->source_arg, entropy);
         (void)drng_guard_note(before);
@@ -180,7 +98,6 @@ static void end_seeding(struct drng_generator *g, struct state *s, struct drng_e
 
 static void forget(struct drng_generator *g, struct state *s)
 {
-    erase_batch(g, s);
     drng_wipe(&s->last_word, sizeof(s->last_word));
     drng_ctr_drbg_uninstantiate(&s->drbg);
     atomic_store_explicit(&g->status, DRNG_GENERATOR_UNINSTANTIATED, memory_order_relaxed);
@@ -227,7 +144,6 @@ static enum drng_result reseed(struct drng_generator *g, struct state *s, const 
                                bool prediction_resistance, struct drng_bytes own_entropy, struct drng_bytes additional)
 {
     struct drng_entropy entropy;
-    erase_batch(g, s);
     if (!g->keeps_seed) {
         atomic_store_explicit(&g->status, DRNG_GENERATOR_FAILED, memory_order_relaxed);
     }
@@ -254,35 +170,12 @@ static enum drng_result reseed(struct drng_generator *g, struct state *s, const 
 
 /* ---- Requests ---- */
 
-/*
- * One Generate request fills the batch, and counts for the limit of requests; those that it serves do not. `batched` is
- * read once: a fork wipes it, and a second look would end beyond the slot.
- */
-static inline __attribute__((always_inline)) enum drng_result serve_from_batch(struct state *s, uint8_t *out,
-                                                                               size_t len)
-{
-    unsigned batched = *(volatile unsigned *)&s->batched;
-    if (batched < len) {
-        s->batched = 0;
-        const enum drng_result result = drng_ctr_drbg_generate(&s->drbg, batch_of(s), BATCH, nothing, NULL);
-        if (result != DRNG_OK) {
-            return result;
-        }
-        batched = BATCH;
-    }
-    hand_out(s, batched, out, len);
-    return DRNG_OK;
-}
-
 static inline __attribute__((always_inline)) enum drng_result serve_request(struct drng_generator *g, struct state *s,
                                                                             uint8_t *out, size_t len,
                                                                             struct drng_bytes additional, bool mixes)
 {
     uint8_t fresh[DRNG_REQUEST_ENTROPY_LEN];
     enum drng_result result = DRNG_OK;
-    if (additional.len > 0) {
-        erase_batch(g, s); /* additional input must affect all later output */
-    }
     if (mixes) {
         result = drng_request_entropy(g->words, g->hardware_words, &s->last_word, g->counters, fresh);
     }
@@ -308,37 +201,56 @@ void drng_request_counts_add(struct drng_request_counts *counts, bool shared, si
     atomic_store_explicit(&counts->bytes, bytes + len, memory_order_relaxed);
 }
 
-/* One request of at most DRNG_DRBG_MAX_REQUEST bytes, SP 800-90A Rev. 1, 9.3. */
+/*
+ * One request of at most DRNG_DRBG_MAX_REQUEST bytes, SP 800-90A Rev. 1, 9.3: for a caller, or for a child's seed. A
+ * chain of parents is as deep as its user makes it.
+ */
 static inline __attribute__((always_inline)) enum drng_result generate_once(struct drng_generator *g, struct state *s,
                                                                             const struct drng_guard *guard,
                                                                             uint8_t *out, size_t len,
                                                                             bool prediction_resistance,
                                                                             struct drng_bytes additional)
 {
-    const bool mixes = drng_mixes_now(g->mixing);
-    const bool batched = g->batch && !mixes && len <= LONGEST_BATCHED && !prediction_resistance && additional.len == 0;
-    struct drng_reseed_limits limits = g->config.limits;
     enum drng_result result = has_seed(g, s) ? DRNG_OK : instantiate(g, s, guard, false, nothing);
-    size_t generates = batched ? BATCH : len;
-    if (batched && s->batched >= len) {
-        limits.requests = 0; /* handing out is no Generate request */
-        generates = 0;
-    }
     /* A parent that was seeded anew gives its children new seeds, too. */
     if (result == DRNG_OK &&
-        (prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &limits, generates, time(NULL)) ||
+        (prediction_resistance || drng_ctr_drbg_reseed_due(&s->drbg, &g->config.limits, len, time(NULL)) ||
          (s->parent_seedings != 0 && seedings_of_parent(g) != s->parent_seedings))) {
         result = reseed(g, s, guard, prediction_resistance, nothing, additional);
         additional = nothing;
     }
     if (result == DRNG_OK) {
-        result = batched ? serve_from_batch(s, out, len) : serve_request(g, s, out, len, additional, mixes);
+        result = serve_request(g, s, out, len, additional, drng_mixes_now(g->mixing));
     }
     if (result == DRNG_OK && g->requests != NULL) {
         drng_request_counts_add(g->requests, g->shares_requests, len);
     }
     return result;
 }
+
+/* ---- A parent's answer to its child ---- */
+
+/* The address of the child's slot as additional input gives siblings different seeds. */
+static enum drng_result seed_child(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)
+{
+    struct drng_generator *parent = vparent;
+    const struct drng_bytes address = {(const uint8_t *)&entropy->slot, sizeof(entropy->slot)};
+    enum drng_result result = DRNG_PARENT_TOO_WEAK;
+    struct drng_guarded *slot = drng_guard_take(guard, &parent->place, parent->locking);
+    if (slot == NULL) {
+        return DRNG_BUSY;
+    }
+    if (DRNG_DRBG_STRENGTH(parent->config.key_len) >= entropy->strength) {
+        entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};
+        result = generate_once(parent, (struct state *)(void *)slot, guard, entropy->slot, entropy->input.len,
+                               entropy->prediction_resistance, address);
+        entropy->seedings = atomic_load_explicit(&parent->seedings, memory_order_relaxed);
+    }
+    drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard));
+    return result;
+}
+
+static const struct drng_entropy_source parent_source = {.get = seed_child};
 
 /* ---- The calls: each is a piece of work for drng_guard_run() ---- */
 
@@ -366,15 +278,20 @@ static inline enum drng_result serve(void *vrequest, struct drng_guarded *slot, 
     const uint64_t limit = r->g->config.limits.bytes;
     const size_t most = limit != 0 && limit < DRNG_DRBG_MAX_REQUEST ? limit : DRNG_DRBG_MAX_REQUEST;
     enum drng_result result = accepts(r->g, r->strength, r->additional.len);
-    for (size_t done = 0; result == DRNG_OK;) {
-        const size_t part = r->len - done < most ? r->len - done : most;
-        result = generate_once(r->g, (struct state *)(void *)slot, guard, r->out + done, part, r->prediction_resistance,
-                               r->additional);
-        done += part;
-        if (done == r->len) {
-            break;
-        }
+    uint8_t *out = r->out; /* may be NULL where nothing is asked for */
+    size_t left = r->len;
+    if (result != DRNG_OK) {
+        return result;
     }
+    do {
+        const size_t part = left < most ? left : most;
+        result = generate_once(r->g, (struct state *)(void *)slot, guard, out, part, r->prediction_resistance,
+                               r->additional);
+        left -= part;
+        if (left > 0) {
+            out += part;
+        }
+    } while (result == DRNG_OK && left > 0);
     return result;
 }
 
@@ -506,7 +423,11 @@ bool drng_generator_init(struct drng_generator *g)
 {
     atomic_init(&g->status, DRNG_GENERATOR_UNINSTANTIATED);
     atomic_init(&g->seedings, 1);
-    return drng_place_make(&g->place, g->batch ? DRNG_WIDE_SLOT_SIZE : DRNG_SLOT_SIZE);
+    if (g->parent != NULL) {
+        g->source = &parent_source;
+        g->source_arg = g->parent;
+    }
+    return drng_place_make(&g->place, DRNG_SLOT_SIZE);
 }
 
 void drng_generator_cleanup(struct drng_generator *g)
@@ -524,12 +445,11 @@ void drng_generator_enable_locking(struct drng_generator *g)
 /* DRNG_OK: nothing secret is in the slot. */
 static enum drng_result look_for_secrets(void *vg, struct drng_guarded *slot, const struct drng_guard *guard)
 {
-    const struct drng_generator *g = vg;
     const struct state *s = (const struct state *)(const void *)slot;
+    (void)vg;
     (void)guard;
     const bool wiped = drng_is_wiped(s->drbg.key, sizeof(s->drbg.key)) && drng_is_wiped(s->drbg.v, sizeof(s->drbg.v)) &&
-                       drng_is_wiped(s->entropy, sizeof(s->entropy)) && s->last_word == 0 &&
-                       (!g->batch || drng_is_wiped((const uint8_t *)s + DRNG_SLOT_SIZE, BATCH));
+                       drng_is_wiped(s->entropy, sizeof(s->entropy)) && s->last_word == 0;
     return wiped ? DRNG_OK : DRNG_INSTANTIATED;
 }
 

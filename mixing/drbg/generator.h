@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * generator.h - a CTR_DRBG with all that it needs in a program: its seeds, its limits, its lock, request mixing and
- * batches. EVP_RAND's CTR-DRBG, random_bytes and libdrng's handles are adapters of it.
+ * generator.h - a CTR_DRBG with all that it needs in a program: its seeds, its limits, its lock and request mixing.
+ * EVP_RAND's CTR-DRBG, random_bytes and libdrng's handles are adapters of it.
  *
  * Every call but init() and cleanup() runs under the guard of guard.h. All of them return DRNG_BUSY where the
  * thread is in such a call already, in this process or in the one that its handler forked from. Once a self-test has
@@ -32,6 +32,7 @@ struct drng_entropy {
     bool prediction_resistance;
     uint8_t *slot;                  /* room for min_len + nonce_len bytes; the generator wipes it */
     struct drng_bytes input, nonce; /* the answer: the input may lie in `slot` or in memory of the source */
+    unsigned seedings;              /* how often the source itself was seeded, after it answered; 0: it does not say */
     void *held[2];                  /* memory of the source that release() frees */
 };
 
@@ -41,7 +42,7 @@ struct drng_entropy_source {
     enum drng_result (*get)(void *arg, const struct drng_guard *guard, struct drng_entropy *entropy);
     /* Frees what `get` has allocated. NULL: nothing. */
     void (*release)(void *arg, struct drng_entropy *entropy);
-    /* How often the source itself was seeded: the generator reseeds when this changes. 0: it does not say. NULL: so. */
+    /* The answer's `seedings` as they are now: the generator reseeds when they have changed. NULL: it never says. */
     unsigned (*seedings)(void *arg);
 };
 
@@ -68,7 +69,6 @@ struct drng_generator {
     enum drng_request_mixing mixing;
     bool hardware_words; /* a request fails for which no instruction gives a word */
     bool keeps_seed;     /* after a reseed that failed the old seed serves on, until it is due */
-    bool batch;          /* short requests are served from the output of a longer one */
     struct drng_counters *counters;
     struct drng_request_counts *requests; /* counts its requests; NULL: nobody does */
     bool shares_requests;                 /* other threads count there, too */

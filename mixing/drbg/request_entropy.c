@@ -14,17 +14,11 @@ bool drng_mixes_now(enum drng_request_mixing mixing)
     return mixing == DRNG_MIX_ALWAYS || (mixing == DRNG_MIX_UNWATCHED && !drng_clone_is_watched());
 }
 
-enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, const char **reason)
+enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu)
 {
-    if (!drng_fork_kernel_wipes) {
-        *reason = "this kernel does not wipe memory in a child, so every request takes in a fresh word";
+    if (!drng_fork_kernel_wipes || (cpu->hypervisor && cpu->confidential)) {
         return DRNG_MIX_ALWAYS;
     }
-    if (cpu->hypervisor && cpu->confidential) {
-        *reason = "in a confidential guest every request takes in a fresh word";
-        return DRNG_MIX_ALWAYS;
-    }
-    *reason = "in this virtual machine every request takes in a fresh word: let the process read /dev/vmclock0";
     return cpu->hypervisor ? DRNG_MIX_UNWATCHED : DRNG_MIX_NEVER;
 }
 

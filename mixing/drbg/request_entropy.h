@@ -33,11 +33,11 @@ enum drng_request_mixing {
 bool drng_mixes_now(enum drng_request_mixing mixing);
 
 /*
- * What `auto` means on this machine; *reason is why requests take in words, if they do. A child of fork() that the
- * kernel does not wipe is told apart by its words, too. The clock device is the host's word: where the guest does not
- * trust its host, the device adds reseeds, and leaves no words out.
+ * What `auto` means on this machine. A child of fork() that the kernel does not wipe is told apart by its words, too.
+ * The clock device is the host's word: where the guest does not trust its host, the device adds reseeds, and leaves no
+ * words out.
  */
-enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu, const char **reason);
+enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu);
 
 /* The instructions that may be asked, in this order, and NULL at the end. */
 struct drng_request_words {

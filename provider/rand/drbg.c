@@ -41,8 +41,7 @@ static inline struct drng_bytes given(const unsigned char *data, size_t len)
 /* ---- Life ---- */
 
 /*
- * Under a foreign parent, which may be a test's, the generator gives the standard's answers: no word is mixed in, and
- * nothing is batched. Where every request takes in a fresh word, none can be made in advance.
+ * Under a foreign parent, which may be a test's, the generator gives the standard's answers: no word is mixed in.
  */
 bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *g, bool is_own)
 {
@@ -50,7 +49,6 @@ bool drng_drbg_prepare(struct drng_provctx *provctx, struct drng_generator *g, b
     g->aes = drng_process.aes;
     g->words = &provctx->words;
     g->mixing = is_own ? provctx->mixing : DRNG_MIX_NEVER;
-    g->batch = provctx->config.batch && is_own && g->mixing != DRNG_MIX_ALWAYS;
     g->counters = &drng_stats.live->counters;
     g->config = (struct drng_generator_config){
         .key_len = DRNG_AES_MAX_KEY,
@@ -321,11 +319,6 @@ static size_t get_seed(void *vdrbg, unsigned char **seed, int entropy, size_t mi
     unsigned char *buffer = drng_seed_buffer(core, entropy, min_len, max_len, &len);
     if (buffer == NULL) {
         return 0;
-    }
-    /* A seed is the output of a Generate request of its own (SP 800-90C): additional input keeps it out of a batch. */
-    if (d->generator.batch && additional_len == 0) {
-        additional = (const unsigned char *)&seed;
-        additional_len = sizeof(seed);
     }
     if (generate(d, buffer, len, 0, prediction_resistance, additional, additional_len) == 0) {
         drng_secure_clear_free(core, buffer, len);

@@ -166,13 +166,6 @@ static enum drng_result get_from_root_and_parent(struct drng_parent *parent, con
     return result;
 }
 
-static enum drng_result get(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)
-{
-    struct drng_parent *parent = vparent;
-    return parent->kind == DRNG_PARENT_OPENSSL ? get_from_root_and_parent(parent, guard, entropy)
-                                               : get_from_foreign(parent, entropy);
-}
-
 /* How often the parent was seeded; 0: it does not say. Sources are not seeded. */
 static unsigned seedings(void *vparent)
 {
@@ -184,6 +177,17 @@ static unsigned seedings(void *vparent)
         come_back(outside);
     }
     return count;
+}
+
+static enum drng_result get(void *vparent, const struct drng_guard *guard, struct drng_entropy *entropy)
+{
+    struct drng_parent *parent = vparent;
+    if (parent->kind == DRNG_PARENT_OPENSSL) {
+        return get_from_root_and_parent(parent, guard, entropy);
+    }
+    const enum drng_result result = get_from_foreign(parent, entropy);
+    entropy->seedings = seedings(parent); /* behind its answer: that may have made it reseed */
+    return result;
 }
 
 const struct drng_entropy_source drng_parent_source = {.get = get, .release = release, .seedings = seedings};

@@ -30,10 +30,9 @@ NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 # The order of rows and legends; what is not named here comes after.
 ORDER = (
     *("CTR-DRBG", "CTR-DRBG-evp", "HASH-DRBG", "HMAC-DRBG"),
-    *("drng", "drng-batch", "drng-mixing", "drng-evp", "drng-batch-evp"),
+    *("drng", "drng-mixing", "drng-evp"),
     *(
         "random_provider",
-        "random_provider-batch",
         "random_provider-mixing",
         "floor",
         "floor-evp",

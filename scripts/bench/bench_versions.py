@@ -36,17 +36,15 @@ BASE = "built-in"
 WAYS = {
     BASE: Path("/dev/null"),
     "drng": CONF / "drng.cnf",
-    "drng, batch": CONF / "drng-batch.cnf",
     "drng, mixing": CONF / "drng-mixing.cnf",
     "random_provider": CONF / "random-provider.cnf",
-    "random_provider, batch": CONF / "random-provider-batch.cnf",
     "random_provider, mixing": CONF / "random-provider-mixing.cnf",
     # Generators that fill nothing: the cost of libcrypto itself.
     "floor": CONF / "floor.cnf",
     "random_provider, floor": CONF / "random-provider-floor.cnf",
 }
 SINCE_3_5 = "random_provider"
-# Neither a batch nor a word in each request changes when the first byte comes.
+# A word in each request does not change when the first byte comes.
 FIRST_WAYS = (BASE, "drng", SINCE_3_5)
 
 

@@ -7,8 +7,8 @@
 # TEST: paths in SOURCES; all tests where none is named.
 #
 # The server is Debian's, and so is what the tests need: HAProxy's run by Varnish's varnishtest, if VTEST_PROGRAM does not
-# name VTest. They run four times, as the user nobody: without drng (plain), under conf/drng.cnf (strict), with
-# `batch = yes` (batch), and under conf/drng.cnf without the module (dry). What fails in the dry run alone draws from
+# name VTest. They run three times, as the user nobody: without drng (plain), under conf/drng.cnf (strict), and
+# under conf/drng.cnf without the module (dry). What fails in the dry run alone draws from
 # drng: if nothing does, the others prove nothing. What fails with drng only runs again, plain and with drng, since such
 # tests fail by chance, too. The logs stay in build/server-suites. DRNG_SUITE_JOBS (default 2) tests run at a time.
 # Takes root. Exit status 0: nothing fails with drng only; 1: something does, or no test draws; 2: arguments; 77: not here.
@@ -49,8 +49,6 @@ cp "$(openssl version -m | cut -d'"' -f2)"/*.so "$work/without/"
 rm -f "$work/without/drng.so"
 cp "$work/without"/*.so build/release/drng.so "$work/modules/"
 cp conf/drng.cnf "$work/strict.cnf"
-# In a virtual machine the default mixes a word into each request, which leaves nothing to batch.
-{ cat conf/drng.cnf && printf '[drng_sect]\nbatch = yes\nrequest_mixing = no\n'; } >"$work/batch.cnf"
 chown -R nobody:nogroup "$work"
 
 # as_nobody NAME=VALUE... COMMAND...
@@ -102,7 +100,6 @@ if [ "$server" = httpd ]; then # its own modules want nearly all of Debian's, th
 fi
 run plain /dev/null without "$@"
 run strict "$work/strict.cnf" modules "$@"
-run batch "$work/batch.cnf" modules "$@"
 run dry "$work/strict.cnf" without "$@"
 echo "$(more plain dry | wc -l) files draw from drng: they fail without the module"
 [ -n "$(more plain dry)" ] || exit 1

@@ -186,8 +186,8 @@ std::string cpu_model()
 bool through_libcrypto_per_thread(const bench_peer &peer)
 {
     const std::string name = peer.name;
-    return name == "CTR-DRBG" || name == "drng" || name == "drng-batch" || name == "drng-mixing" ||
-           name == "random_provider" || name == "random_provider-batch" || name == "random_provider-mixing";
+    return name == "CTR-DRBG" || name == "drng" || name == "drng-mixing" ||
+           name == "random_provider" || name == "random_provider-mixing";
 }
 
 } // namespace

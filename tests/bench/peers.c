@@ -99,25 +99,10 @@ static OSSL_LIB_CTX *configured(const char *config)
     return libctx;
 }
 
-static int read_batch(OSSL_PROVIDER *provider, void *state)
-{
-    OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_ptr("batch", state, 0), OSSL_PARAM_construct_end()};
-    return strcmp(OSSL_PROVIDER_get0_name(provider), "drng") != 0 || OSSL_PROVIDER_get_params(provider, params) == 1;
-}
-
-/* As the configuration's name says. */
-static bool batches_as_named(OSSL_LIB_CTX *libctx, const char *config)
-{
-    const char *wanted = strstr(strrchr(config, '/'), "-batch") != NULL ? "on" : "off";
-    char *state = NULL;
-    return OSSL_PROVIDER_do_all(libctx, read_batch, (void *)&state) == 1 && state != NULL && strcmp(state, wanted) == 0;
-}
-
 static OSSL_LIB_CTX *with_drng(const char *config)
 {
     OSSL_LIB_CTX *libctx = configured(config);
-    return libctx == NULL || (served_by(libctx, "drng") && batches_as_named(libctx, config)) ? libctx
-                                                                                             : failed(libctx, config);
+    return libctx == NULL || served_by(libctx, "drng") ? libctx : failed(libctx, config);
 }
 
 /* ---- By OpenSSL 3.5's random_provider, which no EVP_RAND tells of ---- */
@@ -176,8 +161,7 @@ static bool goes_past_evp_rand(OSSL_LIB_CTX *libctx)
 static OSSL_LIB_CTX *random_provider(const char *config)
 {
     OSSL_LIB_CTX *libctx = configured(config);
-    return libctx == NULL || (goes_past_evp_rand(libctx) && batches_as_named(libctx, config)) ? libctx
-                                                                                              : failed(libctx, config);
+    return libctx == NULL || goes_past_evp_rand(libctx) ? libctx : failed(libctx, config);
 }
 
 static OSSL_LIB_CTX *empty_random_provider(void)
@@ -311,12 +295,10 @@ size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
     add_context(&list, "HASH-DRBG", NULL, builtin("HASH-DRBG", "SHA256"));
     add_context(&list, "HMAC-DRBG", NULL, builtin("HMAC-DRBG", "SHA256"));
     add_context(&list, "drng", "drng-evp", with_drng(BENCH_CONF_DIR "/drng.cnf"));
-    add_context(&list, "drng-batch", "drng-batch-evp", with_drng(BENCH_CONF_DIR "/drng-batch.cnf"));
     add_context(&list, "drng-mixing", NULL, with_drng(BENCH_CONF_DIR "/drng-mixing.cnf"));
     add_context(&list, "floor", "floor-evp", empty());
     if (has_random_provider()) {
         add_context(&list, "random_provider", NULL, random_provider(BENCH_CONF_DIR "/random-provider.cnf"));
-        add_context(&list, "random_provider-batch", NULL, random_provider(BENCH_CONF_DIR "/random-provider-batch.cnf"));
         add_context(&list, "random_provider-mixing", NULL,
                     random_provider(BENCH_CONF_DIR "/random-provider-mixing.cnf"));
         add_context(&list, "random_provider-floor", NULL, empty_random_provider());

@@ -19,13 +19,12 @@
 
 extern OSSL_provider_init_fn OSSL_provider_init;
 
-enum { RESEED_BYTES = 6, KEYS = 7, MAX_FUNCTIONS = 16 };
+enum { RESEED_BYTES = 5, KEYS = 6, MAX_FUNCTIONS = 16 };
 
-static const char *const names[KEYS] = {"source",      "fallback", "os_mixing",   "request_mixing",
-                                        "conditioner", "batch",    "reseed_bytes"};
+static const char *const names[KEYS] = {"source",         "fallback",    "os_mixing",
+                                        "request_mixing", "conditioner", "reseed_bytes"};
 static const char *const allowed[KEYS][4] = {
-    {"auto", "rdseed", "rdrand"}, {"yes", "no"}, {"yes", "no"}, {"auto", "yes", "no"},
-    {"cbc-mac", "hmac-sha256"},   {"no", "yes"}};
+    {"auto", "rdseed", "rdrand"}, {"yes", "no"}, {"yes", "no"}, {"auto", "yes", "no"}, {"cbc-mac", "hmac-sha256"}};
 
 static const char *values[KEYS]; /* NULL: not set */
 
@@ -117,7 +116,6 @@ static void check_meaning(const struct drng_config *config)
     FUZZ_CHECK(config->os_mixing == (expected_place(2) == 0));
     FUZZ_CHECK(config->request_mixing == tristates[expected_place(3)]);
     FUZZ_CHECK(config->conditioner == conditioners[expected_place(4)]);
-    FUZZ_CHECK(config->batch == (expected_place(5) == 1));
     FUZZ_CHECK(config->reseed_bytes == expected_number());
 }
 

@@ -31,7 +31,7 @@ static const struct setting settings[] = {
     {"fallback = no\nrequest_mixing = yes\n", false, true},
     {"source = rdrand\nfallback = no\nos_mixing = no\n", false, false},
     {"source = rdseed\nconditioner = hmac-sha256\nrequest_mixing = no\n", true, true},
-    {"request_mixing = no\nbatch = yes\n", true, true},
+    {"request_mixing = no\n", true, true},
 };
 
 enum kind { CTR_DRBG, DRNG_SEED, RDRAND, KINDS };

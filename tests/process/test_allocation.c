@@ -251,11 +251,6 @@ UNIT_TEST("with HMAC")
     run_with_failures(draw_all, "conditioner = hmac-sha256\nfallback = no\n", true);
 }
 
-UNIT_TEST("with batches")
-{
-    run_with_failures(draw_all, "request_mixing = no\nbatch = yes\n", true);
-}
-
 UNIT_TEST("in loading the provider")
 {
     run_with_failures(load_and_unload, NULL, true);

@@ -112,7 +112,7 @@ UNIT_TEST("without it they do not")
 /* Every copy gets the same marker. */
 UNIT_TEST("if the device tells they part at once")
 {
-    static const char *const mixing[] = {"", "batch = yes\n", "request_mixing = no\n", "request_mixing = yes\n"};
+    static const char *const mixing[] = {"", "request_mixing = no\n", "request_mixing = yes\n"};
     CU_ASSERT_TRUE_FATAL(device_plug_in());
     for (size_t i = 0; i < sizeof(mixing) / sizeof(*mixing); i++) {
         CU_ASSERT_EQUAL(draws_in_common(mixing[i], device_tell), 0);
@@ -125,7 +125,6 @@ UNIT_TEST("if it does not tell they do not")
 {
     CU_ASSERT_TRUE_FATAL(device_plug_in());
     CU_ASSERT_EQUAL(draws_in_common("", NULL), 2 * DRAWS * DRBGS);
-    CU_ASSERT_EQUAL(draws_in_common("batch = yes\n", NULL), 2 * DRAWS * DRBGS);
     device_unplug();
 }
 

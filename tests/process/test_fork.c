@@ -3,8 +3,8 @@
  * No byte is drawn twice, however the process was copied.
  *
  * Built three times: on the module as it is shipped; as fork_no_wipe, on a kernel that does not wipe memory in a child,
- * where a word in each request parts what the C library does not tell of; and as fork_batch, with batches. The control
- * is libcrypto's own generator, which draws the same bytes in two processes of the same id.
+ * where a word in each request parts what the C library does not tell of; and as fork_no_words, without such words. The
+ * control is libcrypto's own generator, which draws the same bytes in two processes of the same id.
  */
 
 #define _GNU_SOURCE

@@ -33,9 +33,6 @@ static const struct drng_bytes nothing = {NULL, 0};
 
 static struct drng_provctx *provctx;
 
-/* A provider with `batch = yes`. */
-static struct drng_provctx *batching;
-
 static void (*function_of(int id))(void)
 {
     const OSSL_DISPATCH *at = drng_drbg_functions;
@@ -45,29 +42,18 @@ static void (*function_of(int id))(void)
     return at->function;
 }
 
-static struct drng_drbg *new_drbg(struct drng_provctx *of)
-{
-    struct drng_drbg *drbg = ((OSSL_FUNC_rand_newctx_fn *)function_of(OSSL_FUNC_RAND_NEWCTX))(of, NULL, NULL);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
-    return drbg;
-}
-
 static void free_drbg(struct drng_drbg *drbg)
 {
     ((OSSL_FUNC_rand_freectx_fn *)function_of(OSSL_FUNC_RAND_FREECTX))(drbg);
 }
 
-static struct drng_drbg *ready(struct drng_provctx *of)
-{
-    struct drng_drbg *drbg = new_drbg(of);
-    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&drbg->generator, 0, false, nothing), DRNG_OK);
-    return drbg;
-}
-
 /* A generator of the provider's, and so its secrets within reach. */
 static struct drng_drbg *ready_drbg(void)
 {
-    return ready(provctx);
+    struct drng_drbg *drbg = ((OSSL_FUNC_rand_newctx_fn *)function_of(OSSL_FUNC_RAND_NEWCTX))(provctx, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&drbg->generator, 0, false, nothing), DRNG_OK);
+    return drbg;
 }
 
 UNIT_TEST("secrets lie in guarded pages")
@@ -113,215 +99,10 @@ UNIT_TEST("a freed generator leaves zeros")
     CU_ASSERT_TRUE(bytes_are(slot, DRNG_SLOT_SIZE, 0));
 }
 
-/* ---- Batches ---- */
-
-static struct drng_drbg *ready_batch(void)
-{
-    struct drng_drbg *drbg = ready(batching);
-    const uint8_t *batch = inside_batch(&drbg->generator);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(batch);
-    CU_ASSERT_TRUE(drng_is_wiped(batch, inside_batch_len));
-    return drbg;
-}
-
-/* Where the kernel does not wipe, every request takes in a word, so there is nothing to make in advance. */
-static bool has_no_batches(void)
-{
-    if (drng_fork_kernel_wipes) {
-        return false;
-    }
-    struct drng_drbg *drbg = new_drbg(batching);
-    CU_ASSERT_PTR_NULL(inside_batch(&drbg->generator));
-    free_drbg(drbg);
-    return true;
-}
-
-static void take(struct drng_drbg *drbg, unsigned char *out, size_t len)
-{
-    CU_ASSERT_EQUAL(drng_generator_generate(&drbg->generator, out, len, 0, false, nothing), DRNG_OK);
-}
-
-UNIT_TEST("a batch lies in guarded pages")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    struct drng_drbg *drbg = ready_batch();
-    const uint8_t *last = inside_batch(&drbg->generator) + inside_batch_len - 1;
-    CU_ASSERT_TRUE(maps_has_flag(last, "dd"));
-    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || maps_has_flag(last, "wf"));
-    CU_ASSERT_EQUAL(maps_has_flag(last, "lo"), maps_has_flag(inside_drbg(&drbg->generator), "lo"));
-    free_drbg(drbg);
-    drbg = ready_drbg();
-    CU_ASSERT_PTR_NULL(inside_batch(&drbg->generator));
-    free_drbg(drbg);
-}
-
-/* Whatever the length is: blocks, and less. */
-UNIT_TEST("what was handed out is erased and nothing else")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    unsigned char out[64];
-    struct drng_drbg *drbg = ready_batch();
-    const uint8_t *batch = inside_batch(&drbg->generator);
-    size_t gone = 0;
-    for (size_t len = 1; len <= sizeof(out) && gone + len + 16 <= inside_batch_len; len++) {
-        take(drbg, out, len);
-        gone += len;
-        CU_ASSERT_TRUE(drng_is_wiped(batch, gone));
-        CU_ASSERT_FALSE(drng_is_wiped(batch + gone, 16));
-        CU_ASSERT_EQUAL(inside_batched(&drbg->generator), inside_batch_len - gone);
-    }
-    CU_ASSERT_TRUE(gone > inside_batch_len / 2);
-    free_drbg(drbg);
-}
-
-static uint64_t generate_requests_of(struct drng_drbg *drbg, unsigned draws)
-{
-    unsigned char out[16];
-    take(drbg, out, sizeof(out));
-    const uint64_t before = inside_drbg(&drbg->generator)->reseed_counter;
-    for (unsigned i = 0; i < draws; i++) {
-        take(drbg, out, sizeof(out));
-    }
-    return inside_drbg(&drbg->generator)->reseed_counter - before;
-}
-
-UNIT_TEST("without a batch every request is a Generate request")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    struct drng_drbg *drbg = ready_batch();
-    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 0);
-    free_drbg(drbg);
-    drbg = ready_drbg();
-    CU_ASSERT_EQUAL(generate_requests_of(drbg, 10), 10);
-    free_drbg(drbg);
-}
-
-static void forget(struct drng_generator *generator)
-{
-    CU_ASSERT_EQUAL(drng_generator_uninstantiate(generator), DRNG_OK);
-}
-
-static void reseed(struct drng_generator *generator)
-{
-    CU_ASSERT_EQUAL(drng_generator_reseed(generator, false, nothing, nothing), DRNG_OK);
-}
-
-/* Also where the seed does not come, the batch is empty. */
-static void fail_to_reseed(struct drng_generator *generator)
-{
-    const unsigned char short_entropy[1] = {0};
-    const struct drng_bytes entropy = {short_entropy, sizeof(short_entropy)};
-    CU_ASSERT_NOT_EQUAL(drng_generator_reseed(generator, false, entropy, nothing), DRNG_OK);
-}
-
-static void draw_with_additional_input(struct drng_generator *generator)
-{
-    static const unsigned char additional[1];
-    unsigned char out[16];
-    const struct drng_bytes bytes = {additional, sizeof(additional)};
-    CU_ASSERT_EQUAL(drng_generator_generate(generator, out, sizeof(out), 0, false, bytes), DRNG_OK);
-}
-
-UNIT_TEST("a batch is erased when its bytes are outdated")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    static void (*const events[])(struct drng_generator *) = {forget, reseed, fail_to_reseed,
-                                                              draw_with_additional_input};
-    unsigned char out[16];
-    for (size_t i = 0; i < sizeof(events) / sizeof(*events); i++) {
-        struct drng_drbg *drbg = ready_batch();
-        take(drbg, out, sizeof(out));
-        CU_ASSERT_FALSE(drng_is_wiped(inside_batch(&drbg->generator), inside_batch_len));
-        events[i](&drbg->generator);
-        CU_ASSERT_EQUAL(inside_batched(&drbg->generator), 0);
-        CU_ASSERT_TRUE(drng_is_wiped(inside_batch(&drbg->generator), inside_batch_len));
-        free_drbg(drbg);
-    }
-}
-
-UNIT_TEST("zeroization includes the batch")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    OSSL_FUNC_rand_verify_zeroization_fn *verify =
-        (OSSL_FUNC_rand_verify_zeroization_fn *)function_of(OSSL_FUNC_RAND_VERIFY_ZEROIZATION);
-    struct drng_drbg *drbg = ready_batch();
-    forget(&drbg->generator);
-    CU_ASSERT_EQUAL(verify(drbg), 1);
-    inside_batch(&drbg->generator)[inside_batch_len - 1] = 1;
-    CU_ASSERT_EQUAL(verify(drbg), 0);
-    free_drbg(drbg);
-}
-
-/* It would be short enough. */
-UNIT_TEST("a seed for another is not of the batch")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    enum { SEED = 32 };
-    OSSL_FUNC_rand_get_seed_fn *get_seed = (OSSL_FUNC_rand_get_seed_fn *)function_of(OSSL_FUNC_RAND_GET_SEED);
-    OSSL_FUNC_rand_clear_seed_fn *clear_seed = (OSSL_FUNC_rand_clear_seed_fn *)function_of(OSSL_FUNC_RAND_CLEAR_SEED);
-    unsigned char out[16];
-    unsigned char waiting[DRNG_WIDE_SLOT_SIZE];
-    unsigned char *seed = NULL;
-    struct drng_drbg *drbg = ready_batch();
-    take(drbg, out, sizeof(out));
-    memcpy(waiting, inside_batch(&drbg->generator), inside_batch_len);
-    const uint64_t requests = inside_drbg(&drbg->generator)->reseed_counter;
-    CU_ASSERT_EQUAL_FATAL(get_seed(drbg, &seed, 8 * SEED, SEED, 64, 0, NULL, 0), SEED);
-    CU_ASSERT_PTR_NULL(memmem(waiting, inside_batch_len, seed, 16));
-    CU_ASSERT_EQUAL(inside_drbg(&drbg->generator)->reseed_counter, requests + 1);
-    clear_seed(drbg, seed, SEED);
-    free_drbg(drbg);
-}
-
-/* Also where the other is drng's own, and is seeded past get_seed. */
-UNIT_TEST("a seed for a child is not of the batch")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    unsigned char out[16];
-    struct drng_drbg *drbg = ready_batch();
-    take(drbg, out, sizeof(out));
-    const uint64_t requests = inside_drbg(&drbg->generator)->reseed_counter;
-    struct drng_drbg *child =
-        ((OSSL_FUNC_rand_newctx_fn *)function_of(OSSL_FUNC_RAND_NEWCTX))(batching, drbg, drng_drbg_functions);
-    CU_ASSERT_PTR_NOT_NULL_FATAL(child);
-    CU_ASSERT_EQUAL(drng_generator_instantiate(&child->generator, 0, false, nothing), DRNG_OK);
-    CU_ASSERT_EQUAL(inside_drbg(&drbg->generator)->reseed_counter, requests + 1);
-    CU_ASSERT_EQUAL(inside_batched(&drbg->generator), 0); /* the child's address was additional input */
-    free_drbg(child);
-    free_drbg(drbg);
-}
-
-UNIT_TEST("a freed batch leaves zeros")
-{
-    if (has_no_batches()) {
-        return;
-    }
-    unsigned char out[16];
-    struct drng_drbg *drbg = ready_batch();
-    const uint8_t *batch = inside_batch(&drbg->generator);
-    take(drbg, out, sizeof(out));
-    free_drbg(drbg);
-    CU_ASSERT_TRUE(drng_is_wiped(batch, inside_batch_len));
-}
-
 /* ---- Core dumps ---- */
 
-/* Key and V, and the first bytes that wait in a batch; told in blocks of 16 bytes. */
-enum { SECRETS_LEN = DRNG_AES_MAX_KEY + 2 * DRNG_AES_BLOCK, MARKER_LEN = 32 };
+/* Key and V, told in blocks of 16 bytes. */
+enum { SECRETS_LEN = DRNG_AES_MAX_KEY + DRNG_AES_BLOCK, MARKER_LEN = 32 };
 
 struct crash {
     int tell; /* where the secrets go, and the marker */
@@ -357,17 +138,15 @@ static bool allow_dump(const void *secret)
 static int crash_with_secrets(const struct crash *crash)
 {
     struct rlimit core;
-    struct drng_drbg *drbg = ready_batch();
+    struct drng_drbg *drbg = ready_drbg();
     const struct drng_ctr_drbg *secret = inside_drbg(&drbg->generator);
-    const uint8_t *batch = inside_batch(&drbg->generator);
-    take(drbg, marker, sizeof(marker));
-    if (crash->dump_secrets && (!allow_dump(secret) || !allow_dump(batch))) {
+    if (drng_generator_generate(&drbg->generator, marker, sizeof(marker), 0, false, nothing) != DRNG_OK ||
+        (crash->dump_secrets && !allow_dump(secret))) {
         return 1;
     }
     if (write(crash->tell, marker, sizeof(marker)) != sizeof(marker) ||
         write(crash->tell, secret->key, sizeof(secret->key)) != sizeof(secret->key) ||
-        write(crash->tell, secret->v, sizeof(secret->v)) != sizeof(secret->v) ||
-        write(crash->tell, batch + sizeof(marker), DRNG_AES_BLOCK) != DRNG_AES_BLOCK || chdir(crash->directory) != 0 ||
+        write(crash->tell, secret->v, sizeof(secret->v)) != sizeof(secret->v) || chdir(crash->directory) != 0 ||
         getrlimit(RLIMIT_CORE, &core) != 0) {
         return 2;
     }
@@ -413,7 +192,7 @@ static unsigned occurrences(const char *path, const unsigned char *what, size_t 
     return found;
 }
 
-/* How many of Key's halves, V and a block of the batch are in the core of a process that dies with them in use. */
+/* How many of Key's halves and V are in the core of a process that dies with them in use. */
 static unsigned secrets_in_core(bool dump_secrets, bool at_its_exit)
 {
     char directory[] = "/tmp/drng-core-XXXXXX";
@@ -536,13 +315,10 @@ int main(void)
         return 1;
     }
     provctx = drng_provctx_new(fake_handle, fake_core);
-    fake_core_set_batch();
-    batching = drng_provctx_new(fake_handle, fake_core);
-    if (provctx == NULL || batching == NULL) {
+    if (provctx == NULL) {
         return 1;
     }
     const int result = unit_run("memory");
-    drng_provctx_free(batching);
     drng_provctx_free(provctx);
     return result;
 }

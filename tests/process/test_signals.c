@@ -145,14 +145,9 @@ static void draw_under_signals(const char *keys)
     OSSL_LIB_CTX_free(libctx);
 }
 
-UNIT_TEST("without batches")
+UNIT_TEST("a handler draws beside threads")
 {
     draw_under_signals("request_mixing = no\n");
-}
-
-UNIT_TEST("with batches")
-{
-    draw_under_signals("request_mixing = no\nbatch = yes\n");
 }
 
 /*

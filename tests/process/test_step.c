@@ -147,18 +147,6 @@ static bool open_own(void)
     return rand_ctx != NULL;
 }
 
-/* With a batch that the two draws of prepare() use up. */
-static bool open_before_a_refill(void)
-{
-    enum { BATCHED = 768, LATER = 2 };
-    unsigned char piece[DRAW];
-    bool drawn = open_own();
-    for (size_t i = 0; i < BATCHED / DRAW - LATER && drawn; i++) {
-        drawn = draw_generate(piece);
-    }
-    return drawn;
-}
-
 static bool open_seed_source(void)
 {
     rand_ctx = open_context() ? evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL) : NULL;
@@ -211,11 +199,7 @@ static bool open_random_bytes(void)
             core[i].function = (void (*)(void))get_entropy;
         }
     }
-    if (strstr(keys(), "batch") != NULL) {
-        fake_core_set_batch();
-    } else {
-        fake_core_set("request_mixing", strstr(keys(), "yes") != NULL ? "yes" : "no");
-    }
+    fake_core_set("request_mixing", strstr(keys(), "yes") != NULL ? "yes" : "no");
     if (!kernel_before_load() || init_function()(fake_handle, core, &functions, &provctx) != 1 || !step_watch() ||
         !kernel_prepare()) {
         return false;
@@ -237,7 +221,6 @@ static const struct way {
     bool warm;  /* one draw comes before */
 } ways[] = {
     {"generate", open_own, work_draw, true, true},
-    {"refill", open_before_a_refill, work_draw, true, true},
     {"generate-public", open_public, work_draw, true, true},
     {"generate-primary", open_primary, work_draw, true, true},
     {"random-bytes", open_random_bytes, work_draw, true, true},
@@ -613,7 +596,6 @@ static bool is_meant(const char *scene, enum scene_cpu cpu)
     return kernel_wipes_clones() || (strcmp(scene, "forks") == 0 && cpu == SCENE_AS_IT_IS);
 }
 
-#define BATCH  "request_mixing = no\nbatch = yes"
 #define MIXING "request_mixing = yes"
 
 static bool is_one_of(const char *name, const char *const *names)
@@ -630,18 +612,12 @@ static bool is_one_of(const char *name, const char *const *names)
  */
 static bool is_of(const char *name, const char *line, enum scene_cpu cpu)
 {
-    static const char *const with_batch[] = {"generate", "refill", "random-bytes", NULL};
-    static const char *const only_with_batch[] = {"refill", NULL};
     static const char *const seeds[] = {"seed-source", "reseed", "first-seed", NULL};
     static const char *const seeds_by_request[] = {"reseed-public", "first-seed-child", NULL};
-    if (strcmp(line, BATCH) == 0) {
-        return cpu == SCENE_AS_IT_IS && is_one_of(name, with_batch);
-    }
     if (strcmp(line, MIXING) == 0) {
-        return !is_one_of(name, only_with_batch) && !is_one_of(name, seeds) &&
-               (cpu == SCENE_MASKED || !is_one_of(name, seeds_by_request));
+        return !is_one_of(name, seeds) && (cpu == SCENE_MASKED || !is_one_of(name, seeds_by_request));
     }
-    return cpu == SCENE_AS_IT_IS ? !is_one_of(name, only_with_batch) : is_one_of(name, seeds);
+    return cpu == SCENE_AS_IT_IS || is_one_of(name, seeds);
 }
 
 /*
@@ -650,14 +626,14 @@ static bool is_of(const char *name, const char *line, enum scene_cpu cpu)
  */
 static bool is_sampled(const char *name, const char *line, enum scene_cpu cpu)
 {
-    static const char *const sample[] = {"generate", "refill", "random-bytes", "seed-source", "first-seed", NULL};
+    static const char *const sample[] = {"generate", "random-bytes", "seed-source", "first-seed", NULL};
     return is_one_of(name, sample) && (strcmp(line, MIXING) == 0) == (cpu == SCENE_MASKED);
 }
 
 static void play_way(const char *scene, const char *name, enum scene_cpu cpu)
 {
-    static const char *const lines[] = {"request_mixing = no", BATCH, MIXING};
-    const size_t count_of_lines = kernel_copies() ? 2 : 3; /* the device is to do it alone */
+    static const char *const lines[] = {"request_mixing = no", MIXING};
+    const size_t count_of_lines = kernel_copies() ? 1 : 2; /* the device is to do it alone */
     for (size_t i = 0; i < count_of_lines; i++) {
         char argument[128];
         (void)snprintf(argument, sizeof(argument), "%s %s\n", name, lines[i]);

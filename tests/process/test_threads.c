@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: generators of their own, nothing left behind, and forks out of the middle of it all; built also with
- * batches.
+ * Threads: generators of their own, nothing left behind, and forks out of the middle of it all; built also without
+ * words in requests.
  */
 
 #define _GNU_SOURCE

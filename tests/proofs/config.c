@@ -17,12 +17,12 @@
 
 enum {
     MOST = NUMBER != 0 ? 5 : 12, /* no allowed word is as long as 12 */
-    VALUES = 7,
+    VALUES = 6,
     ALLOWED_SIZE = 64,
 };
 
-static const char *const names[VALUES] = {"source",      "fallback", "os_mixing",   "request_mixing",
-                                          "conditioner", "batch",    "reseed_bytes"};
+static const char *const names[VALUES] = {"source",         "fallback",    "os_mixing",
+                                          "request_mixing", "conditioner", "reseed_bytes"};
 
 static char value[VALUES][MOST + 1];
 static bool is_set[VALUES];
@@ -128,7 +128,7 @@ static bool is_choice(size_t i, const char *first, const char *second, bool is_f
 /* The number that reseed_bytes is, or -1. What is larger than 32 bits is as large as the digits make it. */
 static int64_t number(void)
 {
-    const char *text = is_set[6] ? value[6] : "0";
+    const char *text = is_set[5] ? value[5] : "0";
     uint64_t read = 0;
     size_t i = 0;
     for (; text[i] >= '0' && text[i] <= '9' && read <= UINT32_MAX; i++) {
@@ -142,8 +142,7 @@ static bool all_are_allowed(void)
     return !core_fails && (has_default(0, "auto") || has(0, "rdseed") || has(0, "rdrand")) &&
            (has_default(1, "yes") || has(1, "no")) && (has_default(2, "yes") || has(2, "no")) &&
            (has_default(3, "auto") || has(3, "yes") || has(3, "no")) &&
-           (has_default(4, "cbc-mac") || has(4, "hmac-sha256")) && (has_default(5, "no") || has(5, "yes")) &&
-           number() >= 0;
+           (has_default(4, "cbc-mac") || has(4, "hmac-sha256")) && number() >= 0;
 }
 
 void prove_config(void)
@@ -153,7 +152,7 @@ void prove_config(void)
     ANY(value);
     core_fails = nondet_bool();
     for (size_t i = 0; i < VALUES; i++) {
-        is_set[i] = (i == 6) == (NUMBER != 0) && nondet_bool();
+        is_set[i] = (i == 5) == (NUMBER != 0) && nondet_bool();
         value[i][MOST] = '\0';
     }
 
@@ -170,7 +169,6 @@ void prove_config(void)
     CLAIM(is_choice(2, "yes", "no", config.os_mixing), "os_mixing");
     CLAIM(is_mixing(&config), "request_mixing");
     CLAIM(is_choice(4, "cbc-mac", "hmac-sha256", config.conditioner == DRNG_CBC_MAC), "conditioner");
-    CLAIM(is_choice(5, "no", "yes", !config.batch), "batch");
     CLAIM(config.reseed_bytes == number(), "reseed_bytes");
     REACHED("a section");
 }

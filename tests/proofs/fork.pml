@@ -456,7 +456,7 @@ proctype thread(byte t)
     /* ---- Work: a seed ---- */
     /* has_seed: s->drbg.reseed_counter != 0 */
     /* instantiate: atomic_load_explicit(&drng_failed_algorithm, memory_order_relaxed) != NULL */
-    /* get_from_generator: drng_guard_take(guard, &g->parent->place, g->parent->locking) */
+    /* seed_child: drng_guard_take(guard, &parent->place, parent->locking) */
     :: atomic {
         RUNS(work) ->
         if
@@ -585,7 +585,7 @@ proctype thread(byte t)
     }
 
     /* ---- Giving it back ---- */
-    /* get_from_generator: drng_guard_give_back(&g->parent->place, slot, g->parent->locking, drng_guard_is_mine(guard)) */
+    /* seed_child: drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard)) */
     /* drng_root_give_back: drng_guard_give_back(root, &slot->guarded, true, drng_guard_is_mine(guard)) */
     :: atomic { SEES(mine) -> see(); F(MINE) = (IN_EPOCH -> IS_MINE : NOT_MINE); F(AT) = back }
 

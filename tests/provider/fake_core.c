@@ -23,25 +23,13 @@ bool fake_entropy_short;
 unsigned fake_entropy_calls;
 unsigned fake_entropy_cancellable;
 
-enum { MOST_KEYS = 2 };
-
-static struct {
-    const char *name; /* NULL: no key */
-    const char *value;
-} keys[MOST_KEYS];
+static const char *key_set; /* NULL: no key */
+static const char *value_set;
 
 void fake_core_set(const char *key, const char *value)
 {
-    memset(keys, 0, sizeof(keys));
-    keys[0].name = key;
-    keys[0].value = value;
-}
-
-void fake_core_set_batch(void)
-{
-    fake_core_set("request_mixing", "no");
-    keys[1].name = "batch";
-    keys[1].value = "yes";
+    key_set = key;
+    value_set = value;
 }
 
 static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
@@ -50,12 +38,8 @@ static int get_params(const OSSL_CORE_HANDLE *core, OSSL_PARAM params[])
     if (version != NULL && fake_version != NULL) {
         (void)OSSL_PARAM_set_utf8_ptr(version, fake_version);
     }
-    bool set = core == fake_handle;
-    for (unsigned i = 0; i < MOST_KEYS; i++) {
-        OSSL_PARAM *p = keys[i].name != NULL ? OSSL_PARAM_locate(params, keys[i].name) : NULL;
-        set = set && (p == NULL || OSSL_PARAM_set_utf8_ptr(p, keys[i].value));
-    }
-    return set;
+    OSSL_PARAM *p = key_set != NULL ? OSSL_PARAM_locate(params, key_set) : NULL;
+    return core == fake_handle && (p == NULL || OSSL_PARAM_set_utf8_ptr(p, value_set));
 }
 
 static void new_error(const OSSL_CORE_HANDLE *core)

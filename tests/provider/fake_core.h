@@ -16,9 +16,6 @@ extern const OSSL_CORE_HANDLE *const fake_handle;
 /* Sets a key of the provider's section; a value of NULL removes it. */
 void fake_core_set(const char *key, const char *value);
 
-/* Sets the two keys with which short requests are batched, wherever this runs. */
-void fake_core_set_batch(void);
-
 /* The version that the core reports: at first one that no libcrypto has. NULL: it reports none. */
 #define FAKE_VERSION "3.0.999"
 extern const char *fake_version;

@@ -64,13 +64,6 @@ static uint64_t words_of_a_request(void)
     return scripted_rdrand.executions - before;
 }
 
-/* `batch = yes`: whether it is in force, and why it is not. */
-static bool batch_is(const char *state, const char *reason)
-{
-    return strcmp(evp_text(libctx, "batch"), state) == 0 &&
-           strstr(evp_text(libctx, "batch-off-reason"), reason) != NULL;
-}
-
 /* ---- The words ---- */
 
 enum { DRY_REQUESTS = 64 };
@@ -286,53 +279,38 @@ UNIT_TEST("nothing repeats in silence")
     CU_ASSERT_EQUAL(child_forked(tell_of_no_virtual_machine, NULL), 0);
 }
 
-/* ---- Batches: only where requests take no words ---- */
+/* ---- When requests take words ---- */
 
-/* After the tests above: one case here says something, and messages come once in a process. */
-UNIT_TEST("requests are batched where the machine tells")
+UNIT_TEST("a device that is not watched any more")
 {
-    on_machine(scripted_good, scripted_good, "batch = yes\n", true, true);
-    CU_ASSERT_TRUE(batch_is("on", ""));
+    on_machine(scripted_good, scripted_good, "", true, true);
     CU_ASSERT_EQUAL(words_of_a_request(), 0);
-    const uint64_t before = evp_counter(libctx, "clone-reseeds");
-    device->disruption_marker = htole64(1);
-    CU_ASSERT_TRUE(draw());
-    CU_ASSERT_EQUAL(evp_counter(libctx, "clone-reseeds"), before + 2); /* public, and the primary that seeds it */
-
-    /* What is stored does not go out when the device is not watched any more. */
     scripted_unwatch();
-    CU_ASSERT_TRUE(batch_is("off", "/dev/vmclock0"));
-    const uint64_t words = scripted_rdrand.executions;
-    CU_ASSERT_TRUE(draw());
-    CU_ASSERT_EQUAL(scripted_rdrand.executions, words + 1);
+    CU_ASSERT_EQUAL(words_of_a_request(), 1);
 }
 
-UNIT_TEST("requests that take words are not batched")
+UNIT_TEST("where requests take words")
 {
     static const struct {
         const char *keys;
         bool virtual_machine;
         bool with_device;
         bool confidential;
-        const char *reason; /* "": they are batched */
+        bool take_words;
     } cases[] = {
-        {"batch = yes\n", true, false, false, "/dev/vmclock0"},
-        {"batch = yes\n", true, true, true, "confidential"},
-        {"batch = yes\nrequest_mixing = yes\n", true, true, false, "request_mixing = yes"},
-        {"batch = yes\nrequest_mixing = yes\n", false, false, false, "request_mixing = yes"},
-        {"batch = yes\nrequest_mixing = no\n", true, false, false, ""},
-        {"batch = yes\n", false, false, false, ""},
+        {"", true, false, false, true},
+        {"", true, true, true, true},
+        {"request_mixing = yes\n", true, true, false, true},
+        {"request_mixing = yes\n", false, false, false, true},
+        {"request_mixing = no\n", true, false, false, false},
+        {"", false, false, false, false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         drng_process.evidence.cpu.confidential = cases[i].confidential;
         on_machine(scripted_good, scripted_good, cases[i].keys, cases[i].virtual_machine, cases[i].with_device);
-        const bool on = cases[i].reason[0] == '\0';
-        CU_ASSERT_TRUE(batch_is(on ? "on" : "off", cases[i].reason));
-        CU_ASSERT_EQUAL(words_of_a_request(), !on);
+        CU_ASSERT_EQUAL(words_of_a_request(), cases[i].take_words);
     }
     drng_process.evidence.cpu.confidential = false;
-    on_machine(scripted_good, scripted_good, "", false, false);
-    CU_ASSERT_TRUE(batch_is("off", "") && strcmp(evp_text(libctx, "batch-off-reason"), "") == 0);
 }
 
 int main(void)

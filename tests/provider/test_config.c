@@ -28,7 +28,6 @@ UNIT_TEST("defaults are the first values")
     CU_ASSERT_TRUE(config.os_mixing);
     CU_ASSERT_EQUAL(config.request_mixing, DRNG_AUTO);
     CU_ASSERT_EQUAL(config.conditioner, DRNG_CBC_MAC);
-    CU_ASSERT_FALSE(config.batch);
     CU_ASSERT_EQUAL(config.reseed_bytes, 0);
 }
 
@@ -47,8 +46,6 @@ UNIT_TEST("every value is understood")
     CU_ASSERT_TRUE(read_with(&c, "request_mixing", "no") && c.request_mixing == DRNG_NO);
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "cbc-mac") && c.conditioner == DRNG_CBC_MAC);
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "hmac-sha256") && c.conditioner == DRNG_HMAC_SHA256);
-    CU_ASSERT_TRUE(read_with(&c, "batch", "no") && !c.batch);
-    CU_ASSERT_TRUE(read_with(&c, "batch", "yes") && c.batch);
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "0") && c.reseed_bytes == 0);
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "1024") && c.reseed_bytes == 1024);
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "0016384") && c.reseed_bytes == 16384);
@@ -70,7 +67,6 @@ UNIT_TEST("any other value is named with what is allowed")
         {"os_mixing", "1", "yes or no"},
         {"request_mixing", "on", "auto, yes or no"},
         {"conditioner", "sha1", "cbc-mac or hmac-sha256"},
-        {"batch", "auto", "no or yes"},
         {"reseed_bytes", "", "0 or a number from 1024 to 4294967295"},
         {"reseed_bytes", "1023", "0 or a number from 1024 to 4294967295"},
         {"reseed_bytes", "4294967296", "0 or a number from 1024 to 4294967295"},

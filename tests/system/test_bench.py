@@ -152,7 +152,7 @@ def test_random_provider_is_measured_where_openssl_has_it() -> None:
         v: versions.Libcrypto(v, "", ()).has("random_provider") for v in ("3.0.19", "3.4.1", "3.5.0", "3.10.0", "4.0.2")
     }
     assert had == {"3.0.19": False, "3.4.1": False, "3.5.0": True, "3.10.0": True, "4.0.2": True}
-    assert versions.Libcrypto("3.0.19", "", ()).has("drng, batch")
+    assert versions.Libcrypto("3.0.19", "", ()).has("drng, mixing")
 
 
 def test_a_version_is_compared_with_the_built_in_generator_of_its_own_rounds() -> None:
@@ -209,7 +209,7 @@ def test_the_driver_measures(tmp_path: Path) -> None:
     assert "drng" in report.tables(found)
 
 
-@pytest.mark.parametrize("way", ["built-in", "drng", "drng, batch"])
+@pytest.mark.parametrize("way", ["built-in", "drng", "drng, mixing"])
 def test_each_way_to_measure_a_version_runs(way: str) -> None:
     here = versions.libcrypto_in(None)
     run = versions.run(here, versions.WAYS[way], 10, (16, 1024))

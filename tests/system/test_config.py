@@ -107,7 +107,6 @@ BAD_VALUES = [
     ("os_mixing", "true", "yes or no"),
     ("request_mixing", "sometimes", "auto, yes or no"),
     ("conditioner", "sha1", "cbc-mac or hmac-sha256"),
-    ("batch", "on", "no or yes"),
     ("reseed_bytes", "16k", "0 or a number from 1024 to 4294967295"),
 ]
 
@@ -166,8 +165,7 @@ def test_every_good_value_serves(release: Flavour, config: ConfigWriter) -> None
         {"request_mixing": "no"},
         {"conditioner": "hmac-sha256"},
         {"conditioner": "hmac-sha256", "source": "rdrand"},
-        {"batch": "yes"},
-        {"reseed_bytes": "16384", "batch": "yes"},
+        {"reseed_bytes": "16384"},
         {"no_such_key": "at all"},
     ):
         answer = release.probe(config(**keys))

@@ -344,8 +344,8 @@ def test_what_0_2_0_wrote_of_an_edited_profile_stays_set(image: Image) -> None:
         lines.replace("[drng_sect]\n", '[ drng_sect ] # ours\n  fallback="no"   # never\nclaim = design\n')
     )
     assert image.about()["settings"] == {"fallback": "no"}
-    image.ok("on", "--system", "--set", "batch=yes")
-    assert image.about()["settings"] == {"fallback": "no", "batch": "yes"}
+    image.ok("on", "--system", "--set", "os_mixing=no")
+    assert image.about()["settings"] == {"fallback": "no", "os_mixing": "no"}
     assert "claim" not in image.conf.read_text()
     assert image.served(image.conf)
 

@@ -210,7 +210,7 @@ def test_the_provider_and_the_counters_say_the_same() -> None:
         process.do("draw 1 16")
         counters = process.counters()
     drng = as_json()["drng"]
-    assert set(drng) - set(counters) == {"buildinfo", "batch", "batch-off-reason"}
+    assert set(drng) - set(counters) == {"buildinfo"}
     for name in ("version", "aes-implementation", "active-source", "disabled-reason", "status", "reseeds", "forks"):
         assert counters[name] == drng[name], name
 

@@ -27,7 +27,7 @@ OTHER_KERNELS = ("process_step_copied", "process_step_no_wipe")
 # what is done in an order. The rest is C, which Clang compiles here, and runs each night.
 OF_COMPILERS = (
     *("aes", "aes_sbox", "aes_vaes256", "aes_vaes512", "cbc_mac", "ctr_drbg_answers", "guard", "health", "noise_mac"),
-    *("self_test_functions", "sha256", "vectors", "wipe", "process_batch", "process_stack", "process_step"),
+    *("self_test_functions", "sha256", "vectors", "wipe", "process_stack", "process_step"),
 )
 
 # What tries everything does so with dev. What these are to find, and valgrind, is in any part of it.

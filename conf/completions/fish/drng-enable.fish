@@ -7,7 +7,7 @@ complete -c drng-enable -l system -d 'the openssl.cnf of the system'
 complete -c drng-enable -l service -d 'one systemd service' -x -a "(systemctl list-units --type=service --all --plain --no-legend 2>/dev/null | sed 's/\.service .*//; s/^[^A-Za-z0-9]*//')"
 complete -c drng-enable -l profile -d 'the profile to put into effect' -x -a 'strict permissive random-provider fips'
 complete -c drng-enable -l all -d 'the system and every service'
-complete -c drng-enable -l set -d 'a setting of drng' -x -a 'source= fallback= os_mixing= request_mixing= conditioner= batch= reseed_bytes='
+complete -c drng-enable -l set -d 'a setting of drng' -x -a 'source= fallback= os_mixing= request_mixing= conditioner= reseed_bytes='
 complete -c drng-enable -l restart -d 'restart the services, and see who serves them'
 complete -c drng-enable -l try -d 'switch off again after a time, unless confirmed' -x -a '10m 1h'
 complete -c drng-enable -l dry-run -d 'print the changes, and write nothing'

@@ -19,7 +19,6 @@ DRNG_KEYS = {
     "os_mixing": ("yes", "no"),
     "request_mixing": ("auto", "yes", "no"),
     "conditioner": ("cbc-mac", "hmac-sha256"),
-    "batch": ("no", "yes"),
     "reseed_bytes": ("0", "a number from 1024 to 4294967295"),
 }
 
