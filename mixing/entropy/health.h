@@ -192,7 +192,7 @@ struct drng_startup {
     uint64_t opening;    /* the word that started the window of each lane */
     uint64_t lanes;      /* in each byte, how often that lane's first byte has come */
     unsigned words;      /* words tested so far */
-    unsigned generation; /* the instruction's, when the first of these words came */
+    unsigned trial;      /* the instruction's, when the first of these words came; 0: none has come */
 };
 
 /*

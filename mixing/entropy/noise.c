@@ -112,14 +112,14 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
     return status;
 }
 
-static unsigned generation_of(const struct drng_instruction *in)
+static unsigned trial_of(const struct drng_instruction *in)
 {
     return atomic_load_explicit(&in->failures, memory_order_relaxed) + 1;
 }
 
-bool drng_noise_has_started(const struct drng_instruction *in)
+bool drng_noise_has_started(const struct drng_instruction *in, const struct drng_noise *noise)
 {
-    return atomic_load_explicit(&in->passed_in, memory_order_acquire) == generation_of(in);
+    return noise->startup.words == DRNG_STARTUP_WORDS && noise->startup.trial == trial_of(in);
 }
 
 /* Runs the start-up tests, from where an earlier call ran out of time. The words are discarded. */
@@ -128,10 +128,10 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
     enum drng_result status = DRNG_OK;
     uint64_t word = 0;
 
-    const unsigned generation = generation_of(in);
-    if (noise->startup.words == DRNG_STARTUP_WORDS || noise->startup.generation != generation) {
-        /* this reader had begun or passed the tests before another reader's failure */
-        noise->startup = (struct drng_startup){.generation = generation};
+    const unsigned trial = trial_of(in);
+    if (noise->startup.trial != trial) {
+        /* this reader is fresh, or had begun or passed the tests before another reader's failure */
+        noise->startup = (struct drng_startup){.trial = trial};
     }
     while (noise->startup.words < DRNG_STARTUP_WORDS && status == DRNG_OK) {
         status = read_tested(in, noise, budget, &word);
@@ -143,9 +143,6 @@ static enum drng_result start(struct drng_instruction *in, struct drng_noise *no
         }
     }
     drng_wipe(&word, sizeof(word));
-    if (status == DRNG_OK) {
-        atomic_store_explicit(&in->passed_in, generation, memory_order_release);
-    }
     return status;
 }
 
@@ -179,7 +176,7 @@ static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *
 {
     bool may_fail = true;
     for (unsigned run = 0; run < 2 && may_fail; run++) {
-        enum drng_result status = drng_noise_has_started(in) ? DRNG_OK : start(in, noise, budget);
+        enum drng_result status = drng_noise_has_started(in, noise) ? DRNG_OK : start(in, noise, budget);
         if (status == DRNG_OK && work != NULL) {
             status = work(arg, budget);
         }
@@ -203,7 +200,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
         [DRNG_HEALTH_FAILED] = DRNG_LAST_FAILED,
         [DRNG_UNAVAILABLE] = DRNG_LAST_DISABLED,
     };
-    const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in);
+    const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in, noise);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
     const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed);
     const enum drng_result status = disabled ? DRNG_UNAVAILABLE : attempt(in, noise, &budget, work, arg);

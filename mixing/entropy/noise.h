@@ -2,8 +2,9 @@
 /*
  * noise.h - raw words of one instruction that have passed the health tests, in bounded time.
  *
- * A reader (struct drng_noise) reads words of an instruction (struct drng_instruction). Words serve only after the
- * instruction has passed its start-up tests, which happens once in a process and its children.
+ * A reader (struct drng_noise) reads words of an instruction (struct drng_instruction). It gives none before words that
+ * it has read itself have passed the start-up tests: a forked child has readers of its own, and so has each context of
+ * a seed source, so none of them relies on what another one has seen.
  */
 
 #ifndef DRNG_NOISE_H
@@ -34,15 +35,15 @@
  * that is shared by many may take it off the CPU at every look. An instruction that does not starve takes thousands of
  * words for a seed, and gets a long time in any place: 10 microseconds for each of them. Where microcode mends SRBDS,
  * RDRAND takes one, and seeds are rare. One that will not be done in twice that time is given up after an eighth of it,
- * if another source is next. The worst case of a seed is 2 + 1.5 + 100 + 1.5 ms, where two instructions are in their
- * start-up.
+ * if another source is next. The worst case of a seed is 2 + 3 + 100 ms of charged time, where RDSEED is in its
+ * start-up: 128 words of it take 2.9 ms where many starve it (23 microseconds a word, seen on Zen 5).
  */
 
 enum {
     DRNG_SEED_BUDGET_NS = 2000000,     /* one instruction that starves, one seed, if another source is next */
     DRNG_LAST_BUDGET_NS = 50000000,    /* the same if no other source is next */
     DRNG_STEADY_BUDGET_NS = 100000000, /* the same for an instruction that does not starve, in any place */
-    DRNG_STARTUP_BUDGET_NS = 1500000,  /* added while the start-up tests of RDSEED are not done */
+    DRNG_STARTUP_BUDGET_NS = 3000000,  /* added while the reader's start-up tests of RDSEED are not done */
     DRNG_GAP_CAP_NS = 1000000,
     DRNG_LOOK_NS = 100,
 };
@@ -76,16 +77,12 @@ struct drng_instruction {
     const struct drng_instruction_row *row;
     struct drng_instruction_counters *counters;
 
-    atomic_uint passed_in;   /* the generation whose start-up tests have passed; 0: none */
-    atomic_uint failures;    /* health failures; each begins a new generation of readers, and the first one is 1 */
+    atomic_uint failures;    /* health failures; each begins a new trial of all readers, and the first trial is 1 */
     atomic_bool disabled;    /* set at two health failures in one attempt, or eight in all, and never cleared */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
     atomic_uint dry;         /* request_entropy.c: requests in a row that it gave no word */
     atomic_bool left_alone;  /* request_entropy.c: it was dry too often; the next seed lets it be asked again */
 };
-
-/* Whether the start-up tests have passed, here or in an ancestor, and no health test has failed since they began. */
-bool drng_noise_has_started(const struct drng_instruction *instruction);
 
 /*
  * One reader of an instruction. Holds raw words and a key, so it is secret. All zero is the initial state. A failed
@@ -98,6 +95,9 @@ struct drng_noise {
     uint8_t key[DRNG_MAC_KEY_LEN]; /* of the conditioner; read from this instruction before its first seed */
     bool keyed;
 };
+
+/* Whether this reader's words have passed the start-up tests, and no reader of this process has failed one since. */
+bool drng_noise_has_started(const struct drng_instruction *instruction, const struct drng_noise *noise);
 
 /*
  * Reads words[0..count). On failure all of words is zero. After DRNG_EXHAUSTED, no word, and DRNG_SLOW, too few in
@@ -117,8 +117,8 @@ DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *instruc
 typedef enum drng_result drng_noise_work(void *arg, struct drng_budget *budget);
 
 /*
- * Runs `work`, or nothing where it is NULL, once the instruction has passed its start-up tests, all within budget_ns;
- * an instruction that starves gets DRNG_STARTUP_BUDGET_NS more for these tests. If a health test fails, the start-up
+ * Runs `work`, or nothing where it is NULL, once the reader has passed its start-up tests, all within budget_ns; an
+ * instruction that starves gets DRNG_STARTUP_BUDGET_NS more for these tests. If a health test fails, the start-up
  * tests and `work` run once more; if it fails again, the instruction is disabled. Returns the result of `work`, or
  * DRNG_UNAVAILABLE if the instruction was disabled before; where there is work, the counters keep it (counters.h).
  */

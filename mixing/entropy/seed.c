@@ -227,7 +227,7 @@ enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         struct drng_instruction *in = policy->instructions[i];
         if (in != NULL) {
-            atomic_store_explicit(&in->passed_in, 0, memory_order_release);
+            slot->reader.noise[i].startup = (struct drng_startup){0};
             const enum drng_result of_this =
                 drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i), NULL, NULL);
             if (of_this == DRNG_HEALTH_FAILED || of_this == DRNG_UNAVAILABLE) {

@@ -141,7 +141,7 @@ BUDGETS = {
     "DRNG_SEED_BUDGET_NS": "one instruction, one seed, while another source is next in line",
     "DRNG_LAST_BUDGET_NS": "the same for the last in line",
     "DRNG_STEADY_BUDGET_NS": "the same for RDRAND, in any place",
-    "DRNG_STARTUP_BUDGET_NS": "on top, while the start-up tests of RDSEED are not done",
+    "DRNG_STARTUP_BUDGET_NS": "on top, while a reader's start-up tests of RDSEED are not done",
 }
 
 
@@ -164,12 +164,17 @@ def rates() -> str:
     return table_of("test_fault_rates", "DRNG_FAULT_RATES", DRNG_FAULT_TRIALS="200")
 
 
+def forks() -> str:
+    return table_of("test_fault_forks", "DRNG_FAULT_FORKS", DRNG_FAULT_CHILDREN="1000")
+
+
 def slow() -> str:
     return table_of("test_seed_time", "DRNG_SLOW_TABLE")
 
 
 TABLES = {
     "fault-rates": rates,
+    "fault-forks": forks,
     "slow": slow,
     "budgets": budgets,
     "matrix": matrix,

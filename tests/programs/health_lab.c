@@ -66,6 +66,7 @@ struct watched {
     const struct failure *failure; /* NULL: it is good */
     struct scripted_instruction *cpu;
     struct drng_instruction *drng;
+    const struct drng_noise *reader; /* that read it last */
     bool started;
     bool disabled;
     bool begun; /* the failure */
@@ -76,6 +77,20 @@ struct watched {
 };
 
 static struct watched watched[DRNG_INSTRUCTIONS];
+
+/* ---- Readers ---- */
+
+enum drng_result __real_drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
+                                           uint64_t budget_ns, drng_noise_work *work, void *arg);
+enum drng_result __wrap_drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
+                                           uint64_t budget_ns, drng_noise_work *work, void *arg);
+
+enum drng_result __wrap_drng_noise_attempt(struct drng_instruction *instruction, struct drng_noise *noise,
+                                           uint64_t budget_ns, drng_noise_work *work, void *arg)
+{
+    watched[instruction == watched[DRNG_RDSEED].drng ? DRNG_RDSEED : DRNG_RDRAND].reader = noise;
+    return __real_drng_noise_attempt(instruction, noise, budget_ns, work, arg);
+}
 
 /* ---- Events ---- */
 
@@ -110,7 +125,7 @@ static void look_at(struct watched *w)
         print_event(w, "disabled");
         (void)printf("for the life of the process\n");
     }
-    if (drng_noise_has_started(w->drng) && !w->started) {
+    if (w->reader != NULL && drng_noise_has_started(w->drng, w->reader) && !w->started) {
         w->started = true;
         print_event(w, "start-up tests passed");
         (void)printf("words %" PRIu64 " to %" PRIu64 ", discarded\n", before + 1, w->cpu->words);

@@ -70,6 +70,39 @@ UNIT_TEST("start-up tests run on demand")
     OSSL_PROVIDER_unload(provider);
 }
 
+static bool gives_a_seed(EVP_RAND_CTX *rand)
+{
+    return EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0) == 1;
+}
+
+/* What the generators of this process have passed says nothing of the words that a new context is given. */
+UNIT_TEST("each context of the seed source is tested by its own words")
+{
+    static const struct {
+        scripted_behaviour *behaviour;
+        unsigned which;
+    } late[] = {{scripted_counting_on, 0}, {scripted_period, 64}, {scripted_period, 100}, {scripted_bits_stuck, 1}};
+    for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++) {
+        on_cpu(scripted_good, scripted_good, "");
+        CU_ASSERT_EQUAL(draw(libctx), 1);
+        for (unsigned n = 0; n < 10; n++) {
+            const uint64_t before = scripted_rdseed.words;
+            EVP_RAND_CTX *good = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
+            CU_ASSERT_TRUE(gives_a_seed(good));
+            CU_ASSERT_EQUAL(scripted_rdseed.words - before, DRNG_STARTUP_WORDS + 2 + 2 * DRNG_RDSEED_WORDS);
+            EVP_RAND_CTX_free(good);
+        }
+        CU_ASSERT_EQUAL(evp_counter(libctx, "health-failures"), 0);
+        scripted_rdseed.behaviour = late[i].behaviour;
+        scripted_rdseed.which = late[i].which;
+        EVP_RAND_CTX *fresh = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
+        CU_ASSERT_TRUE(gives_a_seed(fresh));
+        CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdrand");
+        CU_ASSERT_EQUAL(evp_counter(libctx, "health-failures"), 2);
+        EVP_RAND_CTX_free(fresh);
+    }
+}
+
 /* As a signal handler that forks in the middle of a seed: RDRAND is dry at first, and the child's attempt has words. */
 static bool dry_at_a_fork(struct scripted_instruction *cpu, uint64_t *word)
 {

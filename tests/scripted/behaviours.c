@@ -68,6 +68,26 @@ bool scripted_counting(struct scripted_instruction *in, uint64_t *word)
     return true;
 }
 
+bool scripted_counting_on(struct scripted_instruction *in, uint64_t *word)
+{
+    *word = in->state++;
+    return true;
+}
+
+bool scripted_period(struct scripted_instruction *in, uint64_t *word)
+{
+    in->state = in->words % in->which;
+    return scripted_good(in, word);
+}
+
+bool scripted_bits_stuck(struct scripted_instruction *in, uint64_t *word)
+{
+    (void)scripted_good(in, word);
+    const uint64_t stuck = UINT64_MAX >> (64 - in->which);
+    *word = (*word & ~stuck) | (UINT64_C(0x6d2b79f5a341c08e) & stuck);
+    return true;
+}
+
 bool scripted_dry(struct scripted_instruction *in, uint64_t *word)
 {
     return false;

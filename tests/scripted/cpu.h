@@ -65,6 +65,9 @@ scripted_behaviour scripted_constant;
 scripted_behaviour scripted_alternating; /* two words in turn */
 scripted_behaviour scripted_period_64;
 scripted_behaviour scripted_counting;    /* 0, 1, 2 ...: passes the word tests, and fails those of bytes */
+scripted_behaviour scripted_counting_on; /* w, w + 1, w + 2 ... from the seed `state` on */
+scripted_behaviour scripted_period;      /* `which` words in turn */
+scripted_behaviour scripted_bits_stuck;  /* good but for the lowest `which` bits, which never change */
 scripted_behaviour scripted_dry;         /* CF = 0 for ever */
 scripted_behaviour scripted_dry_until;   /* CF = 0 before execution `at` */
 scripted_behaviour scripted_dry_from;    /* words from number `at` on do not come */

@@ -20,7 +20,18 @@ SKIPPED = 77
 
 # What is derived from the sources alone, in no time, then what programs of the dev build give.
 DERIVED = ("health-tests", "conditioning", "bounds", "budgets")
-TRIED = ("fault-rates", "matrix", "report", "slow", "health-lab", "thread-memory", "calls", "filters", "limits")
+TRIED = (
+    "fault-rates",
+    "fault-forks",
+    "matrix",
+    "report",
+    "slow",
+    "health-lab",
+    "thread-memory",
+    "calls",
+    "filters",
+    "limits",
+)
 BENCHMARKS = ("bench-aes-ni", "bench-avx2", "first-byte", "startup", "versions")
 TRIALS = ("clones", "entered", "nist-90b", "openssl-suite", "programs", "records", "releases")
 MEASURED = {*BENCHMARKS, *TRIALS}

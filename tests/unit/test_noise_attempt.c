@@ -62,12 +62,12 @@ UNIT_TEST("start-up words are not put out")
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
-    CU_ASSERT_TRUE(drng_noise_has_started(&rig.rdrand));
+    CU_ASSERT_TRUE(drng_noise_has_started(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND]));
     CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + COUNT);
     CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS));
 }
 
-UNIT_TEST("start-up runs once for a process")
+UNIT_TEST("start-up runs once for each reader")
 {
     struct draw draw = rdrand_draw(scripted_good, 0);
     struct drng_noise another = {0};
@@ -76,8 +76,24 @@ UNIT_TEST("start-up runs once for a process")
     CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + 2 * COUNT);
     draw = draw_from(&rig.rdrand, &another);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
-    CU_ASSERT_EQUAL(scripted_rdrand.words, DRNG_STARTUP_WORDS + 3 * COUNT);
-    CU_ASSERT_TRUE(holds_log(&draw, DRNG_STARTUP_WORDS + 2 * COUNT));
+    CU_ASSERT_EQUAL(scripted_rdrand.words, 2 * DRNG_STARTUP_WORDS + 3 * COUNT);
+    CU_ASSERT_TRUE(holds_log(&draw, 2 * DRNG_STARTUP_WORDS + 2 * COUNT));
+}
+
+/* What another reader has passed says nothing of the words that this one is given. */
+UNIT_TEST("a fresh reader finds a fault that began after the start-up of another")
+{
+    static scripted_behaviour *const late[] = {scripted_counting, scripted_bit_at_1, scripted_byte_of_two};
+    for (size_t i = 0; i < sizeof(late) / sizeof(*late); i++) {
+        struct drng_noise fresh = {0};
+        struct draw draw = rdrand_draw(scripted_good, 0);
+        CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
+        scripted_rdrand.behaviour = late[i];
+        struct draw child = draw_from(&rig.rdrand, &fresh);
+        CU_ASSERT_EQUAL(attempt(&child), DRNG_HEALTH_FAILED);
+        CU_ASSERT_EQUAL(child.runs, 0);
+        CU_ASSERT_TRUE(rig.rdrand.disabled);
+    }
 }
 
 UNIT_TEST("each instruction has its own start-up")
@@ -85,7 +101,7 @@ UNIT_TEST("each instruction has its own start-up")
     struct draw rdrand = rdrand_draw(scripted_good, 0);
     struct draw rdseed = draw_from(&rig.rdseed, &rig.reader.noise[DRNG_RDSEED]);
     CU_ASSERT_EQUAL(attempt(&rdrand), DRNG_OK);
-    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdseed));
+    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdseed, &rig.reader.noise[DRNG_RDSEED]));
     CU_ASSERT_EQUAL(attempt(&rdseed), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.words, DRNG_STARTUP_WORDS + COUNT);
 }
@@ -95,10 +111,11 @@ UNIT_TEST("start-up that ran out of time resumes")
     struct draw draw = rdrand_draw(scripted_good, 0);
     unsigned attempts = 0;
     scripted_rdrand.ns = SLOW_NS;
-    while (!drng_noise_has_started(&rig.rdrand) && attempts < 100) {
+    while (!drng_noise_has_started(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND]) && attempts < 100) {
         const uint64_t before = scripted_clock_ns;
         const enum drng_result status = attempt(&draw);
-        CU_ASSERT_EQUAL(status, drng_noise_has_started(&rig.rdrand) ? DRNG_OK : DRNG_SLOW);
+        CU_ASSERT_EQUAL(status,
+                        drng_noise_has_started(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND]) ? DRNG_OK : DRNG_SLOW);
         CU_ASSERT_TRUE(scripted_clock_ns - before <= DRNG_SEED_BUDGET_NS + DRNG_GAP_CAP_NS);
         attempts++;
     }
@@ -124,7 +141,7 @@ UNIT_TEST("a starving instruction has more time for its start-up")
     const uint64_t taken = time_of_a_dry_attempt(&draw);
     CU_ASSERT_TRUE(taken >= first && taken < first + a_look);
 
-    rig.rdseed.passed_in = 1;
+    draw.noise->startup = (struct drng_startup){.words = DRNG_STARTUP_WORDS, .trial = 1};
     const uint64_t later = time_of_a_dry_attempt(&draw);
     CU_ASSERT_TRUE(later >= DRNG_SEED_BUDGET_NS && later < DRNG_SEED_BUDGET_NS + a_look);
 }
@@ -352,19 +369,20 @@ UNIT_TEST("a failure forgets all that the reader knew")
     CU_ASSERT_TRUE(bytes_are(&rig.reader.noise[DRNG_RDRAND], sizeof(rig.reader.noise[DRNG_RDRAND]), 0));
 }
 
-/* One reader's failure takes the start-up from all: no other may declare it passed on the strength of an old one. */
+/* One reader's failure takes the start-up from all: none relies on words from before it. */
 UNIT_TEST("a failure sends every reader through the start-up")
 {
     struct drng_noise another = {0};
     struct draw first = rdrand_draw(scripted_good, 0);
     CU_ASSERT_EQUAL(attempt(&first), DRNG_OK);
 
-    /* A failure, and then nothing more: the instruction is left without a start-up that passed. */
+    /* A failure, and then nothing more. */
     struct draw second = draw_from(&rig.rdrand, &another);
     second.instead = DRNG_HEALTH_FAILED;
-    scripted_rdrand.behaviour = scripted_dry;
+    scripted_rdrand.at = scripted_rdrand.words + DRNG_STARTUP_WORDS;
+    scripted_rdrand.behaviour = scripted_dry_from;
     CU_ASSERT_EQUAL(attempt(&second), DRNG_EXHAUSTED);
-    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdrand));
+    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND]));
 
     scripted_rdrand.behaviour = scripted_good;
     const uint64_t before = scripted_rdrand.words;
@@ -384,11 +402,11 @@ UNIT_TEST("a start-up during which another reader fails does not count")
 {
     struct draw draw = rdrand_draw(fail_another_reader, 0);
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
-    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdrand));
+    CU_ASSERT_FALSE(drng_noise_has_started(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND]));
     const uint64_t before = scripted_rdrand.words;
     CU_ASSERT_EQUAL(attempt(&draw), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdrand.words - before, DRNG_STARTUP_WORDS + COUNT);
-    CU_ASSERT_TRUE(drng_noise_has_started(&rig.rdrand));
+    CU_ASSERT_TRUE(drng_noise_has_started(&rig.rdrand, &rig.reader.noise[DRNG_RDRAND]));
 }
 
 /* The same where it had not passed all of it: no part of a start-up is from before a failure. */
