@@ -98,9 +98,9 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
             os.close(folder)
 
 
-def read_once(path: str) -> bytes:
+def read_once(path: str, named_by: str = "") -> bytes:
     """The whole of a regular file; an OSError where it is not there or may not be read."""
-    with walked(path) as (folder, name, found):
+    with walked(path, named_by) as (folder, name, found):
         require_file(path, found)
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as file:

@@ -3,16 +3,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import pty
 import re
+import select
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.builds import CONF, RELEASE, ROOT, has_random_provider, served_by_drng
+from tests.support.image import NOBODY
 from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
 from tests.support.servers import SYSTEM_PYTHON
 
@@ -164,6 +169,171 @@ def test_sections_that_lead_on_and_on_are_gone_through_once(tmp_path: Path, ends
     path.write_text(text.replace("[default_sect]\n", "[default_sect]\nfirst = s0\n") + "".join(ladder))
     result = drng_conf(path)
     assert (result.returncode in (1, 2), "Traceback" in result.stderr) == (True, False)
+
+
+# ---- What an include takes away, and what does not load ----
+
+TLS = """openssl_conf = default_conf
+[default_conf]
+ssl_conf = ssl_sect
+[ssl_sect]
+system_default = tls
+[tls]
+MinProtocol = TLSv1.3
+CipherString = DEFAULT:@SECLEVEL=3
+"""
+
+
+def test_what_an_include_has_replaced_is_said_with_the_line_that_cures_it(tmp_path: Path) -> None:
+    path = tmp_path / "openssl.cnf"
+    path.write_text(f"{TLS}.include {CONF}/drng.cnf\n")
+    result = drng_conf(path)
+    assert result.returncode == 1
+    assert "[tls] MinProtocol = TLSv1.3" in result.stderr and "SECLEVEL=3" in result.stderr
+    cure = re.search(r"(\[openssl_init\]) (ssl_conf = ssl_sect)\n", result.stderr)
+    path.write_text(f"{path.read_text()}{cure[1]}\n{cure[2]}\n")
+    assert re.search(r"MinProtocol|SECLEVEL", drng_conf(path).stderr) is None
+    path.write_text(f"{TLS.replace('default_conf', 'openssl_init')}.include {CONF}/drng.cnf\n")
+    assert (drng_conf(path).returncode, drng_conf(path).stderr) == (0, "")
+
+
+@pytest.mark.parametrize("line", ["", "module = /nowhere/x.so\n"])
+def test_a_listed_provider_that_does_not_load_is_a_mistake(tmp_path: Path, line: str) -> None:
+    path = changed(tmp_path, "[provider_sect]\n", f"[x]\nactivate = 1\n{line}[provider_sect]\nnowhere = x\n")
+    result = drng_conf(path)
+    assert (result.returncode, "nowhere did not load: " in result.stderr) == (1, True)
+    path.write_text(path.read_text().replace("[x]\nactivate = 1\n", "[x]\n"))
+    assert drng_conf(path).returncode == 0
+
+
+def test_an_error_in_an_include_is_said_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "inner.cnf").write_text("a = b\n\\\n\nnothing\n")
+    path = tmp_path / "openssl.cnf"
+    path.write_text(f"x = y\n.include {tmp_path}/inner.cnf\nz = z\n")
+    result = drng_conf(path)
+    assert (result.returncode, f"{tmp_path}/inner.cnf:4: " in result.stderr) == (2, True), result.stderr
+
+
+def test_a_machine_without_proc(tmp_path: Path) -> None:
+    """As an image is, while it is made."""
+    hidden = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /proc && exec "$@"', "sh"]
+    if subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("no mount namespaces here")
+    result = RELEASE.run([*hidden, str(ROOT / "scripts/drng-conf"), str(CONF / "drng.cnf")])
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+# ---- Whose file it is, and whose terminal ----
+
+# Says that it has been loaded, and types into the terminal that it finds.
+MODULE = """
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+__attribute__((constructor)) static void run(void)
+{
+    close(open(MARK, O_CREAT | O_WRONLY, 0666));
+    int terminal = open("/dev/tty", O_RDWR);
+    if (terminal >= 0) {
+        ioctl(terminal, TIOCSTI, "x");
+        ioctl(terminal, TIOCSTI, "\\n");
+    }
+}
+int OSSL_provider_init(void *a, void *b, void **c, void **d) { return 0; }
+"""
+
+
+@pytest.fixture
+def theirs() -> Iterator[Path]:
+    """A folder of another user's, in one that everybody may enter, with an openssl.cnf and the module that it names."""
+    with tempfile.TemporaryDirectory() as base:
+        os.chmod(base, 0o755)
+        folder = Path(base) / "theirs"
+        folder.mkdir()
+        plant(folder)
+        yield folder
+
+
+def plant(folder: Path) -> None:
+    (folder / "module.c").write_text(MODULE)
+    build = ["gcc", "-w", "-shared", "-fPIC", f'-DMARK="{folder}/mark"', "-o", folder / "evil.so", folder / "module.c"]
+    subprocess.run(build, check=True)
+    section = f"[e]\nactivate = 1\nmodule = {folder}/evil.so\n[provider_sect]\nevil = e\n"
+    (folder / "openssl.cnf").write_text(f"{STRICT}{section}")
+    for path in (folder, *folder.iterdir()):
+        os.chown(path, NOBODY, NOBODY)
+
+
+def test_root_leaves_alone_what_others_can_change(theirs: Path) -> None:
+    """Their file, an include of it, a module, and a link to a file of root's own."""
+    own = theirs.parent / "openssl.cnf"
+    module = f"[e]\nactivate = 1\nmodule = {theirs}/evil.so\n[provider_sect]\nevil = e\n"
+    for text in (f"{STRICT}.include {theirs}/openssl.cnf\n", f"{STRICT}{module}"):
+        own.write_text(text)
+        result = drng_conf(own)
+        assert result.returncode in (1, 2) and f"runuser -u nobody -- drng-conf {own}" in result.stderr
+    own.write_text(STRICT)
+    (theirs / "link").symlink_to(own)
+    for path in (theirs / "openssl.cnf", theirs / "link"):
+        result = drng_conf(path)
+        assert (result.returncode, result.stdout) == (2, "")
+        assert f"runuser -u nobody -- drng-conf {path}" in result.stderr
+    assert not (theirs / "mark").exists()
+
+
+def test_for_whoever_owns_them_it_loads_them(theirs: Path) -> None:
+    """The twin: the module runs where its owner asks."""
+    result = subprocess.run(
+        [str(ROOT / "scripts/drng-conf"), str(theirs / "openssl.cnf")],
+        env=RELEASE.environment(),
+        user=NOBODY,
+        group=NOBODY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (theirs / "mark").exists(), result.stderr
+
+
+IN_OPEN = 0x20
+
+
+@pytest.mark.parametrize("count", range(1, 7))
+def test_a_link_that_leads_elsewhere_when_it_is_named_again(theirs: Path, count: int) -> None:
+    """Their link leads to a file of root's own, and to theirs as soon as that has been opened so many times."""
+    own, link, other = theirs.parent / "openssl.cnf", theirs / "link", theirs / "other"
+    own.write_text(STRICT)
+    link.symlink_to(own)
+    other.symlink_to(theirs / "openssl.cnf")
+    libc = ctypes.CDLL(None)
+    watch = libc.inotify_init1(os.O_CLOEXEC)
+    libc.inotify_add_watch(watch, os.fsencode(own), IN_OPEN)
+    with subprocess.Popen(
+        [str(ROOT / "scripts/drng-conf"), str(link)], env=RELEASE.environment(), stdout=subprocess.DEVNULL
+    ) as process:
+        opened = 0
+        while process.poll() is None and opened < count:
+            # An event of a file has 16 bytes.
+            if select.select([watch], [], [], 0.02)[0]:
+                opened += len(os.read(watch, 1 << 12)) // 16
+        if opened >= count:
+            other.rename(link)
+    os.close(watch)
+    assert not (theirs / "mark").exists()
+
+
+def test_a_module_finds_no_terminal(theirs: Path) -> None:
+    """Whoever runs drng-conf in a terminal of root's, by su, would type for root."""
+    master, terminal = pty.openpty()
+    command = ["setsid", "--ctty", "--wait", str(ROOT / "scripts/drng-conf"), str(theirs / "openssl.cnf")]
+    for path in (theirs, *theirs.iterdir()):
+        os.chown(path, 0, 0)
+    subprocess.run(command, env=RELEASE.environment(), stdin=terminal, stdout=terminal, stderr=terminal, check=False)
+    assert (theirs / "mark").exists()
+    typed = select.select([terminal], [], [], 0)[0]
+    os.close(master)
+    os.close(terminal)
+    assert not typed
 
 
 # ---- Whatever is mistyped: drng serves, or something is said ----

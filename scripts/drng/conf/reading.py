@@ -130,14 +130,14 @@ class Whole:
             self.passed_over.append(f"{path} includes itself")
             return
         try:
-            with walked(path) as (folder, name, found):
+            with walked(path, above[0]) as (folder, name, found):
                 if stat.S_ISDIR(found.st_mode):
                     with closing(os.open(name, O_FOLDER | os.O_NOFOLLOW, dir_fd=folder)) as listed:
                         names = os.listdir(listed)
                     for each in (name for name in names if name.lower().endswith((".cnf", ".conf"))):
                         self._include(os.path.join(path, each), above)
                     return
-            text = read_once(path)
+            text = read_once(path, above[0])
         except OSError as error:
             self.passed_over.append(f"{path}: {error.strerror}")
             return
