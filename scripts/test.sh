@@ -28,7 +28,7 @@ checks="abigail-tools clang-format clang-tidy shellcheck valgrind qemu-user binu
     python3-pytest-xdist python3-venv rng-tools5 ent rustc"
 servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl iproute2 procps"
 packages="apparmor build-essential cpio crun debhelper disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint"
-fleet="prometheus prometheus-node-exporter needrestart bash-completion zsh fish"
+fleet="prometheus prometheus-node-exporter needrestart bash-completion"
 # shellcheck disable=SC2086 # a list of names
 need_packages $build || {
     echo "test.sh: nothing is built or tested without these" >&2
@@ -44,10 +44,10 @@ for group in "$checks" "$servers" "$packages" "$fleet"; do
 done
 
 # These are not in Debian; without them their tests are skipped.
-if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/pyspdxtools ]; then
-    echo "Installing: ruff and spdx-tools into build/venv"
-    { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff spdx-tools; } ||
-        echo "ruff and spdx-tools could not be installed"
+if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/mypy ] || [ ! -x build/venv/bin/pyspdxtools ]; then
+    echo "Installing: ruff, mypy and spdx-tools into build/venv"
+    { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff mypy spdx-tools; } ||
+        echo "ruff, mypy and spdx-tools could not be installed"
 fi
 
 for preset in release dev asan-ubsan ${all:+bench dev-clang fuzz}; do

@@ -1,14 +1,12 @@
 # tools.cmake - the three commands, what they import, and their completions.
 
 # SPDX-License-Identifier: Apache-2.0
-# Where Debian's zsh looks; elsewhere that is zsh/site-functions.
-set(DRNG_ZSH_DIR "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions" CACHE STRING "The folder of zsh's completions")
 drng_folders(Unspecified "${CMAKE_INSTALL_BINDIR}" "${CMAKE_INSTALL_SBINDIR}" "${CMAKE_INSTALL_MANDIR}/man1"
-             "${CMAKE_INSTALL_MANDIR}/man8" "${CMAKE_INSTALL_DATADIR}/bash-completion/completions"
-             "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" "${DRNG_ZSH_DIR}")
-install(DIRECTORY conf/completions/bash/ DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
-install(DIRECTORY conf/completions/fish/ DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
-install(DIRECTORY conf/completions/zsh/ DESTINATION "${DRNG_ZSH_DIR}")
+             "${CMAKE_INSTALL_MANDIR}/man8" "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+foreach(name drng-conf drng-enable drng-status)
+    install(FILES conf/completions/drng.bash RENAME ${name}
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+endforeach()
 # One program, which goes by its name.
 install(PROGRAMS scripts/drng-status DESTINATION "${CMAKE_INSTALL_BINDIR}")
 install(PROGRAMS scripts/drng-status DESTINATION "${CMAKE_INSTALL_BINDIR}" RENAME drng-conf)

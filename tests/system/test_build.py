@@ -364,6 +364,15 @@ def test_python_is_clean() -> None:
     output(str(ruff), "format", "--check", "--no-cache", str(ROOT), cwd=ROOT)
 
 
+@pytest.mark.sources
+def test_the_types_hold() -> None:
+    mypy = BUILD / "venv" / "bin" / "mypy"
+    if not mypy.exists():
+        pytest.skip("mypy is not installed: scripts/test.sh could not fetch it")
+    strict = [str(mypy), "--strict", "--no-incremental", "--follow-imports=silent"]
+    output(*strict, *(str(ROOT / "scripts/drng" / name) for name in ("aside.py", "paths.py", "conf")), cwd=ROOT)
+
+
 def test_one_file_executes_the_instructions() -> None:
     found = [
         p

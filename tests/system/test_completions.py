@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shells' completions: they name what --help says, and are typed at real bash, zsh and fish."""
+"""Completions, typed at a real bash: they name what --help says."""
 
 from __future__ import annotations
 
@@ -17,57 +17,19 @@ import pytest
 from scripts.drng.enable import arguments
 from tests.support.builds import CONF, ROOT, need
 
-FOLDER = CONF / "completions"
+FILE = CONF / "completions/drng.bash"
 NAMES = ("drng-conf", "drng-enable", "drng-status")
 
 
-def asked(name: str) -> tuple[list[str], list[str]]:
-    """The options and verbs that the command speaks of."""
+def options(name: str) -> list[str]:
+    """Of which the command speaks."""
     said = subprocess.run([str(ROOT / "scripts" / name), "--help"], capture_output=True, text=True, check=True).stdout
-    options = {*re.findall(r"(?<![\w-])--[a-z-]+", said), "--help", "--version"}
-    verbs = re.findall(r"^(?:usage:)? +drng-enable (\w+)", said, flags=re.M)
-    return sorted(options), list(dict.fromkeys(verbs))
-
-
-COMMANDS = {name: asked(name) for name in NAMES}
-
-
-def bash_words(text: str) -> list[str]:
-    return re.search(r'^    (?:-\*\) )?_drng_reply -W "([^"]*)"', text, flags=re.M)[1].split()
-
-
-def of_files(name: str) -> dict[str, tuple[list[str], list[str]]]:
-    """The same, as each shell's file has them."""
-    bash, fish = ((FOLDER / file).read_text() for file in (f"bash/{name}", f"fish/{name}.fish"))
-    zsh = (FOLDER / "zsh/_drng").read_text().partition(f"\n{name})\n")[2].partition(";;")[0]
-    words = bash_words(bash)
-    return {
-        "bash": ([w for w in words if w.startswith("-")], [w for w in words if not w.startswith("-")]),
-        "zsh": (re.findall(r"'(--[a-z-]+)\[", zsh), re.findall(r'(\w+)\\:"', zsh)),
-        "fish": ([f"--{w}" for w in re.findall(r" -l ([a-z-]+)", fish)], re.findall(r"' -a (\w+) -d", fish)),
-    }
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_files_name_what_help_says(name: str) -> None:
-    options, verbs = COMMANDS[name]
-    for shell, (named, done) in of_files(name).items():
-        assert (sorted(named), sorted(done)) == (options, sorted(verbs)), shell
-
-
-def test_the_profiles_are_those_that_there_are() -> None:
-    for file in ("bash/drng-enable", "zsh/_drng", "fish/drng-enable.fish"):
-        assert " ".join(arguments.PROFILES) in (FOLDER / file).read_text()
+    return sorted({*re.findall(r"(?<![\w-])--[a-z-]+", said), "--help", "--version"})
 
 
 # ---- Typed ----
 
-# Loads the files as the shells do it: by the command's name.
-PREPARED = {
-    "bash": "PS1='> '; bind 'set bell-style none'; for f in {folder}/bash/*; do source $f; done",
-    "zsh": "PS1='> '; unsetopt beep; fpath=({folder}/zsh $fpath); autoload -U compinit; compinit -u -D; bindkey -e",
-}
-START = {"bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"]}
+PREPARED = f"PS1='> '; bind 'set bell-style none'; source {FILE}"
 SECONDS = 30
 
 
@@ -99,15 +61,15 @@ class Typist:
 
 
 @contextmanager
-def typing(shell: str, directory: Path) -> Iterator[Typist]:
+def typing(directory: Path) -> Iterator[Typist]:
     ours, theirs = pty.openpty()
     env = {"PATH": f"{directory / 'bin'}:/usr/bin:/bin", "TERM": "dumb", "HOME": str(directory), "LC_ALL": "C.UTF-8"}
-    command = [need(shell), *START[shell]]
+    command = [need("bash"), "--norc", "--noprofile", "-i"]
     with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=directory) as process:
         os.close(theirs)
         try:
             typist = Typist(ours)
-            typist.run(PREPARED[shell].format(folder=FOLDER))
+            typist.run(PREPARED)
             yield typist
         finally:
             process.kill()
@@ -116,16 +78,22 @@ def typing(shell: str, directory: Path) -> Iterator[Typist]:
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    """With files to complete, and a systemctl that knows services, one of a name that means something to a shell."""
+    """Files to complete, the commands, a command of the same name in a folder, and a systemctl that knows services, one
+    of a name that means something to a shell."""
     (tmp_path / "a folder").mkdir()
     (tmp_path / "a $(touch hit) file").write_text("")
     (tmp_path / "bin").mkdir()
+    for name in NAMES:
+        (tmp_path / "bin" / name).symlink_to(ROOT / "scripts" / name)
     systemctl = tmp_path / "bin" / "systemctl"
     systemctl.write_text(
         "#!/bin/sh\ncat <<'END'\nnginx.service loaded active running A\n* stunnel@a.service loaded\n"
         "systemd-cryptsetup@dm\\x2d0.service loaded active exited B\nx$(touch\thit).service loaded\nEND\n"
     )
     systemctl.chmod(0o755)
+    planted = tmp_path / "drng-conf"
+    planted.write_text(f"#!/bin/sh\ntouch {tmp_path}/hit\n")
+    planted.chmod(0o755)
     return tmp_path
 
 
@@ -135,49 +103,24 @@ def shortest(name: str, among: list[str]) -> str:
     return next((name[:n] for n in range(3, len(name)) if not any(o.startswith(name[:n]) for o in others)), name)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_every_option_and_verb_is_completed(shell: str, place: Path) -> None:
-    with typing(shell, place) as typist:
-        for name, (options, verbs) in COMMANDS.items():
-            for option in options:
-                assert typist.say(f"{name} {shortest(option, options)}\t") == f"{name} {option}"
-            for verb in verbs:
-                start = next(verb[:n] for n in range(1, 9) if sum(w.startswith(verb[:n]) for w in verbs) == 1)
-                assert typist.say(f"{name} {start}\t") == f"{name} {verb}"
+def test_every_option_and_verb_is_completed(place: Path) -> None:
+    with typing(place) as typist:
+        for name in NAMES:
+            known = options(name)
+            for option in known:
+                assert typist.say(f"{name} {shortest(option, known)}\t") == f"{name} {option}"
+        for start, verb in {"on": "on", "of": "off", "s": "status", "c": "confirm"}.items():
+            assert typist.say(f"drng-enable {start}\t") == f"drng-enable {verb}"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_what_an_option_takes_is_completed(shell: str, place: Path) -> None:
-    with typing(shell, place) as typist:
-        assert typist.say("drng-enable on --profile perm\t") == "drng-enable on --profile permissive"
-        assert typist.say("drng-enable on --service ngi\t") == "drng-enable on --service nginx"
-        assert typist.say("drng-status --service stun\t") == "drng-status --service stunnel@a"
-        # zsh's echo makes of it the character that it stands for.
-        unit = "dm-0" if shell == "zsh" else r"dm\x2d0"
-        assert typist.say("drng-status --service systemd-cry\t") == f"drng-status --service systemd-cryptsetup@{unit}"
-        assert typist.say("drng-status ngi\t") == "drng-status nginx"
+def test_what_an_option_takes_is_completed(place: Path) -> None:
+    with typing(place) as typist:
+        for profile in arguments.PROFILES:
+            assert typist.say(f"drng-enable on --profile {profile[:2]}\t") == f"drng-enable on --profile {profile}"
+        assert typist.say("drng-status stun\t") == "drng-status stunnel@a"
+        assert typist.say("drng-status systemd-cry\t") == r"drng-status systemd-cryptsetup@dm\x2d0"
         assert typist.say("drng-enable on --restart ngi\t") == "drng-enable on --restart nginx"
-        assert typist.say("drng-enable on --set fallb\t") == "drng-enable on --set fallback="
         assert typist.say("drng-conf a\\ \\$\t") == "drng-conf a $(touch hit) file"
-        assert not (place / "hit").exists()
-
-
-def fish(place: Path, line: str) -> set[str]:
-    env = {"PATH": f"{place / 'bin'}:/usr/bin:/bin", "HOME": str(place), "LC_ALL": "C.UTF-8"}
-    source = "; ".join(f"source {file}" for file in sorted((FOLDER / "fish").iterdir()))
-    script = f"{source}; complete -C {line!r}"
-    result = subprocess.run([need("fish"), "-N", "-c", script], capture_output=True, text=True, env=env, cwd=place)
-    assert (result.returncode, result.stderr) == (0, "")
-    return {found.split("\t")[0] for found in result.stdout.splitlines()}
-
-
-def test_fish(place: Path) -> None:
-    for name, (options, _) in COMMANDS.items():
-        assert fish(place, f"{name} --") == set(options)
-    assert fish(place, "drng-enable ") == set(COMMANDS["drng-enable"][1])
-    assert fish(place, "drng-enable on --profile ") == {"strict", "permissive", "random-provider", "fips"}
-    assert fish(place, "drng-enable on --service ngi") == {"nginx"}
-    assert fish(place, "drng-enable on --service s") == {"stunnel@a", "systemd-cryptsetup@dm\\x2d0"}
-    assert fish(place, "drng-enable on ngi") == {"nginx"}
-    assert "a $(touch hit) file" in fish(place, "drng-conf ")
+        assert typist.say("drng-status --prometheus --output a\\ f\t") == "drng-status --prometheus --output a folder/"
+        assert typist.say("./drng-conf --v\t") == "./drng-conf --version"
     assert not (place / "hit").exists()

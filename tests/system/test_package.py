@@ -69,7 +69,7 @@ COMMANDS = ("drng-conf", "drng-enable", "drng-status")
 UNITS = {f"/usr/lib/systemd/system/drng-status-collector.{kind}" for kind in ("service", "timer")}
 
 
-def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "vendor-completions") -> set[str]:
+def expected(suffix: str, *documentation: str, modules: str = "") -> set[str]:
     """What every package holds, and its own documentation."""
     module = f"{modules or libcryptos_modules()}/drng.so"
     pages = [f"/usr/share/man/man{p[-1]}/{p}{suffix}" for p in PAGES if not p.endswith(".3")]
@@ -80,8 +80,6 @@ def expected(suffix: str, *documentation: str, modules: str = "", zsh: str = "ve
     articles = [str(p.relative_to(ROOT)) for p in installed_pages()]
     read = [f"/usr/share/doc/drng/{name}" for name in ("README.md", "SECURITY.md", *articles, *documentation)]
     completions = [f"/usr/share/bash-completion/completions/{name}" for name in COMMANDS]
-    completions += [f"/usr/share/fish/vendor_completions.d/{name}.fish" for name in COMMANDS]
-    completions.append(f"/usr/share/zsh/{zsh}/_drng")
     return {module, *PROFILES, *EXAMPLES, *UNITS, *completions, *pages, *programs, *imported, *read}
 
 
@@ -283,7 +281,7 @@ def test_the_rpms_hold_the_same(packages: Path) -> None:
     held = {name: rpm_files(packages, name) for name in ("drng", "drng-tools")}
     assert not held["drng"] & held["drng-tools"]
     license = {name for name in held["drng"] if name.startswith("/usr/share/licenses/")}
-    wanted = {*expected(".gz", "CHANGELOG.md", modules="/usr/lib64/ossl-modules", zsh="site-functions"), drop_in}
+    wanted = {*expected(".gz", "CHANGELOG.md", modules="/usr/lib64/ossl-modules"), drop_in}
     assert wanted <= held["drng"] | held["drng-tools"]
     folders = {str(p) for name in wanted for p in Path(name).parents}
     left = held["drng"] | held["drng-tools"]
