@@ -63,6 +63,7 @@ int drng_raise_result(const struct drng_core *core, enum drng_result result, boo
         const char *cure;
     } of[] = {
         [DRNG_BUSY] = {DRNG_R_BUSY, NULL},
+        [DRNG_NO_MEMORY] = {DRNG_R_OUT_OF_MEMORY, NULL},
         [DRNG_SELF_TEST_FAILED] = {DRNG_R_SELF_TEST_FAILED, NULL},
         [DRNG_INSTANTIATED] = {DRNG_R_ALREADY_INSTANTIATED, "uninstantiate it first"},
         [DRNG_IN_ERROR_STATE] = {DRNG_R_ERROR_STATE, "uninstantiate it first"},

@@ -26,7 +26,7 @@ struct drng_provctx {
     struct drng_request_words words;
     enum drng_request_mixing mixing;
     struct drng_place root;              /* seeds the generators that have no parent */
-    struct drng_threads *threads;        /* the generators behind OSSL_FUNC_provider_random_bytes() */
+    struct drng_pairs *pairs;            /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */
     const char *_Atomic disabled_reason; /* the text that is true now */
     /*

@@ -138,7 +138,7 @@ static int self_test(void *vprovctx)
 static void teardown(void *vprovctx)
 {
     struct drng_provctx *provctx = vprovctx;
-    if (!atomic_load(&drng_process.exits) && drng_threads_close(provctx)) {
+    if (!atomic_load(&drng_process.exits) && drng_pairs_close(provctx)) {
         drng_provctx_free(provctx);
     }
 }
@@ -160,7 +160,7 @@ __attribute__((visibility("default"))) int OSSL_provider_init(const OSSL_CORE_HA
     int cancel = PTHREAD_CANCEL_ENABLE;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     struct drng_provctx *instance = drng_provctx_new(handle, in);
-    const bool opened = instance != NULL && drng_threads_open(instance);
+    const bool opened = instance != NULL && drng_pairs_open(instance);
     if (opened) {
         drng_report_loaded(instance);
         *provctx = instance;

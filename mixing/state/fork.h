@@ -67,10 +67,10 @@ static inline void drng_unlock(struct drng_lock *lock)
 
 /* Every lock that lies outside slots, in the order in which they are taken. */
 enum drng_process_lock {
-    DRNG_LOCK_LOAD,    /* held while the first instance loads or the last one unloads */
-    DRNG_LOCK_THREADS, /* guards which threads have generators under which instance */
-    DRNG_LOCK_TEXT,    /* guards the text in the head of the counters */
-    DRNG_LOCK_SLOTS,   /* held while slots are mapped, or an object gets one of its own in this process */
+    DRNG_LOCK_LOAD,  /* held while the first instance loads or the last one unloads */
+    DRNG_LOCK_PAIRS, /* held while a pair of generators is made (random_bytes.c) */
+    DRNG_LOCK_TEXT,  /* guards the text in the head of the counters */
+    DRNG_LOCK_SLOTS, /* held while slots are mapped, or an object gets one of its own in this process */
     DRNG_LOCKS,
 };
 

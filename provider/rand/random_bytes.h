@@ -3,7 +3,8 @@
  * random_bytes.h - OSSL_FUNC_provider_random_bytes() of OpenSSL 3.5: RAND_bytes() calls the provider directly, without
  * EVP_RAND (provider-base(7)).
  *
- * As in libcrypto, each thread has a public and a private CTR-DRBG, and all of them have one primary as their parent.
+ * A thread draws from a public and a private CTR-DRBG, which it may share with others; all of them have one primary as
+ * their parent.
  */
 
 #ifndef DRNG_RANDOM_BYTES_H
@@ -23,15 +24,14 @@
 
 struct drng_provctx;
 
-/* Makes provctx->threads. False, with an error in the queue: no memory. */
-bool drng_threads_open(struct drng_provctx *provctx);
+/* Makes provctx->pairs. False, with an error in the queue: no memory. */
+bool drng_pairs_open(struct drng_provctx *provctx);
 
 /*
- * Frees the generators of all threads, living and ended. No thread may be in drng_random_bytes(); threads may end.
- * False: this thread is in a draw, which a handler interrupted or left. Then all stays: threads may still end, and look
- * at it.
+ * Frees all generators. No thread may be in drng_random_bytes(). False: this thread is in a draw, which a handler
+ * interrupted or left. Then all stays.
  */
-bool drng_threads_close(struct drng_provctx *provctx);
+bool drng_pairs_close(struct drng_provctx *provctx);
 
 /* 1; or 0 with an error in the queue and the buffer wiped. strength in bits. */
 int drng_random_bytes(void *provctx, int which, void *buffer, size_t len, unsigned strength);

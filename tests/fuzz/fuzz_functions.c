@@ -305,7 +305,7 @@ static void open_provider(struct fuzz_input *input)
     fake_core_set(key[0], key[1]);
     provctx = drng_provctx_new(fake_handle, fake_core);
     FUZZ_CHECK(provctx != NULL);
-    FUZZ_CHECK(drng_threads_open(provctx));
+    FUZZ_CHECK(drng_pairs_open(provctx));
 }
 
 static void close_provider(void)
@@ -319,7 +319,7 @@ static void close_provider(void)
             }
         }
     }
-    drng_threads_close(provctx);
+    drng_pairs_close(provctx);
     drng_provctx_free(provctx);
 }
 

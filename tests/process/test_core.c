@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A core that gives less than it should, and a fork at a bad moment: while another thread holds the list of threads. */
+/* A core that gives less than it should, and a fork at a bad moment: while another thread makes a pair. */
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -19,13 +19,13 @@ static struct drng_provctx *load(void)
     fake_core_set(NULL, NULL);
     struct drng_provctx *provctx = drng_provctx_new(fake_handle, fake_core);
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
-    CU_ASSERT_TRUE_FATAL(drng_threads_open(provctx));
+    CU_ASSERT_TRUE_FATAL(drng_pairs_open(provctx));
     return provctx;
 }
 
 static void unload(struct drng_provctx *provctx)
 {
-    drng_threads_close(provctx);
+    drng_pairs_close(provctx);
     drng_provctx_free(provctx);
 }
 
@@ -41,7 +41,6 @@ UNIT_TEST("a short seed of the default source is none")
     unload(provctx);
 }
 
-/* A thread's generators have no lock. Their parent has one, and holds it meanwhile. */
 UNIT_TEST("no thread is cancelled in the default source")
 {
     uint8_t out[LEN];
@@ -55,7 +54,7 @@ UNIT_TEST("no thread is cancelled in the default source")
     unload(provctx);
 }
 
-/* ---- A fork while another thread holds the lock of the list ---- */
+/* ---- A fork while another thread holds the lock of the pairs ---- */
 
 static struct drng_provctx *forked;
 static pthread_barrier_t inside;
@@ -63,7 +62,7 @@ static pthread_barrier_t outside;
 
 static void *hold_the_lock(void *unused)
 {
-    struct drng_lock *lock = drng_process_lock(DRNG_LOCK_THREADS);
+    struct drng_lock *lock = drng_process_lock(DRNG_LOCK_PAIRS);
     CU_ASSERT_TRUE(drng_lock(lock));
     (void)pthread_barrier_wait(&inside);
     (void)pthread_barrier_wait(&outside);

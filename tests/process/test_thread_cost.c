@@ -25,6 +25,7 @@
 
 enum {
     THREADS = 24,
+    PAIRS = 64,            /* of random_bytes.c */
     DRAWS_OF_A_THREAD = 2, /* a public generator and a private one, each with a slot */
     HEAP_MAX = 1024,       /* bytes a thread: what a careless member would go past */
 };
@@ -162,27 +163,35 @@ static void print_row(const char *way, const struct cost *alive)
     }
 }
 
-static void a_thread_costs(const char *way, thread_work *draws)
+UNIT_TEST("a thread by RAND_bytes()")
 {
     struct cost alive;
     struct cost left;
-    measure(draws, &alive, &left);
+    measure(draw_by_rand_bytes, &alive, &left);
     CU_ASSERT_EQUAL(alive.slots, DRAWS_OF_A_THREAD * THREADS);
     CU_ASSERT_TRUE(alive.heap > 0);
     CU_ASSERT_TRUE(alive.heap < (long)HEAP_MAX * THREADS);
     CU_ASSERT_EQUAL(left.slots, 0);
     CU_ASSERT_EQUAL(left.heap, 0);
-    print_row(way, &alive);
+    print_row("`RAND_bytes()` by EVP_RAND", &alive);
 }
 
-UNIT_TEST("a thread by RAND_bytes()")
-{
-    a_thread_costs("`RAND_bytes()` by EVP_RAND", draw_by_rand_bytes);
-}
-
+/* The pairs are the instance's: a thread costs nothing where those that were before it have made them all. */
 UNIT_TEST("a thread by random_bytes")
 {
-    a_thread_costs("`random_provider = drng` (OpenSSL 3.5)", draw_by_random_bytes);
+    struct cost alive;
+    struct cost left;
+    measure(draw_by_random_bytes, &alive, &left);
+    CU_ASSERT_EQUAL(alive.slots, DRAWS_OF_A_THREAD * THREADS);
+    CU_ASSERT_EQUAL(alive.heap, 0);
+    CU_ASSERT_EQUAL(left.slots, alive.slots);
+    print_row("`random_provider = drng` (OpenSSL 3.5), the first 64", &alive);
+    for (unsigned made = THREADS; made < PAIRS; made += THREADS) {
+        measure(draw_by_random_bytes, &alive, &left);
+    }
+    measure(draw_by_random_bytes, &alive, &left);
+    CU_ASSERT_EQUAL(alive.slots, 0);
+    CU_ASSERT_EQUAL(alive.heap, 0);
 }
 
 static bool open_table(void)

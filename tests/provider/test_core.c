@@ -204,7 +204,7 @@ UNIT_TEST("memory goes back to where it came from")
     struct drng_provctx *provctx = load();
     CU_ASSERT_PTR_NOT_NULL_FATAL(provctx);
     CU_ASSERT_EQUAL(held_now(false), 1);
-    CU_ASSERT_TRUE_FATAL(drng_threads_open(provctx));
+    CU_ASSERT_TRUE_FATAL(drng_pairs_open(provctx));
     CU_ASSERT_EQUAL(drng_random_bytes(provctx, OSSL_PROV_RANDOM_PUBLIC, out, sizeof(out), 0), 1);
 
     struct drng_drbg *drbg = drbg_newctx(provctx, &parent, parent_functions);
@@ -223,7 +223,7 @@ UNIT_TEST("memory goes back to where it came from")
     CU_ASSERT_EQUAL(held_now(true), 0);
     seedsrc_freectx(source);
 
-    drng_threads_close(provctx);
+    drng_pairs_close(provctx);
     drng_provctx_free(provctx);
     CU_ASSERT_EQUAL(held_now(false), 0);
     CU_ASSERT_EQUAL(strangers, 0);
