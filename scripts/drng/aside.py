@@ -3,7 +3,7 @@
 
 A process's memory and files may lie on a file system that never answers: then nothing but SIGKILL ends who reads them,
 if that does. A hostile module may end whoever loads it. So the parent only ever waits for a pipe, and not for long. Of
-an owner whose item has hung or crashed, no other item is tried: a user costs one child and one deadline.
+an owner whose item has hung or crashed, no other item is tried: an owner costs one child and one deadline.
 """
 
 from __future__ import annotations
@@ -148,41 +148,44 @@ def each(
     owner_of: Callable[[Any], Any] = lambda _: None,
     room: int = 0,
     unended: Sequence[Any] = (),
-    *,
-    anew: bool = False,
 ) -> Iterator[tuple[Any, Any]]:
     """
-    Each item with the answer of work(item), which JSON can carry, or with a Failure. Those whose owner is None come
-    first and are all tried, then the others in their order; such an owner is given up with the first item that hangs or
-    crashes. `unended` are owners of whom a child of an earlier run cannot be ended. A child may take `room` bytes of
-    memory, or any with 0. With `anew` each item has a child of its own, which need not be fit for another afterwards.
+    Each item with the answer of work(item), which JSON can carry, or with a Failure. The owner that has had the least
+    time comes next, so no owner's items use up the time of others'. One that is not None is given up with the first
+    item that hangs or crashes. `unended` are owners of whom a child of an earlier run cannot be ended. A child may take
+    `room` bytes of memory, or any with 0.
     """
     end = time.monotonic() + altogether
     given_up = dict.fromkeys(unended, UNENDED)
     child: _Child | None = None
-    owned = [(owner_of(item), number) for number, item in enumerate(items)]
-    owned.sort(key=lambda pair: (pair[0] is not None, pair[0] or 0))
+    waiting: dict[Any, list[int]] = {}
+    for number, item in reversed([*enumerate(items)]):
+        waiting.setdefault(owner_of(item), []).append(number)
+    spent = dict.fromkeys(reversed([*waiting]), 0.0)
     try:
-        for owner, number in owned:
-            left = end - time.monotonic()
+        while spent:
+            owner = min(spent, key=lambda each: spent[each])
+            item, began = waiting[owner].pop(), time.monotonic()
+            left = end - began
             if left <= 0 or owner in given_up:
-                yield items[number], Failure(given_up.get(owner, OUT_OF_TIME))
-                continue
-            child = child or _Child(items, work, room)
-            child.ask(number)
-            line = child.line(min(seconds, left))
-            if line:
-                yield items[number], _answer(line)
-            if line and not anew:
-                continue
-            ended, child = child, None
-            how = ended.end()
-            if line:
-                continue
-            late = OUT_OF_TIME if left < seconds else f"no answer within {seconds:g} seconds"
-            if owner is not None:
-                given_up[owner] = GIVEN_UP if how else UNENDED
-            yield items[number], Failure(late if line is None else f"looking at it ended with {how or 'no answer'}")
+                answer = Failure(given_up.get(owner, OUT_OF_TIME))
+            else:
+                child = child or _Child(items, work, room)
+                child.ask(item)
+                line = child.line(min(seconds, left))
+                if line:
+                    answer = _answer(line)
+                else:
+                    ended, child = child, None
+                    how = ended.end()
+                    late = OUT_OF_TIME if left < seconds else f"no answer within {seconds:g} seconds"
+                    answer = Failure(late if line is None else f"looking at it ended with {how or 'no answer'}")
+                    if owner is not None and (left >= seconds or not how):
+                        given_up[owner] = GIVEN_UP if how else UNENDED
+            spent[owner] += time.monotonic() - began
+            if not waiting[owner]:
+                del spent[owner]
+            yield items[item], answer
     finally:
         if child is not None:
             child.end()

@@ -16,12 +16,6 @@ NONE: dict[str, tuple[int, int] | None] = {"none": None}  # the one row of a mac
 
 INSTRUCTIONS = OF_MACHINE.get(os.uname().machine, NONE)
 
-# Linux says in /proc/cpuinfo which of them it has switched off, by the flags of x86-64.
-HAS_VERDICT = any(INSTRUCTIONS.values())
-NO_VERDICT = (
-    "the kernel's verdict on the instructions is not known: /proc/cpuinfo cannot be read (ProcSubset=pid, perhaps)"
-)
-
 # drng's generator of words that nothing seeds, by the name that openssl.cnf gives as `random`, in any case of letters.
 # None: this machine has none.
 WORDS = {"x86_64": "RDRAND", "aarch64": "RNDR"}.get(os.uname().machine)

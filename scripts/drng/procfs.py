@@ -11,7 +11,6 @@ import signal
 import struct
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from .terminal import Failure
@@ -120,7 +119,7 @@ def unended(name: re.Pattern[str]) -> list[str]:
     for pid in numbers():
         with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
             matched = name.fullmatch(name_of(entry))
-            if not matched or real_user_of(entry) != os.getuid():
+            if not matched or users_of(entry)[0] != os.getuid():
                 continue
             # Whoever has only just been killed waits for a processor, and not for a file system.
             if state_and_parent(entry)[0] == "D" and is_killed(entry):
@@ -208,16 +207,11 @@ def living_thread(entry: int) -> str:
     return ""
 
 
-def account(uid: int) -> str:
-    """The name of a user, "" where none has this number."""
+def owner_name(uid: int) -> str:
     try:
         return printable(pwd.getpwuid(uid).pw_name)
     except KeyError:
-        return ""
-
-
-def owner_name(uid: int) -> str:
-    return account(uid) or str(uid)
+        return str(uid)
 
 
 def yama() -> bool:
@@ -259,11 +253,12 @@ def distrusts_environment(entry: int) -> bool:
     return (23, 1) in struct.iter_unpack("LL", words[: len(words) & -struct.calcsize("LL")])
 
 
-def real_user_of(entry: int) -> int:
-    found = re.search(rb"^Uid:\t(\d+)\t", read_entry(entry, "status"), re.MULTILINE)
+def users_of(entry: int) -> tuple[int, int]:
+    """Who has started it, and whose rights it has."""
+    found = re.search(rb"^Uid:\t(\d+)\t(\d+)\t", read_entry(entry, "status"), re.MULTILINE)
     if found is None:
         raise UnreadableError("its /proc/PID/status cannot be understood")
-    return int(found[1])
+    return int(found[1]), int(found[2])
 
 
 def is_killed(entry: int) -> bool:
@@ -272,23 +267,3 @@ def is_killed(entry: int) -> bool:
         return False
     pending = re.findall(rb"^(?:Sig|Shd)Pnd:\t([0-9a-f]{1,16})$", read_entry(entry, "status"), re.MULTILINE)
     return any(int(mask, 16) >> (signal.SIGKILL - 1) & 1 for mask in pending)
-
-
-@dataclass(frozen=True)
-class Rights:
-    """By which the kernel decides what a process may read."""
-
-    uid: int
-    gid: int
-    groups: tuple[int, ...]
-    capabilities: int
-
-
-def rights_of(entry: int) -> Rights:
-    pattern = rb"^(Uid|Gid|Groups|CapEff):[ \t]*([0-9a-f \t]*)$"
-    fields = dict(re.findall(pattern, read_entry(entry, "status"), re.MULTILINE))
-    listed = (fields.get(key, b"").split() for key in (b"Uid", b"Gid", b"Groups"))
-    uids, gids, groups = ([int(n) for n in numbers if n.isdigit()] for numbers in listed)
-    if len(uids) < 2 or len(gids) < 2:
-        raise UnreadableError("its /proc/PID/status cannot be understood")
-    return Rights(uids[1], gids[1], tuple(groups), int(fields.get(b"CapEff") or b"0", 16))

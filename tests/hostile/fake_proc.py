@@ -11,31 +11,22 @@ from pathlib import Path
 
 BASE = 0x10000
 COUNTERS = 0x400  # where they lie in the module
-NAME = b"drng_counters"
 
 
-def module(counters: bytes, *, base: int = BASE, relocated: bool = True, **changes: int) -> bytes:
+def module(counters: bytes, **changes: int) -> bytes:
     """
-    A drng.so as it lies in memory: header, two program headers, the dynamic section, its tables, the counters.
-    Changes are of single numbers, so that a test can lie about any of them.
+    A drng.so as it lies in memory: header, two program headers, the counters. Changes are of single numbers, so that a
+    test can lie about any of them.
     """
-    at = base if relocated else 0
     value = {
         "phoff": 64,
         "phentsize": 56,
         "phnum": 2,
         "load_vaddr": 0,
-        "load_memsz": COUNTERS + len(counters),
-        "dynamic_vaddr": 0x100,
-        "dynamic_memsz": 4 * 16,
-        "symtab": at + 0x200,
-        "strtab": at + 0x280,
-        "strsz": 64,
-        "st_name": 1,
-        "st_info": 0x11,
-        "st_shndx": 1,
-        "st_value": COUNTERS,
-        "st_size": len(counters),
+        "data_vaddr": COUNTERS,
+        "data_filesz": len(counters),
+        "data_memsz": len(counters),
+        "data_flags": 6,
         **changes,
     }
     v = {key: number & ((1 << 64) - 1) for key, number in value.items()}
@@ -44,15 +35,9 @@ def module(counters: bytes, *, base: int = BASE, relocated: bool = True, **chang
     struct.pack_into(
         "=16sHHIQQQIHHHHHH", image, 0, identity, 3, 62, 1, 0, v["phoff"], 0, 0, 64, v["phentsize"], v["phnum"], 0, 0, 0
     )
-    struct.pack_into("=IIQQQQQQ", image, 64, 1, 6, 0, v["load_vaddr"], 0, 0, v["load_memsz"], 4096)
-    struct.pack_into("=IIQQQQQQ", image, 120, 2, 6, 0, v["dynamic_vaddr"], 0, 0, v["dynamic_memsz"], 8)
-    dynamic = ((6, v["symtab"]), (5, v["strtab"]), (10, v["strsz"]), (0, 0))
-    for i, (tag, number) in enumerate(dynamic):
-        struct.pack_into("=QQ", image, 0x100 + 16 * i, tag, number)
-    struct.pack_into(
-        "=IBBHQQ", image, 0x200 + 24, v["st_name"], v["st_info"], 0, v["st_shndx"], v["st_value"], v["st_size"]
-    )
-    image[0x281 : 0x281 + len(NAME)] = NAME
+    struct.pack_into("=IIQQQQQQ", image, 64, 1, 5, 0, v["load_vaddr"], 0, COUNTERS, COUNTERS, 4096)
+    data = (v["data_vaddr"], 0, v["data_filesz"], v["data_memsz"], 4096)
+    struct.pack_into("=IIQQQQQQ", image, 120, 1, v["data_flags"], COUNTERS, *data)
     return bytes(image)
 
 
@@ -73,7 +58,6 @@ class FakeProcess:
     maps: bytes | None = b""
     image: bytes = b""  # its memory from BASE
     environ: bytes = b""
-    cmdline: bytes = b"server\0"
     status: bytes = b"Uid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t\n"
     extra: Mapping[str, bytes] = field(default_factory=dict)
 
@@ -83,16 +67,14 @@ def write(proc: Path, pid: int, process: FakeProcess) -> None:
     (proc / "self").mkdir(exist_ok=True)
     folder = proc / str(pid)
     folder.mkdir(exist_ok=True)
-    names = ("comm", "stat", "environ", "cmdline", "status", "maps")
-    for name in names:
+    for name in ("comm", "stat", "environ", "status", "maps"):
         content = getattr(process, name)
         if content is not None:
             (folder / name).write_bytes(content)
     with open(folder / "mem", "wb") as memory:
         memory.seek(BASE)
         memory.write(process.image)
-    for name in ("root", "cwd"):
-        if not (folder / name).is_symlink():
-            os.symlink("/", folder / name)
+    if not (folder / "root").is_symlink():
+        os.symlink("/", folder / "root")
     for name, content in process.extra.items():
         (folder / name).write_bytes(content)

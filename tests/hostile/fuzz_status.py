@@ -21,8 +21,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from scripts.drng import procfs
-from scripts.drng.status import config, memory, metrics, output, reasons, states
 from scripts.drng.status import look as looking
+from scripts.drng.status import memory, metrics, output, verdict, who
+from scripts.drng.status.sources import Source
 from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
 from tests.support import stats
 
@@ -45,22 +46,19 @@ COUNTERS = st.fixed_dictionaries(
     optional={
         "magic": st.binary(min_size=8, max_size=8),
         **{key: SMALL for key in ("layout", "live_offset", *REQUEST_COUNTS, "first_source")},
-        **{key: SMALL for key in ("filter", "instruction_count", "virtual_machine", "clone_protection")},
+        **{key: SMALL for key in ("instruction_count", "virtual_machine", "clone_protection")},
         **{key: NUMBERS for key in ("loaded", "forks", "healthy", "requests", "served")},
         **{key: NUMBERS for key in stats.LIVE},
         **{key: TEXT.map(lambda text: text[:32]) for key in ("version", "libcrypto", "aes", "reason", "clone_reason")},
     },
 )
 
-HEADERS = ("phoff", "load_vaddr", "load_memsz", "dynamic_vaddr", "dynamic_memsz", "symtab", "strtab", "strsz")
 MODULE = st.fixed_dictionaries(
     {},
     optional={
-        **{key: NUMBERS for key in (*HEADERS, "st_value", "st_size")},
-        **{key: st.integers(0, 0xFFFF) for key in ("phentsize", "phnum", "st_shndx")},
-        "st_name": SMALL,
-        "st_info": st.integers(0, 0xFF),
-        "relocated": st.booleans(),
+        **{key: NUMBERS for key in ("phoff", "load_vaddr", "data_vaddr", "data_filesz", "data_memsz")},
+        **{key: st.integers(0, 0xFFFF) for key in ("phentsize", "phnum")},
+        "data_flags": st.integers(0, 7),
     },
 )
 
@@ -89,7 +87,6 @@ def fake_processes(draw: st.DrawFn) -> FakeProcess:
         maps=b"".join(draw(st.permutations(lines))),
         image=bytes(image[:length]),
         environ=b"\0".join(draw(st.permutations(variables))),
-        cmdline=draw(TEXT),
         status=draw(st.just(FakeProcess().status) | TEXT),
         extra={"cgroup": draw(TEXT | TEXT.map(lambda name: b"0::/a/" + name.replace(b"\n", b"") + b".service"))},
     )
@@ -102,24 +99,23 @@ class Counting(memory.OwnMemory):
 
     def read(self, address: int, length: int) -> bytes:
         Counting.total += length
-        assert length <= 2 << 20, length
+        assert length <= 4 << 20, length
         return super().read(address, length)
 
 
-def everything(found: list[states.Process]) -> str:
+def judged(look: looking.Look) -> verdict.Process:
+    return verdict.judge(look, None, Source("/x", True), 0.0)
+
+
+def everything(found: list[verdict.Process]) -> str:
     """In every form that there is."""
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
-        for process in found:
-            if process.uses == states.USES_DRNG:
-                reasons.judge(process, "/x", config.Answer())
-            elif process.uses == states.USES_LIBCRYPTO:
-                reasons.explain(process, None, "/x", config.Answer(known=True), 0.0)
         output.print_processes(found)
         output.print_groups([output.Group("a", found)], reasons_too=True)
         print(json.dumps([output.process_json(process) for process in found]))
-        print(metrics.per_unit(found), end="")
-        for line in [output.check_line(output.Group("a", found))[1], *(line for _, line in output.check_all(found))]:
+        print(metrics.metrics_of(found), metrics.metrics_of(found, by_unit=True))
+        for line in [output.Group("a", found).check_line()[1], *(line for _, line in output.check_all(found))]:
             print(line)
     return text.getvalue()
 
@@ -132,9 +128,9 @@ def look(proc: Path, process: FakeProcess) -> str:
         found = looking.inspect(PID)
     except procfs.TargetError as error:
         return str(error)
-    assert Counting.total < 8 << 20
-    assert states.Process(**json.loads(json.dumps(asdict(found)))) == found
-    said = everything([found])
+    assert Counting.total < 32 << 20
+    assert who.look_of(json.loads(json.dumps(asdict(found)))) == found
+    said = everything([judged(found)])
     assert all(character == "\n" or " " <= character <= "~" for character in said), ascii(said)
     return said
 

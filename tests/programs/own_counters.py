@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from scripts.drng.status import elf, stats
+from scripts.drng.status.look import read_counters
 
 
 class OwnMemory:
@@ -31,8 +31,7 @@ def main() -> None:
     buffer = ctypes.create_string_buffer(16)
     if libcrypto.RAND_bytes(buffer, len(buffer)) != 1:
         sys.exit("RAND_bytes failed")
-    address = elf.Image(OwnMemory(), base_of("drng.so")).find("drng_counters")
-    print(json.dumps(stats.read_stats(lambda offset, length: ctypes.string_at(address + offset, length))))
+    print(json.dumps(read_counters(OwnMemory(), base_of("drng.so"))))
 
 
 main()

@@ -151,7 +151,7 @@ def outcome(processes: list[dict[str, Any]]) -> str:
     """Of drng-status's processes: served, idle, no libcrypto, or the reasons why not."""
     members = [process for process in processes if process["served-by"] != "-"]
     if not members:
-        return "no libcrypto"
+        return "idle" if any(process["state"] == "idle" for process in processes) else "no libcrypto"
     reasons = sorted({process["reason"] for process in members if process["served-by"] != "drng"})
     if reasons:
         served = sum(process["served-by"] == "drng" for process in members)

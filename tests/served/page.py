@@ -19,6 +19,8 @@ REASONS = {
     "static-libcrypto": "libcrypto is linked into it",
     "own-libcrypto": "a libcrypto of its own",
     "own-context": "reads no openssl.cnf",
+    "no-providers": "no providers",
+    "other-libcrypto": "another libcrypto, too",
 }
 
 

@@ -5,9 +5,14 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from scripts.drng.status import stats
+from scripts.drng.status.libraries import Library
+from scripts.drng.status.look import Identity, Look, Module
+from scripts.drng.status.sources import Source
+from scripts.drng.status.verdict import Process, judge
 
 LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
 LIVE += ("rdseed_last", "rdseed_words", "rdrand_health", "rdrand_retries", "rdrand_last", "rdrand_words")
@@ -55,3 +60,45 @@ def forged(requests: int = 3, served: int = 48, names: Sequence[bytes] = NAMES, 
         + numbers.ljust(256, b"\0")
         + stats.REQUEST_COUNTS.pack(requests, served).ljust(256, b"\0")
     )
+
+
+# ---- Processes that nobody runs ----
+
+LIBRARY = Library("/usr/lib/libcrypto.so.3", "OpenSSL 3.0.19", True, True, True)
+
+COUNTERS = {
+    "active-source": "rdseed",
+    "loaded": 1,
+    "begun": True,
+    "requests": 1,
+    "bytes": 0,
+    "seeds-rdseed": 1,
+    "seeds-fallback": 0,
+    "rdseed-retries": 0,
+    "last-seed": 1,
+    "memory": "locked",
+    "disabled-reason": "",
+    "version": "1",
+    "libcrypto": "OpenSSL 3.0.19",
+}
+
+
+def made_up(
+    pid: int = 1,
+    *,
+    unit: str = "a.service",
+    owner: str = "o",
+    ticks: int = 1,
+    restart: str = "",
+    libraries: tuple[Library, ...] = (LIBRARY,),
+    **changes: Any,
+) -> Process:
+    """One that drng serves, but for what a test changes in its counters."""
+    module = Module({**COUNTERS, **{key.replace("_", "-"): value for key, value in changes.items()}}, restart=restart)
+    look = Look(Identity(pid, "x", unit, owner, ticks=ticks), libraries=libraries, module=module)
+    return judge(look, None, Source("/x.cnf", True, asks_drng=True), 0.0)
+
+
+def without_drng(pid: int = 1, *, unit: str = "a.service", source: Source | None = None, **changes: Any) -> Process:
+    look = Look(Identity(pid, "x", unit, "o", ticks=1), libraries=(LIBRARY,))
+    return judge(replace(look, **changes), None, source or Source("/x.cnf", True), 0.0)

@@ -11,15 +11,17 @@ import stat
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from scripts.drng import files, systemd
-from scripts.drng.status import metrics, states
+from scripts.drng.status import metrics, output, verdict
+from scripts.drng.status.libraries import Library
 from tests.support.builds import BUILD, CONF, ROOT, need
-from tests.support.stats import forged
+from tests.support.stats import LIBRARY, forged, made_up, without_drng
 from tests.support.targets import NOBODY, PINNED, build_module, holding, status, target
 
 RULES = CONF / "prometheus" / "drng.rules.yml"
@@ -46,7 +48,7 @@ def promtool(*arguments: str, text: str | None = None, cwd: Path = ROOT) -> None
 
 def emitted() -> set[str]:
     """The names of all metrics that the collector writes."""
-    text = metrics.per_unit([made_up(1)])
+    text = metrics.metrics_of([made_up()]) + metrics.metrics_of([made_up()], by_unit=True)
     return set(re.findall(r"^# TYPE (\w+)", text, flags=re.M))
 
 
@@ -100,46 +102,36 @@ def test_names_that_are_made_up_have_one_label(unit: str, label: str) -> None:
 # ---- Groups ----
 
 
-def made_up(pid: int, requests: int = 1, unit: str = "a.service", ticks: int = 1, **changes: Any) -> states.Process:
-    counters = {
-        "active-source": "rdseed",
-        "loaded": 1,
-        "begun": True,
-        "requests": requests,
-        "bytes": 0,
-        "seeds-rdseed": 1,
-        "seeds-fallback": 0,
-        "rdseed-retries": 0,
-        "last-seed": 1,
-        "memory": "locked",
-        "disabled-reason": "",
-        "version": "1",
-    }
-    uses = changes.pop("uses", states.USES_DRNG)
-    known = counters if uses == states.USES_DRNG else {}
-    return states.Process(pid, "x", uses, unit=unit, owner="o", ticks=ticks, counters={**known, **changes})
-
-
 def test_groups_are_bounded_and_those_with_drng_come_first() -> None:
     """Users make as many units and numbers as they like: they share a group, and lose no count."""
-    plain = [made_up(i, unit=f"u{i:03}.service", uses=states.USES_LIBCRYPTO) for i in range(100)]
+    plain = [without_drng(i, unit=f"u{i:03}.service") for i in range(100)]
     groups = metrics.groups_of([*plain, made_up(1000, unit="z.service")])
     assert len(groups) == metrics.MOST_GROUPS + 1 and ("z.service", "o") in groups and metrics.OTHERS in groups
     assert sum(map(len, groups.values())) == 101
-    many = [made_up(i, unit=f"u{i}.service") for i in range(100)]
-    for process in many:
-        process.owner = str(100000 + process.pid)
+    many = [made_up(i, unit=f"u{i}.service", owner=str(100000 + i)) for i in range(100)]
     assert ("a.service", "o") in metrics.groups_of([*many, made_up(1)])
     assert {owner for _, owner in metrics.groups_of(many)} == {"other"}
 
 
 def test_counters_are_of_processes_and_the_oldest_have_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "MOST_PROCESSES", 2)
-    found = samples(metrics.per_unit([made_up(1, 5, ticks=3), made_up(2, 6, ticks=1), made_up(3, 7, ticks=2)]))
+    three = [made_up(1, requests=5, ticks=3), made_up(2, requests=6, ticks=1), made_up(3, requests=7, ticks=2)]
+    found = samples(metrics.metrics_of(three))
     who = 'unit="a.service",owner="o"'
     shown = {name: value for name, value in found.items() if name.startswith("drng_requests_total")}
     assert shown == {f'drng_requests_total{{{who},pid="2"}}': 6, f'drng_requests_total{{{who},pid="3"}}': 7}
     assert found[f'drng_processes{{{who},state="served"}}'] == 3
+
+
+def test_the_sums_of_a_unit() -> None:
+    """No line for each process, and no counters, which would become less with each process that ends."""
+    three = [made_up(1, requests=5, last_seed=9), made_up(2, requests=6), without_drng(3)]
+    text = metrics.metrics_of(three, by_unit=True)
+    found = samples(text)
+    who = 'unit="a.service",owner="o"'
+    assert "pid=" not in text and "_total" not in text and " counter" not in text
+    assert (found[f"drng_requests{{{who}}}"], found[f"drng_last_seed_timestamp_seconds{{{who}}}"]) == (11, 9)
+    assert len(metrics.metrics_of([made_up(i) for i in range(1000)], by_unit=True)) < 16384
 
 
 # ---- What is printed ----
@@ -147,38 +139,41 @@ def test_counters_are_of_processes_and_the_oldest_have_them(monkeypatch: pytest.
 
 def test_every_count_is_there_with_all_its_values() -> None:
     """Of a unit in which nothing is wrong."""
-    found = samples(metrics.per_unit([made_up(1)]))
+    found = samples(metrics.metrics_of([made_up(1)]))
     who = 'unit="a.service",owner="o"'
-    for state in states.STATES:
-        assert found[f'drng_processes{{{who},state="{state}"}}'] == int(state == states.SERVED)
-    for reason in states.RESTART:
+    for state in output.STATES:
+        assert found[f'drng_processes{{{who},state="{state}"}}'] == int(state == "served")
+    for reason in verdict.RESTART:
         assert found[f'drng_restart_needed_processes{{{who},reason="{reason}"}}'] == 0
     assert found[f'drng_seeds_total{{{who},pid="1",source="fallback"}}'] == 0
     assert time.time() - 60 < found["drng_collector_timestamp_seconds"] <= time.time()
 
 
+UNUSED = replace(LIBRARY, used=False)
+WHEEL = Library("/x/_rust.so", "OpenSSL 4.0.3", False, False, True)
 STATES = [
-    ({}, states.SERVED),
-    ({"active-source": "fallback"}, states.IN_FALLBACK),
-    ({"seeds-rdseed": 0}, states.IN_FALLBACK),
-    ({"active-source": "none"}, states.FAILED),
-    ({"requests": 0, "seeds-rdseed": 0}, states.NOTHING_DRAWN),
-    ({"uses": states.USES_LIBCRYPTO}, states.WITHOUT),
-    ({"uses": states.SUPERVISES}, states.NOTHING_DRAWN),
-    ({"uses": states.UNKNOWN}, states.NOT_KNOWN),
-    ({"uses": states.USES_NEITHER}, ""),
+    (made_up(), "served"),
+    (made_up(active_source="fallback"), "fallback"),
+    (made_up(seeds_rdseed=0), "fallback"),
+    (made_up(active_source="none"), "failed"),
+    (made_up(requests=0, seeds_rdseed=0), "idle"),
+    (made_up(libraries=(LIBRARY, WHEEL)), "partly"),
+    (made_up(libraries=(LIBRARY, replace(WHEEL, used=False))), "served"),
+    (without_drng(), "without"),
+    (without_drng(libraries=(UNUSED,)), "idle"),
+    (without_drng(problem="why"), "unknown"),
+    (without_drng(libraries=()), ""),
 ]
 
 
-@pytest.mark.parametrize(("changes", "state"), STATES, ids=str)
-def test_each_process_is_in_one_state(changes: dict[str, Any], state: str) -> None:
-    process = made_up(1, **changes)
-    assert states.state_of(process) == state
-    counted = samples(metrics.per_unit([process]))
+@pytest.mark.parametrize(("process", "state"), STATES, ids=str)
+def test_each_process_is_in_one_state(process: verdict.Process, state: str) -> None:
+    assert output.state_of(process) == state
+    counted = samples(metrics.metrics_of([process]))
     assert sum(value for name, value in counted.items() if name.startswith("drng_processes")) == int(state != "")
-    process.restart = states.REPLACED
-    hidden = (states.IN_FALLBACK, states.FAILED)
-    assert states.state_of(process) == (state if state in hidden else states.NEEDS_RESTART)
+    late = replace(process, restart=verdict.REPLACED)
+    hidden = ("fallback", "failed", "partly", "")
+    assert output.state_of(late) == (state if state in hidden else "restart")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +192,7 @@ def test_each_process_is_in_one_state(changes: dict[str, Any], state: str) -> No
 def test_an_instruction_that_may_not_serve_is_counted_with_the_reason(words: str, reason: str) -> None:
     denied = {
         name: value
-        for name, value in samples(metrics.per_unit([made_up(1, **{"disabled-reason": words})])).items()
+        for name, value in samples(metrics.metrics_of([made_up(1, disabled_reason=words)])).items()
         if name.startswith("drng_instruction_denied_processes")
     }
     assert len(denied) == 2 * len(metrics.DENIALS)
@@ -240,6 +235,8 @@ def test_real_processes_are_counted_as_prometheus_reads_it() -> None:
         ("--check", "--output", "/x"),
         ("--prometheus", "--output", ""),
         ("--output", ""),
+        ("--by-unit",),
+        ("--check", "--by-unit"),
         *(("--check", "--pid", pid) for pid in ("\u0663", "+1", " 1", "1_0", "9" * 5000)),
     ],
 )
@@ -474,4 +471,5 @@ def test_the_dashboard_s_queries_are_promql(tmp_path: Path) -> None:
 
 def test_the_manual_names_every_metric() -> None:
     text = (BUILD / "release" / "docs" / "drng-status-json.5").read_text()
-    assert emitted() <= named_in(text)
+    names = emitted()
+    assert {name for name in names if f"{name}_total" not in names} <= named_in(text)

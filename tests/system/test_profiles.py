@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.drng.status import look, states
+from scripts.drng.status import who
 from tests.support import clients
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider, need, openssl_version
 from tests.support.guide import DRNG, GUIDE, NOBODY, OPENSSL, PROFILES, SEEDED, table
@@ -232,9 +232,9 @@ def nginx(case: Case, site: Site) -> tuple[bool, bool]:
             if not clients.curl(clients.Visit(site), RELEASE.environment()).page:
                 assert workers_crash(site)
                 return False, False
-            uses = {look.inspect(pid).uses for pid in server.processes()}
+            uses = {process.uses for process in who.of_processes(server.processes())}
             assert len(uses) == 1, "all or none"
-            return True, uses == {states.USES_DRNG}
+            return True, uses == {"drng"}
     except AssertionError as error:
         # With HTTP/3 it draws earlier, and ends without a word where that fails.
         assert str(error) == "" or "SSL_CTX_new() failed" in str(error)

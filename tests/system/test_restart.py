@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -14,10 +15,11 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs, systemd
-from scripts.drng.conf import reading
-from scripts.drng.status import command, config, look, output, reasons, services, states, who
+from scripts.drng.status import command, look, output, services, verdict, who
+from scripts.drng.status.changes import changed
+from scripts.drng.status.sources import Source
 from tests.support.builds import CONF, RELEASE, ROOT, need
-from tests.support.stats import forged
+from tests.support.stats import forged, made_up
 from tests.support.targets import PINNED, STATUS, as_json, build_module, holding, status, target
 
 # ---- A module that is no longer the one that is installed ----
@@ -26,7 +28,7 @@ from tests.support.targets import PINNED, STATUS, as_json, build_module, holding
 def told(pid: int, reason: str, words: str) -> None:
     """That it needs a restart, in every form that there is."""
     shown = as_json("--pid", str(pid))["processes"][0]
-    assert (shown["state"], shown["restart"]) == (states.NEEDS_RESTART, reason)
+    assert (shown["state"], shown["restart"]) == ("restart", reason)
     assert words in shown["message"]
     counted = status("--prometheus", "--pid", str(pid)).stdout
     assert re.search(rf'^drng_restart_needed_processes\{{.*reason="{reason}"\}} 1$', counted, flags=re.M)
@@ -43,27 +45,26 @@ def told(pid: int, reason: str, words: str) -> None:
 def test_a_module_that_has_been_replaced(tmp_path: Path) -> None:
     module = build_module(tmp_path, forged())
     with holding(module) as pid:
-        assert as_json("--pid", str(pid))["processes"][0]["state"] == states.SERVED
+        assert as_json("--pid", str(pid))["processes"][0]["state"] == "served"
         assert status("--check", "--pid", str(pid)).returncode == 0
         (tmp_path / "new").write_bytes(module.read_bytes())
         (tmp_path / "new").rename(module)
-        told(pid, states.REPLACED, "has been replaced or removed: restart it")
+        told(pid, verdict.REPLACED, "has been replaced or removed: restart it")
         assert status("--check", "--pid", str(pid)).returncode == 1
         assert status("--check", "--all").returncode != 0
 
 
 def test_an_older_module_is_told_by_its_version(tmp_path: Path) -> None:
     with holding(build_module(tmp_path, forged(version=b"0.0.9"))) as pid:
-        told(pid, states.OLDER, "it has loaded an older drng than")
+        told(pid, verdict.OLDER, "it has loaded an older drng than")
 
 
 @pytest.mark.parametrize("layout", [1, 3])
 def test_an_older_module_is_told_by_its_counters(tmp_path: Path, layout: int) -> None:
     with holding(build_module(tmp_path, forged(layout=layout))) as pid:
-        shown = look.inspect(pid)
+        shown = json.loads(status("--json", "--pid", str(pid)).stdout)["processes"][0]
         assert status("--check", "--pid", str(pid)).returncode == 3
-    assert (shown.uses, shown.restart) == (states.UNKNOWN, states.OLDER)
-    assert states.state_of(shown) == states.NEEDS_RESTART
+    assert (shown["uses"], shown["restart"], shown["state"]) == ("unknown", verdict.OLDER, "restart")
 
 
 @pytest.mark.parametrize(
@@ -108,77 +109,60 @@ def test_a_process_that_is_older_than_the_configuration_and_the_restarted_one(wi
         process.do("draw 1 16")
         assert seen(process.pid)["reason"] == "not-named"
         as_written(without, (CONF / "drng.cnf").read_text())
-        told(process.pid, states.CONFIGURATION, "it started before openssl.cnf named drng")
+        told(process.pid, verdict.CONFIGURATION, "it started before openssl.cnf named drng")
         process.do("fork 1")
         for shown in as_json("--pid", str(process.pid))["processes"]:
-            assert (shown["reason"], shown["state"]) == ("started-before", states.NEEDS_RESTART)
+            assert (shown["reason"], shown["state"]) == ("started-before", "restart")
         everybody = status("--check", "--all")
         assert everybody.returncode == 2 and "it started before openssl.cnf named drng" in everybody.stdout
     with target({"OPENSSL_CONF": str(without)}) as process:
         process.do("draw 1 16")
-        assert seen(process.pid)["state"] in (states.SERVED, states.IN_FALLBACK)
+        assert seen(process.pid)["state"] in ("served", "fallback")
 
 
 def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
-    """By its own time, by that of its name, by a link's, and by what it includes; not by a new mode."""
-    path, part = tmp_path / "openssl.cnf", tmp_path / "part.cnf"
-    part.write_text("# nothing\n")
-    path.write_text(f".include {part}\n")
+    """By its own time, and by a link's; not by a new mode, and not by what is made beside it."""
+    path = tmp_path / "openssl.cnf"
+    path.write_text("# nothing\n")
 
     def changes(by: Any) -> bool:
-        before = reading.last_change(str(path))
+        before = max(changed([str(path)]))
         wait_for_a_tick()
         by()
-        return reading.last_change(str(path)) > before
+        return max(changed([str(path)])) > before
 
-    assert changes(lambda: path.write_text(f".include={part}\n# more\n"))
-    assert changes(lambda: part.write_text("# other\n"))
+    assert changes(lambda: path.write_text("# more\n"))
     assert not changes(lambda: path.chmod(0o600))
-
-    def replace() -> None:
-        (tmp_path / "old").write_text(path.read_text())
-        os.utime(tmp_path / "old", (1, 1))
-        (tmp_path / "old").rename(path)
-
-    assert changes(replace)
+    assert not changes(lambda: (tmp_path / "neighbour").write_text(""))
 
     def link() -> None:
         path.rename(tmp_path / "elsewhere")
         path.symlink_to(tmp_path / "elsewhere")
 
     assert changes(link)
+    assert [*changed(["", str(tmp_path / "none")])] == []
 
 
 @pytest.mark.parametrize(
     ("pid", "unit", "expected"),
     [
-        (1, "x.service", states.REBOOT),
-        (7, "init.scope", states.REBOOT),
-        (7, "fixed.service", states.REBOOT),
-        (7, "systemd-journald.service", states.REBOOT),
-        (7, "systemd-logind.service", states.REBOOT),
-        (7, "systemd-resolved.service", states.REPLACED),
-        (7, "x.service", states.REPLACED),
+        (1, "x.service", verdict.REBOOT),
+        (7, "init.scope", verdict.REBOOT),
+        (7, "fixed.service", verdict.REBOOT),
+        (7, "systemd-journald.service", verdict.REBOOT),
+        (7, "systemd-logind.service", verdict.REBOOT),
+        (7, "systemd-resolved.service", verdict.REPLACED),
+        (7, "x.service", verdict.REPLACED),
     ],
 )
-def test_who_is_started_with_the_machine_waits_for_its_next_start(pid: int, unit: str, expected: str) -> None:
-    process = states.Process(pid, "x", states.USES_LIBCRYPTO, unit=unit, restart=states.REPLACED)
-    who.mark_reboots([process], services.Configuration(fixed=frozenset({"fixed.service"})))
+def test_who_is_started_with_the_machine_waits_for_its_next_start(
+    pid: int, unit: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(who, "look_at_each", lambda _: [made_up(pid, unit=unit, restart=verdict.REPLACED).look])
+    (process,) = who.those([pid], services.Configuration(fixed=frozenset({"fixed.service"})))
     assert process.restart == expected
-    assert states.state_of(process) == ("reboot" if expected == states.REBOOT else "restart")
-    if expected == states.REBOOT:
-        assert states.RESTART[process.restart] == process.cure == "needs a reboot"
-
-
-def test_what_systemd_would_give_counts_from_its_own_change() -> None:
-    """The file has named drng for long, and the unit only now."""
-    process = states.Process(7, "x", states.USES_LIBCRYPTO, unit="x.service", variables={"OPENSSL_CONF": ""})
-    answer = config.Answer(known=True, names_drng=True, changed=1.0)
-    reasons.explain(process, services.Setting("/x.cnf", 100.0), "/x.cnf", answer, 50.0)
-    assert (process.reason, process.cure) == ("started-before", "systemctl restart x")
-    process.reason = ""
-    reasons.explain(process, services.Setting("/x.cnf", 10.0), "/x.cnf", answer, 50.0)
-    assert process.reason == "no-variable"
+    assert output.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
+    assert (process.cure == "needs a reboot") == (expected == verdict.REBOOT)
 
 
 def test_the_settings_of_services_are_asked_of_systemd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,8 +189,8 @@ def test_the_start_of_a_process() -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
         found = look.inspect(process.pid)
         process.kill()
-    assert abs(procfs.started_at(found.ticks) - before) < 5
-    assert found.owner == procfs.owner_name(os.geteuid())
+    assert abs(procfs.started_at(found.who.ticks) - before) < 5
+    assert found.who.owner == procfs.owner_name(os.geteuid())
 
 
 # ---- The line has an end ----
@@ -224,14 +208,12 @@ def test_a_bar_in_a_name_is_no_performance_data(arguments: tuple[str, ...], tmp_
 
 def test_the_line_has_an_end_and_so_has_the_work() -> None:
     """Each process has reasons of its own."""
-    counters = {"active-source": "fallback", "begun": True, "requests": 1, "seeds-rdseed": 0, "seeds-fallback": 1}
-    counters |= {"rdseed-retries": 0, "virtual-machine": True, "clone-protection": "none"}
-    found = [states.Process(i, f"x{i}", states.USES_DRNG, restart=states.OLDER) for i in range(3000)]
-    for process in found:
-        said = {"disabled-reason": f"{process.pid} " * 50, "clone-reason": f"r{process.pid}"}
-        process.counters = {**counters, **said}
-        reasons.judge(process, "", config.Answer())
-    result, line = output.check_line(output.Group("x", found))
+    said = {"active_source": "fallback", "seeds_rdseed": 0, "seeds_fallback": 1, "clone_protection": "none"}
+    found = [
+        made_up(i, restart=verdict.OLDER, disabled_reason=f"{i} " * 50, clone_reason=f"r{i}", **said)
+        for i in range(3000)
+    ]
+    result, line = output.Group("x", found).check_line()
     assert (result, len(line) < 8192) == (1, True)
     assert line.endswith(" more")
 
@@ -270,7 +252,8 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
 def test_what_root_may_not_look_at_is_named_and_no_unknown_for_ever(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], user: int, missed: bool, expected: int
 ) -> None:
-    hidden = states.Process(4711, "shy", states.UNKNOWN, "its file system is away", hidden=True, missed=missed)
+    look_at_it = look.Look(look.Identity(4711, "shy"), "its file system is away", missed)
+    hidden = verdict.judge(look_at_it, None, Source(), 0.0)
     monkeypatch.setattr(command, "look_for", lambda _: ([output.Group("x", [hidden])], []))
     monkeypatch.setattr(os, "geteuid", lambda: user)
     monkeypatch.setattr(sys, "argv", ["drng-status", "--needs-restart"])

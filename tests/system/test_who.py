@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why drng does not serve a process: each known reason in a real program, and what it costs to ask."""
+"""Why drng does not serve a process: each libcrypto of real programs, each known reason, and what root leaves alone."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import shutil
-import signal
 import struct
 import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripts.drng import aside, procfs
-from scripts.drng.status import config, look, reasons, services, states, who
-from tests.support.builds import CONF, RELEASE, ROOT, need
+from scripts.drng import procfs
+from scripts.drng.paths import read_once
+from scripts.drng.status import libraries, look, memory, services, sources, verdict, who
+from tests.support.builds import CONF, RELEASE, need
 from tests.support.servers import SYSTEM_PYTHON, wait_for
 from tests.support.targets import NOBODY, PINNED, as_json, status, target
 
@@ -86,6 +86,118 @@ def libcrypto() -> str:
     return subprocess.run([SYSTEM_PYTHON, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
 
 
+# ---- Each libcrypto ----
+
+
+def test_a_libcrypto_that_nobody_has_used_is_idle() -> None:
+    """As in zabbix-agent or gunicorn's master; it used to be an alarm for ever."""
+    code = "import ctypes, sys; ctypes.CDLL('libcrypto.so.3'); print(1, flush=True); sys.stdin.read()"
+    with running([SYSTEM_PYTHON, "-c", code], {"OPENSSL_CONF": "/dev/null"}) as pid:
+        shown = found(pid)
+        check = status("--check", "--pid", str(pid))
+    (library,) = shown["libcryptos"]
+    assert (library["used"], library["version"].startswith("OpenSSL 3")) == (False, True)
+    assert (shown["state"], shown["served-by"], shown["reason"], check.returncode) == ("idle", "-", "", 0)
+
+
+@pytest.mark.parametrize("first", ["", "lib.SHA256(b'', ctypes.c_size_t(0), buffer)", "lib.ERR_clear_error()"])
+@pytest.mark.parametrize("flags", [0, NO_LOAD_CONFIG, NO_LOAD_CONFIG | 1 | 8])
+def test_a_libcrypto_that_has_drawn_is_used(flags: int, first: str) -> None:
+    """Without openssl.cnf and without its texts of errors, too."""
+    with running(drawer(flags=flags, first=first), {"OPENSSL_CONF": "/dev/null"}) as pid:
+        assert [library["used"] for library in found(pid)["libcryptos"]] == [True]
+
+
+# The wheel has an OpenSSL of its own, linked into a module, which is used as soon as that is imported.
+WHEEL = """
+import ssl, sys, os
+ssl.RAND_bytes(16)
+os.environ.pop("OPENSSL_CONF", None)
+os.environ.update(OPENSSL_CONF=sys.argv[1])
+import cryptography.hazmat.bindings._rust
+print(1, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="session")
+def with_wheel(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A Python with the wheel of cryptography."""
+    place = tmp_path_factory.mktemp("wheel")
+    made = subprocess.run([SYSTEM_PYTHON, "-m", "venv", str(place)], check=False, capture_output=True).returncode == 0
+    pip = [str(place / "bin/pip"), "install", "-q", "--only-binary", ":all:", "cryptography"]
+    if not made or subprocess.run(pip, check=False, capture_output=True).returncode != 0:
+        pytest.skip("the wheel cannot be installed here")
+    return str(place / "bin" / "python")
+
+
+@pytest.mark.parametrize("second", ["/dev/null", PINNED["OPENSSL_CONF"]])
+def test_a_wheel_with_an_openssl_of_its_own(with_wheel: str, second: str) -> None:
+    """drng serves one of the two: 1,000 keys came from the other, and "drng serves 1 of 1" was said."""
+    with running([with_wheel, "-c", WHEEL, second], PINNED) as pid:
+        shown = found(pid)
+        check = status("--check", "--pid", str(pid))
+        (served,) = who.of_processes([pid])
+    assert sorted(library["shared"] for library in shown["libcryptos"]) == [False, True]
+    assert all(library["used"] for library in shown["libcryptos"])
+    if second == "/dev/null":
+        assert (shown["served-by"], shown["state"], check.returncode) == ("partly", "partly", 3)
+        assert "_rust" in shown["message"] and not who.is_served([served])
+    else:
+        # It has found drng, too.
+        assert shown["served-by"] in ("drng", "fallback")
+
+
+FAKE_OLD = """
+#include <string.h>
+const char OpenSSL_version_text[] = "OpenSSL 1.1.1w  11 Sep 2023";
+static char state[4096];
+void use(void) { memset(state, 1, sizeof(state)); }
+"""
+
+
+def test_openssl_1_1_1_cannot_be_served(folder: Path) -> None:
+    """It has no providers: no `module =` helps."""
+    library = folder / "libcrypto.so.1.1"
+    flags = ["-x", "c", "-", "-shared", "-fPIC", "-o", str(library)]
+    subprocess.run([need("gcc"), *flags], input=FAKE_OLD, text=True, check=True)
+    code = f"import ctypes, sys; ctypes.CDLL({str(library)!r}).use(); print(1, flush=True); sys.stdin.read()"
+    with running([SYSTEM_PYTHON, "-c", code], PINNED) as pid:
+        shown = found(pid)
+        check = status("--check", "--pid", str(pid))
+    assert [each["version"] for each in shown["libcryptos"]] == ["OpenSSL 1.1.1w"]
+    assert (shown["reason"], shown["served-by"], check.returncode) == ("no-providers", "OpenSSL", 2)
+    assert "module =" not in shown["cure"]
+
+
+def library(version: str, *, used: bool = True, systems: bool = False) -> libraries.Library:
+    return libraries.Library(f"/{version}", version, True, systems, used)
+
+
+def test_who_of_several_is_not_served() -> None:
+    """drng knows by their versions who has loaded it."""
+    three, four, unknown = library("OpenSSL 3.0.19", systems=True), library("OpenSSL 4.0.3"), library("")
+    one, both = {"libcrypto": "OpenSSL 3.0.19"}, {"libcrypto": "OpenSSL 3.0.19, 4.0.3"}
+    assert verdict.unserved([three, four], one) == [four]
+    assert verdict.unserved([three, four], both) == []
+    assert verdict.unserved([three, replace(four, used=False)], one) == []
+    assert verdict.unserved([unknown, three], one) == [unknown]
+    assert verdict.unserved([unknown, three], both) == []
+    assert verdict.unserved([three, replace(three, path="/x", is_systems=False)], one) == [
+        replace(three, path="/x", is_systems=False)
+    ]
+    assert verdict.unserved([four], {"libcrypto": "unknown"}) == []
+
+
+def test_a_child_that_has_loaded_nothing_yet_is_no_alarm() -> None:
+    """As munin-node, which loads libcrypto in a child, and ends that."""
+    with subprocess.Popen(["sh", "-c", "cat; true"], stdin=subprocess.PIPE) as process:
+        wait_for(lambda: len(procfs.family(process.pid)) == 2, "the shell to start its child")
+        check = status("--check", "--pid", str(process.pid))
+        (unit,) = as_json("--pid", str(process.pid))["units"]
+    assert (check.returncode, unit["processes"], unit["status"]) == (0, 0, 0)
+
+
 # ---- The reasons ----
 
 
@@ -106,6 +218,16 @@ def test_it_started_before_the_file_named_drng(folder: Path) -> None:
         assert found(pid)["reason"] == "started-before"
 
 
+def test_a_mode_and_a_neighbour_are_no_change(folder: Path, strict: Path) -> None:
+    """chmod of openssl.cnf, and any new file beside it, used to be "started before"."""
+    with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(strict)}) as pid:
+        time.sleep(0.05)
+        strict.chmod(0o640)
+        strict.chmod(0o644)
+        (folder / "neighbour").write_text("")
+        assert found(pid)["reason"] == "own-context"
+
+
 @needs_root
 @pytest.mark.parametrize("mode", [0o755, 0o2755, 0o4755])
 def test_its_environment_is_not_trusted(mode: int, folder: Path) -> None:
@@ -114,7 +236,7 @@ def test_its_environment_is_not_trusted(mode: int, folder: Path) -> None:
     os.chown(program, NOBODY, NOBODY)
     program.chmod(mode)
     with subprocess.Popen([program, "dgst"], env=RELEASE.environment(PINNED), stdin=subprocess.PIPE) as process:
-        wait_for(lambda: found(process.pid)["uses"] != states.USES_NEITHER, "libcrypto to be loaded")
+        wait_for(lambda: any(each["used"] for each in found(process.pid)["libcryptos"]), "libcrypto to be used")
         shown = found(process.pid)
     if mode == 0o755:
         assert shown["reason"] != "at-secure"
@@ -122,28 +244,39 @@ def test_its_environment_is_not_trusted(mode: int, folder: Path) -> None:
         assert (shown["reason"], shown["cure"]) == ("at-secure", "drng-enable on --system")
 
 
+def judged(pid: int, setting: services.Setting | None, source: sources.Source, **changes: Any) -> verdict.Process:
+    seen = look.inspect(pid)
+    who_it_is = replace(seen.who, unit=changes.pop("unit", seen.who.unit))
+    return verdict.judge(replace(seen, who=who_it_is, **changes), setting, source, changes.get("started", 0.0))
+
+
 def test_the_unit_sets_the_variable_and_the_process_has_it_not(strict: Path) -> None:
-    known = services.Configuration(units={"x.service": services.Setting(str(strict), 1.0)}, default="/dev/null")
+    setting, source = services.Setting(str(strict), 1.0), sources.Source(str(strict), True, names_drng=True)
     with running(drawer(), {}) as pid:
-        process = look.inspect(pid, closely=True)
-        for unit, cure in (("x.service", "start script"), ("postgresql@17-main.service", "`environment`")):
-            process.unit, process.reason = unit, ""
-            settings = {unit: known.units["x.service"]}
-            who.explain([process], services.Configuration(known.default, settings))
-            assert process.reason == "no-variable" and cure in process.cure
-        # Dovecot's processes write titles over it.
-        process.unit, process.reason, process.variables = "dovecot.service", "", None
-        who.explain([process], services.Configuration(known.default, {process.unit: known.units["x.service"]}))
-        assert process.reason == "no-variable" and "import_environment" in process.cure
+        cures = [
+            (process.reason, process.cure)
+            for unit, changes in (
+                ("x.service", {}),
+                ("postgresql@17-main.service", {}),
+                # Dovecot's processes write titles over it.
+                ("dovecot.service", {"variables": None}),
+            )
+            for process in [judged(pid, setting, source, unit=unit, **changes)]
+        ]
+    assert {said for said, _ in cures} == {"no-variable"}
+    wanted = ("start script", "`environment`", "import_environment")
+    assert all(words in cure for (_, cure), words in zip(cures, wanted, strict=True))
 
 
-def test_the_environment_of_a_worker_is_its_first_one_s(strict: Path) -> None:
-    """nginx and PostgreSQL write a title over it: the one that was started knows."""
-    known = services.Configuration("/dev/null", {"x.service": services.Setting(str(strict), 1.0)})
-    first, worker = (states.Process(n, "x", states.USES_LIBCRYPTO, unit="x.service", program="1:2") for n in (1, 2))
-    first.variables, worker.parent = {"OPENSSL_CONF": ""}, 1
-    who.explain([first, worker], known)
-    assert worker.variables == {"OPENSSL_CONF": ""}
+def test_what_systemd_would_give_counts_from_its_own_change(strict: Path) -> None:
+    """The file has named drng for long, and the unit only now."""
+    source = sources.Source(str(strict), True, names_drng=True, changed=1.0)
+    with running(drawer(), {}) as pid:
+        seen = look.inspect(pid)
+    seen = replace(seen, who=replace(seen.who, unit="x.service"))
+    late = verdict.judge(seen, services.Setting(str(strict), 100.0), source, 50.0)
+    assert (late.reason, late.cure, late.restart) == ("started-before", "systemctl restart x", "configuration")
+    assert verdict.judge(seen, services.Setting(str(strict), 10.0), source, 50.0).reason == "no-variable"
 
 
 def test_an_environment_that_is_a_title_is_none(tmp_path: Path) -> None:
@@ -195,17 +328,6 @@ def test_the_module_is_not_there(folder: Path) -> None:
     assert reason(drawer(), {**env, "OPENSSL_CONF": str(CONF / "drng-permissive.cnf")}) == ("module", "OpenSSL")
 
 
-@needs_root
-def test_the_module_may_not_be_read(folder: Path) -> None:
-    module = Path(shutil.copy(RELEASE.modules / "drng.so", folder))
-    module.chmod(0o600)
-    shutil.copy(CONF / "drng.cnf", folder)
-    env = {"OPENSSL_CONF": str(folder / "drng.cnf"), "OPENSSL_MODULES": str(folder)}
-    with running(drawer(), env, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/") as pid:
-        shown = found(pid)
-    assert (shown["reason"], "may not be read" in shown["message"]) == ("module", True)
-
-
 def test_the_file_is_not_there_or_includes_what_is_not(folder: Path) -> None:
     path = folder / "includes.cnf"
     path.write_text(".include /nowhere/x.cnf\n")
@@ -213,22 +335,22 @@ def test_the_file_is_not_there_or_includes_what_is_not(folder: Path) -> None:
         assert reason(drawer(), {"OPENSSL_CONF": str(folder / name)}) == ("not-readable", "OpenSSL")
 
 
-def test_a_program_of_another_architecture(folder: Path) -> None:
-    program = folder / "program"
-    program.write_bytes(b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HH", 2, 3))
-    with open(program, "rb") as file:
-        assert look.architecture_of(file.fileno()) != look.own_architecture()
-    process = states.Process(1, "x", states.USES_LIBCRYPTO, is_foreign=True)
-    reasons.explain(process, None, "/x", config.Answer(known=True, names_drng=True), 0.0)
-    assert process.reason == "architecture"
+def test_a_program_of_another_architecture() -> None:
+    """Its head says so, in its memory: no file is opened."""
+
+    class Head(memory.Memory):
+        def read(self, address: int, length: int) -> bytes:
+            return (b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HH", 2, 3))[:length]
+
+    assert memory.machine_of(Head(1, 0), 0) != look.own_machine()
+    with running(drawer(), {"OPENSSL_CONF": "/dev/null"}) as pid:
+        seen = replace(look.inspect(pid), is_foreign=True)
+        assert not look.inspect(pid).is_foreign
+    assert verdict.judge(seen, None, sources.Source("/x", True, names_drng=True), 0.0).reason == "architecture"
 
 
 def test_every_reason_has_its_words_and_nobody_s_else() -> None:
-    assert set(reasons.REASONS) >= {
-        *("started-before", "at-secure", "no-variable", "own-libcrypto", "static-libcrypto", "own-context"),
-        *("architecture", "not-readable", "module", "not-named", "not-asked", "fallback", "nothing", "unknown"),
-    }
-    said = [words for of_one in reasons.REASONS.values() for words in of_one[:1]]
+    said = [words for words, *_ in verdict.REASONS.values()]
     assert len(set(said)) == len(said)
 
 
@@ -241,132 +363,100 @@ def test_what_drng_enable_is_told() -> None:
         bad.do("draw 1 16")
         served = who.of_processes([good.pid, bad.pid])
     assert [(each.pid, each.reason) for each in served][1] == (bad.pid, "not-named")
-    assert json.loads(json.dumps([vars(each) for each in served]))[0]["unit"] == served[0].unit
     assert who.is_served(served[:1]) == (served[0].served_by == "drng")
     assert not who.is_served(served)
     lines = who.lines(served)
     assert lines[0].startswith("drng serves 1 of 2 processes") or served[0].served_by == "fallback"
     assert f"PID {bad.pid}" in lines[1] and "drng-enable on" in lines[2]
+    assert who.is_served([]) and who.lines([]) == ["stopped"]
 
 
-# ---- openssl.cnf is read as the process would read it ----
+# ---- What root leaves alone ----
 
 
 @needs_root
-def test_it_is_read_with_the_rights_of_the_process(folder: Path, strict: Path) -> None:
-    """Its user may name a file that only root may read; and a file of its own that root may not."""
-    strict.chmod(0o600)
-    env = {"OPENSSL_CONF": str(strict)}
+def test_a_file_that_its_user_can_change_is_not_opened(folder: Path) -> None:
+    """Nor does anybody become its user: the answer is what to type as that user."""
+    mine = folder / "mine"
+    mine.mkdir()
+    os.chown(mine, NOBODY, NOBODY)
+    path = Path(shutil.copy(CONF / "drng.cnf", mine))
     nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
-    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody) == ("not-readable", "OpenSSL")
-    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody | {"extra_groups": [0]}) == ("not-readable", "OpenSSL")
-    strict.chmod(0o640)
-    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody | {"extra_groups": [0]}) == ("own-context", "OpenSSL")
-    # Of root without the right to read everything.
-    os.chown(strict, NOBODY, NOBODY)
-    strict.chmod(0o600)
-    command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *drawer(flags=NO_LOAD_CONFIG)]
-    assert reason(command, env) == ("not-readable", "OpenSSL")
-    assert reason(drawer(flags=NO_LOAD_CONFIG), env) == ("own-context", "OpenSSL")
-
-
-@needs_root
-def test_it_is_read_from_the_root_of_the_process(folder: Path, strict: Path) -> None:
-    """A file in a mount namespace of its own, and one that a server read before it changed its root."""
-    mount = f'mount -t tmpfs none "{folder}" && printf "%s" "$0" >"{folder}/only.cnf" && sleep 0.05 && exec "$@"'
-    text = (CONF / "drng.cnf").read_text()
-    start = ["unshare", "--mount", "sh", "-c", mount]
-    if subprocess.run([*start, text, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("nothing can be mounted here")
-    env = {"OPENSSL_CONF": str(folder / "only.cnf")}
-    inside = [*start, text, *drawer(flags=NO_LOAD_CONFIG)]
-    assert reason(inside, env)[0] in ("own-context", "started-before")
-    assert reason(drawer(), env) == ("not-readable", "OpenSSL")
-    leave = "import os; os.chroot('/proc/self/fdinfo')"
-    assert reason(drawer(flags=NO_LOAD_CONFIG, first=leave), {"OPENSSL_CONF": str(strict)}) == (
-        "own-context",
-        "OpenSSL",
-    )
-
-
-@needs_root
-def test_a_device_in_a_container_is_not_opened(folder: Path) -> None:
-    """Some act on that. The container's own device cgroup keeps its root from it, and would not keep ours."""
-    make = f'mknod -m 666 "{folder}/zero" c 1 5 && echo .include {folder}/zero >"{folder}/x.cnf"'
-    script = f'mount -t tmpfs none "{folder}" && {make} && sleep 0.05 && exec "$@"'
-    command = ["unshare", "--mount", "sh", "-c", script, "sh"]
-    if subprocess.run([*command, "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("no device can be made here")
-    inside = [*command, *drawer(flags=NO_LOAD_CONFIG)]
-    with running(inside, {"OPENSSL_CONF": str(folder / "x.cnf")}) as pid:
-        began = time.monotonic()
+    with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(path)}, **nobody) as pid:
+        before = os.stat(path).st_atime_ns
+        os.utime(path, (1, 1))
         shown = found(pid)
-    # It has no end: whoever reads it learns of that, or runs out of memory.
-    assert (shown["reason"], "Permission denied" in shown["message"]) == ("not-readable", True)
-    assert time.monotonic() - began < 5
-
-
-ASK = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from scripts.drng.status import services, who
-print(*(each.reason for each in who.those([int(n) for n in sys.argv[3:]], services.Configuration(sys.argv[2]))))
-"""
+        assert os.stat(path).st_atime == 1, before
+    assert (shown["reason"], shown["served-by"]) == ("elsewhere", "OpenSSL")
+    assert shown["cure"].startswith("runuser -u nobody -- drng-conf ")
 
 
 @needs_root
-def test_who_may_become_nobody_reads_what_the_system_names(strict: Path) -> None:
-    """The collector has two capabilities; what a process itself names is not for it to read."""
-    drawing = drawer(flags=NO_LOAD_CONFIG)
-    with running(drawing, {"OPENSSL_CONF": ""}) as one, running(drawing, {"OPENSSL_CONF": str(strict)}) as other:
-        few = "--bounding-set=-all,+sys_ptrace,+dac_read_search"
-        command = ["setpriv", few, SYSTEM_PYTHON, "-c", ASK, str(ROOT), str(strict), str(one), str(other)]
-        result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert result.stdout == "own-context unknown\n"
+def test_a_file_in_a_mount_of_its_own_is_not_looked_for(folder: Path) -> None:
+    """A private /tmp alone does not hide the system's files."""
+    (folder / "only.cnf").write_text("# nothing\n")
+    shutil.copy(CONF / "drng.cnf", folder / "same.cnf")
+    other = folder / "other"
+    other.mkdir()
+    mount = 'mount -t tmpfs none "$0" && cp "$1" "$0/only.cnf" && sleep 0.05 && shift && exec "$@"'
+    start = ["unshare", "--mount", "sh", "-c", mount, str(other), str(CONF / "drng.cnf")]
+    if subprocess.run([*start, "true"], capture_output=True, check=False).returncode != 0:
+        pytest.skip("nothing can be mounted here")
+    inside = [*start, *drawer(flags=NO_LOAD_CONFIG)]
+    with running(inside, {"OPENSSL_CONF": str(other / "only.cnf")}) as pid:
+        shown = found(pid)
+    assert (shown["reason"], shown["served-by"]) == ("elsewhere", "OpenSSL")
+    assert shown["cure"].startswith(f"nsenter --target {pid} ")
+    assert reason(inside, {"OPENSSL_CONF": str(folder / "same.cnf")}) == ("own-context", "OpenSSL")
 
 
-def test_a_file_that_never_answers_costs_one_deadline(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@needs_root
+def test_a_server_that_has_changed_its_root_has_read_ours(strict: Path) -> None:
+    leave = "import os; os.chroot('/proc/self/fdinfo')"
+    env = {"OPENSSL_CONF": str(strict)}
+    assert reason(drawer(flags=NO_LOAD_CONFIG, first=leave), env) == ("own-context", "OpenSSL")
+
+
+@needs_root
+def test_what_a_process_may_perhaps_not_read_is_for_its_user_to_say(strict: Path) -> None:
+    strict.chmod(0o600)
+    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+    env = {"OPENSSL_CONF": str(strict)}
+    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody) == ("elsewhere", "OpenSSL")
+    strict.chmod(0o644)
+    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody) == ("own-context", "OpenSSL")
+
+
+def test_a_fifo_costs_one_line_and_no_time(folder: Path) -> None:
     os.mkfifo(folder / "fifo")
     path = folder / "openssl.cnf"
     path.write_text(f".include {folder}/fifo\n")
-    monkeypatch.setattr(config.reading, "SECONDS", 0.5)
-    with contextlib.ExitStack() as stack:
-        # Before libcrypto reads it, which would wait, too.
-        env = {"OPENSSL_CONF": str(path)}
-        pids = [stack.enter_context(running(drawer(flags=NO_LOAD_CONFIG), env)) for _ in range(3)]
-        began = time.monotonic()
-        served = who.of_processes(pids)
-        assert time.monotonic() - began < 5
-    assert {(each.reason, each.served_by) for each in served} == {("unknown", "OpenSSL")}
-    assert "no answer within 0.5 seconds" in served[0].why
+    with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(path)}) as pid:
+        (served,) = who.of_processes([pid])
+    assert (served.reason, served.served_by) == ("not-readable", "OpenSSL")
 
 
-def test_a_child_that_is_killed_or_lies_is_no_answer() -> None:
-    """While it reads, it is its process's user's."""
-    for answer in (aside.Failure("x"), None, [], {"known": 1}, {"nonsense": 1}, {"known": True, "changed": "now"}):
-        assert not config.checked(answer).known
-    good = config.checked({"known": True, "problem": "\x1b[2J"})
-    assert (good.known, good.problem) == (True, "\\x1b[2J")
-    shown = dict(aside.each([1, 2], lambda _: os.kill(os.getpid(), signal.SIGKILL), owner_of=lambda _: 7, anew=True))
-    assert shown == {1: aside.Failure("looking at it ended with signal 9"), 2: aside.Failure(aside.GIVEN_UP)}
-
-
-def test_it_is_read_once_for_all_who_see_the_same(strict: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_read_once_for_all_who_see_it(strict: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    real = config.read_each
 
-    def counting(questions: Any) -> Any:
-        questions = [*questions]
-        answers = real(questions)
-        asked.append((len(questions), len(answers)))
-        return answers
+    def counting(path: str) -> bytes:
+        asked.append(path)
+        return read_once(path)
 
-    monkeypatch.setattr(config, "read_each", counting)
+    monkeypatch.setattr(sources, "read_once", counting)
     with contextlib.ExitStack() as stack:
         env = {"OPENSSL_CONF": str(strict)}
-        pids = [stack.enter_context(running(drawer(flags=NO_LOAD_CONFIG), env)) for _ in range(4)]
+        pids = [stack.enter_context(running(drawer(flags=NO_LOAD_CONFIG), env)) for _ in range(3)]
         served = who.of_processes(pids)
-    assert asked == [(4, 1)] and {each.reason for each in served} == {"own-context"}
+    assert asked == [str(strict)] and len({each.reason for each in served}) == 1
+
+
+def test_a_process_that_ends_is_gone(monkeypatch: pytest.MonkeyPatch, strict: Path) -> None:
+    """Between the look and the reading: it was "served by OpenSSL", critical, with a Python name in the line."""
+    with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(strict)}) as pid:
+        seen = replace(look.inspect(pid), sees_our_files=False)
+    monkeypatch.setattr(who, "look_at_each", lambda _: [seen])
+    assert who.of_processes([pid]) == []
 
 
 # ---- What it costs ----

@@ -60,7 +60,7 @@ def restart(unit: str) -> None:
         raise Failure(f"{unit} does not come up: {_reason(unit, since)}")
 
 
-def looked_at(unit: str) -> list[who.Served]:
+def looked_at(unit: str) -> list[who.Process]:
     """Its processes; none where it does not run."""
     try:
         return who.of_unit(unit)
@@ -68,8 +68,8 @@ def looked_at(unit: str) -> list[who.Served]:
         return []
 
 
-def uses_libcrypto(served: Sequence[who.Served]) -> list[who.Served]:
-    return [each for each in served if each.served_by != "-"]
+def uses_libcrypto(served: Sequence[who.Process]) -> list[who.Process]:
+    return [each for each in served if each.served_by != "-" or each.idle]
 
 
 def units_with_libcrypto() -> list[str]:

@@ -9,21 +9,21 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable
-from typing import Any, NoReturn
+from functools import partial
+from typing import NoReturn
 
 from .. import VERSION, files, systemd
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, print_rows
 from ..text import printable
-from . import environment, metrics, output, services, states, who
-from .output import Group
-from .reasons import short
-from .states import Process
+from . import environment, metrics, output, services, verdict, who
+from .output import CANNOT_TELL, Group
+from .verdict import Process, short
 
 EPILOG = (
-    "Exit status of --check: 0 drng serves or is idle, 1 the fallback serves or a restart is due, 2 drng does not "
-    "serve, 3 not known. Of --needs-restart: 0 none, 1 those that it prints, 3 not known. Without these: 0, or 3 if "
-    "the target cannot be shown. 64: wrong arguments."
+    "Exit status of --check: 0 drng serves or is idle, or the service is stopped; 1 the fallback serves, a health test "
+    "has failed or a restart is due; 2 drng does not serve; 3 not known, or drng serves in part. Of --needs-restart: 0 "
+    "none, 1 those that it prints, 3 not known. Without these: 0, or 3 if the target cannot be shown. 64: wrong "
+    "arguments."
 )
 
 # ---- Arguments ----
@@ -50,6 +50,7 @@ def parse() -> argparse.Namespace:
     form.add_argument("--check", action="store_true", help="print a line for each unit and exit with 0, 1, 2 or 3")
     form.add_argument("--prometheus", action="store_true", help="print metrics for node_exporter's textfile collector")
     form.add_argument("--needs-restart", action="store_true", help="print the units of which processes need a restart")
+    parser.add_argument("--by-unit", action="store_true", help="with --prometheus: sum the counters of each unit")
     parser.add_argument("--output", metavar="FILE", help="with --prometheus: replace this file in one step")
     arguments = parser.parse_args()
     arguments.services = list(dict.fromkeys(map(short, arguments.services + arguments.service)))
@@ -58,6 +59,8 @@ def parse() -> argparse.Namespace:
         parser.error("name services, or processes by --pid, or --all")
     if arguments.output is not None and not (arguments.prometheus and arguments.output):
         parser.error("--output takes the path of a file, and needs --prometheus")
+    if arguments.by_unit and not arguments.prometheus:
+        parser.error("--by-unit needs --prometheus")
     if (arguments.prometheus or arguments.needs_restart) and not arguments.services and not arguments.pid:
         arguments.all = True
     return arguments
@@ -65,44 +68,24 @@ def parse() -> argparse.Namespace:
 
 # ---- What it does ----
 
-# All that becomes of a process in any form.
-EVALUATIONS: tuple[Callable[[Process], Any], ...] = (
-    output.process_rows,
-    output.process_json,
-    lambda process: output.table_line(Group("", [process])),
-    lambda process: output.check_line(Group("", [process])),
-    lambda process: metrics.per_unit([process]),
-)
-
-
-def checked(found: list[Process]) -> list[Process]:
-    """The same processes, each of which can be shown. Of one whose counters cannot be evaluated nothing is known then,
-    and the others are shown as they are."""
-    for process in found:
-        try:
-            for evaluate in EVALUATIONS if process.counters else ():
-                evaluate(process)
-        except Exception as error:
-            process.uses, process.counters, process.restart = states.UNKNOWN, {}, ""
-            process.message = process.why = f"its counters cannot be evaluated: {type(error).__name__}"
-    return found
-
 
 def look_for(arguments: argparse.Namespace) -> tuple[list[Group], list[str]]:
     """What was asked for, and why some of it cannot be shown."""
     known = who.now()
-    targets: list[tuple[str, Callable[[], list[Process]]]] = [
-        (service, lambda service=service: who.those(services.members_of(service), known))
-        for service in arguments.services
-    ]
-    targets += [(f"process {pid}", lambda pid=pid: who.family(pid, known)) for pid in arguments.pid]
+
+    def of_service(name: str) -> list[Process]:
+        return who.those(services.members_of(name), known)
+
+    targets = [(service, partial(of_service, service)) for service in arguments.services]
+    targets += [(f"process {pid}", partial(who.family, pid, known)) for pid in arguments.pid]
+    targets += [("all", partial(who.everybody, known))] if arguments.all else []
     groups, missing = [], []
-    for label, look in targets or [("all", lambda: who.everybody(known))]:
+    for label, look in targets:
         try:
             found = look()
-            groups.append(Group(printable(label), checked(who.with_libcrypto(found) or found[:1])))
+            groups.append(Group(printable(label), output.counted(found) or found[:1]))
         except Failure as error:
-            missing.append(f"{printable(label)}: {error}")
+            missing.append(f"{printable(label)}: {printable(str(error))}")
     return groups, missing
 
 
@@ -128,35 +111,35 @@ def print_check(line: str) -> None:
 
 def check(groups: list[Group], missing: list[str], *, everybody: bool) -> int:
     """A line for each target, the worst first: monitoring shows the first."""
-    found = [(states.CANNOT_TELL, f"cannot tell: {said}") for said in missing]
+    found = [(CANNOT_TELL, f"cannot tell: {said}") for said in missing]
     for group in groups:
-        found += output.check_all(group.processes) if everybody else [output.check_line(group)]
-    found.sort(key=lambda pair: -states.rank(pair[0]))
+        found += output.check_all(group.processes) if everybody else [group.check_line()]
+    found.sort(key=lambda pair: -output.rank(pair[0]))
     for _, line in found:
         print_check(line)
-    return states.worst([result for result, _ in found])
+    return output.worst([result for result, _ in found])
 
 
 def show_units_to_restart(processes: list[Process]) -> int:
     """A unit a line, for systemctl restart. Processes choose their own names: they are told of on standard error."""
     found = [process for process in processes if process.restart]
-    later = [process for process in found if process.restart == states.REBOOT]
+    later = [process for process in found if process.restart == verdict.REBOOT]
     for unit in sorted({p.unit for p in found if p not in later and systemd.can_be_restarted(p.unit)}):
         print(unit)
     for p in found:
         if p in later or not systemd.can_be_restarted(p.unit):
-            complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {states.RESTART[p.restart]}")
+            complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {verdict.RESTART[p.restart]}")
     # What root cannot look at, it cannot at the next try either, and standard error names it.
-    unknown = any(process.missed if os.geteuid() == 0 else process.hidden for process in processes)
-    return 1 if len(later) < len(found) else states.CANNOT_TELL if unknown else 0
+    unknown = any(each.look.missed if os.geteuid() == 0 else each.look.problem for each in processes)
+    return 1 if len(later) < len(found) else CANNOT_TELL if unknown else 0
 
 
-def show_metrics(path: str | None, processes: list[Process]) -> None:
-    text = metrics.per_unit(processes)
-    if path is None:
+def show_metrics(arguments: argparse.Namespace, processes: list[Process]) -> None:
+    text = metrics.metrics_of(processes, by_unit=arguments.by_unit)
+    if arguments.output is None:
         print(text, end="")
         return
-    with files.place(path) as place:
+    with files.place(arguments.output) as place:
         place.write(text.encode(), 0o644)
 
 
@@ -167,19 +150,20 @@ def show_processes(arguments: argparse.Namespace) -> int:
         return check(groups, missing, everybody=arguments.all)
     # In every form, it is a failure if what was asked for by number cannot be told of.
     for first in [group.processes[0] for group in groups] if arguments.pid else ():
-        if first.uses == states.UNKNOWN:
-            missing.append(f"process {first.pid} ({first.name}): {first.message}")
+        if first.served_by == verdict.NOT_KNOWN:
+            missing.append(f"process {first.pid} ({first.name}): {first.why}")
     for line in [*missing, *(output.unseen(processes) if arguments.all and not arguments.prometheus else ())]:
         complain(line)
     if arguments.needs_restart:
-        return states.worst([show_units_to_restart(processes), *(states.CANNOT_TELL for _ in missing)])
-    if arguments.all and not arguments.prometheus:
-        groups = output.by_unit([process for process in processes if not process.hidden])
-        processes = [process for group in groups for process in group.processes]
+        return output.worst([show_units_to_restart(processes), *(CANNOT_TELL for _ in missing)])
     if arguments.prometheus:
-        show_metrics(arguments.output, processes)
-    elif arguments.json:
-        units = [*map(output.group_json, groups)]
+        show_metrics(arguments, processes)
+        return CANNOT_TELL if missing else 0
+    if arguments.all:
+        groups = output.by_unit([process for process in processes if not process.look.problem])
+        processes = [process for group in groups for process in group.processes]
+    if arguments.json:
+        units = [group.as_json() for group in groups]
         print(json.dumps({"units": units, "processes": [*map(output.process_json, processes)]}))
     elif arguments.long:
         output.print_processes(processes)
@@ -187,7 +171,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
         output.print_groups(groups, reasons_too=not arguments.all)
     elif not missing:
         print("no process that could be looked at has libcrypto")
-    return states.CANNOT_TELL if missing else 0
+    return CANNOT_TELL if missing else 0
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -196,10 +180,10 @@ def show(arguments: argparse.Namespace) -> int:
         return show_processes(arguments) if has_target else show_environment(arguments)
     except Failure as error:
         if arguments.check:
-            print_check(f"{'all processes' if has_target else 'new programs'}: cannot tell: {error}")
+            print_check(f"{'all processes' if has_target else 'new programs'}: cannot tell: {printable(str(error))}")
         else:
-            complain(str(error))
-        return states.CANNOT_TELL
+            complain(printable(str(error)))
+        return CANNOT_TELL
 
 
 def prepare_streams() -> None:
@@ -215,7 +199,7 @@ def prepare_streams() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if sys.stdout is None:
         complain("standard output is closed")
-        sys.exit(states.CANNOT_TELL)
+        sys.exit(CANNOT_TELL)
 
 
 def run() -> NoReturn:

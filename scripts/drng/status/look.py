@@ -1,75 +1,98 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at one process: what it uses, what drng counts in it, and what to know of it if drng does not serve it.
+"""Looks at one process: which libcryptos it has, what drng counts in it, and by what it finds its openssl.cnf.
 
-One that cannot be read, or makes no sense, is one answer among the others.
+All of that is the kernel's to tell, or lies in the process's memory. One that cannot be read, or makes no sense, is one
+answer among the others.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
 import re
-import stat
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import VERSION, procfs, systemd
-from ..instructions import HAS_VERDICT
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
-from .elf import Image
-from .memory import Mappings, Memory, OlderError, OwnMemory, file_name, read_mappings
-from .states import OLDER, REPLACED, UNKNOWN, USES_DRNG, USES_LIBCRYPTO, USES_NEITHER, Process
-from .stats import NotOpenError, read_stats
+from .libraries import Known, Library, libraries_of
+from .memory import Mapped, Memory, OwnMemory, data_of, machine_of, mapped_files
+from .stats import MAGIC, NotOpenError, OlderError, read_stats
 
-SYMBOL = "drng_counters"
-
-# Of a process whose threads come and go.
+# Of a process whose threads come and go, or that loads the module or another program meanwhile.
 TRIES = 20
 
 VARIABLES = ("OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES")
-
-# The variables that libcrypto asks for: a program that has both in its text, and is no longer than that, has one in it.
-OF_LIBCRYPTO = (b"OPENSSL_CONF\0", b"OPENSSL_CONF_INCLUDE\0")
-MOST_PROGRAM = 256 << 20
-PIECE = 1 << 20
-
 MOST_PATH = 4097  # bytes; what is longer is no path any more
-PROC_MAGIC = 0x9FA0  # linux/magic.h
+
+# More copies of the module than anybody has, and more data than any of them has.
+MOST_MODULES, MOST_DATA = 32, 4 << 20
 
 
-# ---- Its counters ----
+@dataclass(frozen=True)
+class Identity:
+    """What its user cannot keep anybody from reading."""
+
+    pid: int
+    name: str
+    unit: str = systemd.NONE
+    owner: str = ""
+    user: int = 0  # who has started it: a program with the set-user-ID bit does not change that
+    effective: int = 0  # whose rights it has
+    ticks: int = 0  # since the machine's start, when it was started; 0 where that is not known
 
 
-def read_counters(memory: Memory, base: int) -> tuple[dict[str, Any], range]:
-    """Of the module that begins there, and the addresses that it takes up."""
-    module = Image(memory, base)
-    address = module.find(SYMBOL)
-    if address is None:
-        raise OlderError("it has loaded a drng.so without counters that this drng-status reads: restart it")
+@dataclass(frozen=True)
+class Module:
+    """drng.so in a process, with its counters, or why there are none."""
 
-    def read(offset: int, length: int) -> bytes:
-        if address + offset + length > module.range.stop:
-            raise UnreadableError("its counters lie outside its drng.so")
-        return memory.read(address + offset, length)
-
-    return read_stats(read), module.range
+    counters: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    is_open: bool = True
+    restart: str = ""  # a key of verdict.RESTART
+    copies: int = 1
 
 
-def first_counters(memory: Memory, modules: list[int]) -> tuple[dict[str, Any], str]:
-    """Those of the first copy of drng that can be read, and what to say of the others."""
-    errors = []
-    for base in modules:
-        try:
-            counters, module = read_counters(memory, base)
-        except UnreadableError as error:
-            errors.append(error)
+@dataclass(frozen=True)
+class Look:
+    who: Identity
+    problem: str = ""  # why nothing more is known of it
+    missed: bool = False  # it was not looked at, since the time for its unit's processes was over
+    parent: int = 0
+    program: str = ""  # device and inode of what it executes
+    program_name: str = ""  # the last component of its path
+    is_foreign: bool = False  # a program of another architecture
+    libraries: tuple[Library, ...] = ()
+    module: Module | None = None
+    variables: dict[str, str] | None = None  # VARIABLES; None where its title has been written over them
+    is_secure: bool = False  # AT_SECURE: libcrypto takes no variable for true
+    sees_our_files: bool = False  # it has the root directory and the mounts of this process
+
+
+# ---- The module ----
+
+
+def read_counters(memory: Memory, base: int) -> dict[str, Any]:
+    """Of the module that begins there: in what it may write, they begin with their magic."""
+    for address, _, length in data_of(memory, base):
+        raw = memory.read(address, min(length, MOST_DATA))
+        place = raw.find(MAGIC)
+        while place % 8 and place > 0:
+            place = raw.find(MAGIC, place + 1)
+        if place < 0:
             continue
-        copies = 1 + sum(other not in module for other in modules)
-        return counters, f"it has loaded drng {copies} times; these are the counters of one" if copies > 1 else ""
-    # Of a copy that is open more is known than of one that is not.
-    raise min(errors, key=lambda error: isinstance(error, NotOpenError))
+
+        def read(offset: int, size: int) -> bytes:
+            at = address + place + offset  # noqa: B023 - read at once
+            if not (address <= at and at + size <= address + length):  # noqa: B023
+                raise UnreadableError("its counters lie outside its drng.so")
+            return memory.read(at, size)
+
+        return read_stats(read)
+    raise NotOpenError("it has loaded drng.so, which serves nothing: drng refused to load, or has been unloaded")
 
 
 def is_older(version: str) -> bool:
@@ -80,178 +103,147 @@ def is_older(version: str) -> bool:
     return len(keys) == 2 and keys[0] < keys[1]
 
 
-def memory_of(pid: int, entry: int, where: str) -> Memory:
+def _modules_of(memory: Memory, files: Sequence[Mapped]) -> Module | None:
+    """The first copy of drng whose counters can be read. A module is drng.so, or what an openssl.cnf names by
+    "module =": drng-1.0.so, drng.so.1."""
+    modules = [each for each in files if each.name.startswith(b"drng") and b".so" in each.name][:MOST_MODULES]
+    if not modules:
+        return None
+    found = []
+    for mapped in modules:
+        try:
+            counters = read_counters(memory, mapped.base)
+            older = "older" if is_older(counters["version"]) else ""
+            found.append(Module(counters, "", True, older, len(modules)))
+            break
+        except UnreadableError as error:
+            older = "older" if isinstance(error, OlderError) else ""
+            found.append(Module({}, str(error), not isinstance(error, NotOpenError), older))
+    # Of a copy that is open more is known than of one that is not.
+    best = max(found, key=lambda module: (bool(module.counters), module.is_open))
+    return replace(best, restart="replaced") if any(each.is_replaced for each in modules) else best
+
+
+# ---- The rest ----
+
+
+def identify(pid: int, entry: int) -> Identity:
+    """Whose it is, as far as that may be known."""
+    known: dict[str, Any] = {}
+    with contextlib.suppress(OSError, UnreadableError):
+        known["ticks"] = procfs.number(entry, procfs.START_TICKS)
+        known["unit"] = systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
+        known["user"], known["effective"] = procfs.users_of(entry)
+        known["owner"] = procfs.owner_name(known["effective"])
+    return Identity(pid, procfs.name_of(entry), **known)
+
+
+@functools.cache
+def own_machine() -> bytes:
+    with open("/proc/self/exe", "rb") as program:
+        head = program.read(20)
+    return head[4:6] + head[18:20]
+
+
+def _environment_of(entry: int) -> dict[str, Any]:
+    """Its variables, and whether the files that they name are those that this process sees."""
+    known: dict[str, Any] = {}
+    with contextlib.suppress(OSError, UnreadableError):
+        environment = procfs.environment_of(entry)
+        if environment is not None:
+            named = {name: environment.get(name.encode(), b"") for name in VARIABLES}
+            known["variables"] = {name: os.fsdecode(value[:MOST_PATH]) for name, value in named.items()}
+        known["is_secure"] = procfs.distrusts_environment(entry)
+        # A server that changes its root does that after it has read the file.
+        mounts = [os.readlink(f"{folder}/ns/mnt", dir_fd=entry) for folder in (".", "/proc/self")]
+        root, program = os.readlink("root", dir_fd=entry), os.readlink("exe", dir_fd=entry)
+        known["sees_our_files"] = mounts[0] == mounts[1] and (root == "/" or not program.startswith(f"{root}/"))
+    return known
+
+
+def _memory_of(pid: int, entry: int, where: str) -> Memory:
     if pid == os.getpid():
         return OwnMemory(pid, entry)
     if procfs.shows_other_numbers():
         raise UnreadableError(
             f"its memory cannot be read from here: {procfs.PROC} shows the processes of another PID namespace; run "
-            "drng-status there"
+            "drng-status where they are seen"
         )
+    # As long as it is there, its number is nobody else's; a thread has one of its own.
     return Memory(pid if where == "." else int(where.rpartition("/")[2]), entry, where)
 
 
-def look_into_module(process: Process, entry: int, where: str, maps: Mappings) -> bool:
-    """Whether its counters could be read."""
-    try:
-        process.counters, process.message = first_counters(memory_of(process.pid, entry, where), maps.modules)
-        process.uses = USES_DRNG
-        process.restart = OLDER if is_older(process.counters["version"]) else ""
-    except NotOpenError as error:
-        # Without a libcrypto that could have loaded it, the module may be anything.
-        process.uses, process.message = USES_LIBCRYPTO if maps.libcrypto else UNKNOWN, str(error)
-        process.reason = "module"
-    except UnreadableError as error:
-        process.uses, process.message = UNKNOWN, str(error)
-        process.restart = OLDER if isinstance(error, OlderError) else ""
-    if maps.replaced:
-        process.restart = REPLACED
-    return process.uses == USES_DRNG
-
-
-def look_into(process: Process, entry: int, where: str) -> bool:
-    """Fills in what the process uses. False: it has a module whose counters could not be read, as while it loads it."""
-    process.reason = ""
-    with os.fdopen(procfs.open_entry(entry, f"{where}/maps"), "rb", buffering=1 << 16) as stream:
-        maps = read_mappings(stream)
-        if where != "." and stream.tell() == 0:
-            raise ProcessLookupError("the thread has ended, and has no memory any more")
-    process.own_libcrypto = maps.own_libcrypto
-    if maps.modules:
-        return look_into_module(process, entry, where, maps)
-    process.uses = USES_LIBCRYPTO if maps.libcrypto else USES_NEITHER
-    process.message = "" if maps.libcrypto else "it has not loaded libcrypto"
-    return True
-
-
-# ---- What else there is to know ----
-
-
-def has_libcrypto_in_it(program: int) -> bool:
-    """Whether libcrypto is linked into it statically."""
-    size = os.fstat(program).st_size
-    if not 0 < size <= MOST_PROGRAM:
-        return False
-    # In pieces: it may be longer than what whoever looks may have of memory. Each begins with the end of the last.
-    missing, text = set(OF_LIBCRYPTO), b""
-    for place in range(0, size, PIECE):
-        text = text[-max(map(len, OF_LIBCRYPTO)) :] + os.pread(program, PIECE, place)
-        missing = {words for words in missing if words not in text}
-        if not missing:
-            return True
-    return False
-
-
-def architecture_of(program: int) -> bytes:
-    """Of its file: the class, the order of bytes, and the machine."""
-    head = os.pread(program, 20, 0)
-    return head[4:6] + head[18:20]
-
-
-@functools.cache
-def own_architecture() -> bytes:
-    with open("/proc/self/exe", "rb") as program:
-        return architecture_of(program.fileno())
-
-
-def look_at_program(process: Process, entry: int, where: str, *, closely: bool) -> None:
-    """For what it is run, and whether it has a libcrypto that is nowhere else to be seen."""
-    with contextlib.suppress(OSError, ValueError):
+def _program_of(entry: int, where: str) -> tuple[str, str]:
+    """Device and inode, and the name; "" where there is none to be seen."""
+    with contextlib.suppress(PermissionError, FileNotFoundError):
         file = os.stat(f"{where}/exe", dir_fd=entry)
-        process.program = f"{file.st_dev}:{file.st_ino}"
         path = os.fsencode(os.readlink(f"{where}/exe", dir_fd=entry))
-        process.program_name = printable(file_name(path))
-        if process.uses == USES_DRNG or not stat.S_ISREG(file.st_mode):
-            return
-        with procfs.closing(procfs.open_entry(entry, f"{where}/exe")) as program:
-            process.is_foreign = architecture_of(program) != own_architecture()
-            if process.uses == USES_NEITHER and closely and has_libcrypto_in_it(program):
-                process.uses, process.is_static, process.message = USES_LIBCRYPTO, True, ""
+        return f"{file.st_dev}:{file.st_ino}", printable(Mapped(path, b"").name)
+    return "", ""
 
 
-def look_at_environment(process: Process, entry: int) -> None:
-    """Its variables, and from where, and with which rights, it looks for the files that they name."""
-    with contextlib.suppress(OSError, UnreadableError):
-        environment = procfs.environment_of(entry)
-        if environment is not None:
-            named = {name: environment.get(name.encode(), b"") for name in VARIABLES}
-            process.variables = {name: os.fsdecode(value[:MOST_PATH]) for name, value in named.items()}
-        process.secure = procfs.distrusts_environment(entry)
-        root, rights = os.stat("root", dir_fd=entry), procfs.rights_of(entry)
-        space = [os.readlink(f"ns/{kind}", dir_fd=entry) for kind in ("mnt", "user")]
-        process.view = f"{space} {root.st_dev}:{root.st_ino} {rights}"
+def look_at(who: Identity, entry: int, known: Known) -> Look:
+    """What has ended, or begun another program, meanwhile is a ProcessLookupError."""
+    where = procfs.living_thread(entry)
+    if where == "":
+        raise TargetError(
+            f"process {who.pid} ({who.name}) has ended: it is a zombie, whose parent has not waited for it"
+        )
+    program, name = _program_of(entry, where)
+    memory = _memory_of(who.pid, entry, where)
+    with os.fdopen(procfs.open_entry(entry, f"{where}/maps"), "rb", buffering=1 << 16) as stream:
+        files = mapped_files(stream)
+        if stream.tell() == 0 and program:
+            raise ProcessLookupError("it has ended, and has no memory any more")
+    # Where the program itself is to be seen, it comes first or last, by its name.
+    machines = {machine_of(memory, each.base) for each in files if program and each.name == os.fsencode(name)}
+    look = Look(
+        who,
+        parent=procfs.state_and_parent(entry)[1],
+        program=program,
+        program_name=name,
+        is_foreign=bool(machines) and own_machine() not in machines,
+        libraries=tuple(libraries_of(memory, files, who.user, known)),
+        module=_modules_of(memory, files),
+        **_environment_of(entry),
+    )
+    if procfs.living_thread(entry) != where or _program_of(entry, where) != (program, name):
+        raise ProcessLookupError("it has ended, or has started another program")
+    return look
 
 
-def knows_no_verdict(entry: int) -> bool:
-    """Whether its /proc is one without a cpuinfo. Where there is no /proc, it may have read it before it came there."""
-    # A link in its place could lead anywhere, and to ask for a directory may mount one.
-    flags = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
-    with contextlib.suppress(OSError), procfs.closing(os.open("root/proc", flags, dir_fd=entry)) as proc:
-        facts = (ctypes.c_long * 64)()
-        is_proc = ctypes.CDLL(None).fstatfs(proc, ctypes.byref(facts)) == 0 and facts[0] == PROC_MAGIC
-        return is_proc and not os.access("cpuinfo", os.F_OK, dir_fd=proc)
-    return False
-
-
-# ---- All of it ----
-
-
-def identify(pid: int, entry: int, message: str = "", **known: bool) -> Process:
-    """Whose it is, as far as that may be known."""
-    process = Process(pid, procfs.name_of(entry), UNKNOWN, message, **known)
-    with contextlib.suppress(OSError, UnreadableError, ValueError):
-        process.ticks = procfs.number(entry, procfs.START_TICKS)
-        process.unit = systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
-        process.user = procfs.real_user_of(entry)
-        process.owner = procfs.owner_name(procfs.rights_of(entry).uid)
-    return process
-
-
-def look_at(pid: int, entry: int, *, closely: bool = False) -> Process:
-    process = identify(pid, entry)
-    try:
-        where = procfs.living_thread(entry)
-        if where == "":
-            raise TargetError(
-                f"process {pid} ({process.name}) has ended: it is a zombie, whose parent has not waited for it"
-            )
-        process.parent = procfs.state_and_parent(entry)[1]
-        if not look_into(process, entry, where):
-            # It may have loaded or unloaded the module, or started another program, between two looks.
-            look_into(process, entry, where)
-        if process.uses in (USES_DRNG, USES_LIBCRYPTO) or closely:
-            look_at_program(process, entry, where, closely=closely)
-            look_at_environment(process, entry)
-            process.no_verdict = process.uses == USES_DRNG and HAS_VERDICT and knows_no_verdict(entry)
-    except PermissionError:
-        process.uses, process.message, process.hidden = UNKNOWN, procfs.who_may_read(entry), True
-    except (FileNotFoundError, ProcessLookupError):
-        raise
-    except (UnreadableError, OSError, ValueError) as error:
-        process.uses, process.message, process.hidden = UNKNOWN, printable(str(error)), True
-    return process
-
-
-def inspect(pid: int, *, closely: bool = False) -> Process:
-    """Whatever happens is said in the answer; a process that is not there is a TargetError. `closely`: whether it has a
-    libcrypto in itself is looked for, too, in the file of its program."""
+def inspect(pid: int, known: Known | None = None) -> Look:
+    """Whatever happens is said in the answer; a process that is not there, or not any more, is a TargetError."""
+    known = {} if known is None else known
     try:
         with procfs.process(pid) as entry:
-            for _ in range(TRIES):
-                with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                    return look_at(pid, entry, closely=closely)
-                # If it is there still, the thread has ended by which it was looked at.
-                procfs.state_and_parent(entry)
-            return identify(pid, entry, "its threads end while it is looked at", hidden=True)
+            who = identify(pid, entry)
+            for tried in range(TRIES):
+                try:
+                    look = look_at(who, entry, known)
+                    if look.module is None or look.module.counters or tried > 1:
+                        return look
+                    # It may be loading or unloading the module, or starting another program.
+                except PermissionError:
+                    return Look(who, procfs.who_may_read(entry))
+                except (FileNotFoundError, ProcessLookupError):
+                    # If it is there still, the thread has ended by which it was looked at.
+                    procfs.state_and_parent(entry)
+                except (UnreadableError, OSError, ValueError) as error:
+                    return Look(who, printable(str(error)))
+            return Look(who, "its threads end while it is looked at")
     except HiddenError as error:
-        return Process(pid, "?", UNKNOWN, str(error), hidden=True)
+        return Look(Identity(pid, "?"), str(error))
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None
 
 
 def own_counters() -> dict[str, Any]:
     """Of the process that this is, whatever number it has in /proc; {} where they cannot be read."""
-    itself = str(procfs.PROC / "self")
-    with contextlib.suppress(OSError, TargetError), procfs.closing(os.open(itself, procfs.O_FOLDER)) as entry:
-        return look_at(os.getpid(), entry).counters
+    with (
+        contextlib.suppress(OSError, TargetError, UnreadableError),
+        procfs.closing(os.open(str(procfs.PROC / "self"), procfs.O_FOLDER)) as entry,
+    ):
+        module = look_at(identify(os.getpid(), entry), entry, {}).module
+        return module.counters if module else {}
     return {}

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of another process: its mappings and its bytes. All of it is that process's to forge."""
+"""The memory of another process: its bytes, what is mapped there, and what a module's header says of its data.
+
+All of it is that process's to forge: every number is checked, and each step reads a bounded piece. No file is opened.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import errno
 import os
-import re
+import struct
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from ..procfs import UnreadableError
-from ..text import printable
 
 # A name is as long as somebody likes, since directories nest without end: a line keeps its head and its tail.
 LINE, HEAD, TAIL = 1 << 16, 256, 1024
 
-# More copies of the module than anybody has.
-MOST_MODULES = 32
+MOST_FILES, MOST_RANGES, MOST_SEGMENTS, MOST_SPAN = 2048, 64, 64, 1 << 32
 
-ADDRESS = re.compile(rb"[0-9a-f]{1,16}")
-
-
-class OlderError(UnreadableError):
-    """It is what an older drng has left there."""
+HEADER, SEGMENT = struct.Struct("=16sHHIQQQIHHH"), struct.Struct("=IIQQQQQQ")
+IDENTITY = b"\x7fELF" + bytes((2, 1 if sys.byteorder == "little" else 2))
+LOADED, WRITABLE = 1, 2  # PT_LOAD, PF_W
 
 
 class _Vector(ctypes.Structure):
@@ -35,10 +35,10 @@ class _Vector(ctypes.Structure):
 
 class Memory:
     """
-    Of a process or a thread, by process_vm_readv(2). A read of /proc/PID/mem waits for the file that is mapped there
-    with the lock of the process's mappings held, and no signal ends it: a user whose file nobody serves would hold up
-    this process, and every ps, for ever. process_vm_readv() gives the lock back while it waits for the file. It waits
-    for the lock itself where no signal ends it, and who is looked at can keep that: see aside.UNENDED.
+    By process_vm_readv(2). A read of /proc/PID/mem waits for the file that is mapped there with the lock of the
+    process's mappings held, and no signal ends it: a user whose file nobody serves would hold up this process, and
+    every ps, for ever. process_vm_readv() gives the lock back while it waits for the file. It waits for the lock itself
+    where no signal ends it, and who is looked at can keep that: see aside.UNENDED.
     """
 
     LIBC = ctypes.CDLL(None, use_errno=True)
@@ -75,7 +75,7 @@ class Memory:
                 missing = ", which this kernel does not have (process_vm_readv)" if error.errno == errno.ENOSYS else ""
                 raise UnreadableError(f"its memory cannot be read: {error.strerror}{missing}") from None
             if not part:
-                raise UnreadableError("its memory cannot be read: it has ended, or has started another program")
+                raise UnreadableError("its memory cannot be read: it is not there any more")
             raw += part
         return raw
 
@@ -91,31 +91,29 @@ class OwnMemory(Memory):
 # ---- Mappings ----
 
 
-# A library of the system, in whatever architecture's folder.
-SYSTEMS = re.compile(
-    rb"/(usr/)?lib\w*/([a-z0-9_]+-linux-\w+/)?(glibc-hwcaps/[\w.-]+/)?libcrypto\.so\.\d+( \(deleted\))?"
-)
-
-
 @dataclass
-class Mappings:
-    """What /proc/PID/maps says of drng and libcrypto."""
+class Mapped:
+    """A file that is mapped."""
 
-    modules: list[int] = field(default_factory=list)  # where a drng*.so* begins, in the order of addresses
-    libcrypto: bytes = b""  # its path, the system's where there are several
-    replaced: bool = False  # a module that it executes is no longer the file of that name
-
-    def add_libcrypto(self, path: bytes) -> None:
-        if path != self.libcrypto and (not self.libcrypto or SYSTEMS.fullmatch(path)):
-            self.libcrypto = path
+    path: bytes
+    file: bytes  # its device and inode
+    base: int = -1  # where its first byte lies; -1: nowhere
+    end: int = 0
+    is_executable: bool = False
+    constant: list[tuple[int, int]] = field(default_factory=list)  # readable, and neither writable nor executable
+    code: list[tuple[int, int]] = field(default_factory=list)  # executable
 
     @property
-    def own_libcrypto(self) -> str:
-        """The path of one that is not the system's."""
-        return "" if SYSTEMS.fullmatch(self.libcrypto) else printable(self.libcrypto)
+    def name(self) -> bytes:
+        """The last component; a file that has been replaced since it was mapped has " (deleted)" behind it."""
+        return self.path.rpartition(b"/")[2].removesuffix(b" (deleted)")
+
+    @property
+    def is_replaced(self) -> bool:
+        return self.path.endswith(b" (deleted)")
 
 
-def lines(stream: BinaryIO) -> Iterator[bytes]:
+def _lines(stream: BinaryIO) -> Iterator[bytes]:
     """Each with its end, and never more of it than fits in LINE."""
     while line := stream.readline(LINE):
         while not line.endswith(b"\n") and (more := stream.readline(LINE)):
@@ -123,38 +121,52 @@ def lines(stream: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def file_name(path: bytes) -> bytes:
-    """The last component; a file that has been replaced since it was mapped has " (deleted)" behind it."""
-    return path.rpartition(b"/")[2].removesuffix(b" (deleted)")
+def mapped_files(stream: BinaryIO) -> list[Mapped]:
+    """Those of which something is executable, in the order of addresses. A program that reads a file through a mapping
+    has not loaded it."""
+    found: dict[tuple[bytes, bytes], Mapped] = {}
+    for line in _lines(stream):
+        addresses, rights, offset, device, inode, *path = line.rstrip(b"\n").split(None, 5)
+        if not path or not path[0].startswith(b"/"):
+            continue
+        file = device + b" " + inode
+        each = found.get((file, path[0]))
+        if each is None:
+            if len(found) == MOST_FILES:
+                continue
+            each = found[file, path[0]] = Mapped(path[0], file)
+        start, end = (int(address, 16) for address in addresses.split(b"-"))
+        if offset.strip(b"0") == b"" and each.base < 0:
+            each.base = start
+        each.end = end
+        each.is_executable = each.is_executable or b"x" in rights
+        kind = each.code if b"x" in rights else each.constant
+        if b"r" in rights and b"w" not in rights and len(kind) < MOST_RANGES:
+            kind.append((start, end))
+    return [each for each in found.values() if each.is_executable and each.base >= 0]
 
 
-def read_mappings(stream: BinaryIO) -> Mappings:
-    """In bounded memory, whatever is mapped. A module is drng.so, or what an openssl.cnf names by "module =":
-    drng-0.1.0.so, drng.so.1."""
-    found = Mappings()
-    begins: list[tuple[int, bytes]] = []
-    executable: set[bytes] = set()
-    for line in lines(stream):
-        # Most lines are of other files.
-        if b"drng" not in line and b"libcrypto" not in line:
-            continue
-        fields = line.rstrip(b"\n").split(None, 5)
-        if len(fields) < 6:
-            continue
-        addresses, rights, offset, device, inode, path = fields
-        name = file_name(path)
-        if not path.startswith(b"/") or b".so" not in name:
-            continue
-        if name.startswith(b"libcrypto"):
-            found.add_libcrypto(path)
-        if not name.startswith(b"drng"):
-            continue
-        start, file = addresses.partition(b"-")[0], device + b" " + inode
-        # A program that reads the file through a mapping has not loaded it.
-        if b"x" in rights and len(executable) < MOST_MODULES:
-            executable.add(file)
-            found.replaced = found.replaced or path.endswith(b" (deleted)")
-        if offset.strip(b"0") == b"" and len(begins) < MOST_MODULES and ADDRESS.fullmatch(start):
-            begins.append((int(start, 16), file))
-    found.modules = [start for start, file in begins if file in executable]
+# ---- Data ----
+
+
+def machine_of(memory: Memory, base: int) -> bytes:
+    """Of what begins there: the class, the order of bytes, and the machine."""
+    head = memory.read(base, 20)
+    return head[4:6] + head[18:20]
+
+
+def data_of(memory: Memory, base: int) -> list[tuple[int, int, int]]:
+    """Of the module that begins there, what it may write: the address, how much of it comes from the file, and the
+    length with the zeros behind that (.bss)."""
+    identity, *_, offset, _, _, _, size, count = HEADER.unpack(memory.read(base, HEADER.size))
+    if identity[:6] != IDENTITY or size != SEGMENT.size or not 0 < count <= MOST_SEGMENTS or offset > MOST_SPAN:
+        raise UnreadableError("what it has loaded is no shared object for this machine")
+    segments = [each for each in SEGMENT.iter_unpack(memory.read(base + offset, count * size)) if each[0] == LOADED]
+    if not segments:
+        raise UnreadableError("a module of its has no segments")
+    # The first segment begins at offset 0 of the file, so it is the one that lies at the base.
+    bias = base - (segments[0][3] & ~0xFFF)
+    found = [(bias + at, in_file, length) for _, flags, _, at, _, in_file, length, _ in segments if flags & WRITABLE]
+    if any(not (base <= at and in_file <= length and at + length <= base + MOST_SPAN) for at, in_file, length in found):
+        raise UnreadableError("a module of its has a size that makes no sense")
     return found

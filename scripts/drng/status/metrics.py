@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS
-from .environment import verdict
-from .states import RESTART, STATES, USES_DRNG, Process, is_unprotected, state_of
+from .facts import is_unprotected, verdict_on
+from .output import STATES, state_of
 from .stats import MEMORY
+from .verdict import RESTART, Process
 
 Sample = tuple[dict[str, str], int]
 Pair = tuple[str, str]
@@ -75,7 +76,7 @@ DENIALS = {
 
 
 def is_denied(process: Process, instruction: str, reason: str) -> bool:
-    return bool(process.counters) and verdict(instruction, process.counters).startswith(DENIALS[reason])
+    return bool(process.counters) and verdict_on(instruction, process.counters).startswith(DENIALS[reason])
 
 
 # Name, help, the extra labels with their values, and whether a process counts for them.
@@ -128,15 +129,24 @@ def groups_of(found: Iterable[Process]) -> dict[Pair, list[Process]]:
         groups.setdefault(pair_of(process), []).append(process)
 
     def last(pair: Pair) -> tuple[bool, bool, Pair]:
-        return pair[1] == NO_ACCOUNT, all(process.uses != USES_DRNG for process in groups[pair]), pair
+        return pair[1] == NO_ACCOUNT, not any(process.counters for process in groups[pair]), pair
 
     for pair in sorted(groups, key=last)[MOST_GROUPS:]:
         groups.setdefault(OTHERS, []).extend(groups.pop(pair))
     return dict(sorted(groups.items()))
 
 
-def per_unit(found: Sequence[Process]) -> str:
-    """Counts, each with all its values for each group; and counters, each of a process."""
+def _summed(members: Sequence[Process]) -> dict[str, int]:
+    keys = {key for process in members for key, value in process.counters.items() if isinstance(value, int)}
+    total = {key: sum(process.counters.get(key, 0) for process in members) for key in keys}
+    return {**total, "last-seed": max(process.counters["last-seed"] for process in members)}
+
+
+def metrics_of(found: Sequence[Process], *, by_unit: bool = False) -> str:
+    """
+    Counts, each with all its values for each group; and counters, each of a process. Or their sums, each of a group: no
+    counters, since they become less with each process that ends.
+    """
     groups = groups_of(process for process in found if state_of(process))
     labels = {pair: {"unit": pair[0], "owner": pair[1]} for pair in groups}
     lines = metric("drng_build_info", "gauge", "The version of drng-status, as a label.", [({"version": VERSION}, 1)])
@@ -148,9 +158,12 @@ def per_unit(found: Sequence[Process]) -> str:
         ]
         lines += metric(f"drng_{name}", "gauge", text, samples)
     # A pair that is "other" has processes of several, and their numbers tell them apart.
-    served = [(pair, process) for pair, members in groups.items() for process in members if process.uses == USES_DRNG]
-    served = sorted(served, key=lambda one: (one[1].ticks, one[1].pid))[:MOST_PROCESSES]
+    served = [(pair, process) for pair, members in groups.items() for process in members if process.counters]
+    served = sorted(served, key=lambda one: (one[1].look.who.ticks, one[1].pid))[:MOST_PROCESSES]
     named = [({**labels[pair], "pid": str(process.pid)}, process.counters) for pair, process in served]
+    if by_unit:
+        of_units = {pair: [each for each in members if each.counters] for pair, members in groups.items()}
+        named = [(labels[pair], _summed(members)) for pair, members in of_units.items() if members]
     for name, text, label, keys in COUNTERS:
         counted = [
             ({**who, **({label: value} if label else {})}, counters[key])
@@ -158,7 +171,9 @@ def per_unit(found: Sequence[Process]) -> str:
             for value, key in keys.items()
             if key in counters
         ]
-        lines += metric(f"drng_{name.replace('-', '_')}_total", "counter", text, counted)
+        name = f"drng_{name.replace('-', '_')}"
+        of_name = (name, "gauge") if by_unit else (f"{name}_total", "counter")
+        lines += metric(*of_name, text, counted)
     last = [(who, counters["last-seed"]) for who, counters in named]
     lines += metric("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", last)
     lines += metric("drng_collector_timestamp_seconds", "gauge", "When drng-status looked.", [({}, int(time.time()))])

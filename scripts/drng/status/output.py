@@ -4,47 +4,96 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..instructions import INSTRUCTIONS, NO_VERDICT, WORDS
+from ..instructions import INSTRUCTIONS, WORDS
 from ..terminal import GREEN, RED, YELLOW, Row, print_rows, print_table
-from . import reasons, states
-from .reasons import counted, grouped, names_of, short, summary
-from .states import REBOOT, RESTART, Process
+from . import facts, verdict
 from .stats import LIMITED
+from .verdict import REASONS, REBOOT, RESTART, Process, short
+
+# Exit statuses of --check, the worst last.
+GOOD, WARNING, CRITICAL, CANNOT_TELL = 0, 1, 2, 3
+WORST_LAST = (GOOD, WARNING, CANNOT_TELL, CRITICAL)
 
 COLUMNS = ("unit", "processes", "served by", "seeds from", "requests", "note")
+MOST_NAMED = 5
 
-SERVERS = {states.DRNG: GREEN, states.FALLBACK: YELLOW, states.OPENSSL: RED, states.NOBODY: RED}
-OF_STATES = {
-    **dict.fromkeys((states.SERVED,), GREEN),
-    **dict.fromkeys((states.IN_FALLBACK, states.NEEDS_RESTART, states.AT_REBOOT), YELLOW),
-    **dict.fromkeys((states.FAILED, states.WITHOUT), RED),
+SERVERS = {
+    verdict.DRNG: (GREEN, GOOD, "drng serves"),
+    verdict.FALLBACK: (YELLOW, WARNING, "the fallback serves"),
+    verdict.PARTLY: (YELLOW, CANNOT_TELL, "drng serves in part"),
+    verdict.NOT_KNOWN: (None, CANNOT_TELL, "not known who serves"),
+    verdict.NOBODY: (RED, CRITICAL, "nothing serves"),
+    verdict.OPENSSL: (RED, CRITICAL, "OpenSSL serves"),
 }
 BAD = {("rand-bytes", "fails"), ("drng", "not loaded"), ("status", "failed")}
 
 
-def colour_of(key: str, value: str) -> str | None:
-    """Of a row, or of a cell in a column of that name."""
-    if key in ("served-by", "served by"):
-        return SERVERS.get(value.strip(), RED if states.OPENSSL in value else None)
-    if key == "active-source":
-        return GREEN if value in INSTRUCTIONS else YELLOW if value == "fallback" else RED
-    if key == "state":
-        return OF_STATES.get(value)
-    if key in ("config-problem", "errors", "override") or (key, value) in BAD:
-        return RED
-    if key.endswith("-failures"):
-        return RED if value.strip("0-") else None
-    return YELLOW if key == "memory" and value == LIMITED else None
+def rank(result: int) -> int:
+    return WORST_LAST.index(result)
+
+
+def worst(results: Sequence[int]) -> int:
+    return max(results, key=rank, default=GOOD)
+
+
+# ---- States, as metrics have them ----
+
+# What becomes of a process's requests. Each process is in one of them; in "restart", or "reboot", if nothing worse is
+# known.
+STATES = ("served", "fallback", "partly", "failed", "idle", "restart", "reboot", "without", "unknown")
+OF_SERVERS = {
+    verdict.DRNG: "served",
+    verdict.OPENSSL: "without",
+    verdict.NOBODY: "failed",
+    verdict.NOT_KNOWN: "unknown",
+    verdict.FALLBACK: "fallback",
+    verdict.PARTLY: "partly",
+}
+
+
+def state_of(process: Process) -> str:
+    """One of STATES; "" where it has nothing to do with libcrypto."""
+    state = "idle" if process.idle and process.served_by != verdict.NOBODY else OF_SERVERS.get(process.served_by, "")
+    milder = state in ("served", "idle", "without", "unknown") or (state == "failed" and not process.counters)
+    return "reboot" if process.restart == REBOOT and milder else "restart" if process.restart and milder else state
+
+
+def counted(processes: Sequence[Process]) -> list[Process]:
+    """Those that have libcrypto, or of which that cannot be told."""
+    return [process for process in processes if process.served_by != verdict.NONE or process.idle]
+
+
+def check(process: Process) -> int:
+    if process.idle and process.served_by != verdict.NOBODY:
+        return CANNOT_TELL if process.reason else GOOD
+    result = SERVERS[process.served_by][1]
+    warned = facts.warnings(process.counters) or process.restart not in ("", REBOOT)
+    return worst([result, WARNING if warned else GOOD])
 
 
 # ---- Values ----
 
 # By how much two clocks may differ, and the last second that has a date of four digits in every time zone.
 LATER, LAST_DATE = 60, 253402214400
+
+
+def colour_of(key: str, value: str) -> str | None:
+    """Of a row, or of a cell in a column of that name."""
+    if key in ("served-by", "served by"):
+        return next((colour for name, (colour, *_) in [*SERVERS.items()][::-1] if name in value), None)
+    if key == "active-source":
+        return GREEN if value in INSTRUCTIONS else YELLOW if value == "fallback" else RED
+    if key == "state":
+        return GREEN if value == "served" else RED if value in ("failed", "without") else YELLOW
+    if key in ("config-problem", "errors", "override") or (key, value) in BAD:
+        return RED
+    if key.endswith("-failures"):
+        return RED if value.strip("0-") else None
+    return YELLOW if key == "memory" and value == LIMITED else None
 
 
 def moment(seconds: int) -> str:
@@ -62,14 +111,14 @@ def yes(value: bool | None) -> str:
     return "unknown" if value is None else "yes" if value else "no"
 
 
-def fact_rows(facts: dict[str, Any], *hidden: str) -> list[Row]:
+def fact_rows(known: dict[str, Any], *hidden: str) -> list[Row]:
     """What JSON has of a process or of drng, by the same keys; a reason stands behind what it is of."""
     rows = []
-    for key, value in facts.items():
-        if key in (*hidden, "clone-reason") or value == "":
+    for key, value in known.items():
+        if key in (*hidden, "clone-reason") or value in ("", []):
             continue
-        if key == "clone-protection" and facts.get("clone-reason"):
-            rows.append((key, f"{value}: {facts['clone-reason']}"))
+        if key == "clone-protection" and known.get("clone-reason"):
+            rows.append((key, f"{value}: {known['clone-reason']}"))
         elif key in ("loaded", "last-self-test", "last-seed"):
             rows.append((key, moment(value)))
         else:
@@ -77,73 +126,156 @@ def fact_rows(facts: dict[str, Any], *hidden: str) -> list[Row]:
     return rows
 
 
-# ---- Processes ----
+# ---- What is said of several ----
 
 
-@dataclass
+def grouped(processes: Sequence[Process], key_of: Callable[[Process], str]) -> dict[str, list[Process]]:
+    """The keys that there are, each with those that it is of."""
+    groups: dict[str, list[Process]] = {}
+    for process in processes:
+        if key := key_of(process):
+            groups.setdefault(key, []).append(process)
+    return groups
+
+
+def names_of(processes: Sequence[Process]) -> str:
+    """One of each name, with the first numbers."""
+    said = []
+    for name, members in grouped(processes, lambda process: process.name).items():
+        numbers = ", ".join(str(each.pid) for each in members[:MOST_NAMED]) + ", ..." * (len(members) > MOST_NAMED)
+        said.append(f"{name}, PID{'s'[: len(members) - 1]} {numbers}")
+    return "; ".join(said[:MOST_NAMED]) + ("; ..." if len(said) > MOST_NAMED else "")
+
+
+def sources(processes: Sequence[Process]) -> str:
+    return ", ".join(sorted({process.seeds_from for process in processes if process.seeds_from}))
+
+
+def advice(process: Process) -> str:
+    """What to type, or to do."""
+    is_command = process.cure.startswith(("systemctl ", "drng-", "runuser ", "nsenter "))
+    return f"use `{process.cure}`" if is_command else process.cure
+
+
+def summary(processes: Sequence[Process], seeds: str = "seeds from ") -> str:
+    """Who serves, in one line; the worst first."""
+    members = counted(processes)
+    if not members:
+        return "no libcrypto in any process now" if processes else "stopped"
+    idle = [process for process in members if process.idle and process.served_by != verdict.NOBODY]
+    if len(idle) == len(members):
+        return f"idle: no request yet in {len(idle)} of {len(members)} processes"
+    for by in reversed(SERVERS):
+        if found := [process for process in members if process.served_by == by and process not in idle]:
+            more = f", {len(idle)} of them idle" if idle and by == verdict.DRNG else ""
+            behind = f", {seeds}{sources(found)}" if by == verdict.DRNG else ""
+            count = len(found) + (len(idle) if more else 0)
+            return f"{SERVERS[by][2]} {count} of {len(members)} processes{behind}{more}"
+    return ""
+
+
+def lines(processes: Sequence[Process]) -> list[str]:
+    """The summary, and for each reason whom it is of, and what to do."""
+    members = counted(processes)
+    served = [process for process in members if process.served_by == verdict.DRNG]
+    found = [summary(processes)]
+    if 0 < len(served) < len(members):
+        found = [f"drng serves {len(served)} of {len(members)} processes, seeds from {sources(served)}"]
+    for why, of_one in grouped(processes, lambda process: process.why).items():
+        count = f"{len(of_one)} process{'es' if len(of_one) > 1 else ''}"
+        found += [f"{count} ({names_of(of_one)}): {why}", *filter(None, [advice(of_one[0])])]
+    return found
+
+
+def is_served(processes: Sequence[Process]) -> bool:
+    """Whether drng serves every process that has libcrypto, or will serve it."""
+    return all(each.served_by in (verdict.DRNG, verdict.NONE) and not each.reason for each in counted(processes))
+
+
+def remarks(process: Process) -> list[str]:
+    """What the numbers do not say, each of it in a sentence."""
+    said = ["; ".join(filter(None, (process.why, advice(process))))]
+    if process.restart and process.reason != "started-before":
+        said.append(RESTART[process.restart])
+    module = process.look.module
+    if module and module.copies > 1:
+        said.append(f"it has loaded drng {module.copies} times; these are the counters of one")
+    if process.counters:
+        said += [f"{WORDS} serves, by configuration"] if process.words_alone else []
+        said += [*facts.last_results(process.counters), process.counters["disabled-reason"]]
+        said += facts.warnings(process.counters)
+    return list(dict.fromkeys(filter(None, said)))
+
+
+# ---- Units ----
+
+
+@dataclass(frozen=True)
 class Group:
     """Of a unit, or of a process that was asked for and its children."""
 
     label: str
-    processes: list[Process]
+    processes: Sequence[Process]
     asked: bool = True
 
     def result(self) -> int:
+        return worst([check(process) for process in counted(self.processes)])
+
+    def note(self) -> str:
+        """The first thing to know, short."""
         members = counted(self.processes)
-        if not members:
-            return states.CRITICAL
-        warned = any(states.warnings(p.counters) or p.restart not in ("", REBOOT) for p in members)
-        return states.worst([*map(states.check, members), states.WARNING if warned else states.GOOD])
+        if not self.asked or not members:
+            return "no libcrypto with drng" if not self.asked else "no libcrypto now" if self.processes else "stopped"
+        for process in members:
+            if process.reason not in ("", "fallback", "nothing"):
+                return ": ".join(filter(None, (REASONS[process.reason][1], advice(process))))
+        found = ["idle: no request yet"] if all(process.idle for process in members) else []
+        return "; ".join(found + [said for process in members for said in remarks(process)][:1])
+
+    def servers(self) -> dict[str, int]:
+        members = [each for each in counted(self.processes) if each.served_by != verdict.NONE]
+        return {by: len(found) for by, found in grouped(members, lambda each: each.served_by).items()}
+
+    def table_line(self) -> tuple[str, ...]:
+        members, servers = counted(self.processes), self.servers() if self.asked else {}
+        by = "-".join(servers) if len(servers) < 2 else ", ".join(f"{name} {count}" for name, count in servers.items())
+        requests = sum(process.counters.get("requests", 0) for process in members)
+        shown = f"{requests:,}" if any(process.counters for process in members) else "-"
+        count = str(len(members) or len(self.processes))
+        return self.label, count, by or "-", sources(members) or "-", shown, self.note()
+
+    def check_line(self) -> tuple[int, str]:
+        """Who serves, and what decides that or should be known of it."""
+        members = counted(self.processes)
+        found: dict[str, list[Process]] = {}
+        for process in members:
+            for remark in remarks(process):
+                found.setdefault(remark, []).append(process)
+        said = [
+            remark if len(whose) == len(members) else f"{names_of(whose)}: {remark}"
+            for remark, whose in [*found.items()][:MOST_NAMED]
+        ]
+        said += [f"and {len(found) - MOST_NAMED} more"] if len(found) > MOST_NAMED else []
+        return self.result(), f"{self.label}: {summary(self.processes, '')}" + (f": {'; '.join(said)}" if said else "")
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "unit": self.label,
+            "processes": len(counted(self.processes)),
+            "served-by": self.servers(),
+            "status": self.result(),
+            "note": self.note(),
+            "pids": [process.pid for process in self.processes],
+        }
 
 
 def by_unit(processes: Sequence[Process]) -> list[Group]:
     """Of everybody's processes; those for which nobody has named drng are left out where others are of the unit."""
     groups = []
-    for unit, members in sorted(grouped(processes, lambda p: p.unit).items()):
-        concerned = [process for process in members if process.reason != "not-named" and counted([process])]
+    for unit, members in sorted(grouped(counted(processes), lambda each: each.unit).items()):
+        concerned = [each for each in members if each.reason != "not-named" and (each.counters or not each.idle)]
         groups.append(Group(short(unit), concerned or members, asked=bool(concerned)))
     return groups
-
-
-def remarks(process: Process) -> list[str]:
-    """What the numbers do not say, each of it in a sentence."""
-    said = ["; ".join(filter(None, (process.why or process.message, reasons.advice(process))))]
-    if process.restart and process.reason != "started-before":
-        said.append(RESTART[process.restart])
-    if process.counters:
-        said += [
-            process.message if process.why else "",
-            f"{WORDS} serves, by configuration" if process.words_alone else "",
-        ]
-        said += [*states.last_results(process.counters), process.counters["disabled-reason"]]
-        said += states.warnings(process.counters)
-        said.append(NO_VERDICT if process.no_verdict else "")
-    return list(dict.fromkeys(filter(None, said)))
-
-
-def note(group: Group) -> str:
-    """The first thing to know, short."""
-    if not group.asked:
-        return "no libcrypto with drng"
-    members = counted(group.processes)
-    if not members:
-        return "no libcrypto"
-    for process in members:
-        if process.reason not in ("", "fallback", "nothing"):
-            return ": ".join(filter(None, (reasons.REASONS[process.reason][1], reasons.advice(process))))
-    found = ["idle: no request yet"] if all(process.idle for process in members) else []
-    found += [said for process in members for said in remarks(process)][:1]
-    return "; ".join(found)
-
-
-def table_line(group: Group) -> tuple[str, ...]:
-    members = counted(group.processes)
-    servers = {by: len(found) for by, found in grouped(members, lambda p: p.served_by).items()} if group.asked else {}
-    by = "-".join(servers) if len(servers) < 2 else ", ".join(f"{name} {count}" for name, count in servers.items())
-    requests = sum(process.counters.get("requests", 0) for process in members)
-    shown = f"{requests:,}" if any(process.counters for process in members) else "-"
-    count = str(len(members) or len(group.processes))
-    return group.label, count, by or "-", reasons.sources(members) or "-", shown, note(group)
 
 
 def process_json(process: Process) -> dict[str, Any]:
@@ -154,37 +286,27 @@ def process_json(process: Process) -> dict[str, Any]:
         "owner": process.owner,
         "uses": process.uses,
         "served-by": process.served_by,
-        "state": states.state_of(process),
+        "state": state_of(process),
         "reason": process.reason,
         "cure": process.cure,
         "restart": process.restart,
         "message": "; ".join([*remarks(process), *(["no request yet"] if process.idle else [])]),
+        "libcryptos": [library.as_json() for library in process.look.libraries],
         **process.counters,
-    }
-
-
-def group_json(group: Group) -> dict[str, Any]:
-    members = counted(group.processes)
-    return {
-        "unit": group.label,
-        "processes": len(members),
-        "served-by": {by: len(found) for by, found in grouped(members, lambda p: p.served_by).items()},
-        "status": group.result(),
-        "note": note(group),
-        "pids": [process.pid for process in group.processes],
     }
 
 
 def process_rows(process: Process) -> list[Row]:
     """Without what the message says in words."""
-    return fact_rows(process_json(process), "reason", "cure", "restart", "begun", "disabled-reason")
+    rows = fact_rows(process_json(process), "reason", "cure", "restart", "begun", "disabled-reason", "libcryptos")
+    return rows + [("libcryptos", f"{each}{'' if each.used else ', not used'}") for each in process.look.libraries]
 
 
 def print_groups(groups: Sequence[Group], *, reasons_too: bool) -> None:
     """A line a unit, and the reasons of those that were asked for."""
-    print_table([COLUMNS, *map(table_line, groups)], colour_of)
+    print_table([COLUMNS, *(group.table_line() for group in groups)], colour_of)
     for group in groups if reasons_too else ():
-        for line in reasons.lines(group.processes)[1:]:
+        for line in lines(group.processes)[1:]:
             print(f"{group.label}: {line}")
 
 
@@ -195,35 +317,17 @@ def print_processes(processes: Sequence[Process]) -> None:
         print_rows(process_rows(process), colour_of)
 
 
-# ---- --check ----
-
-
-def check_line(group: Group) -> tuple[int, str]:
-    """Who serves, and what decides that or should be known of it."""
-    members, result = counted(group.processes), group.result()
-    if not members:
-        return result, f"{group.label}: no libcrypto in {names_of(group.processes)}"
-    found: dict[str, list[Process]] = {}
-    for process in members:
-        for remark in remarks(process):
-            found.setdefault(remark, []).append(process)
-    said = [
-        remark if len(whose) == len(members) else f"{names_of(whose)}: {remark}"
-        for remark, whose in [*found.items()][: reasons.MOST_NAMED]
-    ]
-    more = f"; and {len(found) - reasons.MOST_NAMED} more" if len(found) > reasons.MOST_NAMED else ""
-    return result, f"{group.label}: {summary(members, '')}" + (f": {'; '.join(said)}{more}" if said else "")
+# ---- --check over all ----
 
 
 def unseen(processes: Sequence[Process]) -> list[str]:
     """Those that could not be looked at, with the reasons, of which there may be one for each user."""
-    hidden = [process for process in processes if process.hidden]
+    hidden = [process for process in processes if process.look.problem]
     said = [
         f"not looked at: {len(members)} process{'es'[: 2 * len(members) - 2]} ({names_of(members)}): {reason}"
-        for reason, members in grouped(hidden, lambda process: process.message).items()
+        for reason, members in grouped(hidden, lambda process: process.look.problem).items()
     ]
-    most = reasons.MOST_NAMED
-    return said[:most] + ([f"and {len(said) - most} more reasons"] if len(said) > most else [])
+    return said[:MOST_NAMED] + ([f"and {len(said) - MOST_NAMED} more reasons"] if len(said) > MOST_NAMED else [])
 
 
 def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
@@ -232,17 +336,17 @@ def check_all(processes: Sequence[Process]) -> list[tuple[int, str]]:
     looked at need not have anything to do with drng, so they decide nothing, unless there are no others, or they were
     not even tried.
     """
-    hidden = [process for process in processes if process.hidden]
-    groups = [group for group in by_unit([process for process in processes if not process.hidden]) if group.asked]
-    lines = [check_line(group) for group in groups if group.result() != states.GOOD]
-    if good := [group for group in groups if group.result() == states.GOOD]:
-        who = "all other processes" if lines else "all processes"
+    hidden = [process for process in processes if process.look.problem]
+    groups = [group for group in by_unit([each for each in processes if not each.look.problem]) if group.asked]
+    found = [group.check_line() for group in groups if group.result() != GOOD]
+    if good := [group for group in groups if group.result() == GOOD]:
+        who = "all other processes" if found else "all processes"
         served = summary([process for group in good for process in group.processes], "")
-        lines.append((states.GOOD, f"{who}: {served} in {len(good)} units"))
+        found.append((GOOD, f"{who}: {served} in {len(good)} units"))
     if not groups:
-        lines.append((states.CANNOT_TELL if hidden else states.CRITICAL, "all processes: none uses drng"))
+        found.append((CANNOT_TELL if hidden else CRITICAL, "all processes: none uses drng"))
     if hidden:
-        missed = sum(process.missed for process in hidden)
+        missed = sum(process.look.missed for process in hidden)
         tried = f", {missed} of them not tried" if missed else ""
-        lines.append((states.CANNOT_TELL if missed else states.GOOD, f"not looked at: {len(hidden)} processes{tried}"))
-    return lines
+        found.append((CANNOT_TELL if missed else GOOD, f"not looked at: {len(hidden)} processes{tried}"))
+    return found

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import aside, procfs, systemd
-from ..conf.reading import changed
 from ..procfs import TargetError
 from ..terminal import Failure
 from ..text import printable
+from .changes import changed
 
 CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/systemd"))
 
@@ -35,9 +35,6 @@ class Configuration:
     default: str = ""
     units: dict[str, Setting] = field(default_factory=dict)
     fixed: frozenset[str] = frozenset()  # units that systemd does not stop
-
-
-NOTHING_KNOWN = Configuration()
 
 
 def show(service: str, names: str, seconds: float = 30) -> str:
@@ -66,19 +63,10 @@ def cgroup_members(group: str) -> list[int]:
     return []
 
 
-def openssl_conf(environment: str) -> str | None:
+def openssl_conf(environment: str, unit: str) -> str | None:
     """The value of OPENSSL_CONF in systemd's list."""
     found = [word.partition("=")[2] for word in systemd.words(environment) if word.startswith("OPENSSL_CONF=")]
-    return found[0] if found else None
-
-
-def changed_at(paths: list[str]) -> float:
-    """The last of their changes, as far as they are there."""
-    last = 0.0
-    for path in filter(None, paths):
-        with contextlib.suppress(OSError, ValueError):
-            last = max(last, changed(path))
-    return last
+    return found[0].replace("%d", f"/run/credentials/{unit}") if found else None
 
 
 def configuration(default: str) -> Configuration:
@@ -89,17 +77,18 @@ def configuration(default: str) -> Configuration:
         said = show("*.service", "Id,Environment,FragmentPath,DropInPaths,RefuseManualStop", aside.SECONDS)
         for block in said.split("\n\n"):
             known = dict(systemd.properties(block))
-            path = openssl_conf(known.get("Environment", ""))
-            if path is not None and "Id" in known:
+            unit = known.get("Id", "")
+            path = openssl_conf(known.get("Environment", ""), unit)
+            if path is not None and unit:
                 files = [known.get("FragmentPath", ""), *known.get("DropInPaths", "").split()]
-                found[known["Id"]] = Setting(path, changed_at(files))
+                found[unit] = Setting(path, max(changed(files), default=0.0))
             if known.get("RefuseManualStop") == "yes":
-                fixed.add(known.get("Id", ""))
+                fixed.add(unit)
     return Configuration(default, found, frozenset(fixed))
 
 
 def members_of(service: str) -> list[int]:
-    """The processes of a service that runs."""
+    """The processes of a service; none where it does not run."""
     if not NAME.fullmatch(service) or service.startswith("-"):
         raise TargetError(f"'{printable(service)}' is not the name of a service")
     known = dict(systemd.properties(show(service, "LoadState,MainPID,ControlGroup")))
@@ -112,6 +101,4 @@ def members_of(service: str) -> list[int]:
         raise TargetError(f"the control groups of service {service} cannot be gone through: {members.reason}")
     if not members and main.isdigit() and int(main) > 0:
         members = procfs.family(int(main))
-    if not members:
-        raise TargetError(f"service {service} is not running")
-    return members
+    return list(members)

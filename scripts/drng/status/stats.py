@@ -11,7 +11,6 @@ from typing import Any
 from ..instructions import KNOWN
 from ..procfs import UnreadableError
 from ..text import printable
-from .memory import OlderError
 
 MAGIC = b"drngcnt\0"
 LAYOUT = 8
@@ -23,9 +22,14 @@ Head = namedtuple(
     "instructions version libcrypto aes reason virtual_machine clone_protection clone_reason",
 )
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
-# Behind the names: failed self-tests, a reserve, and the fastest that has failed; then a denial for each instruction.
-BEHIND = struct.Struct("=2I32s")
+# Behind the names: failed self-tests, where the family's counters are from the head on (0: nowhere), and the fastest
+# self-test that has failed; then a denial for each instruction.
+BEHIND = struct.Struct("=Ii32s")
 DENIAL = struct.Struct("=I")
+# What all descendants of the process that has loaded the module share: its number, and for each instruction these, and
+# one that is not shown.
+OF_FAMILY = ("family-failures", "family-disabled", "family-slow")
+FAMILY, IN_FAMILY = struct.Struct("=Q"), struct.Struct("=4Q")
 
 # The counters in their order, by the names of mixing/machine/counters.h.
 OF_INSTRUCTION = ("health-failures", "retries", "last-result", "last-words")
@@ -64,12 +68,15 @@ U64 = (1 << 64) - 1
 Read = Callable[[int, int], bytes]
 
 
-class StatsError(UnreadableError):
-    """What is there are no counters that can be understood."""
+class OlderError(UnreadableError):
+    """They are of an older drng."""
 
 
 class NotOpenError(UnreadableError):
     """The module is there, and no provider of it."""
+
+
+NONSENSE = "the description of its counters makes no sense"
 
 
 def text_of(raw: bytes) -> str:
@@ -85,14 +92,12 @@ def read_head(read: Read) -> Head:
             break
         before = raw
     head = Head._make(HEAD.unpack(raw))
-    if head.magic not in (MAGIC, bytes(8)):
-        raise StatsError("the symbol drng_counters of its drng.so does not hold counters of drng")
-    if head.layout == 0:
+    if head.magic != MAGIC or head.layout == 0:
         raise NotOpenError(
             "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
         )
-    if head.magic != MAGIC or head.layout != LAYOUT:
-        kind = OlderError if head.layout < LAYOUT else StatsError
+    if head.layout != LAYOUT:
+        kind = OlderError if head.layout < LAYOUT else UnreadableError
         raise kind(
             f"its counters have layout {head.layout}, of another version of drng; "
             f"this drng-status reads layout {LAYOUT}"
@@ -103,13 +108,13 @@ def read_head(read: Read) -> Head:
 def read_names(read: Read, count: int) -> list[str]:
     """Of the instructions, in the order of their counters."""
     if not 0 < count <= MOST_INSTRUCTIONS:
-        raise StatsError("the description of its counters makes no sense")
+        raise UnreadableError(NONSENSE)
     names = [text_of(name) for (name,) in NAME.iter_unpack(read(HEAD.size, count * NAME.size))]
     if len(set(names)) < count:
-        raise StatsError("the description of its counters makes no sense")
+        raise UnreadableError(NONSENSE)
     # The names of the counters are made of these: one of a user's choice could take the place of another counter.
     if not KNOWN.issuperset(names):
-        raise StatsError("its counters are of an instruction that this drng-status does not know")
+        raise UnreadableError("its counters are of an instruction that this drng-status does not know")
     return names
 
 
@@ -126,7 +131,7 @@ def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
         or not 0 < length <= MOST
         or not HEAD.size <= head.live_offset <= MOST
     ):
-        raise StatsError("the description of its counters makes no sense")
+        raise UnreadableError(NONSENSE)
     raw = read(head.live_offset, length)
     places = range(head.counts_offset, length, head.counts_size)
     counts = [REQUEST_COUNTS.unpack_from(raw, place) for place in places]
@@ -136,20 +141,24 @@ def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
 
 def one_of(names: Sequence[str], number: int, what: str) -> str:
     if number >= len(names):
-        raise StatsError(f"its counters {what}")
+        raise UnreadableError(f"its counters {what}")
     return names[number]
 
 
 def read_behind(read: Read, head: Head, names: Sequence[str], live: dict[str, Any]) -> dict[str, Any]:
     """What self-tests found at the load; and each instruction's last result in words, in the place of its number."""
     place = HEAD.size + len(names) * NAME.size
-    failed, _, fastest = BEHIND.unpack(read(place, BEHIND.size))
+    failed, family, fastest = BEHIND.unpack(read(place, BEHIND.size))
     denials = DENIAL.iter_unpack(read(place + BEHIND.size, len(names) * DENIAL.size))
     for name, (denial,) in zip(names, denials):
         said = one_of(DENIALS, denial, "hold a denial that does not exist")
         last = one_of(LAST_RESULTS, live[f"{name}-last-result"], "hold a last result that does not exist")
         live[f"{name}-last-result"] = said or last
-    return {"self-tests-failed": failed, "self-test-failed": text_of(fastest)}
+    found: dict[str, Any] = {"self-tests-failed": failed, "self-test-failed": text_of(fastest)}
+    counted = read(family + FAMILY.size, len(names) * IN_FAMILY.size) if family else b""
+    for name, numbers in zip(names, IN_FAMILY.iter_unpack(counted)):
+        found |= {f"{name}-{key}": number for key, number in zip(OF_FAMILY, numbers)}
+    return found
 
 
 def read_stats(read: Read) -> dict[str, Any]:

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the openssl.cnf says that a process would read now. Only what root alone can change is read, and only where the
+process sees the same file; of any other the answer is `elsewhere`, with the command to type there."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ..conf import meaning
+from ..conf.probe import Probe, probe
+from ..conf.reading import Whole
+from ..paths import FileError, read_once
+from ..terminal import Failure
+from ..text import printable
+from .changes import changed
+from .look import Look
+
+
+@dataclass(frozen=True)
+class Source:
+    path: str = ""
+    is_known: bool = False
+    elsewhere: str = ""  # why it is not known here
+    command: str = ""  # that tells there
+    problem: str = ""  # why libcrypto goes on without this file or one that it includes
+    names_drng: bool = False  # it activates drng
+    generator: str = ""  # what it takes as the generator
+    asks_drng: bool = False  # the generators are to be drng's
+    is_strict: bool = False  # and nobody else's
+    module: str = ""
+    folder: str = ""  # of modules, by this environment
+    not_loaded: str = ""  # why the module cannot be loaded
+    changed: float = 0.0  # when the file, or what it includes, came to be what is there
+
+
+# ---- Whether it is the same file ----
+
+
+def _place(pid: str, path: str) -> tuple[bytes, bytes]:
+    """The device, and the path there, by the mount that is on top of it: no file is asked."""
+    best: tuple[int, bytes, bytes] = (-1, b"", b"")
+    name = os.fsencode(os.path.normpath(path))
+    with open(f"/proc/{pid}/mountinfo", "rb") as file:
+        for line in file:
+            _, _, device, root, point, *_ = line.split(b" ")
+            point = re.sub(rb"\\(\d{3})", lambda m: bytes((int(m[1], 8),)), point).rstrip(b"/")
+            if (name == point or name.startswith(point + b"/")) and len(point) >= best[0]:
+                best = (len(point), device, root.rstrip(b"/") + name[len(point) :])
+    return best[1:]
+
+
+def _sees_ours(look: Look, path: str) -> bool:
+    """A process that has ended is a FileNotFoundError, or its kin."""
+    pid = str(look.who.pid)
+    return look.sees_our_files or all(
+        _place(pid, each) == _place("self", each) for each in (path, os.path.realpath(path))
+    )
+
+
+def _may_be_read_by_all(path: str) -> bool:
+    path = os.path.realpath(path)
+    folders: list[str] = []
+    while (folder := os.path.dirname(folders[-1] if folders else path)) not in folders:
+        folders.append(folder)
+    enters = all(os.stat(folder).st_mode & stat.S_IXOTH for folder in folders)
+    return enters and bool(os.stat(path).st_mode & stat.S_IROTH)
+
+
+# ---- What it says ----
+
+
+def said_by(found: Probe, times: Iterable[float]) -> Source:
+    named = meaning.named_sections(found)
+    random = meaning.generators_of(found, named.init)
+    query = random.get("properties", "").replace(" ", "").split(",")
+    problem = found.problem
+    if not problem and found.passed_over:
+        problem = f"{found.path}, which includes what cannot be read: {found.passed_over[0]}"
+    return Source(
+        path=found.path,
+        is_known=True,
+        problem=printable(problem),
+        names_drng=bool(named.drng) and meaning.is_active(found, named.drng),
+        generator=random.get("random", ""),
+        asks_drng="provider=drng" in query or "?provider=drng" in query or random.get("random_provider") == "drng",
+        is_strict="provider=drng" in query,
+        module=meaning.undotted(found.section(named.drng)).get("module", ""),
+        folder=os.environ.get("OPENSSL_MODULES", ""),
+        not_loaded=printable(found.refused or found.not_loaded.get("drng", "")),
+        changed=max(times, default=0.0),
+    )
+
+
+def text_of(path: str) -> bytes:
+    return b"" if path == os.devnull else read_once(path)
+
+
+class Sources:
+    """Each file is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Source] = {}
+
+    def _of(self, path: str) -> Source:
+        try:
+            text = text_of(path)
+            whole = Whole()
+            whole.add(text, (path,))
+            return said_by(probe(text, path), changed([path, *whole.files]))
+        except FileError as error:
+            said, _, command = printable(str(error)).partition("; type: ")
+            return Source(path, elsewhere=said, command=command) if command else Source(path, True, problem=said)
+        except OSError as error:
+            return Source(path, True, problem=printable(f"{path}: {error.strerror}"))
+        except Failure as error:
+            return Source(path, elsewhere=printable(str(error)))
+
+    def of(self, look: Look, path: str) -> Source:
+        """What it would read; an error of the system's where it has ended."""
+        if not path:
+            return Source()
+        there = f"nsenter --target {look.who.pid} --all drng-conf {path}"
+        if not path.startswith("/"):
+            why = f"its OPENSSL_CONF, {path}, begins in its working directory"
+            return Source(path, elsewhere=printable(why), command=printable(there))
+        if not _sees_ours(look, path):
+            why = f"it sees another {path}, in a root directory or a mount of its own"
+            return Source(path, elsewhere=printable(why), command=printable(there))
+        if path not in self._read:
+            self._read[path] = self._of(path)
+        found = self._read[path]
+        is_others = found.is_known and not found.problem and os.geteuid() == 0 != look.who.effective
+        if is_others and not _may_be_read_by_all(path):
+            why, command = f"not everybody may read {path}", f"runuser -u {look.who.owner} -- drng-conf {path}"
+            return Source(path, elsewhere=printable(why), command=printable(command))
+        return found
