@@ -47,15 +47,22 @@ typedef void drng_aes_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG
 typedef void drng_aes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                               const uint8_t *provided);
 
+/*
+ * CTR_DRBG_Update, kept in registers: the same without output. What it leaves on the stack and in registers a request
+ * wipes that the same function calls next.
+ */
+typedef void drng_aes_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *provided);
+
 /* One implementation. No function can fail. */
 struct drng_aes {
     const char *name; /* "AES-NI" */
     bool fuses;       /* drng_fused_mac() may be used: it needs AES-NI, and so does this implementation */
     drng_aes_ctr *ctr;
     drng_aes_cbc *cbc;
-    drng_aes_request *request; /* or NULL: the caller does the same with ctr */
-    size_t short_len;          /* bytes: the longest output of request */
-    bool wide;                 /* it has kernels for registers of more than a block, which the self-test tries, too */
+    drng_aes_request *request; /* or NULL, and update, too: the caller does the same with ctr */
+    drng_aes_update *update;
+    size_t short_len; /* bytes: the longest output of request */
+    bool wide;        /* it has kernels for registers of more than a block, which the self-test tries, too */
 };
 
 /* V where it is no vector. */

@@ -85,8 +85,8 @@ static DRNG_OWN_FRAME void update(struct drng_ctr_drbg *drbg, const struct mecha
 {
     uint8_t temp[UPDATE_BLOCKS * BLOCK];
 
-    if (is_short(m, 0)) {
-        m->aes->request(drbg->key, m->key_len, drbg->v, NULL, 0, provided);
+    if (m->aes->update != NULL) {
+        m->aes->update(drbg->key, m->key_len, drbg->v, provided);
         return;
     }
     /*
@@ -200,10 +200,6 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const s
     const size_t cut = rest > 0 ? 1 : 0;
     uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
-    if (is_short(m, out_len)) {
-        m->aes->request(drbg->key, m->key_len, drbg->v, out, out_len, provided);
-        return;
-    }
     m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
     if (rest > 0) {
         memcpy(out + whole * BLOCK, tail, rest);
@@ -234,8 +230,13 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const 
         *(drng_block *)provided ^= padded;
         drng_wipe(&padded, sizeof(padded)); /* on the stack where there are no vector registers */
     }
-    update(drbg, m, provided);
-    output_and_update(drbg, m, out, out_len, provided);
+    if (is_short(m, out_len)) {
+        m->aes->update(drbg->key, m->key_len, drbg->v, provided);
+        m->aes->request(drbg->key, m->key_len, drbg->v, out, out_len, provided);
+    } else {
+        update(drbg, m, provided);
+        output_and_update(drbg, m, out, out_len, provided);
+    }
     drng_wipe(provided, sizeof(provided));
     if (additional.len > 0) {
         drng_wipe_stack_1024();

@@ -112,6 +112,11 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
     }
 }
 
+static void update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *provided)
+{
+    request(key, key_len, v, NULL, 0, provided);
+}
+
 /* The request that is interrupted, and the next one, of parent and child. */
 static void assert_all_differ(bool by_clone, bool locking)
 {
@@ -428,6 +433,7 @@ int main(void)
     real = drng_process.aes;
     struct drng_aes with_handlers = *real;
     with_handlers.request = request;
+    with_handlers.update = update;
     with_handlers.short_len = SHORT;
     drng_process.aes = &with_handlers;
     const int result = unit_run("handlers");

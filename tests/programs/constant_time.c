@@ -102,7 +102,7 @@ static void ctr_wide(void)
 
 static void request_of(const struct drng_aes *one)
 {
-    static const size_t lens[] = {0, 16, 33, 80, 128, 250};
+    static const size_t lens[] = {0, 16, 32, 33, 80, 128, 250};
     uint8_t out[250];
     for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
         for (size_t l = 0; l < sizeof(lens) / sizeof(*lens) && lens[l] <= one->short_len; l++) {
@@ -112,6 +112,7 @@ static void request_of(const struct drng_aes *one)
             fill_with_secret(key, sizeof(key));
             fill_with_secret(v, sizeof(v));
             fill_with_secret(provided, sizeof(provided));
+            one->update(key, key_lens[k], v, provided);
             one->request(key, key_lens[k], v, out, lens[l], provided);
             must_be_secret(out, lens[l]);
             must_be_secret(key, key_lens[k]);

@@ -127,7 +127,13 @@ static void any_request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t 
     }
 }
 
-static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .request = any_request, .short_len = SHORT_LEN};
+static void any_update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *provided)
+{
+    any_request(key, key_len, v, NULL, 0, provided);
+}
+
+static const struct drng_aes any_aes = {
+    .name = "any", .ctr = any_ctr, .request = any_request, .update = any_update, .short_len = SHORT_LEN};
 #else
 static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr};
 #endif

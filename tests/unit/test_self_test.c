@@ -218,12 +218,18 @@ static void request_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOC
     }
 }
 
+static void update_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *provided)
+{
+    request_by_ctr(key, key_len, v, NULL, 0, provided);
+}
+
 static bool request_is_found(size_t from, size_t to)
 {
     const struct drng_aes aes = {.name = "with a request",
                                  .ctr = drng_aes_portable.ctr,
                                  .cbc = drng_aes_portable.cbc,
                                  .request = request_by_ctr,
+                                 .update = update_by_ctr,
                                  .short_len = 256};
     const char *what = NULL;
     wrong_from = from;
@@ -231,10 +237,10 @@ static bool request_is_found(size_t from, size_t to)
     return test(&aes, false, &what) == DRNG_SELF_TEST_FAILED && what != NULL && strcmp(what, "CTR_DRBG") == 0;
 }
 
-/* The lengths are those of 4 and 8 blocks of AES-NI, and of 12 and 20 in registers of 256 bits. */
+/* The lengths are those of 4, 5 and 8 blocks of AES-NI, and of 12 and 20 in registers of 256 bits. */
 UNIT_TEST("a wrong request is found")
 {
-    static const size_t lengths[] = {1, 16, 17, 80, 81, 128, 129, 256};
+    static const size_t lengths[] = {1, 16, 17, 32, 33, 80, 81, 128, 129, 256};
     request_is = RIGHT;
     CU_ASSERT_FALSE(request_is_found(1, SIZE_MAX));
     for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i += 2) {

@@ -97,9 +97,14 @@ static inline void any_request(uint8_t *key, size_t key_len, uint8_t v[16], uint
     }
 }
 
+static inline void any_update(uint8_t *key, size_t key_len, uint8_t v[16], const uint8_t *provided)
+{
+    any_request(key, key_len, v, NULL, 0, provided);
+}
+
 #ifdef REQUEST
 static const struct drng_aes any_aes = {
-    .name = "any", .ctr = any_ctr, .cbc = any_cbc, .request = any_request, .short_len = 32};
+    .name = "any", .ctr = any_ctr, .cbc = any_cbc, .request = any_request, .update = any_update, .short_len = 32};
 #else
 static const struct drng_aes any_aes = {.name = "any", .ctr = any_ctr, .cbc = any_cbc};
 #endif
