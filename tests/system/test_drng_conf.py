@@ -83,6 +83,7 @@ MISTAKES = [
     ("\nopenssl_conf =", "\nelsewhere =", "drng = drng_sect: openssl_conf does not lead to this line"),
     ("\nrandom = drng_strict", "\nrandom = drng_strct", "random = drng_strct: there is no such section"),
     ("[openssl_init]", ".include /nowhere/x.cnf\n[openssl_init]", "names a file that cannot be read"),
+    ("[drng_sect]\n", "[drng_sect]\nbatch = yes\n", "batch = yes: drng 1.0.0 and later have no such key"),
     # What is loaded and does not serve.
     ("\nrandom = drng_strict", "", "name a section with `properties = provider=drng` as `random`"),
     ("[drng_sect]\nactivate = 1", "[drng_sect]\n", "`activate = 1`"),
@@ -204,6 +205,13 @@ def test_a_listed_provider_that_does_not_load_is_a_mistake(tmp_path: Path, line:
     assert (result.returncode, "nowhere did not load: " in result.stderr) == (1, True)
     path.write_text(path.read_text().replace("[x]\nactivate = 1\n", "[x]\n"))
     assert drng_conf(path).returncode == 0
+
+
+def test_the_fips_provider_s_file_is_named_with_what_writes_it(tmp_path: Path) -> None:
+    lines = f".include {tmp_path}/fipsmodule.cnf\n[provider_sect]\nfips = fips_sect\n"
+    result = drng_conf(changed(tmp_path, "[drng_sect]\n", f"{lines}[drng_sect]\n"))
+    written = f"openssl fipsinstall -module {RELEASE.modules}/fips.so -out {tmp_path}/fipsmodule.cnf"
+    assert (result.returncode, written in result.stderr) == (1, True)
 
 
 def test_an_error_in_an_include_is_said_with_its_line(tmp_path: Path) -> None:

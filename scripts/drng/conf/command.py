@@ -35,7 +35,7 @@ NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
 
 NO_CIPHERS = (
     "write `activate = 1` in the default provider's section, too",
-    "the FIPS provider did not load: look for fips.so, and write with `openssl fipsinstall` what the file includes",
+    "the FIPS provider did not load: look for fips.so, and for what `openssl fipsinstall` writes",
 )
 
 
@@ -100,6 +100,12 @@ def mistakes(found: Probe, meaning: Meaning) -> list[str]:
     said += [*not_loaded(found, meaning), *found.errors, *lost_by_fips(found, meaning)]
     said += [] if said else not_served(found, meaning)
     said += replaced(found)
+    missing = (why.rpartition(": ")[0] for why in found.passed_over)
+    said += [
+        f"{path} is made by: openssl fipsinstall -module {found.modules}/fips.so -out {path}"
+        for path in missing
+        if "fipsmodule" in path
+    ]
     return [*said, *(each for each in meaning.warnings if not any(each in line for line in said))]
 
 

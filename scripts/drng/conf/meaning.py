@@ -22,6 +22,8 @@ DRNG_KEYS = {
     "reseed_bytes": ("0", "a number from 1024 to 4294967295"),
 }
 
+GONE = {"batch": "1.0.0"}  # with the version since which nobody asks for it
+
 OPENSSL_KEYS = ("identity", "module", "activate", "soft_load")
 
 # What OpenSSL knows in the section that openssl_conf names, in the order in which it looks for them, and in the one for
@@ -172,7 +174,9 @@ def unknown_keys(conf: Read, meaning: Meaning) -> Iterator[str]:
             yield f"[{name}] {key} = {value}: this key needs OpenSSL {version[0]}.{version[1]} or later"
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
     for key, value in (conf.section(meaning.drng) or {}).items():
-        if key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
+        if key in GONE:
+            yield f"[{meaning.drng}] {key} = {value}: drng {GONE[key]} and later have no such key; take the line out"
+        elif key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
             said = "neither OpenSSL nor drng knows this key, and it is ignored"
             yield f"[{meaning.drng}] {key} = {value}: {said}{hint(key, known)}"
         elif key in DRNG_KEYS and value in conf.section_names():

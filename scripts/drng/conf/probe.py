@@ -49,6 +49,7 @@ class Probe(Read):
     own: dict[str, Section] = field(default_factory=dict)  # the sections of the file without its includes
     version: str = ""
     library: str = ""
+    modules: str = ""  # the folder of providers that have no path
     settings: str = ""  # of the CPU, under the mask of this environment
     stopped: tuple[str, ...] = ()  # why libcrypto reads the file no further
     rand_bytes: bool = False
@@ -101,7 +102,7 @@ def _asked(whole: Whole, own: bytes, path: str, variables: Mapping[str, str]) ->
     os.environ.update(variables)
     crypto = Libcrypto()
     known: dict[str, Any] = {"version": crypto.version(), "number": crypto.number(), "library": crypto.lib._name}
-    known["settings"] = crypto.settings()
+    known |= {"settings": crypto.settings(), "modules": crypto.folders()[0]}
     conf, line, why = crypto.read(bytes(whole.text))
     if conf is None:
         return {**known, "problem": f"{whole.where(line)}: {why}; OpenSSL ignores it"}
