@@ -11,6 +11,7 @@
 #include "mixing/drbg/machine.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/state/clone.h"
+#include "mixing/state/family.h"
 
 struct drng_library drng_library;
 
@@ -37,6 +38,7 @@ static void settle_instructions(struct drng_library *library)
         const enum drng_denial denial = library->eligibility.words[i];
         struct drng_library_texts *texts = &library->texts[i];
         in->counters = &library->counters[i];
+        in->family = &drng_family->instructions[i];
         (void)snprintf(texts->unhealthy, sizeof(texts->unhealthy), "%s: its words failed the health tests",
                        in->row->name);
         if (denial != DRNG_ALLOWED) {

@@ -8,6 +8,7 @@
 
 #include "mixing/drbg/machine.h"
 #include "mixing/state/clone.h"
+#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "provider/masks.h"
@@ -54,6 +55,7 @@ static bool open_locked(const char *libcrypto_version)
     drng_stats_open(drng_process.aes != NULL ? drng_process.aes->name : NULL, libcrypto_version);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         drng_process.instructions[i].counters = &drng_stats.live->counters.instructions[i];
+        drng_process.instructions[i].family = &drng_family->instructions[i];
     }
     atomic_signal_fence(memory_order_seq_cst);
     openings = 1; /* last: what another thread was opening at a fork is opened anew in the child */

@@ -8,6 +8,7 @@
 #include <openssl/e_os2.h>
 #include <openssl/params.h>
 
+#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
 #include "provider/errors.h"
 #include "provider/observe/report.h"
@@ -48,12 +49,20 @@ static const char *active_source(const struct drng_provctx *provctx)
 #define LASTS(id, flag) LAST_TEXT(id, flag) LAST_WORDS(id, flag)
 #define LASTS_KNOWN(id, flag)                                                                                          \
     OSSL_PARAM_utf8_ptr(flag "-last-result", NULL, 0), OSSL_PARAM_uint64(flag "-last-words", NULL),
+#define OF_FAMILY(id, member, name)                                                                                    \
+    DRNG_NUMBER(OSSL_PARAM_uint64(name, NULL), value_of(&drng_family->instructions[id].member))
+#define FAMILY(id, flag)                                                                                               \
+    OF_FAMILY(id, failures, flag "-family-failures")                                                                   \
+    OF_FAMILY(id, disabled, flag "-family-disabled") OF_FAMILY(id, slow, flag "-family-slow")
+#define FAMILY_KNOWN(id, flag)                                                                                         \
+    OSSL_PARAM_uint64(flag "-family-failures", NULL), OSSL_PARAM_uint64(flag "-family-disabled", NULL),                \
+        OSSL_PARAM_uint64(flag "-family-slow", NULL),
 #define COUNTER(member, name)       DRNG_NUMBER(OSSL_PARAM_uint64(name, NULL), value_of(&c->member))
 #define COUNTER_KNOWN(member, name) OSSL_PARAM_uint64(name, NULL),
 #define SEEDS_KNOWN(id, flag)       OSSL_PARAM_uint64("seeds-" flag, NULL),
 #define RETRIES_KNOWN(id, flag)     OSSL_PARAM_uint64(flag "-retries", NULL),
 
-#define PARAMETERS(NUMBER, TEXT, COUNTER, EACH_SEEDS, EACH_RETRIES, EACH_LAST)                                         \
+#define PARAMETERS(NUMBER, TEXT, COUNTER, EACH_SEEDS, EACH_RETRIES, EACH_LAST, EACH_FAMILY)                            \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_NAME, NULL, 0), DRNG_NAME)                                                \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_VERSION, NULL, 0), DRNG_VERSION)                                          \
     TEXT(OSSL_PARAM_utf8_ptr(OSSL_PROV_PARAM_BUILDINFO, NULL, 0), DRNG_BUILDINFO)                                      \
@@ -71,6 +80,7 @@ static const char *active_source(const struct drng_provctx *provctx)
     NUMBER(OSSL_PARAM_uint64("forks", NULL), value_of(&drng_stats.head->forks))                                        \
     NUMBER(OSSL_PARAM_uint64("last-self-test", NULL), value_of(&drng_stats.head->tested))                              \
     DRNG_EACH_INSTRUCTION(EACH_LAST)                                                                                   \
+    DRNG_EACH_INSTRUCTION(EACH_FAMILY)                                                                                 \
     NUMBER(OSSL_PARAM_uint64("self-tests-failed", NULL), drng_self_tests_failed())                                     \
     TEXT(OSSL_PARAM_utf8_ptr("self-test-failed", NULL, 0), drng_self_test_failed())                                    \
     NUMBER(OSSL_PARAM_uint64("requests", NULL), served.requests)                                                       \
@@ -78,8 +88,8 @@ static const char *active_source(const struct drng_provctx *provctx)
 
 static const OSSL_PARAM *gettable_params(ossl_unused void *provctx)
 {
-    static const OSSL_PARAM known[] = {
-        PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, COUNTER_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN, LASTS_KNOWN) OSSL_PARAM_END};
+    static const OSSL_PARAM known[] = {PARAMETERS(DRNG_KNOWN, DRNG_KNOWN, COUNTER_KNOWN, SEEDS_KNOWN, RETRIES_KNOWN,
+                                                  LASTS_KNOWN, FAMILY_KNOWN) OSSL_PARAM_END};
     return known;
 }
 
@@ -94,7 +104,7 @@ static int get_params(void *vprovctx, OSSL_PARAM params[])
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         health_failures += value_of(&c->instructions[i].health_failures);
     }
-    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, COUNTER, SEEDS, RETRIES, LASTS)};
+    const struct drng_answer answers[] = {PARAMETERS(DRNG_NUMBER, DRNG_TEXT, COUNTER, SEEDS, RETRIES, LASTS, FAMILY)};
     return drng_params_answer(params, answers, sizeof(answers) / sizeof(*answers));
 }
 

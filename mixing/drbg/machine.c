@@ -5,6 +5,7 @@
 
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/os.h"
+#include "mixing/state/family.h"
 #include "mixing/state/secmem.h"
 
 bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
@@ -14,6 +15,7 @@ bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, 
     if (!drng_secmem_open()) {
         return false;
     }
+    drng_family_open();
     drng_cpu_identify(&evidence->cpu);
     drng_os_kernel_flags(&evidence->kernel);
     if (mask != NULL) {

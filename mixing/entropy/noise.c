@@ -160,6 +160,7 @@ static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
     const uint64_t word = noise->health.tests.rct.value;
     atomic_store_explicit(&in->failed_test, (unsigned)test, memory_order_relaxed);
     drng_count(&in->counters->health_failures);
+    drng_count(&in->family->failures);
     const unsigned failures = atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed) + 1;
     DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(test));
     drng_wipe(noise, sizeof(*noise));
@@ -185,9 +186,26 @@ static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *
         }
         may_fail = forgive(in, noise);
     }
-    atomic_store_explicit(&in->disabled, true, memory_order_relaxed);
+    if (!atomic_exchange_explicit(&in->disabled, true, memory_order_relaxed)) {
+        drng_count(&in->family->disabled);
+    }
     drng_wipe(noise, sizeof(*noise));
     return DRNG_HEALTH_FAILED;
+}
+
+static const uint64_t slow_ns = DRNG_SLOW_SECONDS * UINT64_C(1000000000);
+
+/* A time that lies further ahead was noted by another clock, or by somebody who wants the instruction left alone. */
+bool drng_noise_is_slow(const struct drng_instruction *in)
+{
+    const uint64_t until = atomic_load_explicit(&in->family->slow_until, memory_order_relaxed);
+    return until != 0 && !in->row->starves && until - drng_os_clock_ns() <= slow_ns;
+}
+
+static void note_slow(struct drng_instruction *in)
+{
+    drng_count(&in->family->slow);
+    drng_note(&in->family->slow_until, drng_os_clock_ns() + slow_ns);
 }
 
 enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
@@ -204,6 +222,9 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
     const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed);
     const enum drng_result status = disabled ? DRNG_UNAVAILABLE : attempt(in, noise, &budget, work, arg);
+    if (status == DRNG_SLOW && work != NULL) {
+        note_slow(in);
+    }
     if (work != NULL) {
         drng_note(&in->counters->last_words, budget.read);
         drng_note(&in->counters->last_result, status <= DRNG_UNAVAILABLE ? last_results[status] : DRNG_LAST_DRY);

@@ -70,12 +70,13 @@ bool drng_budget_count(struct drng_budget *budget, unsigned words);
 /* ---- Words ---- */
 
 /*
- * One instruction in this process, shared by all readers and threads. Set the row and the counters; the rest starts as
+ * One instruction in this process, shared by all readers and threads. Set the row and both counters; the rest starts as
  * zero.
  */
 struct drng_instruction {
     const struct drng_instruction_row *row;
     struct drng_instruction_counters *counters;
+    struct drng_family_counters *family;
 
     atomic_uint failures;    /* health failures; each begins a new trial of all readers, and the first trial is 1 */
     atomic_bool disabled;    /* set at two health failures in one attempt, or eight in all, and never cleared */
@@ -112,6 +113,14 @@ DRNG_MUST_CHECK enum drng_result drng_noise_read(struct drng_instruction *instru
  */
 DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *instruction, struct drng_noise *noise,
                                                 struct drng_budget *budget, struct drng_cbc_mac *mac, size_t blocks);
+
+/*
+ * Whether the instruction does not starve, and has been too slow for a seed of this process or a relative less than
+ * DRNG_SLOW_SECONDS ago: another source had better be asked. Each process of a family would lose DRNG_STEADY_BUDGET_NS
+ * else, and a server may fork one for each connection.
+ */
+enum { DRNG_SLOW_SECONDS = 60 };
+bool drng_noise_is_slow(const struct drng_instruction *instruction);
 
 /* A function that reads words. If it fails, drng_noise_attempt()'s caller wipes the output. */
 typedef enum drng_result drng_noise_work(void *arg, struct drng_budget *budget);

@@ -185,7 +185,12 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
         if (in != NULL && status != DRNG_OK) {
             struct task task = {policy, in, &reader->noise[i], out, len, has_others_after(policy, i)};
             outcome->source = DRNG_SOURCE_INSTRUCTION + i;
-            status = drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task);
+            if (task.others_after && drng_noise_is_slow(in)) {
+                status = DRNG_SLOW;
+                drng_note(&in->counters->last_result, DRNG_LAST_SLOW);
+            } else {
+                status = drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task);
+            }
             outcome->instructions[i] = status;
         }
     }

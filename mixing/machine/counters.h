@@ -97,6 +97,28 @@ struct drng_counters {
 };
 
 /*
+ * What a family of processes (mixing/state/family.h) has found of an instruction, those that have ended included:
+ *
+ * family-failures  failed health tests
+ * family-disabled  processes that have disabled the instruction
+ * family-slow      seeds for which it was too slow
+ */
+#define DRNG_FAMILY_COUNTERS(COUNTER)                                                                                  \
+    COUNTER(failures, "family-failures")                                                                               \
+    COUNTER(disabled, "family-disabled")                                                                               \
+    COUNTER(slow, "family-slow")
+
+struct drng_family_counters {
+    DRNG_FAMILY_COUNTERS(DRNG_COUNTER_MEMBER)
+    atomic_uint_least64_t slow_until; /* drng_os_clock_ns() until which another source is asked first; 0: none is */
+};
+
+struct drng_family {
+    atomic_uint_least64_t id; /* another one in each family */
+    struct drng_family_counters instructions[DRNG_INSTRUCTIONS];
+};
+
+/*
  * The requests that one generator has served. Only the thread that has taken the generator writes, so a request costs
  * two plain additions and no shared cache line. When the generator is freed its counts stay, and the next owner adds to
  * them.

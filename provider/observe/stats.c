@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mixing/drbg/self_test.h"
+#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "provider/version.h"
@@ -84,6 +85,7 @@ void drng_stats_open(const char *aes, const char *libcrypto_version)
 
     head->live_offset = (uint32_t)((uint8_t *)live - (uint8_t *)head);
     head->request_counts_offset = DRNG_STATS_REQUEST_COUNTS;
+    head->family_offset = (int32_t)((uint8_t *)drng_family - (uint8_t *)head);
     head->request_counts_number = DRNG_REQUEST_COUNTS;
     head->request_counts_size = sizeof(struct drng_request_counts);
     first_generation = drng_fork_generation();

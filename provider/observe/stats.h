@@ -6,8 +6,9 @@
  * one's memory finds drng.so in /proc/PID/maps, and the symbol in the module's symbol table, which is in memory, too.
  * So drng needs neither a system call nor a file for them.
  *
- * They have two parts. The head describes the process; a child inherits it. The live part counts events. A fork wipes
- * it (fork.h), so a child counts from zero, whether fork() or clone() made it.
+ * They have three parts. The head describes the process; a child inherits it. The live part counts events. A fork wipes
+ * it (fork.h), so a child counts from zero, whether fork() or clone() made it. The family's part, struct drng_family,
+ * is the same page in all descendants of the process that loaded the module (mixing/state/family.h).
  *
  * They hold no secrets, no output of generators and no addresses. Numbers are in the byte order of the machine; texts
  * are ASCII and end with NUL. A change of the layout needs a new DRNG_STATS_LAYOUT, and a change of
@@ -57,9 +58,9 @@ struct drng_stats_head {
     atomic_uint_least32_t clone_protection; /* enum drng_clone_protection (report.h) */
     char clone_reason[DRNG_CLONE_TEXT_SIZE];
     char instructions[DRNG_INSTRUCTIONS]
-                     [DRNG_FLAG_SIZE]; /* "rdseed": which instruction each set of counters belongs to */
-    uint32_t self_tests_failed;        /* implementations of AES that failed a self-test */
-    uint32_t reserved;
+                     [DRNG_FLAG_SIZE];   /* "rdseed": which instruction each set of counters belongs to */
+    uint32_t self_tests_failed;          /* implementations of AES that failed a self-test */
+    int32_t family_offset;               /* in bytes, from the head to the family's part */
     char self_test_failed[32];           /* the fastest of them, or "" */
     uint32_t denials[DRNG_INSTRUCTIONS]; /* enum drng_denial: why each may make no seeds */
 };
@@ -81,6 +82,8 @@ _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
                    offsetof(struct drng_stats_live, request_counts) == DRNG_STATS_REQUEST_COUNTS &&
                    sizeof(struct drng_request_counts) == 64,
                "the layout of the live part has changed");
+_Static_assert(offsetof(struct drng_family, instructions) == 8 && sizeof(struct drng_family_counters) == 32,
+               "the layout of the family's part has changed");
 
 /* Valid from the first open to the last close. */
 struct drng_stats {

@@ -18,6 +18,7 @@ static size_t words_of(unsigned instruction)
 /* ---- As drng makes them, kernel bytes included ---- */
 
 static struct drng_counters counters;
+static struct drng_family family;
 static struct drng_instruction instructions[DRNG_INSTRUCTIONS];
 static struct drng_seed_policy policy = {.os_mixing = true, .counters = &counters};
 static struct drng_seed_reader reader;
@@ -61,8 +62,8 @@ size_t bench_seeds(struct bench_seed seeds[BENCH_MAX_SEEDS])
     drng_cpu_identify(&cpu);
     policy.aes = drng_self_test_choose(&cpu, &what);
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS && policy.aes != NULL; i++) {
-        instructions[i] =
-            (struct drng_instruction){.row = &drng_instruction_rows[i], .counters = &counters.instructions[i]};
+        instructions[i] = (struct drng_instruction){
+            .row = &drng_instruction_rows[i], .counters = &counters.instructions[i], .family = &family.instructions[i]};
         if (cpu.has[i]) {
             seeds[count++] = (struct bench_seed){drng_instruction_flag(i), i, words_of(i), seed_from, execute};
         }

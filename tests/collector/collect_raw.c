@@ -31,10 +31,13 @@ enum {
 };
 
 static struct drng_counters counters;
+static struct drng_family family;
 static struct drng_instruction rdseed = {.row = &drng_instruction_rows[DRNG_RDSEED],
-                                         .counters = &counters.instructions[DRNG_RDSEED]};
+                                         .counters = &counters.instructions[DRNG_RDSEED],
+                                         .family = &family.instructions[DRNG_RDSEED]};
 static struct drng_instruction rdrand = {.row = &drng_instruction_rows[DRNG_RDRAND],
-                                         .counters = &counters.instructions[DRNG_RDRAND]};
+                                         .counters = &counters.instructions[DRNG_RDRAND],
+                                         .family = &family.instructions[DRNG_RDRAND]};
 static struct drng_seed_reader reader;
 static struct drng_seed_policy policy;
 static struct drng_ctr_drbg drbg;

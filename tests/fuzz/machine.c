@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/fuzz/machine.h"
+#include "mixing/state/family.h"
 #include "provider/observe/stats.h"
 
 #include "tests/scripted/cpu.h"
@@ -56,10 +57,15 @@ void machine_start(struct fuzz_input *input)
     drng_process.evidence.masked[DRNG_RDSEED] = false; /* by libcrypto, which knows the real CPU */
     drng_process.evidence.masked[DRNG_RDRAND] = false;
     *counters = none;
-    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){
-        .row = &drng_instruction_rows[DRNG_RDSEED], .counters = &counters->instructions[DRNG_RDSEED]};
-    drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){
-        .row = &drng_instruction_rows[DRNG_RDRAND], .counters = &counters->instructions[DRNG_RDRAND]};
+    memset(drng_family, 0, sizeof(*drng_family));
+    drng_process.instructions[DRNG_RDSEED] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED],
+                                  .counters = &counters->instructions[DRNG_RDSEED],
+                                  .family = &drng_family->instructions[DRNG_RDSEED]};
+    drng_process.instructions[DRNG_RDRAND] =
+        (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND],
+                                  .counters = &counters->instructions[DRNG_RDRAND],
+                                  .family = &drng_family->instructions[DRNG_RDRAND]};
     atomic_store(&drng_failed_algorithm, NULL);
 }
 

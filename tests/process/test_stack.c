@@ -177,12 +177,15 @@ static DRNG_OWN_FRAME bool next_word(uint64_t *word)
 
 static const struct drng_instruction_row row = {.name = "FIRST", .read = next_word, .tries = 1, .window_words = WINDOW};
 
+static struct drng_family family;
+
 static void prepare_seed(void)
 {
     memset(&reader, 0, sizeof(reader));
     memset(&counters, 0, sizeof(counters));
     memcpy(&words_state, now.entropy, sizeof(words_state));
-    instruction = (struct drng_instruction){.row = &row, .counters = &counters.instructions[FIRST]};
+    instruction = (struct drng_instruction){
+        .row = &row, .counters = &counters.instructions[FIRST], .family = &family.instructions[FIRST]};
     policy = (struct drng_seed_policy){
         .instructions = {[FIRST] = &instruction}, .aes = aes, .conditioner = conditioner, .counters = &counters};
 }

@@ -65,7 +65,8 @@ enum drng_result drng_fused_mac(struct drng_cbc_mac *mac, struct drng_health *he
 
 static struct drng_instruction_counters counters;
 static struct drng_instruction_row row = {.name = "any", .read = read_any};
-static struct drng_instruction instruction = {.row = &row, .counters = &counters};
+static struct drng_family_counters family;
+static struct drng_instruction instruction = {.row = &row, .counters = &counters, .family = &family};
 
 static void any_machine(void)
 {
@@ -245,6 +246,10 @@ void prove_attempt(void)
     CLAIM(result == DRNG_OK || result == DRNG_EXHAUSTED || result == DRNG_SLOW || result == DRNG_HEALTH_FAILED ||
               result == DRNG_UNAVAILABLE,
           "one of five results");
+    CLAIM(family.failures == instruction.failures - failures &&
+              family.disabled == (!was_disabled && instruction.disabled),
+          "the family counts the same");
+    CLAIM(family.slow == (result == DRNG_SLOW), "and that the instruction was too slow");
     CLAIM(counters.last_result == (result == DRNG_OK              ? DRNG_LAST_SERVED
                                    : result == DRNG_EXHAUSTED     ? DRNG_LAST_DRY
                                    : result == DRNG_SLOW          ? DRNG_LAST_SLOW

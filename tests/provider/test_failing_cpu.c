@@ -7,6 +7,7 @@
 #include <openssl/err.h>
 #include <openssl/rand.h>
 
+#include "mixing/state/family.h"
 #include "mixing/state/fork.h"
 #include "mixing/state/secmem.h"
 #include "provider/process.h"
@@ -15,6 +16,7 @@
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
 #include "tests/unit/bytes.h"
+#include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
 static OSSL_LIB_CTX *libctx; /* of the case that runs */
@@ -25,6 +27,9 @@ static void on_cpu(scripted_behaviour *rdseed, scripted_behaviour *rdrand, const
 {
     OSSL_LIB_CTX_free(libctx);
     scripted_reset(rdseed, rdrand);
+    if (drng_family != NULL) {
+        memset(drng_family->instructions, 0, sizeof(drng_family->instructions));
+    }
     drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
     drng_process.instructions[DRNG_RDRAND] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDRAND]};
     libctx = evp_context(keys);
@@ -68,6 +73,32 @@ UNIT_TEST("start-up tests run on demand")
     CU_ASSERT_EQUAL(OSSL_PROVIDER_self_test(provider), 0);
     CU_ASSERT_TRUE(evp_error("failed its start-up tests", "RDSEED: disabled"));
     OSSL_PROVIDER_unload(provider);
+}
+
+static int draw_with_a_lying_rdseed(void *from)
+{
+    scripted_rdseed.behaviour = scripted_constant;
+    return draw(from) == 1 && strcmp(evp_text(from, "active-source"), "rdrand") == 0 &&
+                   evp_counter(from, "health-failures") == 2
+               ? 0
+               : 1;
+}
+
+/* Each child for itself: what one has found disables nothing in its parent, and is counted there when it has ended. */
+UNIT_TEST("a verdict outlives the child that found it")
+{
+    on_cpu(scripted_good, scripted_good, "");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
+    for (unsigned child = 1; child <= 3; child++) {
+        CU_ASSERT_EQUAL(child_forked(draw_with_a_lying_rdseed, libctx), 0);
+        CU_ASSERT_EQUAL(evp_counter(libctx, "rdseed-family-failures"), 2 * child);
+        CU_ASSERT_EQUAL(evp_counter(libctx, "rdseed-family-disabled"), child);
+        CU_ASSERT_EQUAL(evp_counter(libctx, "rdrand-family-failures"), 0);
+        CU_ASSERT_EQUAL(evp_counter(libctx, "health-failures"), 0);
+    }
+    CU_ASSERT_EQUAL(EVP_RAND_reseed(RAND_get0_primary(libctx), 0, NULL, 0, NULL, 0), 1);
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "rdseed");
+    CU_ASSERT_STRING_EQUAL(evp_text(libctx, "disabled-reason"), "");
 }
 
 static bool gives_a_seed(EVP_RAND_CTX *rand)
@@ -164,8 +195,10 @@ UNIT_TEST("what became of each instruction is told")
     CU_ASSERT_TRUE(last_results_are("dry", "too slow"));
     CU_ASSERT_STRING_EQUAL(evp_text(libctx, "active-source"), "fallback");
     CU_ASSERT_TRUE(evp_counter(libctx, "rdrand-last-words") > 0);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "rdrand-family-slow"), 1);
     scripted_rdrand.behaviour = scripted_zeros;
     scripted_rdrand.ns = 20;
+    scripted_clock_ns += DRNG_SLOW_SECONDS * UINT64_C(1000000000);
     CU_ASSERT_TRUE(reseed());
     CU_ASSERT_TRUE(last_results_are("dry", "health test failed"));
     CU_ASSERT_TRUE(reseed());

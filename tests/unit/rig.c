@@ -19,6 +19,8 @@ void rig_set_up(struct rig *rig, scripted_behaviour *rdseed, scripted_behaviour 
     memset(rig, 0, sizeof(*rig));
     rig->rdseed.row = &drng_instruction_rows[DRNG_RDSEED];
     rig->rdrand.row = &drng_instruction_rows[DRNG_RDRAND];
+    rig->rdseed.family = &rig->family.instructions[DRNG_RDSEED];
+    rig->rdrand.family = &rig->family.instructions[DRNG_RDRAND];
     rig->rdseed.counters = &rig->counters.instructions[DRNG_RDSEED];
     rig->rdrand.counters = &rig->counters.instructions[DRNG_RDRAND];
     rig->policy =

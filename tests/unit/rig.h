@@ -20,6 +20,7 @@ struct rig {
     struct drng_instruction rdseed;
     struct drng_instruction rdrand;
     struct drng_counters counters;
+    struct drng_family family;
     struct drng_seed_policy policy;
     struct drng_seed_reader reader;
     struct drng_seed_outcome outcome; /* of the last seed */

@@ -192,6 +192,8 @@ UNIT_TEST("a second failure disables for good")
     CU_ASSERT_EQUAL(draw.runs, 1);
     CU_ASSERT_TRUE(bytes_are(draw.words, sizeof(draw.words), 0));
     CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].health_failures, 2);
+    CU_ASSERT_EQUAL(rig.family.instructions[DRNG_RDRAND].failures, 2);
+    CU_ASSERT_EQUAL(rig.family.instructions[DRNG_RDRAND].disabled, 1);
     CU_ASSERT_TRUE(rig.rdrand.disabled);
 
     scripted_rdrand.behaviour = scripted_good;

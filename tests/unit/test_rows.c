@@ -24,6 +24,7 @@ _Static_assert((int)DRNG_INSTRUCTIONS <= (int)MOST_ROWS, "more rows than there i
 
 static struct drng_instruction instructions[DRNG_INSTRUCTIONS];
 static struct drng_counters counters;
+static struct drng_family family;
 static struct drng_seed_policy policy;
 static struct drng_seed_reader reader;
 static unsigned fallback_calls;
@@ -44,11 +45,12 @@ static void set_up(void)
     scripted_reset_rows();
     memset(&counters, 0, sizeof(counters));
     memset(&reader, 0, sizeof(reader));
+    memset(&family, 0, sizeof(family));
     fallback_calls = 0;
     policy = (struct drng_seed_policy){.aes = &drng_aes_portable, .fallback = fall_back, .counters = &counters};
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        instructions[i] =
-            (struct drng_instruction){.row = &drng_instruction_rows[i], .counters = &counters.instructions[i]};
+        instructions[i] = (struct drng_instruction){
+            .row = &drng_instruction_rows[i], .counters = &counters.instructions[i], .family = &family.instructions[i]};
         policy.instructions[i] = &instructions[i];
     }
 }

@@ -90,6 +90,56 @@ UNIT_TEST("a slow RDRAND serves where it is all there is")
     }
 }
 
+/* A process whose relative has found RDRAND slow: its reader is fresh, and all it has in common is the family's page.
+ */
+static uint64_t time_of_a_relatives_seed(enum drng_source source)
+{
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        rig.reader.noise[i] = (struct drng_noise){0};
+    }
+    memset(&rig.counters, 0, sizeof(rig.counters));
+    const uint64_t taken = time_of_a_seed(source);
+    CU_ASSERT_EQUAL(rig.counters.instructions[DRNG_RDRAND].last_result, DRNG_LAST_SLOW);
+    return taken;
+}
+
+UNIT_TEST("that RDRAND is slow a family finds out once a minute")
+{
+    const uint64_t minute = DRNG_SLOW_SECONDS * UINT64_C(1000000000);
+    set_up(&rig_ways[0]);
+    rig.policy.instructions[DRNG_RDSEED] = NULL;
+    scripted_rdrand.ns = SLOW_NS;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(DRNG_SOURCE_FALLBACK), DRNG_STEADY_BUDGET_NS / 8));
+    for (unsigned i = 0; i < 10; i++) {
+        CU_ASSERT_TRUE(time_of_a_relatives_seed(DRNG_SOURCE_FALLBACK) < DRNG_SEED_BUDGET_NS / 100);
+    }
+    CU_ASSERT_EQUAL(rig.family.instructions[DRNG_RDRAND].slow, 1);
+    scripted_clock_ns += minute + 1;
+    CU_ASSERT_TRUE(is_about(time_of_a_relatives_seed(DRNG_SOURCE_FALLBACK), DRNG_STEADY_BUDGET_NS / 8));
+    CU_ASSERT_EQUAL(rig.family.instructions[DRNG_RDRAND].slow, 2);
+
+    /* It is asked where nobody else would be, and whatever a relative has written that is no time of the last minute.
+     */
+    rig.policy.fallback = NULL;
+    CU_ASSERT_TRUE(is_about(time_of_a_relatives_seed(DRNG_SOURCE_NONE), DRNG_STEADY_BUDGET_NS));
+    rig.family.instructions[DRNG_RDRAND].slow_until = scripted_clock_ns + minute + 1;
+    CU_ASSERT_FALSE(drng_noise_is_slow(&rig.rdrand));
+    rig.family.instructions[DRNG_RDRAND].slow_until = scripted_clock_ns + minute;
+    CU_ASSERT_TRUE(drng_noise_is_slow(&rig.rdrand));
+}
+
+/* Others starve RDSEED for a moment: that is no verdict. */
+UNIT_TEST("that RDSEED was slow is not remembered")
+{
+    static uint8_t out[4 * SEED_LEN];
+    set_up(&rig_ways[0]);
+    scripted_rdseed.ns = SLOW_NS;
+    CU_ASSERT_EQUAL(rig_seed(&rig, out, sizeof(out)), DRNG_OK);
+    CU_ASSERT_EQUAL(rig.outcome.instructions[DRNG_RDSEED], DRNG_SLOW);
+    scripted_rdseed.ns = 1;
+    CU_ASSERT_TRUE(time_of_a_seed(SCRIPTED_SOURCE_RDSEED) < DRNG_SEED_BUDGET_NS / 100);
+}
+
 /* RDSEED is not slow by itself: its seeds take few words, so they take many blocks to be given up. */
 UNIT_TEST("a slow RDSEED is given up too")
 {
