@@ -28,31 +28,23 @@
  * have names. All are little-endian.
  */
 enum { DRNG_VMCLOCK_VERSION = 1 };
-#define DRNG_VMCLOCK_MAGIC               UINT32_C(0x4b4c4356) /* "VCLK" */
-#define DRNG_VMCLOCK_GENERATION_IS_THERE (UINT64_C(1) << 8)
+#define DRNG_VMCLOCK_MAGIC UINT32_C(0x4b4c4356) /* "VCLK" */
 
 struct drng_vmclock {
     uint32_t magic;
     uint32_t size; /* bytes of the page */
     uint16_t version;
-    uint8_t unused_1[2];
+    uint8_t unused[2];
     atomic_uint_least32_t sequence;          /* odd while the hypervisor writes */
     atomic_uint_least64_t disruption_marker; /* another value whenever the machine was copied, restored or migrated */
-    uint64_t flags;
-    uint8_t unused_2[72];
-    atomic_uint_least64_t generation_counter; /* another value whenever the machine was restored; if the flag is set */
 };
 
-_Static_assert(offsetof(struct drng_vmclock, sequence) == 12 &&
-                   offsetof(struct drng_vmclock, disruption_marker) == 16 &&
-                   offsetof(struct drng_vmclock, flags) == 24 &&
-                   offsetof(struct drng_vmclock, generation_counter) == 104,
+_Static_assert(offsetof(struct drng_vmclock, sequence) == 12 && offsetof(struct drng_vmclock, disruption_marker) == 16,
                "the layout is the specification's");
 
 /* Shared by all threads. In ordinary memory, so a child of fork() goes on from its parent's. */
 struct drng_clone_watch {
     const struct drng_vmclock *_Atomic device; /* NULL: there is none, or it was given up */
-    const atomic_uint_least64_t *generation;   /* the device's generation counter, or a zero if it has none */
     atomic_uint_least64_t marker;              /* the last one seen */
     atomic_uint_least64_t count;               /* changes seen */
     atomic_uint_least64_t seen_at;             /* when the last change was seen, on drng_os_clock_ns() */
@@ -63,7 +55,7 @@ extern struct drng_clone_watch drng_clone_watch;
 /* Maps the device for the life of the process, if that is possible. To be called under DRNG_LOCK_LOAD. */
 void drng_clone_open(void);
 
-/* Whether changes are noticed now. A device that stops answering, or changes without end, is given up. */
+/* Whether changes are noticed now. A device that stops answering is given up. */
 static inline bool drng_clone_is_watched(void)
 {
     return atomic_load_explicit(&drng_clone_watch.device, memory_order_relaxed) != NULL;

@@ -13,7 +13,6 @@ unsigned scripted_os_calls;
 struct drng_kernel_flags scripted_kernel_flags;
 struct drng_vmclock *scripted_vmclock;
 unsigned scripted_waits;
-void (*scripted_on_wait)(void);
 uint64_t scripted_waited_ns;
 bool scripted_clock_stands;
 
@@ -32,7 +31,6 @@ void scripted_os_reset(void)
     scripted_os_calls = 0;
     scripted_vmclock = NULL;
     scripted_waits = 0;
-    scripted_on_wait = NULL;
     scripted_waited_ns = 0;
     scripted_clock_stands = false;
     scripted_kernel_flags.known = true;
@@ -59,9 +57,6 @@ uint64_t drng_os_clock_ns(void)
 bool drng_os_wait(uint64_t ns)
 {
     scripted_waits++;
-    if (scripted_on_wait != NULL) {
-        scripted_on_wait();
-    }
     scripted_waited_ns += ns;
     scripted_clock_ns += scripted_clock_stands ? 0 : ns;
     return true;

@@ -19,7 +19,6 @@ extern struct drng_kernel_flags scripted_kernel_flags;
 extern struct drng_vmclock *scripted_vmclock; /* what is mapped as the clock device; NULL: there is none */
 extern bool scripted_clock_stands;            /* a wait does not advance the clock */
 extern uint64_t scripted_waited_ns;           /* the sum of all waits */
-extern void (*scripted_on_wait)(void);        /* called in each wait; NULL: nothing */
 extern unsigned scripted_waits;               /* how often somebody waited; the clock then advances */
 
 /* The clock device is not watched any more, as in a process that has not loaded the module yet. */
