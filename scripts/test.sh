@@ -23,7 +23,7 @@ all=$*
 [ "$all" != --all ] || shift
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
-    musl-tools systemtap-sdt-dev openssl git python3 python3-pytest python3-hypothesis"
+    musl-tools openssl git python3 python3-pytest python3-hypothesis"
 checks="abigail-tools clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3-matplotlib
     python3-pytest-xdist python3-venv rng-tools5 ent rustc"
 servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl iproute2 procps"

@@ -162,8 +162,6 @@ static enum drng_result reseed(struct drng_generator *g, struct state *s, const 
     }
     if (result == DRNG_OK) {
         drng_count(&g->counters->reseeds);
-        DRNG_PROBE2(reseed, DRNG_DRBG_STRENGTH(g->config.key_len),
-                    atomic_load_explicit(&g->seedings, memory_order_relaxed));
     }
     return result;
 }

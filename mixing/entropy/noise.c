@@ -162,7 +162,6 @@ static bool forgive(struct drng_instruction *in, struct drng_noise *noise)
     drng_count(&in->counters->health_failures);
     drng_count(&in->family->failures);
     const unsigned failures = atomic_fetch_add_explicit(&in->failures, 1, memory_order_relaxed) + 1;
-    DRNG_PROBE2(health_failure, in->row->name, drng_health_test_name(test));
     drng_wipe(noise, sizeof(*noise));
     if (failures < MOST_FAILURES) {
         (void)drng_health_passes(&noise->health, word);

@@ -160,16 +160,14 @@ static void mix_os(uint8_t *out, size_t len, struct drng_counters *counters)
     drng_wipe(bytes, sizeof(bytes));
 }
 
-static void count(const struct drng_seed_policy *policy, enum drng_source source, size_t len)
+static void count(const struct drng_seed_policy *policy, enum drng_source source)
 {
     struct drng_counters *counters = policy->counters;
-    DRNG_PROBE2(seed, source, len);
     drng_note(&counters->source, source);
     if (source == DRNG_SOURCE_NONE) {
         drng_count(&counters->seed_failures);
     } else if (source == DRNG_SOURCE_FALLBACK) {
         drng_count(&counters->seeds_fallback);
-        DRNG_PROBE1(fallback, len);
     } else {
         drng_count(&counters->seeds[source - DRNG_SOURCE_INSTRUCTION]);
     }
@@ -207,7 +205,7 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
     }
     drng_wipe_stack_2048();
     drng_cpu_clear_vectors();
-    count(policy, outcome->source, len);
+    count(policy, outcome->source);
     return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* counters.h - what happened in this process, for observers outside of it: counters, and probes for tracers. */
+/* counters.h - what happened in this process, for observers outside of it. */
 
 #ifndef DRNG_COUNTERS_H
 #define DRNG_COUNTERS_H
@@ -10,19 +10,6 @@
 #include <stdint.h>
 
 #include "mixing/machine/instruction.h"
-
-/*
- * Static probes (USDT): a no-op in the code, and a note in the module with its address. Without sys/sdt.h at build time
- * there are none. docs/tracing.md lists them.
- */
-#ifdef DRNG_HAVE_SDT
-#include <sys/sdt.h>
-#define DRNG_PROBE1(name, a)    DTRACE_PROBE1(drng, name, (a))
-#define DRNG_PROBE2(name, a, b) DTRACE_PROBE2(drng, name, (a), (b))
-#else
-#define DRNG_PROBE1(name, a)    ((void)(a))
-#define DRNG_PROBE2(name, a, b) ((void)(a), (void)(b))
-#endif
 
 /* Which source made the last seed. The values are part of the layout in provider/observe/stats.h. */
 enum drng_source {

@@ -45,10 +45,8 @@ static uint64_t first_generation;
 
 static void entered(void)
 {
-    const uint64_t forks = drng_fork_generation() - first_generation;
     atomic_store(&drng_stats.live->begun, 1);
-    atomic_store(&drng_stats.head->forks, forks);
-    DRNG_PROBE1(fork, forks);
+    atomic_store(&drng_stats.head->forks, drng_fork_generation() - first_generation);
 }
 
 /* ---- Contents ---- */

@@ -17,7 +17,7 @@ cd "$(dirname "$0")/../.."
 describe()
 {
     suite=bookworm
-    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev systemtap-sdt-dev
+    libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3 libssl-dev openssl libcunit1 libcunit1-dev
         python3.11-minimal libpython3.11-minimal libpython3.11-stdlib libexpat1 libffi8 zlib1g"
     case $1 in
     aarch64) debian=arm64 triplet=aarch64-linux-gnu ;;
@@ -28,7 +28,7 @@ describe()
         # Debian 12 does not have it.
         suite=trixie
         libraries="libc6 libc6-dev linux-libc-dev libgcc-s1 libssl3t64 libssl-dev openssl openssl-provider-legacy
-            libcunit1 libcunit1-dev systemtap-sdt-dev libzstd1 zlib1g python3.13-minimal libpython3.13-minimal libpython3.13-stdlib
+            libcunit1 libcunit1-dev libzstd1 zlib1g python3.13-minimal libpython3.13-minimal libpython3.13-stdlib
             libexpat1 libffi8"
         ;;
     *)
@@ -72,8 +72,7 @@ build()
     build=$PWD/build/cross/$1
     sysroot=$build/sysroot
     need_packages "gcc-$(echo "$triplet" | tr _ -)" cmake ninja-build pkg-config qemu-user || return 1
-    # An earlier version fetched none with the header of the probes.
-    if [ ! -e "$sysroot/usr/include/$triplet/sys/sdt.h" ]; then
+    if [ ! -d "$sysroot" ]; then
         echo "Fetching: libc, libcrypto, openssl, CUnit and python for $1 into $sysroot"
         fetch_sysroot || return 1
     fi

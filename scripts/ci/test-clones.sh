@@ -15,7 +15,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/builds.sh
 . scripts/ci/builds.sh
 
-need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev systemtap-sdt-dev python3 util-linux
+need_packages gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev python3 util-linux
 scripts/ci/guests.sh
 build_preset release
 build_preset dev clone_guest

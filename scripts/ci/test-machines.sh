@@ -35,7 +35,7 @@ END
 whole="tests/system/test_collect_raw.py tests/system/test_command_line.py tests/system/test_config.py tests/system/test_containers.py
     tests/system/test_fips.py tests/system/test_health_lab.py tests/system/test_hosts.py tests/system/test_ia32cap.py
     tests/system/test_known_answers.py tests/system/test_library.py tests/system/test_metrics.py tests/system/test_migrate.py
-    tests/system/test_probes.py tests/system/test_profiles.py tests/system/test_qemu.py tests/system/test_random_provider.py
+    tests/system/test_profiles.py tests/system/test_qemu.py tests/system/test_random_provider.py
     tests/system/test_restart.py tests/system/test_servers.py tests/system/test_status.py tests/system/test_systemd.py
     tests/system/test_unit.py"
 short="tests/system/test_config.py tests/system/test_containers.py tests/system/test_qemu.py tests/system/test_status.py"

@@ -14,9 +14,6 @@ from tests.support.builds import ROOT, SKIPPED
 CHROOTS = Path("/var/cache/drng-packages")
 CHROOT = CHROOTS / "bookworm"
 
-# docs/tracing.md
-PROBES = {"seed", "reseed", "fallback", "health_failure", "fork"}
-
 
 def installed_pages() -> list[Path]:
     """Of docs/, with their pictures."""
@@ -28,14 +25,6 @@ def output(*command: str | Path) -> str:
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
     return result.stdout
-
-
-def probes(module: Path) -> set[str]:
-    """The static probes in it, by name."""
-    lines = [line.strip() for line in output("readelf", "--notes", module).splitlines()]
-    names = [line.removeprefix("Name: ") for line in lines if line.startswith("Name: ")]
-    assert lines.count("Provider: drng") == len(names)
-    return set(names)
 
 
 def in_chroot(script: str, *arguments: str | Path, chroot: Path = CHROOT) -> str:

@@ -28,7 +28,6 @@ UNLOCKED_BY = (
     ),
     (r"is not installed|are not installed|could not fetch|scripts/test\.sh installs", "packages that could not be had"),
     (r"root|namespace|become another user|CAP_", "root, in namespaces and with mounts: a privileged container"),
-    (r"bpftrace|tracing", "bpftrace, on a kernel that lets it trace"),
     (r"systemd|udev", "a machine where systemd runs, or does not"),
     (
         r"this CPU|an instruction|AES|AVX|RDRAND off|for x86",

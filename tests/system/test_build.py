@@ -7,7 +7,6 @@ import json
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.builds import BUILD, CONF, ROOT, Flavour, need
-from tests.support.packages import PROBES, installed_pages, probes
+from tests.support.packages import installed_pages
 from tests.support.servers import SYSTEM_PYTHON
 
 MODULE = BUILD / "release" / "drng.so"
@@ -199,22 +198,6 @@ def test_an_installation_by_hand_ends_with_the_next_step() -> None:
     assert staged.stdout == ""
 
 
-def test_the_module_holds_its_probes() -> None:
-    """scripts/test.sh installs sys/sdt.h (Debian's systemtap-sdt-dev)."""
-    assert probes(MODULE) == PROBES
-
-
-# Runs a command on a machine whose /usr/include has no sys/sdt.h.
-WITHOUT_HEADER = """
-folder=$(echo '#include <sys/sdt.h>' | cc -E - | sed -n 's,^# 1 "\\(.*/sys\\)/sdt[.]h".*,\\1,p')
-cp -r "$folder" "$1"
-rm "$1/sdt.h"
-mount --bind "$1" "$folder"
-shift
-exec "$@"
-"""
-
-
 @pytest.mark.sources
 def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
     """Without a build type, with a distribution's flags, and with folders and parts of somebody's own choice."""
@@ -244,27 +227,6 @@ def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
     assert '"/etc/other/drng"' in (root / "usr/share/drng/__init__.py").read_text()
     assert str(build).encode() not in (build / "libdrng.a").read_bytes()
     assert str(ROOT).encode() not in (build / "libdrng.a").read_bytes()
-
-
-@pytest.mark.sources
-def test_probes_come_with_their_header_also_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that was configured on a machine without it; and what is packaged is not built without it."""
-    monkeypatch.setenv("CCACHE_NOHASHDIR", "1")  # where ccache is used: the folder's name is a new one each time
-    without = ["unshare", "--mount", "sh", "-ec", WITHOUT_HEADER, "sh", str(tmp_path / "sys")]
-    options = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DDRNG_WERROR=ON"]
-    configure = ["cmake", "-S", str(ROOT), "-B", str(tmp_path / "build"), *options]
-    module = tmp_path / "build/drng.so"
-    build = ["cmake", "--build", str(tmp_path / "build"), "-j", "2", "--target", "drng"]
-    output(*without, *configure)
-    output(*build)
-    assert probes(module) == set()
-    shutil.rmtree(tmp_path / "sys")
-    refused = subprocess.run([*without, *configure, "-DDRNG_PROBES=ON"], capture_output=True, text=True, check=False)
-    assert refused.returncode != 0
-    assert "install systemtap-sdt-dev" in refused.stderr
-    output(*configure, "-DDRNG_PROBES=ON")
-    output(*build)
-    assert probes(module) == PROBES
 
 
 def test_link_time_optimization_stays_off(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ import pytest
 from tests.support.builds import ARM_MAX, BUILD, CONF, ROOT, SAMPLE, SKIPPED, ConfigWriter, Flavour, need
 from tests.support.draws import check_draws
 from tests.support.keys import instructions_by_machine
-from tests.support.packages import PROBES, probes
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,6 @@ def test_a_package_for_it(tmp_path: Path) -> None:
     (package,) = tmp_path.glob("openssl-provider-drng_*_s390x.deb")
     subprocess.run(["dpkg-deb", "-x", str(package), str(tmp_path / "tree")], check=True)
     (module,) = (tmp_path / "tree").rglob("drng.so")
-    assert probes(module) == PROBES
     symbols = subprocess.run(
         ["readelf", "--wide", "--dyn-syms", str(module)], capture_output=True, text=True, check=True
     )
@@ -365,9 +363,7 @@ def cross_tree(tmp_path: Path) -> Path:
     (tmp_path / "scripts" / "ci").mkdir(parents=True)
     for name in ("cross.sh", "packages.sh", "builds.sh"):
         shutil.copy(ROOT / "scripts" / "ci" / name, tmp_path / "scripts" / "ci")
-    header = tmp_path / "build/cross/s390x/sysroot/usr/include/s390x-linux-gnu/sys/sdt.h"
-    header.parent.mkdir(parents=True)
-    header.touch()
+    (tmp_path / "build/cross/s390x/sysroot").mkdir(parents=True)
     (tmp_path / "bin").mkdir()
     for name, body in STUBS.items():
         stub = tmp_path / "bin" / name

@@ -172,7 +172,7 @@ def test_package_sh_installs_what_debian_control_wants(tmp_path: Path) -> None:
 def test_skips_are_counted_by_what_would_unlock_them() -> None:
     reasons = [
         "Skipped: /var/cache/x is not there: scripts/ci/test-rpm.sh makes it, and so does DRNG_PACKAGE_CHROOT=1",
-        "Skipped: bpftrace is not installed; the notes in the module are tested all the same",
+        "Skipped: shellcheck is not installed",
         "skipped: this CPU has no AVX-512",
         "Skipped: this CPU has no RDRAND",
         "Skipped: nobody has thought of this one",

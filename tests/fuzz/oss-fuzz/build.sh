@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cmake -S . -B "$WORK/drng" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDRNG_FUZZ=ON "-DDRNG_FUZZ_ENGINE=$LIB_FUZZING_ENGINE" \
-    -DDRNG_PROBES=OFF "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath,'\$ORIGIN/lib'"
+    "-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath,'\$ORIGIN/lib'"
 mkdir -p "$OUT/lib"
 for corpus in tests/fuzz/corpus/*/; do
     target=fuzz_$(basename "$corpus")
