@@ -17,7 +17,9 @@ bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, 
     }
     drng_family_open();
     drng_cpu_identify(&evidence->cpu);
-    drng_os_kernel_flags(&evidence->kernel);
+    if (drng_eligibility_asks_kernel(&evidence->cpu)) {
+        drng_os_kernel_flags(&evidence->kernel);
+    }
     if (mask != NULL) {
         mask(evidence, libcrypto_version);
     }

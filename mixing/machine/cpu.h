@@ -42,7 +42,7 @@ struct drng_broken_part {
     unsigned first_model;
     unsigned last_model;
     bool broken[DRNG_INSTRUCTIONS];
-    bool kernel_decides; /* the row holds only where the kernel's verdict is not known */
+    bool kernel_decides; /* the row holds where the kernel says so, or cannot be asked */
 };
 
 /* Ends with one whose vendor is NULL. */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Whether a row of the list names the instruction of this CPU as broken, among those for which the kernel decides or
- * the others. */
+/* Whether a row of the list names the instruction of this CPU as broken: one for which the kernel decides, or another.
+ */
 static bool is_listed(const struct drng_cpu *cpu, int instruction, bool kernel_decides)
 {
     for (const struct drng_broken_part *part = drng_broken_parts; part->vendor != NULL; part++) {
@@ -35,10 +35,19 @@ static enum drng_denial judge(const struct drng_evidence *e, int instruction, bo
     if (is_listed(&e->cpu, instruction, false)) {
         return DRNG_KNOWN_BROKEN;
     }
-    if (heeds_veto && !e->kernel.known && is_listed(&e->cpu, instruction, true)) {
-        return DRNG_UNJUDGED;
+    if (!heeds_veto || !is_listed(&e->cpu, instruction, true)) {
+        return DRNG_ALLOWED;
     }
-    return heeds_veto && e->kernel.known && !e->kernel.has[instruction] ? DRNG_VETOED : DRNG_ALLOWED;
+    return !e->kernel.known ? DRNG_UNJUDGED : !e->kernel.has[instruction] ? DRNG_VETOED : DRNG_ALLOWED;
+}
+
+bool drng_eligibility_asks_kernel(const struct drng_cpu *cpu)
+{
+    bool asks = false;
+    for (int i = 0; i < DRNG_INSTRUCTIONS; i++) {
+        asks |= is_listed(cpu, i, true);
+    }
+    return asks;
 }
 
 struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *e, int choice)

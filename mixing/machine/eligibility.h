@@ -19,21 +19,25 @@ enum drng_denial {
     DRNG_ABSENT,       /* CPUID does not report it */
     DRNG_MASKED,       /* by the switch that users of OpenSSL know: OPENSSL_ia32cap, OPENSSL_armcap */
     DRNG_KNOWN_BROKEN, /* in the list of broken CPU models; applies inside a virtual machine, too */
-    DRNG_UNJUDGED,     /* the kernel knows whether it is broken, and cannot be heard; not if `source` names it */
-    DRNG_VETOED,       /* the kernel cleared its flag in /proc/cpuinfo; does not apply if `source` names it */
+    /* On a CPU of the list for which the kernel decides, unless `source` names the instruction: */
+    DRNG_UNJUDGED, /* the kernel's verdict cannot be heard */
+    DRNG_VETOED,   /* the kernel cleared its flag in /proc/cpuinfo */
 };
 
 /* The facts on which the decision rests. */
 struct drng_evidence {
     struct drng_cpu cpu;
     bool masked[DRNG_INSTRUCTIONS];
-    struct drng_kernel_flags kernel;
+    struct drng_kernel_flags kernel; /* of a CPU for which the kernel is asked */
 };
 
 struct drng_eligibility {
     enum drng_denial seeds[DRNG_INSTRUCTIONS]; /* whether each may make seeds */
     enum drng_denial words[DRNG_INSTRUCTIONS]; /* whether each may give words that are no seed, whatever `source` is */
 };
+
+/* Whether the kernel knows more of this CPU's instructions than its name tells: then /proc/cpuinfo is read. */
+bool drng_eligibility_asks_kernel(const struct drng_cpu *cpu);
 
 struct drng_eligibility drng_eligibility_decide(const struct drng_evidence *evidence, int choice);
 

@@ -65,8 +65,8 @@ struct drng_vmclock *drng_os_map_vmclock(void);
 void drng_os_unmap_vmclock(struct drng_vmclock *page);
 
 /*
- * The instructions that the kernel allows, from the flags line of /proc/cpuinfo. Only x86-64 has it; elsewhere the
- * auxiliary vector is the kernel's word.
+ * The instructions that the kernel allows, from the flags line of /proc/cpuinfo. It costs 16 microseconds for each
+ * processor, and milliseconds on some kernels: it is read only where the kernel decides (eligibility.h).
  */
 struct drng_kernel_flags {
     bool known; /* false: no flags line could be read (in a chroot, or under systemd's ProcSubset=pid) */
@@ -76,8 +76,8 @@ struct drng_kernel_flags {
 void drng_os_kernel_flags(struct drng_kernel_flags *flags);
 
 /*
- * Fills *flags from the complete lines of the file that start with "flags", one for each processor: what one of them
- * lacks is not allowed. False, with *flags unchanged, if there is no such line.
+ * Fills *flags from the first complete line of the file that starts with "flags": a processor's. False, with *flags
+ * unchanged, if there is no such line.
  */
 bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags);
 

@@ -86,22 +86,20 @@ bool drng_os_read_flags(FILE *cpuinfo, struct drng_kernel_flags *flags)
     char *line = NULL;
     size_t size = 0;
     bool found = false;
-    while (getdelim(&line, &size, '\n', cpuinfo) > 0) {
-        if (strncmp(line, name, len) == 0 && strchr("\t :", line[len]) != NULL && strchr(line, '\n') != NULL) {
-            for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-                flags->has[i] = (!found || flags->has[i]) && has_word(line, drng_instruction_flag(i));
-            }
-            flags->known = found = true;
-        }
+    while (!found && getdelim(&line, &size, '\n', cpuinfo) > 0) {
+        found = strncmp(line, name, len) == 0 && strchr("\t :", line[len]) != NULL && strchr(line, '\n') != NULL;
     }
+    for (unsigned i = 0; i < DRNG_INSTRUCTIONS && found; i++) {
+        flags->has[i] = has_word(line, drng_instruction_flag(i));
+    }
+    flags->known |= found;
     free(line);
     return found;
 }
 
-/* All of the file: a thread may be moved to any processor, and the kernel clears the flag of the one that is broken. */
 void drng_os_kernel_flags(struct drng_kernel_flags *flags)
 {
-    FILE *cpuinfo = DRNG_HAS_KERNEL_FLAGS ? fopen("/proc/cpuinfo", "re") : NULL;
+    FILE *cpuinfo = fopen("/proc/cpuinfo", "re");
     *flags = (struct drng_kernel_flags){0};
     if (cpuinfo != NULL) {
         (void)drng_os_read_flags(cpuinfo, flags);

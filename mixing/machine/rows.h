@@ -5,7 +5,7 @@
  * DRNG_EACH_INSTRUCTION has them in the order in which they are asked for a seed, with the names that openssl.cnf and
  * parameters have. What the maker claims of a word, and when the instruction fails, stands here with its source;
  * docs/entropy.md says what follows. DRNG_WORDS_ROW is the instruction for request mixing and, with DRNG_HAS_GENERATOR,
- * an algorithm of its name. DRNG_HAS_KERNEL_FLAGS: /proc/cpuinfo has the names as flags.
+ * an algorithm of its name.
  *
  * The tests choose the list of x86-64 on every processor: tests/scripted/x86/mixing/machine/rows.h.
  */
@@ -22,7 +22,7 @@
 #define DRNG_EACH_INSTRUCTION(X)                                                                                       \
     X(DRNG_RDSEED, "rdseed")                                                                                           \
     X(DRNG_RDRAND, "rdrand")
-enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 1 };
+enum { DRNG_HAS_GENERATOR = 1 };
 #define DRNG_WORDS_ROW   DRNG_RDRAND
 #define DRNG_WORDS_NAME  "RDRAND"
 #define DRNG_MASKED_TEXT "masked by OPENSSL_ia32cap"
@@ -42,7 +42,7 @@ enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 1 };
 #define DRNG_EACH_INSTRUCTION(X)                                                                                       \
     X(DRNG_RNDRRS, "rndrrs")                                                                                           \
     X(DRNG_RNDR, "rndr")
-enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 0 };
+enum { DRNG_HAS_GENERATOR = 1 };
 #define DRNG_WORDS_ROW   DRNG_RNDR
 #define DRNG_WORDS_NAME  "RNDR"
 #define DRNG_MASKED_TEXT "masked by OPENSSL_armcap"
@@ -56,7 +56,7 @@ enum { DRNG_HAS_GENERATOR = 1, DRNG_HAS_KERNEL_FLAGS = 0 };
  * since whoever reads the register takes entropy away from the others.
  */
 #define DRNG_EACH_INSTRUCTION(X) X(DRNG_NONE, "none")
-enum { DRNG_HAS_GENERATOR = 0, DRNG_HAS_KERNEL_FLAGS = 0 };
+enum { DRNG_HAS_GENERATOR = 0 };
 #define DRNG_WORDS_ROW           DRNG_NONE
 #define DRNG_WORDS_NAME          "none"
 #ifdef __riscv

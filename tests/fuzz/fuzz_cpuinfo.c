@@ -35,17 +35,16 @@ static bool line_has(const char *line, size_t len, const char *word)
 static bool reference(const char *text, struct drng_kernel_flags *flags)
 {
     const char *end = NULL;
-    bool found = false;
     for (const char *line = text; (end = strchr(line, '\n')) != NULL; line = end + 1) {
         const size_t len = (size_t)(end - line);
         if (len > 5 && memcmp(line, "flags", 5) == 0 && (line[5] == '\t' || line[5] == ' ' || line[5] == ':')) {
             flags->known = true;
-            flags->has[DRNG_RDRAND] = (!found || flags->has[DRNG_RDRAND]) && line_has(line, len, "rdrand");
-            flags->has[DRNG_RDSEED] = (!found || flags->has[DRNG_RDSEED]) && line_has(line, len, "rdseed");
-            found = true;
+            flags->has[DRNG_RDRAND] = line_has(line, len, "rdrand");
+            flags->has[DRNG_RDSEED] = line_has(line, len, "rdseed");
+            return true;
         }
     }
-    return found;
+    return false;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

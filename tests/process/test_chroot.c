@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's verdict on the instructions: read from /proc/cpuinfo when the provider loads, and in a chroot without
- * /proc, where it cannot be read, left to CPUID.
+ * /proc/cpuinfo is read when the provider loads on a CPU for which the kernel decides, and on no other. In a chroot
+ * without /proc, where it cannot be read, RDSEED of such a CPU makes no seeds.
  */
 
 #include <stdio.h>
@@ -15,61 +15,64 @@
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
-enum { KNOWN = 10, UNKNOWN, NOT_LOADED, DENIED_BY_NOBODY, NO_CHROOT };
+enum { ASKED = 10, UNJUDGED, NOT_ASKED, NOT_LOADED, NO_CHROOT };
+
+static bool is_zen5;
+static unsigned opened;
+
+/* Linked with --wrap. */
+void __wrap_drng_cpu_identify(struct drng_cpu *cpu)
+{
+    *cpu = (struct drng_cpu){.vendor = "AuthenticAMD", .family = is_zen5 ? 0x1a : 0x19, .model = 1};
+    cpu->has[DRNG_RDSEED] = cpu->has[DRNG_RDRAND] = true;
+}
+
+FILE *__real_fopen(const char *path, const char *mode);
+
+FILE *__wrap_fopen(const char *path, const char *mode)
+{
+    opened += strcmp(path, "/proc/cpuinfo") == 0;
+    return __real_fopen(path, mode);
+}
 
 /* In a process that has not loaded it before. */
-static int load(void)
+static int load(void *zen5)
 {
+    is_zen5 = *(const bool *)zen5;
     struct drng_provctx *provctx = drng_provctx_new(fake_handle, fake_core);
     if (provctx == NULL) {
         return NOT_LOADED;
     }
-    const struct drng_evidence *evidence = &drng_process.evidence;
-    const bool vetoed = provctx->eligibility.seeds[DRNG_RDRAND] == DRNG_VETOED ||
-                        provctx->eligibility.seeds[DRNG_RDSEED] == DRNG_VETOED;
-    const bool known = evidence->kernel.known;
+    const bool known = drng_process.evidence.kernel.known;
+    const bool unjudged = provctx->eligibility.seeds[DRNG_RDSEED] == DRNG_UNJUDGED;
     drng_provctx_free(provctx);
-    return vetoed && !known ? DENIED_BY_NOBODY : known ? KNOWN : UNKNOWN;
+    return opened == 0 ? NOT_ASKED : opened == 1 && known && !unjudged ? ASKED : unjudged ? UNJUDGED : NOT_LOADED;
 }
 
-static int load_here(void *unused)
-{
-    return load();
-}
-
-static int load_in_a_chroot(void *unused)
+static int load_in_a_chroot(void *zen5)
 {
     char path[] = "/tmp/drng-chroot-XXXXXX";
     const bool entered = mkdtemp(path) != NULL && chdir(path) == 0 && rmdir(path) == 0 && chroot(".") == 0;
-    return entered ? load() : NO_CHROOT;
+    return entered ? load(zen5) : NO_CHROOT;
 }
 
-static bool proc_has_flags(void)
+static int answer(child_work *work, bool zen5)
 {
-    char line[4096];
-    bool found = false;
-    FILE *cpuinfo = fopen("/proc/cpuinfo", "r");
-    while (cpuinfo != NULL && !found && fgets(line, sizeof(line), cpuinfo) != NULL) {
-        found = strncmp(line, "flags", 5) == 0;
-    }
-    if (cpuinfo != NULL) {
-        (void)fclose(cpuinfo);
-    }
-    return found;
-}
-
-UNIT_TEST("the kernel is asked")
-{
-    const int status = child_forked(load_here, NULL);
+    const int status = child_forked(work, &zen5);
     CU_ASSERT_TRUE(WIFEXITED(status));
-    CU_ASSERT_EQUAL(WEXITSTATUS(status), proc_has_flags() ? KNOWN : UNKNOWN);
+    return WEXITSTATUS(status);
 }
 
-UNIT_TEST("where it cannot be, CPUID decides")
+UNIT_TEST("the kernel is asked where it decides")
 {
-    const int status = child_forked(load_in_a_chroot, NULL);
-    CU_ASSERT_TRUE(WIFEXITED(status));
-    CU_ASSERT_EQUAL(WEXITSTATUS(status), UNKNOWN);
+    CU_ASSERT_EQUAL(answer(load, true), ASKED);
+    CU_ASSERT_EQUAL(answer(load, false), NOT_ASKED);
+}
+
+UNIT_TEST("where it cannot be asked it allows nothing")
+{
+    CU_ASSERT_EQUAL(answer(load_in_a_chroot, true), UNJUDGED);
+    CU_ASSERT_EQUAL(answer(load_in_a_chroot, false), NOT_ASKED);
 }
 
 int main(void)

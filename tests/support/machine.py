@@ -23,7 +23,7 @@ class Machine:
     source: str  # drng's active-source
     reason: str  # drng's disabled-reason
     virtual: bool
-    usable: dict[str, bool]  # what drng-status says that CPU and kernel say of each instruction; RDSEED first
+    usable: dict[str, bool]  # whether each instruction is in the CPU; RDSEED first
     remarks: tuple[str, ...]  # what drng-status says of each process that drng serves here
 
     @property
@@ -69,6 +69,6 @@ def here() -> Machine:
         source=drng["active-source"],
         reason=drng["disabled-reason"],
         virtual=drng["virtual-machine"],
-        usable={name: cpu[name]["in-cpu"] and cpu[name]["kernel"] is not False for name in ("rdseed", "rdrand")},
+        usable={name: cpu[name]["in-cpu"] for name in ("rdseed", "rdrand")},
         remarks=tuple(message.split("; ")) if message else (),
     )

@@ -28,7 +28,7 @@ from tests.support.servers import PROGRAMS, SYSTEM_PYTHON
 STATUS = ROOT / "scripts" / "drng-status"
 
 # In namespaces of its own: the machine's programs on a root of its own, with the box, and the module and the program in
-# /opt. The processor is the one outside, also if scripts/ci/test-machines.sh has put another /proc/cpuinfo there.
+# /opt. The processor is the one outside.
 ENTER = """
 set -e
 root=$1

@@ -31,6 +31,12 @@ static struct drng_evidence part(const char *vendor, unsigned family, unsigned m
     return e;
 }
 
+/* One for whose RDSEED the kernel decides. */
+static struct drng_evidence zen5(void)
+{
+    return part("AuthenticAMD", 0x1a, 0x02);
+}
+
 static bool decides(const struct drng_evidence *e, int choice, enum drng_denial rdseed, enum drng_denial rdrand,
                     enum drng_denial fresh)
 {
@@ -71,12 +77,9 @@ UNIT_TEST("each reason denies its own instruction")
     e = clean();
     e.masked[DRNG_RDRAND] = true;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_MASKED, DRNG_MASKED));
-    e = clean();
+    e = zen5();
     e.kernel.has[DRNG_RDSEED] = false;
     CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_VETOED, DRNG_ALLOWED, DRNG_ALLOWED));
-    e = clean();
-    e.kernel.has[DRNG_RDRAND] = false;
-    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_ALLOWED, DRNG_VETOED, DRNG_VETOED));
 }
 
 /* Taking away the reason that is given brings out the next one. */
@@ -90,20 +93,19 @@ UNIT_TEST("the reasons come in their order")
     CU_ASSERT_TRUE(all_are(&e, DRNG_MASKED));
     e.masked[DRNG_RDRAND] = e.masked[DRNG_RDSEED] = false;
     CU_ASSERT_TRUE(all_are(&e, DRNG_KNOWN_BROKEN));
-    e.cpu.family = 0x19;
-    CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
-    e.kernel.has[DRNG_RDRAND] = e.kernel.has[DRNG_RDSEED] = true;
+    e.cpu.family = 0x1a;
+    CU_ASSERT_TRUE(decides(&e, DRNG_CHOICE_AUTO, DRNG_VETOED, DRNG_ALLOWED, DRNG_ALLOWED));
+    e.kernel.has[DRNG_RDSEED] = true;
     CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
 }
 
 UNIT_TEST("an explicit choice overrides the veto")
 {
-    struct drng_evidence e = clean();
-    e.kernel.has[DRNG_RDRAND] = e.kernel.has[DRNG_RDSEED] = false;
-    CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
+    struct drng_evidence e = zen5();
+    e.kernel.has[DRNG_RDSEED] = false;
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_CHOICE_AUTO).seeds[DRNG_RDSEED], DRNG_VETOED);
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDSEED).seeds[DRNG_RDSEED], DRNG_ALLOWED);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_ALLOWED);
-    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).words[DRNG_WORDS_INSTRUCTION], DRNG_ALLOWED);
+    CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).words[DRNG_RDSEED], DRNG_VETOED);
 }
 
 UNIT_TEST("an explicit choice overrides nothing else")
@@ -119,13 +121,19 @@ UNIT_TEST("an explicit choice overrides nothing else")
     CU_ASSERT_EQUAL(drng_eligibility_decide(&e, DRNG_RDRAND).seeds[DRNG_RDRAND], DRNG_KNOWN_BROKEN);
 }
 
-UNIT_TEST("a kernel that says nothing vetoes nothing")
+/* It is not asked: the health tests find out what its instructions are worth. */
+UNIT_TEST("the kernel decides for no other CPU")
 {
-    struct drng_evidence e = clean();
-    e.kernel = (struct drng_kernel_flags){.known = false};
+    struct drng_evidence e = zen5();
+    CU_ASSERT_TRUE(drng_eligibility_asks_kernel(&e.cpu));
+    e = clean();
+    CU_ASSERT_FALSE(drng_eligibility_asks_kernel(&e.cpu));
+    e.kernel = (struct drng_kernel_flags){.known = true};
     CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
-    e.kernel.known = true;
-    CU_ASSERT_TRUE(all_are(&e, DRNG_VETOED));
+    e.kernel.known = false;
+    CU_ASSERT_TRUE(all_are(&e, DRNG_ALLOWED));
+    e = part("AuthenticAMD", 0x16, 0x30); /* broken whatever it says */
+    CU_ASSERT_FALSE(drng_eligibility_asks_kernel(&e.cpu));
 }
 
 /* Neither the kernel nor a hypervisor makes up for what CPUID denies, or for a broken part. */
