@@ -50,18 +50,18 @@ extern const struct drng_broken_part drng_broken_parts[];
 
 void drng_cpu_identify(struct drng_cpu *cpu);
 
-/* x86-64: subleaf 0 of a leaf of CPUID; zeros where there is no such leaf. */
+/* x86-64: subleaf 0 of a leaf of CPUID, which the CPU has. */
 struct drng_cpuid {
     unsigned eax, ebx, ecx, edx;
 };
 typedef void drng_cpuid_asked(unsigned leaf, struct drng_cpuid *answer);
 
-/* Whether these answers are those of a guest that does not trust its host: SEV, TDX, or behind Hyper-V's paravisor. */
-bool drng_x86_is_confidential(drng_cpuid_asked *ask);
+/* drng_cpu_identify() by these answers, of which it takes six at most. */
+void drng_x86_identify(struct drng_cpu *cpu, drng_cpuid_asked *ask);
 
 /*
  * x86-64: which registers drng_cpu_clear_vectors() clears, from what this CPU has and a mask of instructions leaves.
- * Until it is called, those that the CPU has; a call with more than it has changes nothing.
+ * Before drng_cpu_identify() those of SSE, then those that the CPU has, and no more than them whatever is left.
  */
 enum drng_cpu_registers { DRNG_CPU_SSE, DRNG_CPU_AVX, DRNG_CPU_AVX512 };
 void drng_cpu_leave_registers(enum drng_cpu_registers most);

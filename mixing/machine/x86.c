@@ -15,6 +15,7 @@ enum {
     LEAF1_ECX_SSE42 = 1 << 20,
     LEAF1_ECX_AES = 1 << 25,
     LEAF1_ECX_OSXSAVE = 1 << 27,
+    LEAF1_ECX_AVX = 1 << 28,
     LEAF1_ECX_RDRAND = 1 << 30,
     LEAF7_EBX_AVX2 = 1 << 5,
     LEAF7_EBX_RDSEED = 1 << 18,
@@ -49,85 +50,99 @@ static void identify_model(struct drng_cpu *cpu, unsigned signature)
     cpu->model = base_family == 0xf || base_family == 0x6 ? base_model | (signature >> 12 & 0xf0) : base_model;
 }
 
-/* Leaves above the highest of their range are zeros. */
-static void ask_cpu(unsigned leaf, struct drng_cpuid *answer)
+/* Executed no oftener than it must be: a virtual machine leaves for its host at each. */
+static void execute_cpuid(unsigned leaf, struct drng_cpuid *answer)
 {
-    *answer = (struct drng_cpuid){0};
-    /* __get_cpuid_max() does not count the leaves of a hypervisor: their first one says how many there are. */
-    if (leaf >> 28 == leaf_hypervisor >> 28 || leaf <= (unsigned)__get_cpuid_max(leaf & leaf_extended, NULL)) {
-        __cpuid_count(leaf, 0, answer->eax, answer->ebx, answer->ecx, answer->edx);
-    }
+    __cpuid_count(leaf, 0, answer->eax, answer->ebx, answer->ecx, answer->edx);
 }
 
 /*
  * Of AMD SEV and Intel TDX. A host shows its guest that it has SEV only if it starts it so; a guest that is shown it by
  * mistake loses nothing. Hyper-V may put a paravisor between the two, which hides both leaves, and says itself that the
- * guest is isolated (Azure; Linux, include/hyperv/hvgdk.h).
+ * guest is isolated (Azure; Linux, include/hyperv/hvgdk.h). `highest` is the highest leaf of the first range.
  */
-bool drng_x86_is_confidential(drng_cpuid_asked *ask)
+static bool is_confidential(const char *vendor, unsigned highest, drng_cpuid_asked *ask)
 {
-    struct drng_cpuid tdx;
-    struct drng_cpuid sev;
-    struct drng_cpuid hypervisor;
-    struct drng_cpuid features = {0};
-    struct drng_cpuid isolation = {0};
-    ask(LEAF_TDX, &tdx);
-    ask(leaf_sev, &sev);
-    ask(leaf_hypervisor, &hypervisor);
-    const bool is_hyper_v = memcmp(&hypervisor.ebx, "Micr", 4) == 0 && memcmp(&hypervisor.ecx, "osof", 4) == 0 &&
-                            memcmp(&hypervisor.edx, "t Hv", 4) == 0;
-    if (is_hyper_v && hypervisor.eax >= leaf_hypervisor + HYPER_V_ISOLATION) {
-        ask(leaf_hypervisor + HYPER_V_FEATURES, &features);
-        ask(leaf_hypervisor + HYPER_V_ISOLATION, &isolation);
+    struct drng_cpuid answer;
+    struct drng_cpuid more;
+    ask(leaf_hypervisor, &answer);
+    if (memcmp(&answer.ebx, "Micr", 4) == 0 && memcmp(&answer.ecx, "osof", 4) == 0 &&
+        memcmp(&answer.edx, "t Hv", 4) == 0 && answer.eax >= leaf_hypervisor + HYPER_V_ISOLATION) {
+        ask(leaf_hypervisor + HYPER_V_FEATURES, &answer);
+        ask(leaf_hypervisor + HYPER_V_ISOLATION, &more);
+        return (answer.ebx & HYPER_V_EBX_ISOLATION) != 0 && (more.ebx & HYPER_V_EBX_ISOLATION_TYPE) != 0;
     }
-    return (memcmp(&tdx.ebx, "Inte", 4) == 0 && memcmp(&tdx.edx, "lTDX", 4) == 0 && memcmp(&tdx.ecx, "    ", 4) == 0) ||
-           (sev.eax & SEV_EAX_ACTIVE_IN_GUEST) != 0 ||
-           ((features.ebx & HYPER_V_EBX_ISOLATION) != 0 && (isolation.ebx & HYPER_V_EBX_ISOLATION_TYPE) != 0);
+    if (strcmp(vendor, "GenuineIntel") != 0) {
+        ask(leaf_extended, &answer);
+        more = (struct drng_cpuid){0};
+        if (answer.eax >= leaf_sev) {
+            ask(leaf_sev, &more);
+        }
+        return (more.eax & SEV_EAX_ACTIVE_IN_GUEST) != 0;
+    }
+    if (highest < LEAF_TDX) {
+        return false;
+    }
+    ask(LEAF_TDX, &answer);
+    return memcmp(&answer.ebx, "Inte", 4) == 0 && memcmp(&answer.edx, "lTDX", 4) == 0 &&
+           memcmp(&answer.ecx, "    ", 4) == 0;
 }
 
-void drng_cpu_identify(struct drng_cpu *cpu)
+/* What the CPU has, and what a mask leaves of it: an emulator that lacks AVX-512 may have it in CPUID. */
+static enum drng_cpu_registers owned;
+static enum drng_cpu_registers cleared;
+
+void drng_x86_identify(struct drng_cpu *cpu, drng_cpuid_asked *ask)
 {
     struct drng_cpuid name;
     struct drng_cpuid leaf1;
-    struct drng_cpuid leaf7;
-    ask_cpu(0, &name);
-    ask_cpu(1, &leaf1);
-    ask_cpu(7, &leaf7);
+    struct drng_cpuid leaf7 = {0};
+    ask(0, &name);
+    ask(1, &leaf1);
+    if (name.eax >= 7) {
+        ask(7, &leaf7);
+    }
     memset(cpu, 0, sizeof(*cpu));
     memcpy(cpu->vendor, &name.ebx, 4);
     memcpy(cpu->vendor + 4, &name.edx, 4);
     memcpy(cpu->vendor + 8, &name.ecx, 4);
     identify_model(cpu, leaf1.eax);
     cpu->hypervisor = (leaf1.ecx & leaf1_ecx_hypervisor) != 0;
-    cpu->confidential = cpu->hypervisor && drng_x86_is_confidential(ask_cpu);
+    cpu->confidential = cpu->hypervisor && is_confidential(cpu->vendor, name.eax, ask);
     cpu->has[DRNG_RDRAND] = (leaf1.ecx & LEAF1_ECX_RDRAND) != 0;
     cpu->has[DRNG_RDSEED] = (leaf7.ebx & LEAF7_EBX_RDSEED) != 0;
 
     const uint64_t saved = saved_state(leaf1.ecx);
+    const bool has_ymm = (leaf1.ecx & LEAF1_ECX_AVX) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
+    const bool has_zmm =
+        has_ymm && (leaf7.ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
     cpu->aes = (leaf1.ecx & LEAF1_ECX_AES) != 0 && (leaf1.ecx & LEAF1_ECX_SSE42) != 0;
     const bool vaes = cpu->aes && (leaf7.ecx & LEAF7_ECX_VAES) != 0;
-    cpu->vaes256 = vaes && (leaf7.ebx & LEAF7_EBX_AVX2) != 0 && (saved & XCR0_YMM) == XCR0_YMM;
-    cpu->vaes512 = cpu->vaes256 && (leaf7.ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
+    cpu->vaes256 = vaes && (leaf7.ebx & LEAF7_EBX_AVX2) != 0 && has_ymm;
+    cpu->vaes512 = cpu->vaes256 && has_zmm;
+    owned = cleared = has_zmm ? DRNG_CPU_AVX512 : has_ymm ? DRNG_CPU_AVX : DRNG_CPU_SSE;
+}
+
+void drng_cpu_identify(struct drng_cpu *cpu)
+{
+    drng_x86_identify(cpu, execute_cpuid);
 }
 
 /* ---- Its vector registers ---- */
 
-/* What a mask leaves: an emulator that lacks AVX-512 may have it in CPUID. */
-static enum drng_cpu_registers most_registers = DRNG_CPU_AVX512;
-
 void drng_cpu_leave_registers(enum drng_cpu_registers most)
 {
-    most_registers = most;
+    cleared = most < owned ? most : owned;
 }
 
 /* The upper sixteen are used by memcpy() of the C library, and by no code for plain x86-64, so they are no clobbers. */
 void drng_cpu_clear_vectors(void)
 {
-    if (most_registers == DRNG_CPU_SSE || !__builtin_cpu_supports("avx")) {
+    if (cleared == DRNG_CPU_SSE) {
         drng_cpu_clear_sse();
         return;
     }
-    if (most_registers == DRNG_CPU_AVX512 && __builtin_cpu_supports("avx512vl")) {
+    if (cleared == DRNG_CPU_AVX512) {
         __asm__ volatile(".irp n, 16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t"
                          "vpxord %xmm\\n, %xmm\\n, %xmm\\n\n\t"
                          ".endr");

@@ -229,6 +229,12 @@ def test_what_people_type_by_habit_is_what_is_released(tmp_path: Path) -> None:
     assert str(ROOT).encode() not in (build / "libdrng.a").read_bytes()
 
 
+@pytest.mark.parametrize("name", ["drng.so", "libdrng.so.0"])
+def test_no_constructor_asks_the_cpu(name: str) -> None:
+    """libgcc's executes CPUID twelve times; test_confidential counts what is executed by drng."""
+    assert not re.search("__cpu_indicator_init|__cpu_model", output("nm", str(BUILD / "dev" / name)))
+
+
 def test_link_time_optimization_stays_off(tmp_path: Path) -> None:
     """Whatever the caller's flags say; and what is compiled for it all the same ends the build."""
     configure = ["cmake", "-S", str(ROOT), "-B", str(tmp_path), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]

@@ -62,6 +62,19 @@ static void look(void)
 
 /* ---- What clears them ---- */
 
+/* The real one, in whose place is the scripted CPU's. */
+void __real_drng_cpu_identify(struct drng_cpu *cpu);
+
+UNIT_TEST("before the CPU is known SSE's registers are cleared")
+{
+    fill();
+    drng_cpu_clear_vectors();
+    look();
+    CU_ASSERT_TRUE(bytes_are(seen, 16, 0));
+    struct drng_cpu cpu;
+    __real_drng_cpu_identify(&cpu);
+}
+
 UNIT_TEST("a full register is seen")
 {
     memset(seen, 0, sizeof(seen));
