@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "library/machine.h"
+#include "library/open.h"
 #include "mixing/drbg/generator.h"
 #include "mixing/machine/os.h"
 

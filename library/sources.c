@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "library/drng.h"
-#include "library/machine.h"
+#include "library/open.h"
 #include "mixing/machine/os.h"
 
 static void describe_instruction(unsigned instruction, struct drng_source_info *source)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "library/drng.h"
-#include "library/machine.h"
+#include "library/open.h"
 #include "mixing/machine/wipe.h"
 
 enum {

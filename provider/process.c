@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mixing/drbg/machine.h"
+#include "mixing/drbg/open.h"
 #include "mixing/state/clone.h"
 #include "mixing/state/family.h"
 #include "mixing/state/fork.h"
@@ -31,7 +31,7 @@ static bool look_once(const char *libcrypto_version)
     if (looked) {
         return drng_secmem_open();
     }
-    if (!drng_machine_open(&drng_process.evidence, drng_masks_apply, libcrypto_version, drng_process.instructions,
+    if (!drng_open_machine(&drng_process.evidence, drng_masks_apply, libcrypto_version, drng_process.instructions,
                            &drng_process.aes, &failed)) {
         return false;
     }

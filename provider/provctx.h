@@ -29,10 +29,8 @@ struct drng_provctx {
     struct drng_pairs *pairs;            /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */
     const char *_Atomic disabled_reason; /* the text that is true now */
-    /*
-     * disabled_reasons[n]: n instructions are disabled. They are never enabled again, so each text is written once.
-     */
-    char disabled_reasons[DRNG_INSTRUCTIONS + 1][DRNG_TEXT_SIZE];
+    /* One for each set of disabled instructions, a bit each. None is ever enabled again, so each is written once. */
+    char disabled_reasons[1 << DRNG_INSTRUCTIONS][DRNG_TEXT_SIZE];
 };
 
 /* NULL, with an error in the queue: a wrong configuration, no memory, or a failed self-test. */

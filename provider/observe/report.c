@@ -143,7 +143,7 @@ static void explain(struct drng_provctx *provctx)
     const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES); /* a handler that drew might wait for this lock */
     (void)drng_lock(drng_process_lock(DRNG_LOCK_TEXT));
     const unsigned disabled = disabled_now();
-    char *reason = provctx->disabled_reasons[__builtin_popcount(disabled)];
+    char *reason = provctx->disabled_reasons[disabled];
     if (atomic_load(&provctx->disabled_reason) != reason) {
         describe(&provctx->eligibility, disabled, reason);
         atomic_store(&provctx->disabled_reason, reason);
@@ -175,7 +175,7 @@ void drng_report_foreign(struct drng_provctx *provctx, int change)
 /* Also if it was disabled by another instance. */
 const char *drng_report_disabled_reason(struct drng_provctx *provctx)
 {
-    if (atomic_load(&provctx->disabled_reason) != provctx->disabled_reasons[__builtin_popcount(disabled_now())]) {
+    if (atomic_load(&provctx->disabled_reason) != provctx->disabled_reasons[disabled_now()]) {
         explain(provctx);
     }
     const char *reason = atomic_load(&provctx->disabled_reason);

@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "library/machine.h"
+#include "library/open.h"
 #include "mixing/drbg/generator.h"
 #include "tests/process/kernel.h"
 #include "tests/process/step.h"

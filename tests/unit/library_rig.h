@@ -5,7 +5,7 @@
 #define DRNG_LIBRARY_RIG_H
 
 #include "library/drng.h"
-#include "library/machine.h"
+#include "library/open.h"
 #include "tests/scripted/cpu.h"
 #include "tests/scripted/os.h"
 

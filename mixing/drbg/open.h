@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* machine.h - opens what all generators of a process stand on, for the provider and for libdrng. */
+/* open.h - opens what all generators of a process stand on, for the provider and for libdrng. */
 
-#ifndef DRNG_MACHINE_H
-#define DRNG_MACHINE_H
+#ifndef DRNG_OPEN_H
+#define DRNG_OPEN_H
 
 #include <stdbool.h>
 
@@ -19,7 +19,7 @@ typedef void drng_machine_mask(struct drng_evidence *evidence, const char *libcr
  * self-test, NULL if none does; *failed is the algorithm that failed, or NULL. False: no memory. To be called under
  * DRNG_LOCK_LOAD.
  */
-bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
+bool drng_open_machine(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
                        struct drng_instruction instructions[DRNG_INSTRUCTIONS], const struct drng_aes **aes,
                        const char **failed);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opens libdrng for the process: once, before main(), or when a program first loads it. */
 
-#include "library/machine.h"
+#include "library/open.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "library/drng.h"
-#include "mixing/drbg/machine.h"
+#include "mixing/drbg/open.h"
 #include "mixing/drbg/self_test.h"
 #include "mixing/state/clone.h"
 #include "mixing/state/family.h"
@@ -54,7 +54,7 @@ static int open_locked(struct drng_library *library)
     if (atomic_load(&library->ready) != 0) {
         return DRNG_SUCCESS;
     }
-    if (!drng_machine_open(&library->evidence, NULL, NULL, library->instructions, &library->aes, &failed) ||
+    if (!drng_open_machine(&library->evidence, NULL, NULL, library->instructions, &library->aes, &failed) ||
         (library->root.slot == NULL && !drng_place_make(&library->root, DRNG_WIDE_SLOT_SIZE))) {
         return DRNG_E_MEMORY;
     }

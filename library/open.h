@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * machine.h - what all calls of libdrng in one process share: the CPU, its instructions, and the root of their seeds.
+ * open.h - what all calls of libdrng in one process share: the CPU, its instructions, and the root of their seeds.
  */
 
-#ifndef DRNG_LIBRARY_MACHINE_H
-#define DRNG_LIBRARY_MACHINE_H
+#ifndef DRNG_LIBRARY_OPEN_H
+#define DRNG_LIBRARY_OPEN_H
 
 #include <stdatomic.h>
 

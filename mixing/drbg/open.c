@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One opening for both adapters: in this order, since AES is chosen by what is left of the CPU. */
 
-#include "mixing/drbg/machine.h"
+#include "mixing/drbg/open.h"
 
 #include "mixing/drbg/self_test.h"
 #include "mixing/machine/os.h"
 #include "mixing/state/family.h"
 #include "mixing/state/secmem.h"
 
-bool drng_machine_open(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
+bool drng_open_machine(struct drng_evidence *evidence, drng_machine_mask *mask, const char *libcrypto_version,
                        struct drng_instruction instructions[DRNG_INSTRUCTIONS], const struct drng_aes **aes,
                        const char **failed)
 {
