@@ -104,7 +104,7 @@ verified()
     echo "rpm --verify: ${said:-nothing has changed}"
 }
 
-dropin=/etc/pki/tls/openssl.d/drng.conf enabled=/etc/pki/tls/openssl.d/drng-enable.conf
+enabled=/etc/pki/tls/openssl.d/drng-enable.conf
 same_openssl_cnf()
 {
     cmp "$root/etc/pki/tls/openssl.cnf" "$work/openssl.cnf" || fail "openssl.cnf has changed"
@@ -149,37 +149,30 @@ rpms --erase drng drng-tools
 inside untouched
 as_before
 
-step "Where openssl.cnf does not include the folder it is edited; its change is kept, and nothing else is left"
+step "Where openssl.cnf does not include the folder it gets a line, which stays and does nothing"
 rpms --install --nodeps "$@"
 sed -i /openssl.d/d "$root/etc/pki/tls/openssl.cnf"
 cp "$root/etc/pki/tls/openssl.cnf" "$work/stock.cnf"
 inside on
 verified ""
-echo "# mine" >>"$root/etc/pki/tls/openssl.cnf"
 for folder in etc/pki/tls etc/pki/tls/openssl.d etc/ssl etc/ssl/drng; do
     echo half >"$root/$folder/.drng-enable-0123456789abcdef.tmp"
 done
 rpms --erase drng drng-tools
-tail -n 1 "$root/etc/pki/tls/openssl.cnf" | grep -qx '# mine' || fail "the change is lost"
+inside untouched
+[ "$(tail -n 1 "$root/etc/pki/tls/openssl.cnf")" = ".include /etc/ssl/drng/system.cnf" ] || fail "the line has been taken out of another package's file"
 sed -i '$d' "$root/etc/pki/tls/openssl.cnf"
 cmp "$root/etc/pki/tls/openssl.cnf" "$work/stock.cnf" || fail "openssl.cnf is not as before"
 cp "$work/openssl.cnf" "$root/etc/pki/tls/openssl.cnf"
 as_before
 
-step "Not removed while openssl.cnf, or the file that it includes, names it by lines of somebody's own"
+step "Removed while openssl.cnf, or a file that it includes, includes a profile by hand"
 rpms --install --nodeps "$@"
-kept()
-{
-    ! rpms --erase "$@" || fail "removed: openssl.cnf does not work without it"
-    inside served drng
-}
 echo ".include /etc/ssl/drng/drng.cnf" >>"$root/etc/pki/tls/openssl.cnf"
-kept drng drng-tools
+inside served drng
+rpms --erase drng drng-tools
+inside untouched
 cp "$work/openssl.cnf" "$root/etc/pki/tls/openssl.cnf"
-sed -i 's/^## //' "$root$dropin"
-kept drng
-sed -i 's/^\.include/## &/' "$root$dropin"
-rpms --erase drng
 as_before
 
 step "The .rpms live and go as they should"

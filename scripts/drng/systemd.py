@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import glob
 import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
 from pathlib import Path
 
 from .terminal import Failure
@@ -24,15 +26,15 @@ def is_running() -> bool:
     return SYSTEMD.is_dir()
 
 
-def run(name: str, *arguments: str, seconds: float = 120, descriptors: Sequence[int] = (), **variables: str) -> Result:
-    """A program of the system, from its own directories alone; its result, whatever that is."""
+def run(name: str, *arguments: str, seconds: float = 120) -> Result:
+    """A program of the system, from its own directories alone and without a terminal; its result, whatever that is."""
     program = shutil.which(name, path=PATH)
     if program is None:
         raise Failure(f"{name} is not installed")
     try:
         return subprocess.run(
             [program, *arguments],
-            env={"PATH": PATH, "LC_ALL": "C.UTF-8", **variables},
+            env={"PATH": PATH, "LC_ALL": "C.UTF-8"},
             cwd="/",
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -40,7 +42,7 @@ def run(name: str, *arguments: str, seconds: float = 120, descriptors: Sequence[
             errors="surrogateescape",
             check=False,
             timeout=seconds,
-            pass_fds=descriptors,
+            start_new_session=True,
         )
     except subprocess.TimeoutExpired:
         raise Failure(f"{name} has not ended in {seconds:g} seconds") from None
@@ -52,6 +54,13 @@ def systemctl(*arguments: str, seconds: float = 120) -> str:
     if result.returncode != 0:
         raise Failure(f"systemctl {arguments[0]}: {result.stderr.strip() or result.returncode}")
     return result.stdout
+
+
+@functools.cache
+def version() -> int:
+    """Of the systemd that runs; 0 where that is not known."""
+    found = re.match(r"Version=(\d+)", run("systemctl", "show", "--property=Version").stdout)
+    return int(found[1]) if found else 0
 
 
 def properties(text: str) -> list[tuple[str, str]]:
@@ -106,16 +115,33 @@ def can_be_restarted(unit: str) -> bool:
     return unit.endswith(".service") and not re.fullmatch(r"user@\d+\.service", unit)
 
 
-# Without these nobody can log in, or their restart ends sessions or cuts the network.
+# Without these nobody can log in, or their restart ends sessions, cuts the network, or stops machines, containers or
+# upgrades: our own list, with that of needrestart ($nrconf{override_rc}).
 NEXT_START = re.compile(
-    r"init\.scope|(dbus|dbus-broker|systemd-(journald|logind|networkd|udevd)|(serial-)?getty@.*|display-manager|gdm3?|"
-    r"lightdm|sddm|user@.*)\.service"
+    r"init\.scope|(systemd-(journald|logind|networkd|udevd)|dbus|elogind|user@|getty@|serial-getty@|display-manager|"
+    r"gdm|kdm|nodm|sddm|wdm|xdm|lightdm|slim|lxdm|greetd|xrdp|bird|network|NetworkManager|ModemManager|wpa_supplicant|"
+    r"iwd|openvpn|quagga|frr|tinc|(open|free|libre|strong)swan|bluetooth|zfs-fuse|mythtv-backend|xendomains|lxc|incus|"
+    r"libvirt|virtlogd|virtlockd|docker|containerd|podman|emergency|rescue|rc-local|apt-daily|unattended-upgrades|"
+    r"cron-).*\.service|cron\.service"
 )
+NEEDRESTART = ("/etc/needrestart/needrestart.conf", *sorted(glob.glob("/etc/needrestart/conf.d/*.conf")))
+
+
+@functools.cache
+def _kept_by_needrestart() -> list[str]:
+    """What the administrator has added there, by the beginnings of names."""
+    found = []
+    for path in NEEDRESTART:
+        with contextlib.suppress(OSError):
+            found += re.findall(
+                r"^[^#\n]*qr?\(\^([\w.@-]+).*\)\s*=>\s*0", Path(path).read_text("utf-8", "replace"), re.M
+            )
+    return [name.replace("\\", "") for name in found]
 
 
 def waits_for_reboot(unit: str) -> bool:
     """Whether its programs get what is new with the machine's next start."""
-    return NEXT_START.fullmatch(unit) is not None
+    return NEXT_START.fullmatch(unit) is not None or unit.startswith(tuple(_kept_by_needrestart()))
 
 
 def label(unit: str) -> str:

@@ -28,7 +28,7 @@ on)
     served_by drng
     policy_holds
     serve 3
-    drng-enable on --service nginx
+    drng-enable on nginx
     policy_holds "$(nginx_variable)"
     # By the profile alone there is no policy, since it takes the place of the system's openssl.cnf.
     ! has_policy env OPENSSL_CONF=/etc/ssl/drng/drng.cnf ||
@@ -37,7 +37,7 @@ on)
 still-on)
     served_by drng
     serve 3
-    drng-enable status --service nginx || fail "nginx, which was on, is not known as on"
+    drng-enable status nginx || fail "nginx, which was on, is not known as on"
     ;;
 served) served_by "$2" ;;
 esac

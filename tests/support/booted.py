@@ -81,11 +81,12 @@ rm -f usr/sbin/policy-rc.d
 rm -rf etc/systemd/system/*.wants
 printf '[Unit]\\nDescription=nothing\\n' >etc/systemd/system/nothing.target
 eval "$2"
-# Not only a chroot: what is in a sandbox sees the root of others as /, as on a machine.
+# Not only a chroot: what is in a sandbox sees the root of others as /, as on a machine; and what systemd mounts for a
+# service, its credentials, is seen by all.
 mkdir before
 pivot_root . before
 set -- /usr/bin/env -i container=test PATH=/usr/sbin:/usr/bin {SYSTEMD} --unit=nothing.target --log-target=null
-exec chroot . /bin/sh -c 'umount -l /before && rmdir /before && exec "$@"' sh "$@"
+exec chroot . /bin/sh -c 'umount -l /before && rmdir /before && mount --make-rshared / && exec "$@"' sh "$@"
 """
 
 

@@ -44,8 +44,9 @@ class Image:
         return self.root / "etc/ssl/openssl.cnf"
 
     @property
-    def backup(self) -> Path:
-        return self.root / "etc/ssl/openssl.cnf.before-drng"
+    def system(self) -> Path:
+        """What drng-enable writes for the system, and openssl.cnf includes."""
+        return self.root / "etc/ssl/drng/system.cnf"
 
     @property
     def own(self) -> Path:

@@ -177,11 +177,11 @@ def test_uninstalling_leaves_no_empty_folder_and_what_is_somebody_s_own(tmp_path
     assert {path: os.readlink(root / path[1:]) for path in links} == {
         path: f"/usr/share/drng/profiles/{name}" for path, name in links.items()
     }
-    for conf in (root / "etc/ssl/openssl.cnf", root / "etc/pki/tls/openssl.d/drng-enable.conf"):
+    for conf in (root / "etc/ssl/drng/system.cnf", root / "etc/systemd/system/x.service.d/drng.conf"):
         conf.parent.mkdir(parents=True, exist_ok=True)
-        conf.write_text("# >>> drng-enable: strict\n")
+        conf.write_text("")
         refused = subprocess.run(script, env=env, capture_output=True, text=True, check=False)
-        assert refused.returncode != 0 and "drng is on in" in refused.stderr
+        assert refused.returncode != 0 and "drng is on, by" in refused.stderr
         assert list(root.rglob("drng.so"))
         conf.unlink()
     output(*script, env=env)

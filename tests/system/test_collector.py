@@ -39,7 +39,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
     with booted(tmp_path_factory.mktemp("booted")) as machine:
         machine.run("mkdir", "-p", FOLDER)
         machine.unit("t.service", DRAWS)
-        machine.run("drng-enable", "on", "--service", "t")
+        machine.run("drng-enable", "on", "t")
         machine.run("systemctl", "start", "t")
         yield machine
 
@@ -203,7 +203,7 @@ def test_the_commands_of_the_guide_work_as_they_stand(anew: Machine) -> None:
         known = (0, 1, 3) if "--check" in line or "--needs-restart" in line else (0,)
         assert result.returncode in known, f"{line}: {result.stdout}{result.stderr}"
         assert "Traceback" not in result.stderr and "usage" not in result.stderr
-    assert "# >>> drng-enable" in anew.read("/etc/ssl/openssl.cnf")
+    assert ".include /etc/ssl/drng/system.cnf" in anew.read("/etc/ssl/openssl.cnf")
     assert sample(anew.read(FILE), "drng_processes", **T, state="served") == 1
     anew.run("drng-enable", "off", "--system")
     anew.run("systemctl", "disable", "--now", f"{UNIT}.timer")
@@ -247,7 +247,7 @@ def test_a_service_that_was_switched_on_and_not_restarted_is_named(anew: Machine
     anew.unit("u.service", DRAWS)
     anew.run("systemctl", "start", "u")
     assert "u.service" not in needing(anew)
-    anew.run("drng-enable", "on", "--service", "u")
+    anew.run("drng-enable", "on", "u")
     assert "u.service" in needing(anew)
     assert "not restarted since: use `systemctl restart u`" in anew.run("drng-status", "u").stdout
     # In its sandbox the collector reaches systemd and openssl.cnf, too.
@@ -258,7 +258,7 @@ def test_a_service_that_was_switched_on_and_not_restarted_is_named(anew: Machine
     anew.run("systemctl", "restart", "u")
     assert "u.service" not in needing(anew)
     # A drop-in of somebody's own, which names a file that was there before.
-    anew.run("drng-enable", "off", "--service", "u")
+    anew.run("drng-enable", "off", "u")
     anew.run("systemctl", "restart", "u")
     anew.unit("u.service.d/mine.conf", "[Service]\nEnvironment=OPENSSL_CONF=/etc/ssl/drng/drng.cnf\n")
     assert "u.service" in needing(anew)

@@ -235,7 +235,7 @@ def test_a_name_that_is_hostile_itself(tmp_path: Path) -> None:
 
 # ---- Files of drng-enable's own that are something else ----
 
-PARTS = ("ssl/openssl.cnf", "ssl/openssl.cnf.before-drng", "ssl/drng", "ssl/drng/nginx.cnf")
+PARTS = ("ssl/openssl.cnf", "ssl/drng/system.cnf", "ssl/drng", "ssl/drng/nginx.cnf")
 PARTS += ("systemd/system/nginx.service.d", "systemd/system/nginx.service.d/drng.conf")
 
 
@@ -248,7 +248,11 @@ def test_what_is_no_file_or_no_folder(image: Image, part: str, kind: str) -> Non
         path.rename(image.root / "aside")
     NOT_FILES[kind](path)
     found = path.lstat().st_ino
-    for command in (SYSTEM, ("off", "--system")) if "openssl.cnf" in part else (ON["nginx"], ("off", "nginx"), ()):
+    for command in (
+        (SYSTEM, ("off", "--system"))
+        if part.endswith(("openssl.cnf", "system.cnf"))
+        else (ON["nginx"], ("off", "nginx"), ())
+    ):
         decent(image.run(*command))
         # A folder where one was is as good as the one before.
         assert kind == "directory" or path.lstat().st_ino == found
@@ -256,16 +260,15 @@ def test_what_is_no_file_or_no_folder(image: Image, part: str, kind: str) -> Non
 
 
 @pytest.mark.parametrize("planted", ["hard link", "user's file"])
-def test_a_planted_backup_is_not_written_to(image: Image, planted: str) -> None:
+def test_a_planted_file_is_not_written_to(image: Image, planted: str) -> None:
     victim = image.root / "etc/victim"
     victim.write_text("precious\n")
     if planted == "hard link":
-        os.link(victim, image.backup)
-        image.ok(*SYSTEM)
+        os.link(victim, image.system)
     else:
-        image.backup.write_text("mine\n")
-        os.chown(image.backup, NOBODY, NOBODY)
-        assert "did not make; nothing has been changed" in image.refused(*SYSTEM)
+        image.system.write_text("mine\n")
+        os.chown(image.system, NOBODY, NOBODY)
+    assert "nothing has been changed" in image.refused(*SYSTEM)
     assert victim.read_text() == "precious\n"
 
 
@@ -360,9 +363,9 @@ def test_a_full_disk_changes_nothing(image: Image, name: str) -> None:
     assert refused > 0
 
 
-# Gets a signal when it runs `openssl list` for the first time, or where it begins to import its own modules.
+# Gets a signal when it makes the file for libcrypto's first look, or where it begins to import its own modules.
 SIGNALLED = """
-import os, runpy, signal, subprocess, sys
+import os, runpy, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where a shell runs the tests in the background
 where = sys.argv.pop(1)
 class Finder:
@@ -370,14 +373,14 @@ class Finder:
         if where == "import" and name == "drng.enable":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Finder())
-run = subprocess.run
-def signalled(command, **named):
+fork = os.fork
+def signalled():
     global where
-    if where == "trial" and "list" in command:
+    if where == "trial":
         where = ""
         os.kill(os.getpid(), signal.SIGTERM)
-    return run(command, **named)
-subprocess.run = signalled
+    return fork()
+os.fork = signalled
 sys.argv.pop(0)
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
@@ -487,11 +490,13 @@ def test_three_at_once(image: Image) -> None:
 
 
 def test_it_waits_for_another(image: Image) -> None:
-    script = "flock /run/drng-enable.lock sh -c 'echo held; sleep 1; ls /etc/ssl' & sleep 0.3; \"$@\"; wait"
+    script = (
+        "flock /run/drng-enable.lock sh -c 'echo held; sleep 1; ls /etc/ssl/drng/system.cnf' & sleep 0.3; \"$@\"; wait"
+    )
     result = image.run(*SYSTEM, script=script)
     assert "waiting for another" in result.stderr
-    assert result.stdout.startswith("held\n") and "before-drng" not in result.stdout
-    assert image.backup.exists()
+    assert result.stdout.startswith("held\n") and "cannot access '/etc/ssl/drng/system.cnf'" in result.stderr
+    assert image.system.exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
@@ -504,7 +509,7 @@ def test_nobody_listens(image: Image, command: tuple[str, ...], way: str) -> Non
     assert result.returncode == 0, result.stderr
     assert "Traceback" not in result.stderr
     if "--system" in command and command[-1] != "--dry-run" and command[0] != "status":
-        assert (b"drng-enable" in image.conf.read_bytes()) == (command[0] == "on")
+        assert (b"drng" in image.conf.read_bytes()) == (command[0] == "on")
 
 
 @pytest.mark.parametrize("way", [">/dev/full", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full >/dev/full"])
@@ -531,7 +536,7 @@ def one_line(result: subprocess.CompletedProcess[str]) -> None:
 
 # What each program does early, and what Python raises there under a limit (ulimit -v, -u).
 LIMITS = (
-    ("drng-enable status", "subprocess.run", "MemoryError()", 1),
+    ("drng-enable status", "os.fork", "MemoryError()", 1),
     (f"drng-conf {CONF}/drng.cnf", "ctypes.CDLL", "MemoryError()", 2),
     (f"drng-conf {CONF}/drng.cnf", "dataclasses.dataclass", "MemoryError()", 2),
     ("drng-status --check", "os.fork", "MemoryError()", 3),

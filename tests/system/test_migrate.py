@@ -125,7 +125,7 @@ def test_what_sslrandomseed_costs(tmp_path: Path) -> None:
     """Seeds grow with the connections under Debian's lines, and no longer once they are commented out."""
     look = 'drng-status --json --pid "$(cat /run/apache2/apache2.pid)"'
     connections = ["for i in 1 2 3 4 5 6 7 8 9 10; do curl -sk -o /dev/null https://127.0.0.1/; done"]
-    first = ["drng-enable on --service apache2", "systemctl restart apache2"]
+    first = ["drng-enable on apache2", "systemctl restart apache2"]
     stop = ["apachectl stop", "while [ -e /run/apache2/apache2.pid ]; do sleep 0.05; done"]
     visited = [*connections, look, *connections, look]
     said = type_in([CERTIFICATE, APACHE, ONE_WORKER, *first, *visited, *stop, *commands("Apache"), *visited], tmp_path)

@@ -344,10 +344,6 @@ class System:
         return self.root / "etc/ssl/openssl.cnf"
 
     @property
-    def backup(self) -> Path:
-        return self.root / "etc/ssl/openssl.cnf.before-drng"
-
-    @property
     def own(self) -> Path:
         return self.root / "etc/ssl/drng/nginx.cnf"
 
@@ -467,101 +463,67 @@ def test_an_upgrade_of_openssl_that_takes_drng_away_says_so(system: System, debs
     trigger = ("dpkg-trigger", "--no-await", "--by-package=openssl", "/etc/ssl/openssl.cnf")
     assert system.run(*trigger).returncode == 0
     assert "has gone" not in system.does("--triggers-only", "-a")
-    system.conf.rename(system.conf.with_name("openssl.cnf.dpkg-old"))
     system.conf.write_bytes(stock)
     assert system.run(*trigger).returncode == 0
     said = system.does("--triggers-only", "-a")
     assert "`drng-enable on --system --profile permissive --set fallback=no` brings it back" in said
 
 
-@pytest.mark.parametrize("on", [True, False], ids=["on", "off"])
-def test_removal_and_purge_leave_openssl_as_it_was(system: System, debs: list[Path], on: bool) -> None:
+LINE = ".include /etc/ssl/drng/system.cnf"
+
+
+@pytest.mark.parametrize("how", ["on", "off", "trial", "by hand"])
+def test_removal_and_purge_edit_nothing_of_another_package(system: System, debs: list[Path], how: str) -> None:
+    """Debian Policy 10.7.3; and nothing stops apt half-way. What is left in openssl.cnf does nothing."""
     before, stock = system.everything(), system.conf.read_bytes()
     system.does("-i", *debs)
-    if on:
+    if how == "on":
         system.ok("on", "--system", "--profile", "strict")
         system.ok("on", "nginx")
-        assert system.served()
-    system.does("-r", *reversed(NAMES))
+        system.drop_in.write_text(system.drop_in.read_text() + "# edited\n")
+    elif how == "trial":
+        for folder in (
+            "etc/ssl/drng/system.cnf",
+            "run/drng/system.cnf",
+            "run/systemd/system/x.service.d/drngz-trial.conf",
+        ):
+            (system.root / folder).parent.mkdir(parents=True, exist_ok=True)
+            (system.root / folder).write_text("# made by drng-enable: strict crc32:0\n")
+        system.conf.write_text(f"{stock.decode()}{LINE}\n")
+    elif how == "by hand":
+        system.conf.write_text(f"{stock.decode()}.include /etc/ssl/drng/drng.cnf\n")
+    text = system.conf.read_bytes()
+    assert system.served() == (how in ("on", "by hand"))
+    said = system.does("-r", *reversed(NAMES))
+    assert (f"keeps the line {LINE}" in said) == (how in ("on", "trial"))
+    assert ("keeps the line that includes a profile" in said) == (how == "by hand")
     left = {**before, ABSTRACTION: (system.root / ABSTRACTION[1:]).read_bytes()}
-    left |= {"/etc/ssl/openssl.cnf": stock} if on else {}
-    assert system.everything() == left
+    left |= {"/etc/ssl/openssl.cnf": text} if how != "off" else {}
+    assert system.everything() == left and not (system.root / "run/drng").exists()
+    assert not system.served() and system.run("openssl", "rand", "-hex", "8").returncode == 0
     system.does("-P", *reversed(NAMES))
     del left[ABSTRACTION]
     assert system.everything() == left
     assert not (system.root / "etc/ssl/drng").exists()
 
 
-def test_what_cannot_be_switched_off_keeps_drng_and_everything_as_it_was(system: System, debs: list[Path]) -> None:
-    """All are asked before one is changed; and the collector stays on."""
+def test_removal_and_purge_leave_what_is_somebody_s_own(system: System, debs: list[Path]) -> None:
+    """Only what drng-enable wrote goes, and what a killed run left half written; and no link is followed."""
     system.does("-i", *debs)
-    wanted = system.root / "etc/systemd/system/timers.target.wants/drng-status-collector.timer"
-    wanted.parent.mkdir(parents=True, exist_ok=True)
-    wanted.symlink_to("/lib/systemd/system/drng-status-collector.timer")
-    system.ok("on", "nginx", "zz")
-    own = system.root / "etc/ssl/drng/zz.cnf"
-    text = own.read_text()
-    own.write_text(text + "# mine\n")
-    before = system.files()
-    failed = system.dpkg("-r", *reversed(NAMES))
-    assert failed.returncode != 0
-    assert "zz.cnf is not as drng-enable wrote it" in failed.stdout + failed.stderr
-    assert system.files() == before
-    own.write_text(text)
-    # A service lets go of drng also where somebody has taken openssl.cnf away.
-    system.conf.unlink()
-    system.does("-r", *reversed(NAMES))
-    assert not system.drop_in.exists() and not own.exists() and not wanted.is_symlink()
-
-
-def test_without_prerm_openssl_would_not_work(system: System, unpacked: dict[str, Path]) -> None:
-    """The failing twin of the test above."""
-    careless = []
-    for name, tree in unpacked.items():
-        prerm = (tree / "DEBIAN/prerm").read_text()
-        careless.append(changed(tree, system.root / f"{name}.deb", ("prerm", prerm, "")))
-    system.does("-i", *(f"/{deb.name}" for deb in careless))
-    system.ok("on", "--system", "--profile", "strict")
-    system.does("-r", *reversed(NAMES))
-    assert b"drng-enable" in system.conf.read_bytes()
-    assert system.run("openssl", "rand", "-hex", "8").returncode != 0
-
-
-def test_purge_leaves_what_is_somebody_s_own(system: System, debs: list[Path]) -> None:
-    """Only what drng-enable wrote goes: a service's file, and one that a killed run left half written."""
-    system.does("-i", *debs)
-    folder = system.root / "etc/ssl/drng"
-    own = {
-        folder / "mine.cnf": "my own\n",
-        folder / "service/mine.cnf": ".include /etc/ssl/drng/drng.cnf\n",
-        folder / "keys/secret.pem": "secret\n",
-    }
+    folder, outside = system.root / "etc/ssl/drng", system.root / "outside"
+    own = {folder / "mine.cnf": "my own\n", folder / "keys/secret.pem": "secret\n"}
     for path, text in own.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    for old in (folder / "old.cnf", folder / "service/old.cnf"):
-        old.write_text("# made by drng-enable for old.service: left\n")
-    for left in (folder, folder / "service", folder.parent):
-        (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
-    system.backup.write_text("a = b\n")
-    system.does("-P", *reversed(NAMES))
-    assert {path: path.read_text() for path in folder.rglob("*") if path.is_file()} == own
-    assert not list(folder.parent.glob(".drng-enable-*")) and not system.backup.exists()
-
-
-@pytest.mark.parametrize("part", ["etc/ssl/drng/service", "etc/ssl/openssl.cnf.before-drng"])
-def test_purge_follows_no_link(system: System, debs: list[Path], part: str) -> None:
-    system.does("-i", *debs)
-    system.does("-r", *reversed(NAMES))
-    outside = system.root / "outside"
     outside.mkdir()
-    (outside / "old.cnf").write_text("# made by drng-enable for old.service: precious\n")
-    path = system.root / part
-    path.parent.mkdir(exist_ok=True)
-    path.symlink_to("/outside/old.cnf" if part.endswith("drng") else "/outside")
-    system.dpkg("-P", *reversed(NAMES))
-    assert (outside / "old.cnf").exists()
-    assert path.is_symlink()
+    (outside / "drng.conf").write_text("# made by drng-enable: strict crc32:0\n")
+    (folder / "old.cnf").symlink_to("/outside/drng.conf")
+    for left in (folder, folder.parent):
+        (left / ".drng-enable-0123456789abcdef.tmp").write_text("half")
+    system.does("-P", *reversed(NAMES))
+    assert {path: path.read_text() for path in folder.rglob("*") if path.is_file() and not path.is_symlink()} == own
+    assert not list(folder.parent.glob(".drng-enable-*"))
+    assert (outside / "drng.conf").exists() and (folder / "old.cnf").is_symlink()
 
 
 def test_purge_names_who_runs_drng_still(system: System, debs: list[Path]) -> None:
@@ -576,19 +538,6 @@ def test_purge_names_who_runs_drng_still(system: System, debs: list[Path]) -> No
         said = system.does("-P", *reversed(NAMES))
         process.stdin.close()
         assert f"process {process.pid} (python3) runs drng until it is restarted" in said
-
-
-def test_lines_by_hand_keep_it_from_being_removed(system: System, debs: list[Path]) -> None:
-    """Whoever wrote them takes them out; until then, openssl.cnf goes on working."""
-    system.does("-i", *debs)
-    text = system.conf.read_text()
-    system.conf.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
-    result = system.dpkg("-r", *reversed(NAMES))
-    assert result.returncode != 0
-    assert "take them out first" in result.stderr
-    assert system.modules.joinpath("drng.so").exists()
-    system.conf.write_text(text)
-    system.does("-r", *reversed(NAMES))
 
 
 def test_a_service_by_hand_is_spoken_of(system: System, debs: list[Path]) -> None:
@@ -612,13 +561,7 @@ def test_the_scripts_of_the_rpms(system: System, debs: list[Path], packages: Pat
     for remaining, on in ((1, True), (0, False)):
         assert preun("drng-tools", remaining) == preun("drng", remaining) == 0
         assert system.served() == on
-    folder = system.root / "etc/pki/tls/openssl.d"
-    folder.mkdir(parents=True)
-    for file in (system.conf, folder / "drng.conf"):
-        file.write_text(f"{text}.include /etc/ssl/drng/drng.cnf\n")
-        assert preun("drng", 0) != 0
-        file.write_text(text)
-    assert preun("drng", 0) == 0
+    assert system.conf.read_text() == f"{text}{LINE}\n"
 
 
 def test_the_whole_life_in_a_chroot(packages: Path) -> None:

@@ -15,12 +15,20 @@ from tests.support.builds import ROOT
 from tests.support.image import Image
 from tests.support.servers import wait_for
 
-CONF = "/etc/ssl/openssl.cnf"
-RECORD = "/etc/systemd/system/drng-enable-trial.service"
-LINK = "/etc/systemd/system/sysinit.target.wants/drng-enable-trial.service"
-END = "drng-enable-trial-end"
+CONF, OWN = "/etc/ssl/openssl.cnf", "/etc/ssl/drng/system.cnf"
+END = "drng-trial"
+TIMER = [f"/run/systemd/system/{END}.service", f"/run/systemd/system/{END}.timer"]
+TRIED = ["/run/drng", "/run/drng/system.cnf", *TIMER]
 SYSTEM = ("on", "--system", "--profile", "strict")
 LONG = ("--try", "9m")
+SERVER = """\
+[Unit]
+DefaultDependencies=no
+[Service]
+Type=exec
+{more}
+ExecStart=/usr/bin/python3 -I -c 'import ssl, time; ssl.RAND_bytes(8); time.sleep(1000)'
+"""
 
 
 @pytest.fixture(scope="module")
@@ -43,84 +51,74 @@ def refused(machine: Machine, *words: str) -> str:
 
 
 def is_on(machine: Machine) -> bool:
-    return "# >>> drng-enable" in machine.read(CONF)
+    """By what a program that starts now loads."""
+    return "\n  drng\n" in machine.run("openssl", "list", "-providers").stdout
 
 
 def state(machine: Machine, unit: str) -> str:
     return machine.run("systemctl", "is-active", unit, check=False).stdout.strip()
 
 
-def is_left(machine: Machine) -> list[str]:
-    """Of a trial: its timer, its record, and the link that has systemd read that."""
-    found = [path for path in (RECORD, LINK) if machine.run("sh", "-c", f"ls -d {path}", check=False).returncode == 0]
-    return found + [END] * (state(machine, f"{END}.timer") == "active")
+def below_run(machine: Machine) -> list[str]:
+    """What a trial has there: all of it."""
+    said = machine.run("sh", "-c", "find /run/drng /run/systemd/system -path '*drng*'", check=False)
+    return sorted(said.stdout.split())
 
 
 @pytest.fixture
 def machine(booted_machine: Machine) -> Iterator[Machine]:
     """As it was installed, and as it was again."""
     before = booted_machine.read(CONF)
+    booted_machine.unit("t.service", SERVER.format(more=""))
     yield booted_machine
+    booted_machine.run("rm", "-f", "/usr/sbin/systemctl")
     booted_machine.run("drng-enable", "off", "--all", check=False)
     booted_machine.write(CONF, before)
-    assert is_left(booted_machine) == []
+    booted_machine.run("rm", "-f", OWN)
+    booted_machine.run("systemctl", "stop", "t")
+    assert below_run(booted_machine) == []
 
 
 def test_it_ends_by_itself(machine: Machine) -> None:
     stock = machine.read(CONF)
     assert enable(machine, *SYSTEM, "--try", "3s")["until"]
     assert is_on(machine)
-    wait_for(lambda: not is_on(machine), "the trial to end")
-    wait_for(lambda: is_left(machine) == [], "the timer to be gone")
-    assert machine.read(CONF) == stock
+    wait_for(lambda: below_run(machine) == [], "the trial to end")
+    assert not is_on(machine) and machine.read(CONF) == stock
+    assert state(machine, f"{END}.timer") == "inactive"
     assert "nothing is on trial" in refused(machine, "confirm")
 
 
 def test_confirmed_it_stays(machine: Machine) -> None:
     enable(machine, *SYSTEM, *LONG)
-    assert is_left(machine) == [RECORD, LINK, END]
+    assert below_run(machine) == TRIED and state(machine, f"{END}.timer") == "active"
     assert any("on trial until" in said for said in enable(machine)["targets"][0]["said"])
     assert enable(machine, "confirm")["changed"]
-    assert is_on(machine) and is_left(machine) == []
+    assert is_on(machine) and below_run(machine) == [] and state(machine, f"{END}.timer") == "inactive"
     assert "on already, and not on trial" in refused(machine, *SYSTEM, *LONG)
 
 
-def test_a_service_may_be_tried_and_other_units_do_not_end_it(machine: Machine) -> None:
-    """systemd may start what belongs to sysinit.target with any of them."""
-    machine.unit("t.service", "[Service]\nType=exec\nExecStart=/bin/sleep 1000\n")
-    machine.unit("sysinit.target", "[Unit]\nDescription=one\n")
-    machine.run("systemctl", "start", "sysinit.target", "t")
-    enable(machine, "on", "t", *LONG)
+@pytest.mark.parametrize("user", ["", "User=nobody"], ids=["root", "user"])
+def test_a_service_is_tried_and_confirmed(machine: Machine, user: str) -> None:
+    machine.unit("t.service", SERVER.format(more=user))
+    machine.run("systemctl", "start", "t")
+    (found,) = enable(machine, "on", "t", *LONG, "--restart")["targets"]
+    assert {process["served_by"] for process in found["processes"]} == {"drng"}
+    assert found["file"].startswith("/run/")
+    assert machine.run("sh", "-c", "ls -d /etc/systemd/system/t.service.d /etc/ssl/drng/t.*", check=False).stdout == ""
+    assert "drng-enable confirm" in refused(machine, "on", "t")
+    enable(machine, "confirm")
     machine.run("systemctl", "restart", "t")
-    machine.run("systemctl", "start", "drng-enable-trial.service")
-    assert is_left(machine) == [RECORD, LINK, END]
-    assert machine.run("systemctl", "show", "--value", "-p", "Environment", "t").stdout.strip()
-    enable(machine, "off", "t")
-    machine.run("systemctl", "stop", "t")
+    found = next(entry for entry in enable(machine)["targets"] if entry["name"] == "t")
+    assert found["on"] and found["served"] and found["file"].startswith("/etc/")
+    enable(machine, "off", "t", "--restart")
 
 
-@thorough
-def test_a_second_trial_takes_the_place_of_the_first(machine: Machine) -> None:
-    enable(machine, *SYSTEM, "--try", "4s")
-    enable(machine, "on", "--system", *LONG, "--profile", "permissive")
-    machine.run("sleep", "5")
-    assert "# >>> drng-enable: permissive" in machine.read(CONF)
-    assert is_left(machine) == [RECORD, LINK, END]
-    assert "on trial" in refused(machine, "on", "t", *LONG)
-
-
-def test_plain_on_does_not_confirm(machine: Machine) -> None:
+def test_a_second_trial_begins_it_anew_with_both(machine: Machine) -> None:
     enable(machine, *SYSTEM, *LONG)
-    assert "drng-enable confirm" in refused(machine, *SYSTEM)
-    assert is_left(machine) == [RECORD, LINK, END]
-
-
-def test_a_trial_whose_lines_have_gone_does_not_end_what_is_switched_on_later(machine: Machine) -> None:
-    stock = machine.read(CONF)
-    enable(machine, *SYSTEM, *LONG)
-    machine.write(CONF, stock)
-    enable(machine, *SYSTEM)
-    assert is_left(machine) == [] and is_on(machine)
+    enable(machine, "on", "t", "--try", "3s")
+    wait_for(lambda: below_run(machine) == [], "both to end")
+    assert not is_on(machine)
 
 
 def test_off_ends_it_and_what_an_administrator_has_written_meanwhile_stays(machine: Machine) -> None:
@@ -129,69 +127,64 @@ def test_off_ends_it_and_what_an_administrator_has_written_meanwhile_stays(machi
     machine.write(CONF, "# above\n" + machine.read(CONF) + "# below\n[mine]\nkey = value\n")
     enable(machine, "off", "--system")
     assert machine.read(CONF) == f"# above\n{stock}# below\n[mine]\nkey = value\n"
-    assert is_left(machine) == []
+    assert below_run(machine) == []
 
 
 def test_what_cannot_be_switched_off_is_tried_again_but_not_without_the_package(machine: Machine) -> None:
     """The service of a trial that could not be ended waits for its next try; what it would run is going."""
-    stock = machine.read(CONF)
     enable(machine, *SYSTEM, "--try", "3s")
-    switched_on = machine.read(CONF)
-    machine.write(CONF, switched_on.replace("# <<< drng-enable", "# gone"))
+    machine.write(OWN, "# mine\n")
     wait_for(lambda: state(machine, f"{END}.service") == "activating", "another try")
-    machine.write(CONF, switched_on)
     machine.run("sh", f"{ROOT}/debian/drng-tools.prerm", "remove")
-    assert is_left(machine) == [] and state(machine, f"{END}.service") == "inactive"
-    assert machine.read(CONF) == stock
+    assert below_run(machine) == [] and not is_on(machine)
+    assert state(machine, f"{END}.service") != "activating"
 
 
-def test_a_restart_of_the_machine_ends_it(machine: Machine, tmp_path: Path) -> None:
-    """A machine that boots with what the first one had on its disk."""
-    stock = machine.read(CONF)
+def test_a_restart_of_the_machine_ends_it_with_no_unit_at_all(machine: Machine, tmp_path: Path) -> None:
+    """A machine that boots with what the first one had on its disk; in 1.0.0 that hung for five minutes."""
+    machine.run("systemctl", "start", "t")
+    enable(machine, "on", "t", *LONG, "--restart")
     enable(machine, *SYSTEM, *LONG)
-    (tmp_path / "conf").write_text(machine.read(CONF))
-    (tmp_path / "record").write_text(machine.read(RECORD))
+    for name, path in (("conf", CONF), ("own", OWN), ("unit", "/etc/systemd/system/t.service")):
+        (tmp_path / name).write_text(machine.read(path))
     before = f"""
         cp {tmp_path}/conf .{CONF}
-        mkdir -p etc/systemd/system/sysinit.target.wants
-        cp {tmp_path}/record .{RECORD}
-        ln -s {machine.run("readlink", LINK).stdout.strip()} .{LINK}
-        rm -rf usr/lib/systemd/system/sysinit.target.wants
-        printf '[Unit]\\nRequires=sysinit.target\\nAfter=sysinit.target\\n' >etc/systemd/system/nothing.target
+        cp {tmp_path}/own .{OWN}
+        cp {tmp_path}/unit etc/systemd/system/t.service
+        printf '[Unit]\\nWants=t.service\\n' >etc/systemd/system/nothing.target
     """
     (tmp_path / "again").mkdir()
     with booted(tmp_path / "again", before) as again:
-        # systemd is running, so all that comes before the services is done.
-        assert again.read(CONF) == stock
-        assert is_left(again) == []
+        assert state(again, "t") == "active"
+        assert not is_on(again) and below_run(again) == []
+        (system,) = enable(again)["targets"]
+        assert not system["on"] and any("a restart has ended the trial" in said for said in system["said"])
+        enable(again, "off", "--system")
+        assert OWN not in again.read(CONF)
 
 
 def test_without_a_timer_nothing_is_changed(machine: Machine) -> None:
-    machine.run("mv", "/usr/bin/systemd-run", "/usr/bin/systemd-run.real")
-    try:
-        assert "systemd-run is not installed" in refused(machine, *SYSTEM, *LONG)
-        machine.write("/usr/bin/systemd-run", "#!/bin/sh\nexit 0\n")
-        machine.run("chmod", "+x", "/usr/bin/systemd-run")
-        assert "no timer can be started" in refused(machine, *SYSTEM, *LONG)
-    finally:
-        machine.run("mv", "/usr/bin/systemd-run.real", "/usr/bin/systemd-run")
-    assert not is_on(machine) and is_left(machine) == []
+    fails = f'#!/bin/sh\ncase "$*" in "start {END}.timer") echo no >&2; exit 1 ;; esac\nexec /usr/bin/systemctl "$@"\n'
+    machine.write("/usr/sbin/systemctl", fails)
+    machine.run("chmod", "755", "/usr/sbin/systemctl")
+    assert "no timer can be started" in refused(machine, *SYSTEM, *LONG)
+    assert not is_on(machine) and below_run(machine) == []
 
 
 @thorough
 def test_what_cannot_be_switched_on_is_not_on_trial(machine: Machine) -> None:
-    machine.run("ln", "-s", "/nowhere", f"{CONF}.before-drng")
+    machine.write(OWN, "# mine\n")
     refused(machine, *SYSTEM, *LONG)
-    assert is_left(machine) == []
-    machine.run("rm", f"{CONF}.before-drng")
+    assert below_run(machine) == []
+    machine.run("rm", OWN)
     enable(machine, *SYSTEM, *LONG, "--dry-run")
-    assert not is_on(machine) and is_left(machine) == []
+    assert not is_on(machine) and below_run(machine) == []
 
 
 @thorough
-def test_systemd_finds_nothing_wrong_with_the_record(machine: Machine) -> None:
+def test_systemd_finds_nothing_wrong_with_its_units(machine: Machine) -> None:
     enable(machine, *SYSTEM, *LONG)
-    result = machine.run("systemd-analyze", "verify", RECORD, check=False)
+    result = machine.run("systemd-analyze", "verify", *TIMER, check=False)
     assert (result.returncode, [line for line in result.stderr.splitlines() if "trial" in line]) == (0, [])
 
 

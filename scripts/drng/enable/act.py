@@ -11,9 +11,10 @@ from typing import Any
 from .. import systemd
 from ..status import who
 from ..terminal import Failure, Interrupted, Output, Unchanged
-from . import changes, proof, system, trial
+from . import changes, restart, trial
 from .arguments import Request
 from .service import Service, switched_on
+from .system import System
 from .target import Target
 
 # Exit statuses. UNSERVED: it is done, and a process is not served by drng.
@@ -25,16 +26,14 @@ class Report:
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
-        self.answer: dict[str, Any] = {"changed": False, "targets": []}
+        self.answer: dict[str, Any] = {"changed": False, "error": ""}
+        self.targets: dict[str, dict[str, Any]] = {}
         self.unserved = False
 
     def of(self, target: Target) -> dict[str, Any]:
-        found = [entry for entry in self.answer["targets"] if entry["name"] == target.name]
-        if not found:
-            found = [{"name": target.name, "changed": False, "said": [], "processes": []}]
-            self.answer["targets"] += found
-        found[0].update(target.facts())
-        return found[0]
+        entry = self.targets.setdefault(target.name, {"changed": False, "said": [], "processes": []})
+        entry |= target.facts()
+        return entry
 
     def line(self, text: str) -> None:
         if not self.as_json:
@@ -48,8 +47,8 @@ class Report:
 def targets_of(request: Request) -> list[Target]:
     """The system last: what it reads, services read before it."""
     everything = request.all or (request.verb == "status" and not request.services)
-    services: list[Target] = [Service(name) for name in (switched_on() if everything else request.services)]
-    return services + [system.choose(request)] * (everything or request.system)
+    services: list[Target] = [*map(Service, switched_on() if everything else request.services)]
+    return services + [System()] * (everything or request.system)
 
 
 class Change:
@@ -58,7 +57,7 @@ class Change:
     def __init__(self, files: Sequence[changes.File], targets: Sequence[Target]) -> None:
         self.files = [file for file in files if file.before != file.after]
         self.targets = targets
-        self.ran: list[str] = []  # of the units that were restarted, those that ran before
+        self.ran: list[str] = []  # what has been restarted
 
     def make(self, files: Sequence[changes.File]) -> None:
         changes.make(files)
@@ -66,12 +65,12 @@ class Change:
             systemd.systemctl("daemon-reload")
 
     def restart(self, unit: str) -> None:
-        self.ran += [unit] * proof.is_active(unit)
-        proof.restart(unit)
+        self.ran.append(unit)
+        restart.restart(unit)
 
     @contextlib.contextmanager
     def or_put_back(self) -> Iterator[None]:
-        """What fails in here, or is interrupted, leaves everything as it was."""
+        """What fails in here, or is interrupted, leaves everything as it was: what ran, runs."""
         try:
             yield
         except (Failure, Interrupted, OSError) as error:
@@ -79,31 +78,72 @@ class Change:
                 raise
             try:
                 self.make([file.back() for file in reversed(self.files) if changes.read(file.path) == file.after])
-                for unit in self.ran:
-                    proof.restart(unit)
             except Failure as other:
                 raise Failure(f"{error}; what has been done stays: {other}") from None
+            down = []
+            for unit in self.ran:
+                try:
+                    restart.restart(unit, "restart")
+                except Failure as other:
+                    down.append(str(other))
             if isinstance(error, Interrupted):
                 raise
-            raise Unchanged(f"{error}; all is put back" if self.ran else str(error)) from None
+            said = "; ".join([f"{error}; all files are put back" if self.ran else str(error), *down])
+            raise (Failure if down else Unchanged)(said) from None
+
+
+# ---- Restarts ----
 
 
 def prove(report: Report, change: Change, target: Target, unit: str) -> None:
     change.restart(unit)
-    served = proof.looked_at(unit)
+    served = restart.looked_at(unit)
     whose = "" if target.unit else f"{unit.removesuffix('.service')} "
     first, *rest = who.lines(served) if served else ["no process of it runs"]
     report.say(target, f"{whose}restarted; {first}")
-    report.of(target)["processes"] += [vars(each) for each in served]
+    report.of(target)["processes"] += [restart.facts(each) for each in served]
     if target.head is None:
         return
     for line in rest:
         report.say(target, line)
-    if not who.is_served(served) or (target.unit and not proof.uses_libcrypto(served)):
+    if not who.is_served(served) or (target.unit and not restart.uses_libcrypto(served)):
         report.unserved = True
     others = target.known.get("ConsistsOf", "") if isinstance(target, Service) else ""
-    if others and not proof.uses_libcrypto(served):
+    if others and not restart.uses_libcrypto(served):
         report.say(target, f"the work is done by other units: name them in its place: {others}")
+
+
+def has_changed(target: Target, served: Sequence[who.Process], known: dict[str, str]) -> bool:
+    """Whether what runs is to be other than it is: on, it started before; off, drng still serves in it."""
+    if target.head:
+        return target.is_older(restart.started(known))
+    return any(each.served_by in ("drng", "fallback") for each in served)
+
+
+def restart_all(report: Report, change: Change, changed: set[str], is_on: bool) -> None:
+    """Of a service, its unit; of the system, every unit with libcrypto that is no target and has no file of its own."""
+    own = {target.unit for target in change.targets} | {f"{name}.service" for name in switched_on()}
+    for target in change.targets:
+        if isinstance(target, Service) and target.is_template:
+            report.say(target, "a template: instances that start from now on have it")
+            continue
+        units = (
+            {unit: found for unit, found in restart.by_unit().items() if unit not in own}
+            if not target.unit
+            else {target.unit: [] if is_on else restart.looked_at(target.unit)}
+        )
+        for unit, served in units.items():
+            known = restart.state(unit)
+            if not (target.unit and target.name in changed) and not has_changed(target, served, known):
+                continue
+            whose = "" if target.unit else f"{unit.removesuffix('.service')} "
+            if reason := restart.why_left(unit, known):
+                report.say(target, f"{whose}{reason}")
+            else:
+                prove(report, change, target, unit)
+
+
+# ---- on, off, confirm ----
 
 
 def say_what_is(report: Report, request: Request, target: Target, changed: bool) -> None:
@@ -118,11 +158,11 @@ def say_what_is(report: Report, request: Request, target: Target, changed: bool)
 
 
 def switch(report: Report, request: Request) -> None:
-    targets, on = targets_of(request), request.verb == "on"
-    words = [target.typed for target in targets]
-    if on:
-        trial.refuse(words, [target.typed for target in targets if target.head], request.trial)
-    plans = [(target, target.on(request) if on else target.off()) for target in targets]
+    targets, is_on = targets_of(request), request.verb == "on"
+    typed = [target.typed for target in targets]
+    if is_on:
+        trial.refuse(typed, [target.typed for target in targets if target.head], request.trial)
+    plans = [(target, target.on(request) if is_on else target.off()) for target in targets]
     change = Change([file for _, files in plans for file in files], targets)
     if request.dry_run:
         if os.geteuid() == 0:
@@ -132,45 +172,48 @@ def switch(report: Report, request: Request) -> None:
             report.line(line)
         return
     restarts = request.restart and systemd.is_running()
-    restart = ["--restart"] * restarts
-    report.answer["until"] = until = trial.begin([*words, *restart], request.trial) if request.trial else ""
+    changed = {target.name for target, files in plans if any(file in change.files for file in files)}
+    until = trial.begin(typed, request.trial, restart=restarts) if request.trial else ""
     try:
         with change.or_put_back():
             change.make(change.files)
             if reason := next(filter(None, (target.why_not_in_effect() for target in targets)), ""):
                 raise Failure(reason)
-            for target, files in plans:
-                say_what_is(report, request, target, any(file in change.files for file in files))
-            for target in targets if restarts else ():
-                others = set(proof.units_with_libcrypto()) - {each.unit for each in targets} if not target.unit else ()
-                for unit in [target.unit] if target.unit else sorted(others):
-                    prove(report, change, target, unit)
-    except BaseException:
-        if until:
-            trial.end()
-        raise
-    report.answer["changed"] = bool(change.files)
-    tried, _ = trial.under_way()
-    if not on and tried and (request.all or set(tried) <= set(words)):
-        trial.end()
+            for target in targets:
+                say_what_is(report, request, target, target.name in changed)
+            if restarts:
+                restart_all(report, change, changed, is_on)
+    finally:
+        if not trial.under_way():
+            trial.finish()
+    report.answer["changed"], report.answer["until"] = bool(change.files), until
     if until:
         report.line(f"on trial: switched off at {until} unless you say: drng-enable confirm")
-    if restarts and on:
-        report.line(f"undo: drng-enable off {' '.join([*words, *restart])}")
-    elif request.restart and not restarts:
+    undo = f"drng-enable off {' '.join([*typed, *['--restart'] * restarts])}" if is_on else ""
+    report.answer["undo"] = undo
+    if undo and change.files:
+        report.line(f"undo: {undo}")
+    if request.restart and not restarts:
         report.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
     elif change.files and not restarts:
-        proof_of = f"; to see who serves them: drng-enable on {' '.join(words)} --restart"
-        report.line(f"running programs need a restart{proof_of if on and systemd.is_running() else ''}")
+        proof = f"; to see who serves them: drng-enable on {' '.join(typed)} --restart"
+        report.line(f"running programs need a restart{proof if is_on and systemd.is_running() else ''}")
 
 
-def confirm(report: Report, request: Request) -> None:
-    words, _ = trial.under_way()
-    if not words:
+def confirm(report: Report, _: Request) -> None:
+    typed = trial.under_way()
+    if not typed:
         raise Unchanged("nothing is on trial, so there is nothing to confirm")
-    trial.end()
+    targets: list[Target] = [System() if each == "--system" else Service(each) for each in typed]
+    tried = [target for target in targets if target.tried]
+    change = Change([file for target in tried for file in target.confirmed()], tried)
+    with change.or_put_back():
+        change.make(change.files)
+    trial.finish()
     report.answer["changed"] = True
-    report.line(f"{' '.join(words)}: confirmed, drng stays on")
+    for target in tried:
+        report.of(target)["changed"] = True
+    report.line(f"{' '.join(typed)}: confirmed, drng stays on")
 
 
 # ---- status ----
@@ -182,29 +225,29 @@ def who_serves(report: Report, target: Target) -> str:
     if reason := target.why_not_in_effect():
         entry["served"] = False
         return f"not in effect: {reason}"
-    if not target.unit:
-        served = entry["served"] = target.check.serves(target.text)
+    if isinstance(target, System):
+        served = entry["served"] = target.serves()
         return f"programs that start now are {'served' if served else 'not served: drng-status says why'}"
     if not systemd.is_running():
         return "systemd does not run here"
-    processes = proof.looked_at(target.unit)
-    entry["processes"] = [vars(each) for each in processes]
+    processes = restart.looked_at(target.unit)
+    entry["processes"] = [restart.facts(each) for each in processes]
     entry["served"] = who.is_served(processes)
     first, *rest = who.lines(processes) if processes else ["not running"]
     return f"{first}: {rest[-1]}" if rest else first
 
 
 def notes_of(target: Target) -> Iterator[str]:
-    words, until = trial.under_way()
-    if target.typed in words:
-        yield f"on trial until {until}: drng-enable confirm"
+    yield from target.notes
+    if target.tried:
+        yield f"on trial until {trial.until()}: drng-enable confirm"
     try:
         if target.is_outdated():
             yield f"the installed profile, or these lines, have changed: `drng-enable on {target.typed}` mends that"
     except Failure as error:
         yield str(error)
-    if isinstance(target, system.System) and (command := target.has_gone()):
-        yield f"drng has gone from {target.path} since it was switched on: `{command}` brings it back"
+    if isinstance(target, System) and (left := target.leftover()):
+        yield left
 
 
 def status(report: Report, request: Request) -> None:

@@ -11,20 +11,21 @@ from .. import VERSION
 from ..terminal import Parser, UsageError
 
 USAGE = """\
-usage: drng-enable status [SERVICE ...] [--json]
-       drng-enable on  (--system --profile PROFILE | SERVICE ...) [--profile PROFILE] [--set KEY=VALUE] [--restart]
-                       [--try TIME] [--dry-run] [--json]
+usage: drng-enable
+       drng-enable on  (--system | SERVICE ...) [--profile PROFILE] [--set KEY=VALUE] [--restart] [--try TIME]
+                       [--dry-run] [--json]
        drng-enable off (--system | SERVICE ... | --all) [--restart] [--dry-run] [--json]
-       drng-enable confirm [--json]
+       drng-enable confirm
 
-status  what is on, where, and who serves in the processes that run; what drng-enable alone says
-on      puts the profile into effect; with --restart, proves it: restarts, looks at each process, and puts all back
-        where the service does not come up
+Without a word it says what is on, where, and who serves in the processes that run; `status SERVICE ...` says it of
+these.
+on      puts the profile into effect; with --restart, proves it: restarts what has changed and runs, looks at each
+        process, and puts all back where a service does not come up
 off     removes what `on` wrote, and nothing else
 confirm ends a trial of on --try: drng stays on
 
 --system          the system's openssl.cnf, which programs read unless OPENSSL_CONF names another
-SERVICE           a systemd service, by a drop-in that sets OPENSSL_CONF; --service SERVICE is the same
+SERVICE           a systemd service, by a drop-in that sets OPENSSL_CONF
 --all             the system and every service
 --profile PROFILE strict (without drng no random numbers), permissive (without drng OpenSSL's), or, with OpenSSL 3.5
                   and later, random-provider or fips (beside the FIPS provider); a service's is strict, unless named
@@ -34,6 +35,9 @@ SERVICE           a systemd service, by a drop-in that sets OPENSSL_CONF; --serv
 --dry-run         check everything and print the changes, but write nothing
 --json            one answer for programs
 --version         print the version
+
+Exit status: 0 done, or nothing to do; 1 refused or undone, nothing is changed; 3 done, and a process is not served by
+drng; 64 wrong arguments.
 """
 
 VERBS = ("on", "off", "status", "confirm")
@@ -66,7 +70,6 @@ class Request:
 
     verb: str = "status"  # one of VERBS
     services: list[str] = field(default_factory=list)
-    named: list[str] = field(default_factory=list)  # by --service
     system: bool = False
     all: bool = False
     profile: str = ""  # one of PROFILES, or "" for what is on
@@ -96,6 +99,8 @@ def seconds(text: str) -> int:
 
 def service(text: str) -> str:
     name = text.removesuffix(".service")
+    if found := re.search(r"\.(socket|timer|target|path|mount|slice|scope|device)$", name):
+        raise UsageError(f"'{text}' is a {found[1]}: name the service")
     if not re.fullmatch(SERVICE, name):
         raise UsageError(f"'{name}' is not the name of a service")
     return name
@@ -136,7 +141,6 @@ def parse(words: list[str]) -> Request:
     parser = Words(prog="drng-enable", allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"drng-enable {VERSION}")
     parser.add_argument("words", nargs="*")
-    parser.add_argument("--service", dest="named", type=service, action="append")
     parser.add_argument("--system", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--profile", type=profile)
@@ -147,6 +151,6 @@ def parse(words: list[str]) -> Request:
     parser.add_argument("--json", action="store_true")
     request = parser.parse_intermixed_args(words, Request())
     request.verb, *names = vars(request).pop("words") or ["status"]
-    request.services = list(dict.fromkeys([*map(service, names), *request.named]))
+    request.services = list(dict.fromkeys(map(service, names)))
     _check(request)
     return request

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from .. import CONF_DIR
 from ..files import Place, opened
 from ..terminal import Failure, Unchanged
-from .block import decode
+from .texts import decode
 
 SIGNALS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 
 # Folders that go with the last file in them.
-OURS = re.compile(rf"/etc/systemd/system/.*\.service\.d|{re.escape(CONF_DIR)}(/service)?")
+OURS = re.compile(rf"/(etc|run)/systemd/system/.*\.service\.d|/run/drng|{re.escape(CONF_DIR)}")
 
 # What to do about it.
 HINTS = {
@@ -66,13 +66,12 @@ def read(path: str) -> bytes | None:
 
 
 def difference(files: Sequence[File]) -> str:
-    """What is not there is /dev/null. A backup is the file that one sees beside it."""
+    """What is not there is /dev/null."""
     lines: list[str] = []
     for file in files:
-        texts = [decode(data).splitlines() for data in (file.before, file.after)]
-        names = ["/dev/null" if data is None else file.path for data in (file.before, file.after)]
-        if not file.path.endswith(".before-drng"):
-            lines += difflib.unified_diff(*texts, *names, lineterm="")
+        before, after = (decode(data).splitlines() for data in (file.before, file.after))
+        was, will_be = ("/dev/null" if data is None else file.path for data in (file.before, file.after))
+        lines += difflib.unified_diff(before, after, was, will_be, lineterm="")
     return "\n".join(lines)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Turns drng on and off: in the system's openssl.cnf, or for systemd services.
 
-Changes are tested on a copy of openssl.cnf first, which must load, keep all settings of the file, activate no other
-provider than drng in addition, and serve random numbers from drng. Only then does it replace the file, in one step. Who
-serves is seen in the processes.
+libcrypto loads what would be there first: it must keep all settings of openssl.cnf, activate no other provider than
+drng in addition, and serve random numbers from drng. Only then is it written, in one step. Who serves is seen in the
+processes.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def run() -> NoReturn:
         report.answer["error"] = said
         status = USAGE if isinstance(error, UsageError) else NOT_DONE
     if report.as_json:
-        Output.line(json.dumps({**report.answer, "status": status}))
+        Output.line(json.dumps({**report.answer, "targets": [*report.targets.values()], "status": status}))
     # What Python would say when it closes a standard output that is full has been said.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One systemd service: a file of its own in place of openssl.cnf, and a drop-in that names it. systemd is asked what
-else has a say; where it does not run, nobody can be asked."""
+"""One systemd service: a drop-in gives it an openssl.cnf of its own, which says what the system's says, then drng.
+
+systemd itself carries the text to a service that has a user, as a credential: there is no file that could be missing,
+or closed to that user. A service that begins as root has a file, since its children, which change their user, may not
+read what is root's; a credential of the same text is then the check that the file is there.
+"""
 
 from __future__ import annotations
 
@@ -9,144 +13,35 @@ import os
 import re
 
 from .. import CONF_DIR, systemd
-from ..terminal import Unchanged
-from . import block, system
-from .arguments import Request
+from ..conf.meaning import named_sections
+from ..conf.probe import Probe
+from ..terminal import Failure, Unchanged
+from . import texts
+from .arguments import PROFILES, Request
 from .changes import File, read
-from .check import Check
-from .target import Target
+from .check import conf_path, module, probe, require
+from .system import OWN as SYSTEM
+from .target import TRIAL, Target
+from .texts import Head, encode, head_of
 
-MARK = "# made by drng-enable"
-UNITS = "/etc/systemd/system"
-VARIABLE = "OPENSSL_CONF"
+UNITS, RUN = "/etc/systemd/system", "/run/systemd/system"
+# In one folder of /run and /etc, the last name wins, and the same name in /etc would hide that in /run.
+DROP_IN, TRIED = "drng.conf", "drngz-trial.conf"
+VARIABLE, CREDENTIAL = "OPENSSL_CONF", "drng.cnf"
 PROPERTIES = (
-    "Id,LoadState,ActiveState,Type,Result,User,ConsistsOf,Environment,EnvironmentFiles,UnsetEnvironment,ExecCondition"
+    "Id,LoadState,ActiveState,Type,User,DynamicUser,RootDirectory,RootImage,TemporaryFileSystem,ConsistsOf,Environment,"
+    "EnvironmentFiles,UnsetEnvironment"
 )
-
-# libcrypto passes over an OPENSSL_CONF that it cannot read or parse, and serves by itself. So, for a profile that lets
-# nobody else serve, a start depends on what openssl finds under the same variable and as the same user, outside of the
-# service's sandbox, in which nothing else may run. 255 is the status that systemd takes for a failure, and the journal
-# has the reason. In a unit, two $ stand for one.
-GUARD = """\
-ExecCondition=+/bin/sh -c 'PATH=/usr/sbin:/usr/bin:/sbin:/bin; \
-  u=$${{USER:-root}}; g=$$(id -g "$$u" 2>/dev/null) || u=; \
-  as() {{ case $$u in root) "$$@" ;; \
-  "") setpriv --reuid=65534 --regid=65534 --clear-groups "$$@" ;; \
-  *) setpriv --reuid="$$u" --regid="$$g" --init-groups "$$@" ;; esac; }}; \
-  as openssl list -providers 2>/dev/null | grep -qx "  drng" && exit 0; \
-  why="$$OPENSSL_CONF cannot be read by $${{u:-others}}"; \
-  if as test -r "$$OPENSSL_CONF"; then \
-  why=$$(as openssl list -provider drng -providers 2>&1 >/dev/null | \
-  sed -n "s/^[^:]*:error:[^:]*:[^:]*:[^:]*:\\([^:]*\\):[^:]*:[^:]*:/\\1: /p" | head -n 1); fi; \
-  echo "drng did not load: $${{why:-$$OPENSSL_CONF does not activate it}}; see drng-enable status {name}" >&2; exit 255'
-"""
-GUARDED = "drng did not load"
+MOST = 1 << 20  # of an environment file
 
 
 def mentioned(path: str) -> str:
     """The OPENSSL_ variable that an environment file sets; else empty."""
-    found = re.search(r"^[ \t]*(?:export[ \t]+)?(OPENSSL_\w+)=", block.decode(read(os.path.realpath(path))), re.M)
-    return found[1] if found else ""
-
-
-class Service(Target):
-    """The files of a service, as they stand and as they would be."""
-
-    def __init__(self, name: str) -> None:
-        if name.endswith("@"):
-            raise Unchanged(f"{name} is a template: name an instance of it, {name}NAME")
-        self.known = show(f"{name}.service") if systemd.is_running() else {}
-        if self.known.get("LoadState") == "loaded":
-            name = self.known["Id"].removesuffix(".service")
-        self.unit, self.conf = f"{name}.service", system.conf_path()
-        self.drop_in = f"{UNITS}/{self.unit}.d/drng.conf"
-        super().__init__(name, name, f"{CONF_DIR}/{name}.cnf")
-        self.check.path = self.conf
-        # drng 0.2.0 had it in another folder.
-        was = f"{CONF_DIR}/service/{name}.cnf"
-        found = {path: read(path) for path in (self.drop_in, self.path, was)}
-        self.there = {path: data for path, data in found.items() if data is not None}
-        self.in_effect = self.path if self.path in self.there else was
-        self.head = block.head_of(block.decode(self.there.get(self.in_effect))) if self.drop_in in self.there else None
-
-    def base(self) -> str:
-        return f"{MARK} for {self.unit}: what the system's openssl.cnf says, then drng.\n.include {self.conf}\n"
-
-    def files(self, head: block.Head) -> list[File]:
-        # systemd takes a backslash for the start of an escape, and so does its shell.
-        own, name = self.path.replace("\\", "\\\\"), self.name.replace("\\", "\\\\\\\\")
-        guard = "" if head.profile == "permissive" else GUARD.format(name=name)
-        drop_in = f"{MARK}\n[Service]\nEnvironment={VARIABLE}={own}\n{guard}"
-        # First what the drop-in points to.
-        texts = {self.path: self.base() + self.lines(head), self.drop_in: drop_in}
-        files = [File(path, self.there.get(path), block.encode(block.seal(text))) for path, text in texts.items()]
-        return files + [File(path, data, None) for path, data in self.there.items() if path not in texts]
-
-    def off(self) -> list[File]:
-        self._require_ours()
-        if not self.there and self.known.get("LoadState") == "not-found":
-            raise Unchanged(f"there is no unit {self.unit}")
-        self.head = None
-        return [File(path, data, None) for path, data in self.there.items()]
-
-    def _require_ours(self) -> None:
-        for path, data in self.there.items():
-            text = block.decode(data)
-            if not text.startswith(MARK):
-                raise Unchanged(f"{path} exists, and drng-enable did not make it")
-            if not block.is_as_sealed(text):
-                raise Unchanged(
-                    f"{path} is not as drng-enable wrote it: move the lines that you want to keep into a file of your "
-                    "own, remove this one, and try again"
-                )
-
-    def may_name_drng(self) -> bool:
-        """The system's own lines stand before these."""
-        return block.head_of(block.decode(read(self.conf))) is not None or os.path.exists(system.PATH)
-
-    def require(self, request: Request) -> None:
-        self._require_ours()
-        state = self.known.get("LoadState")
-        if state is None:
-            self.notes.append("systemd does not run here, and could not be asked about this service")
-        elif state != "loaded":
-            raise Unchanged(f"there is no unit {self.unit}" if state == "not-found" else f"{self.unit} is {state}")
-        if reason := self._fought(self.known, self.in_effect):
-            raise Unchanged(reason)
-
-    def last_check(self, text: str, head: block.Head) -> None:
-        """As the unit's user, who may not read what root reads."""
-        if user := self.known.get("User", ""):
-            served, lines = Check(self.conf, user=user).serving(text)
-            if not served:
-                raise Unchanged(f"for user {user}, as whom {self.unit} runs, drng would not serve: {'; '.join(lines)}")
-
-    def _fought(self, known: dict[str, str], ours: str) -> str:
-        """Whatever else sets the variable wins over us or loses by the name of its file: it is not fought."""
-        look = f"(systemctl cat {self.name})"
-        for word in systemd.words(known.get("Environment", "")):
-            if word.startswith("OPENSSL_") and word != f"{VARIABLE}={ours}":
-                return f"{self.unit} sets {word} already: remove that line first {look}"
-        if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
-            return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
-        for file in known.get("EnvironmentFiles", "").splitlines():
-            for path in glob.glob(file.removesuffix(")").rpartition(" (ignore_errors=")[0]):
-                if key := mentioned(path):
-                    return f"{path}, which {self.unit} reads, sets {key}: remove that line first"
-        return ""
-
-    def why_not_in_effect(self) -> str:
-        known = show(self.unit) if self.known else {}
-        has = f"{VARIABLE}={self.path}" in systemd.words(known.get("Environment", ""))
-        if not known or self.head is None:
-            return f"{self.unit} still has {self.path}" if has else ""
-        guarded = self.head.profile == "permissive" or GUARDED in known.get("ExecCondition", "")
-        lost = "" if has and guarded else f"another drop-in takes {'its check' if has else VARIABLE} away"
-        return self._fought(known, self.path) or (f"{lost} (systemctl cat {self.name})" if lost else "")
-
-    def still_served(self) -> str:
-        served = self.check.serves(f".include {self.conf}\n")
-        return f"drng still serves {self.name}, by {self.conf}" if served else ""
+    data = read(os.path.realpath(path)) or b""
+    if len(data) > MOST:
+        raise Failure(f"{path} is longer than {MOST} bytes")
+    found = re.search(rb"^[ \t]*(?:export[ \t]+)?(OPENSSL_\w+)=", data, re.M)
+    return found[1].decode("ascii", "replace") if found else ""
 
 
 def show(unit: str) -> dict[str, str]:
@@ -157,8 +52,158 @@ def show(unit: str) -> dict[str, str]:
     return known
 
 
+class Service(Target):
+    """Where systemd does not run, nobody can be asked about it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        # All instances of a template have its drop-in; any one of them tells what it is.
+        self.is_template = name.endswith("@")
+        self.asked = f"{name}drng.service" if self.is_template else f"{name}.service"
+        self.known = show(self.asked) if systemd.is_running() else {}
+        if self.known.get("LoadState") == "loaded" and not self.is_template:
+            self.asked = self.known["Id"]
+            name = self.asked.removesuffix(".service")
+        self.name = self.typed = name
+        self.unit = f"{name}.service"
+        self.places = {
+            trial: (f"{units}/{self.unit}.d/{drop_in}", f"{folder}/{name}.cnf")
+            for trial, units, drop_in, folder in ((False, UNITS, DROP_IN, CONF_DIR), (True, RUN, TRIED, TRIAL))
+        }
+        if self.places[False][1] == SYSTEM or name in (each.file.removesuffix(".cnf") for each in PROFILES.values()):
+            raise Unchanged(f"{self.places[False][1]}, in which {name} would have its lines, is drng's own file")
+        self.there = {path: read(path) for both in self.places.values() for path in both}
+        self.tried = self.there[self.places[True][0]] is not None
+        self.drop_in, own = self.places[self.tried]
+        self.head = head_of(self.there[self.drop_in])
+        self.path = own if self.there[own] is not None else self.drop_in
+
+    def base(self) -> Probe:
+        return probe(read(conf_path()) or b"", conf_path())
+
+    # ---- What it is ----
+
+    def _has_user(self) -> bool:
+        return self.known.get("User", "") not in ("", "root", "0") or self.known.get("DynamicUser") == "yes"
+
+    def _has_root(self) -> bool:
+        """Of its own, in which the host's files may not be."""
+        apart = [self.known.get("RootDirectory", ""), self.known.get("RootImage", "")]
+        apart += [
+            w for w in systemd.words(self.known.get("TemporaryFileSystem", "")) if w.split(":")[0] in ("/", "/usr")
+        ]
+        return any(each not in ("", "/") for each in apart[:2]) or bool(apart[2:])
+
+    def _text(self, head: Head) -> str:
+        return f".include {conf_path()}\n{texts.lines(self.base(), head, alone=True)}"
+
+    def files(self, head: Head, *, trial: bool) -> list[File]:
+        drop_in, own = self.places[trial]
+        text, is_strict = self._text(head), head.profile != "permissive"
+        by_text = self._has_user() and systemd.version() >= 250
+        bound = [module()] if self._has_root() else []
+        name = own.replace("\\", "\\\\")
+        lines = ["[Service]", f"Environment={VARIABLE}={f'%d/{CREDENTIAL}' if by_text else name}"]
+        if by_text:
+            lines.append(f"SetCredential={CREDENTIAL}:{texts.credential(text)}")
+        else:
+            lines += [f"LoadCredential={CREDENTIAL}:{own}"] * is_strict
+            bound += [own] * bool(bound)
+        lines += [f"BindReadOnlyPaths={'' if is_strict else '-'}{path}" for path in bound]
+        self.path = drop_in if by_text else own
+        written = {own: None if by_text else texts.seal(head, text)}
+        written[drop_in] = texts.seal(head, "".join(f"{line}\n" for line in lines))
+        # First what the drop-in leads to; last what it no longer does.
+        files = [File(path, self.there[path], data) for path, data in written.items()]
+        return sorted(files, key=lambda file: file.after is None)
+
+    def off(self) -> list[File]:
+        self._require_ours()
+        if not any(self.there.values()) and self.known.get("LoadState") == "not-found":
+            raise Unchanged(f"there is no unit {self.unit}")
+        self.head, self.tried = None, False
+        return [File(path, data, None) for path, data in self.there.items() if data is not None]
+
+    def confirmed(self) -> list[File]:
+        """What the trial had stays below /run: those that run name it."""
+        assert self.head is not None
+        was, self.tried = self.drop_in, False
+        return [*self.files(self.head, trial=False), File(was, self.there[was], None)]
+
+    # ---- What stands in the way ----
+
+    def _require_ours(self) -> None:
+        for path, data in self.there.items():
+            if data is None or texts.unseal(data):
+                continue
+            if not data.startswith(encode(texts.MARK)):
+                raise Unchanged(f"{path} exists, and drng-enable did not make it")
+            raise Unchanged(
+                f"{path} is not as drng-enable wrote it: move the lines that you want to keep into a file of your own, "
+                "remove this one, and try again"
+            )
+
+    def require(self, request: Request) -> None:
+        self._require_ours()
+        state = self.known.get("LoadState")
+        if state is None:
+            self.notes.append("systemd does not run here: say this again where it does, for what the unit needs")
+        elif state != "loaded":
+            raise Unchanged(f"there is no unit {self.unit}" if state == "not-found" else f"{self.unit} is {state}")
+        if reason := self._fought(self.known):
+            raise Unchanged(reason)
+
+    def check(self, head: Head) -> None:
+        base = self.base()
+        if named_sections(base).drng and not head_of(read(SYSTEM)):
+            raise Unchanged(
+                f"{base.path}, or a file that it includes, activates drng already, by lines that drng-enable did not "
+                "write; remove them first, or keep them"
+            )
+        require(base, probe(encode(self._text(head)), self.places[False][1]), head.profile)
+
+    def _values(self) -> list[str]:
+        """Of the variable, where it is ours: the file, or where systemd puts the credential."""
+        return [*(own for _, own in self.places.values()), f"/run/credentials/{self.asked}/{CREDENTIAL}"]
+
+    def _fought(self, known: dict[str, str]) -> str:
+        """Whatever else sets the variable wins over us or loses by the name of its file: it is not fought."""
+        look = f"(systemctl cat {self.name})"
+        for word in systemd.words(known.get("Environment", "")):
+            if word.startswith("OPENSSL_") and word not in [f"{VARIABLE}={value}" for value in self._values()]:
+                return f"{self.unit} sets {word} already: remove that line first {look}"
+        if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
+            return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
+        for file in known.get("EnvironmentFiles", "").splitlines():
+            for path in glob.glob(file.removesuffix(")").rpartition(" (ignore_errors=")[0]):
+                try:
+                    key = mentioned(path)
+                except (Failure, OSError) as error:
+                    self.notes.append(f"not read, and wins where it sets {VARIABLE}: {error}")
+                    continue
+                if key:
+                    return f"{path}, which {self.unit} reads, sets {key}: remove that line first"
+        return ""
+
+    def why_not_in_effect(self) -> str:
+        known = show(self.asked) if self.known else {}
+        set_now = [w.partition("=")[2] for w in systemd.words(known.get("Environment", "")) if w.startswith(VARIABLE)]
+        has = any(value in self._values() for value in set_now)
+        if not known or self.head is None:
+            return f"{self.unit} still has {VARIABLE}={set_now[0]}" if has else ""
+        lost = "" if has else f"another drop-in takes {VARIABLE} away (systemctl cat {self.name})"
+        return self._fought(known) or lost
+
+    def still_served(self) -> str:
+        base = self.base()
+        return f"drng still serves {self.name}, by {base.path}" if base.served_by_drng else ""
+
+    def is_older(self, started: float) -> bool:
+        return any(os.stat(path).st_mtime > started for path in self.places[self.tried] if os.path.exists(path))
+
+
 def switched_on() -> list[str]:
     """The services for which there is a drop-in of ours."""
-    found = glob.glob(f"{glob.escape(UNITS)}/*.service.d/drng.conf")
-    ours = [path for path in found if block.decode(read(path)).startswith(MARK)]
-    return sorted(os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in ours)
+    found = [*glob.glob(f"{UNITS}/*.service.d/{DROP_IN}"), *glob.glob(f"{RUN}/*.service.d/{TRIED}")]
+    ours = {os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in found if head_of(read(path))}
+    return sorted(ours)

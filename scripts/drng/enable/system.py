@@ -1,156 +1,170 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The system's openssl.cnf, for every program; or a file of drng's own in the folder that Fedora's and RHEL's includes.
+"""The system: a file of drng's own, and one line that includes it.
 
-There openssl.cnf stays as it came, so that the next one of its package takes its place. libcrypto reads the files of a
-folder in the order in which the file system has them, and of equal keys the last one holds: the lines must do what they
-should as the first of them, and as the last.
+The line stands at the end of openssl.cnf; or, where openssl.cnf includes the folder openssl.d, as Fedora's and RHEL's
+does, in a file there. libcrypto passes over an include that leads nowhere: without drng's file the line does nothing.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 
-from ..conf.meaning import compare
-from ..conf.reading import directive, logical_lines, value_of
-from ..terminal import Failure, Unchanged, UsageError, warn
-from . import block, programs
+from .. import CONF_DIR
+from ..conf.meaning import named_sections
+from ..conf.probe import Probe
+from ..terminal import Unchanged, UsageError, warn
+from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
-from .check import Check, without_module
-from .target import Target
+from .check import conf_path, probe, require, without_module
+from .target import TRIAL, Target
+from .texts import Head, decode, encode
 
+OWN, TRIED = f"{CONF_DIR}/system.cnf", f"{TRIAL}/system.cnf"
 FOLDER = "/etc/pki/tls/openssl.d"
 PATH = f"{FOLDER}/drng-enable.conf"
 
+LINE = f".include {OWN}"
+NO_NEWLINE = " # the line above had no end"
+OURS = re.compile(rf"(\n?)^[ \t]*\.include[ \t=]+{re.escape(OWN)}[ \t]*({NO_NEWLINE})?\r?(\n|\Z)", re.M)
+FOLDER_LINE = re.compile(rf"^[ \t]*\.include[ \t=]+{re.escape(FOLDER)}/?[ \t]*(#.*)?\r?$", re.M)
 
-def conf_path() -> str:
-    """Debian's openssl looks behind a link."""
-    return os.path.realpath(f"{programs.openssl_directory('-d')}/openssl.cnf")
+
+def with_line(text: str) -> str:
+    return f"{text}{LINE}\n" if not text or text.endswith("\n") else f"{text}\n{LINE}{NO_NEWLINE}\n"
 
 
-def _includes_folder(line: bytes) -> bool:
-    return value_of(directive(line, b".include")).rstrip(b"/") == FOLDER.encode()
+def without_line(text: str) -> str:
+    """As it was before the line came, byte for byte."""
+
+    def kept(found: re.Match[str]) -> str:
+        return "" if found[2] and found.end() == len(text) else found[1]
+
+    return OURS.sub(kept, text)
 
 
 class System(Target):
-    """openssl.cnf itself."""
+    """openssl.cnf, or the file of the folder: whichever has the line, or is to have it."""
 
-    is_theirs = True  # it came with OpenSSL, and has a backup
+    name, typed = "system", "--system"
 
-    def __init__(self, path: str = "") -> None:
-        super().__init__("system", "--system", path or conf_path())
-        self.backup = f"{self.path}.before-drng"
+    def __init__(self) -> None:
+        super().__init__()
+        self.conf = conf_path()
+        self.found = {path: read(path) for path in (self.conf, PATH, OWN, TRIED)}
+        self.main = decode(self.found[self.conf])
+        in_main = OURS.search(self.main) is not None
+        self.by_folder = not in_main and os.path.isdir(FOLDER) and FOLDER_LINE.search(self.main) is not None
+        self.path = PATH if self.by_folder else self.conf
+        self.has_line = OURS.search(decode(self.found[self.path])) is not None
+        own = texts.unseal(self.found[OWN])
+        self.tried = own is not None and own[0].profile == "trial"
+        there = texts.head_of(self.found[TRIED]) if self.tried else own and own[0]
+        self.head = there if self.has_line else None
+        self.gone = there if self.head is None and there and self.found[self.conf] is not None else None
+        self.was_tried = self.tried and there is None
+        self.tried = self.head is not None and self.tried
 
-    def base(self) -> str:
-        return block.without_block(self.text, self.path)
+    def base(self) -> Probe:
+        return probe(encode(self._whole("")), self.conf)
+
+    def _whole(self, text: str) -> str:
+        """All that would be read with this text in our file. Of the folder's files, which libcrypto reads in the order
+        in which the file system has them, ours would be the first, where all others can overrule it."""
+        if not self.by_folder:
+            return without_line(self.main) + ("\n" if text and not self.main.endswith("\n") else "") + text
+        names = sorted(each for each in os.listdir(FOLDER) if each.endswith((".cnf", ".conf")))
+        others = "".join(
+            ".include {}/{}\n".format(FOLDER, re.sub(r"([^\w.-])", r"\\\1", name))
+            for name in names
+            if f"{FOLDER}/{name}" != PATH
+        )
+        return FOLDER_LINE.sub(lambda _: f"{text}{others}{'[default]' if text else ''}", self.main, count=1)
+
+    def _require_ours(self) -> None:
+        if self.found[OWN] is not None and texts.unseal(self.found[OWN]) is None:
+            raise Unchanged(
+                f"{OWN} is not as drng-enable wrote it: move the lines that you want to keep into a file of your own, "
+                "remove this one, and try again"
+            )
 
     def require(self, request: Request) -> None:
-        if self.found is None and self.is_theirs:
-            raise Unchanged(f"{self.path}: there is no such file")
+        self._require_ours()
+        if self.found[self.conf] is None:
+            raise Unchanged(f"{self.conf}: there is no such file")
         if self.head is None and not request.profile:
             raise UsageError(
                 "on --system takes --profile: strict (a program that cannot load drng gets no random numbers) or "
                 "permissive (it gets OpenSSL's own, and drng-status --check says so)"
             )
+        if self.by_folder and any(not line.startswith("#") for line in self._others()):
+            raise Unchanged(f"{PATH} has lines that drng-enable did not write: move them into another file there")
 
-    def last_check(self, text: str, head: block.Head) -> None:
+    def _others(self) -> list[str]:
+        return [line for line in without_line(decode(self.found[self.path])).splitlines() if line.strip()]
+
+    def check(self, head: Head) -> None:
+        base = self.base()
+        if named_sections(base).drng:
+            raise Unchanged(
+                f"{self.conf}, or a file that it includes, activates drng already, by lines that drng-enable did not "
+                "write; remove them first, or keep them"
+            )
+        after = probe(encode(self._whole(texts.lines(base, head, alone=False))), self.conf)
+        if self.by_folder and named_sections(after).random != PROFILES[head.profile].section:
+            raise Unchanged(f"{PATH} would not do, since another file of {FOLDER}, or {self.conf}, overrules it")
+        require(base, after, head.profile)
         for said in () if head.profile == "permissive" else without_module():
             warn(f"{said}, so its programs get no random numbers: take --profile permissive, or one service at a time")
 
-    def _file(self, text: str) -> File:
-        return File(self.path, self.found, block.encode(text), self.path)
-
-    def files(self, head: block.Head) -> list[File]:
-        base, lines = self.base(), self.lines(head)
-        # Sealed behind the line break that a file without one at its end gets.
-        sealed = block.seal(lines.removeprefix("\n"))
-        files = [self._file(base + "\n" * lines.startswith("\n") + sealed)]
-        if self.is_theirs and self.head is None:
-            files.insert(0, File(self.backup, read(self.backup), self.found, self.path))
-        return files
+    def files(self, head: Head, *, trial: bool) -> list[File]:
+        """First what the line leads to."""
+        text = texts.seal(head, texts.lines(self.base(), head, alone=False))
+        there = decode(self.found[self.path])
+        line = File(self.path, self.found[self.path], encode(there if self.has_line else with_line(there)), self.conf)
+        if not trial:
+            return [File(OWN, self.found[OWN], text), line]
+        led = texts.seal(Head("trial"), f".include {TRIED}\n")
+        return [File(TRIED, self.found[TRIED], text), File(OWN, self.found[OWN], led), line]
 
     def off(self) -> list[File]:
-        base = self.base()
-        if self.head is not None and not self.check.why_not(self.text) and (reason := self.check.why_not(base)):
-            raise Unchanged(f"{self.path} would not load without drng's lines: {reason}")
-        files = [self._file(base)] if self.head else []
-        self.head = None
-        try:
-            kept = read(self.backup) if self.is_theirs else None
-        except Failure as error:
-            # One that is a link, or no file, is not ours to take away.
-            warn(f"{error}: it is left")
-            return files
-        if kept is not None and kept != block.encode(base):
-            self.notes.append(f"the old backup {self.backup} is of an earlier file: removed")
-        return files + [File(self.backup, kept, None)] * (kept is not None)
+        self._require_ours()
+        self.head, self.tried = None, False
+        files = []
+        for path in (self.conf, PATH):
+            left = encode(without_line(decode(self.found[path])))
+            files.append(File(path, self.found[path], left or None if path == PATH else left, self.conf))
+        return [file for file in files if file.before is not None] + [
+            File(path, self.found[path], None) for path in (OWN, TRIED)
+        ]
+
+    def confirmed(self) -> list[File]:
+        self.tried = False
+        return [File(OWN, self.found[OWN], self.found[TRIED]), File(TRIED, self.found[TRIED], None)]
 
     def still_served(self) -> str:
-        served = self.check.serves(self.base())
-        return f"drng still serves, by lines of {self.check.path} that drng-enable did not write" if served else ""
+        served = self.base().served_by_drng
+        return f"drng still serves, by lines of {self.conf} that drng-enable did not write" if served else ""
 
-    def has_gone(self) -> str:
-        """What brings it back after another openssl.cnf has taken the place of ours, as an upgrade's may."""
-        if self.head is not None or not self.is_theirs or not os.path.isfile(self.backup):
-            return ""
-        old = [block.head_of(path.read_text(errors="replace")) for path in Path(self.path).parent.glob("openssl.cnf.*")]
-        head = next(filter(None, old), block.Head("strict"))
-        words = [f"--profile {head.profile}", *(f"--set {key}={value}" for key, value in head.settings)]
-        return f"drng-enable on --system {' '.join(words)}"
+    def serves(self) -> bool:
+        """Who starts now."""
+        return probe(self.found[self.conf] or b"", self.conf).served_by_drng
 
+    def is_older(self, started: float) -> bool:
+        paths = [path for path in (OWN, TRIED, PATH if self.by_folder else "") if path and os.path.exists(path)]
+        return any(os.stat(path).st_mtime > started for path in paths)
 
-class DropIn(System):
-    """The file of the folder, with the openssl.cnf that includes it."""
+    def leftover(self) -> str:
+        """What a restart of the machine, or another openssl.cnf in the place of ours, has left."""
+        if self.was_tried:
+            return "a restart has ended the trial: `drng-enable off --system` takes away what is left of it"
+        if self.gone:
+            return (
+                f"drng has gone from {self.path} since it was switched on: `drng-enable {self.again()}` brings it back"
+            )
+        return ""
 
-    is_theirs = False
-
-    def __init__(self, main: System) -> None:
-        super().__init__(PATH)
-        self.main, self.is_first = main, False
-        self.check = Check(main.path, self._whole)
-        names = sorted(os.listdir(FOLDER))
-        self.others = [n for n in names if n.endswith((".cnf", ".conf")) and f"{FOLDER}/{n}" != PATH]
-
-    def _file(self, text: str) -> File:
-        return File(self.path, self.found, block.encode(text) or None)
-
-    def _whole(self, text: str) -> str:
-        """openssl.cnf, with what it would read of the folder if this text were in our file."""
-        if text == self.text:
-            return self.main.text
-        others = "".join(".include {}/{}\n".format(FOLDER, re.sub(r"([^\w.-])", r"\\\1", name)) for name in self.others)
-        folder = f"{text}\n{others}" if self.is_first else f"{others}{text}\n"
-        lines = logical_lines(self.main.found or b"")
-        return "".join(folder if _includes_folder(line) else f"{block.decode(line)}\n" for line in lines)
-
-    def does_all(self, profile: str) -> bool:
-        """Whether our lines hold, whatever else openssl.cnf and the folder say, and take nothing away from it."""
-        base = self.base()
-        after = base + self.lines(block.Head(profile))
-        for self.is_first in (True, False):
-            meaning = self.check.meaning(after)
-            holds = meaning.drng and meaning.random == PROFILES[profile].section
-            if not holds or compare(self.check.conf(base), self.check.conf(after)):
-                return False
-        return True
-
-
-def choose(request: Request) -> System:
-    """Where the system's lines are, or should go: what is on stays in the file in which it is."""
-    main = System()
-    if main.head or not os.path.isdir(FOLDER) or not any(map(_includes_folder, logical_lines(main.found or b""))):
-        return main
-    drop_in = DropIn(main)
-    # What somebody has written into our file is theirs, and would be in effect as if it were ours.
-    if request.verb == "on" and block.statements(drop_in.base()):
-        raise Unchanged(
-            f"{PATH} has lines that drng-enable did not write: take them out, or move them into another file of that "
-            "folder"
-        )
-    head = drop_in.head or block.Head("strict")
-    if request.verb != "on" or drop_in.does_all(request.profile or head.profile):
-        return drop_in
-    main.notes.append(f"{PATH} would not do, since another file overrules it: {main.path} is edited in its place")
-    return main
+    def again(self) -> str:
+        head = self.gone or Head("strict")
+        return " ".join(["on --system --profile", head.profile, *(f"--set {k}={v}" for k, v in head.settings)])

@@ -1,68 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trial of drng: it is switched off again unless somebody confirms it.
+"""A trial of drng: it ends by itself unless somebody confirms it.
 
-A transient timer of systemd does that. A restart of the machine takes the timer away, and is what an administrator does
-to a machine that no longer answers: so a unit in /etc does it at the next start, before the services. That unit is also
-the record of the trial. It does nothing while the timer is there, since systemd may start it with any other unit.
+All of it lives below /run, so that the machine's next start ends it; a timer, which goes with it, ends it sooner.
 """
 
 from __future__ import annotations
 
-import re
+import glob
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from .. import systemd
-from ..terminal import Unchanged
-from . import block, programs
+from ..terminal import Failure, Unchanged
+from . import service, system
 from .changes import File, make, read
+from .texts import encode
 
-NAME = "drng-enable-trial.service"
-RECORD = f"/etc/systemd/system/{NAME}"
-END = "drng-enable-trial-end"  # the timer, and the service that it starts
+END = "drng-trial"  # the timer, and the service that it starts
+UNITS = {
+    f"{service.RUN}/{END}.timer": (
+        "[Unit]\nDescription=Until {until}, drng is on trial\n[Timer]\nOnActiveSec={length}s\nAccuracySec=1s\n"
+    ),
+    # What could not be done, because of a lock or a full disk, is tried again.
+    f"{service.RUN}/{END}.service": (
+        "[Unit]\nDescription=End of the trial of drng\n[Service]\nType=oneshot\n{commands}"
+        "Restart=on-failure\nRestartSec=300\n"
+    ),
+}
 
-TEXT = """\
-# made by drng-enable: a trial until {until}
-[Unit]
-Description=Switch drng off, since nobody has confirmed its trial
-Documentation=man:drng-enable(8)
-ConditionPathExists=!/run/systemd/transient/{timer}.timer
-DefaultDependencies=no
-RequiresMountsFor=/etc /usr
-After=local-fs.target
-Before=sysinit.target shutdown.target
-Conflicts=shutdown.target
-
-[Service]
-Type=oneshot
-ExecStart={program} off {words}
-
-[Install]
-WantedBy=sysinit.target
-"""
-
-# What could not be done, because of a lock or a full disk, is tried again.
-AGAIN = 300
+# This program: in the sources, above its modules; installed, in share, beside sbin and bin.
+HERE = Path(__file__).resolve().parent.parent.parent
 
 
-def under_way() -> tuple[list[str], str]:
-    """What is on trial, as it is typed, and until when; nothing, without a record."""
-    found = re.search(r"a trial until (.*)\n(?:.*\n)*ExecStart=\S+ off (.*)\n", block.decode(read(RECORD)))
-    return (found[2].replace("\\\\", "\\").replace(" --restart", "").split(), found[1]) if found else ([], "")
+def under_way() -> list[str]:
+    """What is on trial, as it is typed."""
+    drop_ins = glob.glob(f"{service.RUN}/*.service.d/{service.TRIED}")
+    names = sorted(os.path.basename(os.path.dirname(path)).removesuffix(".service.d") for path in drop_ins)
+    return names + ["--system"] * os.path.exists(system.TRIED)
 
 
-def refuse(words: Sequence[str], on: Sequence[str], length: int) -> None:
-    """What is on trial is confirmed, tried longer, or switched off; what is on cannot be tried."""
-    tried, until = under_way()
-    is_ours = bool(set(tried) & set(on))
-    if (is_ours and not length) or (tried and length and set(tried) != set(words)):
-        raise Unchanged(f"{' '.join(tried)}: on trial until {until}: drng-enable confirm, or off, ends that first")
-    if length and on and not is_ours:
-        raise Unchanged(f"{', '.join(on)}: on already, and not on trial")
-    if not length and set(tried) & set(words):
-        # One whose lines somebody has taken out is over; its timer would take these out, too.
-        end()
+def until() -> str:
+    """By systemd's word."""
+    said = systemd.run("systemctl", "show", "--value", "--property=Description", "--", f"{END}.timer").stdout
+    found = said.strip().removeprefix("Until ").removesuffix(", drng is on trial")
+    return found if os.path.exists(f"{service.RUN}/{END}.timer") else "the machine's next start"
+
+
+def refuse(typed: Sequence[str], on: Sequence[str], length: int) -> None:
+    """During a trial only another one begins; what is on cannot be tried."""
+    tried = under_way()
+    if tried and not length:
+        raise Unchanged(f"{' '.join(tried)}: on trial until {until()}: drng-enable confirm, or off, ends that first")
+    if length and (kept := set(on) - set(tried)):
+        raise Unchanged(f"{', '.join(sorted(kept))}: on already, and not on trial")
 
 
 def _stop() -> None:
@@ -74,38 +66,34 @@ def _stop() -> None:
         systemd.run("systemctl", verb, "--", *units)
 
 
-def begin(words: Sequence[str], length: int) -> str:
-    """What ends it is there before anything is switched on. A trial that was under way begins anew."""
+def begin(typed: Sequence[str], length: int, *, restart: bool) -> str:
+    """What ends it is there before anything is switched on. A trial that is under way begins anew, with this one."""
     if not systemd.is_running():
         raise Unchanged("--try needs a systemd that runs, whose timer would switch drng off again: leave --try out")
+    program = next(
+        (p for p in (HERE, HERE.parent / "sbin", HERE.parent / "bin") if (p / "drng-enable").is_file()), HERE
+    )
+    restart = restart or any(b" --restart\n" in (read(path) or b"") for path in UNITS)
+    words = sorted({*under_way(), *typed} - {"--system"})
+    commands = [["--system"]] * ("--system" in [*under_way(), *typed]) + [words] * bool(words)
+    lines = [" ".join([f"ExecStart={program}/drng-enable off", *w, *["--restart"] * restart]) for w in commands]
+    end = time.strftime("%H:%M:%S", time.localtime(time.time() + length))
+    values = {"until": end, "length": length, "commands": "".join(f"{line}\n" for line in lines).replace("\\", "\\\\")}
     _stop()
-    program = programs.companion("drng-enable")
-    timer = ["--quiet", "--no-ask-password", f"--unit={END}", f"--on-active={length}"]
-    timer += ["--timer-property=AccuracySec=1s", "--property=Type=oneshot", "--property=Restart=on-failure"]
-    timer += [f"--property=RestartSec={AGAIN}", "--description=End of the trial of drng"]
-    started = systemd.run("systemd-run", *timer, program, "off", *words)
-    if systemd.run("systemctl", "is-active", "--", f"{END}.timer").stdout.strip() != "active":
-        said = started.stderr.strip() or "the timer is not active"
-        raise Unchanged(f"no timer can be started that would switch drng off again: {said}")
-    until = time.strftime("%H:%M:%S", time.localtime(time.time() + length))
-    escaped = " ".join(words).replace("\\", "\\\\")
-    text = TEXT.format(until=until, timer=END, program=program, words=escaped)
     try:
-        make([File(RECORD, read(RECORD), block.encode(text))])
-        systemd.systemctl("enable", "--quiet", "--", NAME)
-    except BaseException:
-        end()
-        raise
-    return until
+        make([File(path, read(path), encode(text.format(**values))) for path, text in UNITS.items()])
+        systemd.systemctl("daemon-reload")
+        systemd.systemctl("start", f"{END}.timer")
+    except Failure as error:
+        finish()
+        raise Unchanged(f"no timer can be started that would switch drng off again: {error}") from None
+    return end
 
 
-def end() -> None:
+def finish() -> None:
     """Nothing is on trial any more."""
-    if (found := read(RECORD)) is None:
+    if not any(map(os.path.exists, UNITS)):
         return
-    if systemd.is_running():
-        systemd.run("systemctl", "disable", "--quiet", "--", NAME)
-    make([File(RECORD, found, None)])
-    if systemd.is_running():
-        _stop()
-        systemd.run("systemctl", "daemon-reload")
+    _stop()
+    make([File(path, read(path), None) for path in UNITS])
+    systemd.run("systemctl", "daemon-reload")

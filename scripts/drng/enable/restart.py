@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof: what runs is restarted, one unit after another, and its processes are looked at. What does not come up
+says why by itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from .. import procfs, systemd
+from ..status import who
+from ..terminal import Failure
+
+# A unit is up when it has been so for a while, as the same invocation.
+WHILE, DEADLINE, STEP = 1.0, 30.0, 0.1
+RESTARTING = 300
+
+LINES = 8  # of the journal
+
+PROPERTIES = "ActiveState,SubState,Type,Result,InvocationID,NRestarts,ExecMainStatus,RefuseManualStop,"
+PROPERTIES += "ActiveEnterTimestampMonotonic"
+
+
+def state(unit: str) -> dict[str, str]:
+    return dict(systemd.properties(systemd.systemctl("show", f"--property={PROPERTIES}", "--", unit)))
+
+
+def started(known: dict[str, str]) -> float:
+    """As a time of the calendar."""
+    return time.time() - time.monotonic() + int(known.get("ActiveEnterTimestampMonotonic") or 0) / 1e6
+
+
+def why_left(unit: str, known: dict[str, str]) -> str:
+    """Why it is not restarted; empty where it is."""
+    active = known.get("ActiveState", "")
+    if active == "inactive" or active == "failed":
+        return f"{'has failed' if active == 'failed' else 'not running'}: left, its next start has it"
+    if known.get("Type") == "oneshot":
+        return "runs once: left, its next run has it"
+    if known.get("RefuseManualStop") == "yes" or systemd.waits_for_reboot(unit):
+        return "left: needs a reboot"
+    return "" if active in ("active", "reloading") else f"{active}: left, restart it when it is up"
+
+
+def _comes_up(unit: str) -> bool:
+    end, since, before = time.monotonic() + DEADLINE, time.monotonic(), ("", "")
+    while time.monotonic() < end:
+        known = state(unit)
+        active, now = known.get("ActiveState"), (known.get("InvocationID", ""), known.get("NRestarts", ""))
+        if active in ("failed", "inactive") or known.get("SubState") == "auto-restart":
+            return False
+        if active != "active" or now != before:
+            since, before = time.monotonic(), now
+        elif time.monotonic() - since >= WHILE:
+            return True
+        time.sleep(STEP)
+    return False
+
+
+def _reason(unit: str, since: float) -> str:
+    """The unit's own: what it has said, or what systemd knows."""
+    words = ["--output=cat", "--no-pager", "--quiet", f"--lines={LINES}", f"--since=@{since:.0f}", f"--unit={unit}"]
+    said = [line for line in systemd.run("journalctl", *words).stdout.splitlines() if line.strip()]
+    known = state(unit)
+    return "\n".join(said or [f"Result={known.get('Result')}, status {known.get('ExecMainStatus')}"])
+
+
+def restart(unit: str, verb: str = "try-restart") -> None:
+    """Fails with the unit's own reason where it does not come up. `restart` begins what has failed, too."""
+    since = time.time()
+    if verb == "restart":
+        systemd.run("systemctl", "reset-failed", "--", unit)
+    result = systemd.run("systemctl", verb, "--", unit, seconds=RESTARTING)
+    if result.returncode != 0 or not _comes_up(unit):
+        raise Failure(f"{unit} does not come up: {_reason(unit, since)}")
+
+
+def looked_at(unit: str) -> list[who.Process]:
+    """Its processes; none where it does not run."""
+    try:
+        return who.of_unit(unit)
+    except procfs.TargetError:
+        return []
+
+
+def uses_libcrypto(served: Sequence[who.Process]) -> list[who.Process]:
+    return [each for each in served if each.served_by != "-" or each.idle]
+
+
+def facts(process: who.Process) -> dict[str, Any]:
+    names = ("pid", "name", "unit", "owner", "served_by", "seeds_from", "idle", "reason", "why", "cure")
+    return {name: getattr(process, name) for name in names}
+
+
+def by_unit() -> dict[str, list[who.Process]]:
+    """The services that run and have used libcrypto, each with those processes. The others read openssl.cnf yet."""
+    found: dict[str, list[who.Process]] = {}
+    for each in who.of_processes(procfs.numbers()):
+        if each.served_by != "-" and systemd.can_be_restarted(each.unit):
+            found.setdefault(each.unit, []).append(each)
+    return dict(sorted(found.items()))
