@@ -8,6 +8,7 @@
 #include "mixing/machine/instruction.h"
 #include "mixing/state/guard.h"
 #include "provider/core.h"
+#include "provider/observe/stats.h"
 
 const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_CONFIG_VALUE, "configuration value not allowed"},
@@ -34,7 +35,6 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_PARENT_GAVE_NO_SEED, "the parent gave no seed"},
     {DRNG_R_RESEED_FAILED, "the generator could not be seeded, nothing was generated"},
     {DRNG_R_SEED_LENGTH, "no seed of such a length can be given"},
-    {DRNG_R_BUSY, "a signal handler may not draw while its thread draws"},
     {DRNG_R_HEALTH_FAILED, "an instruction failed its start-up tests and is not used any more"},
     {DRNG_R_CORE, "libcrypto lacks what drng needs"},
     {0, NULL},
@@ -44,6 +44,7 @@ void drng_raise_at(const struct drng_core *core, const char *file, int line, con
                    enum drng_reason reason, const char *format, ...)
 {
     va_list args;
+    const enum drng_inside before = drng_guard_note(DRNG_INSIDE); /* it allocates: a handler is refused meanwhile */
     if (core->new_error != NULL && core->vset_error != NULL) {
         core->new_error(core->handle);
         if (core->set_error_debug != NULL) {
@@ -53,6 +54,7 @@ void drng_raise_at(const struct drng_core *core, const char *file, int line, con
         core->vset_error(core->handle, (uint32_t)reason, format, args);
         va_end(args);
     }
+    (void)drng_guard_note(before);
 }
 
 int drng_raise_result(const struct drng_core *core, enum drng_result result, bool drawing)
@@ -62,7 +64,6 @@ int drng_raise_result(const struct drng_core *core, enum drng_result result, boo
         enum drng_reason reason;
         const char *cure;
     } of[] = {
-        [DRNG_BUSY] = {DRNG_R_BUSY, NULL},
         [DRNG_NO_MEMORY] = {DRNG_R_OUT_OF_MEMORY, NULL},
         [DRNG_SELF_TEST_FAILED] = {DRNG_R_SELF_TEST_FAILED, NULL},
         [DRNG_INSTANTIATED] = {DRNG_R_ALREADY_INSTANTIATED, "uninstantiate it first"},
@@ -74,7 +75,11 @@ int drng_raise_result(const struct drng_core *core, enum drng_result result, boo
         [DRNG_PARENT_TOO_WEAK] = {DRNG_R_PARENT_TOO_WEAK, "its key is shorter than this generator's"},
     };
     const bool told = (size_t)result < sizeof(of) / sizeof(*of) && of[result].reason != 0;
-    if (result == DRNG_OK || (!told && !drawing) || (result == DRNG_BUSY && !drng_guard_may_raise())) {
+    if (result == DRNG_BUSY) {
+        drng_count(&drng_stats.live->counters.refused_calls);
+        return 0;
+    }
+    if (result == DRNG_OK || (!told && !drawing)) {
         return result == DRNG_OK;
     }
     if (told && of[result].cure != NULL) {

@@ -40,7 +40,6 @@ enum drng_reason {
     DRNG_R_PARENT_GAVE_NO_SEED,
     DRNG_R_RESEED_FAILED,
     DRNG_R_SEED_LENGTH,
-    DRNG_R_BUSY,
     DRNG_R_HEALTH_FAILED,
     DRNG_R_CORE,
 };
@@ -56,8 +55,8 @@ void drng_raise_at(const struct drng_core *core, const char *file, int line, con
 
 /*
  * Raises the error that belongs to a generator's result. Where the source of its seeds has raised one, another one is
- * added only if random bytes were asked for (`drawing`). To DRNG_BUSY none belongs while a seed is taken: raising it
- * would allocate memory. Returns 1 for DRNG_OK, or 0.
+ * added only if random bytes were asked for (`drawing`). A call that was refused (DRNG_BUSY) is counted instead.
+ * Returns 1 for DRNG_OK, or 0.
  */
 int drng_raise_result(const struct drng_core *core, enum drng_result result, bool drawing);
 

@@ -63,12 +63,9 @@ static enum drng_result get_entropy(struct drng_generator *g, struct state *s, c
         .prediction_resistance = prediction_resistance,
         .slot = s->entropy,
     };
-    enum drng_result result = DRNG_BUSY;
     int cancel = PTHREAD_CANCEL_ENABLE;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES);
-    result = g->source->get(g->source_arg, guard, entropy);
-    (void)drng_guard_note(before);
+    const enum drng_result result = g->source->get(g->source_arg, guard, entropy);
     s->parent_seedings = entropy->seedings;
     (void)pthread_setcancelstate(cancel, &cancel);
     return result;
@@ -80,9 +77,7 @@ static void end_seeding(struct drng_generator *g, struct state *s, struct drng_e
 {
     drng_wipe(s->entropy, sizeof(s->entropy));
     if (g->source->release != NULL) {
-        const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES); /* and frees */
         g->source->release(g->source_arg, entropy);
-        (void)drng_guard_note(before);
     }
     if (result == DRNG_OK) {
         if (g->mixing != DRNG_MIX_NEVER) {

@@ -60,6 +60,7 @@ enum drng_last_result {
  * last-seed                   time of the last seed, in seconds since the Epoch
  * kernel-words                requests that took in the kernel's bytes and the time, and no word
  * seeds-without-kernel-bytes  seeds with os_mixing for which the kernel had no bytes
+ * refused-calls               calls of a signal handler, or of a thread that left one, in the middle of another call
  */
 #define DRNG_OTHER_COUNTERS(COUNTER)                                                                                   \
     COUNTER(reseeds, "reseeds")                                                                                        \
@@ -67,7 +68,8 @@ enum drng_last_result {
     COUNTER(clone_reseeds, "clone-reseeds")                                                                            \
     COUNTER(last_seed, "last-seed")                                                                                    \
     COUNTER(kernel_requests, "kernel-words")                                                                           \
-    COUNTER(seeds_without_kernel, "seeds-without-kernel-bytes")
+    COUNTER(seeds_without_kernel, "seeds-without-kernel-bytes")                                                        \
+    COUNTER(refused_calls, "refused-calls")
 
 #define DRNG_COUNTER_MEMBER(member, name) atomic_uint_least64_t member;
 

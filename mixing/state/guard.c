@@ -14,7 +14,7 @@ _Thread_local enum drng_inside drng_inside;
 bool drng_place_make(struct drng_place *place, size_t size)
 {
     static atomic_uint_least64_t last; /* a child counts on, so no process has two objects of one number */
-    const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES);
+    const enum drng_inside before = drng_guard_note(DRNG_INSIDE);
     struct drng_guarded *slot = drng_secmem_alloc(size);
     if (slot != NULL) {
         place->size = size;
@@ -76,7 +76,6 @@ enum drng_result drng_guard_run_piecewise(drng_piecewise_work *work, void *call)
         return DRNG_BUSY;
     }
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    (void)drng_guard_note(DRNG_ALLOCATES);
     for (result = work(call, &guard); !drng_guard_is_mine(&guard); result = work(call, &guard)) {
         guard.epoch = drng_epoch();
     }

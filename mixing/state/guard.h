@@ -18,9 +18,10 @@
  *
  * Against the third, a thread notes what it is in the middle of (drng_inside), in memory that a fork does not change.
  * A thread that is inside a call may not make another one: a handler that draws is refused. It could not be made to
- * wait, since it would wait for the call that it interrupted. The same holds in a child that the handler forks: its
- * thread is inside the parent's call still, and libcrypto and malloc() may be, too. It may return into the call, which
- * then works again for the child, or exec. A handler must start no threads that draw, either.
+ * wait, since it would wait for the call that it interrupted. No error is raised for it, since raising allocates. The
+ * same holds in a child that the handler forks: its thread is inside the parent's call still, and libcrypto and
+ * malloc() may be, too. It may return into the call, which then works again for the child, or exec. A handler must
+ * start no threads that draw, either.
  *
  * One exception: while a call is in a function of another provider's generator, its parent, that function may call a
  * generator of drng's in its turn. A handler cannot be told from it, and is let in, in a child that it forks there,
@@ -47,8 +48,7 @@
 /* What this thread is in the middle of. */
 enum drng_inside {
     DRNG_OUTSIDE,
-    DRNG_INSIDE,    /* a call */
-    DRNG_ALLOCATES, /* a call that may be in the C library's allocator */
+    DRNG_INSIDE,    /* a call, which may be in the C library's allocator */
     DRNG_CALLS_OUT, /* a function of a foreign parent, which may call a generator of drng's in its turn */
 };
 
@@ -62,13 +62,6 @@ static inline enum drng_inside drng_guard_note(enum drng_inside now)
     drng_inside = now;
     atomic_signal_fence(memory_order_seq_cst);
     return before;
-}
-
-/* Whether a call that is refused may raise an error. It might wait for a lock of the allocator's otherwise, which its
- * own thread holds. */
-static inline bool drng_guard_may_raise(void)
-{
-    return drng_inside == DRNG_OUTSIDE || drng_inside == DRNG_INSIDE;
 }
 
 /* One call, on the caller's stack. */

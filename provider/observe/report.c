@@ -140,7 +140,7 @@ static void explain(struct drng_provctx *provctx)
         return;
     }
     explains = true;
-    const enum drng_inside before = drng_guard_note(DRNG_ALLOCATES); /* a handler that drew might wait for this lock */
+    const enum drng_inside before = drng_guard_note(DRNG_INSIDE); /* a handler that drew might wait for this lock */
     (void)drng_lock(drng_process_lock(DRNG_LOCK_TEXT));
     const unsigned disabled = disabled_now();
     char *reason = provctx->disabled_reasons[disabled];

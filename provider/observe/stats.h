@@ -78,7 +78,7 @@ _Static_assert(offsetof(struct drng_stats_head, loaded) == 32 &&
                    offsetof(struct drng_stats_head, denials) == 628 + DRNG_INSTRUCTIONS * DRNG_FLAG_SIZE,
                "the layout of the head has changed");
 _Static_assert(offsetof(struct drng_stats_live, counters) == 16 &&
-                   sizeof(struct drng_counters) == 72 + 40 * DRNG_INSTRUCTIONS &&
+                   sizeof(struct drng_counters) == 80 + 40 * DRNG_INSTRUCTIONS &&
                    offsetof(struct drng_stats_live, request_counts) == DRNG_STATS_REQUEST_COUNTS &&
                    sizeof(struct drng_request_counts) == 64,
                "the layout of the live part has changed");

@@ -150,10 +150,7 @@ UNIT_TEST("a handler draws beside threads")
     draw_under_signals("request_mixing = no\n");
 }
 
-/*
- * ThreadSanitizer, where it is linked in, asks for its options here. A refusal raises an error, which allocates memory;
- * where its thread may do so, none is raised.
- */
+/* ThreadSanitizer, where it is linked in, asks for its options here: what it hears of is the test's own handler. */
 
 const char *__tsan_default_options(void)
 {

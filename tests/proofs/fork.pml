@@ -97,8 +97,7 @@
 
 #define OUTSIDE   0
 #define IS_INSIDE 1
-#define ALLOCATES 2
-#define CALLS_OUT 3
+#define CALLS_OUT 2
 
 #define OK     0
 #define BUSY   1
@@ -468,7 +467,7 @@ proctype thread(byte t)
         fi
     }
 
-    /* get_entropy: drng_guard_note(DRNG_ALLOCATES) */
+    /* get_entropy: g->source->get(g->source_arg, guard, entropy) */
     /* call_out: drng_guard_note(DRNG_CALLS_OUT) */
     :: atomic {
         RUNS(ask) && (IS_FOREIGN || m[LIBC] == 0) ->
@@ -477,12 +476,12 @@ proctype thread(byte t)
         assert(m[NUMBER] % NUMBERS != 0);
         if
         :: IS_FOREIGN -> T(INSIDE) = CALLS_OUT; F(AT) = back_in
-        :: else -> T(INSIDE) = ALLOCATES; m[LIBC] = LIBC_HELD; F(AT) = get
+        :: else -> m[LIBC] = LIBC_HELD; F(AT) = get
         fi
     }
 
     /* come_back: drng_guard_note(outside.inside) */
-    :: atomic { RUNS(back_in) -> T(INSIDE) = ALLOCATES; F(AT) = get }
+    :: atomic { RUNS(back_in) -> T(INSIDE) = IS_INSIDE; F(AT) = get }
 
     /* draw_key: memcpy(task->noise->key, words, sizeof(words)) */
     :: atomic {
@@ -509,7 +508,7 @@ proctype thread(byte t)
     /* get_from_root_and_parent: release(parent, &theirs) */
     :: atomic { RUNS(free_theirs) -> T(INSIDE) = CALLS_OUT; F(AT) = back_again }
 
-    /* get_entropy: drng_guard_note(before) */
+    /* get_entropy: s->parent_seedings = entropy->seedings */
     :: atomic {
         (RUNS(got) || RUNS(back_again)) ->
         if

@@ -478,13 +478,6 @@ UNIT_TEST("a negative interval is never")
 static struct drng_drbg *interrupted;
 static unsigned refused; /* of the calls in the middle */
 
-static bool is_busy(int result)
-{
-    const bool busy = result == 0 && fake_error_reason == DRNG_R_BUSY;
-    fake_error_reason = 0;
-    return busy;
-}
-
 /* Without an error, since raising one allocates memory, and so may the call that this comes into. */
 static bool is_refused_silently(int result)
 {
@@ -546,6 +539,34 @@ static void clear_free_with_calls(void *memory, size_t len, const char *file, in
     CRYPTO_clear_free(memory, len, file, line);
 }
 
+static OSSL_FUNC_core_new_error_fn *real_new_error;
+
+static void new_error_with_calls(const OSSL_CORE_HANDLE *handle)
+{
+    call_everything();
+    real_new_error(handle);
+}
+
+/* The call that failed has ended then, and its thread is in the allocator. */
+UNIT_TEST("nothing comes between while an error is raised")
+{
+    unsigned char out[16];
+    struct drng_drbg *drbg = drbg_newctx(provctx, NULL, NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
+    const uint64_t before = atomic_load(&drng_stats.live->counters.refused_calls);
+    interrupted = drbg;
+    refused = 0;
+    real_new_error = provctx->core.new_error;
+    provctx->core.new_error = new_error_with_calls;
+    CU_ASSERT_EQUAL(drbg_generate(drbg, out, sizeof(out), 257, 0, NULL, 0), 0);
+    provctx->core.new_error = real_new_error;
+    CU_ASSERT_EQUAL(refused, 7);
+    CU_ASSERT_EQUAL(atomic_load(&drng_stats.live->counters.refused_calls), before + 6);
+    CU_ASSERT_EQUAL(fake_error_reason, DRNG_R_STRENGTH_TOO_HIGH);
+    CU_ASSERT_TRUE(serves(drbg));
+    drbg_freectx(drbg);
+}
+
 UNIT_TEST("nothing is raised while the nonce of a foreign parent is freed")
 {
     struct drng_drbg *drbg = new_drbg();
@@ -597,8 +618,8 @@ static void ctr_with_a_draw(const uint8_t *key, size_t key_len, uint8_t v[DRNG_A
     unsigned char bytes[32];
     memset(bytes, 0xaa, sizeof(bytes));
     draws_in_aes++;
-    refused_in_aes += is_busy(drbg_generate(interrupted, bytes, 16, 256, 0, NULL, 0)) &&
-                      is_busy(seedsrc_generate(interrupted_source, bytes + 16, 16, 0, 0, NULL, 0)) &&
+    refused_in_aes += is_refused_silently(drbg_generate(interrupted, bytes, 16, 256, 0, NULL, 0)) &&
+                      is_refused_silently(seedsrc_generate(interrupted_source, bytes + 16, 16, 0, 0, NULL, 0)) &&
                       bytes_are(bytes, sizeof(bytes), 0);
     real_aes->ctr(key, key_len, v, out, out_blocks, tail, tail_blocks);
 }

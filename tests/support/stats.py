@@ -17,6 +17,7 @@ from scripts.drng.status.verdict import Process, judge
 LIVE = ("memory", "begun", "source", "rdseed", "rdrand", "fallback", "failures", "rdseed_health", "rdseed_retries")
 LIVE += ("rdseed_last", "rdseed_words", "rdrand_health", "rdrand_retries", "rdrand_last", "rdrand_words")
 LIVE += ("reseeds", "fork_reseeds", "clone_reseeds", "last_seed", "kernel_words", "seeds_without_kernel")
+LIVE += ("refused_calls",)
 
 NAMES = (b"rdseed", b"rdrand")
 

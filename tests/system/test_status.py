@@ -482,6 +482,7 @@ LAST = [
     ({"source": 3, "fallback": 1, "rdseed": 0, "rdseed_last": 3, "rdseed_words": 7}, 1, "RDSEED: dry (7 words"),
     ({"self_tests_failed": 1, "self_test_failed": b"VAES-512"}, 1, "VAES-512 gave a wrong answer"),
     ({"seeds_without_kernel": 2}, 1, "2 seeds without bytes of the kernel"),
+    ({"refused_calls": 3}, 1, "3 draws were refused"),
     ({"rdseed_last": 1, "rdseed_words": 8}, 0, "drng serves"),
 ]
 

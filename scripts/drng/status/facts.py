@@ -51,6 +51,8 @@ def warnings(facts: Facts) -> list[str]:
     if count := facts.get("seeds-without-kernel-bytes"):
         why = "getrandom() was refused, or it was early in boot; these rest on the CPU alone"
         said.append(f"{count} seeds without bytes of the kernel: {why}")
+    if count := facts.get("refused-calls"):
+        said.append(f"{count} draws were refused, with zeros: a signal handler drew while its thread did")
     return said
 
 
