@@ -20,6 +20,7 @@ enum drng_result {
     DRNG_STRENGTH_TOO_HIGH, /* more strength asked for than the generator has */
     DRNG_RESEED_NEEDED,     /* there is no seed, or reseed_counter has passed the limit of SP 800-90A */
     DRNG_BUSY,              /* this thread is in a call already: guard.h */
+    DRNG_OTHER_PROCESS,     /* the object was made by a process that is no ancestor of this one */
     DRNG_NO_MEMORY,         /* for a slot */
     DRNG_NO_SEED,           /* a parent that is not drng's gave no seed */
     DRNG_PARENT_TOO_WEAK,   /* the parent has less security strength than its child */

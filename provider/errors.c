@@ -35,6 +35,7 @@ const OSSL_ITEM drng_reason_strings[] = {
     {DRNG_R_PARENT_GAVE_NO_SEED, "the parent gave no seed"},
     {DRNG_R_RESEED_FAILED, "the generator could not be seeded, nothing was generated"},
     {DRNG_R_SEED_LENGTH, "no seed of such a length can be given"},
+    {DRNG_R_OTHER_PROCESS, "made by another process"},
     {DRNG_R_HEALTH_FAILED, "an instruction failed its start-up tests and is not used any more"},
     {DRNG_R_CORE, "libcrypto lacks what drng needs"},
     {0, NULL},
@@ -64,6 +65,7 @@ int drng_raise_result(const struct drng_core *core, enum drng_result result, boo
         enum drng_reason reason;
         const char *cure;
     } of[] = {
+        [DRNG_OTHER_PROCESS] = {DRNG_R_OTHER_PROCESS, "draw once before you fork"},
         [DRNG_NO_MEMORY] = {DRNG_R_OUT_OF_MEMORY, NULL},
         [DRNG_SELF_TEST_FAILED] = {DRNG_R_SELF_TEST_FAILED, NULL},
         [DRNG_INSTANTIATED] = {DRNG_R_ALREADY_INSTANTIATED, "uninstantiate it first"},

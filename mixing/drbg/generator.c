@@ -231,7 +231,7 @@ static enum drng_result seed_child(void *vparent, const struct drng_guard *guard
     enum drng_result result = DRNG_PARENT_TOO_WEAK;
     struct drng_guarded *slot = drng_guard_take(guard, &parent->place, parent->locking);
     if (slot == NULL) {
-        return DRNG_BUSY;
+        return drng_place_denial(&parent->place);
     }
     if (DRNG_DRBG_STRENGTH(parent->config.key_len) >= entropy->strength) {
         entropy->input = (struct drng_bytes){entropy->slot, entropy->min_len + entropy->nonce_len};

@@ -225,7 +225,7 @@ enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard
     struct drng_root_slot *slot = drng_root_take(root, guard);
     enum drng_result result = DRNG_OK;
     if (slot == NULL) {
-        return DRNG_BUSY;
+        return drng_place_denial(root);
     }
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         struct drng_instruction *in = policy->instructions[i];
@@ -252,7 +252,7 @@ enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard
     for (size_t done = 0; done < len && status == DRNG_OK; done += DRNG_SEED_PIECE) {
         const size_t piece = len - done < DRNG_SEED_PIECE ? len - done : DRNG_SEED_PIECE;
         struct drng_root_slot *slot = drng_root_take(root, guard); /* a piece at a time: threads take turns */
-        status = DRNG_BUSY;
+        status = drng_place_denial(root);
         if (slot != NULL) {
             status = drng_seed_get(policy, &slot->reader, out + done, piece, outcome);
             drng_root_give_back(root, guard, slot);

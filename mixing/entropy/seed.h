@@ -78,7 +78,7 @@ void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard
 
 /*
  * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand).
- * DRNG_HEALTH_FAILED: one of them is disabled, since now or before. DRNG_BUSY: the reader could not be taken. Where one
+ * DRNG_HEALTH_FAILED: one of them is disabled, since now or before. DRNG_BUSY, DRNG_OTHER_PROCESS: the reader could not be taken. Where one
  * gives too few words in its time, the next seed goes on with its tests.
  */
 DRNG_MUST_CHECK enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,
@@ -87,8 +87,8 @@ DRNG_MUST_CHECK enum drng_result drng_root_test(struct drng_place *root, const s
 /*
  * Fills out[0..len) with conditioned seed, in pieces of DRNG_SEED_PIECE. The outcome is that of the last piece, but its
  * source is the weakest if several took turns (a source's number is the higher, the later it is asked). On failure out
- * is all zero, the source is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or DRNG_BUSY if the reader
- * could not be taken.
+ * is all zero, the source is DRNG_SOURCE_NONE, and the result is that of drng_seed_get(), or
+ * drng_place_denial()'s if the reader could not be taken.
  */
 DRNG_MUST_CHECK enum drng_result drng_root_seed(struct drng_place *root, const struct drng_guard *guard,
                                                 const struct drng_seed_policy *policy, uint8_t *out, size_t len,

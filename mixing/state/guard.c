@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slow paths of the guard: places of other processes, slots that start over, work in pieces. */
+/* The slow paths of the guard: places of relatives, slots that start over, work in pieces. */
 
 #include "mixing/state/guard.h"
 
@@ -33,18 +33,20 @@ bool drng_place_make(struct drng_place *place, size_t size)
 struct drng_guarded *drng_place_own(struct drng_place *place)
 {
     if (!drng_secmem_is(place->slot, place->object)) {
-        return drng_secmem_own(place->object, place->size);
+        return NULL;
     }
     atomic_store_explicit(&place->owner, drng_fork_token(), memory_order_relaxed);
     return place->slot;
 }
 
+enum drng_result drng_place_denial(const struct drng_place *place)
+{
+    return atomic_load(&place->owner) == drng_fork_token() ? DRNG_BUSY : DRNG_OTHER_PROCESS;
+}
+
 void drng_place_free(struct drng_place *place)
 {
-    struct drng_guarded *slot = place->slot;
-    if (slot != NULL && atomic_load(&place->owner) != drng_fork_token()) {
-        slot = drng_secmem_find(place->object);
-    }
+    struct drng_guarded *slot = place->slot != NULL ? drng_place_own(place) : NULL;
     if (slot != NULL) {
         (void)pthread_mutex_destroy(&slot->lock.mutex); /* the slot will be another object's, with a lock of its own */
     }

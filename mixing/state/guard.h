@@ -109,7 +109,7 @@ static inline void drng_guard_wipe(struct drng_guarded *slot, size_t size)
  * Where an object has its slot. The object may lie in memory that processes share: Kamailio and OpenSIPS put
  * libcrypto's heap there, and a worker may meet a generator that another worker has made. Slots never lie there. So
  * `slot` is that of the process which made the object, and of its descendants, at the same address; every other process
- * has its own, which secmem.h finds by the object's number.
+ * has none, and is refused. secmem.h tells them apart by the object's number.
  */
 struct drng_place {
     struct drng_guarded *slot;   /* NULL: there is none */
@@ -121,11 +121,15 @@ struct drng_place {
 /* Makes a slot of DRNG_SLOT_SIZE or DRNG_WIDE_SLOT_SIZE bytes. False: no memory. */
 bool drng_place_make(struct drng_place *place, size_t size);
 
-/* Wipes and frees this process's slot. Does nothing after a make() that failed, and where all is zero. */
+/* Wipes and frees this process's slot. Does nothing after a make() that failed, where all is zero, and to another
+ * process's. */
 void drng_place_free(struct drng_place *place);
 
-/* This process's slot where the owner is another process: found, or made if there is none. NULL: no memory. */
+/* This process's slot where the owner is another process. NULL: the object was made by none of this one's ancestors. */
 struct drng_guarded *drng_place_own(struct drng_place *place);
+
+/* Why drng_guard_take() returned NULL in an epoch that goes on: DRNG_BUSY or DRNG_OTHER_PROCESS. */
+enum drng_result drng_place_denial(const struct drng_place *place);
 
 /* ---- Calls ---- */
 
@@ -135,8 +139,8 @@ struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const
 
 /*
  * Takes the slot of the place; if `locking`, waits for its lock. NULL: this thread has the slot already, which only a
- * chain of parents that leads back to it can do; or the epoch is no longer the guard's, and the attempt will be made
- * again; or there is no memory for a slot of this process's.
+ * chain of parents that leads back to it can do, and without a lock only a foreign parent in it; or the object is
+ * another process's; or the epoch is no longer the guard's, and the attempt will be made again.
  */
 static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guard, struct drng_place *place,
                                                    bool locking)
@@ -174,7 +178,8 @@ static inline void drng_guard_give_back(const struct drng_place *place, struct d
 typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot, const struct drng_guard *guard);
 
 /*
- * Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused, or no slot.
+ * Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused. Without a slot
+ * the result is drng_place_denial().
  * With a lock it is not cancelled: a handler may reach a cancellation point, and the lock would stay held.
  */
 static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place, bool locking,
@@ -190,7 +195,8 @@ static inline __attribute__((always_inline)) enum drng_result drng_guard_run(str
     }
     for (;;) {
         struct drng_guarded *slot = drng_guard_take(&guard, place, locking);
-        const enum drng_result result = __builtin_expect(slot != NULL, 1) ? work(call, slot, &guard) : DRNG_BUSY;
+        const enum drng_result result =
+            __builtin_expect(slot != NULL, 1) ? work(call, slot, &guard) : drng_place_denial(place);
         const bool mine = drng_guard_is_mine(&guard);
         if (__builtin_expect(slot != NULL, 1)) {
             drng_guard_give_back(place, slot, locking, mine);

@@ -217,32 +217,6 @@ bool drng_secmem_is(const void *slot, struct drng_object object)
     return chunk != NULL && object.number != 0 && is_named(chunk, index, object);
 }
 
-void *drng_secmem_find(struct drng_object object)
-{
-    for (struct chunk *chunk = atomic_load(&chunks); chunk != NULL; chunk = chunk->next) {
-        for (size_t i = 0; i < words_of(chunk) * WORD_BITS; i++) {
-            if (is_named(chunk, i, object)) {
-                return chunk->slots + i * DRNG_SLOT_SIZE;
-            }
-        }
-    }
-    return NULL;
-}
-
-void *drng_secmem_own(struct drng_object object, size_t size)
-{
-    void *slot = NULL;
-    if (drng_lock(drng_process_lock(DRNG_LOCK_SLOTS))) {
-        slot = drng_secmem_find(object);
-        if (slot == NULL) {
-            slot = acquire_or_map((unsigned)(size / DRNG_SLOT_SIZE));
-            drng_secmem_name(slot, object);
-        }
-        drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
-    }
-    return slot;
-}
-
 void drng_secmem_free(void *slot, size_t size)
 {
     size_t index = 0;

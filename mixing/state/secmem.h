@@ -57,12 +57,6 @@ void drng_secmem_name(void *slot, struct drng_object object);
 /* Whether this address is that object's slot in this process. The memory there is not touched. */
 bool drng_secmem_is(const void *slot, struct drng_object object);
 
-/* The slot of this object in this process, or NULL. */
-void *drng_secmem_find(struct drng_object object);
-
-/* The same; a new one, if there is none. Of several threads at once all get the same. NULL: no memory. */
-void *drng_secmem_own(struct drng_object object, size_t size);
-
 /* Wipes and frees a slot of that size; NULL is allowed. */
 void drng_secmem_free(void *slot, size_t size);
 

@@ -20,9 +20,15 @@
 
 static const char rdrand_failed[] = "it stayed dry or failed its health tests; use DRNG-SEED or CTR-DRBG";
 
+/* The reader could not be taken: whoever asked for the seed raises the error. */
+static bool is_denied(enum drng_result result)
+{
+    return result == DRNG_BUSY || result == DRNG_OTHER_PROCESS;
+}
+
 /*
  * Fills out[0..len) with conditioned seed, counts it, and records what has changed. On failure out is all zero, and an
- * error is in the queue, unless it is DRNG_BUSY or the epoch of the guard has ended. Not cancelled meanwhile.
+ * error is in the queue, unless the reader was denied or the epoch of the guard has ended. Not cancelled meanwhile.
  */
 static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_place *root,
                                   const struct drng_seed_policy *policy, const struct drng_guard *guard, uint8_t *out,
@@ -31,7 +37,7 @@ static enum drng_result take_seed(struct drng_provctx *provctx, struct drng_plac
     char why[DRNG_WHY_SIZE];
     struct drng_seed_outcome outcome = {.source = DRNG_SOURCE_NONE};
     const enum drng_result result = drng_root_seed(root, guard, policy, out, len, &outcome);
-    if (result == DRNG_BUSY || (result != DRNG_OK && !drng_guard_is_mine(guard))) {
+    if (is_denied(result) || (result != DRNG_OK && !drng_guard_is_mine(guard))) {
         return result; /* the attempt runs again, and may have words then: no error is to be left in the queue */
     }
     if (result == DRNG_OK) {
@@ -242,7 +248,7 @@ static enum drng_result fill_with_words(struct context *ctx, const struct drng_g
 {
     struct drng_root_slot *slot = drng_root_take(&ctx->root, guard);
     if (slot == NULL) {
-        return DRNG_BUSY;
+        return drng_place_denial(&ctx->root);
     }
     struct drng_instruction *in = &drng_process.instructions[DRNG_WORDS_INSTRUCTION];
     const enum drng_result result =
@@ -270,7 +276,7 @@ static bool fill(struct context *ctx, uint8_t *out, size_t len, bool words)
 {
     struct filling filling = {ctx, out, len, words};
     const enum drng_result result = drng_guard_run_piecewise(fill_once, &filling);
-    if (result == DRNG_BUSY) {
+    if (is_denied(result)) {
         (void)drng_raise_result(&ctx->provctx->core, result, true);
     } else if (result != DRNG_OK && words) {
         drng_raise(&ctx->provctx->core, DRNG_R_RDRAND_FAILED, rdrand_failed);
@@ -345,8 +351,9 @@ static enum drng_result wipe_reader(void *vctx, struct drng_guarded *slot, const
 static int uninstantiate(void *vctx)
 {
     struct context *ctx = vctx;
-    if (drng_guard_run(&ctx->root, true, wipe_reader, ctx) != DRNG_OK) {
-        return drng_raise_result(&ctx->provctx->core, DRNG_BUSY, true);
+    const enum drng_result result = drng_guard_run(&ctx->root, true, wipe_reader, ctx);
+    if (result != DRNG_OK) {
+        return drng_raise_result(&ctx->provctx->core, result, true);
     }
     atomic_store(&ctx->state, EVP_RAND_STATE_UNINITIALISED);
     return 1;

@@ -23,7 +23,7 @@ extern const OSSL_DISPATCH drng_seed_src_functions[];
 extern const OSSL_DISPATCH drng_rdrand_functions[];
 
 /*
- * Conditioned seeds for generators of drng's. On failure an error is in the queue, unless it is DRNG_BUSY. The argument
+ * Conditioned seeds for generators of drng's. On failure an error is in the queue, unless drng_place_denial() says why. The argument
  * of the first is a struct drng_provctx, whose own source serves a generator without a parent; that of the second a
  * context of DRNG-SEED or RDRAND, the generator's parent.
  */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * libcrypto's heap in memory that processes share, as a program has it that calls CRYPTO_set_mem_functions() before it
- * forks its workers: generators lie there, and their secrets do not.
- *
- * A worker comes upon generators that a sibling has made after the fork, with the sibling's idea of where their slots
- * are. In the worker another generator, of its own, may have a slot at that address.
+ * forks its workers: generators lie there, and their secrets do not. Workers draw from what an ancestor has made. What
+ * a sibling has made after the fork is refused: in the worker another generator, of its own, may have a slot at the
+ * address where the sibling's is.
  */
 
 #define _GNU_SOURCE
@@ -12,8 +11,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <openssl/core_dispatch.h>
@@ -28,13 +29,14 @@
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
-enum { WORKERS = 4, DRAWS = 20, SECONDS = 20, HEAP = 64 << 20 };
+enum { WORKERS = 4, DRAWS = 20, MANY = 50000, SHORT = 16, SECONDS = 60, HEAP = 64 << 20 };
 
 /* The heap, from which nothing is freed, and what the processes tell each other. */
 static struct shared {
     atomic_size_t used;
     EVP_RAND_CTX *siblings;
     atomic_uint_least64_t token;
+    unsigned char many[WORKERS * MANY][SHORT];
     _Alignas(16) unsigned char heap[HEAP];
 } * shared;
 
@@ -109,25 +111,32 @@ UNIT_TEST("no relative has the same token")
 
 /* ---- What a sibling has made ---- */
 
-/* Both have a state of their own in this process: what is done to the one is not done to the other. */
+/* With zeros, and an error that says what to do. */
+static bool siblings_is_refused(void)
+{
+    static const unsigned char zeros[POOL_DRAW];
+    unsigned char draw[POOL_DRAW];
+    memset(draw, 0xaa, sizeof(draw));
+    return EVP_RAND_generate(shared->siblings, draw, sizeof(draw), 0, 0, NULL, 0) == 0 &&
+           memcmp(draw, zeros, sizeof(draw)) == 0 && evp_error("made by another process", "draw once before you fork");
+}
+
 static int use_beside_own(void *unused)
 {
     (void)alarm(SECONDS);
     EVP_RAND_CTX *own = new_generator();
-    if (own == NULL || !draw_from(own, DRAWS) || !draw_from(shared->siblings, DRAWS)) {
+    if (own == NULL || !draw_from(own, DRAWS) || !siblings_is_refused()) {
         return 1;
     }
-    if (EVP_RAND_uninstantiate(own) != 1 || EVP_RAND_verify_zeroization(own) != 1) {
+    if (EVP_RAND_uninstantiate(shared->siblings) == 1 || EVP_RAND_verify_zeroization(own) == 1 ||
+        !draw_from(own, DRAWS)) {
         return 2;
     }
-    if (EVP_RAND_verify_zeroization(shared->siblings) == 1 || !draw_from(shared->siblings, DRAWS)) {
-        return 3;
-    }
     EVP_RAND_CTX_free(own);
-    return draw_from(shared->siblings, DRAWS) ? 0 : 4;
+    return siblings_is_refused() ? 0 : 3;
 }
 
-UNIT_TEST("a sibling's generator has a slot of this process")
+UNIT_TEST("a sibling's generator is refused")
 {
     CU_ASSERT_EQUAL(child_forked(make_for_siblings, NULL), 0);
     CU_ASSERT_EQUAL(WEXITSTATUS(child_forked(use_beside_own, NULL)), 0);
@@ -149,14 +158,13 @@ static int make_the_last_of_many(void *unused)
 static int use_siblings(void *unused)
 {
     (void)alarm(SECONDS);
-    return draw_from(shared->siblings, DRAWS) ? 0 : 1;
+    return siblings_is_refused() ? 0 : 1;
 }
 
-UNIT_TEST("a sibling's slot may lie where nothing is")
+UNIT_TEST("so is one whose slot lies where nothing is")
 {
     CU_ASSERT_EQUAL(child_forked(make_the_last_of_many, NULL), 0);
     CU_ASSERT_EQUAL(child_forked(use_siblings, NULL), 0);
-    CU_ASSERT_EQUAL(pool_duplicates(), 0);
 }
 
 /* It frees no slot of this process's. */
@@ -204,6 +212,51 @@ UNIT_TEST("workers of one context draw")
     }
     CU_ASSERT_EQUAL(pool_size(), 1 + WORKERS * DRAWS * 2);
     CU_ASSERT_EQUAL(pool_duplicates(), 0);
+}
+
+/* ---- Workers at once, from one generator that their parent has made ---- */
+
+static EVP_RAND_CTX *inherited;
+
+static int draw_many(unsigned worker)
+{
+    (void)alarm(SECONDS);
+    for (unsigned i = 0; i < MANY; i++) {
+        if (EVP_RAND_generate(inherited, shared->many[worker * MANY + i], SHORT, 0, 0, NULL, 0) != 1) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return memcmp(a, b, SHORT);
+}
+
+/* OpenSSL's own crashes here, or draws the same in two of them. */
+UNIT_TEST("workers draw from one inherited generator at once")
+{
+    unsigned char draw[SHORT];
+    pid_t workers[WORKERS];
+    size_t equal = 0;
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, draw, sizeof(draw), 0), 1);
+    inherited = RAND_get0_public(libctx);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        workers[i] = fork();
+        if (workers[i] == 0) {
+            _exit(draw_many(i));
+        }
+    }
+    for (unsigned i = 0; i < WORKERS; i++) {
+        int status = -1;
+        CU_ASSERT_TRUE(workers[i] > 0 && waitpid(workers[i], &status, 0) == workers[i] && status == 0);
+    }
+    qsort(shared->many, WORKERS * MANY, SHORT, compare);
+    for (size_t i = 1; i < WORKERS * MANY; i++) {
+        equal += memcmp(shared->many[i - 1], shared->many[i], SHORT) == 0;
+    }
+    CU_ASSERT_EQUAL(equal, 0);
 }
 
 /* ---- random_bytes: the generators of threads ---- */

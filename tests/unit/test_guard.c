@@ -651,18 +651,7 @@ UNIT_TEST("so does work in pieces, and it is not cancelled")
     close_place();
 }
 
-/* ---- No memory for a slot of this process's ---- */
-
-static bool no_memory;
-
-/* Linked with --wrap. */
-void *__real_drng_secmem_own(struct drng_object object, size_t size);
-void *__wrap_drng_secmem_own(struct drng_object object, size_t size);
-
-void *__wrap_drng_secmem_own(struct drng_object object, size_t size)
-{
-    return no_memory ? NULL : __real_drng_secmem_own(object, size);
-}
+/* ---- The slot of a place ---- */
 
 static enum drng_inside noted_in_alloc;
 
@@ -703,17 +692,14 @@ UNIT_TEST("a call with a lock is not cancelled")
     close_place();
 }
 
-UNIT_TEST("without memory for a slot the call is refused")
+UNIT_TEST("a place that another process has made is denied")
 {
     unsigned copies = 0;
     open_place();
     runs = 0;
-    /* As it is of an object that a sibling has made. */
     atomic_store(&place.owner, 0);
     place.object.number++;
-    no_memory = true;
-    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_BUSY);
-    no_memory = false;
+    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_OTHER_PROCESS);
     place.object.number--;
     CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_EXHAUSTED);
     CU_ASSERT_EQUAL(runs, 1);

@@ -348,62 +348,6 @@ UNIT_TEST("a lock elsewhere is not")
     CU_ASSERT_TRUE(answers(cloned, REFUSED));
 }
 
-/* ---- Objects that another process has made ---- */
-
-/* Another thread that asks for the slot of an object. */
-struct asker {
-    struct drng_object object;
-    atomic_int id; /* of the thread, once it is about to ask */
-    atomic_bool has;
-    void *slot;
-};
-
-static void *ask(void *arg)
-{
-    struct asker *asker = arg;
-    atomic_store(&asker->id, (int)syscall(SYS_gettid));
-    asker->slot = drng_secmem_own(asker->object, DRNG_SLOT_SIZE);
-    atomic_store(&asker->has, true);
-    return NULL;
-}
-
-static bool sleeps(int id)
-{
-    char path[64];
-    char state = '?';
-    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", id);
-    FILE *file = fopen(path, "r");
-    const bool read = file != NULL && fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return read && state == 'S';
-}
-
-/* This thread has the lock, and no slot for the object yet, when the other one asks. */
-UNIT_TEST("threads that ask for an object's slot get the same one")
-{
-    struct asker asker = {.object = {UINT64_MAX, 1}};
-    pthread_t thread;
-    CU_ASSERT_TRUE_FATAL(drng_secmem_open());
-    CU_ASSERT_TRUE_FATAL(drng_lock(drng_process_lock(DRNG_LOCK_SLOTS)));
-    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, ask, &asker), 0);
-    while (!atomic_load(&asker.has) && !(atomic_load(&asker.id) != 0 && sleeps(atomic_load(&asker.id)))) {
-        (void)sched_yield();
-    }
-    void *slot = drng_secmem_alloc(DRNG_SLOT_SIZE);
-    drng_secmem_name(slot, asker.object);
-    drng_unlock(drng_process_lock(DRNG_LOCK_SLOTS));
-    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
-    CU_ASSERT_PTR_NOT_NULL(slot);
-    CU_ASSERT_PTR_EQUAL(asker.slot, slot);
-    if (asker.slot != slot) {
-        drng_secmem_free(asker.slot, DRNG_SLOT_SIZE);
-    }
-    drng_secmem_free(slot, DRNG_SLOT_SIZE);
-    drng_secmem_close();
-}
-
 /* A program's handlers of fork() that use drng: in the child, before drng's own is called; in the parent, after it. */
 static bool handler_fills;
 static bool first_handler_fills;
