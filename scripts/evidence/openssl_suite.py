@@ -62,8 +62,8 @@ def configurations(strict: str) -> dict[str, str]:
     head, drngs = strict.split("\n[drng_sect]\n")
     pinned = changed(
         head,
-        ("\nproperties = provider=drng\n", "\nproperties = provider=default\n"),
-        ("\nseed = DRNG-SEED\nseed_properties = provider=drng\n", "\n"),
+        ("\nproperties = provider=drng,-fips\n", "\nproperties = provider=default\n"),
+        ("\nseed = DRNG-SEED\nseed_properties = provider=drng,-fips\n", "\n"),
         ("\ndrng = drng_sect\n", "\n"),
     )
     # evp_test fetches what its file names, from drng where drng has it; TEST-RAND is the default provider's.

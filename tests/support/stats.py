@@ -48,7 +48,9 @@ HEAD: dict[str, Any] = {
 
 
 def forged(requests: int = 3, served: int = 48, names: Sequence[bytes] = NAMES, **changes: Any) -> bytes:
-    behind = [changes.pop("self_tests_failed", 0), 0, changes.pop("self_test_failed", b"")]
+    family = changes.pop("family", ())  # of each instruction: failures, disabled, slow, and until when
+    place = LIVE_OFFSET + 512 if family else 0
+    behind = [changes.pop("self_tests_failed", 0), place, changes.pop("self_test_failed", b"")]
     live = {**dict.fromkeys(LIVE, 0), "memory": 1, "begun": 1, "source": 1, "rdseed": 1}
     unknown = set(changes) - set(HEAD) - set(live)
     assert not unknown, unknown
@@ -60,6 +62,7 @@ def forged(requests: int = 3, served: int = 48, names: Sequence[bytes] = NAMES, 
         head.ljust(LIVE_OFFSET, b"\0")
         + numbers.ljust(256, b"\0")
         + stats.REQUEST_COUNTS.pack(requests, served).ljust(256, b"\0")
+        + struct.pack(f"={1 + len(family)}Q", 4711, *family)
     )
 
 

@@ -268,7 +268,7 @@ def test_a_dry_run_shows_and_writes_nothing(image: Image, verb: str, scope: tupl
     files = image.files()
     answer = image.answer(verb, *(scope if verb == "on" else [TYPED[scope]]), "--dry-run")
     sign = {"on": "+", "off": "-"}[verb]
-    assert f"\n{sign}properties = provider=drng\n" in answer["difference"]
+    assert f"\n{sign}properties = provider=drng,-fips\n" in answer["difference"]
     assert (f"\n{sign}Environment=OPENSSL_CONF=/etc/ssl/drng/nginx.cnf" in answer["difference"]) == (scope != SYSTEM)
     assert image.files() == files and not answer["changed"]
 
@@ -386,7 +386,7 @@ def test_a_file_that_cannot_be_written(installed: Path) -> None:
             assert "nothing has been changed" in image.refused("on", *scope, user=NOBODY)
         dry = image.run("on", *SYSTEM, "--dry-run", user=NOBODY)
         assert dry.returncode == 0, dry.stderr
-        assert "+properties = provider=drng\n" in dry.stdout
+        assert "+properties = provider=drng,-fips\n" in dry.stdout
 
 
 @pytest.mark.parametrize(

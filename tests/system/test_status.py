@@ -484,6 +484,10 @@ LAST = [
     ({"seeds_without_kernel": 2}, 1, "2 seeds without bytes of the kernel"),
     ({"refused_calls": 3}, 1, "3 draws were refused"),
     ({"rdseed_last": 1, "rdseed_words": 8}, 0, "drng serves"),
+    # Another instruction serves; a forked child has found it, and ended.
+    ({"reason": b"RDSEED: disabled after failed health tests", "source": 2}, 1, "RDSEED has failed its health tests"),
+    ({"family": (3, 2, 0, 0, 0, 0, 0, 0)}, 1, "RDSEED has failed its health tests in a process of this family"),
+    ({"family": (3, 0, 1, 9, 0, 0, 0, 0)}, 0, "drng serves"),
 ]
 
 
@@ -497,6 +501,8 @@ def test_what_the_module_knows_of_an_instruction_reaches_monitoring(
         process = as_json("--pid", str(pid))["processes"][0]
         counts = parse_metrics(status("--prometheus", "--pid", str(pid)).stdout)
     assert (check.returncode, words in check.stdout) == (expected, True), check.stdout
+    failed = [labels for labels, count in counts["drng_instruction_denied_processes"].items() if count]
+    assert any('reason="health"' in labels for labels in failed) == ("health tests" in words)
     assert sum(counts["drng_seeds_without_kernel_bytes_total"].values()) == changes.get("seeds_without_kernel", 0)
     assert sum(counts["drng_self_test_failed_processes"].values()) == changes.get("self_tests_failed", 0)
     last = stats.LAST_RESULTS[changes.get("rdrand_last", 0)]

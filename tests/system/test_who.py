@@ -198,6 +198,15 @@ def test_a_child_that_has_loaded_nothing_yet_is_no_alarm() -> None:
     assert (check.returncode, unit["processes"], unit["status"]) == (0, 0, 0)
 
 
+@pytest.mark.parametrize("profile", ["drng.cnf", "drng-permissive.cnf"])
+def test_a_program_that_turns_fips_on_itself_is_served(profile: str) -> None:
+    """As Node.js with --enable-fips: it had no random numbers, and was "idle"."""
+    first = "assert lib.EVP_default_properties_enable_fips(None, 1) == 1"
+    with running(drawer(first=first), {"OPENSSL_CONF": str(CONF / profile)}) as pid:
+        shown = found(pid)
+    assert (shown["served-by"] in ("drng", "fallback"), shown.get("requests", 0) > 0) == (True, True)
+
+
 # ---- The reasons ----
 
 

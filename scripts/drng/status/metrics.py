@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS
-from .facts import is_unprotected, verdict_on
+from .facts import failed_tests, is_unprotected, verdict_on
 from .output import STATES, state_of
 from .stats import MEMORY
 from .verdict import RESTART, Process
@@ -77,6 +77,8 @@ DENIALS = {
 
 
 def is_denied(process: Process, instruction: str, reason: str) -> bool:
+    if reason == "health":
+        return instruction in failed_tests(process.counters)
     return bool(process.counters) and verdict_on(instruction, process.counters).startswith(DENIALS[reason])
 
 
