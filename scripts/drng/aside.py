@@ -37,7 +37,7 @@ Work = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
-class Failure:
+class Missed:
     """No answer, and why."""
 
     reason: str
@@ -132,12 +132,12 @@ class _Child:
 
 
 def _answer(line: bytes) -> Any:
-    """Of a child, which may have become its item's user's: what is no answer is a Failure."""
+    """Of a child, which may have become its item's user's: what is no answer is Missed."""
     try:
         answer = json.loads(line)
-        return answer["answer"] if "answer" in answer else Failure(str(answer["failure"]))
+        return answer["answer"] if "answer" in answer else Missed(str(answer["failure"]))
     except (ValueError, KeyError, TypeError, RecursionError):
-        return Failure("looking at it gave no answer")
+        return Missed("looking at it gave no answer")
 
 
 def each(
@@ -150,7 +150,7 @@ def each(
     unended: Sequence[Any] = (),
 ) -> Iterator[tuple[Any, Any]]:
     """
-    Each item with the answer of work(item), which JSON can carry, or with a Failure. The owner that has had the least
+    Each item with the answer of work(item), which JSON can carry, or with a Missed. The owner that has had the least
     time comes next, so no owner's items use up the time of others'. One that is not None is given up with the first
     item that hangs or crashes. `unended` are owners of whom a child of an earlier run cannot be ended. A child may take
     `room` bytes of memory, or any with 0.
@@ -168,7 +168,7 @@ def each(
             item, began = waiting[owner].pop(), time.monotonic()
             left = end - began
             if left <= 0 or owner in given_up:
-                answer = Failure(given_up.get(owner, OUT_OF_TIME))
+                answer = Missed(given_up.get(owner, OUT_OF_TIME))
             else:
                 child = child or _Child(items, work, room)
                 child.ask(item)
@@ -179,7 +179,7 @@ def each(
                     ended, child = child, None
                     how = ended.end()
                     late = OUT_OF_TIME if left < seconds else f"no answer within {seconds:g} seconds"
-                    answer = Failure(late if line is None else f"looking at it ended with {how or 'no answer'}")
+                    answer = Missed(late if line is None else f"looking at it ended with {how or 'no answer'}")
                     if owner is not None and (left >= seconds or not how):
                         given_up[owner] = GIVEN_UP if how else UNENDED
             spent[owner] += time.monotonic() - began
@@ -192,6 +192,6 @@ def each(
 
 
 def once(work: Callable[[], Any], seconds: float, room: int = 0) -> Any:
-    """The answer of work(), or a Failure."""
+    """The answer of work(), or a Missed."""
     ((_, answer),) = each([None], lambda _: work(), seconds=seconds, room=room)
     return answer

@@ -678,7 +678,7 @@ def test_who_has_hung_is_given_up() -> None:
 
     owners = {11: -11, 12: -12}
     answers = dict(aside.each([1, 2, 3, 4, 11, 12], work, seconds=0.5, owner_of=lambda item: owners.get(item, 7)))
-    late, given_up = aside.Failure("no answer within 0.5 seconds"), aside.Failure(aside.GIVEN_UP)
+    late, given_up = aside.Missed("no answer within 0.5 seconds"), aside.Missed(aside.GIVEN_UP)
     assert answers == {1: 1, 2: late, 3: given_up, 4: given_up, 11: late, 12: 12}
 
 
@@ -695,7 +695,7 @@ def test_the_time_is_divided_by_owners() -> None:
     items = [*range(70), *range(100, 130)]
     answers = dict(aside.each(items, work, altogether=3, owner_of=lambda item: 1 if item < 70 else item % 7 + 2))
     assert [answers[item] for item in range(100, 130)] == [*range(100, 130)]
-    assert answers[0] == 0 and answers[69] == aside.Failure(aside.OUT_OF_TIME)
+    assert answers[0] == 0 and answers[69] == aside.Missed(aside.OUT_OF_TIME)
 
 
 def test_a_program_that_another_user_has_named_is_no_child_of_ours(proc: Path) -> None:
@@ -734,9 +734,9 @@ def test_who_hangs_or_crashes_is_a_row() -> None:
 
     answers = dict(aside.each([1, 2, 3, 4, 5, 6], work, seconds=2))
     assert answers[1] == 10 and answers[3] == 30 and answers[6] == 60
-    assert answers[2] == aside.Failure("no answer within 2 seconds")
-    assert answers[4] == aside.Failure("looking at it ended with signal 9")
-    assert answers[5] == aside.Failure("ValueError: no")
+    assert answers[2] == aside.Missed("no answer within 2 seconds")
+    assert answers[4] == aside.Missed("looking at it ended with signal 9")
+    assert answers[5] == aside.Missed("ValueError: no")
 
 
 def test_the_time_for_all_of_them_has_an_end() -> None:
@@ -746,7 +746,7 @@ def test_the_time_for_all_of_them_has_an_end() -> None:
         return item
 
     answers = [answer for _, answer in aside.each(list(range(500)), work, seconds=60, altogether=3)]
-    assert answers == [0] + [aside.Failure("not looked at: out of time")] * 499
+    assert answers == [0] + [aside.Missed("not looked at: out of time")] * 499
 
 
 def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -771,7 +771,7 @@ for item, answer in aside.each([0, 1, 2], lambda item: os.getpid()):
     print(item, type(answer).__name__)
 """
     result = subprocess.run(["/usr/bin/python3", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (0, "0 int\n1 Failure\n2 int\n")
+    assert (result.returncode, result.stdout) == (0, "0 int\n1 Missed\n2 int\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
@@ -861,8 +861,8 @@ def test_a_child_takes_no_more_memory_than_it_may() -> None:
     def work(item: int) -> int:
         return len(bytes(item))
 
-    found = dict(aside.each([1 << 20, 512 << 20, 2 << 20], work, room=128 << 20))
-    assert found == {1 << 20: 1 << 20, 2 << 20: 2 << 20, 512 << 20: aside.Failure("MemoryError: ")}
+    found = dict(aside.each([1 << 20, 2 << 30, 2 << 20], work, room=1 << 30))
+    assert found == {1 << 20: 1 << 20, 2 << 20: 2 << 20, 2 << 30: aside.Missed("MemoryError: ")}
 
 
 def test_the_environment_of_a_service_is_understood() -> None:

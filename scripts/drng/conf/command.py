@@ -122,7 +122,7 @@ def report(found: Probe, meaning: Meaning) -> None:
 
 def default_file() -> str:
     answer = aside.once(lambda: Libcrypto().default_file(), aside.SECONDS)
-    if isinstance(answer, aside.Failure):
+    if isinstance(answer, aside.Missed):
         raise Failure(answer.reason)
     return str(answer)
 

@@ -17,7 +17,7 @@ from typing import Any
 LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
 
 ERR_TXT_STRING = 2  # openssl/err.h
-INIT_LOAD_CONFIG, INIT_NO_LOAD_CONFIG = 0x40, 0x80  # openssl/crypto.h
+INIT_NO_LOAD_CONFIG = 0x80  # openssl/crypto.h
 CPU_SETTINGS, ENGINES_DIRECTORY, MODULES_DIRECTORY = 1008, 1002, 1003
 UTF8_PTR = 6  # openssl/core.h
 
@@ -30,20 +30,6 @@ def library() -> ctypes.CDLL:
         with contextlib.suppress(OSError):
             return ctypes.CDLL(name)
     raise OSError("no libcrypto that has providers (OpenSSL 3.0 or later) is installed")
-
-
-def errors(lib: ctypes.CDLL) -> list[str]:
-    """libcrypto's reasons with what it says about them, oldest first; its queue is empty afterwards."""
-    lib.ERR_get_error_all.restype, lib.ERR_reason_error_string.restype = ctypes.c_ulong, ctypes.c_char_p
-    data, flags, lines = ctypes.c_char_p(), ctypes.c_int(), []
-    while error := lib.ERR_get_error_all(None, None, None, ctypes.byref(data), ctypes.byref(flags)):
-        reason = lib.ERR_reason_error_string(ctypes.c_ulong(error))
-        # The system's own errors have a bit of their own, and libc knows their names.
-        words = os.fsdecode(reason or b"") or f"error {error & 0xFFFF:d}"
-        words = os.strerror(error & 0x7FFFFFFF) if error >> 31 & 1 else words
-        said = os.fsdecode(data.value) if flags.value & ERR_TXT_STRING and data.value else ""
-        lines.append(f"{words}: {said}" if said else words)
-    return list(dict.fromkeys(lines))
 
 
 class Param(ctypes.Structure):
@@ -74,11 +60,12 @@ class Libcrypto:
     def __init__(self) -> None:
         self.lib = library()
         for result, functions in {
-            ctypes.c_char_p: "OpenSSL_version OPENSSL_info EVP_RAND_get0_name OSSL_PROVIDER_get0_name",
+            ctypes.c_char_p: "OpenSSL_version OPENSSL_info ERR_reason_error_string EVP_RAND_get0_name "
+            "OSSL_PROVIDER_get0_name",
             ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private CONF_get1_default_config_file "
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load NCONF_new BIO_new_mem_buf "
-            "NCONF_get_section NCONF_get_section_names OPENSSL_sk_value conf_ssl_get EVP_CIPHER_fetch",
-            ctypes.c_ulong: "OpenSSL_version_num",
+            "NCONF_get_section NCONF_get_section_names OPENSSL_sk_value EVP_CIPHER_fetch",
+            ctypes.c_ulong: "OpenSSL_version_num ERR_get_error_all",
             ctypes.POINTER(Param): "OSSL_PROVIDER_gettable_params",
         }.items():
             for function in functions.split():
@@ -95,7 +82,15 @@ class Libcrypto:
         return os.fsdecode(self.lib.OPENSSL_info(CPU_SETTINGS) or b"")
 
     def errors(self) -> list[str]:
-        return errors(self.lib)
+        """libcrypto's reasons with what it says about them, oldest first; its queue is empty afterwards."""
+        data, flags, lines = ctypes.c_char_p(), ctypes.c_int(), []
+        while error := self.lib.ERR_get_error_all(None, None, None, ctypes.byref(data), ctypes.byref(flags)):
+            # The system's own errors have a bit of their own, and libc knows their names.
+            reason = os.fsdecode(self.lib.ERR_reason_error_string(ctypes.c_ulong(error)) or b"")
+            words = os.strerror(error & 0x7FFFFFFF) if error >> 31 & 1 else reason or f"error {error & 0xFFFF:d}"
+            said = os.fsdecode(data.value) if flags.value & ERR_TXT_STRING and data.value else ""
+            lines.append(f"{words}: {said}" if said else words)
+        return list(dict.fromkeys(lines))
 
     def default_file(self) -> str:
         """What OPENSSL_CONF names, or the file that this libcrypto was built to read."""
@@ -103,12 +98,6 @@ class Libcrypto:
         path = ctypes.cast(raw, ctypes.c_char_p).value or b""
         self.lib.CRYPTO_free(raw, b"", 0)
         return os.fsdecode(path)
-
-    def configure(self, path: str) -> list[str]:
-        """Loads this openssl.cnf, and says what libcrypto, which goes on without the rest, keeps to itself."""
-        self.errors()
-        loaded = self.lib.CONF_modules_load_file_ex(None, os.fsencode(path), None, ctypes.c_ulong(0)) > 0
-        return [] if loaded else self.errors() or ["libcrypto does not say why it reads the file no further"]
 
     def folders(self) -> list[str]:
         """In which it looks for providers and engines that have no path."""
@@ -160,22 +149,8 @@ class Libcrypto:
         self.lib.OSSL_PROVIDER_do_all(None, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(add), None)
         return found
 
-    def ssl_conf(self) -> dict[str, str]:
-        """What libssl takes from openssl.cnf for every program."""
-        index, count, name = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_char_p()
-        if self.lib.conf_ssl_name_find(b"system_default", ctypes.byref(index)) != 1:
-            return {}
-        lines = ctypes.c_void_p(self.lib.conf_ssl_get(index, ctypes.byref(name), ctypes.byref(count)))
-        found = {}
-        for number in range(count.value):
-            command, value = ctypes.c_char_p(), ctypes.c_char_p()
-            self.lib.conf_ssl_get_cmd(lines, ctypes.c_size_t(number), ctypes.byref(command), ctypes.byref(value))
-            found[decoded(command.value)] = decoded(value.value)
-        return found
-
     def draw(self, length: int = 16) -> bool:
-        """What every program with TLS does first: loads openssl.cnf, and makes the generators."""
-        self.lib.OPENSSL_init_crypto(ctypes.c_uint64(INIT_LOAD_CONFIG), None)
+        """What every program with TLS does first: it makes the generators."""
         self.errors()
         return bool(self.lib.RAND_bytes(ctypes.create_string_buffer(length), length) == 1)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from ..instructions import INSTRUCTIONS, WORDS
 from ..text import visible
@@ -136,18 +135,6 @@ def lost(before: Read, after: Read) -> list[Line]:
         # What a section's name stands for is compared itself.
         if way[0] != "random" and kept.get(way) != line[2] and (before.section(line[2]) is None or len(way) == DEEPEST)
     ]
-
-
-def compare(before: Any, after: Any) -> list[str]:
-    """What the first file says and the second does not; but for the generators, which drng is to change."""
-    init = named_sections(before).init
-    warnings = []
-    for name in before.section_names():
-        kept = after.section(name) or {}
-        for key, value in (before.section(name) or {}).items():
-            if (name, key) != (init, "random") and kept.get(key) != value:
-                warnings.append(visible(f"[{name}] {key} = {value} no longer holds"))
-    return warnings
 
 
 # ---- What nobody asks for ----

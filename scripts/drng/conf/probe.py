@@ -61,7 +61,6 @@ class Probe(Read):
     override: str = ""  # who serves RAND_bytes in the place of the generators
     providers: dict[str, str] = field(default_factory=dict)  # that are active, with their versions
     not_loaded: dict[str, str] = field(default_factory=dict)  # that should be, and why they are not
-    ssl_conf: dict[str, str] = field(default_factory=dict)  # what every program with TLS gets
     ciphers: bool = False
     fips: bool = False  # fips=yes is asked of every algorithm
     again: bool = False  # a program that reads the file a second time has random bytes
@@ -124,7 +123,7 @@ def _asked(whole: Whole, own: bytes, path: str, variables: Mapping[str, str]) ->
     if not known["override"] and (known["public"] or {}).get("provider") == "drng":
         known["override"] = crypto.passed_by() or ""
     known["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
-    known |= {"providers": crypto.providers(), "ssl_conf": crypto.ssl_conf(), "fips": crypto.wants_fips()}
+    known |= {"providers": crypto.providers(), "fips": crypto.wants_fips()}
     known["ciphers"] = bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None))
     listed = providers_of(read, init)
     # By the file's name for the module: what the section has else is not asked then.
@@ -151,7 +150,7 @@ def probe(text: bytes, path: str, variables: Mapping[str, str] | None = None) ->
         return Probe(path, problem=str(error))
     own = b"\n".join(line for line in logical_lines(text) if not directive(line, b".include"))
     answer = aside.once(lambda: _asked(whole, own, path, variables or {}), SECONDS, ROOM)
-    if isinstance(answer, aside.Failure):
+    if isinstance(answer, aside.Missed):
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in answer.reason else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{answer.reason}")
     known = answer | {"passed_over": whole.passed_over}

@@ -97,7 +97,7 @@ def members_of(service: str) -> list[int]:
     group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
     # Whoever may make groups below the service's can make more than anybody can go through.
     members = aside.once(lambda: cgroup_members(group), aside.SECONDS) if group.strip("/") else []
-    if isinstance(members, aside.Failure):
+    if isinstance(members, aside.Missed):
         raise TargetError(f"the control groups of service {service} cannot be gone through: {members.reason}")
     if not members and main.isdigit() and int(main) > 0:
         members = procfs.family(int(main))

@@ -48,7 +48,7 @@ def payer(pid: int) -> int:
     return -pid
 
 
-def _missed(pid: int, failure: aside.Failure) -> Look | None:
+def _missed(pid: int, failure: aside.Missed) -> Look | None:
     """What its user cannot keep anybody from reading, and why there is no more; None where it has ended."""
     missed = failure.reason in (aside.OUT_OF_TIME, aside.GIVEN_UP, aside.UNENDED)
     why = printable(failure.reason if missed else f"it cannot be looked at: {failure.reason}")
@@ -81,7 +81,7 @@ def look_at_each(pids: Sequence[int]) -> list[Look]:
     found: dict[int, Look | None] = {}
     before = [int(user) for user in procfs.unended(LOOKS)]
     for pid, answer in aside.each(pids, work, altogether=aside.ALTOGETHER, owner_of=payer, room=ROOM, unended=before):
-        failed = isinstance(answer, aside.Failure)
+        failed = isinstance(answer, aside.Missed)
         found[pid] = _missed(pid, answer) if failed else look_of(answer) if answer else None
     return [look for pid in pids if (look := found[pid]) is not None]
 
