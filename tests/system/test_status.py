@@ -21,6 +21,8 @@ from typing import Any
 import pytest
 
 from scripts.drng import aside, procfs, systemd
+from scripts.drng.conf.probe import Probe, probe
+from scripts.drng.instructions import INSTRUCTIONS
 from scripts.drng.status import environment, look, output, services, stats, verdict
 from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
 from tests.support.machine import kernel_says
@@ -735,6 +737,81 @@ def test_what_is_wrong_with_the_file_is_warned_of(config: ConfigWriter, tmp_path
     result = status(env={"OPENSSL_CONF": str(tmp_path / "none.cnf")})
     assert f"{tmp_path}/none.cnf: No such file" in result.stderr
     assert "drng            not loaded" in result.stdout
+
+
+# ---- Advice is followed ----
+
+BITS = {"RDRAND": {62}, "RDSEED": {64 + 18}, "RDSEED and RDRAND": {62, 64 + 18}}
+
+
+def announced(mask: str | None) -> set[int]:
+    """The bits of all words that libcrypto takes for true under this mask; it has two, and five since 3.4."""
+    said = probe(b"", "", {"OPENSSL_ia32cap": mask} if mask else {}).settings.partition("=")[2]
+    words = said.partition(" ")[0].split(":")
+    return {64 * i + bit for i, word in enumerate(words) for bit in range(64) if int(word, 16) >> bit & 1}
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a mask of x86-64")
+@pytest.mark.parametrize("names", environment.MASKS)
+def test_a_mask_that_is_advised_hides_what_it_names_and_nothing_else(names: str) -> None:
+    """Without the second word libcrypto had lost SHA, AVX2 and RDSEED; without the last three, AVX-512."""
+    assert announced(environment.MASKS[names]) == announced(None) - BITS[names]
+    answer = as_json(env={**PINNED, "OPENSSL_ia32cap": environment.MASKS[names]})
+    for name in ("rdseed", "rdrand"):
+        is_named = name.upper() in names.split(" and ")
+        assert answer["cpu"][name]["masked"] == (is_named and answer["cpu"][name]["in-cpu"])
+    assert answer["rand-bytes"]
+
+
+@pytest.mark.usefixtures("hardware")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="a mask of x86-64")
+def test_rdseed_serves_where_rdrand_is_masked_as_advised() -> None:
+    answer = as_json(env={**PINNED, "OPENSSL_ia32cap": environment.MASKS["RDRAND"]})
+    if answer["cpu"]["rdseed"]["drng"] != "may serve":
+        pytest.skip("this CPU has no RDSEED that may serve")
+    assert answer["drng"]["active-source"] == "rdseed"
+
+
+def test_the_pages_advise_the_same_masks() -> None:
+    said = {
+        mask for page in (ROOT / "docs").glob("*.md") for mask in re.findall(r"ia32cap='([^']+)'", page.read_text())
+    }
+    assert said == set(environment.MASKS.values())
+
+
+TRAPS = [({"RDSEED"}, "RDSEED"), ({"RDRAND"}, "RDRAND"), ({"RDSEED", "RDRAND"}, "RDSEED and RDRAND")]
+
+
+@pytest.mark.parametrize(("traps", "names"), TRAPS, ids=str)
+def test_instructions_that_trap_are_named(traps: set[str], names: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CPUID announces them, and the first draw kills the program; with fallback = no, too, where the masked program
+    lives and has no random bytes."""
+
+    def like(_: bytes, path: str, variables: Mapping[str, str] | None = None) -> Probe:
+        hidden = [name for name, mask in environment.MASKS.items() if mask == (variables or {}).get("OPENSSL_ia32cap")]
+        if traps - {name for each in hidden for name in each.split(" and ")}:
+            raise environment.Failure("libcrypto gives no answer: looking at it ended with signal 4")
+        return Probe(path)
+
+    monkeypatch.setattr(environment, "probe", like)
+    monkeypatch.setattr(environment, "MASK", "OPENSSL_ia32cap")
+    monkeypatch.setattr(environment, "default_config", lambda **_: "/dev/null")
+    with pytest.raises(environment.Failure) as raised:
+        environment.collect()
+    assert str(raised.value).startswith(f"{names} raised SIGILL though CPUID announces it: mask it by OPENSSL_ia32cap=")
+    assert str(raised.value).endswith(environment.MASKS[names])
+
+
+def test_an_instruction_that_the_kernel_has_switched_off_is_named_with_the_key() -> None:
+    """drng reads /proc/cpuinfo for listed parts alone."""
+    cpu = {name: {"in-cpu": True, "kernel": True, "drng": "may serve"} for name in INSTRUCTIONS}
+    assert environment.against_the_kernel(cpu) == []
+    first, *_ = cpu
+    cpu[first]["kernel"] = False
+    (said,) = environment.against_the_kernel(cpu)
+    (other,) = set(cpu) - {first}
+    assert f"source = {other}" in said
+    assert environment.against_the_kernel({**cpu, first: {**cpu[first], "drng": "switched off by the kernel"}}) == []
 
 
 def test_an_engine_outranks_the_provider(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def _cpu(drng: dict[str, Any] | None, masked: str, unmasked: str) -> dict[str, A
     return answer
 
 
-def _against_the_kernel(cpu: dict[str, Any]) -> list[str]:
+def against_the_kernel(cpu: dict[str, Any]) -> list[str]:
     """Instructions that drng uses although the kernel has switched them off: it asks the kernel for listed parts."""
     others = {name: next((other for other in INSTRUCTIONS if other != name), "") for name in INSTRUCTIONS}
     return [
@@ -147,7 +147,7 @@ def collect() -> dict[str, Any]:
         "config-problem": problem or found.refused,
         "config-errors": found.stopped,
         "errors": [*not_loaded(found, read), *found.errors],
-        "warnings": [*filter(None, [problem]), *read.warnings, *facts.warnings(drng or {}), *_against_the_kernel(cpu)],
+        "warnings": [*filter(None, [problem]), *read.warnings, *facts.warnings(drng or {}), *against_the_kernel(cpu)],
         "rand-bytes": found.rand_bytes,
         "again": found.again,
         "ciphers": found.ciphers,
