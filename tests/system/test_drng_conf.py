@@ -185,17 +185,39 @@ CipherString = DEFAULT:@SECLEVEL=3
 """
 
 
+# What libssl does of its own accord: the lowest protocol, and the security level.
+LIBSSL = """
+import ctypes, contextlib
+for name in ("libssl.so.3", "libssl.so.4"):
+    with contextlib.suppress(OSError):
+        ssl = ctypes.CDLL(name)
+ssl.TLS_client_method.restype = ssl.SSL_CTX_new.restype = ctypes.c_void_p
+context = ctypes.c_void_p(ssl.SSL_CTX_new(ctypes.c_void_p(ssl.TLS_client_method())))
+print(hex(ssl.SSL_CTX_ctrl(context, 130, 0, None)), ssl.SSL_CTX_get_security_level(context))
+"""
+
+
 def test_what_an_include_has_replaced_is_said_with_the_line_that_cures_it(tmp_path: Path) -> None:
     path = tmp_path / "openssl.cnf"
     path.write_text(f"{TLS}.include {CONF}/drng.cnf\n")
     result = drng_conf(path)
     assert result.returncode == 1
     assert "[tls] MinProtocol = TLSv1.3" in result.stderr and "SECLEVEL=3" in result.stderr
-    cure = re.search(r"(\[openssl_init\]) (ssl_conf = ssl_sect)\n", result.stderr)
-    path.write_text(f"{path.read_text()}{cure[1]}\n{cure[2]}\n")
-    assert re.search(r"MinProtocol|SECLEVEL", drng_conf(path).stderr) is None
+    cure = re.search(r"(\[openssl_init\]) (.*)\n", result.stderr)
+    lines = cure[2].replace("; ", "\n")
+    path.write_text(f"{path.read_text()}{cure[1]}\n{lines}\n")
+    assert RELEASE.run([SYSTEM_PYTHON, "-c", LIBSSL], {"OPENSSL_CONF": str(path)}).stdout == "0x304 3\n"
+    assert "not in effect" not in drng_conf(path).stderr
     path.write_text(f"{TLS.replace('default_conf', 'openssl_init')}.include {CONF}/drng.cnf\n")
     assert (drng_conf(path).returncode, drng_conf(path).stderr) == (0, "")
+
+
+@pytest.mark.parametrize("first", ["openssl_conf = nowhere\n", "openssl_conf = i\n[i]\nrandom = drng_strict\n"])
+def test_an_include_that_takes_nothing_away(tmp_path: Path, first: str) -> None:
+    path = tmp_path / "openssl.cnf"
+    path.write_text(f"{first}.include {CONF}/drng.cnf\n")
+    result = drng_conf(path)
+    assert (result.returncode, result.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("line", ["", "module = /nowhere/x.so\n"])

@@ -23,6 +23,7 @@ from .meaning import (
     generators_of,
     hint,
     is_active,
+    known_as,
     lost,
     named_sections,
     providers_of,
@@ -43,10 +44,13 @@ def replaced(found: Probe) -> Iterator[str]:
     """What the file says itself, and an include has put something else in the place of."""
     own = Read(found.path, found.number, found.own)
     old, new = named_sections(own).init, named_sections(found).init
-    for section, key, value in lost(own, found) if found.own else ():
+    gone = lost(own, found)
+    for section, key, value in gone:
         yield f"[{section}] {key} = {value}: not in effect, since an .include has replaced it"
-    if old and old != new:
-        kept = " ".join(f"{key}{'.own' * (key == 'providers')} = {value}" for key, value in found.own[old].items())
+    if gone and old != new:
+        # A second key of a kind adds to the first. The generators are the include's.
+        lines = (f"{known_as(key) or key}.own = {value}" for key, value in (own.section(old) or {}).items())
+        kept = "; ".join(line for line in lines if not line.startswith("random."))
         yield f"openssl_conf = {old}: an .include makes it {new}; write at the end of the file: [{new}] {kept}"
 
 
