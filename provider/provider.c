@@ -117,7 +117,8 @@ static const OSSL_ALGORITHM rands[] = {
     {"DRNG-CTR-DRBG", PROPERTY, drng_drbg_functions, "SP 800-90A CTR_DRBG with AES"},
     {"SEED-SRC", PROPERTY, drng_seed_src_functions, "the CPU's instructions, tested and conditioned"},
     {"DRNG-SEED", PROPERTY, drng_seed_src_functions, "the CPU's instructions, tested and conditioned"},
-    {DRNG_HAS_GENERATOR ? DRNG_WORDS_NAME : NULL, PROPERTY, drng_rdrand_functions, "words of one of them, tested"},
+    {DRNG_HAS_GENERATOR ? DRNG_WORDS_NAME : NULL, PROPERTY, drng_rdrand_functions,
+     "words of the CPU's own generator, tested"},
     {NULL, NULL, NULL, NULL},
 };
 

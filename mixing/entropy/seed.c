@@ -91,6 +91,9 @@ static enum drng_result make_seed(void *arg, struct drng_budget *budget)
             memcpy(task->out + done, block, left < sizeof(block) ? left : sizeof(block));
         }
     }
+    if (status == DRNG_OK) {
+        drng_health_forget_last(&task->noise->health);
+    }
     drng_wipe(block, sizeof(block));
     return status;
 }

@@ -17,9 +17,11 @@ from pathlib import Path
 
 HEADER = Path(__file__).resolve().parents[2] / "mixing" / "entropy" / "health.h"
 
-# alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2. The rates that their cutoffs come to are those of rct_alarm() and
-# apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is there already.
+# alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2, for words in use. The rates that their cutoffs come to are those of
+# rct_alarm() and apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is there already.
 ALPHA_BITS = 30
+# The same for a start-up, which each fresh reader makes: a server that forks for each connection makes millions.
+STARTUP_ALPHA_BITS = 40
 # 4.4.2: the window for samples that are not binary.
 WINDOW = 512
 # The start-up, in words: the window of the test that looks at each byte lane by itself.
@@ -43,9 +45,10 @@ class Sample:
     name: str
     bits: int
     entropy: int
+    alpha: int  # in bits
 
 
-SAMPLES = (Sample("WORD", 64, 32), Sample("BYTE", 8, 8))
+SAMPLES = (Sample("WORD", 64, 32, ALPHA_BITS), Sample("BYTE", 8, 8, STARTUP_ALPHA_BITS))
 
 
 def rct_cutoff(entropy: int, a: int = ALPHA_BITS) -> int:
@@ -70,40 +73,46 @@ def apt_cutoff(entropy: int, a: int = ALPHA_BITS, window: int = WINDOW) -> int:
     return max(2, 1 + critbinom(window, entropy, a))
 
 
-def rct_alarm(entropy: int) -> float:
+def rct_alarm(entropy: int, a: int = ALPHA_BITS) -> float:
     """log2 of the chance of an alarm at one sample, where the samples hold just what is claimed."""
-    return -entropy * (rct_cutoff(entropy) - 1.0)
+    return -entropy * (rct_cutoff(entropy, a) - 1.0)
 
 
-def apt_alarm(entropy: int, window: int = WINDOW) -> float:
+def apt_alarm(entropy: int, a: int = ALPHA_BITS, window: int = WINDOW) -> float:
     """The same for one window: its first sample comes at least cutoff - 1 times again in the rest of it."""
-    n, again = window - 1, apt_cutoff(entropy, window=window) - 1
+    n, again = window - 1, apt_cutoff(entropy, a, window) - 1
     outcomes = sum(math.comb(n, k) * (2**entropy - 1) ** (n - k) for k in range(again, n + 1))
     return math.log2(outcomes) - n * entropy
 
 
-def rare_alarm(chance_bits: int, window: int, cutoff: int) -> float:
-    """The same for a window that the first of these rare words has opened, by how many of them are expected: log2 of
-    the chance that at least `cutoff` come in so many words."""
-    expected = window / 2.0**chance_bits
-    tail = sum(expected**k / math.factorial(k) for k in range(cutoff, cutoff + 20)) * math.exp(-expected)
+def opened_alarm(chance_bits: int, window: int, cutoff: int) -> float:
+    """The same for a window that the first of these rare words has opened, by how many more of them are expected: log2
+    of the chance that at least cutoff - 1 come in the rest of it."""
+    expected = (window - 1) / 2.0**chance_bits
+    tail = sum(expected**k / math.factorial(k) for k in range(cutoff - 1, cutoff + 20)) * math.exp(-expected)
     return math.log2(tail)
 
 
+def rare_alarm(chance_bits: int, window: int, cutoff: int) -> float:
+    """The same for as many words as a window has, one of which may open it."""
+    return math.log2(window) - chance_bits + opened_alarm(chance_bits, window, cutoff)
+
+
 def stuck_window() -> int:
-    """The longest power of two in which a second word of zeros or ones is no more likely than alpha."""
+    """The longest power of two in which two words of zeros or ones are no more likely than alpha."""
     bits = SAMPLES[0].entropy - int(math.log2(STUCK_CHOICES))
-    return max(2**n for n in range(bits) if rare_alarm(bits, 2**n, 2) <= -ALPHA_BITS)
+    return max(2**n for n in range(1, bits) if rare_alarm(bits, 2**n, 2) <= -ALPHA_BITS)
 
 
 def print_cutoff() -> int:
-    """The least number of prints that are found in a window with a chance of alpha or less."""
-    return next(c for c in range(2, 100) if rare_alarm(PRINT_BITS, PRINT_WINDOW, c) <= -ALPHA_BITS)
+    """The least number of prints that are found in an opened window with a chance of alpha or less: good words open
+    some, too."""
+    return next(c for c in range(2, 100) if opened_alarm(PRINT_BITS, PRINT_WINDOW, c) <= -ALPHA_BITS)
 
 
 def lanes_alarm() -> float:
-    """The same for the start-up of an instruction: any of the lanes."""
-    return apt_alarm(8, STARTUP_WORDS) + math.log2(LANES)
+    """The same for the start-up of a reader: any of the lanes."""
+    return apt_alarm(8, STARTUP_ALPHA_BITS, STARTUP_WORDS) + math.log2(LANES)
 
 
 def bits_alarm(words: int = BITS_WINDOW) -> float:
@@ -124,7 +133,7 @@ def derived() -> dict[str, int]:
         "DRNG_APT_WINDOW": WINDOW,
         "DRNG_STARTUP_WORDS": STARTUP_WORDS,
         "DRNG_BITS_WINDOW": BITS_WINDOW,
-        "DRNG_LANE_APT_CUTOFF": apt_cutoff(8, window=STARTUP_WORDS),
+        "DRNG_LANE_APT_CUTOFF": apt_cutoff(8, STARTUP_ALPHA_BITS, STARTUP_WORDS),
         "DRNG_STUCK_CUTOFF": 2,
         "DRNG_STUCK_WINDOW": stuck_window(),
         "DRNG_PRINT_BITS": PRINT_BITS,
@@ -133,8 +142,8 @@ def derived() -> dict[str, int]:
         "DRNG_PRINT_CUTOFF": print_cutoff(),
     }
     for sample in SAMPLES:
-        values[f"DRNG_{sample.name}_RCT_CUTOFF"] = rct_cutoff(sample.entropy)
-        values[f"DRNG_{sample.name}_APT_CUTOFF"] = apt_cutoff(sample.entropy)
+        values[f"DRNG_{sample.name}_RCT_CUTOFF"] = rct_cutoff(sample.entropy, sample.alpha)
+        values[f"DRNG_{sample.name}_APT_CUTOFF"] = apt_cutoff(sample.entropy, sample.alpha)
     return values
 
 

@@ -87,12 +87,18 @@ def conditioning_table() -> str:
     for name, words, h_in in windows:
         n_in = 64 * words
         for conditioner, width in (("AES-128-CBC-MAC", BLOCK_BITS), ("HMAC-SHA-256", HMAC_WIDTH)):
-            full = "yes" if h_in >= BLOCK_BITS + FULL_MARGIN_BITS else "no"
+            full = "by the assumed 32 bits a word" if h_in >= BLOCK_BITS + FULL_MARGIN_BITS else "no"
             full = "no: its source is a DRBG" if name == "RDRAND" else full
             sizes = (thousands(words), thousands(n_in), str(h_in), str(BLOCK_BITS), str(width))
             rows.append((name, conditioner, *sizes, describe_output(n_in, width, h_in), full))
     head = ("source", "conditioner", "words", "n_in", "h_in", "n_out", "nw", "h_out", "full entropy")
     return table(head, rows)
+
+
+def rare(chance_bits: int, window: int, cutoff: int) -> str:
+    rates = (f(chance_bits, window, cutoff) for f in (cutoffs.rare_alarm, cutoffs.opened_alarm))
+    whole, opened = (cutoffs.power(round(rate, 1)) for rate in rates)
+    return f"{whole} in {thousands(window)} words, {opened} once one has come"
 
 
 def tests_table() -> str:
@@ -105,25 +111,27 @@ def tests_table() -> str:
     rows = []
     for when, sample in ((continuous, word), (startup, byte)):
         what = f"{sample.name.lower()}, {sample.entropy} of {sample.bits} bits"
-        rct, apt = cutoffs.rct_cutoff(sample.entropy), cutoffs.apt_cutoff(sample.entropy)
-        alarm = cutoffs.power(cutoffs.rct_alarm(sample.entropy))
+        claimed = (sample.entropy, sample.alpha)
+        rct, apt = cutoffs.rct_cutoff(*claimed), cutoffs.apt_cutoff(*claimed)
+        alarm = cutoffs.power(cutoffs.rct_alarm(*claimed))
         rows.append(("repetition count", when, what, f"{rct} in a row", f"{alarm} a sample"))
-        alarm = cutoffs.power(cutoffs.apt_alarm(sample.entropy))
+        alarm = cutoffs.power(cutoffs.apt_alarm(*claimed))
         rows.append(("adaptive proportion", when, what, f"{apt} in {cutoffs.WINDOW}", f"{alarm} a window"))
     stuck = known["DRNG_STUCK_CUTOFF"]
     window = known["DRNG_STUCK_WINDOW"]
-    alarm = f"{cutoffs.power(round(cutoffs.rare_alarm(word.entropy - 1, window, stuck), 1))} a window"
+    alarm = rare(word.entropy - 1, window, stuck)
     what = f"{stuck} in {thousands(window)}, all zeros or all ones"
     rows.append(("stuck value", continuous, "the same", what, alarm))
     rows.append(("recurrence", continuous, "the same", "1 equal to the suspect", f"2^-{word.entropy} a sample"))
     cutoff, window = known["DRNG_PRINT_CUTOFF"], known["DRNG_PRINT_WINDOW"]
-    alarm = f"{cutoffs.power(round(cutoffs.rare_alarm(cutoffs.PRINT_BITS, window, cutoff), 1))} a window"
+    alarm = rare(cutoffs.PRINT_BITS, window, cutoff)
     what = f"print, {cutoffs.PRINT_BITS} of {cutoffs.PRINT_BITS} bits"
     rows.append(("recurrence", continuous, what, f"{cutoff} found in {thousands(window)}", alarm))
     alarm = f"{cutoffs.power(cutoffs.bits_alarm())} a window"
     what = f"one unchanged in {cutoffs.BITS_WINDOW} words"
     rows.append(("unchanging bits", continuous, "bit, 1 of 1", what, alarm))
-    cutoff, alarm = cutoffs.apt_cutoff(8, window=cutoffs.STARTUP_WORDS), cutoffs.power(cutoffs.lanes_alarm())
+    cutoff = known["DRNG_LANE_APT_CUTOFF"]
+    alarm = cutoffs.power(cutoffs.lanes_alarm())
     what = f"{byte.name.lower()}, {byte.entropy} of {byte.bits} bits"
     rows.append(("byte lanes", lane, what, f"{cutoff} in {cutoffs.STARTUP_WORDS}", f"{alarm} a start-up"))
     head = ("test", "runs over", "sample, its entropy as claimed", "fails at", "false alarms at that entropy")
@@ -144,14 +152,22 @@ def limits_table() -> str:
     if not seeds < RBG2_LIMIT_BITS:
         raise RuntimeError(f"the primary puts out {seeds} bits of seeds between two of its own")
     one_run = RDRAND_RUN_WORDS + 4
+    word = cutoffs.SAMPLES[0].entropy
+    told = cutoffs.PRINT_BITS + known["DRNG_PRINTS"].bit_length() - 1
+    left = known["DRNG_RDSEED_WORDS"] * (word - told)
     rows = [
         ("alpha in the formulas of 4.4.1 and 4.4.2", f"2^-{cutoffs.ALPHA_BITS}"),
+        ("the same for start-ups", f"2^-{cutoffs.STARTUP_ALPHA_BITS}"),
         ("a stuck bit is found", f"with its word {cutoffs.bits_delay()} at the latest"),
         ("places of prints", str(known["DRNG_PRINTS"])),
-        ("bits of a word that its print tells", str(cutoffs.PRINT_BITS + known["DRNG_PRINTS"].bit_length() - 1)),
+        ("bits of a word that its print tells", str(told)),
+        (
+            "what these leave of a window of RDSEED",
+            f"{left} bits; {left - word + told}, if one of its words is kept whole",
+        ),
         ("words of RDRAND between two reseeds", f"{thousands(RDRAND_RUN_WORDS)} at most"),
         ("h_out of a window past one of them", describe_output(64 * one_run, BLOCK_BITS, rdrand_entropy(one_run))),
-        ("start-up of an instruction", f"{known['DRNG_STARTUP_WORDS']} words"),
+        ("start-up of a reader", f"{known['DRNG_STARTUP_WORDS']} words"),
         ("tries of RDRAND for a word", str(known["DRNG_RDRAND_TRIES"])),
         ("one request", f"{thousands(known['DRNG_DRBG_MAX_REQUEST'])} bytes"),
         ("seed of the primary", f"{known['DEFAULT_RESEED_REQUESTS']} requests or {known['DEFAULT_RESEED_INTERVAL']} s"),

@@ -156,7 +156,8 @@ void prove_words(void)
         is_suspect || ((is_there || word == before.tests.suspect) &&
                        is_too_many(&before.tests.recurring, before.tests.words, DRNG_PRINT_WINDOW, DRNG_PRINT_CUTOFF));
     const uint32_t in_window = before.tests.words % DRNG_BITS_WINDOW;
-    const uint64_t changed = in_window == 0 ? 0 : before.tests.changed | (word ^ before.tests.rct.value);
+    const uint64_t changed =
+        in_window == 0 ? 0 : before.tests.changed | (before.tests.rct.run > 0 ? word ^ before.tests.rct.value : 0);
     const bool unchanging = in_window == DRNG_BITS_WINDOW - 1 && changed != UINT64_MAX;
     CLAIM(passed == !(stuck || repeated || common || recurs || unchanging),
           "a word fails by its tests, and never by what was left from before");

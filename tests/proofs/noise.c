@@ -140,7 +140,7 @@ void prove_read(void)
     any_machine();
     ANY(noise);
     ASSUME(noise.health.tests.rct.run < 2 && noise.health.tests.apt.seen < 2 && noise.health.tests.apt.left < 512 &&
-           noise.health.tests.stuck.seen < 2 && noise.health.tests.recurring.seen < 6);
+           noise.health.tests.stuck.seen < 2 && noise.health.tests.recurring.seen < DRNG_PRINT_CUTOFF);
     ANY(words);
     const uint64_t behind = words[count];
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Seeds: who serves, what they are made of, and what is left when nobody serves. */
 
+#define _GNU_SOURCE
+
 #include <string.h>
 
 #include "tests/unit/bytes.h"
@@ -121,6 +123,23 @@ UNIT_TEST("the second seed draws no key")
     CU_ASSERT_EQUAL(get(16), DRNG_OK);
     CU_ASSERT_EQUAL(scripted_rdseed.words - at, DRNG_RDSEED_WORDS);
     CU_ASSERT_TRUE(is_seed_of(&scripted_rdseed, KEY_AT, at, 16));
+}
+
+/* Of what is kept between seeds nothing is the last word of one. */
+UNIT_TEST("the last word of a seed is not kept")
+{
+    for (size_t i = 0; i < rig_way_count(); i++) {
+        set_up(scripted_good, scripted_good);
+        rig_take_way(&rig, &rig_ways[i]);
+        for (unsigned source = 0; source < 2; source++) {
+            const struct scripted_instruction *cpu = source == 0 ? &scripted_rdseed : &scripted_rdrand;
+            const struct drng_noise *noise = &rig.reader.noise[source == 0 ? DRNG_RDSEED : DRNG_RDRAND];
+            rig.policy.instructions[DRNG_RDSEED] = source == 0 ? &rig.rdseed : NULL;
+            CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+            CU_ASSERT_EQUAL(cpu->log_len, cpu->words);
+            CU_ASSERT_PTR_NULL(memmem(noise, sizeof(*noise), &cpu->log[cpu->log_len - 1], sizeof(*cpu->log)));
+        }
+    }
 }
 
 /* A forked child finds its reader all zero. */
