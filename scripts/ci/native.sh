@@ -14,8 +14,8 @@ cd "$(dirname "$0")/../.."
 
 preset=${1:-dev}
 clang=
-[ "$preset" != dev-clang ] || clang=clang
-# shellcheck disable=SC2086 # a name, or none
+case $preset in *clang) clang="clang libclang-rt-dev" ;; esac
+# shellcheck disable=SC2086 # names, or none
 need_packages $clang gcc libc6-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev openssl python3
 build_preset "$preset"
 ctest --test-dir "build/$preset" --output-on-failure
