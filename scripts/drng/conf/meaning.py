@@ -48,6 +48,7 @@ def allows(key: str, value: str) -> bool:
 
 
 Line = tuple[str, str, str]  # a section, a key of it, and its value
+Way = tuple[str, ...]
 
 
 @dataclass
@@ -113,14 +114,14 @@ def is_active(conf: Read, name: str) -> bool:
 MOST, DEEPEST = 1 << 14, 3
 
 
-def in_effect(conf: Read) -> dict[tuple[str, ...], Line]:
-    """The lines to which openssl_conf leads, by OpenSSL's names for the keys on the way."""
-    found: dict[tuple[str, ...], Line] = {}
-    to_do: list[tuple[tuple[str, ...], str]] = [((), named_sections(conf).init)]
+def in_effect(conf: Read) -> list[tuple[Way, Line]]:
+    """The lines to which openssl_conf leads, with OpenSSL's names for the keys on the way; not many more than MOST."""
+    found: list[tuple[Way, Line]] = []
+    to_do: list[tuple[Way, str]] = [((), named_sections(conf).init)]
     for way, name in to_do:
         for key, value in (conf.section(name) or {}).items():
             step = key if len(way) > 1 else key.split(".", 1)[-1] if way else known_as(key) or key
-            found[(*way, step)] = (name, key, value)
+            found.append(((*way, step), (name, key, value)))
             if len(way) + 1 < DEEPEST and len(found) < MOST:
                 to_do.append(((*way, step), value))
     return found
@@ -128,10 +129,10 @@ def in_effect(conf: Read) -> dict[tuple[str, ...], Line]:
 
 def lost(before: Read, after: Read) -> list[Line]:
     """What is in effect in the first file and not in the second; but for the generators, which drng is to change."""
-    kept = {way: value for way, (_, _, value) in in_effect(after).items()}
+    kept = {way: value for way, (_, _, value) in in_effect(after)}
     return [
         line
-        for way, line in in_effect(before).items()
+        for way, line in in_effect(before)
         # What a section's name stands for is compared itself.
         if way[0] != "random" and kept.get(way) != line[2] and (before.section(line[2]) is None or len(way) == DEEPEST)
     ]

@@ -16,7 +16,7 @@ from .. import aside
 from ..paths import FileError, who_else
 from ..terminal import Failure
 from .libcrypto import Libcrypto
-from .meaning import generators_of, in_effect, is_active, named_sections, providers_of, undotted
+from .meaning import MOST, generators_of, in_effect, is_active, named_sections, providers_of, undotted
 from .reading import Read, Section, Whole, directive, logical_lines
 
 # A program that has not started by then does not count as one that works; and its address space.
@@ -78,7 +78,10 @@ class Probe(Read):
 def _refused(read: Read, folders: Sequence[str]) -> str:
     """Why root loads nothing of what the file names: by its path, or by a name in a folder of libcrypto's."""
     named = {""}
-    for _, key, value in in_effect(read).values():
+    lines = in_effect(read)
+    if len(lines) >= MOST:
+        return f"{read.path}: not loaded, since openssl_conf leads to more than {MOST} lines"
+    for _, (_, key, value) in lines:
         named |= {key.split(".", 1)[-1], key, *([value] if key.split(".")[-1] in LOADED else ())}
     for name in named:
         # glibc puts a folder's name in the place of $LIB.

@@ -34,8 +34,10 @@ FAMILY, IN_FAMILY = struct.Struct("=Q"), struct.Struct("=4Q")
 # The counters in their order, by the names of mixing/machine/counters.h.
 OF_INSTRUCTION = ("health-failures", "retries", "last-result", "last-words")
 OF_SEEDS = ("seeds-fallback", "seed-failures")
-OF_ALL = ("reseeds", "fork-reseeds", "clone-reseeds", "last-seed", "kernel-words", "seeds-without-kernel-bytes")
-OF_ALL += ("refused-calls",)
+OF_ALL = (
+    *("reseeds", "fork-reseeds", "clone-reseeds", "last-seed", "kernel-words", "seeds-without-kernel-bytes"),
+    "refused-calls",
+)
 REQUEST_COUNTS = struct.Struct("=2Q")
 
 # How the memory for secrets is, by the labels of the metrics.
