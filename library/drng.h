@@ -23,12 +23,14 @@
  * Signal handlers may make every call but drng_open() and drng_close(), and drng_bytes() and drng_uniform() once one of
  * these two has succeeded. One that draws or reseeds while its own thread
  * is in such a call gets DRNG_E_BUSY. Calls may change errno. A handler must not leave a call that it interrupted by
- * siglongjmp() or pthread_exit(): its thread gets DRNG_E_BUSY from then on, and a lock that the call held stays held.
+ * siglongjmp() or pthread_exit(), nor reach a cancellation point: its thread gets DRNG_E_BUSY from then on, and after a
+ * jump a lock that the call held stays held.
  *
  * fork() and clone(): a child may go on with its parent's handles, and close them. It takes a new seed before its first
  * byte. The same holds for a copy of a virtual machine: libdrng(3), "Copies". If a signal handler forks in the middle
- * of a call, the child may draw in the handler; a call into which it returns starts over at its first byte. A child
- * that shares its parent's memory (vfork(), CLONE_VM) must make no call.
+ * of a call, the child's calls get DRNG_E_BUSY until it returns from the handler; the call into which it returns starts
+ * over at its first byte. What remains are the last 40 or so instructions of a call: there the child gets its
+ * parent's bytes. A child that shares its parent's memory (vfork(), CLONE_VM) must make no call.
  *
  * Cancellation: a thread that is cancelled leaves nothing held. Asynchronous cancellation during a call is not
  * supported.

@@ -247,7 +247,7 @@ int drng_open(drng **handle, enum drng_choice choice)
     if (d == NULL) {
         return DRNG_E_MEMORY;
     }
-    error = error_of(choice, drng_generator_instantiate(&d->generator, 0, false, nothing));
+    error = error_of(choice, drng_generator_instantiate(&d->generator, NULL, 0, false, nothing));
     if (error != DRNG_SUCCESS) {
         drng_close(d);
         return error;

@@ -299,11 +299,28 @@ enum drng_result drng_generator_generate(struct drng_generator *g, uint8_t *out,
     return result;
 }
 
+#define CHANGED(member) (c->config.member != c->old.member ? c->config.member : g->config.member)
+
+/* Another thread may have set meanwhile what this change leaves as it was. */
+static void apply(struct drng_generator *g, struct state *s, const struct drng_change *c)
+{
+    const struct drng_generator_config now = {
+        .key_len = CHANGED(key_len),
+        .use_df = CHANGED(use_df),
+        .limits = {CHANGED(limits.requests), CHANGED(limits.interval), CHANGED(limits.bytes)},
+    };
+    if (now.key_len != g->config.key_len || now.use_df != g->config.use_df) {
+        forget(g, s);
+    }
+    g->config = now;
+}
+
 struct seeding {
     struct drng_generator *g;
     unsigned strength;
     bool prediction_resistance;
     struct drng_bytes entropy, input; /* input: the personalization string, or additional input */
+    const struct drng_change *change; /* of an instantiation; NULL: none */
     bool begun;                       /* an attempt at instantiating has changed the status already */
 };
 
@@ -321,7 +338,7 @@ static enum drng_result reseed_once(void *vseeding, struct drng_guarded *slot, c
 enum drng_result drng_generator_reseed(struct drng_generator *g, bool prediction_resistance, struct drng_bytes entropy,
                                        struct drng_bytes additional)
 {
-    struct seeding seeding = {g, 0, prediction_resistance, entropy, additional, false};
+    struct seeding seeding = {g, 0, prediction_resistance, entropy, additional, NULL, false};
     return drng_guard_run(&g->place, g->locking, reseed_once, &seeding);
 }
 
@@ -330,10 +347,13 @@ static enum drng_result instantiate_once(void *vseeding, struct drng_guarded *sl
 {
     struct seeding *r = vseeding;
     const int status = atomic_load_explicit(&r->g->status, memory_order_relaxed);
-    enum drng_result result = accepts(r->g, r->strength, r->input.len);
-    if (result == DRNG_OK && !r->begun && status != DRNG_GENERATOR_UNINSTANTIATED) {
-        result = status == DRNG_GENERATOR_READY ? DRNG_INSTANTIATED : DRNG_IN_ERROR_STATE;
+    if (!r->begun && status != DRNG_GENERATOR_UNINSTANTIATED) {
+        return status == DRNG_GENERATOR_READY ? DRNG_INSTANTIATED : DRNG_IN_ERROR_STATE;
     }
+    if (r->change != NULL) {
+        apply(r->g, (struct state *)(void *)slot, r->change);
+    }
+    const enum drng_result result = accepts(r->g, r->strength, r->input.len);
     if (result != DRNG_OK) {
         return result;
     }
@@ -341,10 +361,11 @@ static enum drng_result instantiate_once(void *vseeding, struct drng_guarded *sl
     return instantiate(r->g, (struct state *)(void *)slot, guard, r->prediction_resistance, r->input);
 }
 
-enum drng_result drng_generator_instantiate(struct drng_generator *g, unsigned strength, bool prediction_resistance,
+enum drng_result drng_generator_instantiate(struct drng_generator *g, const struct drng_change *change,
+                                            unsigned strength, bool prediction_resistance,
                                             struct drng_bytes personalization)
 {
-    struct seeding seeding = {g, strength, prediction_resistance, nothing, personalization, false};
+    struct seeding seeding = {g, strength, prediction_resistance, nothing, personalization, change, false};
     return drng_guard_run(&g->place, g->locking, instantiate_once, &seeding);
 }
 
@@ -360,34 +381,23 @@ enum drng_result drng_generator_uninstantiate(struct drng_generator *g)
     return drng_guard_run(&g->place, g->locking, forget_once, g);
 }
 
-struct change {
+struct configuring {
     struct drng_generator *g;
-    const struct drng_generator_config *old, *config;
+    const struct drng_change *change;
 };
 
-#define CHANGED(member) (c->config->member != c->old->member ? c->config->member : c->g->config.member)
-
-static enum drng_result configure_once(void *vchange, struct drng_guarded *slot, const struct drng_guard *guard)
+static enum drng_result configure_once(void *vconfiguring, struct drng_guarded *slot, const struct drng_guard *guard)
 {
-    const struct change *c = vchange;
-    const struct drng_generator_config now = {
-        .key_len = CHANGED(key_len),
-        .use_df = CHANGED(use_df),
-        .limits = {CHANGED(limits.requests), CHANGED(limits.interval), CHANGED(limits.bytes)},
-    };
+    const struct configuring *c = vconfiguring;
     (void)guard;
-    if (now.key_len != c->g->config.key_len || now.use_df != c->g->config.use_df) {
-        forget(c->g, (struct state *)(void *)slot);
-    }
-    c->g->config = now;
+    apply(c->g, (struct state *)(void *)slot, c->change);
     return DRNG_OK;
 }
 
-enum drng_result drng_generator_configure(struct drng_generator *g, const struct drng_generator_config *old,
-                                          const struct drng_generator_config *config)
+enum drng_result drng_generator_configure(struct drng_generator *g, const struct drng_change *change)
 {
-    struct change change = {g, old, config};
-    return drng_guard_run(&g->place, g->locking, configure_once, &change);
+    struct configuring configuring = {g, change};
+    return drng_guard_run(&g->place, g->locking, configure_once, &configuring);
 }
 
 struct reading {

@@ -101,13 +101,17 @@ void drng_generator_cleanup(struct drng_generator *generator);
 /* From now on threads may share the generator. To be called before they do; while they do, it does nothing. */
 void drng_generator_enable_locking(struct drng_generator *generator);
 
+/* What differs between `old`, which drng_generator_config() gave, and `config`. */
+struct drng_change {
+    struct drng_generator_config old, config;
+};
+
 /*
- * Sets what differs between `old`, which drng_generator_config() gave, and `config`: another thread may have set the
- * rest meanwhile. Another cipher or derivation function uninstantiates: the seed belongs to the old mechanism.
+ * Sets what the change has: another thread may have set the rest meanwhile. Another cipher or derivation function
+ * uninstantiates: the seed belongs to the old mechanism.
  */
 DRNG_MUST_CHECK enum drng_result drng_generator_configure(struct drng_generator *generator,
-                                                          const struct drng_generator_config *old,
-                                                          const struct drng_generator_config *config);
+                                                          const struct drng_change *change);
 
 /* The configuration, also while another thread changes it, or DRNG_BUSY. A self-test that has failed is no reason. */
 DRNG_MUST_CHECK enum drng_result drng_generator_config(struct drng_generator *generator,
@@ -119,9 +123,12 @@ DRNG_MUST_CHECK enum drng_result drng_generator_config(struct drng_generator *ge
  * either the generator is as it was.
  */
 
-/* If personalization.data is NULL, the generator's own string is used. DRNG_INSTANTIATED or DRNG_IN_ERROR_STATE:
- * uninstantiate it first. */
-DRNG_MUST_CHECK enum drng_result drng_generator_instantiate(struct drng_generator *generator, unsigned strength,
+/*
+ * Applies the change first, in the same call; NULL: none. If personalization.data is NULL, the generator's own string
+ * is used. DRNG_INSTANTIATED or DRNG_IN_ERROR_STATE: uninstantiate it first; nothing has changed.
+ */
+DRNG_MUST_CHECK enum drng_result drng_generator_instantiate(struct drng_generator *generator,
+                                                            const struct drng_change *change, unsigned strength,
                                                             bool prediction_resistance,
                                                             struct drng_bytes personalization);
 DRNG_MUST_CHECK enum drng_result drng_generator_uninstantiate(struct drng_generator *generator);

@@ -71,17 +71,19 @@ struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const
 
 enum drng_result drng_guard_run_piecewise(drng_piecewise_work *work, void *call)
 {
-    enum drng_result result = DRNG_BUSY;
     int cancel = PTHREAD_CANCEL_ENABLE;
     struct drng_guard guard;
     if (!drng_guard_enter(&guard)) {
         return DRNG_BUSY;
     }
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    for (result = work(call, &guard); !drng_guard_is_mine(&guard); result = work(call, &guard)) {
+    for (;;) {
+        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        const enum drng_result result = work(call, &guard);
+        (void)pthread_setcancelstate(cancel, &cancel);
+        if (drng_guard_is_mine(&guard)) {
+            (void)drng_guard_note(guard.before);
+            return result;
+        }
         guard.epoch = drng_epoch();
     }
-    (void)pthread_setcancelstate(cancel, &cancel);
-    (void)drng_guard_note(guard.before);
-    return result;
 }

@@ -14,7 +14,9 @@
  * (secmem.h), which are all zero in a child. A slot notes the epoch in which its contents were made. A call notes the
  * epoch when it begins, starts a slot over that was made in another one, and looks once more when its work is done: if
  * the epoch has changed, it wipes what it has made, and works again from the beginning. So each output is made of state
- * that is this process's alone, or was complete before the fork or copy came, as any other memory of the program.
+ * that is this process's alone, or was complete before the fork or copy came, as any other memory of the program. What
+ * remains are the last instructions of a call, behind its last look: a fork by a signal handler there copies the output
+ * to a child that has not returned from the call yet.
  *
  * Against the third, a thread notes what it is in the middle of (drng_inside), in memory that a fork does not change.
  * A thread that is inside a call may not make another one: a handler that draws is refused. It could not be made to
@@ -179,8 +181,8 @@ typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot
 
 /*
  * Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused. Without a slot
- * the result is drng_place_denial().
- * With a lock it is not cancelled: a handler may reach a cancellation point, and the lock would stay held.
+ * the result is drng_place_denial(). With a lock it is not cancelled: a handler may reach a cancellation point, and the
+ * lock would stay held.
  */
 static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place, bool locking,
                                                                              drng_guarded_work *work, void *call)
@@ -190,21 +192,20 @@ static inline __attribute__((always_inline)) enum drng_result drng_guard_run(str
     if (!drng_guard_enter(&guard)) {
         return DRNG_BUSY;
     }
-    if (locking) {
-        (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-    }
     for (;;) {
+        if (locking) {
+            (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        }
         struct drng_guarded *slot = drng_guard_take(&guard, place, locking);
         const enum drng_result result =
             __builtin_expect(slot != NULL, 1) ? work(call, slot, &guard) : drng_place_denial(place);
-        const bool mine = drng_guard_is_mine(&guard);
         if (__builtin_expect(slot != NULL, 1)) {
-            drng_guard_give_back(place, slot, locking, mine);
+            drng_guard_give_back(place, slot, locking, drng_guard_is_mine(&guard));
         }
-        if (mine) {
-            if (locking) {
-                (void)pthread_setcancelstate(cancel, &cancel);
-            }
+        if (locking) {
+            (void)pthread_setcancelstate(cancel, &cancel);
+        }
+        if (drng_guard_is_mine(&guard)) { /* as late as it can be: behind it a fork copies the output */
             (void)drng_guard_note(guard.before);
             return result;
         }

@@ -232,17 +232,13 @@ static bool read_cipher(const struct drng_drbg *d, const OSSL_PARAM params[], si
     return false;
 }
 
-static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
+/* False, with an error in the queue or refused: a parameter has a value that is not allowed. */
+static bool read_change(struct drng_drbg *d, const OSSL_PARAM params[], struct drng_change *change)
 {
-    struct drng_drbg *d = vdrbg;
-    if (params == NULL) {
-        return 1;
+    if (answer(d, drng_generator_config(&d->generator, &change->old)) == 0) {
+        return false;
     }
-    struct drng_generator_config old;
-    if (answer(d, drng_generator_config(&d->generator, &old)) == 0) {
-        return 0;
-    }
-    struct drng_generator_config config = old;
+    struct drng_generator_config config = change->old;
     int64_t use_df = config.use_df;
     int64_t requests = config.limits.requests;
     int64_t interval = config.limits.interval;
@@ -253,12 +249,12 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
         !drng_params_get_number(params, RESEED_BYTES, 0, INT64_MAX, &bytes) ||
         (bytes != 0 && bytes < DRNG_LEAST_RESEED_BYTES)) {
         drng_raise(&d->provctx->core, DRNG_R_PARAMETER, "EVP_RAND-DRNG(7) has their types and their least values");
-        return 0;
+        return false;
     }
     if (!read_cipher(d, params, &config.key_len)) {
-        return 0;
+        return false;
     }
-    if (config.key_len != old.key_len) {
+    if (config.key_len != change->old.key_len) {
         (void)drng_self_test_aes(config.key_len); /* it fails here, where that can be reported */
         drng_stats_note_self_tests();
     }
@@ -266,7 +262,16 @@ static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
     config.limits.requests = (unsigned)requests;
     config.limits.interval = interval > 0 ? (time_t)interval : 0; /* a negative one means "never", as in libcrypto */
     config.limits.bytes = (uint64_t)bytes;
-    return answer(d, drng_generator_configure(&d->generator, &old, &config));
+    change->config = config;
+    return true;
+}
+
+static int set_ctx_params(void *vdrbg, const OSSL_PARAM params[])
+{
+    struct drng_drbg *d = vdrbg;
+    struct drng_change change;
+    return params == NULL ||
+           (read_change(d, params, &change) && answer(d, drng_generator_configure(&d->generator, &change)));
 }
 
 /* ---- Calls ---- */
@@ -275,10 +280,15 @@ static int instantiate(void *vdrbg, unsigned strength, int prediction_resistance
                        size_t personalization_len, const OSSL_PARAM params[])
 {
     struct drng_drbg *d = vdrbg;
-    const bool refuses = atomic_load(&d->generator.status) != DRNG_GENERATOR_UNINSTANTIATED; /* then nothing changes */
-    return (refuses || set_ctx_params(d, params)) &&
-           answer(d, drng_generator_instantiate(&d->generator, strength, prediction_resistance != 0,
-                                                given(personalization, personalization_len)));
+    const bool refuses = atomic_load(&d->generator.status) != DRNG_GENERATOR_UNINSTANTIATED; /* whatever is asked for */
+    struct drng_change change;
+    const bool changes = params != NULL && !refuses;
+    if (changes && !read_change(d, params, &change)) {
+        return 0;
+    }
+    return answer(d,
+                  drng_generator_instantiate(&d->generator, changes ? &change : NULL, strength,
+                                             prediction_resistance != 0, given(personalization, personalization_len)));
 }
 
 static int uninstantiate(void *vdrbg)

@@ -85,6 +85,18 @@ static void stop_here(void)
     }
 }
 
+/* A handler that reaches a cancellation point, which the pages forbid. */
+static _Thread_local bool is_cancelled_here;
+
+static void end_here(void)
+{
+    if (is_cancelled_here) {
+        is_cancelled_here = false;
+        (void)pthread_cancel(pthread_self());
+        pthread_testcancel();
+    }
+}
+
 static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
                     const uint8_t *provided)
 {
@@ -105,6 +117,7 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
         draw_in_handler();
     }
     stop_here();
+    end_here();
     memcpy(key, next, key_len);
     memcpy(v, next + key_len, BLOCK);
     if (is_child) {
@@ -212,6 +225,46 @@ static void draw_in_process(void)
         for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error()) {
             CU_ASSERT_EQUAL(ERR_GET_LIB(error), ERR_LIB_EVP); /* libcrypto's own, of which no provider knows */
         }
+    }
+}
+
+/* ---- A thread that is cancelled in a handler ---- */
+
+static bool cleanup_was_refused;
+
+static void draw_in_cleanup(void *unused)
+{
+    unsigned char out[POOL_DRAW];
+    memset(out, 0xaa, sizeof(out));
+    cleanup_was_refused =
+        EVP_RAND_generate(rand_ctx, out, sizeof(out), 0, 0, NULL, 0) == 0 && bytes_are(out, sizeof(out), 0);
+}
+
+static void *be_cancelled_in_a_draw(void *unused)
+{
+    pthread_cleanup_push(draw_in_cleanup, unused);
+    is_cancelled_here = true;
+    (void)draw();
+    pthread_cleanup_pop(0);
+    return unused;
+}
+
+/* Its cleanup handlers and destructors are refused, and nobody else is; under a lock it is not cancelled at all. */
+UNIT_TEST("a thread that is cancelled in a handler is refused to its end")
+{
+    for (unsigned locking = 0; locking < 2; locking++) {
+        pthread_t thread;
+        void *ended = NULL;
+        rand_ctx = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
+        CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
+        CU_ASSERT_TRUE(locking == 0 || EVP_RAND_enable_locking(rand_ctx) == 1);
+        cleanup_was_refused = false;
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, be_cancelled_in_a_draw, NULL), 0);
+        CU_ASSERT_EQUAL(pthread_join(thread, &ended), 0);
+        CU_ASSERT_EQUAL(ended == PTHREAD_CANCELED && cleanup_was_refused, locking == 0);
+        CU_ASSERT_TRUE(draw());
+        CU_ASSERT_EQUAL(pool_duplicates(), 0);
+        EVP_RAND_CTX_free(rand_ctx);
     }
 }
 
@@ -370,12 +423,46 @@ static void let_another_thread_limit_requests(void)
     CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
 }
 
+static char aes_128[] = "AES-128-CTR";
+static char aes_192[] = "AES-192-CTR";
+
 static int use_aes_128(void)
 {
-    char cipher[] = "AES-128-CTR";
-    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, aes_128, 0),
                                  OSSL_PARAM_construct_end()};
     return EVP_RAND_CTX_set_params(rand_ctx, params);
+}
+
+static int instantiate_with(char *cipher)
+{
+    const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_DRBG_PARAM_CIPHER, cipher, 0),
+                                 OSSL_PARAM_construct_end()};
+    return EVP_RAND_instantiate(rand_ctx, 0, 0, NULL, 0, params);
+}
+
+static void *instantiate_with_aes_128(void *unused)
+{
+    CU_ASSERT_EQUAL(instantiate_with(aes_128), 1);
+    return unused;
+}
+
+static void let_another_thread_instantiate(void)
+{
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, instantiate_with_aes_128, NULL), 0);
+    CU_ASSERT_EQUAL(pthread_join(other, NULL), 0);
+}
+
+/* The first thread has read its parameters then. One of the two gets the generator, with its own cipher. */
+UNIT_TEST("two threads instantiate with other ciphers")
+{
+    rand_ctx = evp_rand(libctx, "CTR-DRBG", "provider=drng", NULL);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(rand_ctx);
+    CU_ASSERT_EQUAL_FATAL(EVP_RAND_enable_locking(rand_ctx), 1);
+    handlers[AFTER_UNLOCK] = let_another_thread_instantiate;
+    CU_ASSERT_EQUAL(instantiate_with(aes_192), 0);
+    CU_ASSERT_EQUAL(EVP_RAND_get_strength(rand_ctx), 128);
+    CU_ASSERT_TRUE(draw());
+    EVP_RAND_CTX_free(rand_ctx);
 }
 
 /* The first thread has read them then, and not set them yet. */

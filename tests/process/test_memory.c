@@ -52,7 +52,7 @@ static struct drng_drbg *ready_drbg(void)
 {
     struct drng_drbg *drbg = ((OSSL_FUNC_rand_newctx_fn *)function_of(OSSL_FUNC_RAND_NEWCTX))(provctx, NULL, NULL);
     CU_ASSERT_PTR_NOT_NULL_FATAL(drbg);
-    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&drbg->generator, 0, false, nothing), DRNG_OK);
+    CU_ASSERT_EQUAL_FATAL(drng_generator_instantiate(&drbg->generator, NULL, 0, false, nothing), DRNG_OK);
     return drbg;
 }
 

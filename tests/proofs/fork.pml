@@ -147,8 +147,8 @@ hidden short base;
 #define LOOKS_LAST   back
 #else
 #define LOOKS_FIRST  update
-#define LOOKED_FIRST back
-#define LOOKS_LAST   leave
+#define LOOKED_FIRST (F(MINE) == IS_MINE -> quit : begin)
+#define LOOKS_LAST   mine
 #endif
 #ifdef LEFT
 #define LIBC_HELD 0 /* it had other means against these locks */
@@ -221,7 +221,7 @@ inline put_out(seed_, count_)
 inline end_work()
 {
     if
-#ifndef PIECEWISE
+#ifdef EARLY_LOOK
     :: F(LEVEL) == 0 -> F(AT) = leave
 #endif
     :: else -> F(AT) = mine
@@ -242,8 +242,12 @@ inline go_on()
     :: F(LEVEL) == 0 && F(RESULT) == OK && F(V) == 0 -> F(V) = F(KEY); F(KEY) = 0; F(AT) = take
     :: F(LEVEL) == 0 && (F(RESULT) != OK || F(V) != 0) -> F(AT) = bare
 #else
+#ifdef EARLY_LOOK
     :: F(LEVEL) == 0 && F(MINE) == IS_MINE -> F(AT) = quit
     :: F(LEVEL) == 0 && F(MINE) != IS_MINE -> F(AT) = begin
+#else
+    :: F(LEVEL) == 0 -> F(AT) = leave
+#endif
 #endif
     fi
 }
@@ -584,6 +588,7 @@ proctype thread(byte t)
     }
 
     /* ---- Giving it back ---- */
+    /* drng_guard_run: drng_guard_give_back(place, slot, locking, drng_guard_is_mine(&guard)) */
     /* seed_child: drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard)) */
     /* drng_root_give_back: drng_guard_give_back(root, &slot->guarded, true, drng_guard_is_mine(guard)) */
     :: atomic { SEES(mine) -> see(); F(MINE) = (IN_EPOCH -> IS_MINE : NOT_MINE); F(AT) = back }
@@ -592,7 +597,7 @@ proctype thread(byte t)
      * The last look. What follows from it is the same step: a child that is forked behind the look holds what its
      * parent holds, since the request has been served.
      */
-    /* drng_guard_run: const bool mine = drng_guard_is_mine(&guard) */
+    /* drng_guard_run: if (drng_guard_is_mine(&guard)) */
     :: atomic {
         SEES(leave) ->
         see();
@@ -604,7 +609,11 @@ proctype thread(byte t)
         :: F(MINE) == IS_MINE && F(RESULT) == OK -> put_out(F(KEY), F(V))
         :: else -> assert(F(MINE) != IS_MINE || F(RESULT) == FAILED || T(TOP) > 1)
         fi;
+#ifdef EARLY_LOOK
         F(AT) = (F(RESULT) == OK -> LOOKED_FIRST : back)
+#else
+        F(AT) = LOOKED_FIRST
+#endif
     }
 
     /* drng_guard_give_back: drng_guard_wipe(slot, place->size) */
@@ -645,7 +654,7 @@ proctype thread(byte t)
     :: atomic { RUNS(unlock) -> S(MUTEX) = 0; go_on() }
 
     /* The last look of a call that has no slot. */
-    /* drng_guard_run_piecewise: !drng_guard_is_mine(&guard) */
+    /* drng_guard_run_piecewise: if (drng_guard_is_mine(&guard)) */
     :: atomic {
         SEES(bare) ->
         see();

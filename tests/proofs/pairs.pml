@@ -149,7 +149,7 @@ proctype frame(byte t)
     }
     /* make_once: drng_unlock(drng_process_lock(DRNG_LOCK_PAIRS)) */
     :: atomic { RUNS(at_unlock) -> unlock(pairs_holder); f[t].at = at_leave }
-    /* drng_guard_run_piecewise: !drng_guard_is_mine(&guard) */
+    /* drng_guard_run_piecewise: if (drng_guard_is_mine(&guard)) */
     /* drng_guard_run_piecewise: (void)drng_guard_note(guard.before) */
     :: atomic {
         RUNS(at_leave) ->
@@ -190,7 +190,7 @@ proctype frame(byte t)
     }
     /* drng_guard_give_back: drng_unlock(&slot->lock) */
     :: atomic { RUNS(at_give_back) -> using = 0; unlock(slot_holder); f[t].at = at_last }
-    /* drng_guard_run: const bool mine = drng_guard_is_mine(&guard) */
+    /* drng_guard_run: if (drng_guard_is_mine(&guard)) */
     /* drng_guard_run: (void)drng_guard_note(guard.before) */
     :: atomic {
         RUNS(at_last) ->

@@ -636,7 +636,8 @@ static void nobody_may_draw_after_the_parent_of(struct drng_drbg *drbg)
     real_aes = drbg->generator.aes;
     struct drng_aes aes = *real_aes;
     aes.ctr = ctr_with_a_draw;
-    aes.request = NULL; /* which would do without it */
+    aes.request = NULL; /* which would do without it, as update would */
+    aes.update = NULL;
     drbg->generator.aes = &aes;
     CU_ASSERT_EQUAL(drbg_instantiate(drbg, 256, 0, NULL, 0, NULL), 1);
     const unsigned in_first_seed = draws_in_aes;
