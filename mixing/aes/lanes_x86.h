@@ -133,10 +133,10 @@ LANE_INLINE __m128i next_key(__m128i key, __m128i word, int rcon)
 }
 
 /*
- * A shorter way where `key` itself is waited for, for Nk = 4 and 6. prefix(x) is x[0], x[0]^x[1] and so on. The next
- * key is prefix(key) and a word that is added to all four, so its own prefix is prefix(prefix(key)) and this word added
- * to the first and third alone: what the masks here leave. rest_of(x) is what there is to add to the masked x for
- * prefix(x). The rest of the next key is rest_of(prefix(key)), which is known before the next key is.
+ * For Nk = 4 and 6: the next round key is prefix(key) ^ (w, w, w, w), where prefix(x) is (x0, x0^x1, x0^x1^x2,
+ * x0^x1^x2^x3) and w is SubWord and rcon, the slow part. The round key after it needs
+ * prefix(prefix(key) ^ (w, w, w, w)) = prefix(prefix(key)) ^ (w, 0, w, 0). So rest_of(x) = prefix(x) ^ (x0, 0, x2, 0)
+ * is computed before w is there: the rest of the next key is rest_of(prefix(key)).
  */
 LANE_INLINE __m128i rest_of(__m128i key)
 {
@@ -263,8 +263,9 @@ LANE_INLINE void do_rounds(const __m128i rk[ROUND_KEYS], size_t key_len, lane *b
 
 /*
  * The blocks of the counters after V + at. Words count in pairs (low, high), little-endian. The low word of V + at
- * wraps when n more is added if it is greater than 2^64 - 1 - n, which is a constant: no branch depends on V. Both are
- * compared as signed numbers, each less 2^63, in the place of the high word; in the low word nothing is greater.
+ * wraps when n more is added if it is greater than 2^64 - 1 - n, which is a constant: no branch depends on V. SSE
+ * compares signed numbers, so 2^63 is subtracted from both. The comparison that counts stands in the place of the high
+ * word, which takes the carry; in that of the low word the limit is INT64_MAX, so that never carries.
  * Less than 2^63 is added as `at`, so there the low word has wrapped if its top bit was 1 and is 0.
  */
 LANE_INLINE void count(const uint8_t v[DRNG_AES_BLOCK], size_t at, lane *block, const int lanes)

@@ -277,15 +277,6 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
     return DRNG_OK;
 }
 
-bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, size_t out_len,
-                              time_t now)
-{
-    const bool worn = limits->requests != 0 && drbg->reseed_counter >= limits->requests;
-    const bool old = limits->interval != 0 && (now < drbg->reseed_time || now - drbg->reseed_time >= limits->interval);
-    const bool full = limits->bytes != 0 && drbg->generated + out_len > limits->bytes;
-    return worn || old || full || drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS;
-}
-
 void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg)
 {
     drng_wipe(drbg, sizeof(*drbg));

@@ -86,9 +86,22 @@ struct drng_reseed_limits {
 /* Table 3: the most requests between two reseeds. */
 #define DRNG_DRBG_MAX_REQUESTS (UINT64_C(1) << 48)
 
-/* Whether a reseed is due before a request of out_len bytes. If the clock was set back, it is. */
-bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits, size_t out_len,
-                              time_t now);
+static inline uint64_t drng_limit_or_never(uint64_t limit)
+{
+    return limit != 0 ? limit : UINT64_MAX;
+}
+
+/* Whether a reseed is due before a request of out_len bytes. If the clock was set back, it is: as a number without sign
+ * the age is greater than any limit then. */
+static inline bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits,
+                                            size_t out_len, time_t now)
+{
+    const bool worn = drbg->reseed_counter >= drng_limit_or_never(limits->requests);
+    const uint64_t age = (uint64_t)now - (uint64_t)drbg->reseed_time;
+    const bool old = limits->interval != 0 && age >= (uint64_t)limits->interval;
+    const bool full = drbg->generated + out_len > drng_limit_or_never(limits->bytes);
+    return worn | old | full | (drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS);
+}
 
 /* Uninstantiate (9.4): sets the whole context to zero. */
 void drng_ctr_drbg_uninstantiate(struct drng_ctr_drbg *drbg);

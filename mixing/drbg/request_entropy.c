@@ -7,12 +7,6 @@
 
 #include "mixing/machine/os.h"
 #include "mixing/machine/wipe.h"
-#include "mixing/state/clone.h"
-
-bool drng_mixes_now(enum drng_request_mixing mixing)
-{
-    return mixing == DRNG_MIX_ALWAYS || (mixing == DRNG_MIX_UNWATCHED && !drng_clone_is_watched());
-}
 
 enum drng_request_mixing drng_request_mixing_auto(const struct drng_cpu *cpu)
 {
@@ -69,38 +63,65 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
     return mixed;
 }
 
+static bool is_disabled(const struct drng_instruction *in)
+{
+    return atomic_load_explicit(&in->disabled, memory_order_relaxed);
+}
+
+static bool is_left_alone(const struct drng_instruction *in)
+{
+    return atomic_load_explicit(&in->dry, memory_order_relaxed) == MOST_DRY &&
+           atomic_load_explicit(&in->left_alone, memory_order_relaxed);
+}
+
+/* Whether it gives a word other than `before`. One of zeros or ones is none: of good words this costs two in 2^64. */
+static bool gives_word(struct drng_instruction *in, uint64_t before, uint64_t *word)
+{
+    const unsigned dry = atomic_load_explicit(&in->dry, memory_order_relaxed);
+    uint64_t retries = 0;
+    const bool given = drng_try_word(in->row->read, in->row->tries, &retries, word) && *word + 1 > 1 && *word != before;
+    if (__builtin_expect(retries > 0, 0)) {
+        atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
+    }
+    if (__builtin_expect(!given || dry != 0, 0)) {
+        const unsigned now = given ? 0 : dry + (dry < MOST_DRY);
+        atomic_store_explicit(&in->dry, now, memory_order_relaxed);
+        atomic_store_explicit(&in->left_alone, now == MOST_DRY, memory_order_relaxed);
+    }
+    return given;
+}
+
+/* The word of the first instruction that gives one; only the very first can stick, as *before is its alone. */
+static bool hardware_gives_word(const struct drng_request_words *words, bool asks_dry, uint64_t *before, uint64_t *word)
+{
+    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
+        struct drng_instruction *in = words->instructions[i];
+        if (is_disabled(in) || (!asks_dry && is_left_alone(in)) || !gives_word(in, i == 0 ? *before : 0, word)) {
+            continue;
+        }
+        *before = i == 0 ? *word : *before;
+        return true;
+    }
+    return false;
+}
+
+static enum drng_result why_no_word(const struct drng_request_words *words)
+{
+    for (unsigned i = 0; words->instructions[i] != NULL; i++) {
+        if (!is_disabled(words->instructions[i])) {
+            return DRNG_EXHAUSTED;
+        }
+    }
+    return DRNG_UNAVAILABLE;
+}
+
 enum drng_result drng_request_entropy(const struct drng_request_words *words, bool hardware_only, uint64_t *before,
                                       struct drng_counters *counters, uint8_t out[DRNG_REQUEST_ENTROPY_LEN])
 {
     uint64_t word = 0;
-    bool may = false;
-    bool drawn = false;
-    for (unsigned i = 0; words->instructions[i] != NULL && !drawn; i++) {
-        struct drng_instruction *in = words->instructions[i];
-        const unsigned dry = atomic_load_explicit(&in->dry, memory_order_relaxed);
-        uint64_t retries = 0;
-        const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed);
-        may = may || !disabled;
-        if (disabled ||
-            (dry == MOST_DRY && !hardware_only && atomic_load_explicit(&in->left_alone, memory_order_relaxed))) {
-            continue;
-        }
-        /* A word of zeros or ones is none: of good ones this costs two in 2^64. */
-        drawn =
-            drng_try_word(in->row->read, in->row->tries, &retries, &word) && word + 1 > 1 && (i > 0 || word != *before);
-        *before = drawn && i == 0 ? word : *before;
-        if (__builtin_expect(retries > 0, 0)) {
-            atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
-        }
-        if (__builtin_expect(!drawn || dry != 0, 0)) {
-            const unsigned now = drawn ? 0 : dry + (dry < MOST_DRY);
-            atomic_store_explicit(&in->dry, now, memory_order_relaxed);
-            atomic_store_explicit(&in->left_alone, now == MOST_DRY, memory_order_relaxed);
-        }
-    }
-    if (__builtin_expect(!drawn, 0)) {
+    if (__builtin_expect(!hardware_gives_word(words, hardware_only, before, &word), 0)) {
         if (hardware_only) {
-            return may ? DRNG_EXHAUSTED : DRNG_UNAVAILABLE;
+            return why_no_word(words);
         }
         word = kernel_and_time();
         drng_count(&counters->kernel_requests);

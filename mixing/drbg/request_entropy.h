@@ -21,6 +21,7 @@
 #include "mixing/drbg/ctr_drbg.h"
 #include "mixing/entropy/noise.h"
 #include "mixing/machine/eligibility.h"
+#include "mixing/state/clone.h"
 
 /* When a request takes in a fresh word. */
 enum drng_request_mixing {
@@ -30,7 +31,10 @@ enum drng_request_mixing {
 };
 
 /* Whether a request takes in a word now. */
-bool drng_mixes_now(enum drng_request_mixing mixing);
+static inline bool drng_mixes_now(enum drng_request_mixing mixing)
+{
+    return mixing != DRNG_MIX_NEVER && (mixing == DRNG_MIX_ALWAYS || !drng_clone_is_watched());
+}
 
 /*
  * What `auto` means on this machine. A child of fork() that the kernel does not wipe is told apart by its words, too.
