@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import aside, procfs, systemd
-from scripts.drng.conf.probe import Probe, probe
+from scripts.drng.conf.probe import Probe
 from scripts.drng.instructions import INSTRUCTIONS
 from scripts.drng.status import environment, look, output, services, stats, verdict
 from tests.support.builds import BUILD, CONF, MASKED, RELEASE, ROOT, ConfigWriter, need
@@ -744,10 +744,19 @@ def test_what_is_wrong_with_the_file_is_warned_of(config: ConfigWriter, tmp_path
 BITS = {"RDRAND": {62}, "RDSEED": {64 + 18}, "RDSEED and RDRAND": {62, 64 + 18}}
 
 
+SETTINGS = """
+import ctypes
+lib = ctypes.CDLL("libcrypto.so.3")
+lib.OPENSSL_info.restype = ctypes.c_char_p
+print(lib.OPENSSL_info(1008).decode())
+"""
+
+
 def announced(mask: str | None) -> set[int]:
     """The bits of all words that libcrypto takes for true under this mask; it has two, and five since 3.4."""
-    said = probe(b"", "", {"OPENSSL_ia32cap": mask} if mask else {}).settings.partition("=")[2]
-    words = said.partition(" ")[0].split(":")
+    env = {"OPENSSL_ia32cap": mask} if mask else {}
+    result = subprocess.run([SYSTEM_PYTHON, "-c", SETTINGS], env=env, capture_output=True, text=True, check=True)
+    words = result.stdout.partition("=")[2].split()[0].split(":")
     return {64 * i + bit for i, word in enumerate(words) for bit in range(64) if int(word, 16) >> bit & 1}
 
 
