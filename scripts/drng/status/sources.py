@@ -7,17 +7,22 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from .. import aside
 from ..conf import meaning
-from ..conf.probe import Probe, probe
-from ..conf.reading import Whole
+from ..conf.libcrypto import Libcrypto
+from ..conf.reading import Read, Whole
 from ..paths import FileError, read_once
 from ..terminal import Failure
 from ..text import printable
 from .changes import changed
 from .look import Look
+
+ROOM = 1 << 30
+# More users' paths than that, of one user, are not read.
+MOST_OF_A_USER = 32
 
 
 @dataclass(frozen=True)
@@ -73,25 +78,39 @@ def _may_be_read_by_all(path: str) -> bool:
 # ---- What it says ----
 
 
-def said_by(found: Probe, times: Iterable[float]) -> Source:
+def _parsed(text: bytes) -> dict[str, Any]:
+    """In the process that this is. Nothing that the text names is loaded: the process has chosen the file."""
+    crypto = Libcrypto()
+    conf, line, why = crypto.read(text)
+    sections = crypto.sections(conf)
+    return {"number": crypto.number(), "sections": sections, "line": line, "why": why, "folder": crypto.folders()[0]}
+
+
+def _said_by(path: str, whole: Whole) -> Source:
+    answer = aside.once(lambda: _parsed(bytes(whole.text)), aside.SECONDS, ROOM)
+    if isinstance(answer, Failure):
+        return Source(path, elsewhere=printable(f"{path}: {answer}"))
+    found = Read(path, answer["number"], answer["sections"])
     named = meaning.named_sections(found)
     random = meaning.generators_of(found, named.init)
     query = random.get("properties", "").replace(" ", "").split(",")
-    problem = found.problem
-    if not problem and found.passed_over:
-        problem = f"{found.path}, which includes what cannot be read: {found.passed_over[0]}"
+    problem = f"{whole.where(answer['line'])}: {answer['why']}" if answer["why"] else ""
+    if not problem and whole.passed_over:
+        problem = f"{path}, which includes what cannot be read: {whole.passed_over[0]}"
+    section = meaning.undotted(found.section(named.drng))
+    module = os.path.join(answer["folder"], section.get("module", "drng.so"))
     return Source(
-        path=found.path,
+        path=path,
         is_known=True,
         problem=printable(problem),
         names_drng=bool(named.drng) and meaning.is_active(found, named.drng),
         generator=random.get("random", ""),
         asks_drng="provider=drng" in query or "?provider=drng" in query or random.get("random_provider") == "drng",
         is_strict="provider=drng" in query,
-        module=meaning.undotted(found.section(named.drng)).get("module", ""),
-        folder=os.environ.get("OPENSSL_MODULES", ""),
-        not_loaded=printable(found.refused or found.not_loaded.get("drng", "")),
-        changed=max(times, default=0.0),
+        module=section.get("module", ""),
+        folder=answer["folder"],
+        not_loaded="" if "$" in module or os.path.exists(module) else printable(f"{module} is not there"),
+        changed=max(changed([path, *whole.files]), default=0.0),
     )
 
 
@@ -104,35 +123,39 @@ class Sources:
 
     def __init__(self) -> None:
         self._read: dict[str, Source] = {}
+        self._asked: dict[int, int] = {}
 
     def _of(self, path: str) -> Source:
         try:
-            text = text_of(path)
             whole = Whole()
-            whole.add(text, (path,))
-            return said_by(probe(text, path), changed([path, *whole.files]))
+            whole.add(text_of(path), (path,))
+            return _said_by(path, whole)
         except FileError as error:
             said, _, command = printable(str(error)).partition("; type: ")
             return Source(path, elsewhere=said, command=command) if command else Source(path, True, problem=said)
         except OSError as error:
             return Source(path, True, problem=printable(f"{path}: {error.strerror}"))
-        except Failure as error:
-            return Source(path, elsewhere=printable(str(error)))
 
     def of(self, look: Look, path: str) -> Source:
-        """What it would read; an error of the system's where it has ended."""
+        """What it would read; an OSError where it has ended."""
         if not path:
             return Source()
         there = f"nsenter --target {look.who.pid} --all drng-conf {path}"
         if not path.startswith("/"):
             why = f"its OPENSSL_CONF, {path}, begins in its working directory"
             return Source(path, elsewhere=printable(why), command=printable(there))
+        # First, since it goes along no folder that others can change: those may never answer.
+        if path not in self._read:
+            self._asked[look.who.user] = self._asked.get(look.who.user, 0) + 1
+            if look.who.user and self._asked[look.who.user] > MOST_OF_A_USER:
+                return Source(path, elsewhere="its user names more files than are read", command=printable(there))
+            self._read[path] = self._of(path)
+        found = self._read[path]
+        if found.elsewhere:
+            return found
         if not _sees_ours(look, path):
             why = f"it sees another {path}, in a root directory or a mount of its own"
             return Source(path, elsewhere=printable(why), command=printable(there))
-        if path not in self._read:
-            self._read[path] = self._of(path)
-        found = self._read[path]
         is_others = found.is_known and not found.problem and os.geteuid() == 0 != look.who.effective
         if is_others and not _may_be_read_by_all(path):
             why, command = f"not everybody may read {path}", f"runuser -u {look.who.owner} -- drng-conf {path}"
