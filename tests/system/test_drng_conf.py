@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -16,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+from scripts.drng import aside
+from scripts.drng.conf import libcrypto
 from tests.support.builds import CONF, RELEASE, ROOT, has_random_provider, served_by_drng
 from tests.support.image import NOBODY
 from tests.support.keys import keys_of_drng_conf, keys_of_the_provider
@@ -258,11 +261,15 @@ def test_a_machine_without_proc(tmp_path: Path) -> None:
 # Says that it has been loaded, and types into the terminal that it finds.
 MODULE = """
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 __attribute__((constructor)) static void run(void)
 {
-    close(open(MARK, O_CREAT | O_WRONLY, 0666));
+    int mark = open(MARK, O_CREAT | O_WRONLY, 0666);
+    write(mark, getenv("SECRET"), getenv("SECRET") ? strlen(getenv("SECRET")) : 0);
+    close(mark);
     int terminal = open("/dev/tty", O_RDWR);
     if (terminal >= 0) {
         ioctl(terminal, TIOCSTI, "x");
@@ -314,10 +321,10 @@ def test_root_leaves_alone_what_others_can_change(theirs: Path) -> None:
 
 
 def test_for_whoever_owns_them_it_loads_them(theirs: Path) -> None:
-    """The twin: the module runs where its owner asks."""
+    """The twin: the module runs where its owner asks, without the rest of the environment."""
     result = subprocess.run(
         [str(ROOT / "scripts/drng-conf"), str(theirs / "openssl.cnf")],
-        env=RELEASE.environment(),
+        env=RELEASE.environment({"SECRET": "a password"}),
         user=NOBODY,
         group=NOBODY,
         capture_output=True,
@@ -325,6 +332,34 @@ def test_for_whoever_owns_them_it_loads_them(theirs: Path) -> None:
         check=False,
     )
     assert (theirs / "mark").exists(), result.stderr
+    assert (theirs / "mark").read_text() == ""
+
+
+def test_libcrypto_opens_no_file_by_itself(tmp_path: Path) -> None:
+    """Whatever it takes for an include, and we do not: it would wait for this one."""
+    os.mkfifo(tmp_path / "fifo")
+    text = f"a = b\n.include {tmp_path}/fifo\n".encode()
+
+    def work() -> dict[str, dict[str, str]]:
+        crypto = libcrypto.Libcrypto()
+        return crypto.sections(crypto.read(text)[0])
+
+    assert aside.once(work, 10) == {"default": {"a": "b"}}
+
+
+def test_the_child_has_nothing_that_its_parent_has_open() -> None:
+    def work() -> list[bool]:
+        with contextlib.suppress(OSError):
+            os.fstat(secret)
+            return [True, False]
+        return [False, os.getsid(0) == os.getpid()]
+
+    secret = os.memfd_create("secret", 0)
+    os.set_inheritable(secret, True)
+    try:
+        assert aside.once(work, 30) == [False, True]
+    finally:
+        os.close(secret)
 
 
 IN_OPEN = 0x20
