@@ -128,20 +128,19 @@ NEEDRESTART = ("/etc/needrestart/needrestart.conf", *sorted(glob.glob("/etc/need
 
 
 @functools.cache
-def _kept_by_needrestart() -> list[str]:
-    """What the administrator has added there, by the beginnings of names."""
+def kept_by_needrestart() -> tuple[str, ...]:
+    """What else an administrator has told it to leave alone, by the beginnings of names."""
     found = []
     for path in NEEDRESTART:
         with contextlib.suppress(OSError):
-            found += re.findall(
-                r"^[^#\n]*qr?\(\^([\w.@-]+).*\)\s*=>\s*0", Path(path).read_text("utf-8", "replace"), re.M
-            )
-    return [name.replace("\\", "") for name in found]
+            text = Path(path).read_text("utf-8", "replace")
+            found += re.findall(r"^[^#\n]*qr?\(\^([\w@-]+)[^\n]*?(?:=>|=)\s*0", text, re.M)
+    return tuple(found)
 
 
 def waits_for_reboot(unit: str) -> bool:
     """Whether its programs get what is new with the machine's next start."""
-    return NEXT_START.fullmatch(unit) is not None or unit.startswith(tuple(_kept_by_needrestart()))
+    return NEXT_START.fullmatch(unit) is not None or unit.startswith(kept_by_needrestart())
 
 
 def label(unit: str) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.drng import systemd
 from tests.support.builds import RELEASE, ROOT, has_random_provider
 from tests.support.image import NOBODY, STOCK, Image
 
@@ -603,6 +604,40 @@ def test_no_unit_runs_anything_of_ours(image: Image) -> None:
         image.ok("on", "nginx", "--profile", profile)
         keys = {line.partition("=")[0] for line in image.drop_in.read_text().splitlines() if "=" in line}
         assert keys == {"Environment", *(["LoadCredential"] if profile == "strict" else [])}
+
+
+# ---- Where something is missing; what is left alone ----
+
+
+def test_an_image_without_proc(image: Image) -> None:
+    """1.0.0 said of every file that it includes itself, or is a FIFO."""
+    before = image.files()
+    for words in (["on", *SYSTEM], ["off", "--system"]):
+        result = image.run(*words, script='mount -t tmpfs none /proc && exec "$@"')
+        assert result.returncode == 0, result.stderr
+        assert image.served(image.conf) == (words[0] == "on")
+    assert image.files() == before
+
+
+LEFT = "NetworkManager ModemManager wpa_supplicant networking openvpn@x frr bird docker libvirtd lxc-net greetd xrdp "
+LEFT += "apt-daily unattended-upgrades dbus systemd-journald systemd-udevd systemd-networkd systemd-logind getty@tty1"
+RESTARTED = "nginx apache2 redis-server ssh systemd-resolved netdata"
+
+
+def test_what_is_left_to_the_next_start_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own list and needrestart's; and what an administrator has added to that."""
+    units = {f"{name}.service": True for name in LEFT.split()} | {
+        f"{name}.service": False for name in RESTARTED.split()
+    }
+    systemd.kept_by_needrestart.cache_clear()
+    assert {unit: systemd.waits_for_reboot(unit) for unit in units} == units
+    (tmp_path / "mine.conf").write_text(
+        "# $nrconf{override_rc}{qr(^nginx)} = 0;\n$nrconf{override_rc}{qr(^redis)} = 0;\n"
+    )
+    monkeypatch.setattr(systemd, "NEEDRESTART", (str(tmp_path / "mine.conf"),))
+    systemd.kept_by_needrestart.cache_clear()
+    assert systemd.waits_for_reboot("redis-server.service") and not systemd.waits_for_reboot("nginx.service")
+    systemd.kept_by_needrestart.cache_clear()
 
 
 # ---- Files that cannot be written ----

@@ -26,7 +26,8 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
 
 
 @pytest.fixture(autouse=True)
-def off(machine: Machine) -> Iterator[None]:
+def off_and_running(machine: Machine) -> Iterator[None]:
+    machine.run("systemctl", "start", "nginx", "apache2", "haproxy", "redis-server", "squid", "postgresql")
     yield
     machine.run("drng-enable", "off", "--all")
 
@@ -69,27 +70,57 @@ def test_postgresql_s_cluster_drops_the_variable(machine: Machine) -> None:
     (cluster,) = answer(machine, "on", name, "--restart", status=3)["targets"]
     assert {process["reason"] for process in cluster["processes"]} - {""} == {"no-variable"}
     assert "environment" in cluster["processes"][0]["cure"]
-    (umbrella,) = answer(machine, "on", "postgresql", "--restart", status=3)["targets"]
+    (umbrella,) = answer(machine, "on", "postgresql", "--restart")["targets"]
     assert any(name in said for said in umbrella["said"]), "the unit that does the work is named"
 
 
 def test_redis_may_execute_nothing_but_itself(machine: Machine) -> None:
-    """NoExecPaths=/: the check before its start runs outside of that."""
+    """NoExecPaths=/, and a user of its own: systemd carries the text."""
     assert "NoExecPaths=/" in machine.run("systemctl", "cat", "redis-server").stdout
     (redis,) = answer(machine, "on", "redis", "--restart")["targets"]
     assert redis["name"] == "redis-server", "the alias is its unit"
     assert served_by(redis) == {"drng": 1}
+    assert redis["file"] == "/etc/systemd/system/redis-server.service.d/drng.conf"
+    nobody = machine.run(
+        "setpriv", "--reuid=65534", "cat", "/run/credentials/redis-server.service/drng.cnf", check=False
+    )
+    assert nobody.returncode != 0, "nobody else reads it"
 
 
-def test_the_journal_says_why_a_strict_service_does_not_start(machine: Machine) -> None:
-    answer(machine, "on", "nginx", "--restart")
-    module = machine.run("sh", "-c", "echo $(openssl version -m | cut -d'\"' -f2)/drng.so").stdout.strip()
-    machine.run("mv", module, "/root/drng.so")
-    try:
-        assert machine.run("systemctl", "restart", "nginx", check=False).returncode != 0
-        said = machine.run("journalctl", "-u", "nginx", "-o", "cat", "-n", "20").stdout
-        assert "drng did not load: could not load the shared library" in said
-        assert "drng.so: cannot open shared object file" in said
-    finally:
-        machine.run("mv", "/root/drng.so", module)
-    machine.run("systemctl", "restart", "nginx")
+def test_on_for_the_whole_machine_and_off_restart_only_what_has_changed(machine: Machine) -> None:
+    """haproxy, which nobody has named and which runs with an openssl.cnf of its own, is left alone the second time."""
+
+    def started() -> dict[str, str]:
+        units = ["nginx", "apache2", "haproxy", "redis-server"]
+        return {unit: machine.run("systemctl", "show", "--value", "-p", "InvocationID", unit).stdout for unit in units}
+
+    machine.run("systemctl", "stop", "apache2")
+    machine.run("drng-enable", "on", "--system", "--profile", "strict", "--restart", check=False)
+    before = started()
+    machine.run("drng-enable", "on", "--system", "--restart", check=False)
+    assert started() == before
+    answer(machine, "off", "--all", "--restart")
+    assert machine.run("systemctl", "is-active", "apache2", check=False).stdout.strip() == "inactive"
+    before = started()
+    answer(machine, "off", "--all", "--restart")
+    assert started() == before
+
+
+def test_a_trial_of_the_whole_machine_and_of_its_end(machine: Machine) -> None:
+    def mapping() -> bool:
+        return (
+            "nginx"
+            in machine.run(
+                "sh",
+                "-c",
+                "grep -ls ossl-modules/drng.so /proc/[0-9]*/maps | "
+                "while IFS=/ read -r _ _ pid _; do cat /proc/$pid/comm; done",
+            ).stdout
+        )
+
+    stock = machine.read("/etc/ssl/openssl.cnf")
+    machine.run("drng-enable", "on", "--system", "--profile", "strict", "--restart", "--try", "1h", check=False)
+    assert mapping()
+    # What its timer does.
+    machine.run("systemctl", "start", "drng-trial.service")
+    assert machine.read("/etc/ssl/openssl.cnf") == stock and not mapping()

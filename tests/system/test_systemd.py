@@ -174,7 +174,7 @@ def test_nothing_of_a_service_s_runs_as_root(service: Machine, how: str) -> None
     server(service, more)
     service.write("/srv/.env", "A=b\n")
     assert starts(service)
-    answer(service, "on", "t", "--restart")
+    answer(service, "on", "t")
     # And now as its user, before a restart that comes by itself.
     service.write("/srv/.env", environment)
     service.write("/srv/t/bin/sh", "#!/usr/bin/python3\nopen('/tmp/ran', 'w')\n")

@@ -108,9 +108,6 @@ def prove(report: Report, change: Change, target: Target, unit: str) -> None:
         report.say(target, line)
     if not who.is_served(served) or (target.unit and not restart.uses_libcrypto(served)):
         report.unserved = True
-    others = target.known.get("ConsistsOf", "") if isinstance(target, Service) else ""
-    if others and not restart.uses_libcrypto(served):
-        report.say(target, f"the work is done by other units: name them in its place: {others}")
 
 
 def has_changed(target: Target, served: Sequence[who.Process], known: dict[str, str]) -> bool:
@@ -141,6 +138,9 @@ def restart_all(report: Report, change: Change, changed: set[str], is_on: bool) 
                 report.say(target, f"{whose}{reason}")
             else:
                 prove(report, change, target, unit)
+        others = target.known.get("ConsistsOf", "") if isinstance(target, Service) and target.head else ""
+        if others and not restart.uses_libcrypto(restart.looked_at(target.unit)):
+            report.say(target, f"the work is done by other units: name them in its place: {others}")
 
 
 # ---- on, off, confirm ----

@@ -94,9 +94,10 @@ def facts(process: who.Process) -> dict[str, Any]:
 
 
 def by_unit() -> dict[str, list[who.Process]]:
-    """The services that run and have used libcrypto, each with those processes. The others read openssl.cnf yet."""
+    """The services that run and have libcrypto, each with those processes: one that is unused may have read
+    openssl.cnf."""
     found: dict[str, list[who.Process]] = {}
-    for each in who.of_processes(procfs.numbers()):
-        if each.served_by != "-" and systemd.can_be_restarted(each.unit):
+    for each in uses_libcrypto(who.of_processes(procfs.numbers())):
+        if systemd.can_be_restarted(each.unit):
             found.setdefault(each.unit, []).append(each)
     return dict(sorted(found.items()))

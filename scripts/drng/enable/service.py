@@ -13,13 +13,12 @@ import os
 import re
 
 from .. import CONF_DIR, systemd
-from ..conf.meaning import named_sections
 from ..conf.probe import Probe
 from ..terminal import Failure, Unchanged
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
-from .check import conf_path, module, probe, require
+from .check import conf_path, module, probe
 from .system import OWN as SYSTEM
 from .target import TRIAL, Target
 from .texts import Head, encode, head_of
@@ -118,7 +117,7 @@ class Service(Target):
         return sorted(files, key=lambda file: file.after is None)
 
     def off(self) -> list[File]:
-        self._require_ours()
+        texts.require_ours(self.there)
         if not any(self.there.values()) and self.known.get("LoadState") == "not-found":
             raise Unchanged(f"there is no unit {self.unit}")
         self.head, self.tried = None, False
@@ -132,19 +131,8 @@ class Service(Target):
 
     # ---- What stands in the way ----
 
-    def _require_ours(self) -> None:
-        for path, data in self.there.items():
-            if data is None or texts.unseal(data):
-                continue
-            if not data.startswith(encode(texts.MARK)):
-                raise Unchanged(f"{path} exists, and drng-enable did not make it")
-            raise Unchanged(
-                f"{path} is not as drng-enable wrote it: move the lines that you want to keep into a file of your own, "
-                "remove this one, and try again"
-            )
-
     def require(self, request: Request) -> None:
-        self._require_ours()
+        texts.require_ours(self.there)
         state = self.known.get("LoadState")
         if state is None:
             self.notes.append("systemd does not run here: say this again where it does, for what the unit needs")
@@ -153,14 +141,11 @@ class Service(Target):
         if reason := self._fought(self.known):
             raise Unchanged(reason)
 
-    def check(self, head: Head) -> None:
-        base = self.base()
-        if named_sections(base).drng and not head_of(read(SYSTEM)):
-            raise Unchanged(
-                f"{base.path}, or a file that it includes, activates drng already, by lines that drng-enable did not "
-                "write; remove them first, or keep them"
-            )
-        require(base, probe(encode(self._text(head)), self.places[False][1]), head.profile)
+    def may_name_drng(self) -> bool:
+        return head_of(read(SYSTEM)) is not None
+
+    def after(self, head: Head) -> Probe:
+        return probe(encode(self._text(head)), self.places[False][1])
 
     def _values(self) -> list[str]:
         """Of the variable, where it is ours: the file, or where systemd puts the credential."""

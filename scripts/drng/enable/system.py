@@ -17,7 +17,7 @@ from ..terminal import Unchanged, UsageError, warn
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
-from .check import conf_path, probe, require, without_module
+from .check import conf_path, probe, without_module
 from .target import TRIAL, Target
 from .texts import Head, decode, encode
 
@@ -82,15 +82,8 @@ class System(Target):
         )
         return FOLDER_LINE.sub(lambda _: f"{text}{others}{'[default]' if text else ''}", self.main, count=1)
 
-    def _require_ours(self) -> None:
-        if self.found[OWN] is not None and texts.unseal(self.found[OWN]) is None:
-            raise Unchanged(
-                f"{OWN} is not as drng-enable wrote it: move the lines that you want to keep into a file of your own, "
-                "remove this one, and try again"
-            )
-
     def require(self, request: Request) -> None:
-        self._require_ours()
+        texts.require_ours({OWN: self.found[OWN]})
         if self.found[self.conf] is None:
             raise Unchanged(f"{self.conf}: there is no such file")
         if self.head is None and not request.profile:
@@ -104,19 +97,13 @@ class System(Target):
     def _others(self) -> list[str]:
         return [line for line in without_line(decode(self.found[self.path])).splitlines() if line.strip()]
 
-    def check(self, head: Head) -> None:
-        base = self.base()
-        if named_sections(base).drng:
-            raise Unchanged(
-                f"{self.conf}, or a file that it includes, activates drng already, by lines that drng-enable did not "
-                "write; remove them first, or keep them"
-            )
-        after = probe(encode(self._whole(texts.lines(base, head, alone=False))), self.conf)
+    def after(self, head: Head) -> Probe:
+        after = probe(encode(self._whole(texts.lines(self.base(), head, alone=False))), self.conf)
         if self.by_folder and named_sections(after).random != PROFILES[head.profile].section:
             raise Unchanged(f"{PATH} would not do, since another file of {FOLDER}, or {self.conf}, overrules it")
-        require(base, after, head.profile)
         for said in () if head.profile == "permissive" else without_module():
             warn(f"{said}, so its programs get no random numbers: take --profile permissive, or one service at a time")
+        return after
 
     def files(self, head: Head, *, trial: bool) -> list[File]:
         """First what the line leads to."""
@@ -129,7 +116,7 @@ class System(Target):
         return [File(TRIED, self.found[TRIED], text), File(OWN, self.found[OWN], led), line]
 
     def off(self) -> list[File]:
-        self._require_ours()
+        texts.require_ours({OWN: self.found[OWN]})
         self.head, self.tried = None, False
         files = []
         for path in (self.conf, PATH):

@@ -10,7 +10,7 @@ from ..conf.probe import Probe
 from ..terminal import Unchanged, UsageError, warn
 from .arguments import PROFILES, Request
 from .changes import File
-from .check import require_loads, warn_of_closed_files
+from .check import require, require_loads, warn_of_closed_files
 from .texts import Head
 
 TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
@@ -58,8 +58,13 @@ class Target:
     def require(self, request: Request) -> None:
         """Fails where nothing can be switched on."""
 
-    def check(self, head: Head) -> None:
-        """Fails where drng would not serve, or something would be lost."""
+    def after(self, head: Head) -> Probe:
+        """Of what would be read with our lines."""
+        raise NotImplementedError
+
+    def may_name_drng(self) -> bool:
+        """Whether what the base says of drng comes from lines that we put there."""
+        return False
 
     def why_not_in_effect(self) -> str:
         """Once systemd has read the files; empty where it is."""
@@ -82,11 +87,17 @@ class Target:
         profile = request.profile or (was.profile if was.profile in PROFILES else "strict")
         head, base = with_settings(Head(profile, was.settings), request.settings), self.base()
         require_loads(base)
-        if self.head is None and (random := named_sections(base).random):
-            warn(f"random = {random} of {base.path} has no effect while drng is on")
+        named = named_sections(base)
+        if named.drng and not self.may_name_drng():
+            raise Unchanged(
+                f"{base.path}, or a file that it includes, activates drng already, by lines that drng-enable did not "
+                "write; remove them first, or keep them"
+            )
+        if named.random and self.head is None and not self.may_name_drng():
+            warn(f"random = {named.random} of {base.path} has no effect while drng is on")
         if PROFILES[profile].since_3_5 and not base.is_since(3, 5):
             raise Unchanged(f"{profile} needs OpenSSL 3.5 or later; this is {base.version}")
-        self.check(head)
+        require(base, self.after(head), profile)
         files = self.files(head, trial=bool(request.trial))
         warn_of_closed_files(self.path if self.path.endswith(".cnf") else base.path, profile)
         self.head = head

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from ..conf.meaning import named_sections
 from ..conf.probe import Probe
-from ..terminal import Failure
+from ..terminal import Failure, Unchanged
 from .arguments import PROFILES
 
 MARK = "# made by drng-enable:"
@@ -60,6 +61,19 @@ def unseal(data: bytes | None) -> tuple[Head, str] | None:
     pairs = (word.partition("=") for word in words if "=" in word)
     head = Head(profile, tuple((key, value) for key, _, value in pairs))
     return (head, text) if seal(head, text) == data else None
+
+
+def require_ours(found: Mapping[str, bytes | None]) -> None:
+    """Fails where one of these files, which would be replaced or taken away, has been written by somebody else."""
+    for path, data in found.items():
+        if data is None or unseal(data):
+            continue
+        if not data.startswith(encode(MARK)):
+            raise Unchanged(f"{path} exists, and drng-enable did not make it")
+        raise Unchanged(
+            f"{path} is not as drng-enable wrote it: move the lines that you want to keep into a file of your own, "
+            "remove this one, and try again"
+        )
 
 
 def head_of(data: bytes | None) -> Head | None:
