@@ -18,7 +18,8 @@ from pathlib import Path
 HEADER = Path(__file__).resolve().parents[2] / "mixing" / "entropy" / "health.h"
 
 # alpha = 2^-30 in the formulas of 4.4.1 and 4.4.2, for words in use. The rates that their cutoffs come to are those of
-# rct_alarm() and apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is there already.
+# rct_alarm() and apt_alarm(): CRITBINOM asks how often a value comes in a window, and the test asks it of one that is
+# there already.
 ALPHA_BITS = 30
 # The same for a start-up, which each fresh reader makes: a server that forks for each connection makes millions.
 STARTUP_ALPHA_BITS = 40
