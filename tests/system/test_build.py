@@ -381,6 +381,7 @@ def test_installed_paths_in_documents_and_examples_are_right() -> None:
         "/usr/share/doc/drng/docs",
         "/usr/share/doc/drng/examples",
         "/etc/ssl/drng/NAME.cnf",
+        "/etc/ssl/drng/system.cnf",
     }
     installed |= {f"/etc/ssl/drng/{p.name}" for p in conf.glob("*.cnf")}
     installed |= {f"/usr/share/doc/drng/examples/{p.relative_to(conf)}" for p in conf.rglob("*")}
