@@ -20,7 +20,7 @@ struct key {
     const char *values[MAX_VALUES + 1];
 };
 
-enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, RESEED_BYTES, KEYS };
+enum { SOURCE, FALLBACK, OS_MIXING, REQUEST_MIXING, CONDITIONER, RESEED_BYTES, RDSEED_WORDS, KEYS };
 
 static const struct key keys[KEYS] = {
     [SOURCE] = {"source", {"auto", DRNG_EACH_INSTRUCTION(DRNG_INSTRUCTION_FLAG)}}, /* in the order of the rows */
@@ -29,6 +29,7 @@ static const struct key keys[KEYS] = {
     [REQUEST_MIXING] = {"request_mixing", {"auto", "yes", "no"}},
     [CONDITIONER] = {"conditioner", {"cbc-mac", "hmac-sha256"}},
     [RESEED_BYTES] = {"reseed_bytes", {"0", "a number from 1024 to 4294967295"}}, /* DRNG_LEAST_RESEED_BYTES */
+    [RDSEED_WORDS] = {"rdseed_words", {"8", "an even number from 8 to 2048"}},    /* DRNG_MOST_RDSEED_WORDS */
 };
 
 /* The index of the value among the allowed ones; 0 if the key is not set; -1 if the value is not allowed. */
@@ -45,17 +46,19 @@ static int place_of(const struct key *key, const char *value)
     return -1;
 }
 
-/* The number that `value` is in decimal digits, NULL being 0. False: it is none that is allowed. */
-static bool read_reseed_bytes(const char *value, uint32_t *number)
+/* The number of a key whose values are numbers; -1 if it is none that is allowed. */
+static int64_t number_of(int key, const char *value)
 {
-    uint64_t read = 0;
+    const char *digits = value != NULL ? value : keys[key].values[0];
+    int64_t number = 0;
     size_t len = 0;
-    for (; value != NULL && value[len] >= '0' && value[len] <= '9' && read <= UINT32_MAX; len++) {
-        read = 10 * read + (uint64_t)(value[len] - '0');
+    for (; digits[len] >= '0' && digits[len] <= '9' && number <= UINT32_MAX; len++) {
+        number = 10 * number + (digits[len] - '0');
     }
-    *number = (uint32_t)read;
-    return value == NULL ||
-           (len > 0 && value[len] == '\0' && read <= UINT32_MAX && (read == 0 || read >= DRNG_LEAST_RESEED_BYTES));
+    const bool allowed = key == RESEED_BYTES
+                             ? number == 0 || (number >= DRNG_LEAST_RESEED_BYTES && number <= UINT32_MAX)
+                             : number >= DRNG_RDSEED_WORDS && number <= DRNG_MOST_RDSEED_WORDS && number % 2 == 0;
+    return len > 0 && digits[len] == '\0' && allowed ? number : -1;
 }
 
 /* Writes "auto, yes or no". */
@@ -72,8 +75,7 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
 {
     char *value[KEYS] = {NULL};
     OSSL_PARAM params[KEYS + 1];
-    int place[KEYS];
-    uint32_t reseed_bytes = 0;
+    int64_t place[KEYS]; /* or its number */
 
     for (int i = 0; i < KEYS; i++) {
         params[i] = (OSSL_PARAM)OSSL_PARAM_utf8_ptr(keys[i].name, &value[i], 0);
@@ -84,8 +86,8 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         return false;
     }
     for (int i = 0; i < KEYS; i++) {
-        place[i] = i == RESEED_BYTES ? 0 : place_of(&keys[i], value[i]);
-        if (place[i] < 0 || (i == RESEED_BYTES && !read_reseed_bytes(value[i], &reseed_bytes))) {
+        place[i] = i < RESEED_BYTES ? place_of(&keys[i], value[i]) : number_of(i, value[i]);
+        if (place[i] < 0) {
             char allowed[ALLOWED_SIZE];
             list_allowed(&keys[i], allowed);
             drng_raise(core, DRNG_R_CONFIG_VALUE, "%s = %s: write %s in the provider's section of openssl.cnf",
@@ -94,12 +96,13 @@ bool drng_config_read(struct drng_config *config, const struct drng_core *core)
         }
     }
     *config = (struct drng_config){
-        .choice = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : place[SOURCE] - 1,
+        .choice = place[SOURCE] == 0 ? DRNG_CHOICE_AUTO : (int)place[SOURCE] - 1,
         .fallback = place[FALLBACK] == 0,
         .os_mixing = place[OS_MIXING] == 0,
         .request_mixing = (enum drng_tristate)place[REQUEST_MIXING],
         .conditioner = place[CONDITIONER] == 0 ? DRNG_CBC_MAC : DRNG_HMAC_SHA256,
-        .reseed_bytes = reseed_bytes,
+        .reseed_bytes = (uint32_t)place[RESEED_BYTES],
+        .rdseed_words = (uint32_t)place[RDSEED_WORDS],
     };
     return true;
 }

@@ -20,6 +20,7 @@ struct drng_config {
     enum drng_tristate request_mixing;
     enum drng_conditioner_kind conditioner;
     uint32_t reseed_bytes; /* 0: no limit */
+    uint32_t rdseed_words; /* of RDSEED for each block of seed */
 };
 
 /*

@@ -28,6 +28,7 @@ static void settle_policy(struct drng_provctx *provctx)
     provctx->policy = (struct drng_seed_policy){
         .aes = drng_process.aes,
         .conditioner = config->conditioner,
+        .rdseed_words = config->rdseed_words,
         .os_mixing = config->os_mixing,
         .fallback = config->fallback && has_default ? drng_default_seed_source : NULL,
         .fallback_arg = &provctx->core,

@@ -43,6 +43,7 @@ enum {
     DRNG_SEED_BUDGET_NS = 2000000,     /* one instruction that starves, one seed, if another source is next */
     DRNG_LAST_BUDGET_NS = 50000000,    /* the same if no other source is next */
     DRNG_STEADY_BUDGET_NS = 100000000, /* the same for an instruction that does not starve, in any place */
+    DRNG_WORD_BUDGET_NS = 10000,       /* each word of such a seed, where that is more: with rdseed_words */
     DRNG_STARTUP_BUDGET_NS = 3000000,  /* added while the reader's start-up tests of RDSEED are not done */
     DRNG_GAP_CAP_NS = 1000000,
     DRNG_LOOK_NS = 100,

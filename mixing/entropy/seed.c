@@ -12,7 +12,7 @@
 #include "mixing/state/clone.h"
 
 enum {
-    CHUNK_WORDS = DRNG_WINDOW_UNIT,
+    CHUNK_WORDS = 4,
     OS_CHUNK = 64, /* bytes: the largest seed that a DRBG asks for, in one system call */
 };
 
@@ -25,6 +25,11 @@ struct task {
     size_t len;
     bool others_after; /* another source serves if this one does not */
 };
+
+static size_t window_of(const struct drng_seed_policy *policy, const struct drng_instruction_row *row)
+{
+    return row->seed_grade && policy->rdseed_words != 0 ? policy->rdseed_words : row->window_words;
+}
 
 /*
  * The key earns no entropy credit. It only has to differ from reader to reader, even if the words have less entropy
@@ -53,21 +58,23 @@ static enum drng_result make_block(const struct task *task, struct drng_budget *
     const struct drng_seed_policy *policy = task->policy;
     const struct drng_instruction_row *row = task->instruction->row;
     const bool fused = policy->aes->fuses && policy->conditioner == DRNG_CBC_MAC && row->fused;
+    const size_t window = window_of(policy, row);
     struct drng_conditioner conditioner;
     uint64_t words[CHUNK_WORDS];
     enum drng_result status = DRNG_OK;
 
     drng_conditioner_begin(&conditioner, policy->conditioner, policy->aes, task->noise->key);
     if (fused) {
-        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, row->window_words / 2);
+        status = drng_noise_mac(task->instruction, task->noise, budget, &conditioner.cbc_mac, window / 2);
     }
-    for (size_t done = 0; !fused && done < row->window_words && status == DRNG_OK; done += CHUNK_WORDS) {
-        status = drng_noise_read(task->instruction, task->noise, budget, words, CHUNK_WORDS);
-        for (size_t i = 0; i < CHUNK_WORDS; i++) {
+    for (size_t done = 0; !fused && done < window && status == DRNG_OK; done += CHUNK_WORDS) {
+        const size_t count = window - done < CHUNK_WORDS ? window - done : (size_t)CHUNK_WORDS;
+        status = drng_noise_read(task->instruction, task->noise, budget, words, count);
+        for (size_t i = 0; i < count; i++) {
             words[i] = htole64(words[i]);
         }
         if (status == DRNG_OK) {
-            drng_conditioner_update(&conditioner, words, sizeof(words));
+            drng_conditioner_update(&conditioner, words, count * sizeof(*words));
         }
     }
     drng_conditioner_end(&conditioner, block);
@@ -75,13 +82,18 @@ static enum drng_result make_block(const struct task *task, struct drng_budget *
     return status;
 }
 
+/* The words that a seed of so many bytes takes. */
+static size_t words_of(const struct drng_seed_policy *policy, const struct drng_instruction_row *row, size_t len)
+{
+    return (len + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN * window_of(policy, row);
+}
+
 static enum drng_result make_seed(void *arg, struct drng_budget *budget)
 {
     const struct task *task = arg;
     const struct drng_instruction_row *row = task->instruction->row;
-    const size_t windows = (task->len + DRNG_CONDITIONED_LEN - 1) / DRNG_CONDITIONED_LEN;
     uint8_t block[DRNG_CONDITIONED_LEN];
-    budget->needed = task->others_after && !row->starves ? windows * row->window_words : 0;
+    budget->needed = task->others_after && !row->starves ? words_of(task->policy, row, task->len) : 0;
     enum drng_result status = task->noise->keyed ? DRNG_OK : draw_key(task, budget);
 
     for (size_t done = 0; done < task->len && status == DRNG_OK; done += sizeof(block)) {
@@ -109,12 +121,16 @@ static bool has_others_after(const struct drng_seed_policy *policy, unsigned ins
     return others;
 }
 
-/* How long the instruction may take for a seed. The last enabled source in line gets the long time. */
-static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned instruction)
+/*
+ * How long the instruction may take for a seed. The last enabled source in line gets the long time, and whoever has it
+ * take hundreds of words for a block waits for them.
+ */
+static uint64_t budget_of(const struct drng_seed_policy *policy, unsigned instruction, size_t len)
 {
-    return !drng_instruction_rows[instruction].starves ? DRNG_STEADY_BUDGET_NS
-           : has_others_after(policy, instruction)     ? DRNG_SEED_BUDGET_NS
-                                                       : DRNG_LAST_BUDGET_NS;
+    const struct drng_instruction_row *row = &drng_instruction_rows[instruction];
+    const uint64_t usual = has_others_after(policy, instruction) ? DRNG_SEED_BUDGET_NS : DRNG_LAST_BUDGET_NS;
+    const uint64_t of_words = words_of(policy, row, len) * DRNG_WORD_BUDGET_NS;
+    return !row->starves ? DRNG_STEADY_BUDGET_NS : of_words > usual ? of_words : usual;
 }
 
 void drng_seed_add(uint8_t *seed, size_t len, const uint8_t *bytes, size_t bytes_len)
@@ -190,7 +206,7 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
                 status = DRNG_SLOW;
                 drng_note(&in->counters->last_result, DRNG_LAST_SLOW);
             } else {
-                status = drng_noise_attempt(in, task.noise, budget_of(policy, i), make_seed, &task);
+                status = drng_noise_attempt(in, task.noise, budget_of(policy, i, len), make_seed, &task);
             }
             outcome->instructions[i] = status;
         }
@@ -235,7 +251,7 @@ enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard
         if (in != NULL) {
             slot->reader.noise[i].startup = (struct drng_startup){0};
             const enum drng_result of_this =
-                drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i), NULL, NULL);
+                drng_noise_attempt(in, &slot->reader.noise[i], budget_of(policy, i, 0), NULL, NULL);
             if (of_this == DRNG_HEALTH_FAILED || of_this == DRNG_UNAVAILABLE) {
                 result = DRNG_HEALTH_FAILED;
             }

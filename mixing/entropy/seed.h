@@ -28,6 +28,7 @@ struct drng_seed_policy {
     struct drng_instruction *instructions[DRNG_INSTRUCTIONS]; /* NULL: not to be used */
     const struct drng_aes *aes;
     enum drng_conditioner_kind conditioner;
+    uint32_t rdseed_words; /* of a seed-grade instruction for each block, an even number; 0: as many as its row has */
     bool os_mixing;
     drng_fallback *fallback; /* NULL: there is no fallback */
     void *fallback_arg;

@@ -53,8 +53,8 @@ enum { DRNG_STARVING_TRIES = 8 };
  */
 enum { DRNG_RDSEED_WORDS = 8, DRNG_RDRAND_WORDS = 2052, DRNG_WINDOW_BITS = 256 };
 
-/* Each window is a multiple of so many words. */
-enum { DRNG_WINDOW_UNIT = 4 };
+/* The key rdseed_words takes even numbers of words up to this one: AMD's figure wants 780. */
+enum { DRNG_MOST_RDSEED_WORDS = 2048 };
 
 struct drng_instruction_row {
     const char *name; /* "RDSEED" */

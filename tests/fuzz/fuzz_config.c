@@ -19,10 +19,10 @@
 
 extern OSSL_provider_init_fn OSSL_provider_init;
 
-enum { RESEED_BYTES = 5, KEYS = 6, MAX_FUNCTIONS = 16 };
+enum { RESEED_BYTES = 5, RDSEED_WORDS = 6, KEYS = 7, MAX_FUNCTIONS = 16 };
 
-static const char *const names[KEYS] = {"source",         "fallback",    "os_mixing",
-                                        "request_mixing", "conditioner", "reseed_bytes"};
+static const char *const names[KEYS] = {"source",      "fallback",     "os_mixing",   "request_mixing",
+                                        "conditioner", "reseed_bytes", "rdseed_words"};
 static const char *const allowed[KEYS][4] = {
     {"auto", "rdseed", "rdrand"}, {"yes", "no"}, {"yes", "no"}, {"auto", "yes", "no"}, {"cbc-mac", "hmac-sha256"}};
 
@@ -71,22 +71,23 @@ static void set_values(char *text)
     }
 }
 
-/* The number that the value of reseed_bytes is, 0 where it is not set, or -1. */
-static int64_t expected_number(void)
+/* The number that the value of this key is, its default where it is not set, or -1. */
+static int64_t expected_number(unsigned key)
 {
-    const char *value = values[RESEED_BYTES] != NULL ? values[RESEED_BYTES] : "0";
+    const char *value = values[key] != NULL ? values[key] : key == RESEED_BYTES ? "0" : "8";
     const size_t zeros = strspn(value, "0");
     const size_t digits = strspn(value + zeros, "0123456789");
     const int64_t number = digits <= 10 ? strtoll(value, NULL, 10) : -1;
-    const bool allowed_one = number == 0 || (number >= 1024 && number <= UINT32_MAX);
+    const bool allowed_one = key == RESEED_BYTES ? number == 0 || (number >= 1024 && number <= UINT32_MAX)
+                                                 : number >= 8 && number <= 2048 && number % 2 == 0;
     return zeros + digits > 0 && value[zeros + digits] == '\0' && allowed_one ? number : -1;
 }
 
 /* The place of the value among those allowed, 0 where it is not set, or -1. */
 static int expected_place(unsigned key)
 {
-    if (key == RESEED_BYTES) {
-        return expected_number() < 0 ? -1 : 0;
+    if (key >= RESEED_BYTES) {
+        return expected_number(key) < 0 ? -1 : 0;
     }
     for (int i = 0; i < 4 && values[key] != NULL && allowed[key][i] != NULL; i++) {
         if (strcmp(values[key], allowed[key][i]) == 0) {
@@ -116,7 +117,8 @@ static void check_meaning(const struct drng_config *config)
     FUZZ_CHECK(config->os_mixing == (expected_place(2) == 0));
     FUZZ_CHECK(config->request_mixing == tristates[expected_place(3)]);
     FUZZ_CHECK(config->conditioner == conditioners[expected_place(4)]);
-    FUZZ_CHECK(config->reseed_bytes == expected_number());
+    FUZZ_CHECK(config->reseed_bytes == expected_number(RESEED_BYTES));
+    FUZZ_CHECK(config->rdseed_words == expected_number(RDSEED_WORDS));
 }
 
 static void check_error(unsigned key)

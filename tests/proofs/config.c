@@ -17,12 +17,12 @@
 
 enum {
     MOST = NUMBER != 0 ? 5 : 12, /* no allowed word is as long as 12 */
-    VALUES = 6,
+    VALUES = 7,
     ALLOWED_SIZE = 64,
 };
 
-static const char *const names[VALUES] = {"source",         "fallback",    "os_mixing",
-                                          "request_mixing", "conditioner", "reseed_bytes"};
+static const char *const names[VALUES] = {"source",      "fallback",     "os_mixing",   "request_mixing",
+                                          "conditioner", "reseed_bytes", "rdseed_words"};
 
 static char value[VALUES][MOST + 1];
 static bool is_set[VALUES];
@@ -125,16 +125,18 @@ static bool is_choice(size_t i, const char *first, const char *second, bool is_f
     return is_first ? has_default(i, first) : has(i, second);
 }
 
-/* The number that reseed_bytes is, or -1. What is larger than 32 bits is as large as the digits make it. */
-static int64_t number(void)
+/* The number that a key has, or -1. What is larger than 32 bits is as large as the digits make it. */
+static int64_t number(size_t key)
 {
-    const char *text = is_set[5] ? value[5] : "0";
+    const char *text = is_set[key] ? value[key] : key == 5 ? "0" : "8";
     uint64_t read = 0;
     size_t i = 0;
     for (; text[i] >= '0' && text[i] <= '9' && read <= UINT32_MAX; i++) {
         read = 10 * read + (uint64_t)(text[i] - '0');
     }
-    return i > 0 && text[i] == '\0' && read <= UINT32_MAX && (read == 0 || read >= 1024) ? (int64_t)read : -1;
+    const bool allowed =
+        key == 5 ? read <= UINT32_MAX && (read == 0 || read >= 1024) : read >= 8 && read <= 2048 && read % 2 == 0;
+    return i > 0 && text[i] == '\0' && allowed ? (int64_t)read : -1;
 }
 
 static bool all_are_allowed(void)
@@ -142,7 +144,7 @@ static bool all_are_allowed(void)
     return !core_fails && (has_default(0, "auto") || has(0, "rdseed") || has(0, "rdrand")) &&
            (has_default(1, "yes") || has(1, "no")) && (has_default(2, "yes") || has(2, "no")) &&
            (has_default(3, "auto") || has(3, "yes") || has(3, "no")) &&
-           (has_default(4, "cbc-mac") || has(4, "hmac-sha256")) && number() >= 0;
+           (has_default(4, "cbc-mac") || has(4, "hmac-sha256")) && number(5) >= 0 && number(6) >= 0;
 }
 
 void prove_config(void)
@@ -152,7 +154,7 @@ void prove_config(void)
     ANY(value);
     core_fails = nondet_bool();
     for (size_t i = 0; i < VALUES; i++) {
-        is_set[i] = (i == 5) == (NUMBER != 0) && nondet_bool();
+        is_set[i] = (i >= 5) == (NUMBER != 0) && nondet_bool();
         value[i][MOST] = '\0';
     }
 
@@ -169,6 +171,7 @@ void prove_config(void)
     CLAIM(is_choice(2, "yes", "no", config.os_mixing), "os_mixing");
     CLAIM(is_mixing(&config), "request_mixing");
     CLAIM(is_choice(4, "cbc-mac", "hmac-sha256", config.conditioner == DRNG_CBC_MAC), "conditioner");
-    CLAIM(config.reseed_bytes == number(), "reseed_bytes");
+    CLAIM(config.reseed_bytes == number(5), "reseed_bytes");
+    CLAIM(config.rdseed_words == number(6), "rdseed_words");
     REACHED("a section");
 }

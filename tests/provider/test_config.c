@@ -29,6 +29,7 @@ UNIT_TEST("defaults are the first values")
     CU_ASSERT_EQUAL(config.request_mixing, DRNG_AUTO);
     CU_ASSERT_EQUAL(config.conditioner, DRNG_CBC_MAC);
     CU_ASSERT_EQUAL(config.reseed_bytes, 0);
+    CU_ASSERT_EQUAL(config.rdseed_words, 8);
 }
 
 UNIT_TEST("every value is understood")
@@ -47,6 +48,9 @@ UNIT_TEST("every value is understood")
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "cbc-mac") && c.conditioner == DRNG_CBC_MAC);
     CU_ASSERT_TRUE(read_with(&c, "conditioner", "hmac-sha256") && c.conditioner == DRNG_HMAC_SHA256);
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "0") && c.reseed_bytes == 0);
+    CU_ASSERT_TRUE(read_with(&c, "rdseed_words", "8") && c.rdseed_words == 8);
+    CU_ASSERT_TRUE(read_with(&c, "rdseed_words", "780") && c.rdseed_words == 780);
+    CU_ASSERT_TRUE(read_with(&c, "rdseed_words", "2048") && c.rdseed_words == 2048);
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "1024") && c.reseed_bytes == 1024);
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "0016384") && c.reseed_bytes == 16384);
     CU_ASSERT_TRUE(read_with(&c, "reseed_bytes", "4294967295") && c.reseed_bytes == UINT32_MAX);
@@ -68,6 +72,12 @@ UNIT_TEST("any other value is named with what is allowed")
         {"request_mixing", "on", "auto, yes or no"},
         {"conditioner", "sha1", "cbc-mac or hmac-sha256"},
         {"reseed_bytes", "", "0 or a number from 1024 to 4294967295"},
+        {"rdseed_words", "", "8 or an even number from 8 to 2048"},
+        {"rdseed_words", "0", "8 or an even number from 8 to 2048"},
+        {"rdseed_words", "6", "8 or an even number from 8 to 2048"},
+        {"rdseed_words", "781", "8 or an even number from 8 to 2048"},
+        {"rdseed_words", "2050", "8 or an even number from 8 to 2048"},
+        {"rdseed_words", "780x", "8 or an even number from 8 to 2048"},
         {"reseed_bytes", "1023", "0 or a number from 1024 to 4294967295"},
         {"reseed_bytes", "4294967296", "0 or a number from 1024 to 4294967295"},
         {"reseed_bytes", "99999999999999999999999999", "0 or a number from 1024 to 4294967295"},

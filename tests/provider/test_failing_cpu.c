@@ -235,6 +235,13 @@ UNIT_TEST("seeds without the kernel's bytes are counted")
     scripted_os_ready = true;
 }
 
+UNIT_TEST("a seed has as many words of RDSEED as the section says")
+{
+    on_cpu(scripted_good, scripted_good, "rdseed_words = 780\n");
+    CU_ASSERT_EQUAL(draw(libctx), 1);
+    CU_ASSERT_EQUAL(evp_counter(libctx, "rdseed-last-words"), DRNG_STARTUP_WORDS + 2 + 3 * 780);
+}
+
 UNIT_TEST("RDSEED serves first")
 {
     on_cpu(scripted_good, scripted_good, "");

@@ -108,6 +108,7 @@ BAD_VALUES = [
     ("request_mixing", "sometimes", "auto, yes or no"),
     ("conditioner", "sha1", "cbc-mac or hmac-sha256"),
     ("reseed_bytes", "16k", "0 or a number from 1024 to 4294967295"),
+    ("rdseed_words", "781", "8 or an even number from 8 to 2048"),
 ]
 
 
@@ -166,6 +167,7 @@ def test_every_good_value_serves(release: Flavour, config: ConfigWriter) -> None
         {"conditioner": "hmac-sha256"},
         {"conditioner": "hmac-sha256", "source": "rdrand"},
         {"reseed_bytes": "16384"},
+        {"rdseed_words": "780"},
         {"no_such_key": "at all"},
     ):
         answer = release.probe(config(**keys))

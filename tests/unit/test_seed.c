@@ -125,6 +125,28 @@ UNIT_TEST("the second seed draws no key")
     CU_ASSERT_TRUE(is_seed_of(&scripted_rdseed, KEY_AT, at, 16));
 }
 
+/* As many as the policy says: any even number, of the seed-grade instruction alone. */
+UNIT_TEST("a block takes as many words of RDSEED as are asked for")
+{
+    static const uint32_t windows[] = {8, 10, 780, 2046, 2048};
+    for (size_t i = 0; i < rig_way_count() * sizeof(windows) / sizeof(*windows); i++) {
+        const uint32_t window = windows[i / rig_way_count()];
+        const struct rig_way *way = &rig_ways[i % rig_way_count()];
+        uint8_t seed[SEED_LEN];
+        set_up(scripted_good, scripted_good);
+        rig_take_way(&rig, way);
+        rig.policy.rdseed_words = window;
+        CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+        CU_ASSERT_EQUAL(scripted_rdseed.words, WINDOW_AT + rig_words_of(window, SEED_LEN));
+        CU_ASSERT_TRUE(rig_condition(way->conditioner, &scripted_rdseed.log[KEY_AT], &scripted_rdseed.log[WINDOW_AT],
+                                     window, seed, sizeof(seed)));
+        CU_ASSERT_EQUAL(memcmp(out, seed, sizeof(seed)), 0);
+        rig.policy.instructions[DRNG_RDSEED] = NULL;
+        CU_ASSERT_EQUAL(get(SEED_LEN), DRNG_OK);
+        CU_ASSERT_EQUAL(scripted_rdrand.words, WINDOW_AT + rig_words_of(DRNG_RDRAND_WORDS, SEED_LEN));
+    }
+}
+
 /* Of what is kept between seeds nothing is the last word of one. */
 UNIT_TEST("the last word of a seed is not kept")
 {

@@ -140,6 +140,16 @@ UNIT_TEST("that RDSEED was slow is not remembered")
     CU_ASSERT_TRUE(time_of_a_seed(SCRIPTED_SOURCE_RDSEED) < DRNG_SEED_BUDGET_NS / 100);
 }
 
+UNIT_TEST("where RDSEED is to give many words it has the time for them")
+{
+    set_up(&rig_ways[0]);
+    rig.policy.rdseed_words = 780;
+    scripted_rdseed.ns = 9000;
+    CU_ASSERT_TRUE(time_of_a_seed(SCRIPTED_SOURCE_RDSEED) > 3 * 780 * UINT64_C(9000));
+    scripted_rdseed.behaviour = scripted_dry;
+    CU_ASSERT_TRUE(is_about(time_of_a_seed(SCRIPTED_SOURCE_RDRAND), 3 * 780 * UINT64_C(10000)));
+}
+
 /* RDSEED is not slow by itself: its seeds take few words, so they take many blocks to be given up. */
 UNIT_TEST("a slow RDSEED is given up too")
 {

@@ -19,6 +19,7 @@ DRNG_KEYS = {
     "request_mixing": ("auto", "yes", "no"),
     "conditioner": ("cbc-mac", "hmac-sha256"),
     "reseed_bytes": ("0", "a number from 1024 to 4294967295"),
+    "rdseed_words": ("8", "an even number from 8 to 2048"),
 }
 
 GONE = {"batch": "1.0.0"}  # with the version since which nobody asks for it
@@ -44,6 +45,8 @@ def allows(key: str, value: str) -> bool:
     """Of a key of drng's."""
     if key == "reseed_bytes":
         return value.isascii() and value.isdigit() and (int(value) == 0 or 1024 <= int(value) < 1 << 32)
+    if key == "rdseed_words":
+        return value.isascii() and value.isdigit() and int(value) in range(8, 2049, 2)
     return value in DRNG_KEYS[key]
 
 
