@@ -209,7 +209,9 @@ UNIT_TEST("a child draws from each pair")
 
 enum moment { NEVER, BEFORE_LOCK, AFTER_LOCK, BEFORE_UNLOCK, AFTER_UNLOCK, MOMENTS };
 
-static _Thread_local enum moment comes_at; /* at the lock of the pairs */
+static _Thread_local enum moment comes_at;     /* at the lock of the pairs */
+static _Thread_local void (*what_comes)(void); /* NULL: draw_in_handler() */
+static _Thread_local unsigned locks_taken;     /* by this thread */
 static bool handler_came;
 static bool handler_drew;
 
@@ -229,7 +231,7 @@ static void pass(const pthread_mutex_t *mutex, enum moment moment)
 {
     if (comes_at == moment && drng_fork_page != NULL && mutex == &drng_process_lock(DRNG_LOCK_PAIRS)->mutex) {
         comes_at = NEVER;
-        draw_in_handler();
+        (what_comes != NULL ? what_comes : draw_in_handler)();
     }
 }
 
@@ -239,6 +241,7 @@ int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     pass(mutex, BEFORE_LOCK);
+    locks_taken++;
     const int result = __real_pthread_mutex_lock(mutex);
     pass(mutex, AFTER_LOCK);
     return result;
@@ -270,6 +273,43 @@ UNIT_TEST("a handler in the first draw from a pair is refused")
         CU_ASSERT_TRUE(handler_came && !handler_drew);
     }
     CU_ASSERT_EQUAL(atomic_load(&failures), 0);
+    end();
+}
+
+/* ---- Other threads ---- */
+
+static void let_all_pairs_be_made(void)
+{
+    run_threads(PAIRS);
+}
+
+static void *draw_when_all_are_made(void *unused)
+{
+    comes_at = BEFORE_LOCK;
+    what_comes = let_all_pairs_be_made;
+    return draw_once(unused);
+}
+
+/* Another thread makes the pair while this one waits for the lock. What is made twice leaves slots behind. */
+UNIT_TEST("a pair is made once")
+{
+    pthread_t thread;
+    begin();
+    atomic_store(&failures, 0);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, draw_when_all_are_made, NULL), 0);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+    CU_ASSERT_EQUAL(atomic_load(&failures), 0);
+    end();
+}
+
+UNIT_TEST("a draw takes its generator's lock, and no other")
+{
+    unsigned char bytes[LEN];
+    begin();
+    CU_ASSERT_TRUE(draw(instance));
+    const unsigned before = locks_taken;
+    CU_ASSERT_EQUAL(drng_random_bytes(instance, OSSL_PROV_RANDOM_PUBLIC, bytes, sizeof(bytes), 0), 1);
+    CU_ASSERT_EQUAL(locks_taken, before + 1);
     end();
 }
 
