@@ -180,7 +180,8 @@ def each(
                     how = ended.end()
                     late = OUT_OF_TIME if left < seconds else f"no answer within {seconds:g} seconds"
                     answer = Missed(late if line is None else f"looking at it ended with {how or 'no answer'}")
-                    if owner is not None and (left >= seconds or not how):
+                    # Where the time for all is over, it tells nothing of the owner.
+                    if owner is not None and left >= seconds:
                         given_up[owner] = GIVEN_UP if how else UNENDED
             spent[owner] += time.monotonic() - began
             if not waiting[owner]:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import files, systemd
-from scripts.drng.status import metrics, output, verdict
+from scripts.drng.status import metrics, states, verdict
 from scripts.drng.status.libraries import Library
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import LIBRARY, forged, made_up, without_drng
@@ -141,7 +141,7 @@ def test_every_count_is_there_with_all_its_values() -> None:
     """Of a unit in which nothing is wrong."""
     found = samples(metrics.metrics_of([made_up(1)]))
     who = 'unit="a.service",owner="o"'
-    for state in output.STATES:
+    for state in states.STATES:
         assert found[f'drng_processes{{{who},state="{state}"}}'] == int(state == "served")
     for reason in verdict.RESTART:
         assert found[f'drng_restart_needed_processes{{{who},reason="{reason}"}}'] == 0
@@ -168,12 +168,12 @@ STATES = [
 
 @pytest.mark.parametrize(("process", "state"), STATES, ids=str)
 def test_each_process_is_in_one_state(process: verdict.Process, state: str) -> None:
-    assert output.state_of(process) == state
+    assert states.state_of(process) == state
     counted = samples(metrics.metrics_of([process]))
     assert sum(value for name, value in counted.items() if name.startswith("drng_processes")) == int(state != "")
     late = replace(process, restart=verdict.REPLACED)
     hidden = ("fallback", "failed", "partly", "")
-    assert output.state_of(late) == (state if state in hidden else "restart")
+    assert states.state_of(late) == (state if state in hidden else "restart")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs, systemd
-from scripts.drng.status import command, look, output, services, verdict, who
+from scripts.drng.status import command, look, output, services, states, verdict, who
 from scripts.drng.status.changes import changed
 from scripts.drng.status.sources import Source
 from tests.support.builds import CONF, RELEASE, ROOT, need
@@ -161,7 +161,7 @@ def test_who_is_started_with_the_machine_waits_for_its_next_start(
     monkeypatch.setattr(who, "look_at_each", lambda _: [made_up(pid, unit=unit, restart=verdict.REPLACED).look])
     (process,) = who.those([pid], services.Configuration(fixed=frozenset({"fixed.service"})))
     assert process.restart == expected
-    assert output.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
+    assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
     assert (process.cure == "needs a reboot") == (expected == verdict.REBOOT)
 
 

@@ -15,8 +15,9 @@ from typing import NoReturn
 from .. import VERSION, files, systemd
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, print_rows
 from ..text import printable
-from . import environment, metrics, output, services, verdict, who
-from .output import CANNOT_TELL, Group
+from . import environment, metrics, output, services, states, verdict, who
+from .output import Group
+from .states import CANNOT_TELL
 from .verdict import Process, short
 
 EPILOG = (
@@ -83,7 +84,7 @@ def look_for(arguments: argparse.Namespace) -> tuple[list[Group], list[str]]:
     for label, look in targets:
         try:
             found = look()
-            groups.append(Group(printable(label), output.counted(found) or found[:1]))
+            groups.append(Group(printable(label), states.counted(found) or found[:1]))
         except Failure as error:
             missing.append(f"{printable(label)}: {printable(str(error))}")
     return groups, missing
@@ -114,10 +115,10 @@ def check(groups: list[Group], missing: list[str], *, everybody: bool) -> int:
     found = [(CANNOT_TELL, f"cannot tell: {said}") for said in missing]
     for group in groups:
         found += output.check_all(group.processes) if everybody else [group.check_line()]
-    found.sort(key=lambda pair: -output.rank(pair[0]))
+    found.sort(key=lambda pair: -states.rank(pair[0]))
     for _, line in found:
         print_check(line)
-    return output.worst([result for result, _ in found])
+    return states.worst([result for result, _ in found])
 
 
 def show_units_to_restart(processes: list[Process]) -> int:
@@ -155,7 +156,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
     for line in [*missing, *(output.unseen(processes) if arguments.all and not arguments.prometheus else ())]:
         complain(line)
     if arguments.needs_restart:
-        return output.worst([show_units_to_restart(processes), *(CANNOT_TELL for _ in missing)])
+        return states.worst([show_units_to_restart(processes), *(CANNOT_TELL for _ in missing)])
     if arguments.prometheus:
         show_metrics(arguments, processes)
         return CANNOT_TELL if missing else 0

@@ -19,8 +19,9 @@ from ..instructions import INSTRUCTIONS, MASK, WORDS
 from ..terminal import Failure, Row
 from ..text import printable_all
 from . import facts, stats, verdict
-from .output import CANNOT_TELL, CRITICAL, GOOD, WARNING, fact_rows, yes
+from .output import fact_rows, yes
 from .sources import text_of
+from .states import CANNOT_TELL, CRITICAL, GOOD, WARNING
 
 ROLES = ("primary", "public", "private")
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS
 from .facts import failed_tests, is_unprotected, verdict_on
-from .output import STATES, state_of
+from .states import STATES, state_of
 from .stats import MEMORY
 from .verdict import RESTART, Process
 

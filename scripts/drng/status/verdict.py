@@ -256,7 +256,8 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     if not used:
         return Process(look, idle=bool(look.libraries))
     found = _why_openssl(look, setting, source, started)
-    # Its openssl.cnf lets no other generator serve.
+    # Its openssl.cnf lets no other generator serve; Node.js need not have read it.
     fails = source.is_strict and found.reason in ("module", "own-libcrypto", "static-libcrypto")
+    fails = fails and found.why != NODE_READS
     restart = CONFIGURATION if found.reason == "started-before" else module.restart if module else ""
     return Process(look, {}, NOBODY if fails else OPENSSL, restart=restart, **_told(look, found, source.path))
