@@ -154,7 +154,7 @@ static enum drng_result get_from_foreign(struct drng_parent *parent, struct drng
 static enum drng_result get_from_root_and_parent(struct drng_parent *parent, const struct drng_guard *guard,
                                                  struct drng_entropy *entropy)
 {
-    struct drng_entropy theirs = *entropy;
+    struct drng_entropy theirs = *entropy; /* the same request; the answer of a foreign parent never lies in its slot */
     enum drng_result result = get_from_foreign(parent, &theirs);
     if (result == DRNG_OK) {
         result = drng_root_source.get(parent->provctx, guard, entropy);
