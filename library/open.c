@@ -113,8 +113,7 @@ const char *drng_strerror(int error)
         [DRNG_E_MEMORY] = "no memory for secrets could be mapped: look at the limits (RLIMIT_AS, RLIMIT_DATA) and at "
                           "the filter of system calls (mmap, mprotect, madvise)",
         [DRNG_E_SELF_TEST] = "AES or HMAC gave a wrong answer to a known-answer test: the CPU or the library is broken",
-        [DRNG_E_BUSY] = "a signal handler came in the middle of a call of its thread, where this call cannot be made: "
-                        "make it outside of the handler",
+        [DRNG_E_BUSY] = "this call was made inside another one of its thread: do not draw in signal handlers",
     };
     return error >= DRNG_SUCCESS && error <= DRNG_E_BUSY ? texts[error] : "not an error of libdrng";
 }

@@ -47,7 +47,7 @@ PLAIN = {
     "clone-reseeds": "How often a generator took a new seed because its virtual machine had been copied.",
     "kernel-words": "Requests that took in bytes of the kernel in place of a fresh word, as no instruction gave one.",
     "seeds-without-kernel-bytes": "Seeds without bytes of the kernel, which rest on the CPU alone.",
-    "refused-calls": "Calls that were refused since they came in the middle of another: a signal handler drew.",
+    "refused-calls": "Calls that were refused since they were made inside another one, as by a signal handler.",
     "requests": "Requests served.",
     "bytes": "Bytes served.",
 }
