@@ -236,14 +236,3 @@ def inspect(pid: int, known: Known | None = None) -> Look:
         return Look(Identity(pid, "?"), str(error))
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None
-
-
-def own_counters() -> dict[str, Any]:
-    """Of the process that this is, whatever number it has in /proc; {} where they cannot be read."""
-    with (
-        contextlib.suppress(OSError, TargetError, UnreadableError),
-        procfs.closing(os.open(str(procfs.PROC / "self"), procfs.O_FOLDER)) as entry,
-    ):
-        module = look_at(identify(os.getpid(), entry), entry, {}).module
-        return module.counters if module else {}
-    return {}
