@@ -116,6 +116,18 @@ enum drng_result drng_noise_mac(struct drng_instruction *in, struct drng_noise *
 
 static enum drng_result came_to[DRNG_INSTRUCTIONS];
 
+/* Asked only where another source is next: what is slow is passed over. */
+bool drng_noise_is_slow(const struct drng_instruction *in)
+{
+    const unsigned i = index_of(in);
+    const bool slow = nondet_bool();
+    if (slow) {
+        asked = i + 1;
+        came_to[i] = DRNG_SLOW;
+    }
+    return slow;
+}
+
 /* May be disabled, may fail before the work, and does the work again after a failure with a reader of zeros. */
 enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noise *noise, uint64_t budget_ns,
                                     drng_noise_work *work, void *arg)
@@ -191,6 +203,7 @@ static void any_policy(void)
     policy.counters = &counters;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
         instructions[i].row = &drng_instruction_rows[i];
+        instructions[i].counters = &counters.instructions[i];
         policy.instructions[i] = nondet_bool() ? &instructions[i] : NULL;
         reader.noise[i].keyed = nondet_bool();
         memset(reader.noise[i].key, reader.noise[i].keyed ? tag_of(i) : 0, sizeof(reader.noise[i].key));
