@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .paths import KINDS, LIMIT, FileError, require_file
+from .paths import KINDS, LIMIT, FileError, most_of, require_file
 from .procfs import O_FOLDER, closing, is_mounted_on
 from .terminal import Output, Unchanged, warn
 
@@ -61,7 +61,7 @@ class Place:
             return None
         require_file(self.path, found)
         with self._open() as fd, os.fdopen(os.dup(fd), "rb") as file:
-            data = file.read(LIMIT + 1)
+            data = file.read(most_of(os.fstat(fd)))
         if len(data) > LIMIT:
             raise FileError(f"{self.path} is longer than {LIMIT} bytes")
         return data

@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import pwd
+import shlex
 import stat
 from collections.abc import Iterator
 
@@ -35,7 +36,18 @@ class FileError(Failure):
 
 
 class OthersError(FileError):
-    """Root leaves it alone, since others can change it."""
+    """Root leaves it alone, since others can change it; and the command that tells more. In what is said, only the
+    command is behind a name that others have chosen, and quoted."""
+
+    def __init__(self, said: str, command: str) -> None:
+        super().__init__(f"{said}; type: {command}")
+        self.said, self.command = said, command
+
+
+def as_user(owner: str, path: str) -> str:
+    """What root may type of a user's file. What that names runs as the user, who has chosen the name, too: for a shell
+    it is one word, and on a terminal of its own nobody types into root's (TIOCSTI)."""
+    return f"runuser --pty -u {shlex.quote(owner)} -- drng-conf {shlex.quote(path)}"
 
 
 def require_file(path: str, found: os.stat_result) -> None:
@@ -54,15 +66,15 @@ def _require_roots(path: str, where: str, found: os.stat_result, named_by: str =
             owner = pwd.getpwuid(found.st_uid).pw_name
         except KeyError:
             owner = f"#{found.st_uid}"
-        why = f"{where} belongs to {owner}; type: runuser -u {owner} -- drng-conf {named_by or path}"
+        why, command = f"{shlex.quote(where)} belongs to {owner}", as_user(owner, named_by or path)
     # In a directory like /tmp others make files, and leave those of their neighbours alone.
     elif stat.S_ISLNK(found.st_mode) or (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
         return
     elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        why = f"others may write to {where}; type: chmod go-w {where}"
+        why, command = f"others may write to {shlex.quote(where)}", f"chmod go-w {shlex.quote(where)}"
     else:
         return
-    raise OthersError(f"{path}: root does not open what others can change: {why}")
+    raise OthersError(f"{shlex.quote(path)}: root does not open what others can change: {why}", command)
 
 
 @contextlib.contextmanager
@@ -98,6 +110,12 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
             os.close(folder)
 
 
+def most_of(found: os.stat_result) -> int:
+    """How much of a file is read. What the kernel makes up in /proc has no length: it may be a user's text, never
+    answer (/proc/PID/cmdline), or be gone for others once it is read (/proc/kmsg)."""
+    return min(found.st_size, LIMIT + 1)
+
+
 def read_once(path: str, named_by: str = "") -> bytes:
     """The whole of a regular file; an OSError where it is not there or may not be read."""
     with walked(path, named_by) as (folder, name, found):
@@ -107,7 +125,7 @@ def read_once(path: str, named_by: str = "") -> bytes:
             opened = os.fstat(file.fileno())
             require_file(path, opened)
             _require_roots(path, path, opened)
-            data = file.read(LIMIT + 1)
+            data = file.read(most_of(opened))
     if len(data) > LIMIT:
         raise FileError(f"{path} is longer than {LIMIT} bytes")
     return data

@@ -310,13 +310,13 @@ def test_root_leaves_alone_what_others_can_change(theirs: Path) -> None:
     for text in (f"{STRICT}.include {theirs}/openssl.cnf\n", f"{STRICT}{module}", f"{STRICT}{module}{twice}"):
         own.write_text(text)
         result = drng_conf(own)
-        assert result.returncode in (1, 2) and f"runuser -u nobody -- drng-conf {own}" in result.stderr
+        assert result.returncode in (1, 2) and f"runuser --pty -u nobody -- drng-conf {own}" in result.stderr
     own.write_text(STRICT)
     (theirs / "link").symlink_to(own)
     for path in (theirs / "openssl.cnf", theirs / "link"):
         result = drng_conf(path)
         assert (result.returncode, result.stdout) == (2, "")
-        assert f"runuser -u nobody -- drng-conf {path}" in result.stderr
+        assert f"runuser --pty -u nobody -- drng-conf {path}" in result.stderr
     assert not (theirs / "mark").exists()
 
 

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
+import shlex
 import shutil
 import struct
 import subprocess
@@ -19,6 +21,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs
+from scripts.drng.enable import changes
 from scripts.drng.paths import read_once
 from scripts.drng.status import libraries, look, memory, services, sources, verdict, who
 from tests.support.builds import CONF, RELEASE, need
@@ -397,7 +400,7 @@ def test_a_file_that_its_user_can_change_is_not_opened(folder: Path) -> None:
         shown = found(pid)
         assert os.stat(path).st_atime == 1, before
     assert (shown["reason"], shown["served-by"]) == ("elsewhere", "OpenSSL")
-    assert shown["cure"].startswith("runuser -u nobody -- drng-conf ")
+    assert shown["cure"].startswith("runuser --pty -u nobody -- drng-conf ")
 
 
 @needs_root
@@ -415,7 +418,8 @@ def test_a_file_in_a_mount_of_its_own_is_not_looked_for(folder: Path) -> None:
     with running(inside, {"OPENSSL_CONF": str(other / "only.cnf")}) as pid:
         shown = found(pid)
     assert (shown["reason"], shown["served-by"]) == ("elsewhere", "OpenSSL")
-    assert shown["cure"].startswith(f"nsenter --target {pid} ")
+    # Entered with nsenter, root would run the drng-conf that its user has put there.
+    assert shown["cure"] == f"as its user, where it runs: drng-conf {other}/only.cnf"
     assert reason(inside, {"OPENSSL_CONF": str(folder / "same.cnf")}) == ("own-context", "OpenSSL")
 
 
@@ -434,6 +438,38 @@ def test_what_a_process_may_perhaps_not_read_is_for_its_user_to_say(strict: Path
     assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody) == ("elsewhere", "OpenSSL")
     strict.chmod(0o644)
     assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody) == ("own-context", "OpenSSL")
+
+
+@needs_root
+@pytest.mark.parametrize("name", ["a.cnf; type: drng-enable off --all; #", "$(id) `id` 'id' \\"])
+def test_what_root_is_to_type_is_one_word_to_a_shell(folder: Path, name: str) -> None:
+    os.chown(folder, NOBODY, NOBODY)
+    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+    for path in (f"{folder}/{name}", name):
+        with running(drawer(), {"OPENSSL_CONF": path}, **nobody) as pid:
+            shown = found(pid)
+        assert shown["reason"] == "elsewhere"
+        *before, last = shlex.split(shown["cure"])
+        assert last.replace("x5c", "") == path
+        # Of two processes of one user one may type into the terminal of the other.
+        assert not os.path.isabs(path) or before == ["runuser", "--pty", "-u", "nobody", "--", "drng-conf"]
+
+
+@needs_root
+def test_nothing_is_said_of_the_lines_of_a_file_that_not_everybody_may_read(strict: Path) -> None:
+    strict.write_text("a password\n")
+    strict.chmod(0o600)
+    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+    with running(drawer(), {"OPENSSL_CONF": str(strict)}, **nobody) as pid:
+        assert "password" not in json.dumps(found(pid))
+        assert "password" not in status("--pid", str(pid), "--check").stdout
+
+
+def test_what_the_kernel_makes_up_is_not_read() -> None:
+    """/proc/kmsg is gone for others once it is read, and a process may make its /proc/PID/cmdline never answer."""
+    assert Path("/proc/version").read_bytes()
+    assert read_once("/proc/version") == b""
+    assert changes.read("/proc/version") == b""
 
 
 def test_a_fifo_costs_one_line_and_no_time(folder: Path) -> None:

@@ -99,7 +99,7 @@ def sources(processes: Sequence[Process]) -> str:
 
 def advice(process: Process) -> str:
     """What to type, or to do."""
-    is_command = process.cure.startswith(("systemctl ", "drng-", "runuser ", "nsenter "))
+    is_command = process.cure.startswith(("systemctl ", "drng-", "runuser "))
     return f"use `{process.cure}`" if is_command else process.cure
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from .. import aside
 from ..conf import meaning
 from ..conf.libcrypto import Libcrypto
 from ..conf.reading import Read, Whole
-from ..paths import FileError, read_once
+from ..paths import FileError, OthersError, as_user, read_once, walked
 from ..terminal import Failure
 from ..text import printable
 from .changes import changed
@@ -67,6 +68,12 @@ def _sees_ours(look: Look, path: str) -> bool:
 
 
 def _may_be_read_by_all(path: str) -> bool:
+    """Of what root alone can change; of anything else, who reads it says what is wrong."""
+    try:
+        with walked(path):
+            pass
+    except (Failure, OSError):
+        return True
     path = os.path.realpath(path)
     folders: list[str] = []
     while (folder := os.path.dirname(folders[-1] if folders else path)) not in folders:
@@ -130,9 +137,10 @@ class Sources:
             whole = Whole()
             whole.add(text_of(path), (path,))
             return _said_by(path, whole)
+        except OthersError as error:
+            return Source(path, elsewhere=printable(error.said), command=printable(error.command))
         except FileError as error:
-            said, _, command = printable(str(error)).partition("; type: ")
-            return Source(path, elsewhere=said, command=command) if command else Source(path, True, problem=said)
+            return Source(path, True, problem=printable(str(error)))
         except OSError as error:
             return Source(path, True, problem=printable(f"{path}: {error.strerror}"))
 
@@ -140,11 +148,16 @@ class Sources:
         """What it would read; an OSError where it has ended."""
         if not path:
             return Source()
-        there = f"nsenter --target {look.who.pid} --all drng-conf {path}"
+        # Not with nsenter: root would run the program that its user has put there.
+        there = f"as its user, where it runs: drng-conf {shlex.quote(path)}"
         if not path.startswith("/"):
-            why = f"its OPENSSL_CONF, {path}, begins in its working directory"
+            why = f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory"
             return Source(path, elsewhere=printable(why), command=printable(there))
-        # First, since it goes along no folder that others can change: those may never answer.
+        # What libcrypto says of a file may have its lines in it.
+        if os.geteuid() == 0 != look.who.effective and not _may_be_read_by_all(path):
+            why = f"not everybody may read {shlex.quote(path)}"
+            return Source(path, elsewhere=printable(why), command=printable(as_user(look.who.owner, path)))
+        # Before anything else, since it goes along no folder that others can change: those may never answer.
         if path not in self._read:
             self._asked[look.who.user] = self._asked.get(look.who.user, 0) + 1
             if look.who.user and self._asked[look.who.user] > MOST_OF_A_USER:
@@ -156,8 +169,4 @@ class Sources:
         if not _sees_ours(look, path):
             why = f"it sees another {path}, in a root directory or a mount of its own"
             return Source(path, elsewhere=printable(why), command=printable(there))
-        is_others = found.is_known and not found.problem and os.geteuid() == 0 != look.who.effective
-        if is_others and not _may_be_read_by_all(path):
-            why, command = f"not everybody may read {path}", f"runuser -u {look.who.owner} -- drng-conf {path}"
-            return Source(path, elsewhere=printable(why), command=printable(command))
         return found

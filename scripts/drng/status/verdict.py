@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -208,7 +209,7 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
 def _told(look: Look, found: _Reason, file: str = "") -> dict[str, Any]:
     said, _, todo = REASONS[found.reason]
     why = found.why or said.format(library=printable(str(found.library)))
-    cure = found.cure or todo.format(unit=short(look.who.unit), file=printable(file))
+    cure = found.cure or todo.format(unit=shlex.quote(short(look.who.unit)), file=printable(shlex.quote(file)))
     if look.who.unit == "none" and "{unit}" in todo and not found.cure:
         cure = "restart it" if found.reason == "started-before" else "drng-enable on --system"
     return {"reason": found.reason, "why": why, "cure": cure}
