@@ -25,6 +25,9 @@ ROOM = 1 << 30
 # More users' paths than that, of one user, are not read.
 MOST_OF_A_USER = 32
 
+# What drng-enable has systemd write when the service starts, and take away when it stops.
+CREDENTIAL = re.compile(r"/run/credentials/[^/]+/drng\.cnf")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -148,6 +151,8 @@ class Sources:
         """What it would read; an OSError where it has ended."""
         if not path:
             return Source()
+        if CREDENTIAL.fullmatch(path) and not os.path.lexists(path):
+            return Source(path, is_known=True, names_drng=True)
         # Not with nsenter: root would run the program that its user has put there.
         there = f"as its user, where it runs: drng-conf {shlex.quote(path)}"
         if not path.startswith("/"):
