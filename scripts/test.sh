@@ -24,11 +24,11 @@ all=$*
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
     musl-tools openssl git python3 python3-pytest python3-hypothesis"
-checks="abigail-tools clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3-matplotlib
+checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3-matplotlib
     python3-pytest-xdist python3-venv rng-tools5 ent rustc"
-servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl iproute2 procps"
+servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="apparmor build-essential cpio crun debhelper disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint"
-fleet="prometheus prometheus-node-exporter needrestart bash-completion"
+fleet="prometheus prometheus-node-exporter needrestart"
 # shellcheck disable=SC2086 # a list of names
 need_packages $build || {
     echo "test.sh: nothing is built or tested without these" >&2

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 # shellcheck source=scripts/ci/packages.sh
 . scripts/ci/packages.sh
 
-need_packages bash-completion needrestart prometheus prometheus-node-exporter python3-pytest
+need_packages needrestart prometheus prometheus-node-exporter python3-pytest
 
 services=$PWD/build/fleet/${SUITE:-bookworm}
 scripts/ci/chroot.sh make "${SUITE:-bookworm}" "$services" apache2 ca-certificates curl dbus haproxy nginx-light openssl \

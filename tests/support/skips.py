@@ -17,7 +17,6 @@ UNLOCKED_BY = (
     (r"hosts\.sh|npm|pip cannot|node is not|no venv", "scripts/ci/hosts.sh, which takes npm and PyPI"),
     (r"openssl-suite\.sh", "scripts/evidence/openssl-suite.sh, which builds OpenSSL"),
     (r"musl\.sh", "scripts/ci/musl.sh"),
-    (r"0\.2\.0|unshallow", "a clone with its whole history: git fetch --unshallow"),
     (
         r"OpenSSL (before )?(3\.5|4\.1)|has random_provider|fips\.so",
         "another OpenSSL: scripts/ci/test-matrix.sh",
