@@ -3,6 +3,8 @@
 
 #include "mixing/state/guard.h"
 
+#include <pthread.h>
+
 _Thread_local enum drng_inside drng_inside;
 
 /* ---- Places ---- */

@@ -36,7 +36,6 @@
 #ifndef DRNG_GUARD_H
 #define DRNG_GUARD_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -181,29 +180,21 @@ typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot
 
 /*
  * Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused. Without a slot
- * the result is drng_place_denial(). With a lock it is not cancelled: a handler may reach a cancellation point, and the
- * lock would stay held.
+ * the result is drng_place_denial(). What may be a cancellation point disables that itself: see drng_lock().
  */
 static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place, bool locking,
                                                                              drng_guarded_work *work, void *call)
 {
     struct drng_guard guard;
-    int cancel = PTHREAD_CANCEL_ENABLE;
     if (!drng_guard_enter(&guard)) {
         return DRNG_BUSY;
     }
     for (;;) {
-        if (locking) {
-            (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-        }
         struct drng_guarded *slot = drng_guard_take(&guard, place, locking);
         const enum drng_result result =
             __builtin_expect(slot != NULL, 1) ? work(call, slot, &guard) : drng_place_denial(place);
         if (__builtin_expect(slot != NULL, 1)) {
             drng_guard_give_back(place, slot, locking, drng_guard_is_mine(&guard));
-        }
-        if (locking) {
-            (void)pthread_setcancelstate(cancel, &cancel);
         }
         if (drng_guard_is_mine(&guard)) { /* as late as it can be: behind it a fork copies the output */
             (void)drng_guard_note(guard.before);

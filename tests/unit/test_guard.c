@@ -672,26 +672,6 @@ UNIT_TEST("while a place is made no handler draws")
     close_place();
 }
 
-static enum drng_result look_at_cancellation(void *cancel, struct drng_guarded *slot, const struct drng_guard *guard)
-{
-    int again = PTHREAD_CANCEL_ENABLE;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
-    (void)pthread_setcancelstate(*(int *)cancel, &again);
-    return DRNG_OK;
-}
-
-/* A handler may reach a cancellation point, and a lock that its thread holds would stay held. */
-UNIT_TEST("a call with a lock is not cancelled")
-{
-    int cancel = PTHREAD_CANCEL_ENABLE;
-    open_place();
-    CU_ASSERT_EQUAL(drng_guard_run(&place, true, look_at_cancellation, &cancel), DRNG_OK);
-    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_DISABLE);
-    CU_ASSERT_EQUAL(drng_guard_run(&place, false, look_at_cancellation, &cancel), DRNG_OK);
-    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_ENABLE);
-    close_place();
-}
-
 UNIT_TEST("a place that another process has made is denied")
 {
     unsigned copies = 0;
