@@ -465,6 +465,30 @@ def test_nothing_is_said_of_the_lines_of_a_file_that_not_everybody_may_read(stri
         assert "password" not in status("--pid", str(pid), "--check").stdout
 
 
+def test_what_a_user_s_files_take_is_his_own_time(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """91,000 mounts in a namespace of his took 5 seconds for each of his processes, and --all never ended."""
+    mine, another = (look.Look(look.Identity(1, "x", user=user), sees_our_files=True) for user in (NOBODY, NOBODY + 1))
+    monkeypatch.setattr(sources, "SECONDS_OF_A_USER", 0.0)
+    asked = sources.Sources()
+    assert not asked.of(mine, f"{folder}/a").elsewhere
+    assert "too long" in asked.of(mine, f"{folder}/b").elsewhere
+    assert not asked.of(another, f"{folder}/a").elsewhere
+
+
+@needs_root
+def test_the_users_of_a_user_s_containers_are_he(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each number would have a share of the time, and six whose processes never answer would take all of it."""
+    (folder / "subuid").write_text(f"{NOBODY}:700000:2\nno-such-account:800000:5\nroot:900000:1\n")
+    monkeypatch.setattr(procfs, "SUBUID", folder / "subuid")
+    procfs._lent.cache_clear()
+    try:
+        assert [*map(procfs.account_of, (700001, 700002, 800000, 900000))] == [NOBODY, 700002, 800000, 900000]
+        with running(drawer(), {}, user=700001, group=NOBODY, extra_groups=[], cwd="/") as pid:
+            assert who.payer(pid) == look.inspect(pid).who.user == NOBODY
+    finally:
+        procfs._lent.cache_clear()
+
+
 def test_what_the_kernel_makes_up_is_not_read() -> None:
     """/proc/kmsg is gone for others once it is read, and a process may make its /proc/PID/cmdline never answer."""
     assert Path("/proc/version").read_bytes()

@@ -134,6 +134,7 @@ def identify(pid: int, entry: int) -> Identity:
         known["ticks"] = procfs.number(entry, procfs.START_TICKS)
         known["unit"] = systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
         known["user"], known["effective"] = procfs.users_of(entry)
+        known["user"] = procfs.account_of(known["user"])
         known["owner"] = procfs.owner_name(known["effective"])
     return Identity(pid, procfs.name_of(entry), **known)
 

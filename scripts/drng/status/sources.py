@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import stat
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +23,9 @@ from .changes import changed
 from .look import Look
 
 ROOM = 1 << 30
-# More users' paths than that, of one user, are not read.
-MOST_OF_A_USER = 32
+# More users' paths than that, of one user, are not read; nor for longer, whatever mounts and paths he has made.
+MOST_OF_A_USER, SECONDS_OF_A_USER = 32, 5.0
+MOST_MOUNTS = 8 << 20  # bytes
 
 # What drng-enable has systemd write when the service starts, and take away when it stops.
 CREDENTIAL = re.compile(r"/run/credentials/[^/]+/drng\.cnf")
@@ -54,7 +56,8 @@ def _place(pid: str, path: str) -> tuple[bytes, bytes]:
     best: tuple[int, bytes, bytes] = (-1, b"", b"")
     name = os.fsencode(os.path.normpath(path))
     with open(f"/proc/{pid}/mountinfo", "rb") as file:
-        for line in file:
+        said = file.read(MOST_MOUNTS)
+        for line in said.splitlines() if len(said) < MOST_MOUNTS else ():
             _, _, device, root, point, *_ = line.split(b" ")
             point = re.sub(rb"\\(\d{3})", lambda m: bytes((int(m[1], 8),)), point).rstrip(b"/")
             if (name == point or name.startswith(point + b"/")) and len(point) >= best[0]:
@@ -132,11 +135,16 @@ class Sources:
     """Each file is read once."""
 
     def __init__(self) -> None:
-        self._read: dict[str, Source] = {}
+        self._read: dict[tuple[str, str], Source] = {}
         self._asked: dict[int, int] = {}
+        self._spent: dict[int, float] = {}
 
-    def _of(self, path: str) -> Source:
+    def _of(self, path: str, reader: str) -> Source:
         try:
+            # What libcrypto says of a file may have its lines in it.
+            if reader and not _may_be_read_by_all(path):
+                why = printable(f"not everybody may read {shlex.quote(path)}")
+                return Source(path, elsewhere=why, command=printable(as_user(reader, path)))
             whole = Whole()
             whole.add(text_of(path), (path,))
             return _said_by(path, whole)
@@ -151,6 +159,13 @@ class Sources:
         """What it would read; an OSError where it has ended."""
         if not path:
             return Source()
+        began, user = time.monotonic(), look.who.user
+        try:
+            return self._asked_for(look, path)
+        finally:
+            self._spent[user] = self._spent.get(user, 0.0) + time.monotonic() - began
+
+    def _asked_for(self, look: Look, path: str) -> Source:
         if CREDENTIAL.fullmatch(path) and not os.path.lexists(path):
             return Source(path, is_known=True, names_drng=True)
         # Not with nsenter: root would run the program that its user has put there.
@@ -158,17 +173,16 @@ class Sources:
         if not path.startswith("/"):
             why = f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory"
             return Source(path, elsewhere=printable(why), command=printable(there))
-        # What libcrypto says of a file may have its lines in it.
-        if os.geteuid() == 0 != look.who.effective and not _may_be_read_by_all(path):
-            why = f"not everybody may read {shlex.quote(path)}"
-            return Source(path, elsewhere=printable(why), command=printable(as_user(look.who.owner, path)))
-        # Before anything else, since it goes along no folder that others can change: those may never answer.
-        if path not in self._read:
+        if look.who.user and self._spent.get(look.who.user, 0.0) > SECONDS_OF_A_USER:
+            return Source(path, elsewhere="its user's files and mounts take too long", command=printable(there))
+        # First, since it goes along no folder that others can change: those may never answer.
+        key = path, look.who.owner if os.geteuid() == 0 != look.who.effective else ""
+        if key not in self._read:
             self._asked[look.who.user] = self._asked.get(look.who.user, 0) + 1
             if look.who.user and self._asked[look.who.user] > MOST_OF_A_USER:
                 return Source(path, elsewhere="its user names more files than are read", command=printable(there))
-            self._read[path] = self._of(path)
-        found = self._read[path]
+            self._read[key] = self._of(*key)
+        found = self._read[key]
         if found.elsewhere:
             return found
         if not _sees_ours(look, path):

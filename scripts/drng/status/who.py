@@ -40,10 +40,11 @@ HAPROXY = "haproxy"
 
 
 def payer(pid: int) -> int:
-    """For whom the time to look is divided, and who is given up if it cannot be looked at: the user who has started
-    it, which not even a program with the set-user-ID bit changes; of root's processes the unit, if they are of one."""
+    """For whom the time to look is divided, and who is given up if it cannot be looked at: the account that has started
+    it, which neither a program with the set-user-ID bit nor a container changes; of root's processes the unit, if they
+    are of one."""
     with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), procfs.process(pid) as entry:
-        user, unit = procfs.users_of(entry)[0], systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
+        user, unit = procfs.account_of(procfs.users_of(entry)[0]), systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
         return user or -(zlib.crc32(unit.encode()) % 10**8 + 10**8 if unit != systemd.NONE else pid)
     return -pid
 
