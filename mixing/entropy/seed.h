@@ -79,8 +79,8 @@ void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard
 
 /*
  * Runs the start-up tests of each instruction of the policy anew (SP 800-90B, 4.3: tests on demand).
- * DRNG_HEALTH_FAILED: one of them is disabled, since now or before. DRNG_BUSY, DRNG_OTHER_PROCESS: the reader could not be taken. Where one
- * gives too few words in its time, the next seed goes on with its tests.
+ * DRNG_HEALTH_FAILED: one of them is disabled, since now or before. DRNG_BUSY, DRNG_OTHER_PROCESS: the reader could not
+ * be taken. Where one gives too few words in its time, the next seed goes on with its tests.
  */
 DRNG_MUST_CHECK enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,
                                                 const struct drng_seed_policy *policy);

@@ -23,9 +23,9 @@ extern const OSSL_DISPATCH drng_seed_src_functions[];
 extern const OSSL_DISPATCH drng_rdrand_functions[];
 
 /*
- * Conditioned seeds for generators of drng's. On failure an error is in the queue, unless drng_place_denial() says why. The argument
- * of the first is a struct drng_provctx, whose own source serves a generator without a parent; that of the second a
- * context of DRNG-SEED or RDRAND, the generator's parent.
+ * Conditioned seeds for generators of drng's. On failure an error is in the queue, unless drng_place_denial() says why.
+ * The argument of the first is a struct drng_provctx, whose own source serves a generator without a parent; that of the
+ * second a context of DRNG-SEED or RDRAND, the generator's parent.
  */
 extern const struct drng_entropy_source drng_root_source;
 extern const struct drng_entropy_source drng_context_source;
