@@ -27,7 +27,7 @@ build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config l
 checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3-matplotlib
     python3-pytest-xdist python3-venv rng-tools5 ent rustc"
 servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
-packages="apparmor build-essential cpio crun debhelper disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint"
+packages="apparmor build-essential cpio crun debhelper disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint systemd"
 fleet="prometheus prometheus-node-exporter needrestart"
 # shellcheck disable=SC2086 # a list of names
 need_packages $build || {
