@@ -44,6 +44,14 @@ class OthersError(FileError):
         self.said, self.command = said, command
 
 
+class MissingError(FileNotFoundError):
+    """With the mode of the folder in which it is not."""
+
+    def __init__(self, name: str, mode: int) -> None:
+        super().__init__(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        self.mode = mode
+
+
 def as_user(owner: str, path: str) -> str:
     """What root may type of a user's file. What that names runs as the user, who has chosen the name, too: for a shell
     it is one word, and on a terminal of its own nobody types into root's (TIOCSTI)."""
@@ -89,7 +97,10 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
         while parts:
             _require_roots(path, where or "/", os.fstat(held[-1]), named_by)
             name = parts.pop() or "."
-            found = os.stat(name, dir_fd=held[-1], follow_symlinks=False)
+            try:
+                found = os.stat(name, dir_fd=held[-1], follow_symlinks=False)
+            except FileNotFoundError:
+                raise MissingError(name, os.fstat(held[-1]).st_mode) from None
             _require_roots(path, f"{where}/{name}", found, named_by)
             if stat.S_ISLNK(found.st_mode):
                 links += 1
@@ -138,5 +149,8 @@ def who_else(path: str, named_by: str) -> str:
             return ""
     except OthersError as error:
         return str(error)
+    except MissingError as error:
+        may_make = os.geteuid() == 0 and error.mode & (stat.S_IWGRP | stat.S_IWOTH)
+        return f"{path}: not loaded, since others may put it there" if may_make else ""
     except OSError:
         return ""

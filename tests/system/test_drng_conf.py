@@ -320,6 +320,19 @@ def test_root_leaves_alone_what_others_can_change(theirs: Path) -> None:
     assert not (theirs / "mark").exists()
 
 
+def test_root_loads_no_module_that_others_may_put_there(tmp_path: Path) -> None:
+    """In a folder like /tmp it came between the look and the loading: 4 of 15 runs had it run as root."""
+    (folder := tmp_path / "like-tmp").mkdir()
+    folder.chmod(0o1777)
+    for name in ("evil.so", "folder/evil.so"):
+        module = f"[e]\nactivate = 1\nmodule = {folder}/{name}\n[provider_sect]\nevil = e\n"
+        (tmp_path / "openssl.cnf").write_text(f"{STRICT}{module}")
+        result = drng_conf(tmp_path / "openssl.cnf")
+        assert result.returncode == 1 and f"{folder}/{name}: not loaded" in result.stderr
+    folder.chmod(0o755)
+    assert "not loaded, since" not in drng_conf(tmp_path / "openssl.cnf").stderr
+
+
 def test_for_whoever_owns_them_it_loads_them(theirs: Path) -> None:
     """The twin: the module runs where its owner asks, without the rest of the environment."""
     result = subprocess.run(
