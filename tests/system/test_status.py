@@ -792,7 +792,7 @@ def test_the_pages_advise_the_same_masks() -> None:
 TRAPS = [({"RDSEED"}, "RDSEED"), ({"RDRAND"}, "RDRAND"), ({"RDSEED", "RDRAND"}, "RDSEED and RDRAND")]
 
 
-@pytest.mark.parametrize(("traps", "names"), TRAPS, ids=str)
+@pytest.mark.parametrize(("traps", "names"), TRAPS, ids=[names for _, names in TRAPS])
 def test_instructions_that_trap_are_named(traps: set[str], names: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """CPUID announces them, and the first draw kills the program; with fallback = no, too, where the masked program
     lives and has no random bytes."""
