@@ -16,9 +16,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .paths import KINDS, LIMIT, FileError, most_of, require_file
-from .procfs import O_FOLDER, closing, is_mounted_on
-from .terminal import Output, Unchanged, warn
+from .paths import LIMIT, FileError, most_of, require_file
+from .procfs import O_FOLDER, closing
+from .terminal import Output, warn
 
 # Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it.
 TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
@@ -66,19 +66,9 @@ class Place:
             raise FileError(f"{self.path} is longer than {LIMIT} bytes")
         return data
 
-    def require_ours(self, owner: int = 0) -> None:
-        """Or this owner's. Whoever else can put a file or a link here could have us give them what we write."""
-        found = self.stat()
-        if found is not None and (not stat.S_ISREG(found.st_mode) or found.st_uid not in (0, os.geteuid(), owner)):
-            kind = KINDS.get(stat.S_IFMT(found.st_mode), f"a file of user {found.st_uid}")
-            raise Unchanged(f"{self.path} is {kind}, which drng-enable did not make")
-
-    def _like(self, fd: int, model: Place) -> None:
-        """Owner, mode and extended attributes (ACLs, SELinux) of what stands at the model's place."""
-        if model.stat() is None:
-            os.fchmod(fd, 0o644)
-            return
-        with model._open() as old:
+    def _like(self, fd: int) -> None:
+        """Owner, mode and extended attributes (ACLs, SELinux) of what is there."""
+        with self._open() as old:
             found = os.fstat(old)
             if (found.st_uid, found.st_gid) != (os.fstat(fd).st_uid, os.fstat(fd).st_gid):
                 os.fchown(fd, found.st_uid, found.st_gid)
@@ -91,9 +81,9 @@ class Place:
                     if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM):
                         raise
 
-    def prepare(self, data: bytes, model: Place | None = None, mode: int | None = None) -> str:
-        """Writes all of it beside its place, under the name that is returned; where that fails, nothing is left. It
-        looks like what it replaces, but for a mode of its own."""
+    def prepare(self, data: bytes, mode: int | None) -> str:
+        """Writes all of it beside its place, under the name that is returned; where that fails, nothing is left. It is
+        this user's, with this mode; or with None, looks like what it replaces."""
         name = f".{Output.program}-{os.urandom(8).hex()}.tmp"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         fd = os.open(name, flags, 0o600, dir_fd=self.directory)
@@ -102,7 +92,7 @@ class Place:
             while rest:
                 rest = rest[os.write(fd, rest) :]
             if mode is None:
-                self._like(fd, model or self)
+                self._like(fd)
             else:
                 os.fchmod(fd, mode)
             os.fsync(fd)
@@ -122,18 +112,6 @@ class Place:
     def rename(self, name: str) -> None:
         """What has been prepared takes its place."""
         os.rename(name, self.name, src_dir_fd=self.directory, dst_dir_fd=self.directory)
-
-    def require_writable(self) -> None:
-        """An OSError where this user may not replace what is here, or take it away."""
-        if is_mounted_on(self.path):
-            raise OSError(errno.EBUSY, os.strerror(errno.EBUSY))
-        flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        try:
-            os.close(os.open(self.name, flags, dir_fd=self.directory))
-        except OSError as error:
-            # An immutable file; what is wrong with another kind of it is said when it is read.
-            if error.errno in (errno.EPERM, errno.EROFS):
-                raise
 
     def sync(self) -> None:
         os.fsync(self.directory)
@@ -156,7 +134,7 @@ class Place:
         """What was there stays where this fails, whenever that is."""
         try:
             self.sweep(SWEPT_SECONDS)
-            name = self.prepare(data, mode=mode)
+            name = self.prepare(data, mode)
             try:
                 self.require_replaceable()
                 self.rename(name)

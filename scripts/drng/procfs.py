@@ -55,16 +55,6 @@ def cpuinfo() -> dict[str, str]:
     return {key.strip(): value.strip() for key, value in pairs}
 
 
-def is_mounted_on(path: str) -> bool:
-    """A file on which another is mounted is not replaced; the kernel writes some characters as numbers."""
-    with contextlib.suppress(OSError), open("/proc/self/mountinfo", "rb") as file:
-        places = (line.split(b" ")[4] for line in file)
-        return any(
-            re.sub(rb"\\(\d{3})", lambda m: bytes((int(m[1], 8),)), place) == os.fsencode(path) for place in places
-        )
-    return False
-
-
 # ---- Descriptors ----
 
 

@@ -48,10 +48,10 @@ class File:
     path: str
     before: bytes | None
     after: bytes | None
-    model: str = ""  # what lends it owner and mode; without, it is one of drng-enable's own
+    ours: bool = True  # what is not keeps its owner, mode and attributes
 
     def back(self) -> File:
-        return File(self.path, self.after, self.before, self.model)
+        return File(self.path, self.after, self.before, self.ours)
 
 
 def read(path: str) -> bytes | None:
@@ -78,12 +78,8 @@ def difference(files: Sequence[File]) -> str:
 def _prepare(file: File, place: Place, stack: contextlib.ExitStack) -> str:
     """The name of what is whole on the disk beside its place; empty for a file that goes."""
     name = ""
-    place.require_writable()
     if file.after is not None:
-        model = stack.enter_context(opened(file.model)) if file.model else place
-        found = model.stat()
-        place.require_ours(found.st_uid if file.model and found else 0)
-        name = place.prepare(file.after, model)
+        name = place.prepare(file.after, 0o644 if file.ours or file.before is None else None)
         stack.callback(place.discard, name)
     if place.read() != file.before:
         raise Unchanged(f"{place.path} has just been changed by somebody else")

@@ -109,7 +109,7 @@ class System(Target):
         """First what the line leads to."""
         text = texts.seal(head, texts.lines(self.base(), head, alone=False))
         there = decode(self.found[self.path])
-        line = File(self.path, self.found[self.path], encode(there if self.has_line else with_line(there)), self.conf)
+        line = File(self.path, self.found[self.path], encode(there if self.has_line else with_line(there)), ours=False)
         if not trial:
             return [File(OWN, self.found[OWN], text), line]
         led = texts.seal(Head("trial"), f".include {TRIED}\n")
@@ -121,7 +121,7 @@ class System(Target):
         files = []
         for path in (self.conf, PATH):
             left = encode(without_line(decode(self.found[path])))
-            files.append(File(path, self.found[path], left or None if path == PATH else left, self.conf))
+            files.append(File(path, self.found[path], left or None if path == PATH else left, ours=False))
         return [file for file in files if file.before is not None] + [
             File(path, self.found[path], None) for path in (OWN, TRIED)
         ]
