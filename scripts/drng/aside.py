@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .terminal import Failure
+
 SECONDS = 5.0
 
 # For all items together.
@@ -193,6 +195,8 @@ def each(
 
 
 def once(work: Callable[[], Any], seconds: float, room: int = 0) -> Any:
-    """The answer of work(), or a Missed."""
+    """The answer of work(); a Failure where there is none."""
     ((_, answer),) = each([None], lambda _: work(), seconds=seconds, room=room)
+    if isinstance(answer, Missed):
+        raise Failure(answer.reason)
     return answer

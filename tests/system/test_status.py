@@ -805,7 +805,7 @@ def test_instructions_that_trap_are_named(traps: set[str], names: str, monkeypat
 
     monkeypatch.setattr(environment, "probe", like)
     monkeypatch.setattr(environment, "MASK", "OPENSSL_ia32cap")
-    monkeypatch.setattr(environment, "default_config", lambda **_: "/dev/null")
+    monkeypatch.setattr(environment, "default_file", lambda: "/dev/null")
     with pytest.raises(environment.Failure) as raised:
         environment.collect()
     assert str(raised.value).startswith(f"{names} raised SIGILL though CPUID announces it: mask it by OPENSSL_ia32cap=")

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from scripts.drng import procfs
+from scripts.drng.conf.reading import Whole
 from scripts.drng.enable import changes
 from scripts.drng.paths import read_once
 from scripts.drng.status import libraries, look, memory, services, sources, verdict, who
@@ -219,6 +220,11 @@ def test_no_file_names_drng() -> None:
 
 def test_it_reads_no_file() -> None:
     assert reason(drawer(flags=NO_LOAD_CONFIG), PINNED) == ("own-context", "OpenSSL")
+
+
+def test_a_file_that_ends_whoever_parses_it_costs_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "_parsed", lambda _: os._exit(1))
+    assert sources._said_by("/x", Whole()).elsewhere == "/x: looking at it ended with no answer"
 
 
 def test_it_started_before_the_file_named_drng(folder: Path) -> None:

@@ -12,11 +12,10 @@ import sys
 from collections.abc import Iterator
 from typing import NoReturn
 
-from .. import VERSION, aside
+from .. import VERSION
 from ..paths import read_once
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain
 from ..text import visible
-from .libcrypto import Libcrypto
 from .meaning import (
     SEED_SOURCES,
     Meaning,
@@ -29,7 +28,7 @@ from .meaning import (
     providers_of,
     understand,
 )
-from .probe import Probe, probe
+from .probe import Probe, default_file, probe
 from .reading import Read
 
 NOTHING, WARNINGS, UNREAD, IO_ERROR = 0, 1, 2, 74  # exit statuses
@@ -120,15 +119,6 @@ def report(found: Probe, meaning: Meaning) -> None:
     if not found.refused:
         serves = found.public if found.public and found.rand_bytes else "nobody"
         print(visible(f"{'serves':9}  {found.override or serves}"))
-    for remark in meaning.remarks:
-        print(remark)
-
-
-def default_file() -> str:
-    answer = aside.once(lambda: Libcrypto().default_file(), aside.SECONDS)
-    if isinstance(answer, aside.Missed):
-        raise Failure(answer.reason)
-    return str(answer)
 
 
 def check(words: list[str]) -> int:

@@ -191,10 +191,6 @@ class Libcrypto:
         self.lib.EVP_RAND_free(algorithm)
         return found
 
-    def wants_fips(self) -> bool:
-        """Whether it adds fips=yes to whatever it looks for."""
-        return bool(self.lib.EVP_default_properties_is_fips_enabled(None) == 1)
-
     def override(self) -> str | None:
         """An ENGINE or a RAND_METHOD outranks every provider."""
         if not hasattr(self.lib, "RAND_get_rand_method"):

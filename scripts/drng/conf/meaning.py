@@ -22,8 +22,6 @@ DRNG_KEYS = {
     "rdseed_words": ("8", "an even number from 8 to 2048"),
 }
 
-GONE = {"batch": "1.0.0"}  # with the version since which nobody asks for it
-
 OPENSSL_KEYS = ("identity", "module", "activate", "soft_load")
 
 # What OpenSSL knows in the section that openssl_conf names, in the order in which it looks for them, and in the one for
@@ -34,8 +32,8 @@ RANDOM_KEYS |= {"random_provider": (3, 5), "seed_strict": (4, 1)}  # by the vers
 # What drng has for `seed`, in any case of letters.
 SEED_SOURCES = ("DRNG-SEED", "SEED-SRC", *filter(None, [WORDS]))
 
-# In [default], what another program takes for its own openssl_conf.
-OTHERS = {"nodejs_conf": "Node.js"}
+# In [default], what another program, Node.js, takes for its own openssl_conf.
+OTHERS = ("nodejs_conf",)
 
 YES = ("1", "yes", "true", "on")
 ACTIVATE = {word: True for yes in YES for word in (yes, yes.upper())}
@@ -56,7 +54,7 @@ Way = tuple[str, ...]
 
 @dataclass
 class Meaning:
-    """Names of sections, "" where the file names none; what is never asked for, and what only is worth a remark."""
+    """Names of sections, "" where the file names none; and what is never asked for."""
 
     init: str = ""
     random: str = ""
@@ -65,7 +63,6 @@ class Meaning:
     fips: str = ""
     drng: str = ""
     warnings: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
 
 
 def known_as(key: str) -> str:
@@ -165,9 +162,7 @@ def unknown_keys(conf: Read, meaning: Meaning) -> Iterator[str]:
             yield f"[{name}] {key} = {value}: this key needs OpenSSL {version[0]}.{version[1]} or later"
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
     for key, value in (conf.section(meaning.drng) or {}).items():
-        if key in GONE:
-            yield f"[{meaning.drng}] {key} = {value}: drng {GONE[key]} and later have no such key; take the line out"
-        elif key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
+        if key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
             said = "neither OpenSSL nor drng knows this key, and it is ignored"
             yield f"[{meaning.drng}] {key} = {value}: {said}{hint(key, known)}"
         elif key in DRNG_KEYS and value in conf.section_names():
@@ -211,10 +206,4 @@ def understand(conf: Read) -> Meaning:
         f"an .include names a file that cannot be read, and OpenSSL ignores it: {why}" for why in conf.passed_over
     ]
     meaning.warnings = [visible(warning) for warning in dict.fromkeys(warnings)]
-    default = conf.section("default") or {}
-    meaning.remarks = [
-        visible(f"[default] {key} = {default[key]}: {program} reads this; other programs do not")
-        for key, program in OTHERS.items()
-        if key in default
-    ]
     return meaning

@@ -67,6 +67,10 @@ class Probe(Read):
     drng: dict[str, Any] | None = None  # the provider's parameters
 
     @property
+    def module(self) -> str:
+        return f"{self.modules}/drng.so"
+
+    @property
     def served_by_drng(self) -> bool:
         generators = (self.primary, self.public, self.private)
         return self.rand_bytes and not self.override and all(g and g.provider == "drng" for g in generators)
@@ -126,7 +130,7 @@ def _asked(whole: Whole, own: bytes, path: str, variables: Mapping[str, str]) ->
     if not known["override"] and (known["public"] or {}).get("provider") == "drng":
         known["override"] = crypto.passed_by() or ""
     known["seed"] = crypto.seed_source(random.get("seed", "SEED-SRC"), random.get("seed_properties", ""))
-    known |= {"providers": crypto.providers(), "fips": crypto.wants_fips()}
+    known |= {"providers": crypto.providers(), "fips": crypto.lib.EVP_default_properties_is_fips_enabled(None) == 1}
     known["ciphers"] = bool(crypto.lib.EVP_CIPHER_fetch(None, b"AES-128-CTR", None))
     listed = providers_of(read, init)
     # By the file's name for the module: what the section has else is not asked then.
@@ -141,6 +145,17 @@ def _asked(whole: Whole, own: bytes, path: str, variables: Mapping[str, str]) ->
 # ---- In the process that asks ----
 
 
+def default_file(*, own: bool = True) -> str:
+    """The openssl.cnf that libcrypto was built to read; with `own`, that this environment names instead."""
+
+    def ask() -> str:
+        if not own:
+            os.environ.pop("OPENSSL_CONF", None)
+        return Libcrypto().default_file()
+
+    return str(aside.once(ask, aside.SECONDS))
+
+
 def probe(text: bytes, path: str, variables: Mapping[str, str] | None = None) -> Probe:
     """
     Of this text, which is named `path` in what is said, in this environment with these variables in addition. A Failure
@@ -152,11 +167,12 @@ def probe(text: bytes, path: str, variables: Mapping[str, str] | None = None) ->
     except FileError as error:
         return Probe(path, problem=str(error))
     own = b"\n".join(line for line in logical_lines(text) if not directive(line, b".include"))
-    answer = aside.once(lambda: _asked(whole, own, path, variables or {}), SECONDS, ROOM)
-    if isinstance(answer, aside.Missed):
-        limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in answer.reason else ""
-        raise Failure(f"{path}: libcrypto gives no answer: {limit}{answer.reason}")
-    known = answer | {"passed_over": whole.passed_over}
+    try:
+        known = aside.once(lambda: _asked(whole, own, path, variables or {}), SECONDS, ROOM)
+    except Failure as error:
+        limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
+        raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
+    known["passed_over"] = whole.passed_over
     for name in ("passed_over", "stopped", "errors"):
         known[name] = tuple(known.get(name, ()))
     for role in ("primary", "public", "private", "seed"):

@@ -12,14 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import systemd
-from ..conf.libcrypto import Libcrypto
 from ..conf.meaning import lost, understand
-from ..conf.probe import Probe
+from ..conf.probe import Probe, default_file
 from ..conf.probe import probe as ask
 from ..terminal import Unchanged, complain, warn
 from .arguments import PROFILES
-
-MODULES_DIR = 1003  # openssl/crypto.h
 
 # In what `ldconfig -p` says.
 LIBCRYPTO = re.compile(r"^\s*libcrypto\.so\.[34] .* => (/\S+)$", re.M)
@@ -30,13 +27,10 @@ def probe(text: bytes, path: str) -> Probe:
     return ask(text, path)
 
 
+@functools.cache
 def conf_path() -> str:
     """The one that libcrypto was built to read. Debian's openssl looks behind a link."""
-    return os.path.realpath(Libcrypto().default_file())
-
-
-def module() -> str:
-    return f"{os.fsdecode(Libcrypto().lib.OPENSSL_info(MODULES_DIR))}/drng.so"
+    return os.path.realpath(default_file())
 
 
 def closed_to_others(path: str) -> str:
@@ -53,18 +47,18 @@ def closed_to_others(path: str) -> str:
     return ""
 
 
-def warn_of_closed_files(path: str, profile: str) -> None:
+def warn_of_closed_files(path: str, module: str, profile: str) -> None:
     """OpenSSL passes over a file that it may not read, and says nothing."""
     served = "get OpenSSL's own generator" if profile == "permissive" else "get no random numbers"
-    for file, who in ((path, "get OpenSSL's own generator, and no error"), (module(), served)):
+    for file, who in ((path, "get OpenSSL's own generator, and no error"), (module, served)):
         if closed := closed_to_others(file):
             warn(f"not every user may read {closed}: programs of those who may not {who}; chmod o+rX opens it")
 
 
-def without_module() -> Iterator[str]:
+def without_module(found: Probe) -> Iterator[str]:
     """Each libcrypto of the machine's, as of another architecture, that finds no drng.so. One that a program brings
     with it finds ours, since the profiles name the module by its path."""
-    ours = Path(module()).parent.parent
+    ours = Path(found.module).parent.parent
     for path in map(Path, dict.fromkeys(LIBCRYPTO.findall(systemd.run("ldconfig", "-p").stdout))):
         folder = path.parent / "ossl-modules"
         with contextlib.suppress(OSError):
@@ -95,8 +89,8 @@ def _require_providers(before: Probe, after: Probe, profile: str) -> None:
             )
     if would == wanted:
         return
-    if "drng" not in would and not os.path.exists(module()):
-        raise Unchanged(f"drng.so is not in {os.path.dirname(module())}: install openssl-provider-drng")
+    if "drng" not in would and not os.path.exists(before.module):
+        raise Unchanged(f"drng.so is not in {before.modules}: install openssl-provider-drng")
     for name, reason in after.not_loaded.items():
         complain(f"{name}: {reason}")
     raise Unchanged(f"the active providers would be {' '.join(sorted(would))}, not {' '.join(sorted(wanted))}")

@@ -18,7 +18,7 @@ from ..terminal import Failure, Unchanged
 from . import texts
 from .arguments import PROFILES, Request
 from .changes import File, read
-from .check import conf_path, module, probe
+from .check import conf_path, probe
 from .system import OWN as SYSTEM
 from .target import TRIAL, Target
 from .texts import Head, encode, head_of
@@ -100,7 +100,7 @@ class Service(Target):
         drop_in, own = self.places[trial]
         text, is_strict = self._text(head), head.profile != "permissive"
         by_text = self._has_user() and systemd.version() >= 250
-        bound = [module()] if self._has_root() else []
+        bound = [self.base().module] if self._has_root() else []
         name = own.replace("\\", "\\\\")
         lines = ["[Service]", f"Environment={VARIABLE}={f'%d/{CREDENTIAL}' if by_text else name}"]
         if by_text:

@@ -101,7 +101,7 @@ class System(Target):
         after = probe(encode(self._whole(texts.lines(self.base(), head, alone=False))), self.conf)
         if self.by_folder and named_sections(after).random != PROFILES[head.profile].section:
             raise Unchanged(f"{PATH} would not do, since another file of {FOLDER}, or {self.conf}, overrules it")
-        for said in () if head.profile == "permissive" else without_module():
+        for said in () if head.profile == "permissive" else without_module(after):
             warn(f"{said}, so its programs get no random numbers: take --profile permissive, or one service at a time")
         return after
 

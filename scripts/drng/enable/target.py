@@ -99,7 +99,7 @@ class Target:
             raise Unchanged(f"{profile} needs OpenSSL 3.5 or later; this is {base.version}")
         require(base, self.after(head), profile)
         files = self.files(head, trial=bool(request.trial))
-        warn_of_closed_files(self.path if self.path.endswith(".cnf") else base.path, profile)
+        warn_of_closed_files(self.path if self.path.endswith(".cnf") else base.path, base.module, profile)
         self.head = head
         return files
 

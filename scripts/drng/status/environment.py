@@ -10,11 +10,10 @@ import re
 import signal
 from typing import Any
 
-from .. import aside, procfs
+from .. import procfs
 from ..conf import meaning
 from ..conf.command import not_loaded
-from ..conf.libcrypto import Libcrypto
-from ..conf.probe import Probe, probe
+from ..conf.probe import Probe, default_file, probe
 from ..instructions import INSTRUCTIONS, MASK, WORDS
 from ..terminal import Failure, Row
 from ..text import printable_all
@@ -36,18 +35,6 @@ MASKS = {
     "RDRAND": f"~0x4000000000000000:~0{REST}",
     "RDSEED and RDRAND": f"~0x4000000000000000:~0x40000{REST}",
 }
-
-
-def default_config(*, own: bool = False) -> str:
-    """The openssl.cnf that libcrypto was built to read, or that this environment names; "" where none can tell."""
-
-    def ask() -> str:
-        if not own:
-            os.environ.pop("OPENSSL_CONF", None)
-        return Libcrypto().default_file()
-
-    answer = aside.once(ask, aside.SECONDS)
-    return answer if isinstance(answer, str) else ""
 
 
 # ---- The CPU ----
@@ -124,7 +111,7 @@ def _facts_of(found: Probe) -> dict[str, Any] | None:
 
 
 def collect() -> dict[str, Any]:
-    path = default_config(own=True)
+    path = default_file()
     text, problem = b"", "" if path else "OPENSSL_CONF is empty"
     try:
         text = text_of(path) if path else b""

@@ -96,9 +96,10 @@ def members_of(service: str) -> list[int]:
         raise TargetError(f"systemd knows no service {service}")
     group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
     # Whoever may make groups below the service's can make more than anybody can go through.
-    members = aside.once(lambda: cgroup_members(group), aside.SECONDS) if group.strip("/") else []
-    if isinstance(members, aside.Missed):
-        raise TargetError(f"the control groups of service {service} cannot be gone through: {members.reason}")
+    try:
+        members = aside.once(lambda: cgroup_members(group), aside.SECONDS) if group.strip("/") else []
+    except Failure as error:
+        raise TargetError(f"the control groups of service {service} cannot be gone through: {error}") from None
     if not members and main.isdigit() and int(main) > 0:
         members = procfs.family(int(main))
     return list(members)

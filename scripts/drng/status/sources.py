@@ -100,9 +100,10 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 
 def _said_by(path: str, whole: Whole) -> Source:
-    answer = aside.once(lambda: _parsed(bytes(whole.text)), aside.SECONDS, ROOM)
-    if isinstance(answer, Failure):
-        return Source(path, elsewhere=printable(f"{path}: {answer}"))
+    try:
+        answer = aside.once(lambda: _parsed(bytes(whole.text)), aside.SECONDS, ROOM)
+    except Failure as error:
+        return Source(path, elsewhere=printable(f"{path}: {error}"))
     found = Read(path, answer["number"], answer["sections"])
     named = meaning.named_sections(found)
     random = meaning.generators_of(found, named.init)

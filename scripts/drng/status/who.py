@@ -14,9 +14,11 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from .. import aside, procfs, systemd
+from ..conf.probe import default_file
 from ..procfs import HiddenError, TargetError, UnreadableError
+from ..terminal import Failure
 from ..text import printable
-from . import environment, services, verdict
+from . import services, verdict
 from .libraries import Known, Library
 from .look import Identity, Look, Module, identify, inspect
 from .output import is_served, lines
@@ -146,7 +148,11 @@ def those(pids: Sequence[int], now: Configuration) -> list[Process]:
 
 
 def now() -> Configuration:
-    return services.configuration(environment.default_config())
+    try:
+        path = default_file(own=False)
+    except Failure:
+        path = ""  # nobody can tell
+    return services.configuration(path)
 
 
 def family(pid: int, known: Configuration) -> list[Process]:
