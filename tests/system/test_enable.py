@@ -362,8 +362,11 @@ def test_a_missing_profile(image: Image) -> None:
             "random numbers would not come from drng: for OpenSSL's FIPS provider there is --profile fips",
         ),
         (POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"), "by lines that drng-enable did not write"),
+        # `on` said that it was done, and the include was the end of this line.
+        (f"{POLICY}\n[x]\nx = y \\", "ends with a backslash"),
+        (f"{POLICY}\n[x]\nx = y \\\n", "ends with a backslash"),
     ],
-    ids=["no-conf", "broken", "fips-properties", "own-drng"],
+    ids=["no-conf", "broken", "fips-properties", "own-drng", "goes-on", "goes-on-behind-its-end"],
 )
 def test_files_that_are_refused(image: Image, text: str, reason: str) -> None:
     image.conf.write_text(text)

@@ -86,6 +86,10 @@ class System(Target):
         texts.require_ours({OWN: self.found[OWN]})
         if self.found[self.conf] is None:
             raise Unchanged(f"{self.conf}: there is no such file")
+        if not self.by_folder and re.search(r"(?<!\\)\\\r*\n?\Z", without_line(self.main)):
+            raise Unchanged(
+                f"{self.conf} ends with a backslash, and our line would be a part of its last: take that out"
+            )
         if self.head is None and not request.profile:
             raise UsageError(
                 "on --system takes --profile: strict (a program that cannot load drng gets no random numbers) or "
