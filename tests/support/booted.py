@@ -130,7 +130,7 @@ def ready(machine: Machine, process: subprocess.Popen[str]) -> bool:
     """As soon as it answers; each try waits for the process's own end, not for a time."""
     watched = os.pidfd_open(process.pid)
     try:
-        for _ in range(200):
+        for _ in range(10 * SECONDS):
             if select.select([watched], [], [], 0.1)[0]:
                 return False
             machine.pid = machine.pid or child_of(process.pid)
