@@ -28,7 +28,6 @@ struct drng_provctx {
     struct drng_place root;              /* seeds the generators that have no parent */
     struct drng_pairs *pairs;            /* the generators behind OSSL_FUNC_provider_random_bytes() */
     atomic_uint foreign;                 /* living generators whose parent is another provider's */
-    struct drng_provctx *left_before;    /* the instance that was left to the kernel before this one */
     const char *_Atomic disabled_reason; /* the text that is true now */
     /* One for each set of disabled instructions, a bit each. None is ever enabled again, so each is written once. */
     char disabled_reasons[1 << DRNG_INSTRUCTIONS][DRNG_TEXT_SIZE];

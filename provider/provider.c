@@ -148,12 +148,11 @@ static int self_test(void *vprovctx)
 /* exit() lets libcrypto clean up while other threads may still draw: what they use is left to the kernel. */
 static void teardown(void *vprovctx)
 {
-    static struct drng_provctx *_Atomic left; /* so that no leak checker takes them for lost */
     struct drng_provctx *provctx = vprovctx;
     if (!atomic_load(&drng_process.exits) && drng_pairs_close(provctx)) {
         drng_provctx_free(provctx);
     } else {
-        provctx->left_before = atomic_exchange(&left, provctx);
+        drng_pairs_leave(provctx);
     }
 }
 

@@ -32,6 +32,7 @@ struct pair {
 struct drng_pairs {
     struct drng_generator primary;
     struct pair pairs[PAIRS];
+    struct drng_pairs *left_before; /* the pairs that were left to the kernel before these */
 };
 
 /* ---- Instances ---- */
@@ -75,6 +76,12 @@ bool drng_pairs_close(struct drng_provctx *provctx)
     free(pairs);
     (void)drng_guard_note(guard.before);
     return true;
+}
+
+void drng_pairs_leave(struct drng_provctx *provctx)
+{
+    static struct drng_pairs *_Atomic left;
+    provctx->pairs->left_before = atomic_exchange(&left, provctx->pairs);
 }
 
 /* ---- The first draw from a pair ---- */

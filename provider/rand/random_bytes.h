@@ -33,6 +33,9 @@ bool drng_pairs_open(struct drng_provctx *provctx);
  */
 bool drng_pairs_close(struct drng_provctx *provctx);
 
+/* Leaves all to the kernel, where a leak checker finds it: in memory that is not the core's. */
+void drng_pairs_leave(struct drng_provctx *provctx);
+
 /* 1; or 0 with an error in the queue and the buffer wiped. strength in bits. */
 int drng_random_bytes(void *provctx, int which, void *buffer, size_t len, unsigned strength);
 

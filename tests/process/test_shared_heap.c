@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <sanitizer/lsan_interface.h>
+
 #include <openssl/core_dispatch.h>
 #include <openssl/rand.h>
 
@@ -302,12 +304,19 @@ UNIT_TEST("an instance outlives the threads of its workers")
     CU_ASSERT_EQUAL(child_forked(outlive_workers, NULL), 0);
 }
 
+/* NULL without a sanitizer. */
+#pragma weak __lsan_register_root_region
+
 int main(void)
 {
     void *memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared = memory != MAP_FAILED ? memory : NULL;
     if (shared == NULL || CRYPTO_set_mem_functions(from_heap, grow, to_heap) != 1 || !pool_open()) {
         return 1;
+    }
+    /* LeakSanitizer does not look by itself for pointers in memory that is shared. */
+    if (__lsan_register_root_region != NULL) {
+        __lsan_register_root_region(memory, sizeof(*shared));
     }
     libctx = evp_context("");
     ctr_drbg = libctx != NULL ? EVP_RAND_fetch(libctx, "CTR-DRBG", "provider=drng") : NULL;
