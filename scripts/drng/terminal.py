@@ -74,12 +74,8 @@ def warn(text: str) -> None:
 # ---- Rows and tables ----
 
 
-def on_terminal() -> bool:
-    return sys.stdout.isatty()
-
-
 def paint(text: str, colour: str | None) -> str:
-    wanted = on_terminal() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    wanted = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
     return f"\x1b[{colour}m{text}\x1b[{PLAIN}m" if colour and wanted else text
 
 

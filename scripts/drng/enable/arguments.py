@@ -106,12 +106,6 @@ def service(text: str) -> str:
     return name
 
 
-def profile(text: str) -> str:
-    if text not in PROFILES:
-        raise UsageError(f"there is no profile '{text}': choose strict, permissive, random-provider or fips")
-    return text
-
-
 def setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not re.fullmatch(r"[a-z_]+=[a-z0-9-]*", text):
@@ -127,10 +121,8 @@ def _check(request: Request) -> None:
         raise UsageError(f"'{request.verb}' is no command: say on, off, status or confirm; see drng-enable --help")
     if request.verb == "confirm" and any(scopes):
         raise UsageError("confirm takes no service: one trial at a time is under way")
-    if changes and sum(scopes) != 1:
+    if (changes and sum(scopes) != 1) or (request.all and request.verb == "on"):
         raise UsageError(f"{request.verb} takes --system, or the names of services; see drng-enable --help")
-    if request.all and request.verb == "on":
-        raise UsageError("on takes --system, or the names of services: --all is of off")
     if request.verb != "on" and (request.profile or request.settings or request.trial):
         raise UsageError("--profile, --set and --try are options of on only")
     if not changes and (request.restart or request.dry_run):
@@ -143,7 +135,7 @@ def parse(words: list[str]) -> Request:
     parser.add_argument("words", nargs="*")
     parser.add_argument("--system", action="store_true")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--profile", type=profile)
+    parser.add_argument("--profile", choices=PROFILES)
     parser.add_argument("--set", dest="settings", type=setting, action="append")
     parser.add_argument("--restart", action="store_true")
     parser.add_argument("--try", dest="trial", type=seconds)
