@@ -121,7 +121,6 @@ def test_it_names_the_version_what_built_it_and_what_it_needs(tree: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "needs"),
     [
-        ("drng", {"openssl-provider-drng", "drng-tools"}),
         ("drng-tools", {"openssl", "openssl-provider-drng", "python3"}),
         ("libdrng0", {"libc6"}),
         ("libdrng-dev", {"libdrng0"}),
