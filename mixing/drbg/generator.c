@@ -440,8 +440,8 @@ void drng_generator_cleanup(struct drng_generator *g)
 
 void drng_generator_enable_locking(struct drng_generator *g)
 {
-    if (!g->locking) {
-        g->locking = true;
+    if (g->locking == DRNG_ALONE) {
+        g->locking = DRNG_WAITS;
     }
 }
 

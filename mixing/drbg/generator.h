@@ -76,7 +76,7 @@ struct drng_generator {
 
     /* The generator's own. */
     struct drng_place place; /* of what is secret, or must not survive a fork */
-    bool locking;
+    enum drng_locking locking;
     atomic_int status;              /* enum drng_generator_status */
     atomic_uint seedings;           /* how often it was seeded, as its children see it; never 0 */
     atomic_int_least64_t seeded_at; /* time(2) of the last seed */

@@ -230,12 +230,12 @@ enum drng_result drng_seed_get(const struct drng_seed_policy *policy, struct drn
 
 struct drng_root_slot *drng_root_take(struct drng_place *root, const struct drng_guard *guard)
 {
-    return (struct drng_root_slot *)(void *)drng_guard_take(guard, root, true);
+    return (struct drng_root_slot *)(void *)drng_guard_take(guard, root, DRNG_WAITS);
 }
 
 void drng_root_give_back(struct drng_place *root, const struct drng_guard *guard, struct drng_root_slot *slot)
 {
-    drng_guard_give_back(root, &slot->guarded, true, drng_guard_is_mine(guard));
+    drng_guard_give_back(root, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard));
 }
 
 enum drng_result drng_root_test(struct drng_place *root, const struct drng_guard *guard,

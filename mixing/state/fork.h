@@ -36,9 +36,8 @@
  * unlocked, so a lock that another thread held at the fork is free in the child.
  *
  * A thread that ended under a lock would leave it held. So what may be a cancellation point, OpenSSL's default seed
- * source and foreign parents, is called where pthread_setcancelstate() has disabled that; nothing else under a lock is
- * one. Asynchronous cancellation during a draw is not supported, nor is a handler in the middle of a draw that reaches
- * a cancellation point, which to POSIX is the same.
+ * source and foreign parents, is called where pthread_setcancelstate() has disabled that. Asynchronous cancellation
+ * during a draw is not supported.
  */
 struct drng_lock {
     pthread_mutex_t mutex;

@@ -3,8 +3,6 @@
 
 #include "mixing/state/guard.h"
 
-#include <pthread.h>
-
 _Thread_local enum drng_inside drng_inside;
 
 /* ---- Places ---- */
@@ -60,7 +58,7 @@ void drng_place_free(struct drng_place *place)
 
 /* In an epoch that has ended nothing starts over: a call further up on this stack may have done so already. */
 struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
-                                           struct drng_guarded *slot, bool locking)
+                                           struct drng_guarded *slot, enum drng_locking locking)
 {
     if (!drng_guard_is_mine(guard)) {
         drng_guard_give_back(place, slot, locking, true);

@@ -36,6 +36,7 @@
 #ifndef DRNG_GUARD_H
 #define DRNG_GUARD_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -134,24 +135,56 @@ enum drng_result drng_place_denial(const struct drng_place *place);
 
 /* ---- Calls ---- */
 
-/* The slow path of drng_guard_take(). */
-struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
-                                           struct drng_guarded *slot, bool locking);
+/* What a call does where another thread has the slot. */
+enum drng_locking {
+    DRNG_ALONE, /* the program sees to it that none has */
+    DRNG_WAITS, /* for the slot's lock */
+    DRNG_TRIES, /* it is denied, and goes to another slot */
+};
 
 /*
- * Takes the slot of the place; if `locking`, waits for its lock. NULL: this thread has the slot already, which only a
- * chain of parents that leads back to it can do, and without a lock only a foreign parent in it; or the object is
- * another process's; or the epoch is no longer the guard's, and the attempt will be made again.
+ * A lock that no thread waits for needs no mutex: one exchange and one store, which are half of its cost. Its holder is
+ * the address of what the thread has noted, since asking for pthread_self() is a call.
+ */
+static inline bool drng_guard_lock(const struct drng_guard *guard, struct drng_guarded *slot, enum drng_locking locking)
+{
+    uintptr_t nobody = 0;
+    if (locking == DRNG_TRIES) {
+        return atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside,
+                                                       memory_order_acquire, memory_order_relaxed);
+    }
+    return locking == DRNG_WAITS ? drng_lock(&slot->lock) : !slot->taken || guard->before != DRNG_CALLS_OUT;
+}
+
+/* As drng_unlock(), it does nothing in a child that was forked since the slot was taken. */
+static inline void drng_guard_unlock(struct drng_guarded *slot, enum drng_locking locking)
+{
+    if (locking == DRNG_WAITS) {
+        drng_unlock(&slot->lock);
+    } else if (locking == DRNG_TRIES &&
+               atomic_load_explicit(&slot->lock.holder, memory_order_relaxed) == (uintptr_t)&drng_inside) {
+        atomic_store_explicit(&slot->lock.holder, 0, memory_order_release);
+    }
+}
+
+/* The slow path of drng_guard_take(). */
+struct drng_guarded *drng_guard_start_over(const struct drng_guard *guard, const struct drng_place *place,
+                                           struct drng_guarded *slot, enum drng_locking locking);
+
+/*
+ * Takes the slot of the place. NULL: this thread has the slot already, which only a chain of parents that leads back to
+ * it can do, and without a lock only a foreign parent in it; or it tries, and another thread has the slot; or the
+ * object is another process's; or the epoch is no longer the guard's, and the attempt will be made again.
  */
 static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guard, struct drng_place *place,
-                                                   bool locking)
+                                                   enum drng_locking locking)
 {
     const uint64_t owner = atomic_load_explicit(&place->owner, memory_order_relaxed);
     struct drng_guarded *slot = __builtin_expect(owner == drng_fork_token(), 1) ? place->slot : drng_place_own(place);
     if (__builtin_expect(slot == NULL, 0)) {
         return NULL;
     }
-    if (locking ? !drng_lock(&slot->lock) : slot->taken && guard->before == DRNG_CALLS_OUT) {
+    if (__builtin_expect(!drng_guard_lock(guard, slot, locking), 0)) {
         return NULL;
     }
     slot->taken = true;
@@ -162,16 +195,14 @@ static inline struct drng_guarded *drng_guard_take(const struct drng_guard *guar
  * If the slot is not `mine`, it is wiped: what the call has written there is of its parent's state. The caller asks
  * drng_guard_is_mine() when it has written last; a fork wipes whatever the slot itself could say.
  */
-static inline void drng_guard_give_back(const struct drng_place *place, struct drng_guarded *slot, bool locking,
-                                        bool mine)
+static inline void drng_guard_give_back(const struct drng_place *place, struct drng_guarded *slot,
+                                        enum drng_locking locking, bool mine)
 {
     if (!mine) {
         drng_guard_wipe(slot, place->size);
     }
     slot->taken = false;
-    if (locking) {
-        drng_unlock(&slot->lock);
-    }
+    drng_guard_unlock(slot, locking);
 }
 
 /* What a call does with its slot. It may run several times, and finds the slot as the last complete call has left it,
@@ -180,21 +211,30 @@ typedef enum drng_result drng_guarded_work(void *call, struct drng_guarded *slot
 
 /*
  * Does the work with the slot of the place, until no fork or copy has come into it. DRNG_BUSY: refused. Without a slot
- * the result is drng_place_denial(). What may be a cancellation point disables that itself: see drng_lock().
+ * the result is drng_place_denial(). A call that waits is not cancelled: a handler may
+ * reach a cancellation point, and the lock would stay held. What is only tried so stays taken, and others do without.
  */
-static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place, bool locking,
+static inline __attribute__((always_inline)) enum drng_result drng_guard_run(struct drng_place *place,
+                                                                             enum drng_locking locking,
                                                                              drng_guarded_work *work, void *call)
 {
     struct drng_guard guard;
+    int cancel = PTHREAD_CANCEL_ENABLE;
     if (!drng_guard_enter(&guard)) {
         return DRNG_BUSY;
     }
     for (;;) {
+        if (locking == DRNG_WAITS) {
+            (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+        }
         struct drng_guarded *slot = drng_guard_take(&guard, place, locking);
         const enum drng_result result =
             __builtin_expect(slot != NULL, 1) ? work(call, slot, &guard) : drng_place_denial(place);
         if (__builtin_expect(slot != NULL, 1)) {
             drng_guard_give_back(place, slot, locking, drng_guard_is_mine(&guard));
+        }
+        if (locking == DRNG_WAITS) {
+            (void)pthread_setcancelstate(cancel, &cancel);
         }
         if (drng_guard_is_mine(&guard)) { /* as late as it can be: behind it a fork copies the output */
             (void)drng_guard_note(guard.before);

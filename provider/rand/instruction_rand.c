@@ -351,7 +351,7 @@ static enum drng_result wipe_reader(void *vctx, struct drng_guarded *slot, const
 static int uninstantiate(void *vctx)
 {
     struct context *ctx = vctx;
-    const enum drng_result result = drng_guard_run(&ctx->root, true, wipe_reader, ctx);
+    const enum drng_result result = drng_guard_run(&ctx->root, DRNG_WAITS, wipe_reader, ctx);
     if (result != DRNG_OK) {
         return drng_raise_result(&ctx->provctx->core, result, true);
     }
@@ -371,7 +371,7 @@ static enum drng_result look_at_reader(void *vctx, struct drng_guarded *slot, co
 static int verify_zeroization(void *vctx)
 {
     struct context *ctx = vctx;
-    return drng_guard_run(&ctx->root, true, look_at_reader, ctx) == DRNG_OK;
+    return drng_guard_run(&ctx->root, DRNG_WAITS, look_at_reader, ctx) == DRNG_OK;
 }
 
 /* All but newctx. */

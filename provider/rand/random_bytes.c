@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An instance has so many pairs of generators, each with a lock. A thread draws from the pair that its number leads to,
- * so threads that are more than the pairs share them, and one that has ended leaves nothing.
+ * so threads that are more than the pairs share them, and one that has ended leaves nothing. Where another thread draws
+ * from it now, a thread goes to one of the next pairs, and waits only for the very last, which is nobody's.
  */
 #include "provider/rand/random_bytes.h"
 
@@ -16,6 +17,7 @@
 
 enum {
     PAIRS = 64,
+    OTHERS = 4, /* where a thread goes whose own is taken: the last pair, and the next ones before it */
     CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's, for its public and private generators */
     CHILD_RESEED_INTERVAL = 7 * 60,  /* seconds */
 };
@@ -31,7 +33,7 @@ struct pair {
  */
 struct drng_pairs {
     struct drng_generator primary;
-    struct pair pairs[PAIRS];
+    struct pair pairs[PAIRS + 1];   /* the last one is waited for */
     struct drng_pairs *left_before; /* the pairs that were left to the kernel before these */
 };
 
@@ -67,7 +69,7 @@ bool drng_pairs_close(struct drng_provctx *provctx)
     if (!drng_guard_enter(&guard)) {
         return false;
     }
-    for (size_t i = 0; i < PAIRS; i++) {
+    for (size_t i = 0; i <= PAIRS; i++) {
         if (atomic_load(&pairs->pairs[i].made)) {
             discard_pair(&pairs->pairs[i]);
         }
@@ -94,6 +96,7 @@ struct making {
 /* Under DRNG_LOCK_PAIRS. A child that another thread forks meanwhile makes the pair anew: the slots are lost there. */
 static enum drng_result make_pair(const struct making *m)
 {
+    const enum drng_locking locking = m->pair == &m->provctx->pairs->pairs[PAIRS] ? DRNG_WAITS : DRNG_TRIES;
     bool made = true;
     for (unsigned which = 0; which < 2; which++) {
         struct drng_generator *g = &m->pair->generator[which];
@@ -101,7 +104,7 @@ static enum drng_result make_pair(const struct making *m)
         made = drng_drbg_prepare(m->provctx, g, true) && made;
         g->config.limits.requests = CHILD_RESEED_REQUESTS;
         g->config.limits.interval = CHILD_RESEED_INTERVAL;
-        drng_generator_enable_locking(g);
+        g->locking = locking;
     }
     if (!made) {
         discard_pair(m->pair);
@@ -139,21 +142,47 @@ static inline unsigned number_of_thread(void)
     return number;
 }
 
+struct drawing {
+    struct drng_provctx *provctx;
+    int which;
+    uint8_t *out;
+    size_t len;
+    unsigned strength;
+};
+
+/* DRNG_BUSY: another thread draws from this pair, or the call is refused. */
+static inline enum drng_result draw_from(const struct drawing *d, struct pair *pair)
+{
+    if (__builtin_expect(!atomic_load_explicit(&pair->made, memory_order_acquire), 0)) {
+        struct making making = {d->provctx, pair};
+        const enum drng_result result = drng_guard_run_piecewise(make_once, &making);
+        if (result != DRNG_OK) {
+            drng_wipe(d->out, d->len);
+            return result;
+        }
+    }
+    struct drng_generator *g =
+        &pair->generator[d->which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
+    return drng_generator_generate(g, d->out, d->len, d->strength, false, (struct drng_bytes){NULL, 0});
+}
+
+static __attribute__((noinline, cold)) enum drng_result draw_from_another(const struct drawing *d, unsigned number)
+{
+    enum drng_result result = DRNG_BUSY;
+    for (unsigned i = 1; result == DRNG_BUSY && i <= OTHERS; i++) {
+        result = draw_from(d, &d->provctx->pairs->pairs[i < OTHERS ? (number + i) % PAIRS : PAIRS]);
+    }
+    return result;
+}
+
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
     struct drng_provctx *provctx = vprovctx;
-    struct pair *pair = &provctx->pairs->pairs[number_of_thread() % PAIRS];
-    enum drng_result result = DRNG_OK;
-    if (__builtin_expect(!atomic_load_explicit(&pair->made, memory_order_acquire), 0)) {
-        struct making making = {provctx, pair};
-        result = drng_guard_run_piecewise(make_once, &making);
-    }
-    if (__builtin_expect(result == DRNG_OK, 1)) {
-        struct drng_generator *g =
-            &pair->generator[which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
-        result = drng_generator_generate(g, buffer, len, strength, false, (struct drng_bytes){NULL, 0});
-    } else {
-        drng_wipe(buffer, len);
+    const struct drawing drawing = {provctx, which, buffer, len, strength};
+    const unsigned number = number_of_thread();
+    enum drng_result result = draw_from(&drawing, &provctx->pairs->pairs[number % PAIRS]);
+    if (__builtin_expect(result == DRNG_BUSY, 0)) {
+        result = draw_from_another(&drawing, number);
     }
     return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&provctx->core, result, true);
 }

@@ -3,7 +3,8 @@
  * The pairs of generators behind random_bytes, which OpenSSL 3.5 calls: more threads than pairs, threads that end,
  * handlers that come while a pair is made, and instances that come and go.
  *
- * A handler comes by events: every call of pthread_mutex_lock() and pthread_mutex_unlock() comes here (--wrap).
+ * Handlers and other threads come by events: every call of pthread_mutex_lock(), pthread_mutex_unlock() and
+ * drng_ctr_drbg_generate() comes here (--wrap).
  */
 
 #include <pthread.h>
@@ -302,14 +303,87 @@ UNIT_TEST("a pair is made once")
     end();
 }
 
-UNIT_TEST("a draw takes its generator's lock, and no other")
+UNIT_TEST("a draw takes no mutex")
 {
     unsigned char bytes[LEN];
     begin();
     CU_ASSERT_TRUE(draw(instance));
     const unsigned before = locks_taken;
     CU_ASSERT_EQUAL(drng_random_bytes(instance, OSSL_PROV_RANDOM_PUBLIC, bytes, sizeof(bytes), 0), 1);
-    CU_ASSERT_EQUAL(locks_taken, before + 1);
+    CU_ASSERT_EQUAL(locks_taken, before);
+    end();
+}
+
+/* ---- Pairs that are taken ---- */
+
+enum { TRIED = 4 }; /* pairs: a thread's own, and the next ones */
+
+static _Thread_local void (*comes_in_draw)(void);
+
+enum drng_result __real_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                               struct drng_bytes additional, const uint8_t *fresh);
+
+enum drng_result __wrap_drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out, size_t out_len,
+                                               struct drng_bytes additional, const uint8_t *fresh)
+{
+    void (*const comes)(void) = comes_in_draw;
+    comes_in_draw = NULL;
+    if (comes != NULL) {
+        comes();
+    }
+    return __real_drng_ctr_drbg_generate(drbg, out, out_len, additional, fresh);
+}
+
+static unsigned taken;       /* pairs whose threads are in the middle of a draw */
+static unsigned locks_of_it; /* mutexes that the thread took which found them taken */
+
+static void *count_locks(void *unused)
+{
+    const unsigned before = locks_taken;
+    (void)draw_once(NULL);
+    locks_of_it = locks_taken - before;
+    return unused;
+}
+
+static void take_next_pair(void);
+
+static void *draw_and_take_next_pair(void *unused)
+{
+    comes_in_draw = take_next_pair;
+    return draw_once(unused);
+}
+
+static void run_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, function, NULL), 0);
+    CU_ASSERT_EQUAL(pthread_join(thread, NULL), 0);
+}
+
+/* In the middle of a draw. When the pairs are taken, a thread comes that the first of them is the own one of. */
+static void take_next_pair(void)
+{
+    taken++;
+    if (taken < TRIED) {
+        run_thread(draw_and_take_next_pair);
+    } else {
+        run_threads(PAIRS - TRIED);
+        run_thread(count_locks);
+    }
+}
+
+/* A thread that waited would do so for ever: the others go on when it has drawn. */
+UNIT_TEST("a thread whose pairs are taken waits for none of them")
+{
+    begin();
+    run_threads(2 * PAIRS); /* all are made */
+    atomic_store(&failures, 0);
+    (void)alarm(SECONDS);
+    run_thread(draw_and_take_next_pair);
+    (void)alarm(0);
+    CU_ASSERT_EQUAL(taken, TRIED);
+    CU_ASSERT_TRUE(locks_of_it > 0); /* the last pair's */
+    CU_ASSERT_EQUAL(atomic_load(&failures), 0);
     end();
 }
 

@@ -407,7 +407,7 @@ proctype thread(byte t)
     /* ---- Taking a slot ---- */
     /* drng_lock: atomic_load_explicit(&lock->holder, memory_order_relaxed) == self */
     /* drng_lock: pthread_mutex_lock(&lock->mutex) */
-    /* drng_guard_take: slot->taken && guard->before == DRNG_CALLS_OUT */
+    /* drng_guard_lock: !slot->taken || guard->before != DRNG_CALLS_OUT */
     :: atomic {
         RUNS(take) && (!LOCKS || IS_HELD || S(MUTEX) == 0) ->
 #ifdef LEFT
@@ -590,7 +590,7 @@ proctype thread(byte t)
     /* ---- Giving it back ---- */
     /* drng_guard_run: drng_guard_give_back(place, slot, locking, drng_guard_is_mine(&guard)) */
     /* seed_child: drng_guard_give_back(&parent->place, slot, parent->locking, drng_guard_is_mine(guard)) */
-    /* drng_root_give_back: drng_guard_give_back(root, &slot->guarded, true, drng_guard_is_mine(guard)) */
+    /* drng_root_give_back: drng_guard_give_back(root, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard)) */
     :: atomic { SEES(mine) -> see(); F(MINE) = (IN_EPOCH -> IS_MINE : NOT_MINE); F(AT) = back }
 
     /*

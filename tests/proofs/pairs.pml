@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pairs.pml - a pair of generators that threads share (random_bytes.c): how it is made and used, forks by any thread at
- * any step, and signal handlers on top of any step, whose children go on. Beside drng's locks there is one of the C
+ * any step, and signal handlers on top of any step, whose children go on. A thread that finds its pair taken goes to the
+ * last one, and waits for that (OTHERS is 1 here). Beside drng's locks there is one of the C
  * library's allocator, which a call takes for its seed; a thread that holds it must not want it once more.
  *
  * A fork goes on as the child: the other threads vanish where they are, drng's locks are zero, and the rest stays.
@@ -12,9 +13,9 @@
  * FORKS      0 or 1, by a thread or by a handler
  * SIGNALS    handlers that draw, also on top of each other
  *
- * Protections that can be taken out, and then an error must be found: NO_LOCK, NO_SECOND_LOOK, NO_SLOT_LOCK, NO_WIPE,
- * ENTERS (a handler is not refused), RAISES (a refused call raises an error), RAISES_OUTSIDE (it does where its thread
- * has not noted that it may allocate).
+ * Protections that can be taken out, and then an error must be found: NO_LOCK, NO_SECOND_LOOK, NO_SLOT_LOCK,
+ * NO_LAST_LOCK, NO_WIPE, ENTERS (a handler is not refused), RAISES (a refused call raises an error), RAISES_OUTSIDE (it
+ * does where its thread has not noted that it may allocate).
  */
 
 #ifndef THREADS
@@ -31,7 +32,7 @@
 #define NOBODY 255
 
 mtype = {
-    at_look, at_enter, at_lock, at_again, at_make, at_made, at_unlock, at_leave, at_enter_draw, at_slot, at_allocate,
+    at_look, at_enter, at_lock, at_again, at_make, at_made, at_unlock, at_leave, at_enter_draw, at_slot, at_last_slot, at_allocate,
     at_allocated, at_give_back, at_last, at_refused, at_raising
 };
 
@@ -41,6 +42,7 @@ typedef activity {
     byte below;
     byte thread;
     byte epoch;
+    bit pair; /* 1: the last one */
     mtype at;
 };
 
@@ -49,9 +51,9 @@ bool inside[THREADS];
 bool allocates[THREADS]; /* what a thread would have noted for RAISES_OUTSIDE */
 bool made;
 byte making; /* the thread that makes the pair, from 1 on */
-byte using;  /* and the one that generates */
+byte using[2]; /* and those that generate */
 byte pairs_holder;
-byte slot_holder;
+byte slot_holder[2];
 byte heap_holder; /* of the C library's allocator */
 byte epoch = 1;
 byte living = 0;
@@ -162,16 +164,32 @@ proctype frame(byte t)
     /* ---- A draw from one of its generators ---- */
     /* drng_random_bytes: drng_generator_generate(g, buffer, len, strength, false, */
     :: atomic { RUNS(at_enter_draw) -> assert(made); enter(at_slot) }
-    /* drng_guard_take: locking ? !drng_lock(&slot->lock) */
+    /* drng_guard_lock: atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside */
     :: atomic {
-#ifdef NO_SLOT_LOCK
         RUNS(at_slot) ->
-#else
-        RUNS(at_slot) && slot_holder == 0 ->
-        slot_holder = ME;
+        f[t].pair = 0;
+        if
+#ifndef NO_SLOT_LOCK
+        :: slot_holder[0] != 0 -> f[t].at = at_last_slot
 #endif
-        assert(using == 0 || using == ME);
-        using = ME;
+        :: else ->
+            slot_holder[0] = ME;
+            assert(using[0] == 0 || using[0] == ME);
+            using[0] = ME;
+            f[t].at = at_allocate
+        fi
+    }
+    /* drng_guard_lock: drng_lock(&slot->lock) */
+    :: atomic {
+#ifdef NO_LAST_LOCK
+        RUNS(at_last_slot) ->
+#else
+        RUNS(at_last_slot) && slot_holder[1] == 0 ->
+#endif
+        slot_holder[1] = ME;
+        f[t].pair = 1;
+        assert(using[1] == 0 || using[1] == ME);
+        using[1] = ME;
         f[t].at = at_allocate
     }
     /* get_entropy: g->source->get(g->source_arg, guard, entropy) */
@@ -183,13 +201,19 @@ proctype frame(byte t)
     }
     :: atomic {
         RUNS(at_allocated) ->
-        assert(using == ME);
+        assert(using[f[t].pair] == ME);
         unlock(heap_holder);
         allocates[f[t].thread] = false;
         f[t].at = at_give_back
     }
-    /* drng_guard_give_back: drng_unlock(&slot->lock) */
-    :: atomic { RUNS(at_give_back) -> using = 0; unlock(slot_holder); f[t].at = at_last }
+    /* drng_guard_unlock: drng_unlock(&slot->lock) */
+    /* drng_guard_unlock: atomic_load_explicit(&slot->lock.holder, memory_order_relaxed) == (uintptr_t)&drng_inside */
+    :: atomic {
+        RUNS(at_give_back) ->
+        using[f[t].pair] = 0;
+        unlock(slot_holder[f[t].pair]);
+        f[t].at = at_last
+    }
     /* drng_guard_run: if (drng_guard_is_mine(&guard)) */
     /* drng_guard_run: (void)drng_guard_note(guard.before) */
     :: atomic {
@@ -242,13 +266,18 @@ proctype frame(byte t)
         :: else -> skip
         fi;
         if
-        :: using != ME -> using = 0
+        :: using[0] != ME -> using[0] = 0
+        :: else -> skip
+        fi;
+        if
+        :: using[1] != ME -> using[1] = 0
         :: else -> skip
         fi
 #ifndef NO_WIPE
         ;
         pairs_holder = 0;
-        slot_holder = 0
+        slot_holder[0] = 0;
+        slot_holder[1] = 0
 #endif
     }
     :: atomic {

@@ -53,14 +53,14 @@ static void close_place(void)
 
 static struct slot *take(const struct drng_guard *guard)
 {
-    return (struct slot *)(void *)drng_guard_take(guard, &place, true);
+    return (struct slot *)(void *)drng_guard_take(guard, &place, DRNG_WAITS);
 }
 
 static void give_back(const struct drng_guard *guard, struct slot *slot)
 {
     CU_ASSERT_PTR_NOT_NULL(slot);
     if (slot != NULL) {
-        drng_guard_give_back(&place, &slot->guarded, true, drng_guard_is_mine(guard));
+        drng_guard_give_back(&place, &slot->guarded, DRNG_WAITS, drng_guard_is_mine(guard));
     }
 }
 
@@ -355,10 +355,10 @@ UNIT_TEST("a slot that is not shared has no lock")
     struct drng_guard guard = {0};
     open_place();
     CU_ASSERT_TRUE(drng_guard_enter(&guard));
-    struct drng_guarded *slot = drng_guard_take(&guard, &place, false);
+    struct drng_guarded *slot = drng_guard_take(&guard, &place, DRNG_ALONE);
     CU_ASSERT_PTR_EQUAL_FATAL(slot, place.slot);
     CU_ASSERT_TRUE(is_free(&place.slot->lock));
-    drng_guard_give_back(&place, place.slot, false, drng_guard_is_mine(&guard));
+    drng_guard_give_back(&place, place.slot, DRNG_ALONE, drng_guard_is_mine(&guard));
     CU_ASSERT_TRUE(leave(&guard));
     close_place();
 }
@@ -370,17 +370,17 @@ UNIT_TEST("nor is it taken twice")
     struct drng_guard inner = {0};
     open_place();
     CU_ASSERT_TRUE(drng_guard_enter(&outer));
-    CU_ASSERT_PTR_EQUAL(drng_guard_take(&outer, &place, false), place.slot);
+    CU_ASSERT_PTR_EQUAL(drng_guard_take(&outer, &place, DRNG_ALONE), place.slot);
     (void)drng_guard_note(DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(drng_guard_enter(&inner));
-    CU_ASSERT_PTR_NULL(drng_guard_take(&inner, &place, false));
+    CU_ASSERT_PTR_NULL(drng_guard_take(&inner, &place, DRNG_ALONE));
     CU_ASSERT_TRUE(leave(&inner));
     (void)drng_guard_note(DRNG_INSIDE);
-    drng_guard_give_back(&place, place.slot, false, drng_guard_is_mine(&inner));
+    drng_guard_give_back(&place, place.slot, DRNG_ALONE, drng_guard_is_mine(&inner));
     (void)drng_guard_note(DRNG_CALLS_OUT);
     CU_ASSERT_TRUE(drng_guard_enter(&inner));
-    CU_ASSERT_PTR_EQUAL(drng_guard_take(&inner, &place, false), place.slot);
-    drng_guard_give_back(&place, place.slot, false, drng_guard_is_mine(&inner));
+    CU_ASSERT_PTR_EQUAL(drng_guard_take(&inner, &place, DRNG_ALONE), place.slot);
+    drng_guard_give_back(&place, place.slot, DRNG_ALONE, drng_guard_is_mine(&inner));
     CU_ASSERT_TRUE(leave(&inner));
     CU_ASSERT_TRUE(leave(&outer));
     close_place();
@@ -614,12 +614,12 @@ UNIT_TEST("work runs again until no copy has come into it")
     unsigned copies = 3;
     open_place();
     runs = 0;
-    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, DRNG_WAITS, work, &copies), DRNG_EXHAUSTED);
     CU_ASSERT_EQUAL(runs, 4);
     CU_ASSERT_EQUAL(noted, DRNG_INSIDE);
     CU_ASSERT_TRUE(is_free(&place.slot->lock) && drng_inside == DRNG_OUTSIDE);
     (void)drng_guard_note(DRNG_INSIDE);
-    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_BUSY);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, DRNG_WAITS, work, &copies), DRNG_BUSY);
     (void)drng_guard_note(DRNG_OUTSIDE);
     CU_ASSERT_EQUAL(runs, 4);
     close_place();
@@ -631,7 +631,7 @@ static enum drng_result work_piecewise(void *copies, const struct drng_guard *gu
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
     CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_DISABLE);
     CU_ASSERT_EQUAL(drng_inside, DRNG_INSIDE);
-    return work(copies, drng_guard_take(guard, &place, false), guard);
+    return work(copies, drng_guard_take(guard, &place, DRNG_ALONE), guard);
 }
 
 UNIT_TEST("so does work in pieces, and it is not cancelled")
@@ -672,6 +672,52 @@ UNIT_TEST("while a place is made no handler draws")
     close_place();
 }
 
+static enum drng_result look_at_cancellation(void *cancel, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    int again = PTHREAD_CANCEL_ENABLE;
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, cancel);
+    (void)pthread_setcancelstate(*(int *)cancel, &again);
+    return DRNG_OK;
+}
+
+/* A handler may reach a cancellation point, and a lock that its thread holds would stay held. */
+UNIT_TEST("a call that waits for a lock is not cancelled")
+{
+    int cancel = PTHREAD_CANCEL_ENABLE;
+    open_place();
+    CU_ASSERT_EQUAL(drng_guard_run(&place, DRNG_WAITS, look_at_cancellation, &cancel), DRNG_OK);
+    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_DISABLE);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, DRNG_TRIES, look_at_cancellation, &cancel), DRNG_OK);
+    CU_ASSERT_EQUAL(cancel, PTHREAD_CANCEL_ENABLE);
+    close_place();
+}
+
+static void *try_slot(void *result)
+{
+    unsigned copies = 0;
+    *(enum drng_result *)result = drng_guard_run(&place, DRNG_TRIES, work, &copies);
+    return NULL;
+}
+
+static enum drng_result let_another_try(void *result, struct drng_guarded *slot, const struct drng_guard *guard)
+{
+    (void)slot;
+    (void)guard;
+    in_a_thread(try_slot, result);
+    return DRNG_OK;
+}
+
+UNIT_TEST("a slot that another thread has taken is denied to whoever tries")
+{
+    enum drng_result result = DRNG_OK;
+    open_place();
+    CU_ASSERT_EQUAL(drng_guard_run(&place, DRNG_TRIES, let_another_try, &result), DRNG_OK);
+    CU_ASSERT_EQUAL(result, DRNG_BUSY);
+    in_a_thread(try_slot, &result);
+    CU_ASSERT_EQUAL(result, DRNG_EXHAUSTED);
+    close_place();
+}
+
 UNIT_TEST("a place that another process has made is denied")
 {
     unsigned copies = 0;
@@ -679,9 +725,9 @@ UNIT_TEST("a place that another process has made is denied")
     runs = 0;
     atomic_store(&place.owner, 0);
     place.object.number++;
-    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_OTHER_PROCESS);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, DRNG_WAITS, work, &copies), DRNG_OTHER_PROCESS);
     place.object.number--;
-    CU_ASSERT_EQUAL(drng_guard_run(&place, true, work, &copies), DRNG_EXHAUSTED);
+    CU_ASSERT_EQUAL(drng_guard_run(&place, DRNG_WAITS, work, &copies), DRNG_EXHAUSTED);
     CU_ASSERT_EQUAL(runs, 1);
     close_place();
 }
