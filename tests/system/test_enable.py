@@ -355,18 +355,12 @@ def test_a_missing_profile(image: Image) -> None:
     [
         ("this is no openssl.cnf\n", "/etc/ssl/openssl.cnf:1: missing equal sign"),
         ("openssl_conf = x\nconfig_diagnostics = 1\n[x]\nno_such_module = y\n", "does not load as it is"),
-        (
-            POLICY.replace(
-                "[ssl_sect]", "[openssl_init]\nalg_section = e\n[e]\ndefault_properties = fips=yes\n[ssl_sect]"
-            ),
-            "random numbers would not come from drng: for OpenSSL's FIPS provider there is --profile fips",
-        ),
         (POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"), "by lines that drng-enable did not write"),
         # `on` said that it was done, and the include was the end of this line.
         (f"{POLICY}\n[x]\nx = y \\", "ends with a backslash"),
         (f"{POLICY}\n[x]\nx = y \\\n", "ends with a backslash"),
     ],
-    ids=["no-conf", "broken", "fips-properties", "own-drng", "goes-on", "goes-on-behind-its-end"],
+    ids=["no-conf", "broken", "own-drng", "goes-on", "goes-on-behind-its-end"],
 )
 def test_files_that_are_refused(image: Image, text: str, reason: str) -> None:
     image.conf.write_text(text)
