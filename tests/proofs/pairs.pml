@@ -42,7 +42,7 @@ typedef activity {
     byte below;
     byte thread;
     byte epoch;
-    bit pair; /* 1: the last one */
+    bit pair; /* 1 is the last one */
     mtype at;
 };
 
@@ -102,7 +102,7 @@ inline unlock(holder_)
 proctype frame(byte t)
 {
     do
-    /* drng_random_bytes: !atomic_load_explicit(&pair->made, memory_order_acquire) */
+    /* draw_from: !atomic_load_explicit(&pair->made, memory_order_acquire) */
     :: atomic {
         RUNS(at_look) ->
         if
@@ -112,7 +112,7 @@ proctype frame(byte t)
     }
 
     /* ---- The pair is made ---- */
-    /* drng_random_bytes: drng_guard_run_piecewise(make_once, &making) */
+    /* draw_from: drng_guard_run_piecewise(make_once, &making) */
     :: atomic { RUNS(at_enter) -> enter(at_lock) }
     /* make_once: drng_lock(drng_process_lock(DRNG_LOCK_PAIRS)) */
     :: atomic {
@@ -162,7 +162,7 @@ proctype frame(byte t)
     }
 
     /* ---- A draw from one of its generators ---- */
-    /* drng_random_bytes: drng_generator_generate(g, buffer, len, strength, false, */
+    /* draw_from: drng_generator_generate(g, d->out, d->len, d->strength, false, */
     :: atomic { RUNS(at_enter_draw) -> assert(made); enter(at_slot) }
     /* drng_guard_lock: atomic_compare_exchange_strong_explicit(&slot->lock.holder, &nobody, (uintptr_t)&drng_inside */
     :: atomic {
@@ -225,7 +225,7 @@ proctype frame(byte t)
     }
 
     /* ---- A call that is refused: zeros, and 0 ---- */
-    /* drng_random_bytes: drng_wipe(buffer, len) */
+    /* draw_from: drng_wipe(d->out, d->len) */
     :: atomic {
         RUNS(at_refused) ->
         if
