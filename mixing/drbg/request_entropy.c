@@ -65,7 +65,7 @@ static __attribute__((noinline)) uint64_t kernel_and_time(void)
 
 static bool is_disabled(const struct drng_instruction *in)
 {
-    return atomic_load_explicit(&in->disabled, memory_order_relaxed);
+    return atomic_load_explicit(&in->disabled, memory_order_relaxed) != 0;
 }
 
 static bool is_left_alone(const struct drng_instruction *in)

@@ -185,7 +185,7 @@ static enum drng_result attempt(struct drng_instruction *in, struct drng_noise *
         }
         may_fail = forgive(in, noise);
     }
-    if (!atomic_exchange_explicit(&in->disabled, true, memory_order_relaxed)) {
+    if (!atomic_exchange_explicit(&in->disabled, 1, memory_order_relaxed)) {
         drng_count(&in->family->disabled);
     }
     drng_wipe(noise, sizeof(*noise));
@@ -219,7 +219,7 @@ enum drng_result drng_noise_attempt(struct drng_instruction *in, struct drng_noi
     };
     const bool startup_is_slow = in->row->starves && !drng_noise_has_started(in, noise);
     struct drng_budget budget = drng_budget_of(budget_ns + (startup_is_slow ? DRNG_STARTUP_BUDGET_NS : 0));
-    const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed);
+    const bool disabled = atomic_load_explicit(&in->disabled, memory_order_relaxed) != 0;
     const enum drng_result status = disabled ? DRNG_UNAVAILABLE : attempt(in, noise, &budget, work, arg);
     if (status == DRNG_SLOW && work != NULL) {
         note_slow(in);

@@ -80,7 +80,7 @@ struct drng_instruction {
     struct drng_family_counters *family;
 
     atomic_uint failures;    /* health failures; each begins a new trial of all readers, and the first trial is 1 */
-    atomic_bool disabled;    /* set at two health failures in one attempt, or eight in all, and never cleared */
+    atomic_int disabled;     /* 1 from two health failures in one attempt, or eight in all, on; never cleared */
     atomic_uint failed_test; /* enum drng_health_test of the last failure */
     atomic_uint dry;         /* request_entropy.c: requests in a row that it gave no word */
     atomic_bool left_alone;  /* request_entropy.c: it was dry too often; the next seed lets it be asked again */

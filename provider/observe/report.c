@@ -17,7 +17,7 @@ static unsigned disabled_now(void)
 {
     unsigned disabled = 0;
     for (unsigned i = 0; i < DRNG_INSTRUCTIONS; i++) {
-        const bool is = atomic_load_explicit(&drng_process.instructions[i].disabled, memory_order_relaxed);
+        const bool is = atomic_load_explicit(&drng_process.instructions[i].disabled, memory_order_relaxed) != 0;
         disabled |= is ? 1U << i : 0;
     }
     return disabled;

@@ -172,7 +172,7 @@ static void try(unsigned fault, unsigned instruction, unsigned trial, struct sum
         seeds++;
     }
     const uint64_t words = cpu->words - from;
-    sum->disabled += in->disabled;
+    sum->disabled += in->disabled != 0;
     sum->in_one_seed += in->disabled && seeds == 1;
     sum->most_words = words > sum->most_words ? words : sum->most_words;
     sum->tests[in->failed_test]++;
