@@ -189,6 +189,9 @@ UNIT_TEST("a child draws from each pair")
 {
     enum { BUSY = 4, FORKS = 20 };
     pthread_t threads[BUSY];
+    if (unit_emulated("QEMU 7.2 ends a child of several threads that starts one")) {
+        return;
+    }
     begin();
     atomic_store(&failures, 0);
     atomic_store(&stop, false);
