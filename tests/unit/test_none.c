@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "mixing/state/fork.h"
 #include "tests/unit/unit.h"
 
 enum { DRAWS = 100 };
@@ -38,7 +39,8 @@ UNIT_TEST("draws between two seeds ask the kernel nothing")
     for (unsigned i = 0; i < DRAWS; i++) {
         CU_ASSERT_EQUAL(drng_read(handle, out, sizeof(out)), DRNG_SUCCESS);
     }
-    CU_ASSERT_EQUAL(calls, before);
+    /* On a kernel that does not wipe, as under QEMU's user mode, each request takes in bytes of the kernel's. */
+    CU_ASSERT_TRUE(!drng_fork_kernel_wipes || calls == before);
     CU_ASSERT_EQUAL(drng_reseed(handle), DRNG_SUCCESS);
     CU_ASSERT_TRUE(calls > before);
     CU_ASSERT_EQUAL(drng_info(handle, &info), DRNG_SUCCESS);
