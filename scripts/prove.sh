@@ -5,7 +5,7 @@
 #     scripts/prove.sh --quick          the proofs that take seconds; for continuous integration
 #     scripts/prove.sh [--quick] NAME...    those whose name holds NAME; tests/proofs/proofs.toml lists them
 #
-# Other arguments go to tests/proofs/prove.py. Both tools come from Debian's packages, in a chroot that stays in
+# Other arguments go to scripts/prove/prove.py. Both tools come from Debian's packages, in a chroot that stays in
 # DRNG_PROOFS_CACHE (default /var/cache/drng-proofs), 530 MB. Takes root to make it. Leaves build/proofs/results.json.
 # Exit status 1: something is not proved; 77: the chroot cannot be made here.
 
@@ -15,4 +15,4 @@ cd "$(dirname "$0")/.."
 
 chroot=${DRNG_PROOFS_CACHE:-/var/cache/drng-proofs}/trixie
 scripts/ci/chroot.sh make trixie "$chroot" cbmc gcc libc6-dev libssl-dev spin
-exec /usr/bin/python3 tests/proofs/prove.py --chroot "$chroot" "$@"
+exec /usr/bin/python3 scripts/prove/prove.py --chroot "$chroot" "$@"

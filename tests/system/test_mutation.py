@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/mutations/mutate.py on a few of its mutations; all of them by hand, with tests/mutations/mutate.py."""
+"""scripts/mutate/mutate.py on a few of its mutations; all of them by hand, with tests/mutations/mutate.py."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutations import source
+from scripts.mutate import source
 from tests.support.builds import ROOT
 
-SCRIPT = ROOT / "tests" / "mutations" / "mutate.py"
+SCRIPT = ROOT / "scripts" / "mutate" / "mutate.py"
 
 # One that does not compile, one that is seen, and one that takes nothing away.
 TABLE = """

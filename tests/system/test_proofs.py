@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutations import source
-from tests.proofs import prove
+from scripts.mutate import source
+from scripts.prove import prove
 from tests.support.builds import ROOT
 
 FOLDER = ROOT / "tests" / "proofs"

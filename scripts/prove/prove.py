@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-LIST = Path(__file__).with_name("proofs.toml")
+LIST = ROOT / "tests" / "proofs" / "proofs.toml"
 RESULTS = ROOT / "build" / "proofs" / "results.json"
 MEMORY = 8 << 30  # bytes of address space for a prover
 SLOWER = 8  # a busy machine, or a slow one
@@ -314,7 +314,7 @@ def copy_of_tree() -> Iterator[Path]:
 
 @contextmanager
 def mutated(root: Path, name: str) -> Iterator[None]:
-    mutate = ROOT / "tests" / "mutations" / "mutate.py"
+    mutate = ROOT / "scripts" / "mutate" / "mutate.py"
     command = [sys.executable, "-Es", str(mutate), "--apply", name, str(root)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:

@@ -30,7 +30,7 @@ from pathlib import Path
 import source
 
 ROOT = Path(__file__).resolve().parents[2]
-TABLE = Path(__file__).with_name("mutations.toml")
+TABLE = ROOT / "tests" / "mutations" / "mutations.toml"
 PROOFS = ROOT / "build" / "proofs" / "results.json"
 TEST_SECONDS = 300
 # What the processes of the tests share out between them; the build too.
@@ -76,8 +76,8 @@ def mutation_of(path: Path, name: str, row: object) -> Mutation:
         raise Unusable(f"{path}: '{name}' is not four texts: where, tests, old, new")
     where, seen_by, old, new = row
     inside, _, file = where.partition(" in ")
-    tests, _, needs = seen_by.partition(" if ")
-    return Mutation(name, inside, old, new, tuple(tests.split()), file, needs)
+    programs, _, needs = seen_by.partition(" if ")
+    return Mutation(name, inside, old, new, tuple(programs.split()), file, needs)
 
 
 def place_of(root: Path, mutation: Mutation) -> source.Place:
