@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands say: lines on standard output and standard error, rows, tables, colours; and wrong arguments."""
+"""What the commands say: lines on standard output and standard error, rows, tables; and wrong arguments."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import NoReturn, Optional
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
 
 from .text import visible
 
 # sysexits.h's: the statuses below it are the commands' own.
 USAGE = 64
-
-GREEN, YELLOW, RED, BOLD, PLAIN = "32", "33", "31", "1", "0"
 
 Row = tuple[str, str]
 
@@ -74,32 +71,16 @@ def warn(text: str) -> None:
 # ---- Rows and tables ----
 
 
-def paint(text: str, colour: str | None) -> str:
-    wanted = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
-    return f"\x1b[{colour}m{text}\x1b[{PLAIN}m" if colour and wanted else text
-
-
-# The colour of a value behind its key, or below the name of its column: "none" is good news behind one and bad behind
-# another.
-ColourOf = Callable[[str, str], Optional[str]]
-
-
-def print_rows(rows: Iterable[Row], colour_of: ColourOf) -> None:
+def print_rows(rows: Iterable[Row]) -> None:
     """Keys and values."""
     rows = list(rows)
     width = max((len(key) for key, _ in rows), default=0)
     for key, value in rows:
-        print(f"{key:{width}}  {paint(value, colour_of(key, value))}")
+        print(f"{key:{width}}  {value}")
 
 
-def print_table(lines: Sequence[Sequence[str]], colour_of: ColourOf) -> None:
+def print_table(lines: Sequence[Sequence[str]]) -> None:
     """The first line has the names of the columns."""
-    head = lines[0]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    for number, line in enumerate(lines):
-        cells = [f"{cell:{width}}" for cell, width in zip(line, widths)]
-        if number == 0:
-            print(paint("  ".join(cells).rstrip(), BOLD))
-            continue
-        painted = [paint(cell, colour_of(name, text)) for cell, name, text in zip(cells, head, line)]
-        print("  ".join(painted).rstrip())
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(line, widths)).rstrip())

@@ -65,7 +65,7 @@ def as_typed(command: str) -> str:
     """One without a module is to fail. Where systemd does not run, services have no names, and none is restarted:
     a test may have a systemctl of its own."""
     for service, file in PID_FILES.items():
-        command = re.sub(rf"drng-status (--service )?{service}\b", f'drng-status --pid "$(cat {file})"', command)
+        command = re.sub(rf"drng-status {service}\b", f'drng-status --pid "$(cat {file})"', command)
     if found := re.fullmatch(r"drng-enable (?:on|off) (\w+)\b.* --restart", command):
         command += f"\nsystemctl restart {found[1]}"
     return f"if {command}; then exit 1; fi" if "/nowhere" in command else command

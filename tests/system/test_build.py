@@ -133,7 +133,7 @@ def test_install_puts_everything_in_place(tmp_path: Path) -> None:
     assert sorted(p.name for p in (tmp_path / "etc/ssl/drng").iterdir()) == sorted(
         p.name for p in ROOT.glob("conf/*.cnf")
     )
-    assert "--service" in output(str(tmp_path / "usr/bin/drng-status"), "--help")
+    assert "SERVICE" in output(str(tmp_path / "usr/bin/drng-status"), "--help")
 
 
 def test_everybody_may_read_what_is_installed(tmp_path: Path) -> None:

@@ -196,7 +196,7 @@ def test_the_start_of_a_process() -> None:
 # ---- The line has an end ----
 
 
-@pytest.mark.parametrize("arguments", [(), ("--all",), ("--service", "a|b")], ids=" ".join)
+@pytest.mark.parametrize("arguments", [(), ("--all",), ("a|b",)], ids=" ".join)
 def test_a_bar_in_a_name_is_no_performance_data(arguments: tuple[str, ...], tmp_path: Path) -> None:
     """Neither of a process, nor of openssl.cnf, nor in an error. With --all, the line may name others."""
     with target(PINNED) as process:

@@ -216,7 +216,7 @@ def test_a_template_has_it_for_all_of_its_instances(service: Machine) -> None:
     (found,) = answer(service, "on", "t.many@", "--restart")["targets"]
     assert any("instances that start from now on" in said for said in found["said"])
     service.run("systemctl", "start", "t.many@7-127.0.0.1:9090")
-    served = service.run("drng-status", "--check", "--service", "t.many@7-127.0.0.1:9090", check=False)
+    served = service.run("drng-status", "--check", "t.many@7-127.0.0.1:9090", check=False)
     assert served.returncode == 0, served.stdout
 
 
@@ -390,7 +390,7 @@ def test_a_process_that_ignores_the_variable_is_told_with_its_cure(service: Mach
     done = answer(service, "off", "t")
     answer(service, "on", "--system", "--profile", "strict", "--restart")
     service.run("systemctl", "restart", "t")
-    status = service.run("drng-status", "--check", "--service", "t", check=False)
+    status = service.run("drng-status", "--check", "t", check=False)
     assert status.returncode == 0, status.stdout
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import signal
 import sys
 from functools import partial
@@ -30,20 +29,12 @@ EPILOG = (
 # ---- Arguments ----
 
 
-def process_number(text: str) -> int:
-    """In ASCII, and as long as a number of a process may be: Python would take any digits of any script."""
-    if not re.fullmatch(r"[0-9]{1,10}", text):
-        raise argparse.ArgumentTypeError(f"{printable(text)!r} is no number of a process")
-    return int(text)
-
-
 def parse() -> argparse.Namespace:
     parser = Parser(prog="drng-status", description=(__doc__ or "").split("\n")[0], epilog=EPILOG, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"drng-status {VERSION}")
     parser.add_argument("services", nargs="*", metavar="SERVICE", help="show the processes of systemd services")
-    parser.add_argument("--service", action="append", default=[], metavar="NAME", help="the same as SERVICE")
-    several = {"nargs": "+", "action": "extend", "type": process_number, "default": []}
-    parser.add_argument("--pid", metavar="N", help="show processes and their children", **several)  # type: ignore[arg-type]
+    whose = "show processes and their children"
+    parser.add_argument("--pid", metavar="N", nargs="+", action="extend", type=int, default=[], help=whose)
     parser.add_argument("--all", action="store_true", help="show all processes that have libcrypto")
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--long", action="store_true", help="print rows for each process")
@@ -54,7 +45,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--by-unit", action="store_true", help="with --prometheus: sum the counters of each unit")
     parser.add_argument("--output", metavar="FILE", help="with --prometheus: replace this file in one step")
     arguments = parser.parse_args()
-    arguments.services = list(dict.fromkeys(map(short, arguments.services + arguments.service)))
+    arguments.services = list(dict.fromkeys(map(short, arguments.services)))
     arguments.pid = list(dict.fromkeys(arguments.pid))
     if sum(map(bool, (arguments.services, arguments.pid, arguments.all))) > 1:
         parser.error("name services, or processes by --pid, or --all")
@@ -99,7 +90,7 @@ def show_environment(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(status))
     else:
-        print_rows(environment.environment_rows(status, long=arguments.long), output.colour_of)
+        print_rows(environment.environment_rows(status, long=arguments.long))
     for warning in status["warnings"]:
         complain(warning)
     return 0

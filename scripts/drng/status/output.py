@@ -8,38 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..instructions import INSTRUCTIONS, WORDS
-from ..terminal import GREEN, RED, YELLOW, Row, print_rows, print_table
+from ..instructions import WORDS
+from ..terminal import Row, print_rows, print_table
 from . import facts, verdict
 from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, state_of, worst
-from .stats import LIMITED
 from .verdict import REASONS, RESTART, Process, short
 
 COLUMNS = ("unit", "processes", "served by", "seeds from", "requests", "note")
 MOST_NAMED = 5
 
-BAD = {("rand-bytes", "fails"), ("drng", "not loaded"), ("status", "failed")}
-
-
 # ---- Values ----
 
-# By how much two clocks may differ, and the last second that has a date of four digits in every time zone.
-LATER, LAST_DATE = 60, 253402214400
-
-
-def colour_of(key: str, value: str) -> str | None:
-    """Of a row, or of a cell in a column of that name."""
-    if key in ("served-by", "served by"):
-        return next((colour for name, (colour, *_) in [*SERVERS.items()][::-1] if name in value), None)
-    if key == "active-source":
-        return GREEN if value in INSTRUCTIONS else YELLOW if value == "fallback" else RED
-    if key == "state":
-        return GREEN if value == "served" else RED if value in ("failed", "without") else YELLOW
-    if key in ("config-problem", "errors", "override") or (key, value) in BAD:
-        return RED
-    if key.endswith("-failures"):
-        return RED if value.strip("0-") else None
-    return YELLOW if key == "memory" and value == LIMITED else None
+# The last second that has a date of four digits in every time zone.
+LAST_DATE = 253402214400
 
 
 def moment(seconds: int) -> str:
@@ -47,10 +28,7 @@ def moment(seconds: int) -> str:
         return "never"
     if seconds > LAST_DATE:
         return f"{seconds} s after 1970, which is no date"
-    age = max(0, int(time.time()) - seconds)
-    unit, length = next(((u, n) for u, n in (("d", 86400), ("h", 3600), ("min", 60)) if age >= 2 * n), ("s", 1))
-    ago = "in the future" if seconds > time.time() + LATER else f"{age // length} {unit} ago"
-    return f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(seconds))} ({ago})"
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
 
 
 def yes(value: bool | None) -> str:
@@ -116,7 +94,7 @@ def summary(processes: Sequence[Process], seeds: str = "seeds from ") -> str:
             more = f", {len(idle)} of them idle" if idle and by == verdict.DRNG else ""
             behind = f", {seeds}{sources(found)}" if by == verdict.DRNG else ""
             count = len(found) + (len(idle) if more else 0)
-            return f"{SERVERS[by][2]} {count} of {len(members)} processes{behind}{more}"
+            return f"{SERVERS[by][1]} {count} of {len(members)} processes{behind}{more}"
     return ""
 
 
@@ -250,7 +228,7 @@ def process_rows(process: Process) -> list[Row]:
 
 def print_groups(groups: Sequence[Group], *, reasons_too: bool) -> None:
     """A line a unit, and the reasons of those that were asked for."""
-    print_table([COLUMNS, *(group.table_line() for group in groups)], colour_of)
+    print_table([COLUMNS, *(group.table_line() for group in groups)])
     for group in groups if reasons_too else ():
         for line in lines(group.processes)[1:]:
             print(f"{group.label}: {line}")
@@ -260,7 +238,7 @@ def print_processes(processes: Sequence[Process]) -> None:
     for number, process in enumerate(processes):
         if number > 0:
             print()
-        print_rows(process_rows(process), colour_of)
+        print_rows(process_rows(process))
 
 
 # ---- --check over all ----

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..terminal import GREEN, RED, YELLOW
 from . import facts, verdict
 from .verdict import REBOOT, Process
 
@@ -14,12 +13,12 @@ GOOD, WARNING, CRITICAL, CANNOT_TELL = 0, 1, 2, 3
 WORST_LAST = (GOOD, WARNING, CANNOT_TELL, CRITICAL)
 
 SERVERS = {
-    verdict.DRNG: (GREEN, GOOD, "drng serves"),
-    verdict.FALLBACK: (YELLOW, WARNING, "the fallback serves"),
-    verdict.PARTLY: (YELLOW, CANNOT_TELL, "drng serves in part"),
-    verdict.NOT_KNOWN: (None, CANNOT_TELL, "not known who serves"),
-    verdict.NOBODY: (RED, CRITICAL, "nothing serves"),
-    verdict.OPENSSL: (RED, CRITICAL, "OpenSSL serves"),
+    verdict.DRNG: (GOOD, "drng serves"),
+    verdict.FALLBACK: (WARNING, "the fallback serves"),
+    verdict.PARTLY: (CANNOT_TELL, "drng serves in part"),
+    verdict.NOT_KNOWN: (CANNOT_TELL, "not known who serves"),
+    verdict.NOBODY: (CRITICAL, "nothing serves"),
+    verdict.OPENSSL: (CRITICAL, "OpenSSL serves"),
 }
 
 
@@ -61,6 +60,6 @@ def counted(processes: Sequence[Process]) -> list[Process]:
 def check(process: Process) -> int:
     if process.idle and process.served_by != verdict.NOBODY:
         return CANNOT_TELL if process.reason else GOOD
-    result = SERVERS[process.served_by][1]
+    result = SERVERS[process.served_by][0]
     warned = facts.warnings(process.counters) or process.restart not in ("", REBOOT)
     return worst([result, WARNING if warned else GOOD])

@@ -46,7 +46,6 @@ MEMORY = {
     "locked": "locked",
     "limited": "not locked: the limit RLIMIT_MEMLOCK is too low",
 }
-LIMITED = MEMORY["limited"]
 
 # Of enum drng_clone_protection in provider/observe/report.h.
 CLONE_PROTECTIONS = ("none", "kernel", "instruction", "counter")
