@@ -20,7 +20,6 @@ from .text import printable
 PROC = Path("/proc")
 CPUINFO = Path("/proc/cpuinfo")
 SUBUID = Path("/etc/subuid")
-YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 NO_PROC = f"{PROC} is not mounted here, and drng-status learns of processes only from there"
 
 # Of an environment; the kernel's own limit for a program's start is 6 MB.
@@ -224,25 +223,10 @@ def account_of(uid: int) -> int:
     return next((owner for first, count, owner in _lent() if first <= uid < first + count), uid) or uid
 
 
-def yama() -> bool:
-    """Whether one's own processes are out of reach."""
-    with contextlib.suppress(OSError):
-        return YAMA.read_text("ascii").strip() != "0"
-    return False
-
-
 def who_may_read(entry: int) -> str:
-    """Which permission is missing."""
-    uid = os.fstat(entry).st_uid
     if os.geteuid() == 0:
         return "reading its memory needs CAP_SYS_PTRACE, which root does not have here (in a container, perhaps)"
-    if uid == os.geteuid() and yama():
-        return "only root (CAP_SYS_PTRACE) may read its memory: kernel.yama.ptrace_scope is not 0"
-    if uid == os.geteuid():
-        return "it has given up privileges, so only root (CAP_SYS_PTRACE) may read its memory"
-    owner = owner_name(uid)
-    others = "" if uid == 0 else f" or user {owner}"
-    return f"it belongs to {owner}, so only root (CAP_SYS_PTRACE){others} may read its memory"
+    return f"it belongs to {owner_name(os.fstat(entry).st_uid)}, so only root (CAP_SYS_PTRACE) may read its memory"
 
 
 def environment_of(entry: int) -> dict[bytes, bytes] | None:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scripts.drng.status.memory import Memory
+
 BASE = 0x10000
 COUNTERS = 0x400  # where they lie in the module
 
@@ -78,3 +80,11 @@ def write(proc: Path, pid: int, process: FakeProcess) -> None:
         os.symlink("/", folder / "root")
     for name, content in process.extra.items():
         (folder / name).write_bytes(content)
+
+
+class FileMemory(Memory):
+    """Which reads the file `mem` that is there."""
+
+    def some(self, address: int, length: int) -> bytes:
+        with os.fdopen(os.open("mem", os.O_RDONLY, dir_fd=self.entry), "rb", buffering=0) as file:
+            return os.pread(file.fileno(), length, address)

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 from scripts.drng import procfs
 from scripts.drng.status import look as looking
-from scripts.drng.status import memory, metrics, output, verdict, who
+from scripts.drng.status import metrics, output, verdict, who
 from scripts.drng.status.sources import Source
-from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
+from tests.hostile.fake_proc import BASE, FakeProcess, FileMemory, mapping, module, module_maps, write
 from tests.support import stats
 
 PID = 7
@@ -92,7 +92,7 @@ def fake_processes(draw: st.DrawFn) -> FakeProcess:
     )
 
 
-class Counting(memory.OwnMemory):
+class Counting(FileMemory):
     """Counts what is read, which is to be little, whatever is asked for."""
 
     total = 0

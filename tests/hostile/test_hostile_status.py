@@ -23,7 +23,7 @@ import pytest
 from scripts.drng import aside, procfs, text
 from scripts.drng.status import look, memory, output, services, who
 from tests.hostile import fuzz_status
-from tests.hostile.fake_proc import BASE, FakeProcess, mapping, module, module_maps, write
+from tests.hostile.fake_proc import BASE, FakeProcess, FileMemory, mapping, module, module_maps, write
 from tests.support.builds import CONF, RELEASE, ROOT, SKIPPED
 from tests.support.stats import forged
 
@@ -48,8 +48,7 @@ def proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "proc"
     folder.mkdir()
     monkeypatch.setattr(procfs, "PROC", folder)
-    # Which reads the file that is there.
-    monkeypatch.setattr(look, "Memory", memory.OwnMemory)
+    monkeypatch.setattr(look, "Memory", FileMemory)
     return folder
 
 
@@ -452,7 +451,7 @@ def test_counters_that_change_while_they_are_read(proc: Path, monkeypatch: pytes
     image = bytearray(module(forged()))
     looks = []
 
-    class Changing(memory.OwnMemory):
+    class Changing(FileMemory):
         def read(self, address: int, length: int) -> bytes:
             looks.append(address)
             image[0x400 + 40] = len(looks) & 0xFF

@@ -93,12 +93,13 @@ def made_up(
     unit: str = "a.service",
     owner: str = "o",
     ticks: int = 1,
-    restart: str = "",
+    is_replaced: bool = False,
     libraries: tuple[Library, ...] = (LIBRARY,),
     **changes: Any,
 ) -> Process:
     """One that drng serves, but for what a test changes in its counters."""
-    module = Module({**COUNTERS, **{key.replace("_", "-"): value for key, value in changes.items()}}, restart=restart)
+    counters = {**COUNTERS, **{key.replace("_", "-"): value for key, value in changes.items()}}
+    module = Module(counters, is_replaced=is_replaced)
     look = Look(Identity(pid, "x", unit, owner, ticks=ticks), libraries=libraries, module=module)
     return judge(look, None, Source("/x.cnf", True, asks_drng=True), 0.0)
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -52,29 +51,6 @@ def test_a_module_that_has_been_replaced(tmp_path: Path) -> None:
         told(pid, verdict.REPLACED, "has been replaced or removed: restart it")
         assert status("--check", "--pid", str(pid)).returncode == 1
         assert status("--check", "--all").returncode != 0
-
-
-def test_an_older_module_is_told_by_its_version(tmp_path: Path) -> None:
-    with holding(build_module(tmp_path, forged(version=b"0.0.9"))) as pid:
-        told(pid, verdict.OLDER, "it has loaded an older drng than")
-
-
-@pytest.mark.parametrize("layout", [1, 3])
-def test_an_older_module_is_told_by_its_counters(tmp_path: Path, layout: int) -> None:
-    with holding(build_module(tmp_path, forged(layout=layout))) as pid:
-        shown = json.loads(status("--json", "--pid", str(pid)).stdout)["processes"][0]
-        assert status("--check", "--pid", str(pid)).returncode == 3
-    assert (shown["uses"], shown["restart"], shown["state"]) == ("unknown", verdict.OLDER, "restart")
-
-
-@pytest.mark.parametrize(
-    ("version", "older"),
-    [("0.0.9", True), ("0.1", True), ("0.1.0~dev", True), ("0.1.0", False), ("0.1.1~dev", False), ("0.10.0", False)]
-    + [(text, False) for text in ("", "x", "~dev", "0.0.9x", "0..1", "-1", "0.0.", "\x1b")],
-)
-def test_versions(version: str, older: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(look, "VERSION", "0.1.0")
-    assert look.is_older(version) == older
 
 
 # ---- An openssl.cnf that names drng since ----
@@ -158,7 +134,7 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
 def test_who_is_started_with_the_machine_waits_for_its_next_start(
     pid: int, unit: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(who, "look_at_each", lambda _: [made_up(pid, unit=unit, restart=verdict.REPLACED).look])
+    monkeypatch.setattr(who, "look_at_each", lambda _: [made_up(pid, unit=unit, is_replaced=True).look])
     (process,) = who.those([pid], services.Configuration(fixed=frozenset({"fixed.service"})))
     assert process.restart == expected
     assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
@@ -210,8 +186,7 @@ def test_the_line_has_an_end_and_so_has_the_work() -> None:
     """Each process has reasons of its own."""
     said = {"active_source": "fallback", "seeds_rdseed": 0, "seeds_fallback": 1, "clone_protection": "none"}
     found = [
-        made_up(i, restart=verdict.OLDER, disabled_reason=f"{i} " * 50, clone_reason=f"r{i}", **said)
-        for i in range(3000)
+        made_up(i, is_replaced=True, disabled_reason=f"{i} " * 50, clone_reason=f"r{i}", **said) for i in range(3000)
     ]
     result, line = output.Group("x", found).check_line()
     assert (result, len(line) < 8192) == (1, True)

@@ -10,17 +10,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from .. import VERSION, procfs, systemd
+from .. import procfs, systemd
 from ..procfs import HiddenError, TargetError, UnreadableError
 from ..text import printable
 from .libraries import Known, Library, libraries_of
-from .memory import Mapped, Memory, OwnMemory, data_of, machine_of, mapped_files
-from .stats import MAGIC, NotOpenError, OlderError, read_stats
+from .memory import Mapped, Memory, data_of, machine_of, mapped_files
+from .stats import MAGIC, NotOpenError, read_stats
 
 # Of a process whose threads come and go, or that loads the module or another program meanwhile.
 TRIES = 20
@@ -52,8 +51,7 @@ class Module:
     counters: dict[str, Any] = field(default_factory=dict)
     problem: str = ""
     is_open: bool = True
-    restart: str = ""  # a key of verdict.RESTART
-    copies: int = 1
+    is_replaced: bool = False  # its file is not what it was any more
 
 
 @dataclass(frozen=True)
@@ -95,33 +93,19 @@ def read_counters(memory: Memory, base: int) -> dict[str, Any]:
     raise NotOpenError("it has loaded drng.so, which serves nothing: drng refused to load, or has been unloaded")
 
 
-def is_older(version: str) -> bool:
-    """Than this program, which comes in one package with the module."""
-    found = [re.fullmatch(r"(\d+(?:\.\d+)*)(~\w+)?", text) for text in (version, VERSION)]
-    # What has a suffix comes before the release of that number.
-    keys = [([int(n) for n in match[1].split(".")], match[2] is None) for match in found if match]
-    return len(keys) == 2 and keys[0] < keys[1]
-
-
 def _modules_of(memory: Memory, files: Sequence[Mapped]) -> Module | None:
     """The first copy of drng whose counters can be read. A module is drng.so, or what an openssl.cnf names by
     "module =": drng-1.0.so, drng.so.1."""
     modules = [each for each in files if each.name.startswith(b"drng") and b".so" in each.name][:MOST_MODULES]
-    if not modules:
-        return None
     found = []
+    is_replaced = any(each.is_replaced for each in modules)
     for mapped in modules:
         try:
-            counters = read_counters(memory, mapped.base)
-            older = "older" if is_older(counters["version"]) else ""
-            found.append(Module(counters, "", True, older, len(modules)))
-            break
+            return Module(read_counters(memory, mapped.base), is_replaced=is_replaced)
         except UnreadableError as error:
-            older = "older" if isinstance(error, OlderError) else ""
-            found.append(Module({}, str(error), not isinstance(error, NotOpenError), older))
+            found.append(Module({}, str(error), not isinstance(error, NotOpenError), is_replaced))
     # Of a copy that is open more is known than of one that is not.
-    best = max(found, key=lambda module: (bool(module.counters), module.is_open))
-    return replace(best, restart="replaced") if any(each.is_replaced for each in modules) else best
+    return max(found, key=lambda module: module.is_open, default=None)
 
 
 # ---- The rest ----
@@ -163,8 +147,6 @@ def _environment_of(entry: int) -> dict[str, Any]:
 
 
 def _memory_of(pid: int, entry: int, where: str) -> Memory:
-    if pid == os.getpid():
-        return OwnMemory(pid, entry)
     if procfs.shows_other_numbers():
         raise UnreadableError(
             f"its memory cannot be read from here: {procfs.PROC} shows the processes of another PID namespace; run "

@@ -80,14 +80,6 @@ class Memory:
         return raw
 
 
-class OwnMemory(Memory):
-    """Of the process that this is, in which no stranger has mapped a file. QEMU's user mode knows no other way."""
-
-    def some(self, address: int, length: int) -> bytes:
-        with os.fdopen(os.open("mem", os.O_RDONLY | os.O_CLOEXEC, dir_fd=self.entry), "rb", buffering=0) as file:
-            return os.pread(file.fileno(), length, address)
-
-
 # ---- Mappings ----
 
 

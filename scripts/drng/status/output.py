@@ -121,9 +121,6 @@ def remarks(process: Process) -> list[str]:
     said = ["; ".join(filter(None, (process.why, advice(process))))]
     if process.restart and process.reason != "started-before":
         said.append(RESTART[process.restart])
-    module = process.look.module
-    if module and module.copies > 1:
-        said.append(f"it has loaded drng {module.copies} times; these are the counters of one")
     if process.counters:
         said += [f"{WORDS} serves, by configuration"] if process.words_alone else []
         said += [*facts.last_results(process.counters), process.counters["disabled-reason"]]

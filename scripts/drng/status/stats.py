@@ -70,10 +70,6 @@ U64 = (1 << 64) - 1
 Read = Callable[[int, int], bytes]
 
 
-class OlderError(UnreadableError):
-    """They are of an older drng."""
-
-
 class NotOpenError(UnreadableError):
     """The module is there, and no provider of it."""
 
@@ -99,8 +95,7 @@ def read_head(read: Read) -> Head:
             "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
         )
     if head.layout != LAYOUT:
-        kind = OlderError if head.layout < LAYOUT else UnreadableError
-        raise kind(
+        raise UnreadableError(
             f"its counters have layout {head.layout}, of another version of drng; "
             f"this drng-status reads layout {LAYOUT}"
         )

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .. import VERSION
 from ..instructions import INSTRUCTIONS, KNOWN, WORDS
 from ..text import printable
 from .libraries import Library
@@ -24,10 +23,9 @@ NONE, NOT_KNOWN = "-", "unknown"
 USES_DRNG, USES_LIBCRYPTO, USES_NEITHER = "drng", "libcrypto without drng", "no libcrypto"
 
 # Why it should be restarted.
-REPLACED, OLDER, CONFIGURATION, REBOOT = "replaced", "older", "configuration", "reboot"
+REPLACED, CONFIGURATION, REBOOT = "replaced", "configuration", "reboot"
 RESTART = {
     REPLACED: "the drng.so that it has loaded has been replaced or removed: restart it",
-    OLDER: f"it has loaded an older drng than {VERSION}: restart it",
     CONFIGURATION: "it started before openssl.cnf named drng: restart it",
     REBOOT: "needs a reboot",
 }
@@ -237,7 +235,7 @@ def _judge_drng(look: Look, counters: Mapping[str, Any], source: Source, started
     # Where a title hides its variables, it has drng from another file than one that does not name drng.
     elif idle and source.is_known and not source.asks_drng and not 0 < started < source.changed:
         found = _Reason("not-asked") if source.names_drng or look.variables else None
-    restart = look.module.restart if look.module else ""
+    restart = REPLACED if look.module and look.module.is_replaced else ""
     shown = {**counters, "active-source": active}
     told = _told(look, found, source.path) if found else {}
     return Process(look, shown, served_by, idle, active, restart=restart, words_alone=words_alone, **told)
@@ -245,11 +243,11 @@ def _judge_drng(look: Look, counters: Mapping[str, Any], source: Source, started
 
 def judge(look: Look, setting: Setting | None, source: Source, started: float) -> Process:
     module = look.module
+    restart = REPLACED if module and module.is_replaced else ""
     # Without a libcrypto that could have loaded it, the module may be anything.
     no_answer = module and not module.counters and (module.is_open or not look.libraries)
     if look.problem or no_answer:
         why = look.problem or (module.problem if module else "")
-        restart = module.restart if module else ""
         return Process(look, {}, NOT_KNOWN, restart=restart, **_told(look, _Reason("unknown", why)))
     if module and module.counters:
         return _judge_drng(look, module.counters, source, started)
@@ -260,5 +258,5 @@ def judge(look: Look, setting: Setting | None, source: Source, started: float) -
     # Its openssl.cnf lets no other generator serve; Node.js need not have read it.
     fails = source.is_strict and found.reason in ("module", "own-libcrypto", "static-libcrypto")
     fails = fails and found.why != NODE_READS
-    restart = CONFIGURATION if found.reason == "started-before" else module.restart if module else ""
+    restart = CONFIGURATION if found.reason == "started-before" else restart
     return Process(look, {}, NOBODY if fails else OPENSSL, restart=restart, **_told(look, found, source.path))
