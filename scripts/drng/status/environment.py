@@ -4,10 +4,8 @@ its own, with what openssl.cnf says; see conf/probe.py."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import signal
 from typing import Any
 
 from .. import procfs
@@ -15,7 +13,7 @@ from ..conf import meaning
 from ..conf.command import not_loaded
 from ..conf.probe import Probe, default_file, probe
 from ..instructions import INSTRUCTIONS, MASK, WORDS
-from ..terminal import Failure, Row
+from ..terminal import Row
 from ..text import printable_all
 from . import facts, stats, verdict
 from .output import fact_rows, yes
@@ -27,14 +25,8 @@ ROLES = ("primary", "public", "private")
 # The provider's words, in "disabled-reason".
 ABSENT = "not in this CPU"
 
-# By what each is masked, and nothing else: a word that is not given is all zeros for libcrypto, which has five since
-# 3.4, and two before. Where CPUID announces an instruction that traps, the first draw kills the program.
-REST = ":~0:~0:~0"
-MASKS = {
-    "RDSEED": f":~0x40000{REST}",
-    "RDRAND": f"~0x4000000000000000:~0{REST}",
-    "RDSEED and RDRAND": f"~0x4000000000000000:~0x40000{REST}",
-}
+# A word that is not given is all zeros for libcrypto, which has five since 3.4, and two before.
+NO_MASK = "~0:~0:~0:~0:~0"
 
 
 # ---- The CPU ----
@@ -76,15 +68,6 @@ def against_the_kernel(cpu: dict[str, Any]) -> list[str]:
     ]
 
 
-def _who_traps(text: bytes, path: str) -> str:
-    """Which instruction raises SIGILL, and what to set; "" where no mask helps."""
-    for names, mask in MASKS.items() if MASK == "OPENSSL_ia32cap" else ():
-        with contextlib.suppress(Failure):
-            probe(text, path, {str(MASK): mask})
-            return f"{names} raised SIGILL though CPUID announces it: mask it by {MASK}={mask}"
-    return ""
-
-
 # ---- Who serves ----
 
 
@@ -117,12 +100,8 @@ def collect() -> dict[str, Any]:
         text = text_of(path) if path else b""
     except OSError as error:
         problem = f"{path}: {error.strerror}; OpenSSL ignores it"
-    try:
-        found = probe(text, path)
-        unmasked = probe(b"", "", {MASK: f"~0:~0{REST}"}).settings if MASK and MASK in os.environ else found.settings
-    except Failure as error:
-        trapped = _who_traps(text, path) if f"signal {signal.SIGILL.value}" in str(error) else ""
-        raise Failure(trapped or str(error)) from None
+    found = probe(text, path)
+    unmasked = probe(b"", "", {MASK: NO_MASK}).settings if MASK and MASK in os.environ else found.settings
     if found.problem:
         problem, found = found.problem, probe(b"", path)
     read = meaning.understand(found)
