@@ -33,10 +33,6 @@ class TargetError(Failure):
     """There is no such target, or no way to it."""
 
 
-class HiddenError(Exception):
-    """This user may not look at the process."""
-
-
 class UnreadableError(Exception):
     """There is nothing to read there, or nothing that makes sense."""
 
@@ -68,22 +64,16 @@ def closing(fd: int) -> Iterator[int]:
 # ---- The processes that are there ----
 
 
-def open_process(pid: int) -> int:
+@contextlib.contextmanager
+def process(pid: int) -> Iterator[int]:
     """A descriptor of /proc/PID."""
-    with contextlib.suppress(OSError):
-        return os.open(PROC / str(pid), O_FOLDER)
-    if not (PROC / "self").exists():
-        raise TargetError(NO_PROC)
-    with contextlib.suppress(ProcessLookupError, OverflowError):
-        if pid > 0:
-            with contextlib.suppress(PermissionError):
-                os.kill(pid, 0)
-            raise HiddenError(f"{PROC} hides it from this user (hidepid)")
-    raise TargetError(f"there is no process {pid}")
-
-
-def process(pid: int) -> contextlib.AbstractContextManager[int]:
-    return closing(open_process(pid))
+    try:
+        entry = os.open(PROC / str(pid), O_FOLDER)
+    except OSError:
+        there = (PROC / "self").exists()
+        raise TargetError(f"there is no process {pid} that this user may see" if there else NO_PROC) from None
+    with closing(entry):
+        yield entry
 
 
 def numbers() -> list[int]:
@@ -108,7 +98,7 @@ def unended(name: re.Pattern[str]) -> list[str]:
     its caller's, who chooses its name, too), and does not end when killed."""
     found = []
     for pid in numbers():
-        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
+        with contextlib.suppress(OSError, TargetError, UnreadableError), process(pid) as entry:
             matched = name.fullmatch(name_of(entry))
             if not matched or users_of(entry)[0] != os.getuid():
                 continue
@@ -118,24 +108,16 @@ def unended(name: re.Pattern[str]) -> list[str]:
     return found
 
 
-def parents() -> dict[int, int]:
-    """Each process's parent, as far as it may be known."""
-    found = {}
-    for pid in numbers():
-        with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), process(pid) as entry:
-            found[pid] = state_and_parent(entry)[1]
-    return found
-
-
 def family(pid: int) -> list[int]:
-    """The process and all its descendants, it first."""
+    """The process and all its descendants, as far as they may be known; it first."""
     children: dict[int, list[int]] = {}
-    for child, parent in parents().items():
-        children.setdefault(parent, []).append(child)
+    for child in numbers():
+        with contextlib.suppress(OSError, TargetError, UnreadableError), process(child) as entry:
+            children.setdefault(state_and_parent(entry)[1], []).append(child)
     members, seen = [pid], {pid}
     for member in members:
         # A number that is used anew while it is looked at can make a circle.
-        new = [child for child in sorted(children.get(member, [])) if child not in seen]
+        new = [child for child in children.get(member, []) if child not in seen]
         members += new
         seen.update(new)
     return members

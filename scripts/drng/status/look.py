@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .. import procfs, systemd
-from ..procfs import HiddenError, TargetError, UnreadableError
+from ..procfs import TargetError, UnreadableError
 from ..text import printable
 from .libraries import Known, Library, libraries_of
 from .memory import Mapped, Memory, data_of, machine_of, mapped_files
@@ -215,7 +215,5 @@ def inspect(pid: int, known: Known | None = None) -> Look:
                 except (UnreadableError, OSError, ValueError) as error:
                     return Look(who, printable(str(error)))
             return Look(who, "its threads end while it is looked at")
-    except HiddenError as error:
-        return Look(Identity(pid, "?"), str(error))
     except (FileNotFoundError, ProcessLookupError):
         raise TargetError(f"process {pid} has ended") from None

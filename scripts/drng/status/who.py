@@ -15,7 +15,7 @@ from typing import Any
 
 from .. import aside, procfs, systemd
 from ..conf.probe import default_file
-from ..procfs import HiddenError, TargetError, UnreadableError
+from ..procfs import TargetError, UnreadableError
 from ..terminal import Failure
 from ..text import printable
 from . import services, verdict
@@ -45,7 +45,7 @@ def payer(pid: int) -> int:
     """For whom the time to look is divided, and who is given up if it cannot be looked at: the account that has started
     it, which neither a program with the set-user-ID bit nor a container changes; of root's processes the unit, if they
     are of one."""
-    with contextlib.suppress(OSError, TargetError, HiddenError, UnreadableError), procfs.process(pid) as entry:
+    with contextlib.suppress(OSError, TargetError, UnreadableError), procfs.process(pid) as entry:
         user, unit = procfs.account_of(procfs.users_of(entry)[0]), systemd.of_cgroup(procfs.read_entry(entry, "cgroup"))
         return user or -(zlib.crc32(unit.encode()) % 10**8 + 10**8 if unit != systemd.NONE else pid)
     return -pid
@@ -58,8 +58,6 @@ def _missed(pid: int, failure: aside.Missed) -> Look | None:
     try:
         with procfs.process(pid) as entry:
             return Look(identify(pid, entry), why, missed)
-    except HiddenError:
-        return Look(Identity(pid, "?"), why, missed)
     except TargetError:
         return None
 
@@ -157,18 +155,15 @@ def now() -> Configuration:
 
 def family(pid: int, known: Configuration) -> list[Process]:
     """The process, which must be there, and those of its descendants that have libcrypto."""
-    if pid <= 0:
-        raise TargetError(f"there is no process {pid}")
-    found = those(procfs.family(pid), known)
+    with procfs.process(pid):
+        found = those(procfs.family(pid), known)
     if not found or found[0].pid != pid:
-        with procfs.process(pid):
-            raise TargetError(f"process {pid} has ended")
+        raise TargetError(f"process {pid} has ended")
     return found
 
 
 def everybody(known: Configuration) -> list[Process]:
-    # There is always a process 1: where /proc does not show it, it does not show others either.
-    return those(sorted({1, *procfs.numbers()} - {os.getpid()}), known)
+    return those([pid for pid in procfs.numbers() if pid != os.getpid()], known)
 
 
 def of_processes(pids: Sequence[int]) -> list[Process]:
