@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
@@ -54,6 +55,16 @@ class Output:
             print(visible(text), flush=True)
         except (OSError, ValueError):
             cls.failed = True
+
+
+def open_standard_files() -> None:
+    """A file that we open must not become somebody's standard output. One that was closed is to fail when written."""
+    while (fd := os.open("/dev/null", os.O_RDONLY)) <= 2:
+        if fd == 1:
+            sys.stdout = os.fdopen(fd, "w", closefd=False)
+        elif fd == 2:
+            sys.stderr = os.fdopen(fd, "w", closefd=False)
+    os.close(fd)
 
 
 def complain(text: str) -> None:

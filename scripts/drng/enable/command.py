@@ -21,22 +21,12 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from ..terminal import USAGE, Failure, Interrupted, Output, Unchanged, UsageError, complain
+from ..terminal import USAGE, Failure, Interrupted, Output, Unchanged, UsageError, complain, open_standard_files
 from . import arguments
 from .act import NOT_DONE, Report, act
 from .arguments import Request
 from .changes import SIGNALS
 from .lock import locked
-
-
-def open_standard_files() -> None:
-    """A file that we open must not become somebody's standard output. One that was closed is to fail when written."""
-    while (fd := os.open("/dev/null", os.O_RDONLY)) <= 2:
-        if fd == 1:
-            sys.stdout = os.fdopen(fd, "w", closefd=False)
-        elif fd == 2:
-            sys.stderr = os.fdopen(fd, "w", closefd=False)
-    os.close(fd)
 
 
 def end_on(number: int, frame: FrameType | None) -> NoReturn:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import NoReturn
 
 from .. import VERSION, files, systemd
-from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, print_rows
+from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files, print_rows
 from ..text import printable
 from . import environment, metrics, output, services, states, verdict, who
 from .output import Group
@@ -178,25 +178,13 @@ def show(arguments: argparse.Namespace) -> int:
         return CANNOT_TELL
 
 
-def prepare_streams() -> None:
-    """A closed descriptor would be given to the next file that is opened, and what is printed would go there."""
-    for descriptor in (0, 1, 2):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)
+def run() -> NoReturn:
+    Output.program = "drng-status"
+    open_standard_files()
     # Whoever reads may stop when it has read enough.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if sys.stdout is None:
-        complain("standard output is closed")
-        sys.exit(CANNOT_TELL)
-
-
-def run() -> NoReturn:
-    Output.program = "drng-status"
-    prepare_streams()
     try:
         status = show(parse())
     except UsageError as error:
