@@ -358,12 +358,16 @@ def test_a_program_of_another_architecture() -> None:
 
     class Head(memory.Memory):
         def read(self, address: int, length: int) -> bytes:
-            return (b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HH", 2, 3))[:length]
+            return (b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HH", 2, 3)).ljust(length, b"\0")
 
-    assert memory.machine_of(Head(1, 0), 0) != look.own_machine()
+    mapped = memory.Mapped(b"/lib/libcrypto.so.3", b"", 0, 4 << 20)
+    (foreign,) = libraries.libraries_of(Head(1, 0), [mapped], 0, {})
+    assert foreign.used and foreign.is_foreign
     with running(drawer(), {"OPENSSL_CONF": "/dev/null"}) as pid:
-        seen = replace(look.inspect(pid), is_foreign=True)
-        assert not look.inspect(pid).is_foreign
+        seen = look.inspect(pid)
+    (own,) = seen.libraries
+    assert not own.is_foreign
+    seen = replace(seen, libraries=(replace(own, is_foreign=True),))
     assert verdict.judge(seen, None, sources.Source("/x", True, names_drng=True), 0.0).reason == "architecture"
 
 

@@ -19,18 +19,11 @@ from .output import Group
 from .states import CANNOT_TELL
 from .verdict import Process, short
 
-EPILOG = (
-    "Exit status of --check: 0 drng serves or is idle, or the service is stopped; 1 the fallback serves, a health test "
-    "has failed or a restart is due; 2 drng does not serve; 3 not known, or drng serves in part. Of --needs-restart: 0 "
-    "none, 1 those that it prints, 3 not known. Without these: 0, or 3 if the target cannot be shown. 64: wrong "
-    "arguments."
-)
-
 # ---- Arguments ----
 
 
 def parse() -> argparse.Namespace:
-    parser = Parser(prog="drng-status", description=(__doc__ or "").split("\n")[0], epilog=EPILOG, allow_abbrev=False)
+    parser = Parser(prog="drng-status", description=(__doc__ or "").split("\n")[0], allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"drng-status {VERSION}")
     parser.add_argument("services", nargs="*", metavar="SERVICE", help="show the processes of systemd services")
     whose = "show processes and their children"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..procfs import UnreadableError
@@ -39,7 +39,8 @@ class Library:
     version: str  # "OpenSSL 3.0.19", "" where it does not say
     is_shared: bool
     is_systems: bool
-    used: bool
+    used: bool  # or that is not known
+    is_foreign: bool = False  # of another architecture, by its head
 
     @property
     def has_providers(self) -> bool:
@@ -113,11 +114,10 @@ def libraries_of(memory: Memory, files: Sequence[Mapped], user: int, known: Know
         version = known[key]
         if version is None:
             continue
-        try:
-            used = _is_used(memory, mapped.base)
-        except UnreadableError:
-            # Of another architecture: who has it has it for something.
-            used = True
         systems = named and SYSTEMS.fullmatch(mapped.path) is not None
-        found.append(Library(printable(mapped.path), version, named, systems, used))
+        library = Library(printable(mapped.path), version, named, systems, True)
+        try:
+            found.append(replace(library, used=_is_used(memory, mapped.base)))
+        except UnreadableError:
+            found.append(replace(library, is_foreign=True))
     return found

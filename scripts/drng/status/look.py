@@ -8,7 +8,6 @@ answer among the others.
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,13 +17,13 @@ from .. import procfs, systemd
 from ..procfs import TargetError, UnreadableError
 from ..text import printable
 from .libraries import Known, Library, libraries_of
-from .memory import Mapped, Memory, data_of, machine_of, mapped_files
+from .memory import Mapped, Memory, data_of, mapped_files
 from .stats import MAGIC, NotOpenError, read_stats
 
 # Of a process whose threads come and go, or that loads the module or another program meanwhile.
 TRIES = 20
 
-VARIABLES = ("OPENSSL_CONF", "OPENSSL_CONF_INCLUDE", "OPENSSL_MODULES")
+VARIABLES = ("OPENSSL_CONF", "OPENSSL_MODULES")
 MOST_PATH = 4097  # bytes; what is longer is no path any more
 
 # More copies of the module than anybody has, and more data than any of them has.
@@ -62,7 +61,6 @@ class Look:
     parent: int = 0
     program: str = ""  # device and inode of what it executes
     program_name: str = ""  # the last component of its path
-    is_foreign: bool = False  # a program of another architecture
     libraries: tuple[Library, ...] = ()
     module: Module | None = None
     variables: dict[str, str] | None = None  # VARIABLES; None where its title has been written over them
@@ -123,13 +121,6 @@ def identify(pid: int, entry: int) -> Identity:
     return Identity(pid, procfs.name_of(entry), **known)
 
 
-@functools.cache
-def own_machine() -> bytes:
-    with open("/proc/self/exe", "rb") as program:
-        head = program.read(20)
-    return head[4:6] + head[18:20]
-
-
 def _environment_of(entry: int) -> dict[str, Any]:
     """Its variables, and whether the files that they name are those that this process sees."""
     known: dict[str, Any] = {}
@@ -178,14 +169,11 @@ def look_at(who: Identity, entry: int, known: Known) -> Look:
         files = mapped_files(stream)
         if stream.tell() == 0 and program:
             raise ProcessLookupError("it has ended, and has no memory any more")
-    # Where the program itself is to be seen, it comes first or last, by its name.
-    machines = {machine_of(memory, each.base) for each in files if program and each.name == os.fsencode(name)}
     look = Look(
         who,
         parent=procfs.state_and_parent(entry)[1],
         program=program,
         program_name=name,
-        is_foreign=bool(machines) and own_machine() not in machines,
         libraries=tuple(libraries_of(memory, files, who.user, known)),
         module=_modules_of(memory, files),
         **_environment_of(entry),

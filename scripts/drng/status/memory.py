@@ -141,12 +141,6 @@ def mapped_files(stream: BinaryIO) -> list[Mapped]:
 # ---- Data ----
 
 
-def machine_of(memory: Memory, base: int) -> bytes:
-    """Of what begins there: the class, the order of bytes, and the machine."""
-    head = memory.read(base, 20)
-    return head[4:6] + head[18:20]
-
-
 def data_of(memory: Memory, base: int) -> list[tuple[int, int, int]]:
     """Of the module that begins there, what it may write: the address, how much of it comes from the file, and the
     length with the zeros behind that (.bss)."""

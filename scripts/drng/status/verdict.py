@@ -174,7 +174,7 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
     late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
     if look.module and not look.module.is_open:
         return _Reason("module", look.module.problem)
-    if look.is_foreign:
+    if any(library.is_foreign for library in used):
         return _Reason("architecture")
     if old := [library for library in used if not library.has_providers]:
         return _Reason("no-providers", library=old[0])
