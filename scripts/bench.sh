@@ -27,7 +27,7 @@ root=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick)
-        filter='^bytes/.*/(16|32|256|16384|65536|1048576)/real_time/threads:[12]$|^seed/|^thread/|^process/'
+        filter='^bytes/.*/(16|32|256|16384|65536|1048576)/real_time/threads:[12]$|^seed/|^thread/'
         repetitions=5
         min_time=0.01
         ;;
@@ -71,7 +71,7 @@ build_preset bench
 $instead
 
 # The other Debian's loader takes the other Debian's libraries, and Google Benchmark from a directory of its own, past
-# this Debian's libcrypto. Processes are left out: they would be this one's `openssl`.
+# this Debian's libcrypto.
 loader=
 if [ -n "$root" ]; then
     mkdir -p build/bench/lib

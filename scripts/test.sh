@@ -24,8 +24,8 @@ all=$*
 
 build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
     musl-tools openssl git python3 python3-pytest python3-hypothesis"
-checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3-matplotlib
-    python3-pytest-xdist python3-venv rng-tools5 ent rustc"
+checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc
+    python3-pytest-xdist python3-venv rustc"
 servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
 packages="apparmor build-essential cpio crun debhelper disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint systemd"
 fleet="prometheus prometheus-node-exporter needrestart"

@@ -46,8 +46,6 @@ SPREAD = (
 # Whose answers depend on the sources and on tools alone, and take long: on another machine they would be the same.
 SOURCES = (
     "test_aes_arm",
-    "test_bench",
-    "test_bench_tls",
     "test_clones",
     "test_collect_raw",
     "test_cross",
@@ -57,7 +55,6 @@ SOURCES = (
     "test_matrix",
     "test_musl",
     "test_mutation",
-    "test_openssl_suite",
     "test_package",
     "test_proofs",
     "test_release",

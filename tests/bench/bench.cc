@@ -1,14 +1,11 @@
 // bench.cc - the peers of drng under Google Benchmark; scripts/bench.sh runs it and makes tables of its JSON.
 //
-// Names: bytes/WAY/SIZE, seed/INSTRUCTION/HOW, thread/WAY/WHAT, process/WAY. A line for each repetition, no aggregates:
+// Names: bytes/WAY/SIZE, seed/INSTRUCTION/HOW, thread/WAY/WHAT. A line for each repetition, no aggregates:
 // scripts/bench/bench_report.py makes those.
 
 #include <benchmark/benchmark.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
 #include <chrono>
-#include <cstring>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -17,8 +14,6 @@
 #include <openssl/crypto.h>
 
 #include "tests/bench/peers.h"
-
-extern "C" char **environ;
 
 namespace
 {
@@ -127,49 +122,6 @@ void register_threads(const bench_peer &peer)
     benchmark::RegisterBenchmark((name + "/start-to-end").c_str(), thread_start, peer, true)->UseManualTime();
 }
 
-// ---- process: openssl rand 16, from start to end ----
-
-bool run_openssl_rand(const char *config)
-{
-    std::vector<std::string> variables = {std::string("OPENSSL_CONF=") + config,
-                                          std::string("OPENSSL_MODULES=") + BENCH_MODULE_DIR};
-    std::vector<char *> env;
-    for (std::string &variable : variables) {
-        env.push_back(&variable[0]);
-    }
-    for (char **variable = environ; *variable != nullptr; variable++) {
-        if (std::strncmp(*variable, "OPENSSL_CONF=", 13) != 0 && std::strncmp(*variable, "OPENSSL_MODULES=", 16) != 0) {
-            env.push_back(*variable);
-        }
-    }
-    env.push_back(nullptr);
-    char openssl[] = "openssl", rand[] = "rand", to[] = "-out", null[] = "/dev/null", length[] = "16";
-    char *argv[] = {openssl, rand, to, null, length, nullptr};
-    pid_t pid = 0;
-    int status = 0;
-    return posix_spawnp(&pid, openssl, nullptr, nullptr, argv, env.data()) == 0 && waitpid(pid, &status, 0) == pid &&
-           WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-void process(benchmark::State &state, const char *config)
-{
-    for (auto _ : state) {
-        if (!run_openssl_rand(config)) {
-            state.SkipWithError("openssl rand failed");
-            return;
-        }
-    }
-}
-
-void register_processes()
-{
-    benchmark::RegisterBenchmark("process/CTR-DRBG", process, "/dev/null")->UseRealTime()->Iterations(20);
-    benchmark::RegisterBenchmark("process/drng", process, BENCH_CONF_DIR "/drng.cnf")->UseRealTime()->Iterations(20);
-    benchmark::RegisterBenchmark("process/drng-mixing", process, BENCH_CONF_DIR "/drng-mixing.cnf")
-        ->UseRealTime()
-        ->Iterations(20);
-}
-
 // ---- What the figures are of ----
 
 std::string cpu_model()
@@ -206,7 +158,6 @@ int main(int argc, char **argv)
         }
     }
     register_seeds();
-    register_processes();
     benchmark::AddCustomContext("openssl", OpenSSL_version(OPENSSL_VERSION));
     benchmark::AddCustomContext("cpu", cpu_model());
     benchmark::AddCustomContext("aes", bench_aes_name());

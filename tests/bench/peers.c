@@ -21,7 +21,6 @@
 #include "mixing/machine/cpu.h"
 #include "provider/masks.h"
 #include "tests/bench/crates.h"
-#include "tests/bench/floor.h"
 
 /* ---- Through libcrypto, each in a library context of its own ---- */
 
@@ -76,23 +75,11 @@ static OSSL_LIB_CTX *builtin(const char *name, const char *digest)
                : failed(libctx, name);
 }
 
-/* The generator that fills nothing. */
-static OSSL_LIB_CTX *empty(void)
-{
-    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
-    return libctx != NULL && OSSL_PROVIDER_add_builtin(libctx, "floor", bench_floor_init) == 1 &&
-                   OSSL_PROVIDER_load(libctx, "floor") != NULL && OSSL_PROVIDER_load(libctx, "default") != NULL &&
-                   RAND_set_DRBG_type(libctx, "FLOOR", "provider=floor", NULL, NULL) == 1 && served_by(libctx, "floor")
-               ? libctx
-               : failed(libctx, "floor");
-}
-
 /* drng as a program has it that is started with OPENSSL_CONF. */
 static OSSL_LIB_CTX *configured(const char *config)
 {
     OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
     if (libctx == NULL || OSSL_PROVIDER_set_default_search_path(libctx, BENCH_MODULE_DIR) != 1 ||
-        OSSL_PROVIDER_add_builtin(libctx, "floor", bench_floor_init) != 1 ||
         OSSL_LIB_CTX_load_config(libctx, config) != 1) {
         return failed(libctx, config);
     }
@@ -113,13 +100,11 @@ static bool has_random_provider(void)
     return OpenSSL_version_num() >> 20 >= SINCE;
 }
 
-/* Bytes that the floor does not fill stay as they were: so it is told from all others. */
-static bool fills(OSSL_LIB_CTX *libctx, bool expected)
+static bool fills(OSSL_LIB_CTX *libctx)
 {
     uint8_t bytes[32] = {0};
     static const uint8_t zeros[sizeof(bytes)];
-    return RAND_bytes_ex(libctx, bytes, sizeof(bytes), 0) == 1 &&
-           (memcmp(bytes, zeros, sizeof(bytes)) != 0) == expected;
+    return RAND_bytes_ex(libctx, bytes, sizeof(bytes), 0) == 1 && memcmp(bytes, zeros, sizeof(bytes)) != 0;
 }
 
 static uint64_t seeds_of(OSSL_PROVIDER *provider, const char *name)
@@ -153,7 +138,7 @@ static uint64_t seeds_so_far(OSSL_LIB_CTX *libctx)
 static bool goes_past_evp_rand(OSSL_LIB_CTX *libctx)
 {
     const uint64_t before = seeds_so_far(libctx);
-    const bool filled = fills(libctx, true);
+    const bool filled = fills(libctx);
     const uint64_t drawn = seeds_so_far(libctx);
     return filled && drawn > before && RAND_get0_public(libctx) != NULL && seeds_so_far(libctx) > drawn;
 }
@@ -162,12 +147,6 @@ static OSSL_LIB_CTX *random_provider(const char *config)
 {
     OSSL_LIB_CTX *libctx = configured(config);
     return libctx == NULL || goes_past_evp_rand(libctx) ? libctx : failed(libctx, config);
-}
-
-static OSSL_LIB_CTX *empty_random_provider(void)
-{
-    OSSL_LIB_CTX *libctx = configured(BENCH_CONF_DIR "/random-provider-floor.cnf");
-    return libctx == NULL || fills(libctx, false) ? libctx : failed(libctx, "random_provider-floor");
 }
 
 /* ---- Past libcrypto ---- */
@@ -296,12 +275,10 @@ size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS])
     add_context(&list, "HMAC-DRBG", NULL, builtin("HMAC-DRBG", "SHA256"));
     add_context(&list, "drng", "drng-evp", with_drng(BENCH_CONF_DIR "/drng.cnf"));
     add_context(&list, "drng-mixing", NULL, with_drng(BENCH_CONF_DIR "/drng-mixing.cnf"));
-    add_context(&list, "floor", "floor-evp", empty());
     if (has_random_provider()) {
         add_context(&list, "random_provider", NULL, random_provider(BENCH_CONF_DIR "/random-provider.cnf"));
         add_context(&list, "random_provider-mixing", NULL,
                     random_provider(BENCH_CONF_DIR "/random-provider-mixing.cnf"));
-        add_context(&list, "random_provider-floor", NULL, empty_random_provider());
     }
     add(&list, "getrandom", fill_getrandom, (const void *)&by_call);
     if (libc_asks_vdso()) {
