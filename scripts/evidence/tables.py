@@ -39,18 +39,15 @@ MADE: dict[str, Callable[[], str]] = {
     **health_lab.TABLES,
     **sweep.TABLES,
 }
-# What bench-docs.sh measures, bench-tls.sh, nist-90b.sh and entered.py. They need not all have a place:
-# what a busy machine has measured is not shown.
-BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "first-byte", "startup", "versions")
+# What bench-docs.sh, nist-90b.sh and entered.py measure, and scripts/ci/. They need not all have a place: what a busy
+# machine has measured is not shown.
+BENCHMARKS = ("bench", "bench-aes-ni", "bench-avx2", "bench-trixie", "startup")
 MEASURED = {
     **{name: ROOT / f"build/bench/{name}.md" for name in BENCHMARKS},
     "clones": ROOT / "build/clones/clones.md",
-    "tls": ROOT / "build/bench-tls/tls.md",
-    "records": ROOT / "build/bench-tls/records.md",
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "programs": ROOT / "build/served/programs.md",
     "releases": ROOT / "build/matrix/releases.md",
-    "openssl-suite": ROOT / "build/openssl-suite/suite.md",
     "entered": ROOT / "build/entered/entered.md",
 }
 

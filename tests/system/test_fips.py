@@ -2,7 +2,7 @@
 """conf/drng-fips.cnf: drng beside OpenSSL's FIPS provider, by counts of seeds and requests, and with each part missing.
 
 Where the FIPS provider is not installed most of this is skipped; scripts/ci/test-matrix.sh has it on later releases.
-What belongs to OpenSSL 3.0 needs the fips.so that scripts/evidence/openssl-suite.sh --only build 3.0 builds.
+What belongs to OpenSSL 3.0 needs the fips.so that scripts/evidence/openssl-suite.sh --build bookworm builds.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def old_fips() -> Path:
     """A FIPS provider of OpenSSL 3.0."""
     module = BUILT / "bookworm" / "fips.so"
     if not module.exists():
-        pytest.skip(f"{module} is not there: scripts/evidence/openssl-suite.sh --only build 3.0 builds it")
+        pytest.skip(f"{module} is not there: scripts/evidence/openssl-suite.sh --build bookworm builds it")
     return module
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -72,6 +71,6 @@ def test_every_picture_is_shown_and_is_small() -> None:
 
 
 def test_the_pictures_are_those_of_the_script() -> None:
-    script = str(ROOT / "scripts" / "evidence" / "pictures.py")
-    result = subprocess.run([sys.executable, script, "--check"], capture_output=True, text=True, check=False)
+    script = str(ROOT / "scripts" / "evidence" / "pictures.sh")
+    result = subprocess.run([script, "--check"], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout + result.stderr
