@@ -15,11 +15,13 @@ import shlex
 import stat
 from collections.abc import Iterator
 
+from .procfs import O_FOLDER, closing
 from .terminal import Failure
 
 # No openssl.cnf and no unit is as long; a file that is would only fill memory.
 LIMIT = 4 << 20
 MOST_LINKS = 40  # Linux' own
+NOGROUP = 65534
 
 KINDS = {
     stat.S_IFDIR: "a directory",
@@ -36,12 +38,13 @@ class FileError(Failure):
 
 
 class OthersError(FileError):
-    """Root leaves it alone, since others can change it; and the command that tells more. In what is said, only the
-    command is behind a name that others have chosen, and quoted."""
+    """Root leaves it alone, since others can change it: whose it is, and the command that tells more. In what is said,
+    only the command is behind a name that others have chosen, and quoted."""
 
-    def __init__(self, said: str, command: str) -> None:
-        super().__init__(f"{said}; type: {command}")
-        self.said, self.command = said, command
+    def __init__(self, path: str, why: str, owner: str, command: str) -> None:
+        self.said = f"{shlex.quote(path)}: root does not open what others can change: {why}"
+        self.path, self.owner, self.command = path, owner, command
+        super().__init__(f"{self.said}; type: {command}")
 
 
 class MissingError(FileNotFoundError):
@@ -52,10 +55,14 @@ class MissingError(FileNotFoundError):
         self.mode = mode
 
 
-def as_user(owner: str, path: str) -> str:
-    """What root may type of a user's file. What that names runs as the user, who has chosen the name, too: for a shell
-    it is one word, and on a terminal of its own nobody types into root's (TIOCSTI)."""
-    return f"runuser --pty -u {shlex.quote(owner)} -- drng-conf {shlex.quote(path)}"
+def as_user(owner: str, *words: str) -> str:
+    """What root may type of a user's file, where the user may have chosen each word. On a terminal of its own, or in a
+    session that has none, nobody types into root's (TIOCSTI). runuser(1) takes no user that has no name."""
+    if owner.isdigit():
+        start = f"setsid --wait setpriv --reuid {owner} --regid {NOGROUP} --clear-groups"
+    else:
+        start = f"runuser --pty -u {shlex.quote(owner)} --"
+    return f"{start} {shlex.join(words)}"
 
 
 def require_file(path: str, found: os.stat_result) -> None:
@@ -73,16 +80,17 @@ def _require_roots(path: str, where: str, found: os.stat_result, named_by: str =
         try:
             owner = pwd.getpwuid(found.st_uid).pw_name
         except KeyError:
-            owner = f"#{found.st_uid}"
-        why, command = f"{shlex.quote(where)} belongs to {owner}", as_user(owner, named_by or path)
+            owner = str(found.st_uid)
+        why, command = f"{shlex.quote(where)} belongs to {owner}", as_user(owner, "drng-conf", named_by or path)
     # In a directory like /tmp others make files, and leave those of their neighbours alone.
     elif stat.S_ISLNK(found.st_mode) or (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
         return
     elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         why, command = f"others may write to {shlex.quote(where)}", f"chmod go-w {shlex.quote(where)}"
+        owner = ""
     else:
         return
-    raise OthersError(f"{shlex.quote(path)}: root does not open what others can change: {why}", command)
+    raise OthersError(path, why, owner, command)
 
 
 @contextlib.contextmanager
@@ -140,6 +148,15 @@ def read_once(path: str, named_by: str = "") -> bytes:
     if len(data) > LIMIT:
         raise FileError(f"{path} is longer than {LIMIT} bytes")
     return data
+
+
+def names_in(path: str, named_by: str = "") -> list[str]:
+    """Of a folder."""
+    with (
+        walked(path, named_by) as (above, name, _),
+        closing(os.open(name, O_FOLDER | os.O_NOFOLLOW, dir_fd=above)) as fd,
+    ):
+        return sorted(os.listdir(fd))
 
 
 def who_else(path: str, named_by: str) -> str:

@@ -331,6 +331,40 @@ def test_root_loads_no_module_that_others_may_put_there(tmp_path: Path) -> None:
     assert "not loaded, since" not in drng_conf(tmp_path / "openssl.cnf").stderr
 
 
+@pytest.mark.parametrize(
+    "lines",
+    ["SO_PATH = evil.so\nDIR_ADD = {}\nDIR_LOAD = 2\nLOAD = EMPTY", "SO_PATH = ./evil.so\nLOAD = EMPTY"],
+    ids=["folder", "relative"],
+)
+def test_root_loads_no_engine_of_others(theirs: Path, lines: str) -> None:
+    """Its folder is named apart from it, or is the one in which root happens to be."""
+    engine = f"[openssl_init]\nengines = e\n[e]\nx = y\n[y]\nengine_id = dynamic\n{lines.format(theirs)}\n"
+    path = theirs.parent / "openssl.cnf"
+    path.write_text(f"{STRICT}{engine}")
+    result = subprocess.run(
+        [str(ROOT / "scripts/drng-conf"), str(path)],
+        env=RELEASE.environment(),
+        cwd=theirs,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert not (theirs / "mark").exists()
+    assert (result.returncode, f"{theirs} belongs to nobody" in result.stderr) == (1, True), result.stderr
+
+
+def test_the_command_for_an_account_without_a_name_works(theirs: Path) -> None:
+    for path in (theirs, *theirs.iterdir()):
+        os.chown(path, 54321, 54321)
+    said = drng_conf(theirs / "openssl.cnf")
+    command = said.stderr.rpartition("; type: ")[2]
+    assert command.split()[:5] == ["setsid", "--wait", "setpriv", "--reuid", "54321"], said.stderr
+    env = RELEASE.environment()
+    env["PATH"] = f"{ROOT / 'scripts'}:{env['PATH']}"
+    result = subprocess.run(["sh", "-c", command], env=env, capture_output=True, text=True, check=False)
+    assert (theirs / "mark").stat().st_uid == 54321, result.stderr
+
+
 def test_for_whoever_owns_them_it_loads_them(theirs: Path) -> None:
     """The twin: the module runs where its owner asks, without the rest of the environment."""
     result = subprocess.run(

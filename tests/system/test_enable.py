@@ -10,6 +10,7 @@ from __future__ import annotations
 import configparser
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -514,6 +515,7 @@ def test_several_services_beside_the_system(image: Image) -> None:
     image.ok("on", "--system", "--profile", "permissive")
     answer = image.answer("on", "nginx", "apache2", "stunnel@a\\x2db")
     assert [entry["name"] for entry in answer["targets"]] == ["nginx", "apache2", "stunnel@a\\x2db"]
+    assert shlex.split(answer["undo"]) == ["drng-enable", "off", "nginx", "apache2", "stunnel@a\\x2db"]
     drop_in = image.root / "etc/systemd/system/stunnel@a\\x2db.service.d/drng.conf"
     assert "Environment=OPENSSL_CONF=/etc/ssl/drng/stunnel@a\\\\x2db.cnf\n" in drop_in.read_text()
     assert {entry["name"] for entry in image.answer()["targets"]} == {"system", *(e["name"] for e in answer["targets"])}

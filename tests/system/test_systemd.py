@@ -235,6 +235,31 @@ def test_one_bad_environment_file_costs_its_own_line(service: Machine, make: str
     assert any("not read, and wins where it sets OPENSSL_CONF" in said for said in other["said"])
 
 
+# Says whether a file is opened while the command runs.
+WATCH = """
+import ctypes, os, select, subprocess, sys
+libc = ctypes.CDLL(None)
+watch = libc.inotify_init1(os.O_CLOEXEC)
+assert libc.inotify_add_watch(watch, sys.argv[1].encode(), 0x20) > 0
+status = subprocess.run(sys.argv[2:]).returncode
+sys.exit(100 if select.select([watch], [], [], 0)[0] else status)
+"""
+
+
+def test_an_environment_file_of_the_service_s_user_is_not_opened(service: Machine) -> None:
+    """It may be a file system of his that never answers. The service is switched on, and the command is said."""
+    server(service, "User=nobody\nEnvironmentFile=/srv/*/.env")
+    service.run("sh", "-c", "mkdir /srv/app && echo OPENSSL_CONF=/x >/srv/app/.env && chown -R nobody /srv/app")
+    watched = ["python3", "-c", WATCH, "/srv/app/.env"]
+    assert service.run(*watched, "cat", "/srv/app/.env", check=False).returncode == 100, "the control"
+    done = service.run(*watched, "drng-enable", "on", "t", "--json", check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (said,) = [line for line in json.loads(done.stdout)["targets"][0]["said"] if "not read" in line]
+    command = said.rpartition("; type: ")[2]
+    assert command == "runuser --pty -u nobody -- grep -rs OPENSSL_ /srv/app/.env"
+    assert "OPENSSL_CONF=/x" in service.run("sh", "-c", command.replace(" --pty", "")).stdout
+
+
 OVERRULED = {
     "type": ("service.d/zz.conf", "Environment=OPENSSL_CONF=/etc/mine.cnf"),
     "reset by a later one": ("t.service.d/zz.conf", "Environment="),

@@ -82,20 +82,24 @@ class Probe(Read):
 def _refused(read: Read, folders: Sequence[str]) -> str:
     """Why root loads nothing of what the file names: by its path, or by a name in a folder of libcrypto's."""
     named = {""}
+    here = os.getcwd()
+    folders = [*folders, here]
     lines = in_effect(read)
     if len(lines) >= MOST:
         return f"{read.path}: not loaded, since openssl_conf leads to more than {MOST} lines"
     for _, (_, key, value) in lines:
         named |= {key.split(".", 1)[-1], key, *([value] if key.split(".")[-1] in LOADED else ())}
-    for name in named:
+        # An engine looks for its module there, too.
+        folders += [value] * (key.split(".")[-1] == "DIR_ADD")
+    places = (os.path.join(here, folder, name) for folder in folders for name in named)
+    for path in (place + end for place in places for end in ("", ".so")):
         # glibc puts a folder's name in the place of $LIB.
-        for lib in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in name else ("",):
-            path = re.sub(r"[$][{]?LIB\b[}]?", lib, name)
-            if "/" in path and "$" in path:
-                return f"{path}: not loaded, since the dynamic linker decides which file that is"
-            for file in (f"{folder}/{path}{end}" for folder in folders for end in ("", ".so")):
-                if why := who_else(path if path.startswith("/") else file, read.path):
-                    return why
+        for lib in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in path else ("",):
+            file = re.sub(r"[$][{]?LIB\b[}]?", lib, path)
+            if "$" in file:
+                return f"{file}: not loaded, since the dynamic linker decides which file that is"
+            if why := who_else(file, read.path):
+                return why
     return ""
 
 

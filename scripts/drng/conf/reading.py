@@ -12,8 +12,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..paths import LIMIT, FileError, read_once, walked
-from ..procfs import O_FOLDER, closing
+from ..paths import LIMIT, FileError, names_in, read_once, walked
 
 Section = dict[str, str]
 
@@ -119,13 +118,13 @@ class Whole:
             self.passed_over.append(f"{path} includes itself")
             return
         try:
-            with walked(path, above[0]) as (folder, name, found):
-                if stat.S_ISDIR(found.st_mode):
-                    with closing(os.open(name, O_FOLDER | os.O_NOFOLLOW, dir_fd=folder)) as listed:
-                        names = os.listdir(listed)
-                    for each in (name for name in names if name.lower().endswith((".cnf", ".conf"))):
-                        self._include(os.path.join(path, each), above)
-                    return
+            with walked(path, above[0]) as (_, _, found):
+                is_folder = stat.S_ISDIR(found.st_mode)
+            if is_folder:
+                for name in names_in(path, above[0]):
+                    if name.lower().endswith((".cnf", ".conf")):
+                        self._include(os.path.join(path, name), above)
+                return
             text = read_once(path, above[0])
         except OSError as error:
             self.passed_over.append(f"{path}: {error.strerror}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -189,14 +190,15 @@ def switch(report: Report, request: Request) -> None:
     report.answer["changed"], report.answer["until"] = bool(change.files), until
     if until:
         report.line(f"on trial: switched off at {until} unless you say: drng-enable confirm")
-    undo = f"drng-enable off {' '.join([*typed, *['--restart'] * restarts])}" if is_on else ""
+    shown = shlex.join(typed)
+    undo = f"drng-enable off {shown}{' --restart' * restarts}" if is_on else ""
     report.answer["undo"] = undo
     if undo and change.files:
         report.line(f"undo: {undo}")
     if request.restart and not restarts:
         report.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
     elif change.files and not restarts:
-        proof = f"; to see who serves them: drng-enable on {' '.join(typed)} --restart"
+        proof = f"; to see who serves them: drng-enable on {shown} --restart"
         report.line(f"running programs need a restart{proof if is_on and systemd.is_running() else ''}")
 
 
@@ -243,7 +245,8 @@ def notes_of(target: Target) -> Iterator[str]:
         yield f"on trial until {trial.until()}: drng-enable confirm"
     try:
         if target.is_outdated():
-            yield f"the installed profile, or these lines, have changed: `drng-enable on {target.typed}` mends that"
+            again = f"drng-enable on {shlex.quote(target.typed)}"
+            yield f"the installed profile, or these lines, have changed: `{again}` mends that"
     except Failure as error:
         yield str(error)
     if isinstance(target, System) and (left := target.leftover()):

@@ -8,12 +8,16 @@ read what is root's; a credential of the same text is then the check that the fi
 
 from __future__ import annotations
 
+import contextlib
+import fnmatch
 import glob
 import os
 import re
+from collections.abc import Sequence
 
-from .. import CONF_DIR, systemd
+from .. import CONF_DIR, aside, systemd
 from ..conf.probe import Probe
+from ..paths import OthersError, as_user, names_in, read_once
 from ..terminal import Failure, Unchanged
 from . import texts
 from .arguments import PROFILES, Request
@@ -31,16 +35,35 @@ PROPERTIES = (
     "Id,LoadState,ActiveState,Type,User,DynamicUser,RootDirectory,RootImage,TemporaryFileSystem,ConsistsOf,Environment,"
     "EnvironmentFiles,UnsetEnvironment"
 )
-MOST = 1 << 20  # of an environment file
 
 
-def mentioned(path: str) -> str:
-    """The OPENSSL_ variable that an environment file sets; else empty."""
-    data = read(os.path.realpath(path)) or b""
-    if len(data) > MOST:
-        raise Failure(f"{path} is longer than {MOST} bytes")
-    found = re.search(rb"^[ \t]*(?:export[ \t]+)?(OPENSSL_\w+)=", data, re.M)
-    return found[1].decode("ascii", "replace") if found else ""
+def _matching(pattern: str) -> list[str]:
+    """The files for which an EnvironmentFile= stands. No folder that others can change is looked into."""
+    found = [""]
+    for part in pattern.strip("/").split("/"):
+        if re.search(r"[*?[]", part):
+            found = [f"{path}/{name}" for path in found for name in fnmatch.filter(names_in(path or "/"), part)]
+        else:
+            found = [f"{path}/{part}" for path in found]
+    return found
+
+
+def environment_files(patterns: Sequence[str]) -> tuple[str, list[str]]:
+    """Which of the files sets a variable of OpenSSL's, and which; and those of which that is not known. What others can
+    change is not opened."""
+    unknown: list[str] = []
+    for pattern in patterns:
+        try:
+            for path in _matching(pattern):
+                with contextlib.suppress(FileNotFoundError):
+                    if found := re.search(rb"^[ \t]*(?:export[ \t]+)?(OPENSSL_\w+)=", read_once(path), re.M):
+                        return f"{path} sets {found[1].decode('ascii')}", unknown
+        except OthersError as error:
+            command = as_user(error.owner, "grep", "-rs", "OPENSSL_", error.path) if error.owner else error.command
+            unknown.append(f"not read, and wins where it sets {VARIABLE}: {error.said}; type: {command}")
+        except (Failure, OSError) as error:
+            unknown.append(f"{pattern}: not read, and wins where it sets {VARIABLE}: {error}")
+    return "", unknown
 
 
 def show(unit: str) -> dict[str, str]:
@@ -159,16 +182,14 @@ class Service(Target):
                 return f"{self.unit} sets {word} already: remove that line first {look}"
         if VARIABLE in systemd.words(known.get("UnsetEnvironment", "")):
             return f"{self.unit} takes {VARIABLE} away, by UnsetEnvironment {look}"
-        for file in known.get("EnvironmentFiles", "").splitlines():
-            for path in glob.glob(file.removesuffix(")").rpartition(" (ignore_errors=")[0]):
-                try:
-                    key = mentioned(path)
-                except (Failure, OSError) as error:
-                    self.notes.append(f"not read, and wins where it sets {VARIABLE}: {error}")
-                    continue
-                if key:
-                    return f"{path}, which {self.unit} reads, sets {key}: remove that line first"
-        return ""
+        files = [each.rpartition(" (ignore_errors=")[0] for each in known.get("EnvironmentFiles", "").splitlines()]
+        # A folder on the way may be a file system that never answers.
+        try:
+            sets, unknown = aside.once(lambda: environment_files(files), aside.SECONDS) if files else ("", [])
+        except Failure as error:
+            sets, unknown = "", [f"{' '.join(files)}: not read, and wins where it sets {VARIABLE}: {error}"]
+        self.notes += [note for note in unknown if note not in self.notes]
+        return f"{sets}, and {self.unit} reads it: remove that line first" if sets else ""
 
     def why_not_in_effect(self) -> str:
         known = show(self.asked) if self.known else {}

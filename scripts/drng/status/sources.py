@@ -145,7 +145,7 @@ class Sources:
             # What libcrypto says of a file may have its lines in it.
             if reader and not _may_be_read_by_all(path):
                 why = printable(f"not everybody may read {shlex.quote(path)}")
-                return Source(path, elsewhere=why, command=printable(as_user(reader, path)))
+                return Source(path, elsewhere=why, command=printable(as_user(reader, "drng-conf", path)))
             whole = Whole()
             whole.add(text_of(path), (path,))
             return _said_by(path, whole)
