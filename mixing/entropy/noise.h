@@ -118,7 +118,8 @@ DRNG_MUST_CHECK enum drng_result drng_noise_mac(struct drng_instruction *instruc
 /*
  * Whether the instruction does not starve, and has been too slow for a seed of this process or a relative less than
  * DRNG_SLOW_SECONDS ago: another source had better be asked. Each process of a family would lose DRNG_STEADY_BUDGET_NS
- * else, and a server may fork one for each connection.
+ * else, and a server may fork one for each connection. At DRNG_STEADY_BUDGET_NS a minute it is 1 part in 600 of a CPU's
+ * time, and an instruction that has become fast is in use again after a minute.
  */
 enum { DRNG_SLOW_SECONDS = 60 };
 bool drng_noise_is_slow(const struct drng_instruction *instruction);

@@ -15,9 +15,13 @@
 #include "provider/rand/drbg.h"
 #include "provider/rand/instruction_rand.h"
 
+/*
+ * Where n pairs are in use at once, a thread finds its own and the next three taken with a chance of (n / 64)^4, and
+ * waits: 1 draw of 4,096 where 8 CPUs draw at once, 1 of 256 where 16 do. With one pair it would be 1 of 8 and 1 of 4.
+ */
 enum {
     PAIRS = 64,
-    OTHERS = 4, /* where a thread goes whose own is taken: the last pair, and the next ones before it */
+    OTHERS = 4, /* where a thread goes whose own is taken: the next three, then the last pair */
     CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's, for its public and private generators */
     CHILD_RESEED_INTERVAL = 7 * 60,  /* seconds */
 };
