@@ -21,7 +21,7 @@
  */
 enum {
     PAIRS = 64,
-    OTHERS = 4, /* where a thread goes whose own is taken: the next three, then the last pair */
+    OTHERS = 4,                      /* where a thread goes whose own is taken: the next three, then the last pair */
     CHILD_RESEED_REQUESTS = 1 << 16, /* libcrypto's, for its public and private generators */
     CHILD_RESEED_INTERVAL = 7 * 60,  /* seconds */
 };

@@ -164,8 +164,15 @@ def rates() -> str:
     return table_of("test_fault_rates", "DRNG_FAULT_RATES", DRNG_FAULT_TRIALS="200")
 
 
-def forks() -> str:
-    return table_of("test_fault_forks", "DRNG_FAULT_FORKS", DRNG_FAULT_CHILDREN="1000")
+def readers() -> str:
+    """A thousand of each kind, of libdrng's and then of the provider's, which is asked about the same faults."""
+    library = table_of("test_fault_forks", "DRNG_FAULT_FORKS", DRNG_FAULT_CHILDREN="1000").splitlines()
+    provider = table_of("provider_fault_readers", "DRNG_FAULT_READERS", DRNG_FAULT_CHILDREN="1000").splitlines()
+    return "\n".join(f"{a[:-2]} | {b.split(' | ', 2)[2]}" for a, b in zip(library, provider, strict=True))
+
+
+def unseen() -> str:
+    return table_of("test_fault_unseen", "DRNG_FAULT_UNSEEN")
 
 
 def slow() -> str:
@@ -174,7 +181,8 @@ def slow() -> str:
 
 TABLES = {
     "fault-rates": rates,
-    "fault-forks": forks,
+    "fault-readers": readers,
+    "fault-unseen": unseen,
     "slow": slow,
     "budgets": budgets,
     "matrix": matrix,

@@ -88,6 +88,13 @@ bool scripted_bits_stuck(struct scripted_instruction *in, uint64_t *word)
     return true;
 }
 
+bool scripted_nibbles(struct scripted_instruction *in, uint64_t *word)
+{
+    (void)scripted_good(in, word);
+    *word = (*word & UINT64_C(0x0f0f0f0f0f0f0f0f)) * 0x11;
+    return true;
+}
+
 bool scripted_dry(struct scripted_instruction *in, uint64_t *word)
 {
     return false;

@@ -68,6 +68,7 @@ scripted_behaviour scripted_counting;    /* 0, 1, 2 ...: passes the word tests, 
 scripted_behaviour scripted_counting_on; /* w, w + 1, w + 2 ... from the seed `state` on */
 scripted_behaviour scripted_period;      /* `which` words in turn */
 scripted_behaviour scripted_bits_stuck;  /* good but for the lowest `which` bits, which never change */
+scripted_behaviour scripted_nibbles;     /* good but for the two halves of each byte, which are equal */
 scripted_behaviour scripted_dry;         /* CF = 0 for ever */
 scripted_behaviour scripted_dry_until;   /* CF = 0 before execution `at` */
 scripted_behaviour scripted_dry_from;    /* words from number `at` on do not come */

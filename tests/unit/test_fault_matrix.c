@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/bytes.h"
@@ -50,8 +49,6 @@ struct trial {
 };
 
 static struct rig rig;
-static FILE *table;
-
 /* What most machines do. */
 static const struct rig_way *usual_way(void)
 {
@@ -239,15 +236,6 @@ static const char *disabled_name(void)
     return rig.rdseed.disabled ? "RDSEED" : rig.rdrand.disabled ? "RDRAND" : "-";
 }
 
-static void print_head(void)
-{
-    (void)fputs(
-        "| fault | RDSEED / RDRAND | fallback | what serves | health failures | disabled | retries | time in ms | "
-        "output from the bad source |\n"
-        "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n",
-        table);
-}
-
 static void print_row(const struct trial *trial)
 {
     const enum drng_source source = (enum drng_source)rig.counters.source;
@@ -255,7 +243,7 @@ static void print_row(const struct trial *trial)
                                          rig.counters.instructions[DRNG_RDRAND].health_failures);
     const uint64_t retries =
         rig.counters.instructions[DRNG_RDSEED].retries + rig.counters.instructions[DRNG_RDRAND].retries;
-    (void)fprintf(table, "| %s | %s | %s | %s | %u | %s | %" PRIu64 " | %.2f | %s |\n", trial->fault->name,
+    (void)fprintf(unit_table, "| %s | %s | %s | %s | %u | %s | %" PRIu64 " | %.2f | %s |\n", trial->fault->name,
                   trial->pairing->name, trial->fallback ? "yes" : "no", server_name(source), failures, disabled_name(),
                   retries, (double)trial->taken_ns / 1e6, output_is_of(trial, source) ? "no" : "YES");
 }
@@ -268,7 +256,7 @@ static void try_case(struct trial trial)
     run(&trial);
     judge_and_name(&trial);
     /* One way is enough to read. */
-    if (table != NULL && trial.way == usual_way()) {
+    if (unit_table != NULL && trial.way == usual_way()) {
         print_row(&trial);
     }
 }
@@ -314,15 +302,8 @@ UNIT_TEST("faults without a fallback")
 
 int main(void)
 {
-    const char *path = getenv("DRNG_FAULT_TABLE");
-    table = path != NULL ? fopen(path, "w") : NULL;
-    if (path != NULL && table == NULL) {
-        perror(path);
-        return EXIT_FAILURE;
-    }
-    if (table != NULL) {
-        print_head();
-    }
-    const int result = unit_run("fault_matrix");
-    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+    return unit_run_table(
+        "fault_matrix", "DRNG_FAULT_TABLE",
+        "| fault | RDSEED / RDRAND | fallback | what serves | health failures | disabled | retries | time in ms | "
+        "output from the bad source |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
 }

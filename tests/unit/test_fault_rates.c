@@ -16,8 +16,6 @@
 enum { SEED_LEN = 48, MOST_SEEDS = 500, TRIALS = 50 };
 
 static struct rig rig;
-static FILE *table;
-
 /* ---- The faults ---- */
 
 /* What the fault of this trial knows: a generator of its own, and the words that it may give again. */
@@ -201,8 +199,8 @@ static void try_all(unsigned instruction)
                          drng_instruction_rows[instruction].name, sum.disabled, trials);
         }
         CU_ASSERT_EQUAL(sum.disabled, trials);
-        if (table != NULL) {
-            (void)fprintf(table, "| %s | %s | %u of %u | %u | %" PRIu64 " | %s |\n", faults[fault].name,
+        if (unit_table != NULL) {
+            (void)fprintf(unit_table, "| %s | %s | %u of %u | %u | %" PRIu64 " | %s |\n", faults[fault].name,
                           drng_instruction_rows[instruction].name, sum.disabled, trials, sum.in_one_seed,
                           sum.most_words, test_of(&sum));
         }
@@ -221,16 +219,7 @@ UNIT_TEST("RDSEED is disabled in every trial")
 
 int main(void)
 {
-    const char *path = getenv("DRNG_FAULT_RATES");
-    table = path != NULL ? fopen(path, "w") : NULL;
-    if (path != NULL && table == NULL) {
-        perror(path);
-        return EXIT_FAILURE;
-    }
-    if (table != NULL) {
-        (void)fprintf(table, "| fault | on | disabled | within one seed | words, at most | last found by |\n"
-                             "| --- | --- | --- | --- | --- | --- |\n");
-    }
-    const int result = unit_run("fault_rates");
-    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+    return unit_run_table("fault_rates", "DRNG_FAULT_RATES",
+                          "| fault | on | disabled | within one seed | words, at most | last found by |\n"
+                          "| --- | --- | --- | --- | --- | --- |\n");
 }

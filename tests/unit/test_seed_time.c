@@ -2,7 +2,6 @@
 /* How long a seed may take: each source in line has its time, and the last one has more. */
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/unit/rig.h"
@@ -180,8 +179,6 @@ UNIT_TEST("the worst seed of all is bounded")
 
 /* ---- Who serves, by how long a word takes ---- */
 
-static FILE *table;
-
 /* Where nobody but the fallback is behind RDRAND. The first seed: with the start-up tests and the key. */
 UNIT_TEST("a slow RDRAND serves before the fallback does")
 {
@@ -202,8 +199,8 @@ UNIT_TEST("a slow RDRAND serves before the fallback does")
             CU_ASSERT_EQUAL(rig.outcome.instructions[DRNG_RDRAND], serves ? DRNG_OK : DRNG_SLOW);
             CU_ASSERT_EQUAL(counters->last_result, serves ? DRNG_LAST_SERVED : DRNG_LAST_SLOW);
             CU_ASSERT_TRUE(scripted_clock_ns - before < DRNG_STEADY_BUDGET_NS + DRNG_GAP_CAP_NS);
-            if (table != NULL && way + 1 == rig_way_count()) {
-                (void)fprintf(table, "| %g | %s | %s, %llu words | %.1f |\n", times_ns[i] / 1000.0,
+            if (unit_table != NULL && way + 1 == rig_way_count()) {
+                (void)fprintf(unit_table, "| %g | %s | %s, %llu words | %.1f |\n", times_ns[i] / 1000.0,
                               serves ? "RDRAND" : "fallback", results[counters->last_result],
                               (unsigned long long)counters->last_words, (double)(scripted_clock_ns - before) / 1e6);
             }
@@ -213,16 +210,6 @@ UNIT_TEST("a slow RDRAND serves before the fallback does")
 
 int main(void)
 {
-    const char *path = getenv("DRNG_SLOW_TABLE");
-    table = path != NULL ? fopen(path, "w") : NULL;
-    if (path != NULL && table == NULL) {
-        perror(path);
-        return EXIT_FAILURE;
-    }
-    if (table != NULL) {
-        (void)fprintf(table,
-                      "| microseconds a word | serves | RDRAND's last result | ms |\n| --- | --- | --- | --- |\n");
-    }
-    const int result = unit_run("seed_time");
-    return table != NULL && fclose(table) != 0 ? EXIT_FAILURE : result;
+    return unit_run_table("seed_time", "DRNG_SLOW_TABLE",
+                          "| microseconds a word | serves | RDRAND's last result | ms |\n| --- | --- | --- | --- |\n");
 }

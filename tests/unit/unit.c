@@ -62,3 +62,20 @@ int unit_run_file(const char *name, const char *file)
     /* A suite that asserted nothing proves nothing. */
     return error == CUE_SUCCESS && failures == 0 && asserts > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+FILE *unit_table;
+
+int unit_run_file_table(const char *name, const char *variable, const char *head, const char *file)
+{
+    const char *path = getenv(variable); // NOLINT(concurrency-mt-unsafe)
+    if (path == NULL) {
+        return unit_run_file(name, file);
+    }
+    unit_table = fopen(path, "we");
+    if (unit_table == NULL || fputs(head, unit_table) == EOF) {
+        perror(path);
+        return EXIT_FAILURE;
+    }
+    const int result = unit_run_file(name, file);
+    return fclose(unit_table) == 0 ? result : EXIT_FAILURE;
+}

@@ -6,6 +6,7 @@
 
 #include <CUnit/CUnit.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 /* Exit status of a program that cannot run on this machine. ctest knows it. */
 enum { UNIT_SKIPPED = 77 };
@@ -42,6 +43,14 @@ void unit_register(struct unit_test *test);
 /* Runs the tests of the file that calls it, as the suite `name`. main() returns the result. */
 #define unit_run(name) unit_run_file((name), __FILE__)
 int unit_run_file(const char *name, const char *file);
+
+/*
+ * The same. Where the environment has this variable, the file that it names gets `head` and then what the tests write
+ * to unit_table, which is NULL otherwise.
+ */
+#define unit_run_table(name, variable, head) unit_run_file_table((name), (variable), (head), __FILE__)
+int unit_run_file_table(const char *name, const char *variable, const char *head, const char *file);
+extern FILE *unit_table;
 
 /*
  * Whether this runs under QEMU's user mode, which is no kernel of its own and passes on only a part of what a program

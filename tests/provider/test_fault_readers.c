@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A process whose first words were good, and whose next readers have none: forked children that draw, and new contexts
+ * of the seed source. Each finds the fault in its first seed. DRNG_FAULT_READERS names a file for the result as a
+ * table; DRNG_FAULT_CHILDREN says how many readers there are of each fault.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/rand.h>
+
+#include "provider/process.h"
+#include "tests/provider/evp.h"
+#include "tests/provider/unmask.h"
+#include "tests/scripted/cpu.h"
+#include "tests/unit/bytes.h"
+#include "tests/unit/child.h"
+#include "tests/unit/late_faults.h"
+#include "tests/unit/unit.h"
+
+enum { SEED_LEN = 48 };
+
+static OSSL_LIB_CTX *libctx;
+
+/* The instruction as a process finds it that has seen nothing. */
+static void forget(void)
+{
+    scripted_reset(scripted_good, scripted_good);
+    drng_process.instructions[DRNG_RDSEED] = (struct drng_instruction){.row = &drng_instruction_rows[DRNG_RDSEED]};
+}
+
+static void begin(void)
+{
+    unsigned char out[SEED_LEN];
+    forget();
+    libctx = evp_context("source = rdseed\nfallback = no\n");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(libctx);
+    CU_ASSERT_EQUAL(RAND_bytes_ex(libctx, out, sizeof(out), 0), 1);
+}
+
+/* What is judged of a reader that was refused or served: it has found the fault, and put out nothing. */
+static bool found(int served, const unsigned char out[SEED_LEN])
+{
+    return served != 1 && bytes_are(out, SEED_LEN, 0) && evp_counter(libctx, "health-failures") == 2 &&
+           atomic_load(&drng_process.instructions[DRNG_RDSEED].disabled) == 1;
+}
+
+struct trial {
+    size_t fault;
+    unsigned number;
+};
+
+static int draw_in_child(void *vtrial)
+{
+    const struct trial *trial = vtrial;
+    unsigned char out[SEED_LEN];
+    memset(out, 0xaa, sizeof(out));
+    late_fault_begin(trial->fault, trial->number);
+    return found(RAND_bytes_ex(libctx, out, sizeof(out), 0), out) ? 0 : 1;
+}
+
+static int draw_well(void *unused)
+{
+    unsigned char out[SEED_LEN];
+    return RAND_bytes_ex(libctx, out, sizeof(out), 0) == 1 ? 0 : 1;
+}
+
+static unsigned children_that_find(size_t fault, unsigned all)
+{
+    unsigned finding = 0;
+    begin();
+    CU_ASSERT_EQUAL(child_forked(draw_well, NULL), 0);
+    for (unsigned i = 0; i < all; i++) {
+        struct trial trial = {fault, i};
+        finding += child_forked(draw_in_child, &trial) == 0;
+    }
+    OSSL_LIB_CTX_free(libctx);
+    return finding;
+}
+
+static bool context_draws(unsigned char out[SEED_LEN])
+{
+    EVP_RAND_CTX *rand = evp_rand_ready(libctx, "DRNG-SEED", "provider=drng", NULL);
+    const bool served = EVP_RAND_generate(rand, out, SEED_LEN, 0, 0, NULL, 0) == 1;
+    EVP_RAND_CTX_free(rand);
+    return served;
+}
+
+static unsigned contexts_that_find(size_t fault, unsigned all)
+{
+    unsigned finding = 0;
+    for (unsigned i = 0; i < all; i++) {
+        unsigned char out[SEED_LEN];
+        begin();
+        CU_ASSERT_TRUE(context_draws(out));
+        memset(out, 0xaa, sizeof(out));
+        late_fault_begin(fault, i);
+        finding += found(context_draws(out), out);
+        OSSL_LIB_CTX_free(libctx);
+    }
+    return finding;
+}
+
+UNIT_TEST("each forked child, and each new context, finds the fault in its first seed")
+{
+    const unsigned all = late_fault_readers();
+    for (size_t fault = 0; fault < late_fault_count(); fault++) {
+        const unsigned children = children_that_find(fault, all);
+        const unsigned contexts = contexts_that_find(fault, all);
+        CU_ASSERT_EQUAL(children, all);
+        CU_ASSERT_EQUAL(contexts, all);
+        if (unit_table != NULL) {
+            (void)fprintf(unit_table, "| %s | %u | %u | %u |\n", late_fault_name(fault), all, children, contexts);
+        }
+    }
+}
+
+int main(void)
+{
+    if (!unmask_instructions()) {
+        return EXIT_FAILURE;
+    }
+    evp_be_quiet();
+    return unit_run_table(
+        "fault readers", "DRNG_FAULT_READERS",
+        "| fault, from the process's first seed on | readers | OpenSSL: found in a forked child's first "
+        "draw | in a new context's first seed |\n| --- | --- | --- | --- |\n");
+}
