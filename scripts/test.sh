@@ -1,8 +1,8 @@
 #!/bin/sh
 # test.sh - builds drng and runs its tests, several at a time.
 #
-#     test.sh                   what may come out otherwise on another machine
-#     test.sh --all             everything, as continuous integration does: also what depends on the sources alone
+#     test.sh                   a push's form: of what takes long a part, and a list of what is left to the night
+#     test.sh --all             all of it, each night
 #     test.sh ARGUMENT...       builds everything; the arguments go to pytest: tests/system/test_config.py -k masked
 #     test.sh --list-skips      what the last run left out, by what would unlock it
 #
@@ -22,19 +22,20 @@ fi
 all=$*
 [ "$all" != --all ] || shift
 
-build="gcc g++ libc6-dev clang libclang-rt-14-dev cmake ninja-build pkg-config libssl-dev libcunit1-dev libbenchmark-dev
-    musl-tools openssl git python3 python3-pytest python3-hypothesis"
-checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc
-    python3-pytest-xdist python3-venv rustc"
+build="gcc g++ libc6-dev clang cmake ninja-build pkg-config libssl-dev libcunit1-dev openssl git python3 python3-pytest
+    python3-hypothesis"
+checks="clang-format clang-tidy shellcheck valgrind qemu-user binutils man-db groff mandoc python3-matplotlib
+    python3-pytest-xdist python3-venv rng-tools5 ent rustc"
 servers="nginx-light apache2 apache2-utils haproxy stunnel4 curl procps"
-packages="apparmor build-essential cpio crun debhelper disorderfs dpkg-dev faketime file golang-github-containers-common lintian podman rpm rpmlint systemd"
+packages="apparmor build-essential cpio debhelper dpkg-dev file lintian rpm rpmlint systemd"
 fleet="prometheus prometheus-node-exporter needrestart"
+night="crun disorderfs faketime golang-github-containers-common libbenchmark-dev libclang-rt-14-dev musl-tools podman"
 # shellcheck disable=SC2086 # a list of names
 need_packages $build || {
     echo "test.sh: nothing is built or tested without these" >&2
     exit 1
 }
-for group in "$checks" "$servers" "$packages" "$fleet"; do
+for group in "$checks" "$servers" "$packages" "$fleet" ${all:+"$night"}; do
     # shellcheck disable=SC2086
     need_packages $group || {
         DRNG_NOT_INSTALLED="${DRNG_NOT_INSTALLED-}$(missing_packages $group)"
@@ -66,9 +67,6 @@ done
 if [ $# = 0 ] && /usr/bin/python3 -c 'import xdist' 2>/dev/null; then
     set -- -n "$(($(nproc) + 2))"
 fi
-if [ -z "$all" ]; then
-    echo "Left out: what depends on the sources alone; scripts/test.sh --all runs that, too"
-    set -- -m "not sources" "$@"
-fi
+[ -n "$all" ] || set -- -m "not nightly" "$@"
 # Not the first python3 in PATH, which need not have Debian's pytest.
 exec /usr/bin/python3 -m pytest --durations=25 "$@"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How tests share the machine when several run at a time, and which ones scripts/test.sh leaves to --all."""
+"""How tests share the machine when several run at a time, and what a run says that it has left out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import fcntl
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     if not any(BUILD.glob("*/drng.so")) and not session.config.option.collectonly:
         pytest.exit("drng is not built: scripts/test.sh builds all that these tests need, and runs them", returncode=4)
 
+
+# What this run leaves to the night.
+LEFT = pytest.StashKey[Counter[str]]()
 
 # Whose tests share nothing that takes long to make: each may go to another worker. The tests of any other file run in
 # one, one after the other.
@@ -43,32 +47,25 @@ SPREAD = (
     "test_unit",
 )
 
-# Whose answers depend on the sources and on tools alone, and take long: on another machine they would be the same.
-SOURCES = (
-    "test_aes_arm",
-    "test_clones",
-    "test_collect_raw",
-    "test_cross",
-    "test_entered",
-    "test_fuzz",
-    "test_hosts",
-    "test_matrix",
-    "test_musl",
-    "test_mutation",
-    "test_package",
-    "test_proofs",
-    "test_release",
-    "test_reproducible",
-    "test_rpm",
-    "test_stack_matrix",
-    "test_tables",
-)
+
+def left_to_the_night(items: Iterable[pytest.Item]) -> dict[str, int]:
+    """How many tests each reason stands for: what a push runs in their place."""
+    return Counter(item.get_closest_marker("nightly").args[0] for item in items if item.get_closest_marker("nightly"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.stem in SOURCES:
-            item.add_marker(pytest.mark.sources)
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    items[0].config.stash.setdefault(LEFT, Counter()).update(left_to_the_night(items))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker of xdist tells the one that reports."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left"] = dict(session.config.stash.get(LEFT, {}))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    node.config.stash[LEFT] = Counter(getattr(node, "workeroutput", {}).get("left", {}))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -134,8 +131,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
         yield
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Skips by what would unlock them, here and in build/skips."""
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """What is left to the night, and skips by what would unlock them, which build/skips has, too."""
+    left = config.stash.get(LEFT, Counter())
+    if left and config.option.markexpr == "not nightly":
+        terminalreporter.section("left to the night, which runs scripts/test.sh --all")
+        for instead, count in left.most_common():
+            terminalreporter.write_line(f"{count:4}  of which a push has {instead}")
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = [str(report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr) for report in skipped]
     lines = grouped(reasons)

@@ -16,6 +16,8 @@ import pytest
 from tests.support.builds import ARM_MAX, BUILD, CONF, ROOT, Flavour, need
 from tests.support.draws import check_draws
 
+pytestmark = pytest.mark.nightly("its code, done by AES-NI, in test_unit")
+
 CROSS = BUILD / "cross" / "aarch64"
 SYSROOT = CROSS / "sysroot"
 OPENSSL = str(SYSROOT / "usr" / "bin" / "openssl")

@@ -29,6 +29,7 @@ def guests() -> None:
         pytest.skip(missing)
 
 
+@pytest.mark.nightly("clones of processes, in provider_clones and process_clone")
 @pytest.mark.parametrize("name", ["rdrand", "none", "vmclock-both", "aarch64-vmclock-vmgenid-none"])
 def test_two_clones(guests: None, name: str) -> None:
     """The control is in each: OpenSSL's own generator, which must repeat every draw, or the rig is broken."""

@@ -26,7 +26,7 @@ PLANTED = {
 FOUND = 98
 
 
-@pytest.fixture(params=["dev", pytest.param("dev-clang", marks=pytest.mark.sources)])
+@pytest.fixture(params=["dev", pytest.param("dev-clang", marks=pytest.mark.nightly("GCC's code"))])
 def program(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Without debug information: valgrind 3.19 gives up on clang's."""
     built = BUILD / request.param / "tests" / "constant_time"

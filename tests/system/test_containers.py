@@ -212,7 +212,7 @@ def test_a_process_of_a_user_namespace_is_seen(place: Path, machine: Machine) ->
 # ---- podman's ----
 
 
-@pytest.mark.sources
+@pytest.mark.nightly("containers that unshare makes")
 @pytest.mark.parametrize("suite", ["bookworm", "trixie"])
 def test_the_images(packages: Path, suite: str) -> None:
     """conf/containers, and the host's files mounted, without capabilities and under podman's filter."""

@@ -21,6 +21,8 @@ from tests.support.builds import ARM_MAX, BUILD, CONF, ROOT, SAMPLE, SKIPPED, Co
 from tests.support.draws import check_draws
 from tests.support.keys import instructions_by_machine
 
+pytestmark = pytest.mark.nightly("the code of other processors in their units' tests: aes_arm, none, provider_armcap")
+
 
 @dataclass(frozen=True)
 class Architecture:

@@ -36,6 +36,7 @@ def test_every_target_has_seeds() -> None:
     assert sorted(p.name for p in SEEDS.iterdir()) == NAMES
 
 
+@pytest.mark.nightly("the units' tests of what is fuzzed")
 @pytest.mark.parametrize("name", NAMES)
 def test_every_seed_passes(name: str) -> None:
     seeds = sorted(str(p) for p in (SEEDS / name).iterdir())
@@ -43,6 +44,7 @@ def test_every_seed_passes(name: str) -> None:
     assert run(name, *seeds).count("Executed ") == len(seeds)
 
 
+@pytest.mark.nightly("the units' tests of what is fuzzed")
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_found_in_a_short_run(name: str, tmp_path: Path) -> None:
     found = tmp_path / "found"
@@ -61,6 +63,7 @@ def test_nothing_is_found_in_a_short_run(name: str, tmp_path: Path) -> None:
     assert int(tried[1]) > len(list((SEEDS / name).iterdir())), "nothing but the seeds was tried"
 
 
+@pytest.mark.nightly("the units' tests of what is fuzzed")
 def test_oss_fuzz_builds_every_target(tmp_path: Path) -> None:
     """With the environment of its builder; each target runs with the libraries beside it, and has its seeds."""
     out = tmp_path / "out"

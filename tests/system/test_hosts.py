@@ -107,6 +107,7 @@ def others(maps: str) -> set[str]:
     return set(re.findall(r"/[^ \n]*lib(?:crypto|ssl)[^ \n/]*\.so[^ \n]*", maps))
 
 
+@pytest.mark.nightly("copies of this machine's libcrypto side by side")
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize(
     ("aes", "keys"),
@@ -136,6 +137,7 @@ def test_node_is_served_and_nothing_is_dragged_in(
     assert others(maps) == set()
 
 
+@pytest.mark.nightly("copies of this machine's libcrypto side by side")
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("way", [SHARED, OWN])
 def test_a_tls_server_of_nodes_is_served(way: str, config: ConfigWriter, tmp_path: Path) -> None:
@@ -156,6 +158,7 @@ def test_a_tls_server_of_nodes_is_served(way: str, config: ConfigWriter, tmp_pat
     assert after - before >= 5 * 3
 
 
+@pytest.mark.nightly("copies of this machine's libcrypto side by side")
 @pytest.mark.usefixtures("hosts")
 def test_node_without_the_option_is_not_served(config: ConfigWriter) -> None:
     """The control; and drng-status sees the libcrypto that is a part of the program, and says what to do."""
@@ -172,6 +175,7 @@ def test_node_without_the_option_is_not_served(config: ConfigWriter) -> None:
 # ---- Several libcryptos in one process ----
 
 
+@pytest.mark.nightly("copies of this machine's libcrypto side by side")
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("keys", KEYS, ids=lambda keys: " ".join(f"{k}={v}" for k, v in keys.items()) or "none")
 def test_three_libcryptos_side_by_side(keys: dict[str, str], config: ConfigWriter, machine: Machine) -> None:

@@ -31,6 +31,7 @@ def run(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.nightly("this release")
 def test_another_release() -> None:
     if "DRNG_MATRIX" not in os.environ and not (CACHE / f"{RELEASE}.packages").exists():
         pytest.skip("set DRNG_MATRIX=1 to make a chroot for this, or run scripts/ci/test-matrix.sh")

@@ -417,7 +417,7 @@ def test_the_rules_are_right_and_each_alert_is_tested() -> None:
         assert re.search(rf"alertname: {alert}, .*exp_alerts: \[\]", tests), f"{alert} is silent in no test"
 
 
-@pytest.mark.sources
+@pytest.mark.nightly("the rules' tests as they are")
 def test_the_rules_tests_fail_where_a_rule_is_wrong(tmp_path: Path) -> None:
     """Each expression, made to hold never."""
     text = RULES.read_text()

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.builds import BUILD, ROOT, SKIPPED
 
+pytestmark = pytest.mark.nightly("glibc alone")
+
 
 def test_a_program_on_musl_is_served() -> None:
     script = [str(ROOT / "scripts/ci/musl.sh"), "--short"]

@@ -131,6 +131,7 @@ def test_a_file_tells_namesakes_apart(tree: Path) -> None:
 # ---- A run ----
 
 
+@pytest.mark.nightly("each mutation's place in the code")
 def test_what_is_seen_and_what_is_not(tmp_path: Path) -> None:
     table = tmp_path / "table.toml"
     table.write_text(TABLE)

@@ -31,6 +31,7 @@ def steps(model: Path) -> list[tuple[str, str]]:
     return re.findall(r"/\* (\w+): (.+?) \*/", model.read_text(encoding="utf-8"))
 
 
+@pytest.mark.nightly("that lists and models fit the code")
 def test_the_short_proofs_hold() -> None:
     result = run("--quick")
     assert result.returncode == 0, result.stdout + result.stderr
@@ -39,6 +40,7 @@ def test_the_short_proofs_hold() -> None:
     assert all(int(number.replace(",", "")) > 0 for _, number in proved)
 
 
+@pytest.mark.nightly("that lists and models fit the code")
 @pytest.mark.parametrize("name", ["health: equal words", "budget: a look"])
 def test_the_prover_refuses_a_mutant(name: str) -> None:
     result = run("--mutants", name)

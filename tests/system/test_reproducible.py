@@ -21,6 +21,7 @@ from tests.support.packages import output
 SBOM = ROOT / "scripts/packaging/sbom.py"
 
 
+@pytest.mark.nightly("one build of the packages, and what their SBOM says")
 def test_the_same_sources_give_the_same_packages(packages: Path) -> None:
     """Elsewhere, a year later, by another user, in another order; reproducible.sh by itself varies more."""
     said = output(ROOT / "scripts/ci/reproducible.sh", "--quick", packages)

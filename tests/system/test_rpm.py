@@ -18,6 +18,7 @@ def rpms(packages: Path) -> list[Path]:
     return sorted(packages.glob("*drng*.rpm"))
 
 
+@pytest.mark.nightly("their life on a copy of this machine")
 def test_their_life_in_a_tree(rpms: list[Path]) -> None:
     said = in_chroot("scripts/ci/test-rpm.sh", *rpms[:2])
     for proof in ("rpm --verify: nothing has changed", "3 processes of nginx map drng.so", "scriptlet failed"):

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.builds import ROOT, SKIPPED, need
 
+pytestmark = pytest.mark.nightly("process_stack as this compiler builds it, in test_unit")
+
 # As the module is released, and at both extremes: the script's --short.
 EACH = 3
 

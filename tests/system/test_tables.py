@@ -25,7 +25,11 @@ def check(name: str, docs: Path = DOCS) -> subprocess.CompletedProcess[str]:
     return result
 
 
-@pytest.mark.parametrize("name", tables.MADE)
+NIGHTLY = pytest.mark.nightly("the tables that are derived from the sources")
+DERIVED = ("health-tests", "conditioning", "bounds", "budgets")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name in DERIVED else NIGHTLY) for name in tables.MADE])
 def test_a_table_is_what_its_maker_gives(name: str) -> None:
     result = check(name)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -14,11 +14,17 @@ from tests.support.builds import ROOT, SAMPLE, SKIPPED, VALGRIND, programs
 # ThreadSanitizer has nothing to find in a program of one thread: its build has the others alone.
 PRESETS = {"dev": "", "dev-clang": "", "asan-ubsan": "", "tsan": "threads"}
 
-# Of another compiler's code a machine says the same as of this one's.
-MARKS = {"dev-clang": pytest.mark.sources}
+NIGHTLY = pytest.mark.nightly("a part of what each program tries, built by GCC, in fewer builds")
+MARKS = {"dev-clang": NIGHTLY}
+
+# A generator through libcrypto, a handle, and the memory below both.
+BY_VALGRIND = ("library", "provider_drbg", "secmem")
 
 # The longest ones: not for valgrind beside AddressSanitizer.
 LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "rows", "seed")
+
+# What stops at every step, or fails at every allocation: a push tries a part of these, each night all.
+EVERYWHERE = ("process_allocation", "process_slots", "process_step", "process_two_forks")
 
 # process_step on other kernels: dev has every way of it on this one.
 OTHER_KERNELS = ("process_step_copied", "process_step_no_wipe")
@@ -34,14 +40,25 @@ OF_COMPILERS = (
 SAMPLED = ("dev-clang", "tsan")
 
 CASES = [
-    pytest.param(path, preset in SAMPLED or name in OTHER_KERNELS, id=f"{preset}-{name}", marks=MARKS.get(preset, ()))
+    pytest.param(
+        path,
+        preset in SAMPLED or name in OTHER_KERNELS + EVERYWHERE,
+        id=f"{preset}-{name}",
+        marks=MARKS.get(preset, ()),
+    )
     for preset, label in PRESETS.items()
     for name, path in programs(preset, label)
     if preset != "dev-clang" or name in OF_COMPILERS
 ]
+CASES += [
+    pytest.param(path, False, id=f"{preset}-{name}-everywhere", marks=NIGHTLY)
+    for preset in ("dev", "asan-ubsan")
+    for name, path in programs(preset)
+    if name in EVERYWHERE
+]
 # Not the processes and threads by the hundred, whose children valgrind takes for leaks: the sanitizers look at those.
 VALGRIND_CASES = [
-    pytest.param(path, id=name)
+    pytest.param(path, id=name, marks=() if name in BY_VALGRIND else NIGHTLY)
     for name, path in programs("dev")
     if not name.startswith("process_") and name not in LONG
 ]
@@ -96,6 +113,7 @@ HELGRIND = (
 )
 
 
+@pytest.mark.nightly("ThreadSanitizer")
 @pytest.mark.parametrize("name", ["process_threads", "process_thread_cost"])
 def test_threads_under_helgrind(name: str) -> None:
     run([*HELGRIND, dict(programs("dev"))[name]])
