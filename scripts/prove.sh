@@ -6,7 +6,7 @@
 #     scripts/prove.sh [--quick] NAME...    those whose name holds NAME; tests/proofs/proofs.toml lists them
 #
 # Other arguments go to scripts/prove/prove.py. Both tools come from Debian's packages, in a chroot that stays in
-# DRNG_PROOFS_CACHE (default /var/cache/drng-proofs), 530 MB. Takes root to make it. Leaves build/proofs/results.json.
+# DRNG_PROOFS_CACHE (default /var/cache/drng-proofs), 530 MB. Takes root to make it.
 # Exit status 1: something is not proved; 77: the chroot cannot be made here.
 
 # SPDX-License-Identifier: Apache-2.0

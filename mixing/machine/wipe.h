@@ -39,7 +39,7 @@ static inline bool drng_is_wiped(const void *data, size_t len)
 /*
  * Wipe this many bytes of the stack below the caller's frame. Functions that have returned may have left secrets there
  * that did not fit into registers, round keys for instance. Where a compiler puts them depends on its version and
- * options, so their whole frames are wiped. tests/process/test_stack.c and scripts/evidence/stack-matrix.py check that
+ * options, so their whole frames are wiped. tests/process/test_stack.c and scripts/evidence/stack-matrix.sh check that
  * the sizes suffice.
  *
  * 256:  AES whose keys and blocks stay in registers, but for a few.

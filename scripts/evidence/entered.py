@@ -4,6 +4,7 @@
 
     scripts/evidence/entered.py            the figures of this tree
     scripts/evidence/entered.py --list     which functions, each below its caller, with the line where it begins
+    scripts/evidence/entered.py --check    the exit status is 1 where docs/develop/architecture.md says less
 
 Builds the module below build/entered with `-O0 -fno-inline -finstrument-functions`, so that inlined functions count
 too, and tests/programs/entered.c, which draws under the strict profile: in a process that has drawn before, and as the
@@ -18,118 +19,61 @@ without AES-NI, and from a machine with a clock device, which is then watched.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-import markdown_table
+from markdown_table import table
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "entered"
-MODULE = BUILD / "drng.so"
-PROGRAM = BUILD / "entered"
-SOURCE = ROOT / "tests" / "programs" / "entered.c"
-TABLE = BUILD / "entered.md"
+PAGE = ROOT / "docs" / "develop" / "architecture.md"
 
 # addr2line of binutils 2.40 takes the functions of headers for those of the file that includes them, in DWARF 5.
 FLAGS = "-O0 -fno-inline -finstrument-functions -gdwarf-4"
 NO_VAES = ":~0x20000000000"  # of OPENSSL_ia32cap
-
-
-@dataclass(frozen=True)
-class Figures:
-    """Of one draw."""
-
-    functions: int
-    files: int
-    deep: int
-
-
 DRAWS = {"warm": "a 32-byte `RAND_bytes`", "child": "the first after a fork"}
 
-
-@dataclass(frozen=True)
-class Function:
-    """Of drng, as addr2line names it; those of one name in several files are several."""
-
-    name: str
-    file: str  # from the root of the tree
-    line: str
+Trace = list[tuple[int, str, str]]  # how deep a function was entered, its name, and its file with the line
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A function that was entered, in the order of time."""
-
-    depth: int  # 1 where libcrypto or fork() called it
-    function: Function
-
-
-Trace = list[Entry]
-
-
-# ---- Building and tracing ----
-
-
-def run(command: Sequence[str | Path], env: dict[str, str] | None = None, text: str = "") -> str:
-    try:
-        result = subprocess.run(command, cwd=ROOT, env=env, input=text, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        sys.exit(f"{command[0]} is not installed")
+def run(command: Sequence[str | Path], text: str = "", **env: str) -> str:
+    own = {key: value for key, value in os.environ.items() if not key.startswith(("OPENSSL_", "LD_PRELOAD"))}
+    result = subprocess.run(
+        command, cwd=ROOT, env={**own, **env}, input=text, capture_output=True, text=True, check=False
+    )
     if result.returncode != 0:
-        said = result.stdout + result.stderr
-        sys.exit(f"{' '.join(map(str, command))} ended with {result.returncode}:\n{said}")
+        sys.exit(f"{' '.join(map(str, command))} ended with {result.returncode}:\n{result.stdout}{result.stderr}")
     return result.stdout
 
 
 def build() -> None:
     """Debug, since the kernels of AES are compiled with -O3 in every other configuration."""
-    settings = [
-        "-DCMAKE_BUILD_TYPE=Debug",
-        "-DDRNG_HARDEN=OFF",
-        "-DDRNG_TESTS=OFF",
-        "-DCMAKE_C_COMPILER=gcc",
-        f"-DCMAKE_C_FLAGS={FLAGS}",
-    ]
+    options = {"CMAKE_BUILD_TYPE": "Debug", "DRNG_HARDEN": "OFF", "DRNG_TESTS": "OFF", "CMAKE_C_COMPILER": "gcc"}
+    settings = [f"-D{name}={value}" for name, value in {**options, "CMAKE_C_FLAGS": FLAGS}.items()]
     run(["cmake", "-S", ROOT, "-B", BUILD, "-G", "Ninja", *settings])
     run(["cmake", "--build", BUILD, "--target", "drng"])
-    run(["gcc", "-std=c11", "-O2", "-Wall", "-rdynamic", SOURCE, "-o", PROGRAM, "-lcrypto"])
+    source = ROOT / "tests" / "programs" / "entered.c"
+    run(["gcc", "-std=c11", "-O2", "-Wall", "-rdynamic", source, "-o", BUILD / "entered", "-lcrypto"])
 
 
-def configuration() -> Path:
-    """The strict profile; request_mixing = yes, whatever this machine is."""
-    text = (ROOT / "conf" / "drng.cnf").read_text(encoding="utf-8")
-    settings = "[drng_sect]\nrequest_mixing = yes\nsource = rdrand"
-    text, count = re.subn(r"^\[drng_sect\]$", settings, text, flags=re.MULTILINE)
-    if count != 1:
-        sys.exit("conf/drng.cnf has not the line: [drng_sect]")
-    path = BUILD / "drng.cnf"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def functions_at(offsets: Sequence[str]) -> dict[str, Function]:
+def functions_at(offsets: Sequence[str]) -> dict[str, tuple[str, str]]:
     """Two lines for each offset: the name, and the file with its line."""
-    said = run(["addr2line", "-f", "-e", MODULE], text="\n".join(offsets)).splitlines()
-    found: dict[str, Function] = {}
-    for offset, name, place in zip(offsets, said[::2], said[1::2], strict=True):
-        file, _, line = place.partition(" (")[0].rpartition(":")
-        if not Path(file).is_relative_to(ROOT):
-            sys.exit(f"{MODULE} has {name} at {offset}, in no file of this tree: {place}")
-        found[offset] = Function(name, str(Path(file).resolve().relative_to(ROOT)), line)
-    return found
+    said = run(["addr2line", "-f", "-e", BUILD / "drng.so"], "\n".join(offsets)).splitlines()
+    places = [place.partition(" (")[0].removeprefix(f"{ROOT}/") for place in said[1::2]]
+    return dict(zip(offsets, zip(said[::2], places, strict=True), strict=True))
 
 
 def traces() -> dict[str, Trace]:
     """Of each draw the one that enters the fewest functions."""
-    own = {key: value for key, value in os.environ.items() if not key.startswith(("OPENSSL_", "LD_PRELOAD"))}
-    env = {**own, "OPENSSL_CONF": str(configuration()), "OPENSSL_MODULES": str(BUILD), "OPENSSL_ia32cap": NO_VAES}
-    said = [line.split() for line in run([PROGRAM], env).splitlines()]
+    text = (ROOT / "conf" / "drng.cnf").read_text(encoding="utf-8")
+    settings = "\n[drng_sect]\nrequest_mixing = yes\nsource = rdrand\n"
+    (BUILD / "drng.cnf").write_text(text.replace("\n[drng_sect]\n", settings), encoding="utf-8")
+    env = {"OPENSSL_CONF": str(BUILD / "drng.cnf"), "OPENSSL_MODULES": str(BUILD), "OPENSSL_ia32cap": NO_VAES}
+    said = [line.split() for line in run([BUILD / "entered"], **env).splitlines()]
     known = functions_at(sorted({words[1] for words in said if len(words) > 1}))
     found: dict[str, list[Trace]] = {draw: [] for draw in DRAWS}
     for words in said:
@@ -137,64 +81,42 @@ def traces() -> dict[str, Trace]:
             trace: Trace = []
             found[words[0]].append(trace)
         else:
-            trace.append(Entry(int(words[0]), known[words[1]]))
-    return {draw: min(each, key=lambda trace: figures(trace).functions) for draw, each in found.items()}
+            trace.append((int(words[0]), *known[words[1]]))
+    return {draw: min(each, key=figures) for draw, each in found.items()}
 
 
-def figures(trace: Trace) -> Figures:
-    functions = {entry.function for entry in trace}
-    files = {function.file for function in functions}
-    return Figures(len(functions), len(files), max((entry.depth for entry in trace), default=0))
+def figures(trace: Trace) -> tuple[int, int, int]:
+    functions = {(name, place) for _, name, place in trace}
+    return len(functions), len({place.partition(":")[0] for _, place in functions}), max(depth for depth, *_ in trace)
 
 
-# ---- What is printed ----
+def listed(trace: Trace) -> list[str]:
+    """In the order of time, those that follow each other once."""
+    lines = [f"{'  ' * (depth - 1)}{name}  {place}" for depth, name, place in trace]
+    return [line for number, line in enumerate(lines) if number == 0 or line != lines[number - 1]]
 
 
-def tree(trace: Trace) -> list[str]:
-    """Each function once below each chain of callers, and how often it was entered there."""
-    counts: dict[tuple[Function, ...], int] = {}
-    below: dict[tuple[Function, ...], list[tuple[Function, ...]]] = {(): []}
-    chain: tuple[Function, ...] = ()
-    for entry in trace:
-        caller = chain[: entry.depth - 1]
-        chain = (*caller, entry.function)
-        if chain not in counts:
-            counts[chain] = 0
-            below[caller].append(chain)
-            below[chain] = []
-        counts[chain] += 1
-
-    printed: list[str] = []
-    waiting = below[()][::-1]
-    while waiting:
-        chain = waiting.pop()
-        function, times = chain[-1], counts[chain]
-        often = f"  x{times}" if times > 1 else ""
-        printed.append(f"{'  ' * (len(chain) - 1)}{function.name}  {function.file}:{function.line}{often}")
-        waiting += below[chain][::-1]
-    return printed
+def understates(row: Sequence[str]) -> bool:
+    """Whether the page says less."""
+    said = re.search(rf"^\| {row[0]} \| (\d+) \| (\d+) \| (\d+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    return said is None or any(int(old) < int(new) for old, new in zip(said.groups(), row[1:], strict=True))
 
 
-def table(measured: dict[str, Trace]) -> str:
-    found = [(title, figures(measured[draw])) for draw, title in DRAWS.items()]
-    rows = [(title, str(each.functions), str(each.files), str(each.deep)) for title, each in found]
-    return markdown_table.table(("measured", "functions", "files", "deep"), rows) + "\n"
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="print the functions")
-    args = parser.parse_args()
+def main(arguments: Sequence[str]) -> int:
+    if list(arguments) not in ([], ["--list"], ["--check"]):
+        sys.exit(__doc__)
     build()
     measured = traces()
-    TABLE.write_text(table(measured), encoding="utf-8")
-    if args.list:
+    if arguments == ["--list"]:
         for draw, title in DRAWS.items():
-            print(f"{title.replace('`', '')}:", *tree(measured[draw]), sep="\n", end="\n\n")
-    else:
-        print(table(measured))
-    return 0
+            print(f"{title.replace('`', '')}:", *listed(measured[draw]), sep="\n", end="\n\n")
+        return 0
+    rows = [(title, *map(str, figures(measured[draw]))) for draw, title in DRAWS.items()]
+    text = table(("measured", "functions", "files", "deep"), rows)
+    print(text)
+    (BUILD / "entered.md").write_text(text + "\n", encoding="utf-8")
+    return 1 if arguments and any(understates(row) for row in rows) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

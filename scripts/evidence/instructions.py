@@ -2,32 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """How many instructions of drng.so a load executes, and a draw of 16 and of 32 bytes, with and without request mixing.
 
-    scripts/evidence/instructions.py                  the figures of this tree
-    scripts/evidence/instructions.py --list load      in which functions: of what has this text in its name
-    scripts/evidence/instructions.py --check          the exit status is 1 where one is above what MOST allows
-    scripts/evidence/instructions.py --module PATH    of a module that is built already
+    scripts/evidence/instructions.py              the figures of this tree
+    scripts/evidence/instructions.py --check      the exit status is 1 where one is above what MOST allows
 
-Builds the release module, and tests/programs/instructions.c, which callgrind counts. Valgrind's CPU has AES-NI and no
-VAES where the machine has AES-NI; elsewhere the exit status is 77. Needs gcc, binutils, cmake, ninja-build, pkg-config,
-libssl-dev and valgrind.
+Builds the release module, and tests/programs/instructions.c, which callgrind counts; what it has counted is left in
+build/instructions, where callgrind_annotate says in which functions. Valgrind's CPU has AES-NI and no VAES where the
+machine has AES-NI; elsewhere the exit status is 77. Needs gcc, cmake, ninja-build, pkg-config, libssl-dev and valgrind.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import subprocess
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import markdown_table
-
 ROOT = Path(__file__).resolve().parents[2]
-MODULE = ROOT / "build" / "release" / "drng.so"
+WORK = ROOT / "build" / "instructions"
+MODULES = ROOT / "build" / "release"
 SOURCE = ROOT / "tests" / "programs" / "instructions.c"
 
 MIXING = {"no": "", "yes": ", mixing"}  # request_mixing, and what its draws are called
@@ -46,104 +40,63 @@ MOST = {
     "EVP_RAND, 32 bytes, mixing": 1_210,
 }
 
-Counts = dict[str, Counter[str]]  # of each load or draw: how many instructions each function executed
 
-
-def run(command: Sequence[str | Path], env: dict[str, str] | None = None) -> None:
-    result = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+def run(*command: str | Path, **env: str) -> str:
+    own = {key: value for key, value in os.environ.items() if not key.startswith(("OPENSSL_", "LD_PRELOAD"))}
+    result = subprocess.run(command, cwd=ROOT, env={**own, **env}, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))} ended with {result.returncode}:\n{result.stdout}{result.stderr}")
+    return result.stdout
 
 
-def configuration(folder: Path, mixing: str) -> Path:
+def configuration(mixing: str) -> Path:
     """The strict profile with this request_mixing."""
     text = (ROOT / "conf" / "drng.cnf").read_text(encoding="utf-8")
-    text, count = re.subn(r"^\[drng_sect\]$", rf"\g<0>\nrequest_mixing = {mixing}", text, flags=re.MULTILINE)
-    if count != 1:
-        sys.exit("conf/drng.cnf has not the line: [drng_sect]")
-    path = folder / "drng.cnf"
-    path.write_text(text, encoding="utf-8")
+    path = WORK / f"{mixing}.cnf"
+    path.write_text(text.replace("\n[drng_sect]\n", f"\n[drng_sect]\nrequest_mixing = {mixing}\n"), encoding="utf-8")
     return path
 
 
-def of_the_module(text: str) -> Counter[str]:
-    """What one file of callgrind's counts in the module itself, a name being written out only where it comes first."""
-    names: dict[str, str] = {}
-    found: Counter[str] = Counter()
-    current = {"ob": "", "fn": ""}
-    is_of_a_call = False  # the line behind "calls=" has what the callee executed
-    for line in text.splitlines():
-        if match := re.fullmatch(r"c?(ob|fn|fl|fi|fe)=\((\d+)\)(?: (.*))?", line):
-            kind, number, name = match.groups()
-            key = f"{'fn' if kind == 'fn' else 'ob' if kind == 'ob' else 'fl'} {number}"
-            names.setdefault(key, name or "")
-            if not line.startswith("c") and kind in current:
-                current[kind] = names[key]
-        elif line.startswith("calls="):
-            is_of_a_call = True
-        elif match := re.fullmatch(r"[+*-]?\d* (\d+)", line):
-            if not is_of_a_call and Path(current["ob"]).name == MODULE.name:
-                found[current["fn"]] += int(match[1])
-            is_of_a_call = False
-    return found
+def of_the_module(counts: Path) -> int:
+    """What functions of drng.so executed themselves."""
+    said = run("callgrind_annotate", "--threshold=100", counts)
+    lines = re.findall(r"^ *([\d,]+) \([^)]*\)  .*\[.*/drng\.so\]", said, re.MULTILINE)
+    return sum(int(number.replace(",", "")) for number in lines)
 
 
-def measure(module: Path) -> Counts:
+def measure() -> dict[str, int]:
     """A draw is the mean of many, since RDRAND may want to be asked again."""
-    found: Counts = {}
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        run(["gcc", "-std=c11", "-O2", "-Wall", SOURCE, "-o", folder / "instructions", "-lcrypto"])
-        own = {key: value for key, value in os.environ.items() if not key.startswith(("OPENSSL_", "LD_PRELOAD"))}
-        for mixing, suffix in MIXING.items():
-            settings = {"OPENSSL_CONF": str(configuration(folder, mixing)), "OPENSSL_MODULES": str(module.parent)}
-            out = folder / f"callgrind-{mixing}"
-            tool = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}"]
-            run([*tool, folder / "instructions"], {**own, **settings})
-            for path in folder.glob(f"{out.name}.*"):
-                text = path.read_text(encoding="utf-8")
-                of = re.search(r"^desc: Trigger: Client Request: (.*)$", text, re.MULTILINE)
-                if of is None or of[1] == "warm":
-                    continue
-                counts = of_the_module(text)
-                if of[1] == "load":
-                    found.setdefault("load", counts)
-                else:
-                    found[of[1] + suffix] = Counter({f: round(count / DRAWS) for f, count in counts.items()})
+    found: dict[str, int] = {}
+    for mixing, suffix in MIXING.items():
+        settings = {"OPENSSL_CONF": str(configuration(mixing)), "OPENSSL_MODULES": str(MODULES)}
+        counts = WORK / f"callgrind-{mixing}"
+        run("valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", WORK / "instructions", **settings)
+        for path in WORK.glob(f"{counts.name}.*"):
+            of = re.search(r"^desc: Trigger: Client Request: (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+            if of is not None and of[1] == "load":
+                found.setdefault("load", of_the_module(path))
+            elif of is not None and of[1] != "warm":
+                found[of[1] + suffix] = round(of_the_module(path) / DRAWS)
     return found
 
 
-def above(measured: Counts) -> list[str]:
-    return [name for name, most in MOST.items() if measured[name].total() > most]
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", metavar="TEXT")
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--module", type=Path)
-    args = parser.parse_args()
+def main(arguments: Sequence[str]) -> int:
+    if list(arguments) not in ([], ["--check"]):
+        sys.exit(__doc__)
     if not re.search(r"\baes\b", Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")):
         print("this CPU has no AES-NI", file=sys.stderr)
         return 77
-    if args.module is None:
-        run(["cmake", "--preset", "release"])
-        run(["cmake", "--build", "--preset", "release", "--target", "drng"])
-    measured = measure((args.module or MODULE).resolve())
-    if args.list is not None:
-        for name in MOST:
-            if args.list in name:
-                print(
-                    f"{name}:", *(f"{times:8} {function}" for function, times in measured[name].most_common()), sep="\n"
-                )
-        return 0
-    rows = [(name, f"{measured[name].total():,}") for name in MOST]
-    print(markdown_table.table(("executed in drng.so", "instructions"), rows))
-    too_many = above(measured) if args.check else []
-    for name in too_many:
-        print(f"{name}: at most {MOST[name]:,} were allowed", file=sys.stderr)
-    return 1 if too_many else 0
+    WORK.mkdir(parents=True, exist_ok=True)
+    for path in WORK.glob("callgrind-*"):
+        path.unlink()
+    run("cmake", "--preset", "release")
+    run("cmake", "--build", "--preset", "release", "--target", "drng")
+    run("gcc", "-std=c11", "-O2", "-Wall", SOURCE, "-o", WORK / "instructions", "-lcrypto")
+    measured = measure()
+    for name, most in MOST.items():
+        print(f"{name}: {measured[name]:,}, at most {most:,}")
+    return 1 if arguments and any(measured[name] > most for name, most in MOST.items()) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # openssl-suite.sh - OpenSSL's own tests with drng as the generator, and what fails only then.
 #
-# usage: openssl-suite.sh [--build] RELEASE...
+# usage: openssl-suite.sh RELEASE...
 #
 # RELEASE: bookworm, trixie, sid or experimental, of Debian. Each has a chroot in DRNG_SUITE_CACHE (default
 # /var/cache/drng-suite), about 2 GB, in which OpenSSL is built from the release's source. Its tests then run there:
@@ -10,8 +10,8 @@
 #     dry       the same where drng has no instruction and may not use the fallback: what passes has not drawn from drng
 #     pinned    what failed only with drng, with OpenSSL's own generator pinned by the same lines of openssl.cnf
 #     evp       evp_test on evprand.txt, known answers for CTR-DRBG, counted by gdb as drng's generator gives them
-# Says what they came to, for docs/develop/openssl-suite.txt. The logs, and fips.so, are left in
-# build/openssl-suite/RELEASE; a log that is there is not made again. --build: no more than OpenSSL and fips.so. Half an hour to an hour a release;
+# Says what they came to, for docs/develop/openssl-suite.txt. The logs are left in
+# build/openssl-suite/RELEASE; a log that is there is not made again. Half an hour to an hour a release;
 # DRNG_SUITE_JOBS (default 2) and DRNG_SUITE_SECONDS (default 5400) bound each `make test`. Takes root.
 # Exit status 0: nothing fails only with drng but what docs/develop/openssl-suite.txt names; 1: something does; 2: wrong
 # arguments; 77: it cannot be done here.
@@ -52,7 +52,7 @@ build()
     if [ "$(cat $suite/built 2>/dev/null)" != "$version" ]; then
         fetch "$version"
         cd $suite/src
-        ./Configure enable-fips >$suite/build.log
+        ./Configure >$suite/build.log
         make -s -j"$jobs" build_sw >>$suite/build.log 2>&1 || { tail -n 20 $suite/build.log >&2 && exit 1; }
         for file in $configured; do
             cp "$file" "$file.plain"
@@ -60,7 +60,6 @@ build()
         echo "$version" >$suite/built
     fi
     cp $suite/source /drng/results/version
-    cp $suite/src/providers/fips.so /drng/results/
 }
 
 # run_tests NAME [VARIABLE=VALUE...] - under NAME.cnf, if there is one. A failure of tests is a result.
@@ -103,8 +102,6 @@ fi
 
 # ---- Outside ----
 
-only=
-[ "${1-}" != --build ] || { only=build && shift; }
 [ $# -gt 0 ] || set -- none
 for release; do
     case $release in
@@ -195,7 +192,6 @@ for release; do
     rm -rf "$work/results"
     mkdir -p "$logs" "$work/results"
     run build
-    [ -z "$only" ] || continue
     run plain
     run drng
     run dry

@@ -3,20 +3,17 @@
 """Takes each protection of mutations.toml out in turn: a test must fail each time.
 
 Works on a copy of the tree, where it builds what the tests need and runs them: first as it is, which must pass, then
-with one change at a time until a test fails. Prints a table; the exit status is 1 where no test did.
+with one change at a time until a test fails. The exit status is 1 where no test did.
 
     mutate.py                  all of them: some minutes
     mutate.py --check          only whether each still applies, and which do not
     mutate.py --only TEXT      those whose name holds TEXT; may be repeated
-    mutate.py --json FILE --markdown FILE    writes the table to files as well
     mutate.py --keep DIR       works in DIR, which a later run can go on with
     mutate.py --apply NAME DIR    takes it out of the tree in DIR, and leaves it so
-    mutate.py --by-proof       which of them proofs alone see, by the last run of scripts/prove.sh
 """
 
 import argparse
 import contextlib
-import json
 import os
 import shutil
 import subprocess
@@ -24,14 +21,13 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import source
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "tests" / "mutations" / "mutations.toml"
-PROOFS = ROOT / "build" / "proofs" / "results.json"
 TEST_SECONDS = 300
 # What the processes of the tests share out between them; the build too.
 JOBS = str(max(1, (os.cpu_count() or 2) // 2))
@@ -52,14 +48,6 @@ class Mutation:
     tests: tuple[str, ...]
     file: str = ""  # the end of its path, where two files have such an `inside` with such a text
     needs: str = ""  # a flag of /proc/cpuinfo without which nothing can be seen
-
-
-@dataclass(frozen=True)
-class Result:
-    name: str
-    inside: str
-    killed_by: str  # "" for a survivor
-    skipped: str = ""  # why it was not tried
 
 
 def read_table(path: Path) -> list[Mutation]:
@@ -212,28 +200,21 @@ def killer(copy: Copy, mutation: Mutation) -> str:
     return ""
 
 
-def markdown(results: Sequence[Result]) -> str:
-    lines = ["| taken out | in | seen by |", "| --- | --- | --- |"]
-    lines += [f"| {r.name} | {r.inside} | {r.killed_by or r.skipped or '**nobody**'} |" for r in results]
-    return "\n".join(lines) + "\n"
-
-
-def run_all(mutations: Sequence[Mutation], work: Path) -> list[Result]:
+def run_all(mutations: Sequence[Mutation], work: Path) -> int:
+    """How many no test has seen."""
     copy = Copy(work)
-    print(f"Building and running the tests as they are, for {len(mutations)} mutations", file=sys.stderr, flush=True)
+    print(f"Building and running the tests as they are, for {len(mutations)} mutations", flush=True)
     flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     # The tests of another architecture are not even built.
-    check_soundness(copy, [m for m in mutations if not m.needs or m.needs in flags])
-    results = []
+    tried = [m for m in mutations if not m.needs or m.needs in flags]
+    check_soundness(copy, tried)
+    survivors = 0
     for number, mutation in enumerate(mutations, 1):
-        if mutation.needs and mutation.needs not in flags:
-            result = Result(mutation.name, mutation.inside, "", f"not tried: this CPU has no {mutation.needs}")
-        else:
-            result = Result(mutation.name, mutation.inside, killer(copy, mutation))
-        results.append(result)
-        seen = result.killed_by or result.skipped or "NOBODY"
-        print(f"[{number}/{len(mutations)}] {mutation.name}: seen by {seen}", file=sys.stderr, flush=True)
-    return results
+        seen_by = (killer(copy, mutation) or "NOBODY") if mutation in tried else f"not tried: no {mutation.needs} here"
+        survivors += seen_by == "NOBODY"
+        print(f"[{number}/{len(mutations)}] {mutation.name}: {seen_by}", flush=True)
+    print(f"{len(tried)} taken out, {len(tried) - survivors} seen, {survivors} not")
+    return survivors
 
 
 def apply(mutations: Sequence[Mutation], name: str, root: Path) -> None:
@@ -245,28 +226,12 @@ def apply(mutations: Sequence[Mutation], name: str, root: Path) -> None:
     place.path.write_text(before[: place.start] + mutation.new + before[place.end :], encoding="utf-8")
 
 
-def by_proof(mutations: Sequence[Mutation]) -> str:
-    """Which proofs refuse the product with the protection taken out. Where none does, a row is left out."""
-    if not PROOFS.exists():
-        raise Unusable(f"{PROOFS} is not there: scripts/prove.sh makes it")
-    results = json.loads(PROOFS.read_text(encoding="utf-8"))
-    lines = ["| taken out | in | refused by |", "| --- | --- | --- |"]
-    for mutation in mutations:
-        proofs = [name for name, result in results.items() if mutation.name in result["refused"]]
-        if proofs:
-            lines.append(f"| {mutation.name} | {mutation.inside} | {', '.join(proofs)} |")
-    return "\n".join([*lines, "", f"{len(lines) - 2} of {len(mutations)} are seen by proofs alone."])
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description="Takes each protection out in turn: a test must fail each time.")
     parser.add_argument("--check", action="store_true", help="only see whether every mutation still applies")
     parser.add_argument("--apply", nargs=2, metavar=("NAME", "DIR"), help="take one out of the tree in DIR")
-    parser.add_argument("--by-proof", action="store_true", help="only say which of them proofs see")
     parser.add_argument("--only", action="append", metavar="TEXT", help="those whose name holds TEXT")
     parser.add_argument("--table", type=Path, default=TABLE, help="another table than mutations.toml")
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--markdown", type=Path, metavar="FILE")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="work in DIR and leave it")
     args = parser.parse_args()
     try:
@@ -278,28 +243,15 @@ def main() -> int:
         if args.check:
             print(f"All {len(mutations)} mutations apply")
             return 0
-        if args.by_proof:
-            print(by_proof(mutations))
-            return 0
         mutations = [m for m in mutations if not args.only or any(text in m.name for text in args.only)]
         if not mutations:
             raise Unusable("no mutation has such a name")
         with contextlib.ExitStack() as stack:
             work = args.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="drng-mutate-")))
-            results = run_all(mutations, work)
+            return 1 if run_all(mutations, work) else 0
     except Unusable as problem:
         print(problem, file=sys.stderr)
         return 2
-    table = markdown(results)
-    print(table)
-    if args.json:
-        args.json.write_text(json.dumps([asdict(r) for r in results], indent=2) + "\n", encoding="utf-8")
-    if args.markdown:
-        args.markdown.write_text(table, encoding="utf-8")
-    tried = [r for r in results if not r.skipped]
-    survivors = [r for r in tried if not r.killed_by]
-    print(f"{len(tried)} taken out, {len(tried) - len(survivors)} seen, {len(survivors)} not")
-    return 1 if survivors else 0
 
 
 if __name__ == "__main__":

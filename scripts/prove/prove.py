@@ -24,12 +24,11 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "proofs" / "proofs.toml"
-RESULTS = ROOT / "build" / "proofs" / "results.json"
 MEMORY = 8 << 30  # bytes of address space for a prover
 SLOWER = 8  # a busy machine, or a slow one
 LEAST_SECONDS = 120
@@ -70,7 +69,6 @@ class Outcome:
     seconds: float = 0.0
     properties: int = 0
     wrong: list[str] = field(default_factory=list)
-    functions: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
 
@@ -206,17 +204,7 @@ def unreached(tools: Tools, root: Path, proof: Proof) -> list[str]:
     return [f"not reached: {end}" for end in sorted(left)]
 
 
-def functions_of(tools: Tools, root: Path, proof: Proof) -> list[str]:
-    """The functions of the product that the prover has gone through."""
-    command = command_of(root, proof, proof.variants[0], "--program-only")
-    _, output, _ = tools.run(root, root / "tests/proofs", command, seconds_for(proof))
-    found = re.findall(
-        r"^// \d+ file \S*?((?:mixing|provider|library)/\S+\.[ch]) line \d+ function (\w+)", output, re.MULTILINE
-    )
-    return sorted({f"{path}:{function}" for path, function in found})
-
-
-def prove_harness(tools: Tools, root: Path, proof: Proof, with_functions: bool) -> Outcome:
+def prove_harness(tools: Tools, root: Path, proof: Proof) -> Outcome:
     outcome = Outcome(proof.name)
     begun = time.monotonic()
     for variant in proof.variants:
@@ -232,8 +220,6 @@ def prove_harness(tools: Tools, root: Path, proof: Proof, with_functions: bool) 
     outcome.seconds = time.monotonic() - begun
     if not outcome.wrong:
         outcome.wrong = unreached(tools, root, proof)
-    if not outcome.wrong and with_functions:
-        outcome.functions = functions_of(tools, root, proof)
     return outcome
 
 
@@ -291,8 +277,8 @@ def is_model(proof: Proof) -> bool:
     return proof.file.endswith(".pml")
 
 
-def prove(tools: Tools, root: Path, proof: Proof, with_functions: bool) -> Outcome:
-    return prove_model(tools, root, proof) if is_model(proof) else prove_harness(tools, root, proof, with_functions)
+def prove(tools: Tools, root: Path, proof: Proof) -> Outcome:
+    return prove_model(tools, root, proof) if is_model(proof) else prove_harness(tools, root, proof)
 
 
 # ---- Mutants ----
@@ -346,19 +332,6 @@ def try_mutants(tools: Tools, root: Path, proof: Proof, outcome: Outcome) -> Non
         outcome.wrong.append("has no mutant, so it may prove anything")
 
 
-# ---- What is left ----
-
-
-def save(outcomes: Sequence[Outcome]) -> None:
-    """Beside those of earlier runs."""
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    for outcome in outcomes:
-        refused = sorted({*outcome.refused, *known.get(outcome.name, {}).get("refused", [])})
-        known[outcome.name] = {**asdict(outcome), "refused": refused}
-    RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-
-
 # ---- A run ----
 
 
@@ -370,11 +343,11 @@ def chosen(proofs: Sequence[Proof], names: Sequence[str], quick: bool) -> list[P
     return found
 
 
-def run(tools: Tools, proofs: Sequence[Proof], with_mutants: bool, quick: bool) -> int:
+def run(tools: Tools, proofs: Sequence[Proof], with_mutants: bool) -> int:
     status = 0
     with copy_of_tree() as root:
         for proof in proofs:
-            outcome = prove(tools, root, proof, not quick)
+            outcome = prove(tools, root, proof)
             if with_mutants and not outcome.wrong:
                 try_mutants(tools, root, proof, outcome)
             said = f"{outcome.properties:,} {'states' if is_model(proof) else 'properties'}"
@@ -386,8 +359,6 @@ def run(tools: Tools, proofs: Sequence[Proof], with_mutants: bool, quick: bool) 
             for text in outcome.wrong:
                 print(f"    {text}", flush=True)
             status = 1 if outcome.wrong else status
-            if not outcome.wrong and not quick:
-                save([outcome])
     return status
 
 
@@ -407,7 +378,7 @@ def main() -> int:
             print("\n".join(f"{p.name}: {p.claims} (bound: {p.bound})" for p in proofs))
             return 0
         with_mutants = args.mutants or not (args.quick or args.no_mutants)
-        return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), with_mutants, args.quick)
+        return run(Tools(args.chroot), chosen(proofs, args.names, args.quick), with_mutants)
     except Unusable as problem:
         print(problem, file=sys.stderr)
         return 2

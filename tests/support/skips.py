@@ -15,7 +15,6 @@ UNLOCKED_BY = (
     (r"cross\.sh", "scripts/ci/cross.sh, which takes Debian's packages for other architectures"),
     (r"guests\.sh", "scripts/ci/guests.sh, which takes QEMU, kernels and CRIU from Debian 13"),
     (r"hosts\.sh|npm|pip cannot|node is not|no venv", "scripts/ci/hosts.sh, which takes npm and PyPI"),
-    (r"openssl-suite\.sh", "scripts/evidence/openssl-suite.sh, which builds OpenSSL"),
     (r"musl\.sh", "scripts/ci/musl.sh"),
     (
         r"OpenSSL (before )?(3\.5|4\.1)|has random_provider|fips\.so",

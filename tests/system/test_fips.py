@@ -2,7 +2,6 @@
 """conf/drng-fips.cnf: drng beside OpenSSL's FIPS provider, by counts of seeds and requests, and with each part missing.
 
 Where the FIPS provider is not installed most of this is skipped; scripts/ci/test-matrix.sh has it on later releases.
-What belongs to OpenSSL 3.0 needs the fips.so that scripts/evidence/openssl-suite.sh --build bookworm builds.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from scripts.drng.enable import check
 from tests.support import clients, typed
 from tests.support.builds import CONF, MASKED, RELEASE, ROOT, has_random_provider
 from tests.support.image import Image
@@ -30,7 +28,6 @@ PROFILE = CONF / "drng-fips.cnf"
 GUIDE = ROOT / "docs" / "fips.md"
 MODULE = RELEASE.modules / "drng.so"
 INSTALLED = "/etc/ssl/fipsmodule.cnf"
-BUILT = ROOT / "build" / "openssl-suite"
 LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
 
 
@@ -85,23 +82,6 @@ def fips() -> Path:
     return module
 
 
-@pytest.fixture(scope="session")
-def old_fips() -> Path:
-    """A FIPS provider of OpenSSL 3.0."""
-    module = BUILT / "bookworm" / "fips.so"
-    if not module.exists():
-        pytest.skip(f"{module} is not there: scripts/evidence/openssl-suite.sh --build bookworm builds it")
-    return module
-
-
-@pytest.fixture(scope="session")
-def early_fips(old_fips: Path) -> Path:
-    """For libcrypto before 3.5."""
-    if has_random_provider():
-        pytest.skip("OpenSSL 3.5 or later is tested with its own FIPS provider")
-    return old_fips
-
-
 def new_case(fips: Path, folder: Path) -> Case:
     result = Case(folder)
     result.modules.mkdir()
@@ -117,14 +97,6 @@ def new_case(fips: Path, folder: Path) -> Case:
 @pytest.fixture
 def case(fips: Path, tmp_path: Path) -> Case:
     return new_case(fips, tmp_path)
-
-
-@pytest.fixture
-def early_case(early_fips: Path, tmp_path: Path) -> Case:
-    """As docs/fips.md has it for OpenSSL before 3.5."""
-    result = new_case(early_fips, tmp_path)
-    random_provider_left_out(result)
-    return result
 
 
 @pytest.fixture(params=LIBRARIES)
@@ -382,7 +354,6 @@ WARNINGS = {
     "warns of `random_provider`": "the fips provider serves, and not drng; with a FIPS provider, set random_provider",
     "warns that OpenSSL reads no further": "propertes = ",
     "refuses what is not there": "No such file or directory",
-    "warns that the key is unknown": "random_provider = none: this key needs OpenSSL 3.5 or later",
 }
 
 
@@ -430,70 +401,6 @@ def test_who_serves(case: Case, site: Site, row: str) -> None:
     warning = WARNINGS[wanted[3]]
     assert warning in told.stderr
     assert (told.returncode == 0) == (warning == "") == (told.stderr == "")
-
-
-# ---- OpenSSL before 3.5 ----
-
-
-def nothing_left_out(case: Case) -> None:
-    case.replace("\n[drng_fips]\n", "\n[drng_fips]\nrandom_provider = none\n")
-
-
-EARLY_ROWS: dict[str, Callable[[Case], None]] = {
-    "nothing": nothing,
-    "`random_provider = none` left in": nothing_left_out,
-    **{
-        name: ROWS[name]
-        for name in (
-            "`drng.so` missing",
-            "`fips.so` missing",
-            "`fipsmodule.cnf` missing",
-            "no instruction, `fallback = no`",
-            "a value mistyped",
-            "`-fips` left out",
-            "a key mistyped in another section",
-        )
-    },
-}
-# Who makes the random bytes, who the keys; whether nginx serves; what drng-conf says.
-EARLY = {
-    "nothing": ("drng", "the FIPS provider", "yes", "nothing"),
-    "`random_provider = none` left in": ("nobody", "nobody", "no", "warns that the key is unknown"),
-    "`drng.so` missing": ("nobody", "the FIPS provider", "no", "says why drng did not load"),
-    "`fips.so` missing": ("drng", "nobody", "no", "warns of the ciphers"),
-    "`fipsmodule.cnf` missing": ("nobody", "nobody", "no", "warns of the include"),
-    "no instruction, `fallback = no`": ("nobody", "the FIPS provider", "no", "says why drng has no seed"),
-    "a value mistyped": ("nobody", "the FIPS provider", "no", "warns of the value"),
-    "`-fips` left out": ("nobody", "the FIPS provider", "no", "warns of `-fips`"),
-    "a key mistyped in another section": ("OpenSSL", "OpenSSL", "yes", "warns that OpenSSL reads no further"),
-}
-
-
-@pytest.mark.parametrize("row", EARLY_ROWS)
-def test_who_serves_before_3_5(early_case: Case, site: Site, row: str) -> None:
-    here().need_instruction()
-    EARLY_ROWS[row](early_case)
-    told = early_case.run(str(ROOT / "scripts" / "drng-conf"), str(early_case.profile))
-    wanted = EARLY[row]
-    assert (bytes_by(early_case), keys_by(early_case), nginx_serves(early_case, site)) == wanted[:3]
-    warning = WARNINGS[wanted[3]]
-    assert warning in told.stderr
-    assert (told.returncode == 0) == (warning == "") == (told.stderr == "")
-
-
-def test_before_3_5_drng_serves_each_request(early_case: Case) -> None:
-    first, second, private = early_case.draw("bytes", "bytes", "private")["steps"]
-    assert first["works"] and second["works"] and private["works"]
-    assert first["seeds"] == private["seeds"] == 1
-    assert first["requests"] < second["requests"] < private["requests"]
-
-
-@pytest.mark.parametrize("first", ["bytes", "primary"])
-def test_before_3_5_the_fips_provider_takes_no_seed_from_drng(early_case: Case, first: str) -> None:
-    """A FIPS provider before 3.2 asks the core for the system's entropy, whatever seed source is configured."""
-    before, key, again = early_case.draw(first, "key", "key")["steps"]
-    assert before["seeds"] == 1
-    assert key == again == {**before, "works": "fips"}
 
 
 # ---- drng-conf: what it says of the file, by what libcrypto makes of it ----
@@ -574,17 +481,13 @@ default_properties = fips=yes
 """
 
 
-def install(image: Image, fips: Path) -> Image:
+@pytest.fixture
+def with_fips(image: Image, fips: Path) -> Image:
+    """The image with the FIPS provider installed."""
     shutil.copy(fips, image.modules / "fips.so")
     section = str(image.root) + INSTALLED
     subprocess.run(["openssl", "fipsinstall", "-out", section, "-module", str(fips)], capture_output=True, check=True)
     return image
-
-
-@pytest.fixture
-def with_fips(image: Image, fips: Path) -> Image:
-    """The image with the FIPS provider installed."""
-    return install(image, fips)
 
 
 @pytest.mark.parametrize("text", [None, OWN_NAMES], ids=["stock", "own-names"])
@@ -637,27 +540,6 @@ def test_a_profile_without_what_keeps_drng_in_use_is_refused(with_fips: Image, l
     lines = profile.read_text().splitlines(True)
     profile.write_text("".join(part if part.startswith("#") else part.replace(line, "") for part in lines))
     assert "random numbers would not come from drng" in with_fips.refused(*ON)
-
-
-OLD = "before 3.2, the generators that make its keys take their seeds from the system"
-
-
-def test_a_fips_provider_that_takes_seeds_from_drng_is_not_warned_of(with_fips: Image) -> None:
-    assert OLD not in with_fips.ok(*ON)
-
-
-def test_an_old_fips_provider_is_warned_of(image: Image, old_fips: Path) -> None:
-    if not has_random_provider():
-        pytest.skip("drng-enable refuses the profile before OpenSSL 3.5")
-    assert OLD in install(image, old_fips).ok(*ON)
-
-
-def test_the_version_of_an_old_fips_provider_is_found(early_case: Case) -> None:
-    listed = early_case.run("openssl", "list", "-providers").stdout
-    assert (found := check.old_fips(listed)).startswith("3.0.")
-    assert check.old_fips(listed.replace(found, "3.1.2")) == "3.1.2"
-    for newer in ("3.2.0", "3.10.1", "4.0.0"):
-        assert check.old_fips(listed.replace(found, newer)) == ""
 
 
 def test_before_3_5_it_is_refused(image: Image) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""stack-matrix.py: nothing secret on the stack, whatever compiled it; all of it by hand, with the script."""
+"""stack-matrix.sh: nothing secret on the stack, whatever compiled it; all of it by hand, with the script."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_nothing_is_left_on_the_stack() -> None:
     for compiler in ("gcc", "clang"):
         need(compiler)
     result = subprocess.run(
-        [str(ROOT / "scripts" / "evidence" / "stack-matrix.py"), "--short"],
+        [str(ROOT / "scripts" / "evidence" / "stack-matrix.sh"), "--short"],
         capture_output=True,
         text=True,
         timeout=600,

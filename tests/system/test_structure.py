@@ -138,19 +138,6 @@ def test_mixing_uses_no_libcrypto() -> None:
     assert not wanted & theirs
 
 
-@pytest.mark.parametrize(
-    ("arrows", "circle"),
-    [
-        ({"a": ["b"], "b": ["c"], "c": []}, []),
-        ({"a": ["a", "elsewhere"]}, []),
-        ({"a": ["b"], "b": ["a"]}, ["a", "b"]),
-        ({"a": ["b"], "b": ["c"], "c": ["b"], "d": []}, ["a", "b", "c"]),
-    ],
-)
-def test_a_circle_is_found(arrows: dict[str, list[str]], circle: list[str]) -> None:
-    assert circle_in(arrows) == circle
-
-
 # ---- What the documents name ----
 
 
@@ -235,22 +222,6 @@ def test_each_test_and_each_script_says_what_it_does() -> None:
     assert not [str(path) for path in files if len(first_sentence(path.read_text()).split()) < 2]
 
 
-@pytest.mark.parametrize(
-    "text", ["", "#!/bin/sh\nset -eu\n", "import os\n", "#include <a.h>\n", "#!/bin/sh\n# name.sh - \n"]
-)
-def test_a_file_that_does_not_say_so_is_found(text: str) -> None:
-    assert not first_sentence(text)
-
-
-def test_the_top_of_scripts_is_what_users_type_and_that_of_tests_is_folders() -> None:
-    def files(folder: Path) -> set[str]:
-        return {path.name for path in folder.iterdir() if path.is_file()}
-
-    commands = {"demo.sh", "test.sh", "bench.sh", "prove.sh", "release.sh", "drng-status", "drng-conf", "drng-enable"}
-    assert files(SCRIPTS) == commands | {"README.md"}
-    assert files(TESTS) == {"CMakeLists.txt", "README.md", "conftest.py", "helgrind.supp", "lsan.supp"}
-
-
 # ---- Who imports whom, in Python ----
 
 
@@ -282,22 +253,6 @@ def of(modules: str, names: Iterable[str]) -> list[str]:
 
 # An import of one test by another runs its fixtures and tests twice, under two names.
 AROUND = r"sys\.path|runpy|importlib|site\.addsitedir|imp|conftest|test_\w+|tests\.system"
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import sys\nsys.path.insert(0, 'x')",
-        "from sys import path",
-        "import runpy",
-        "from importlib import util",
-        "import importlib.machinery as m",
-        "from tests.system.test_unit import run",
-        "import test_unit",
-    ],
-)
-def test_a_way_around_imports_is_found(source: str) -> None:
-    assert of(AROUND, looks_up(source))
 
 
 def test_tests_import_by_name_and_not_each_other() -> None:
