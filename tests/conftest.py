@@ -37,7 +37,6 @@ SPREAD = (
     "test_cross",
     "test_enable",
     "test_fuzz",
-    "test_health_lab",
     "test_hostile",
     "test_hostile_status",
     "test_library",

@@ -7,14 +7,9 @@
 #define _GNU_SOURCE
 
 #include <errno.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -23,28 +18,17 @@
 #include <openssl/rand.h>
 
 #include "mixing/machine/instruction.h"
+#include "tests/process/filter.h"
 #include "tests/process/kernel.h"
 #include "tests/provider/evp.h"
 #include "tests/unit/child.h"
 #include "tests/unit/unit.h"
 
-#define ALLOW(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (number), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-
 /* read, write, exit, futex and, if it is asked for, getrandom. */
 static bool filter(bool allow_getrandom)
 {
-    const unsigned last = allow_getrandom ? SYS_getrandom : SYS_exit;
-    struct sock_filter rules[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        ALLOW(SYS_read),
-        ALLOW(SYS_write),
-        ALLOW(SYS_exit),
-        ALLOW(SYS_futex),
-        ALLOW(last),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
-    };
-    const struct sock_fprog program = {.len = sizeof(rules) / sizeof(*rules), .filter = rules};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    static const long allowed[] = {SYS_read, SYS_write, SYS_exit, SYS_futex, SYS_getrandom};
+    return filter_allow_only(allowed, sizeof(allowed) / sizeof(*allowed) - !allow_getrandom);
 }
 
 static bool no_resources(void)
@@ -155,6 +139,45 @@ UNIT_TEST("a child draws for the first time")
     CU_ASSERT_EQUAL(child_forked(live_on_what_was_inherited, NULL), 0);
     CU_ASSERT_EQUAL(child_cloned(live_on_what_was_inherited, NULL), 0);
     OSSL_LIB_CTX_free(inherited);
+}
+
+/* ---- Room for seeds ---- */
+
+enum { MOST = 200 }; /* generators: past three chunks of slots, whatever else is in them */
+
+static bool reseed_and_draw(EVP_RAND_CTX *rand)
+{
+    unsigned char out[64];
+    return EVP_RAND_reseed(rand, 0, NULL, 0, NULL, 0) == 1 &&
+           EVP_RAND_generate(rand, out, sizeof(out), 0, 1, NULL, 0) == 1;
+}
+
+/* So many generators; the last one is below the first, which makes a seed for it. */
+static int reseed_each(void *vcount)
+{
+    static EVP_RAND_CTX *rands[MOST];
+    const unsigned count = *(const unsigned *)vcount;
+    OSSL_LIB_CTX *libctx = evp_context("fallback = no\n");
+    for (unsigned i = 0; i < count; i++) {
+        EVP_RAND_CTX *parent = i > 0 && i == count - 1 ? rands[0] : NULL;
+        rands[i] = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", parent);
+    }
+    if (!filter(true)) {
+        return 2;
+    }
+    bool served = true;
+    for (unsigned i = 0; i < count; i++) {
+        served = served && reseed_and_draw(rands[i]);
+    }
+    (void)syscall(SYS_exit, served ? 0 : 3);
+    return 4;
+}
+
+UNIT_TEST("a seed finds its room made, however many generators there are")
+{
+    for (unsigned count = 1; count <= MOST; count++) {
+        CU_ASSERT_EQUAL(child_forked(reseed_each, &count), 0);
+    }
 }
 
 /* The control. Not OS mixing: with a C library of 2024 or later that need not be a system call. */

@@ -44,6 +44,40 @@ UNIT_TEST("CBC-MAC is that of the words")
     CU_ASSERT_EQUAL(memcmp(out, mac, sizeof(out)), 0);
 }
 
+/* Under a zero IV, a first block of plaintext XOR IV gives what F.2.1 gives under its IV. */
+UNIT_TEST("SP 800-38A with its IV in the first block is met")
+{
+    const struct drng_aes *all[DRNG_AES_KINDS];
+    struct drng_cpu cpu;
+    uint8_t iv[DRNG_MAC_LEN];
+    uint8_t data[4 * DRNG_MAC_LEN];
+    uint8_t expected[DRNG_MAC_LEN];
+    uint8_t out[DRNG_CONDITIONED_LEN];
+    bytes_from_hex("2b7e151628aed2a6abf7158809cf4f3c", key, DRNG_MAC_KEY_LEN);
+    bytes_from_hex("000102030405060708090a0b0c0d0e0f", iv, sizeof(iv));
+    bytes_from_hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51"
+                   "30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710",
+                   data, sizeof(data));
+    bytes_from_hex("3ff1caa1681fac09120eca307586e1a7", expected, sizeof(expected));
+    for (size_t i = 0; i < sizeof(iv); i++) {
+        data[i] ^= iv[i];
+    }
+    drng_cpu_identify(&cpu);
+    const size_t count = drng_aes_all(&cpu, all);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t piece = DRNG_MAC_LEN; piece <= sizeof(data); piece *= 2) {
+            struct drng_conditioner mac;
+            drng_conditioner_begin(&mac, DRNG_CBC_MAC, all[i], key);
+            for (size_t at = 0; at < sizeof(data); at += piece) {
+                drng_conditioner_update(&mac, data + at, piece);
+            }
+            drng_conditioner_update(&mac, data, 0);
+            drng_conditioner_end(&mac, out);
+            CU_ASSERT_EQUAL(memcmp(out, expected, sizeof(out)), 0);
+        }
+    }
+}
+
 UNIT_TEST("HMAC is that of the words, cut to 128 bits")
 {
     struct drng_hmac hmac;

@@ -12,5 +12,5 @@ for corpus in tests/fuzz/corpus/*/; do
     cmake --build "$WORK/drng" --target "$target"
     cp "$WORK/drng/tests/fuzz/$target" "$OUT"
     (cd "$corpus" && python3 -m zipfile -c "$OUT/${target}_seed_corpus.zip" ./*)
-    ldd "$WORK/drng/tests/fuzz/$target" | awk '/lib(crypto|cunit)\.so/ { print $3 }' | xargs -r cp -L -t "$OUT/lib"
+    ldd "$WORK/drng/tests/fuzz/$target" | awk '/libcrypto\.so/ { print $3 }' | xargs -r cp -L -t "$OUT/lib"
 done
