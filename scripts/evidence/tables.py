@@ -22,7 +22,6 @@ from unittest import SkipTest
 
 import entropy
 import faults
-import sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 SKIPPED = 77
@@ -35,7 +34,6 @@ SECTION = re.compile(f"{BEGIN}(.*?){END}".format(r"([\w-]+)", r"\1"), re.DOTALL)
 MADE: dict[str, Callable[[], str]] = {
     **entropy.TABLES,
     **faults.TABLES,
-    **sweep.TABLES,
 }
 # What bench-docs.sh, nist-90b.sh and entered.py measure, and scripts/ci/. They need not all have a place: what a busy
 # machine has measured is not shown.

@@ -8,6 +8,7 @@
 
 #define _GNU_SOURCE
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
@@ -110,6 +111,17 @@ static int play_prctl(void)
                : 2;
 }
 
+/* What drng can do without, refused from before it is loaded. */
+static int play_refused(void)
+{
+    static const long refused[] = {SYS_getpid, SYS_madvise, SYS_getrandom, SYS_clock_gettime};
+    const int error = strcmp(scene_argument(), "EPERM") == 0 ? EPERM : ENOSYS;
+    if (!filter_refuse(refused, sizeof(refused) / sizeof(*refused), error) || !filtered_load()) {
+        return 1;
+    }
+    return filtered_draw() && child_forked(draw_in_child, NULL) == 0 && filtered_draw_anew() ? 0 : 2;
+}
+
 static pthread_barrier_t all_have_drawn;
 
 static void *draw_and_wait(void *failed)
@@ -153,8 +165,11 @@ static int play_threads(void)
     return served ? 0 : 3;
 }
 
-static const struct scene scenes[] = {
-    {"all else", play_all_else}, {"break out", play_break_out}, {"prctl", play_prctl}, {"threads", play_threads}};
+static const struct scene scenes[] = {{"all else", play_all_else},
+                                      {"break out", play_break_out},
+                                      {"prctl", play_prctl},
+                                      {"refused", play_refused},
+                                      {"threads", play_threads}};
 
 /* ---- Tests ---- */
 
@@ -172,6 +187,12 @@ UNIT_TEST("a program that forbids prctl keeps its children")
 {
     CU_ASSERT_EQUAL(scene_play("prctl", "", SCENE_AS_IT_IS), 0);
     CU_ASSERT_EQUAL(scene_play("prctl", "drawn", SCENE_AS_IT_IS), 0);
+}
+
+UNIT_TEST("what it can do without may be refused from the start")
+{
+    CU_ASSERT_EQUAL(scene_play("refused", "EPERM", SCENE_AS_IT_IS), 0);
+    CU_ASSERT_EQUAL(scene_play("refused", "ENOSYS", SCENE_AS_IT_IS), 0);
 }
 
 UNIT_TEST("a hundred threads live where little may be locked")

@@ -74,25 +74,6 @@ UNIT_TEST("a thousand contexts")
     CU_ASSERT_EQUAL(kernel_filled_slots(), 0);
 }
 
-UNIT_TEST("a thousand loads into one context")
-{
-    const size_t before = secret_mappings();
-    OSSL_LIB_CTX *libctx = OSSL_LIB_CTX_new();
-    CU_ASSERT_TRUE_FATAL(evp_make_loadable(libctx));
-    const unsigned rounds = times();
-    for (unsigned i = 0; i < rounds; i++) {
-        OSSL_PROVIDER *provider = OSSL_PROVIDER_load(libctx, "drng");
-        CU_ASSERT_PTR_NOT_NULL_FATAL(provider);
-        EVP_RAND_CTX *rand = evp_rand_ready(libctx, "CTR-DRBG", "provider=drng", NULL);
-        unsigned char out[16];
-        CU_ASSERT_EQUAL(EVP_RAND_generate(rand, out, sizeof(out), 0, 0, NULL, 0), 1);
-        EVP_RAND_CTX_free(rand);
-        CU_ASSERT_EQUAL(OSSL_PROVIDER_unload(provider), 1);
-    }
-    OSSL_LIB_CTX_free(libctx);
-    CU_ASSERT_EQUAL(secret_mappings(), before);
-}
-
 /* Two contexts share the process's memory for secrets; one going leaves the other whole. */
 UNIT_TEST("contexts that overlap")
 {

@@ -24,7 +24,7 @@ BY_VALGRIND = ("library", "provider_drbg", "secmem")
 LONG = ("ctr_drbg", "fault_matrix", "process_allocation", "rows", "seed")
 
 # What stops at every step, or fails at every allocation: a push tries a part of these, each night all.
-EVERYWHERE = ("process_allocation", "process_slots", "process_step", "process_two_forks")
+EVERYWHERE = ("process_allocation", "process_slots", "process_step")
 
 # process_step on other kernels: dev has every way of it on this one.
 OTHER_KERNELS = ("process_step_copied", "process_step_no_wipe")
