@@ -34,9 +34,6 @@ def open_service(options: dict[str, Any]) -> Service:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.load_cert_chain(options["cert"], options["key"])
-    if options["client_ca"]:
-        context.verify_mode = ssl.CERT_REQUIRED
-        context.load_verify_locations(options["client_ca"])
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", options["port"]))

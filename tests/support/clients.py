@@ -24,7 +24,6 @@ class Visit:
     site: Site
     port: str = "ec"
     version: str = "TLSv1.3"
-    with_certificate: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,8 +52,6 @@ def openssl(visit: Visit, env: Mapping[str, str], *options: str) -> Outcome:
     command = ["openssl", "s_client", "-connect", f"127.0.0.1:{site.ports[visit.port]}", "-ign_eof"]
     command += ["-CAfile", str(site.cert(visit.port)), "-verify_return_error"]
     command += ["-" + visit.version.lower().replace("v", "").replace(".", "_"), *options]
-    if visit.with_certificate:
-        command += ["-cert", str(site.client_cert), "-key", str(site.client_key)]
     return _run(command, env, r"^(?:New|Reused), (TLSv1\.[23]), ")
 
 
@@ -62,8 +59,6 @@ def curl(visit: Visit, env: Mapping[str, str]) -> Outcome:
     site, number = visit.site, visit.version.removeprefix("TLSv")
     command = ["curl", "--silent", "--show-error", "--verbose", "--cacert", str(site.cert(visit.port))]
     command += [f"--tlsv{number}", "--tls-max", number, f"https://127.0.0.1:{site.ports[visit.port]}/"]
-    if visit.with_certificate:
-        command += ["--cert", str(site.client_cert), "--key", str(site.client_key)]
     return _run(command, env, r"SSL connection using (TLSv1\.[23]) ")
 
 
@@ -72,8 +67,6 @@ def python(visit: Visit, env: Mapping[str, str] | None = None) -> Outcome:
     site = visit.site
     context = ssl.create_default_context(cafile=str(site.cert(visit.port)))
     context.minimum_version = context.maximum_version = ssl.TLSVersion[visit.version.replace(".", "_")]
-    if visit.with_certificate:
-        context.load_cert_chain(site.client_cert, site.client_key)
     page, version = b"", ""
     try:
         with (

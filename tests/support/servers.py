@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starts real servers on 127.0.0.1, waits until they listen, and ends them by their process ids.
 
-A Kind knows how one sort of server is configured and reloaded; a Site is what it serves: three ports, one with an RSA
-certificate, one with an ECDSA certificate, one that asks for a client's. `running` starts a Kind on a Site.
+A Kind knows how one sort of server is configured and reloaded; a Site is what it serves: two ports, one with an RSA
+certificate, one with an ECDSA certificate. `running` starts a Kind on a Site.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 
 STARTUP_SECONDS = 30
 PAGE = "served with random numbers from drng"
-PORTS = ("rsa", "ec", "mutual")
+PORTS = ("rsa", "ec")
 PROGRAMS = Path(__file__).resolve().parents[1] / "programs"
 
 # Debian's python3 with Debian's libcrypto, whatever comes first in PATH.
@@ -56,34 +56,11 @@ def free_ports(count: int) -> list[int]:
 
 def make_certificate(directory: Path, algorithm: str = "ec") -> tuple[Path, Path]:
     """A self-signed certificate for 127.0.0.1 and its key."""
-    options = {
-        "ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"],
-        "rsa": ["rsa:2048"],
-        "rsa4096": ["rsa:4096"],
-    }[algorithm]
+    options = {"ec": ["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], "rsa": ["rsa:2048"]}[algorithm]
     cert, key = directory / f"{algorithm}-cert.pem", directory / f"{algorithm}-key.pem"
-    subprocess.run(
-        [
-            "openssl",
-            "req",
-            "-x509",
-            "-newkey",
-            *options,
-            "-nodes",
-            "-days",
-            "2",
-            "-subj",
-            "/CN=localhost",
-            "-addext",
-            "subjectAltName=IP:127.0.0.1",
-            "-keyout",
-            str(key),
-            "-out",
-            str(cert),
-        ],
-        check=True,
-        capture_output=True,
-    )
+    command = ["openssl", "req", "-x509", "-newkey", *options, "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(cert)]
+    subprocess.run(command, check=True, capture_output=True)
     return cert, key
 
 
@@ -173,51 +150,26 @@ def server(command: Sequence[str], env: Mapping[str, str], port: int) -> Iterato
 # ---- Sites ----
 
 
-@dataclass(frozen=True)
-class Setting:
-    """How much a server may do, and over which TLS."""
-
-    workers: int = 2
-    connections: int = 1024
-    ciphers: str = "DEFAULT"  # of TLS 1.2
-    keeps_sessions: bool = True
-    lines: str = ""  # of nginx's section http, or of HAProxy's section global
+WORKERS, CONNECTIONS = 2, 1024
 
 
 @dataclass(frozen=True)
 class Site:
-    """What a server serves. Its directory can be read by workers that have dropped their privileges.
-
-    A port named "plain" is without TLS, where the server knows that.
-    """
+    """What a server serves. Its directory can be read by workers that have dropped their privileges."""
 
     directory: Path
     ports: Mapping[str, int]
     backend: int  # of those that only hand on what they have decrypted
-    setting: Setting = Setting()
-    name: str = "server"  # of the files that belong to one server
 
     def file(self, suffix: str) -> Path:
-        return self.directory / f"{self.name}.{suffix}"
+        return self.directory / f"server.{suffix}"
 
     def cert(self, port: str) -> Path:
         """The certificate of a port, which is its own authority."""
-        return self.directory / f"{self._algorithm(port)}-cert.pem"
+        return self.directory / f"{port}-cert.pem"
 
     def key(self, port: str) -> Path:
-        return self.directory / f"{self._algorithm(port)}-key.pem"
-
-    @staticmethod
-    def _algorithm(port: str) -> str:
-        return port if port.startswith("rsa") else "ec"
-
-    @property
-    def client_cert(self) -> Path:
-        return self.directory / "client" / "ec-cert.pem"
-
-    @property
-    def client_key(self) -> Path:
-        return self.directory / "client" / "ec-key.pem"
+        return self.directory / f"{port}-key.pem"
 
     @property
     def log(self) -> Path:
@@ -238,11 +190,8 @@ class _Page(BaseHTTPRequestHandler):
 def _certificates() -> tempfile.TemporaryDirectory[str]:
     """Those of every site: an RSA key takes its time."""
     result = tempfile.TemporaryDirectory()
-    client = Path(result.name) / "client"
-    client.mkdir()
     make_certificate(Path(result.name), "rsa")
     make_certificate(Path(result.name), "ec")
-    make_certificate(client, "ec")
     return result
 
 
@@ -295,28 +244,24 @@ class Nginx(Kind):
     def configure(self, site: Site) -> list[str]:
         servers = ""
         for port, number in site.ports.items():
-            verify = f"ssl_client_certificate {site.client_cert}; ssl_verify_client on;" if port == "mutual" else ""
             servers += f"""
     server {{
-        listen 127.0.0.1:{number} {"" if port == "plain" else "ssl"} backlog=4096;
+        listen 127.0.0.1:{number} ssl backlog=4096;
         ssl_certificate {site.cert(port)};
         ssl_certificate_key {site.key(port)};
-        {verify}
     }}"""
-        path, setting = site.file("conf"), site.setting
+        path = site.file("conf")
         path.write_text(f"""\
-worker_processes {setting.workers};
+worker_processes {WORKERS};
 pid {site.file("pid")};
 error_log {site.log} crit;
-events {{ worker_connections {setting.connections}; }}
+events {{ worker_connections {CONNECTIONS}; }}
 http {{
     access_log off;
     sendfile on;
     root {site.directory};
     ssl_protocols TLSv1.2 TLSv1.3;
-    ssl_ciphers {setting.ciphers};
-    ssl_session_cache {"shared:drng:1m" if setting.keeps_sessions else "none"};
-    {setting.lines}
+    ssl_session_cache shared:drng:1m;
 {servers}
 }}
 """)
@@ -327,9 +272,8 @@ class Apache(Kind):
     reload_signal = signal.SIGUSR1
     says_started = "resuming normal operations"
 
-    def __init__(self, mpm: str, limits: str = "") -> None:
-        """limits: directives of the MPM, one a line."""
-        self.mpm, self.limits = mpm, limits
+    def __init__(self, mpm: str) -> None:
+        self.mpm = mpm
         # In a graceful restart event resets a connection now and then, whosever the random numbers are.
         self.seamless = mpm == "prefork"
         self.name = f"apache-{mpm}"
@@ -339,16 +283,14 @@ class Apache(Kind):
         names = [f"mpm_{self.mpm}", "authz_core", "dir", "socache_shmcb", "ssl"]
         hosts = ""
         for port, number in site.ports.items():
-            verify = f"SSLCACertificateFile {site.client_cert}\nSSLVerifyClient require" if port == "mutual" else ""
             hosts += f"""
 Listen 127.0.0.1:{number}
 <VirtualHost 127.0.0.1:{number}>
 SSLEngine on
 SSLCertificateFile {site.cert(port)}
 SSLCertificateKeyFile {site.key(port)}
-{verify}
 </VirtualHost>"""
-        path, setting = site.file("conf"), site.setting
+        path = site.file("conf")
         path.write_text(f"""\
 ServerRoot {site.directory}
 ServerName localhost
@@ -359,12 +301,10 @@ LogLevel crit
 User www-data
 Group www-data
 {"".join(f"LoadModule {n}_module {modules}/mod_{n}.so{chr(10)}" for n in names)}
-StartServers {setting.workers}
-{self.limits}
+StartServers {WORKERS}
 ListenBacklog 4096
 SSLProtocol -all +TLSv1.2 +TLSv1.3
-SSLCipherSuite {setting.ciphers}
-SSLSessionCache {f"shmcb:{site.file('sessions')}(512000)" if setting.keeps_sessions else "none"}
+SSLSessionCache shmcb:{site.file("sessions")}(512000)
 DocumentRoot {site.directory}
 <Directory {site.directory}>
 Require all granted
@@ -391,22 +331,19 @@ class HAProxy(Kind):
         for port, number in site.ports.items():
             pem = site.file(f"{port}.pem")
             pem.write_text(site.key(port).read_text() + site.cert(port).read_text())
-            verify = f"ca-file {site.client_cert} verify required" if port == "mutual" else ""
             frontends += f"""
 frontend {port}
-    bind 127.0.0.1:{number} ssl crt {pem} {verify} backlog 4096
+    bind 127.0.0.1:{number} ssl crt {pem} backlog 4096
     http-request return status 200 content-type text/plain string "{PAGE}" if {{ path / /index.html }}
     default_backend files
 """
-        path, setting = site.file("cfg"), site.setting
+        path = site.file("cfg")
         path.write_text(f"""\
 global
-    nbthread {setting.workers}
-    maxconn {setting.connections}
+    nbthread {WORKERS}
+    maxconn {CONNECTIONS}
     stats socket {site.file("sock")} mode 600 level admin expose-fd listeners
     ssl-default-bind-options ssl-min-ver TLSv1.2
-    ssl-default-bind-ciphers {setting.ciphers}
-    {setting.lines}
 defaults
     mode http
     timeout connect 5s
@@ -445,14 +382,12 @@ class Stunnel(Kind):
     def configure(self, site: Site) -> list[str]:
         services = ""
         for port, number in site.ports.items():
-            verify = f"CAfile = {site.client_cert}\nverifyChain = yes" if port == "mutual" else ""
             services += f"""
 [{port}]
 accept = 127.0.0.1:{number}
 connect = 127.0.0.1:{site.backend}
 cert = {site.cert(port)}
 key = {site.key(port)}
-{verify}
 """
         path = site.file("conf")
         path.write_text(f"""\
@@ -482,7 +417,6 @@ class Python(Kind):
                 "port": number,
                 "cert": str(site.cert(port)),
                 "key": str(site.key(port)),
-                "client_ca": str(site.client_cert) if port == "mutual" else None,
             }
             for port, number in site.ports.items()
         ]
@@ -573,9 +507,8 @@ def refusal(kind: Kind, site: Site, env: Mapping[str, str]) -> str:
 
 
 @contextlib.contextmanager
-def running(kind: Kind, site: Site, env: Mapping[str, str], launcher: Sequence[str] = ()) -> Iterator[Running]:
-    """launcher: what executes the command, taskset for one."""
-    with server([*launcher, *kind.configure(site)], env, next(iter(site.ports.values()))) as process:
+def running(kind: Kind, site: Site, env: Mapping[str, str]) -> Iterator[Running]:
+    with server(kind.configure(site), env, next(iter(site.ports.values()))) as process:
         result = Running(kind, site, process)
         if kind.says_started:
             wait_for(lambda: result.starts() > 0, f"{kind} to read its configuration")

@@ -128,11 +128,8 @@ def test_a_bad_value_does_not_load(flavour: Flavour, tmp_path: Path, key: str, v
     assert "configuration value not allowed" in result.stderr or "reason(1)" in result.stderr
 
 
-@pytest.mark.parametrize(("key", "value", "allowed"), BAD_VALUES)
-def test_a_bad_value_in_the_strict_profile_fails_closed(
-    release: Flavour, config: ConfigWriter, key: str, value: str, allowed: str
-) -> None:
-    answer = release.probe(config(**{key: value}))
+def test_a_bad_value_in_the_strict_profile_fails_closed(release: Flavour, config: ConfigWriter) -> None:
+    answer = release.probe(config(fallback="maybe"))
     assert answer["loaded"] == 0
     assert answer["rand_bytes"] != 1
     assert answer["public"] is None

@@ -45,9 +45,3 @@ def test_a_planted_difference_is_found_and_shrunk() -> None:
     shrunk = str(failure.value).splitlines()[1].split(";")
     assert len(shrunk) == 5, shrunk
     assert shrunk[4] == "g 17 0 0 1"
-
-
-def test_a_script_that_is_none_is_said_to_be_bad() -> None:
-    program = Program([str(BUILD / "dev" / "tests" / "cross_check")], RELEASE.environment())
-    with program, pytest.raises(AssertionError, match="bad script at call 1"):
-        program.run("s 1;x 2")

@@ -293,24 +293,6 @@ def test_the_example_for_python(installed: Path) -> None:
     assert re.match(rf"(True|False) \S.*\n{HEX32}\n{HEX32} from \w+\n$", text), text
 
 
-def test_the_example_for_python_does_not_read_from_a_closed_generator(installed: Path) -> None:
-    environment = {
-        "DRNG_LIBRARY": str(libdir(installed) / "libdrng.so.0"),
-        "PATH": "/usr/bin:/bin",
-        "PYTHONPATH": str(EXAMPLES),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    code = """import drng
-with drng.Generator() as generator:
-    generator.read(8)
-try:
-    generator.read(8)
-except drng.DrngError as error:
-    print(error)
-"""
-    assert output("/usr/bin/python3", "-c", code, env=environment) == "the generator has been closed\n"
-
-
 def test_the_example_for_rust(installed: Path, tmp_path: Path) -> None:
     rustc = shutil.which("rustc")
     if rustc is None:
@@ -344,68 +326,6 @@ def test_a_program_with_names_of_mixing_links_the_archive(installed: Path, tmp_p
     )
     program = compiled(installed, source, tmp_path / "clash", *linked(installed, "static"))
     assert run(installed, program) == "7 8 9\n"
-
-
-FIRST_CALL = """
-#define _GNU_SOURCE
-#include <drng.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-static volatile sig_atomic_t in_handler;
-static volatile int wrong;
-static char heap[1 << 22];
-static size_t taken;
-
-void *malloc(size_t size)
-{
-    wrong += in_handler;
-    void *memory = heap + taken;
-    taken += (size + 31) / 16 * 16;
-    return taken < sizeof(heap) ? memory : NULL;
-}
-void *calloc(size_t count, size_t size) { return malloc(count * size); }
-void *realloc(void *old, size_t size) { void *memory = malloc(size); return old ? memcpy(memory, old, size) : memory; }
-void free(void *memory) { wrong += in_handler && memory; }
-int madvise(void *start, size_t size, int advice)
-{
-    wrong += in_handler;
-    return (int)syscall(SYS_madvise, start, size, advice);
-}
-
-static void handle(int number)
-{
-    char bytes[32];
-    uint64_t word;
-    (void)number;
-    in_handler = 1;
-    const int seeded = drng_conditioned_seed(bytes, sizeof(bytes), DRNG_ANY, DRNG_BY_CBC_MAC, NULL);
-    const int random = drng_random64(&word, DRNG_RETRIES);
-    in_handler = 0;
-    printf("%d %d\\n", seeded, random == DRNG_E_BUSY);
-}
-
-int main(void)
-{
-    signal(SIGUSR1, handle);
-    raise(SIGUSR1);
-    return wrong;
-}
-"""
-
-
-@pytest.mark.parametrize("how", ["shared", "static"])
-def test_a_signal_handler_may_make_the_first_call(installed: Path, tmp_path: Path, how: str) -> None:
-    """The handler may have interrupted malloc(), so the call must neither allocate nor open anything."""
-    source = tmp_path / "first.c"
-    source.write_text(FIRST_CALL)
-    options = [*linked(installed, how), "-fno-builtin", "-Wno-pedantic"]
-    program = compiled(installed, source, tmp_path / "first", *options)
-    assert run(installed, program) == "0 0\n"
 
 
 TWO_COPIES = """
@@ -478,36 +398,3 @@ def test_a_cpu_whose_instruction_is_known_to_be_broken(installed: Path, tmp_path
     seeded, _, words = on_cpu(installed, tmp_path, "max")
     assert "RDRAND: known to be broken on this CPU model" in seeded
     assert words == "no words: RDRAND: known to be broken on this CPU model"
-
-
-CHOICES = """
-#include <drng.h>
-#include <stdio.h>
-int main(void)
-{
-    drng *d;
-    uint64_t number;
-    const char *text;
-    for (int choice = DRNG_ANY; choice <= DRNG_SEED_GRADE_ONLY; choice++) {
-        printf("%d ", drng_open(&d, (enum drng_choice)choice));
-        drng_close(d);
-    }
-    const int error = drng_random64(&number, DRNG_RETRIES);
-    const int supported = drng_seed_supported(&text);
-    printf("%d %d %s\\n", error, supported, text);
-    return 0;
-}
-"""
-
-
-def test_without_an_instruction_the_kernel_serves_and_the_other_choices_say_why(
-    installed: Path, tmp_path: Path
-) -> None:
-    source = tmp_path / "choices.c"
-    source.write_text(CHOICES)
-    program = compiled(installed, source, tmp_path / "choices", *linked(installed, "static"))
-    unsupported = re.search(r"enum drng_error \{(.*?)\};", HEADER.read_text(), flags=re.S)
-    assert unsupported
-    number = re.findall(r"^    (DRNG_\w+)", unsupported[1], flags=re.M).index("DRNG_E_UNSUPPORTED")
-    said = run(installed, need("qemu-x86_64"), "-cpu", "Nehalem", program)
-    assert said == f"0 {number} {number} {number} 0 RDSEED: not in this CPU\n"

@@ -42,12 +42,3 @@ def test_another_release() -> None:
     table = result.stdout.partition("\n\n")[2]
     for test in ("test_random_provider", "test_fips"):
         assert re.search(rf"^\| `{test}` \| \d+ passed", table, flags=re.MULTILINE), result.stdout
-
-
-def test_without_root_it_says_so(tmp_path: Path) -> None:
-    user = tmp_path / "id"
-    user.write_text("#!/bin/sh\necho 1000\n")
-    user.chmod(0o755)
-    result = run(PATH=f"{tmp_path}:{os.environ['PATH']}")
-    assert result.returncode == SKIPPED
-    assert result.stdout == "skipped: chroots take root\n"

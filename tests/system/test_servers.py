@@ -92,15 +92,6 @@ def test_handshakes(served: Running, env: dict[str, str], client: str, version: 
     assert outcome.version == version
 
 
-@pytest.mark.parametrize("version", clients.VERSIONS)
-@pytest.mark.parametrize("client", clients.CLIENTS)
-def test_client_certificates(served: Running, env: dict[str, str], client: str, version: str) -> None:
-    visit = clients.CLIENTS[client]
-    outcome = visit(clients.Visit(served.site, "mutual", version, with_certificate=True), env)
-    assert outcome.page, outcome.said
-    assert not visit(clients.Visit(served.site, "mutual", version), env).page, "the certificate is asked for"
-
-
 def resumptions(server: Running, env: dict[str, str], version: str, directory: Path, *options: str) -> list[bool]:
     """Whether the session was resumed: of a first connection, and of some with what it was given."""
     session = directory / "session.pem"

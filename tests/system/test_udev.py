@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The udev rule among the examples: each of its fields, and what it says of a service with a /dev of its own."""
+"""The udev rule among the examples, and what it says of a service with a /dev of its own."""
 
 from __future__ import annotations
 
-import fnmatch
 import re
 import shutil
 import subprocess
@@ -17,75 +16,12 @@ from tests.support.builds import CONF, ROOT
 RULES = CONF / "udev" / "60-drng-vmclock.rules"
 DEVICE = "/dev/vmclock0"
 
-# Of udev(7), as far as a rule for a device's rights needs them.
-OPERATORS = {"SUBSYSTEM": "==", "KERNEL": "==", "MODE": "="}
-FIELD = re.compile(r'([A-Z]+)(==|=)"([^"\\]*)"')
+RULE = 'SUBSYSTEM=="misc", KERNEL=="vmclock*", MODE="0444"'
 
 
-class RuleError(Exception):
-    """udev would not do what is meant."""
-
-
-def rules_of(text: str) -> list[dict[str, str]]:
-    """Each rule's values by their keys, of a file without lines that go on in the next."""
-    rules = []
-    for line in text.splitlines():
-        if not line or line.startswith("#"):
-            continue
-        fields = [FIELD.fullmatch(part) for part in line.split(", ")]
-        if not all(field and OPERATORS.get(field[1]) == field[2] for field in fields):
-            raise RuleError(line)
-        rule = {field[1]: field[3] for field in fields if field}
-        if len(rule) < len(fields) or rule.keys() != OPERATORS.keys():
-            raise RuleError(line)
-        rules.append(rule)
-    return rules
-
-
-def check(text: str) -> None:
-    """One rule; it is of vmclock's devices alone, lets everybody read them, and lets nobody write."""
-    rules = rules_of(text)
-    if len(rules) != 1:
-        raise RuleError("one rule is wanted")
-    rule = rules[0]
-    if rule["SUBSYSTEM"] != "misc":
-        raise RuleError("the driver's device is a misc device")
-    for name, wanted in (("vmclock0", True), ("vmclock12", True), ("vmci", False), ("null", False), ("kvm", False)):
-        if fnmatch.fnmatchcase(name, rule["KERNEL"]) != wanted:
-            raise RuleError(f"{name}: wrong")
-    if not re.fullmatch("0[0-7]{3}", rule["MODE"]) or int(rule["MODE"], 8) != 0o444:
-        raise RuleError("everybody reads and nobody writes")
-
-
-def test_the_rule_is_right() -> None:
-    check(RULES.read_text())
+def test_the_rule_is_of_vmclock_s_devices_which_everybody_reads_and_nobody_writes() -> None:
+    assert [line for line in RULES.read_text().splitlines() if line and not line.startswith("#")] == [RULE]
     assert re.fullmatch(r"\d\d-[a-z-]+\.rules", RULES.name), "udev goes by the names"
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('MODE="0444"', 'MODE="0666"'),
-        ('MODE="0444"', 'MODE="0440"'),
-        ('MODE="0444"', 'MODE=="0444"'),
-        ('MODE="0444"', 'MOD="0444"'),
-        ('MODE="0444"', "MODE=0444"),
-        (', MODE="0444"', ""),
-        (', MODE="0444"', ' MODE="0444"'),
-        ('KERNEL=="vmclock*"', 'KERNEL="vmclock*"'),
-        ('KERNEL=="vmclock*"', 'KERNEL=="*"'),
-        ('KERNEL=="vmclock*"', 'KERNEL=="vmclock"'),
-        ('KERNEL=="vmclock*", ', ""),
-        ('SUBSYSTEM=="misc"', 'SUBSYSTEM=="ptp"'),
-        ('SUBSYSTEM=="misc", ', 'SUBSYSTEM=="misc", SUBSYSTEM=="misc", '),
-        ("\nSUBSYSTEM", "\n# SUBSYSTEM"),
-    ],
-)
-def test_a_rule_that_is_wrong_is_found(old: str, new: str) -> None:
-    text = RULES.read_text()
-    assert text.count(old) == 1
-    with pytest.raises(RuleError):
-        check(text.replace(old, new))
 
 
 def test_udev_itself_takes_it() -> None:
@@ -138,7 +74,7 @@ def test_a_service_with_a_dev_of_its_own_sees_it_by_the_two_lines_alone(machine:
     assert result.stdout.strip() == "ExecMainStatus=1", "the service was started all the same"
     machine.run("mknod", "-m", "600", DEVICE, "c", "1", "5")
     assert not sees_the_device(machine)
-    machine.run("chmod", rules_of(RULES.read_text())[0]["MODE"], DEVICE)
+    machine.run("chmod", "0444", DEVICE)
     assert sees_the_device(machine)
     assert not sees_the_device(machine, "PrivateDevices=yes")
     assert sees_the_device(machine, "PrivateDevices=yes", *settings)
