@@ -30,6 +30,7 @@ static uintptr_t touched;
 
 static struct step now;
 static step_visitor *visitor;
+static bool nested; /* the work is a visitor's own */
 static volatile sig_atomic_t stopped;
 static uintptr_t next; /* the instruction that the next trap comes after; 0: not known yet */
 
@@ -143,7 +144,7 @@ static void on_trap(int number, siginfo_t *info, void *vcontext)
     if (executed != 0) {
         now.at = executed;
         now.inside = is_inside(executed);
-        now.visit = now.inside ? ++text.visits[executed - text.start] : 0;
+        now.visit = now.inside && !nested ? ++text.visits[executed - text.start] : 0;
         now.system_call = is_system_call(executed) ? rax_before : -1;
         now.touched = touched;
         visitor(&now);
@@ -214,6 +215,24 @@ void step_run(void (*work)(void), step_visitor *visit)
     work();
     clear_trap_flag();
     protect(PROT_READ | PROT_WRITE);
+}
+
+void step_run_inside(void (*work)(void), step_visitor *visit)
+{
+    const struct step outer = now;
+    step_visitor *const outer_visitor = visitor;
+    const uintptr_t outer_next = next;
+    visitor = visit;
+    next = 0;
+    now = (struct step){0};
+    nested = true;
+    set_trap_flag();
+    work();
+    clear_trap_flag();
+    nested = false;
+    now = outer;
+    visitor = outer_visitor;
+    next = outer_next;
 }
 
 void step_stop(void)

@@ -35,6 +35,10 @@ void step_unwatch(void);
 /* Does the work with the trap flag set. If the visitor forks, this returns in both processes. */
 void step_run(void (*work)(void), step_visitor *visit);
 
+/* For a visitor: steps a piece of work of its own in the middle of the other, whose steps go on after it. No visits are
+ * counted in it. */
+void step_run_inside(void (*work)(void), step_visitor *visit);
+
 /* For a visitor that forked, in the child: the rest of the work runs without traps. */
 void step_stop(void);
 

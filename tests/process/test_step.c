@@ -18,6 +18,7 @@
 
 #define _GNU_SOURCE
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,7 @@ enum {
     OUTSIDE = 97, /* of the others' instructions one in so many */
     CHILD_WATCHDOG = 30, /* seconds */
     ROUNDS = 4,          /* of requests with a signal handler that draws */
+    SELDOM = 16,         /* of these draws one in so many is itself interrupted, after each instruction */
 };
 
 enum outcome { LOST, REFUSED, SERVED };
@@ -187,6 +189,23 @@ static size_t get_entropy(const OSSL_CORE_HANDLE *core, unsigned char **seed, in
     return *seed != NULL && getrandom(*seed, min_len, 0) == (ssize_t)min_len ? min_len : 0;
 }
 
+static void set_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
+
+/* As libcrypto has it: room for the longest text, of which what is left over goes back. */
+static void set_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char *format, va_list args)
+{
+    enum { ROOM = 1024 };
+    static char *text;
+    free(text);
+    text = malloc(ROOM);
+    if (text != NULL) {
+        (void)vsnprintf(text, ROOM, format != NULL ? format : "", args);
+        char *const fitting = realloc(text, strlen(text) + 1);
+        text = fitting != NULL ? fitting : text;
+    }
+}
+
 /* Past libcrypto, as OpenSSL 3.5 does with random_provider. */
 static bool open_random_bytes(void)
 {
@@ -197,6 +216,8 @@ static bool open_random_bytes(void)
         core[i] = fake_core[i];
         if (core[i].function_id == OSSL_FUNC_GET_ENTROPY) {
             core[i].function = (void (*)(void))get_entropy;
+        } else if (core[i].function_id == OSSL_FUNC_CORE_VSET_ERROR) {
+            core[i].function = (void (*)(void))set_error;
         }
     }
     fake_core_set("request_mixing", strstr(keys(), "yes") != NULL ? "yes" : "no");
@@ -521,6 +542,7 @@ static int play_forks(void)
 static size_t round_number;
 static size_t refused;
 static size_t not_zeros; /* of those that were refused */
+static size_t on_top;    /* draws of handlers that interrupted another */
 
 /* While a generator gets its first seed the handler draws from public, which is there: it has none to give before. */
 static bool draw_in_handler(unsigned char bytes[DRAW])
@@ -528,15 +550,14 @@ static bool draw_in_handler(unsigned char bytes[DRAW])
     return way->warm ? draw(bytes) : draw_rand_bytes(bytes);
 }
 
+static const struct step *interrupted;
+
 /* In the middle of another a draw is refused: better than to wait for itself, or to put out the same. */
-static void draw_here(const struct step *step)
+static void draw_once(void)
 {
-    if (!step->inside || !is_taken(step) || step->index % ROUNDS != round_number) {
-        return;
-    }
     struct record *record = &records[count++];
-    record->index = step->index;
-    record->at = step->at;
+    record->index = interrupted->index;
+    record->at = interrupted->at;
     record->inside = true;
     memset(record->first, 0xaa, DRAW);
     const bool served = draw_in_handler(record->first);
@@ -545,7 +566,44 @@ static void draw_here(const struct step *step)
     atomic_store(&record->outcome, served ? SERVED : REFUSED);
 }
 
-static int play_signals(void)
+static bool is_interrupted(const struct step *step, size_t one_of)
+{
+    interrupted = step;
+    return step->inside && is_taken(step) && step->index % one_of == round_number;
+}
+
+static void draw_here(const struct step *step)
+{
+    if (is_interrupted(step, ROUNDS)) {
+        draw_once();
+    }
+}
+
+/* A second handler, on top of the first: the first may be in libcrypto or in malloc() then. */
+static void draw_on_top(const struct step *unused)
+{
+    unsigned char bytes[DRAW];
+    memset(bytes, 0xaa, sizeof(bytes));
+    const bool served = draw_in_handler(bytes);
+    on_top++;
+    refused += !served;
+    not_zeros += !served && !drng_is_wiped(bytes, DRAW);
+    if (served && count < CHILDREN) {
+        struct record *record = &records[count++];
+        *record = (struct record){.index = interrupted->index, .at = interrupted->at, .inside = true};
+        memcpy(record->first, bytes, DRAW);
+        atomic_store(&record->outcome, SERVED);
+    }
+}
+
+static void draw_here_and_on_top(const struct step *step)
+{
+    if (is_interrupted(step, ROUNDS * SELDOM)) {
+        step_run_inside(draw_once, draw_on_top);
+    }
+}
+
+static int play_handlers(step_visitor *handler)
 {
     if (!prepare()) {
         return 1;
@@ -559,7 +617,7 @@ static int play_signals(void)
             good = EVP_RAND_uninstantiate(rand_ctx) == 1;
         }
         done = false;
-        step_run(way->work, draw_here);
+        step_run(way->work, handler);
         finish(&parent);
         if (atomic_load(&parent.outcome) != SERVED) {
             ERR_print_errors_fp(stderr);
@@ -581,11 +639,32 @@ static int play_signals(void)
     if (refused == 0 || not_zeros > 0) {
         good = scene_says("%zu of %zu refused draws have put out something", not_zeros, refused);
     }
-    (void)printf("  %s: %zu draws in a signal handler, %zu of them refused\n", way->name, count, refused);
+    (void)printf("  %s: %zu draws in a signal handler and %zu on top of one, %zu refused\n", way->name, count, on_top,
+                 refused);
     return good ? 0 : 3;
 }
 
-static const struct scene scenes[] = {{"forks", play_forks}, {"signals", play_signals}};
+static int play_signals(void)
+{
+    return play_handlers(draw_here);
+}
+
+static void *idle(void *unused)
+{
+    return unused;
+}
+
+/* After a thread malloc() locks its arenas, and waits for itself where it is entered twice. */
+static int play_two_signals(void)
+{
+    pthread_t thread;
+    return pthread_create(&thread, NULL, idle, NULL) == 0 && pthread_join(thread, NULL) == 0
+               ? play_handlers(draw_here_and_on_top)
+               : 1;
+}
+
+static const struct scene scenes[] = {
+    {"forks", play_forks}, {"signals", play_signals}, {"two signals", play_two_signals}};
 
 /*
  * On another kernel the provider executes the same instructions: what is new there is what a child inherits. A copy
@@ -663,6 +742,14 @@ UNIT_TEST("and without the instructions")
 UNIT_TEST("a draw in a signal handler at every instruction")
 {
     plays("signals", SCENE_AS_IT_IS);
+}
+
+/* Past libcrypto alone: EVP_RAND_generate() raises an error of its own, which allocates, when a provider refuses. */
+UNIT_TEST("a second one on top, at every instruction of the first")
+{
+    if (is_meant("two signals", SCENE_AS_IT_IS)) {
+        play_way("two signals", "random-bytes", SCENE_AS_IT_IS);
+    }
 }
 
 UNIT_TEST("and that without the instructions")
