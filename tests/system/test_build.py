@@ -363,18 +363,6 @@ def test_one_file_executes_the_instructions() -> None:
     assert found == ["mixing/machine/instructions_x86.h"]
 
 
-def test_dependencies_run_one_way() -> None:
-    """mixing/ knows nothing of provider/; the product knows nothing of the tests."""
-    for path in sources():
-        if path.startswith("tests/"):
-            continue
-        text = (ROOT / path).read_text()
-        assert '#include "tests/' not in text, path
-        if path.startswith("mixing/"):
-            assert '#include "provider/' not in text, path
-            assert "core_dispatch.h" not in text, path
-
-
 def test_documents_name_what_is_there() -> None:
     """Paths in backquotes, with * and <name> for any."""
     for document in sorted(ROOT.glob("*.md")):

@@ -172,14 +172,6 @@ def test_every_good_value_serves(release: Flavour, config: ConfigWriter) -> None
         assert served_by_drng(answer), keys
 
 
-def test_a_missing_module_fails_closed(release: Flavour, tmp_path: Path) -> None:
-    answer = release.probe(CONF / "drng.cnf", {"OPENSSL_MODULES": str(tmp_path)})
-    assert answer["loaded"] == 0
-    assert answer["rand_bytes"] != 1
-    assert answer["rand_status"] == 0
-    assert answer["primary"] is None
-
-
 def test_a_child_process_is_served_too(release: Flavour, config: ConfigWriter) -> None:
     """OPENSSL_CONF is all that a service needs."""
     result = release.run(["sh", "-c", "openssl rand -hex 16; openssl rand -hex 16"], {"OPENSSL_CONF": str(config())})

@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenSSL 3.5's random_provider: RAND_bytes goes straight to drng's own generators, one pair a thread.
 
-scripts/ci/test-matrix.sh runs this on the releases that have it; before 3.5, what the profile's head says of those.
+scripts/ci/test-matrix.sh runs this on the releases that have it; test_profiles.py has what is missing or masked.
 """
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.builds import CONF, MASKED, RELEASE, Flavour, has_random_provider, need
+from tests.support.builds import CONF, RELEASE, Flavour, has_random_provider, need
 from tests.support.draws import check_draws
 from tests.support.machine import here
-from tests.support.servers import KINDS, PAGE, Kind, maps, new_site, running, wait_for
 
 PROFILE = CONF / "drng-random-provider.cnf"
 
@@ -61,15 +59,6 @@ def seeds(answer: dict) -> int:
 # ---- Who serves ----
 
 
-def test_before_3_5_the_profile_gives_no_random_bytes() -> None:
-    if has_random_provider():
-        pytest.skip("this OpenSSL has random_provider")
-    answer = RELEASE.probe(PROFILE)
-    assert answer["loaded"] == 0
-    assert answer["rand_bytes"] != 1
-    assert answer["rand_priv_bytes"] != 1
-
-
 @pytest.mark.usefixtures("since_3_5")
 def test_the_profile_is_served_by_drng() -> None:
     answer = RELEASE.probe(PROFILE)
@@ -98,23 +87,6 @@ def test_without_the_key_they_are_not(tmp_path: Path) -> None:
     answer = RELEASE.probe(write(tmp_path, ""))
     assert answer["rand_bytes"] == 1
     assert seeds(answer) == 0
-
-
-@pytest.mark.usefixtures("since_3_5")
-def test_no_instruction_and_no_fallback_gives_no_bytes(tmp_path: Path) -> None:
-    answer = RELEASE.probe(write(tmp_path, KEY), {"OPENSSL_ia32cap": MASKED})
-    assert answer["rand_bytes"] != 1
-    assert answer["rand_priv_bytes"] != 1
-    assert any("no instruction can seed and fallback = no" in error for error in answer["errors"])
-    assert RELEASE.probe(write(tmp_path, ""), {"OPENSSL_ia32cap": MASKED})["rand_bytes"] == 1, "the control"
-
-
-@pytest.mark.usefixtures("since_3_5")
-def test_a_missing_module_gives_no_bytes(tmp_path: Path) -> None:
-    answer = RELEASE.probe(PROFILE, {"OPENSSL_MODULES": str(tmp_path)})
-    assert answer["loaded"] == 0
-    assert answer["rand_bytes"] != 1
-    assert answer["rand_priv_bytes"] != 1
 
 
 # ---- Programs that read openssl.cnf twice ----
@@ -174,31 +146,3 @@ def test_threads_that_end_leave_nothing_behind(release: Flavour, tmp_path: Path)
     assert word == "memory"
     assert int(before) > 0
     assert int(after) - int(before) < GROWTH_KIB, "slots of generators alone would be 4000 KiB"
-
-
-# ---- Servers ----
-
-
-def fetch(url: str, cert: Path, *options: str) -> str:
-    result = subprocess.run(
-        ["curl", "--silent", "--show-error", "--cacert", str(cert), "--max-time", "20", *options, url],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-@pytest.mark.usefixtures("since_3_5")
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_servers_answer(release: Flavour, kind: Kind) -> None:
-    env = release.environment({"OPENSSL_CONF": str(PROFILE)})
-    with new_site() as site, running(kind, site, env) as server:
-        for port in ("rsa", "ec"):
-            for options in (["--tlsv1.3"], ["--tlsv1.2", "--tls-max", "1.2"]):
-                url = f"https://127.0.0.1:{site.ports[port]}/"
-                assert fetch(url, site.cert(port), *options) == PAGE
-        # A process that has just been asked to end may still be on its way.
-        module = release.modules / "drng.so"
-        wait_for(lambda: all(maps(pid, module) for pid in server.processes()), "every process to map drng.so")
