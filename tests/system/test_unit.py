@@ -32,7 +32,17 @@ OTHER_KERNELS = ("process_step_copied", "process_step_no_wipe")
 # Of another compiler's code those parts alone whose instructions decide: the kernels, what is wiped and cleared, and
 # what is done in an order. The rest is C, which Clang compiles here, and runs each night.
 OF_COMPILERS = (
-    *("aes", "aes_sbox", "aes_vaes256", "aes_vaes512", "conditioner", "ctr_drbg_answers", "guard", "health", "noise_mac"),
+    *(
+        "aes",
+        "aes_sbox",
+        "aes_vaes256",
+        "aes_vaes512",
+        "conditioner",
+        "ctr_drbg_answers",
+        "guard",
+        "health",
+        "noise_mac",
+    ),
     *("self_test_functions", "sha256", "vectors", "wipe", "process_stack", "process_step"),
 )
 
