@@ -151,12 +151,12 @@ def read_once(path: str, named_by: str = "") -> bytes:
 
 
 def names_in(path: str, named_by: str = "") -> list[str]:
-    """Of a folder."""
+    """Of a folder, in the order in which the file system has them, as libcrypto reads them."""
     with (
         walked(path, named_by) as (above, name, _),
         closing(os.open(name, O_FOLDER | os.O_NOFOLLOW, dir_fd=above)) as fd,
     ):
-        return sorted(os.listdir(fd))
+        return os.listdir(fd)
 
 
 def who_else(path: str, named_by: str) -> str:

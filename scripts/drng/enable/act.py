@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import systemd
@@ -57,38 +57,40 @@ class Change:
 
     def __init__(self, files: Sequence[changes.File], targets: Sequence[Target]) -> None:
         self.files = [file for file in files if file.before != file.after]
-        self.targets = targets
+        self.reloads = systemd.is_running() and any(target.unit for target in targets)
         self.ran: list[str] = []  # what has been restarted
 
     def make(self, files: Sequence[changes.File]) -> None:
         changes.make(files)
-        if systemd.is_running() and any(target.unit for target in self.targets):
+        if self.reloads:
             systemd.systemctl("daemon-reload")
 
-    def restart(self, unit: str) -> None:
-        self.ran.append(unit)
-        restart.restart(unit)
+    def _put_back(self, error: BaseException) -> list[str]:
+        """What of it does not run again."""
+        try:
+            self.make([file.back() for file in reversed(self.files) if changes.read(file.path) == file.after])
+        except Failure as other:
+            raise Failure(f"{error}; what has been done stays: {other}") from None
+        down = []
+        for unit in self.ran:
+            try:
+                restart.restart(unit, "restart")
+            except Failure as other:
+                down.append(str(other))
+        return down
 
     @contextlib.contextmanager
     def or_put_back(self) -> Iterator[None]:
         """What fails in here, or is interrupted, leaves everything as it was: what ran, runs."""
         try:
             yield
-        except (Failure, Interrupted, OSError) as error:
-            if isinstance(error, Unchanged):
-                raise
-            try:
-                self.make([file.back() for file in reversed(self.files) if changes.read(file.path) == file.after])
-            except Failure as other:
-                raise Failure(f"{error}; what has been done stays: {other}") from None
-            down = []
-            for unit in self.ran:
-                try:
-                    restart.restart(unit, "restart")
-                except Failure as other:
-                    down.append(str(other))
-            if isinstance(error, Interrupted):
-                raise
+        except Unchanged:
+            raise
+        except Interrupted as error:
+            self._put_back(error)
+            raise
+        except (Failure, OSError) as error:
+            down = self._put_back(error)
             said = "; ".join([f"{error}; all files are put back" if self.ran else str(error), *down])
             raise (Failure if down else Unchanged)(said) from None
 
@@ -96,66 +98,76 @@ class Change:
 # ---- Restarts ----
 
 
-def prove(report: Report, change: Change, target: Target, unit: str) -> None:
-    change.restart(unit)
+def prove(report: Report, target: Target, unit: str) -> None:
     served = restart.looked_at(unit)
-    whose = "" if target.unit else f"{unit.removesuffix('.service')} "
     first, *rest = who.lines(served) if served else ["no process of it runs"]
-    report.say(target, f"{whose}restarted; {first}")
+    report.say(target, f"{'' if target.unit else f'{unit} '}restarted; {first}")
     report.of(target)["processes"] += [restart.facts(each) for each in served]
-    if target.head is None:
-        return
-    for line in rest:
-        report.say(target, line)
-    if not who.is_served(served) or (target.unit and not restart.uses_libcrypto(served)):
-        report.unserved = True
+    if target.head is not None:
+        for line in rest:
+            report.say(target, line)
+        report.unserved |= not who.is_served(served) or bool(target.unit and not restart.uses_libcrypto(served))
 
 
-def has_changed(target: Target, served: Sequence[who.Process], known: dict[str, str]) -> bool:
-    """Whether what runs is to be other than it is: on, it started before; off, drng still serves in it."""
-    if target.head:
-        return target.is_older(restart.started(known))
-    return any(each.served_by in ("drng", "fallback") for each in served)
-
-
-def restart_all(report: Report, change: Change, changed: set[str], is_on: bool) -> None:
-    """Of a service, its unit; of the system, every unit with libcrypto that is no target and has no file of its own."""
-    own = {target.unit for target in change.targets} | {f"{name}.service" for name in switched_on()}
-    for target in change.targets:
-        if isinstance(target, Service) and target.is_template:
-            report.say(target, "a template: instances that start from now on have it")
+def restart_for(report: Report, change: Change, target: Target, units: dict[str, list[who.Process]], now: bool) -> None:
+    """Those that are to be other than they are: one that is on and started before, one that is off and still served;
+    all of them with `now`."""
+    for unit, served in units.items():
+        known = restart.state(unit)
+        if target.head:
+            is_due = target.is_older(restart.started(known))
+        else:
+            is_due = any(each.served_by in ("drng", "fallback") for each in served)
+        if not (now or is_due):
             continue
-        units = (
-            {unit: found for unit, found in restart.by_unit().items() if unit not in own}
-            if not target.unit
-            else {target.unit: [] if is_on else restart.looked_at(target.unit)}
-        )
-        for unit, served in units.items():
-            known = restart.state(unit)
-            if not (target.unit and target.name in changed) and not has_changed(target, served, known):
-                continue
-            whose = "" if target.unit else f"{unit.removesuffix('.service')} "
-            if reason := restart.why_left(unit, known):
-                report.say(target, f"{whose}{reason}")
-            else:
-                prove(report, change, target, unit)
-        others = target.known.get("ConsistsOf", "") if isinstance(target, Service) and target.head else ""
-        if others and not restart.uses_libcrypto(restart.looked_at(target.unit)):
-            report.say(target, f"the work is done by other units: name them in its place: {others}")
+        if reason := restart.why_left(unit, known):
+            report.say(target, f"{'' if target.unit else f'{unit} '}{reason}")
+        else:
+            change.ran.append(unit)
+            restart.restart(unit)
+            prove(report, target, unit)
+
+
+def restart_all(report: Report, change: Change, targets: Sequence[Target], changed: set[str]) -> None:
+    """Of a service, its unit; of the system, every unit with libcrypto that is no target and has no file of its own."""
+    own = {target.unit for target in targets} | {f"{name}.service" for name in switched_on()}
+    for target in targets:
+        if not isinstance(target, Service):
+            others = {unit: found for unit, found in restart.by_unit().items() if unit not in own}
+            restart_for(report, change, target, others, now=False)
+        elif target.is_template:
+            report.say(target, "a template: instances that start from now on have it")
+        else:
+            units = {target.unit: [] if target.head else restart.looked_at(target.unit)}
+            restart_for(report, change, target, units, now=target.name in changed)
+            others_do = target.known.get("ConsistsOf", "") if target.head else ""
+            if others_do and not restart.uses_libcrypto(restart.looked_at(target.unit)):
+                report.say(target, f"the work is done by other units: name them in its place: {others_do}")
 
 
 # ---- on, off, confirm ----
 
 
-def say_what_is(report: Report, request: Request, target: Target, changed: bool) -> None:
+def say_what_is(report: Report, target: Target, changed: bool) -> None:
     report.of(target)["changed"] = changed
     settings = "".join(f", {key} = {value}" for key, value in target.head.settings) if target.head else ""
     on = f"{target.head.profile}{settings}, {target.path}" if target.head else ""
     report.say(target, on if on and changed else f"{on or 'drng is off'}{'' if changed else ', as before'}")
-    for note in target.notes:
+    for note in [*target.notes, *filter(None, [] if target.head else [target.still_served()])]:
         report.say(target, note)
-    if request.verb == "off" and (served := target.still_served()):
-        report.say(target, served)
+
+
+def say_what_next(report: Report, request: Request, typed: Sequence[str], restarts: bool) -> None:
+    """The command that undoes it, and what running programs need."""
+    shown = shlex.join(typed)
+    report.answer["undo"] = f"drng-enable off {shown}{' --restart' * restarts}" if request.verb == "on" else ""
+    if report.answer["undo"] and report.answer["changed"]:
+        report.line(f"undo: {report.answer['undo']}")
+    if request.restart and not restarts:
+        report.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
+    elif report.answer["changed"] and not restarts:
+        proof = f"; to see who serves them: drng-enable on {shown} --restart"
+        report.line(f"running programs need a restart{proof if request.verb == 'on' and systemd.is_running() else ''}")
 
 
 def switch(report: Report, request: Request) -> None:
@@ -181,28 +193,19 @@ def switch(report: Report, request: Request) -> None:
             if reason := next(filter(None, (target.why_not_in_effect() for target in targets)), ""):
                 raise Failure(reason)
             for target in targets:
-                say_what_is(report, request, target, target.name in changed)
+                say_what_is(report, target, target.name in changed)
             if restarts:
-                restart_all(report, change, changed, is_on)
+                restart_all(report, change, targets, changed)
     finally:
         if not trial.under_way():
             trial.finish()
     report.answer["changed"], report.answer["until"] = bool(change.files), until
     if until:
         report.line(f"on trial: switched off at {until} unless you say: drng-enable confirm")
-    shown = shlex.join(typed)
-    undo = f"drng-enable off {shown}{' --restart' * restarts}" if is_on else ""
-    report.answer["undo"] = undo
-    if undo and change.files:
-        report.line(f"undo: {undo}")
-    if request.restart and not restarts:
-        report.line("systemd does not run here, so nothing is restarted: restart what is to have it yourself")
-    elif change.files and not restarts:
-        proof = f"; to see who serves them: drng-enable on {shown} --restart"
-        report.line(f"running programs need a restart{proof if is_on and systemd.is_running() else ''}")
+    say_what_next(report, request, typed, restarts)
 
 
-def confirm(report: Report, _: Request) -> None:
+def confirm(report: Report) -> None:
     typed = trial.under_way()
     if not typed:
         raise Unchanged("nothing is on trial, so there is nothing to confirm")
@@ -228,13 +231,12 @@ def who_serves(report: Report, target: Target) -> str:
         entry["served"] = False
         return f"not in effect: {reason}"
     if isinstance(target, System):
-        served = entry["served"] = target.serves()
-        return f"programs that start now are {'served' if served else 'not served: drng-status says why'}"
+        entry["served"] = target.serves()
+        return f"programs that start now are {'served' if entry['served'] else 'not served: drng-status says why'}"
     if not systemd.is_running():
         return "systemd does not run here"
     processes = restart.looked_at(target.unit)
-    entry["processes"] = [restart.facts(each) for each in processes]
-    entry["served"] = who.is_served(processes)
+    entry["processes"], entry["served"] = [restart.facts(each) for each in processes], who.is_served(processes)
     first, *rest = who.lines(processes) if processes else ["not running"]
     return f"{first}: {rest[-1]}" if rest else first
 
@@ -249,8 +251,7 @@ def notes_of(target: Target) -> Iterator[str]:
             yield f"the installed profile, or these lines, have changed: `{again}` mends that"
     except Failure as error:
         yield str(error)
-    if isinstance(target, System) and (left := target.leftover()):
-        yield left
+    yield from target.left
 
 
 def status(report: Report, request: Request) -> None:
@@ -268,6 +269,10 @@ def status(report: Report, request: Request) -> None:
 
 
 def act(request: Request, report: Report) -> int:
-    verbs: dict[str, Callable[[Report, Request], None]] = {"confirm": confirm, "status": status}
-    verbs.get(request.verb, switch)(report, request)
+    if request.verb == "status":
+        status(report, request)
+    elif request.verb == "confirm":
+        confirm(report)
+    else:
+        switch(report, request)
     return UNSERVED if report.unserved else DONE

@@ -3,44 +3,27 @@
 
 from __future__ import annotations
 
+import argparse
 import re
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from .. import VERSION
 from ..terminal import Parser, UsageError
 
-USAGE = """\
-usage: drng-enable
+DESCRIPTION = (
+    "Turns drng on and off, for systemd services or the whole system. Without a word: what is on, and who serves."
+)
+SYNOPSIS = """\
+drng-enable [status] [SERVICE ...]
        drng-enable on  (--system | SERVICE ...) [--profile PROFILE] [--set KEY=VALUE] [--restart] [--try TIME]
-                       [--dry-run] [--json]
-       drng-enable off (--system | SERVICE ... | --all) [--restart] [--dry-run] [--json]
-       drng-enable confirm
+       drng-enable off (--system | SERVICE ... | --all) [--restart]
+       drng-enable confirm"""
+EPILOG = (
+    "Exit status: 0 done, or nothing to do; 1 refused or undone, nothing is changed; 3 done, and a process is not "
+    "served by drng; 64 wrong arguments."
+)
 
-Without a word it says what is on, where, and who serves in the processes that run; `status SERVICE ...` says it of
-these.
-on      puts the profile into effect; with --restart, proves it: restarts what has changed and runs, looks at each
-        process, and puts all back where a service does not come up
-off     removes what `on` wrote, and nothing else
-confirm ends a trial of on --try: drng stays on
-
---system          the system's openssl.cnf, which programs read unless OPENSSL_CONF names another
-SERVICE           a systemd service, by a drop-in that sets OPENSSL_CONF
---all             the system and every service
---profile PROFILE strict (without drng no random numbers), permissive (without drng OpenSSL's), or, with OpenSSL 3.5
-                  and later, random-provider or fips (beside the FIPS provider); a service's is strict, unless named
---set KEY=VALUE   a setting of drng's, see drng.cnf(5); without a value, its default again
---restart         restart the services, and see who serves them
---try TIME        switch off again after 10m, 90s or 2h, or when the machine restarts, unless confirm comes first
---dry-run         check everything and print the changes, but write nothing
---json            one answer for programs
---version         print the version
-
-Exit status: 0 done, or nothing to do; 1 refused or undone, nothing is changed; 3 done, and a process is not served by
-drng; 64 wrong arguments.
-"""
-
-VERBS = ("on", "off", "status", "confirm")
+Request = argparse.Namespace
 
 
 class Profile(NamedTuple):
@@ -62,30 +45,6 @@ LONGEST = 7 * 86400
 
 # With what systemd-escape(1) makes of other characters.
 SERVICE = r"(?:[A-Za-z0-9:_@]|\\x[0-9a-f]{2})(?:[A-Za-z0-9:_.@-]|\\x[0-9a-f]{2})*"
-
-
-@dataclass
-class Request:
-    """What the operator asks for."""
-
-    verb: str = "status"  # one of VERBS
-    services: list[str] = field(default_factory=list)
-    system: bool = False
-    all: bool = False
-    profile: str = ""  # one of PROFILES, or "" for what is on
-    settings: list[tuple[str, str]] = field(default_factory=list)
-    restart: bool = False
-    trial: int = 0  # seconds, 0 for none
-    dry_run: bool = False
-    json: bool = False
-
-
-class Words(Parser):
-    def format_help(self) -> str:
-        return USAGE
-
-
-# ---- The values of options ----
 
 
 def seconds(text: str) -> int:
@@ -113,36 +72,47 @@ def setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _check(request: Request) -> None:
-    """What goes together."""
-    scopes = [request.system, request.all, bool(request.services)]
-    changes = request.verb in ("on", "off")
-    if request.verb not in VERBS:
-        raise UsageError(f"'{request.verb}' is no command: say on, off, status or confirm; see drng-enable --help")
-    if request.verb == "confirm" and any(scopes):
-        raise UsageError("confirm takes no service: one trial at a time is under way")
-    if (changes and sum(scopes) != 1) or (request.all and request.verb == "on"):
-        raise UsageError(f"{request.verb} takes --system, or the names of services; see drng-enable --help")
-    if request.verb != "on" and (request.profile or request.settings or request.trial):
-        raise UsageError("--profile, --set and --try are options of on only")
-    if not changes and (request.restart or request.dry_run):
-        raise UsageError("--restart and --dry-run are options of on and off only")
-
-
 def parse(words: list[str]) -> Request:
-    parser = Words(prog="drng-enable", allow_abbrev=False)
+    parser = Parser(prog="drng-enable", usage=SYNOPSIS, description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"drng-enable {VERSION}")
-    parser.add_argument("words", nargs="*")
-    parser.add_argument("--system", action="store_true")
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("--profile", choices=PROFILES)
-    parser.add_argument("--set", dest="settings", type=setting, action="append")
-    parser.add_argument("--restart", action="store_true")
-    parser.add_argument("--try", dest="trial", type=seconds)
-    parser.add_argument("--dry-run", action="store_true")
-    parser.add_argument("--json", action="store_true")
-    request = parser.parse_intermixed_args(words, Request())
-    request.verb, *names = vars(request).pop("words") or ["status"]
-    request.services = list(dict.fromkeys(map(service, names)))
-    _check(request)
+    parser.add_argument("words", nargs="*", metavar="SERVICE", help="a systemd service, by a drop-in")
+    for name, said in {
+        "--system": "the system's openssl.cnf, which programs read unless OPENSSL_CONF names another",
+        "--all": "the system and every service",
+        "--restart": "restart what has changed and runs, see who serves it, and put all back where it does not come up",
+        "--dry-run": "check everything and print the changes, but write nothing",
+        "--json": "one answer for programs",
+    }.items():
+        parser.add_argument(name, action="store_true", help=said)
+    profile = (
+        "strict (without drng no random numbers), permissive (without drng OpenSSL's), or, with OpenSSL 3.5 and later, "
+        "random-provider or fips (beside the FIPS provider); a service's is strict, unless named"
+    )
+    parser.add_argument("--profile", choices=PROFILES, metavar="PROFILE", help=profile)
+    keys = "a setting of drng's, see drng.cnf(5); without a value, its default again"
+    parser.add_argument("--set", dest="settings", type=setting, action="append", metavar="KEY=VALUE", help=keys)
+    end = "switch off again after 10m, 90s or 2h, or when the machine restarts, unless confirm comes first"
+    parser.add_argument("--try", dest="trial", type=seconds, metavar="TIME", help=end)
+    request = parser.parse_intermixed_args(words)
+    request.verb, *names = request.words or ["status"]
+    request.services, request.settings = list(dict.fromkeys(map(service, names))), request.settings or []
+    scopes, changes = request.system + request.all + bool(names), request.verb in ("on", "off")
+    for wrong, said in (
+        (
+            request.verb not in ("on", "off", "status", "confirm"),
+            f"'{request.verb}' is none of on, off, status, confirm",
+        ),
+        (request.verb == "confirm" and scopes, "confirm takes no service: one trial at a time is under way"),
+        (changes and (scopes != 1 or (request.all and request.verb == "on")), "name --system, or services"),
+        (
+            request.verb != "on" and (request.profile or request.settings or request.trial),
+            "--profile, --set and --try are options of on only",
+        ),
+        (
+            not changes and (request.restart or request.dry_run),
+            "--restart and --dry-run are options of on and off only",
+        ),
+    ):
+        if wrong:
+            parser.error(said)
     return request

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import re
@@ -21,10 +20,7 @@ from .arguments import PROFILES
 # In what `ldconfig -p` says.
 LIBCRYPTO = re.compile(r"^\s*libcrypto\.so\.[34] .* => (/\S+)$", re.M)
 
-
-@functools.cache
-def probe(text: bytes, path: str) -> Probe:
-    return ask(text, path)
+probe = functools.cache(lambda text, path: ask(text, path))
 
 
 @functools.cache
@@ -33,67 +29,31 @@ def conf_path() -> str:
     return os.path.realpath(default_file())
 
 
-def closed_to_others(path: str) -> str:
-    """The file, or the first directory on the way to it, that some users may not read or pass; empty where all may.
-    drng-enable is root, and root may read everything."""
-    real = Path(os.path.realpath(path))
-    for part in (*reversed(real.parents), real):
-        try:
-            mode = os.stat(part).st_mode
-        except OSError:
-            return ""
-        if not mode & (stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH):
-            return str(part)
-    return ""
-
-
 def warn_of_closed_files(path: str, module: str, profile: str) -> None:
-    """OpenSSL passes over a file that it may not read, and says nothing."""
+    """OpenSSL passes over a file that it may not read, and says nothing; drng-enable is root, and may read it."""
     served = "get OpenSSL's own generator" if profile == "permissive" else "get no random numbers"
     for file, who in ((path, "get OpenSSL's own generator, and no error"), (module, served)):
-        if closed := closed_to_others(file):
-            warn(f"not every user may read {closed}: programs of those who may not {who}; chmod o+rX opens it")
+        real = Path(os.path.realpath(file))
+        for part in filter(Path.exists, (*reversed(real.parents), real)):
+            mode = part.stat().st_mode
+            if not mode & (stat.S_IXOTH if stat.S_ISDIR(mode) else stat.S_IROTH):
+                warn(f"not every user may read {part}: programs of those who may not {who}; chmod o+rX opens it")
+                break
 
 
 def without_module(found: Probe) -> Iterator[str]:
     """Each libcrypto of the machine's, as of another architecture, that finds no drng.so. One that a program brings
     with it finds ours, since the profiles name the module by its path."""
-    ours = Path(found.module).parent.parent
-    for path in map(Path, dict.fromkeys(LIBCRYPTO.findall(systemd.run("ldconfig", "-p").stdout))):
-        folder = path.parent / "ossl-modules"
-        with contextlib.suppress(OSError):
-            if not os.path.samefile(path.parent, ours) and not (folder / "drng.so").exists():
-                yield f"{path} finds no drng.so: there is none in {folder}"
+    ours = os.path.realpath(Path(found.module).parent.parent)
+    for path in dict.fromkeys(LIBCRYPTO.findall(systemd.run("ldconfig", "-p").stdout)):
+        folder = os.path.realpath(os.path.dirname(path))
+        if folder != ours and not os.path.exists(f"{folder}/ossl-modules/drng.so"):
+            yield f"{path} finds no drng.so: there is none in {folder}/ossl-modules"
 
 
 def why_not(found: Probe) -> str:
     """Why libcrypto does not load it to its end; empty where it does."""
     return found.problem or found.refused or "; ".join(found.stopped)
-
-
-def require_loads(before: Probe) -> None:
-    if reason := why_not(before):
-        raise Unchanged(f"{before.path} does not load as it is: {reason}")
-
-
-def _require_providers(before: Probe, after: Probe, profile: str) -> None:
-    """Nothing is activated but what the profile names."""
-    wanted, would = {*before.providers, *PROFILES[profile].names}, set(after.providers)
-    if profile == "fips":
-        wanted |= {"base", "fips"}
-        if "default" in wanted - would:
-            wanted.remove("default")
-            warn(
-                f"{before.path} does not activate the default provider, which is there only as long as no other one "
-                "is: with the FIPS provider it no longer is; activate it in the file to keep it"
-            )
-    if would == wanted:
-        return
-    if "drng" not in would and not os.path.exists(before.module):
-        raise Unchanged(f"drng.so is not in {before.modules}: install openssl-provider-drng")
-    for name, reason in after.not_loaded.items():
-        complain(f"{name}: {reason}")
-    raise Unchanged(f"the active providers would be {' '.join(sorted(would))}, not {' '.join(sorted(wanted))}")
 
 
 def require(before: Probe, after: Probe, profile: str) -> None:
@@ -105,12 +65,24 @@ def require(before: Probe, after: Probe, profile: str) -> None:
         raise Unchanged(f"settings of {before.path} would be lost, as the warnings say")
     if reason := why_not(after):
         raise Unchanged(f"{before.path} would not load: {reason}")
-    _require_providers(before, after, profile)
-    if after.served_by_drng:
-        return
-    for line in after.errors:
-        complain(line)
-    if after.override:
-        complain(f"{after.override} outranks every generator")
-    cure = ": for OpenSSL's FIPS provider there is --profile fips" if after.fips and profile != "fips" else ""
-    raise Unchanged(f"random numbers would not come from drng{cure}")
+    # Nothing is activated but what the profile names.
+    wanted, would = {*before.providers, *PROFILES[profile].names}, set(after.providers)
+    if profile == "fips":
+        wanted |= {"base", "fips"}
+        if "default" in wanted - would:
+            wanted.remove("default")
+            warn(
+                f"{before.path} does not activate the default provider, which is there only as long as no other one "
+                "is: with the FIPS provider it no longer is; activate it in the file to keep it"
+            )
+    if "drng" not in would and not os.path.exists(before.module):
+        raise Unchanged(f"drng.so is not in {before.modules}: install openssl-provider-drng")
+    if would != wanted:
+        for name, reason in after.not_loaded.items():
+            complain(f"{name}: {reason}")
+        raise Unchanged(f"the active providers would be {' '.join(sorted(would))}, not {' '.join(sorted(wanted))}")
+    if not after.served_by_drng:
+        for line in (*after.errors, *[f"{after.override} outranks every generator"] * bool(after.override)):
+            complain(line)
+        cure = ": for OpenSSL's FIPS provider there is --profile fips" if after.fips and profile != "fips" else ""
+        raise Unchanged(f"random numbers would not come from drng{cure}")

@@ -15,18 +15,44 @@ os.environ.clear()
 os.environ.update({"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"})
 
 import contextlib
+import fcntl
 import json
 import signal
 import sys
+import time
+from collections.abc import Iterator
 from types import FrameType
 from typing import NoReturn
 
 from ..terminal import USAGE, Failure, Interrupted, Output, Unchanged, UsageError, complain, open_standard_files
 from . import arguments
 from .act import NOT_DONE, Report, act
-from .arguments import Request
 from .changes import SIGNALS
-from .lock import locked
+
+# Nobody but root can put a file there, or open this one: a lock that any user can take is one that any user can keep.
+LOCK, SECONDS = "/run/drng-enable.lock", 30
+
+
+@contextlib.contextmanager
+def locked() -> Iterator[None]:
+    """One drng-enable at a time: another one is waited for, but not for ever."""
+    try:
+        fd = os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise Unchanged(f"{LOCK} cannot be made: {error.strerror}; run drng-enable as root") from None
+    for passed in range(20 * SECONDS):
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        if passed == 0:
+            complain("waiting for another drng-enable to end")
+        time.sleep(0.05)
+    else:
+        raise Unchanged(f"another drng-enable has been at work for {SECONDS} seconds; try again later")
+    try:
+        yield
+    finally:
+        os.close(fd)
 
 
 def end_on(number: int, frame: FrameType | None) -> NoReturn:
@@ -34,7 +60,7 @@ def end_on(number: int, frame: FrameType | None) -> NoReturn:
     raise Interrupted(f"ended by {signal.Signals(number).name}")
 
 
-def do(request: Request, report: Report) -> int:
+def do(request: arguments.Request, report: Report) -> int:
     os.umask(0o022)
     writes = request.verb != "status" and not request.dry_run
     with locked() if writes else contextlib.nullcontext():
@@ -67,5 +93,4 @@ def run() -> NoReturn:
     # What Python would say when it closes a standard output that is full has been said.
     with contextlib.suppress(OSError, ValueError, AttributeError):
         sys.stdout.flush()
-        sys.stderr.flush()
     os._exit(status)

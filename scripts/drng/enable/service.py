@@ -94,11 +94,13 @@ class Service(Target):
         }
         if self.places[False][1] == SYSTEM or name in (each.file.removesuffix(".cnf") for each in PROFILES.values()):
             raise Unchanged(f"{self.places[False][1]}, in which {name} would have its lines, is drng's own file")
-        self.there = {path: read(path) for both in self.places.values() for path in both}
-        self.tried = self.there[self.places[True][0]] is not None
-        self.drop_in, own = self.places[self.tried]
-        self.head = head_of(self.there[self.drop_in])
-        self.path = own if self.there[own] is not None else self.drop_in
+        self.ours = {path: read(path) for both in self.places.values() for path in both}
+        # The other file of a trial stays below /run: those that run name it.
+        self.trials = self.places[True][:1]
+        self.tried = self.ours[self.trials[0]] is not None
+        drop_in, own = self.places[self.tried]
+        self.head = head_of(self.ours[drop_in])
+        self.path = own if self.ours[own] is not None else drop_in
 
     def base(self) -> Probe:
         return probe(read(conf_path()) or b"", conf_path())
@@ -110,11 +112,9 @@ class Service(Target):
 
     def _has_root(self) -> bool:
         """Of its own, in which the host's files may not be."""
-        apart = [self.known.get("RootDirectory", ""), self.known.get("RootImage", "")]
-        apart += [
-            w for w in systemd.words(self.known.get("TemporaryFileSystem", "")) if w.split(":")[0] in ("/", "/usr")
-        ]
-        return any(each not in ("", "/") for each in apart[:2]) or bool(apart[2:])
+        hidden = {word.split(":")[0] for word in systemd.words(self.known.get("TemporaryFileSystem", ""))}
+        roots = {self.known.get("RootDirectory", ""), self.known.get("RootImage", "")} - {"", "/"}
+        return bool(roots or hidden & {"/", "/usr"})
 
     def _text(self, head: Head) -> str:
         return f".include {conf_path()}\n{texts.lines(self.base(), head, alone=True)}"
@@ -136,26 +136,18 @@ class Service(Target):
         written = {own: None if by_text else texts.seal(head, text)}
         written[drop_in] = texts.seal(head, "".join(f"{line}\n" for line in lines))
         # First what the drop-in leads to; last what it no longer does.
-        files = [File(path, self.there[path], data) for path, data in written.items()]
+        files = [File(path, self.ours[path], data) for path, data in written.items()]
         return sorted(files, key=lambda file: file.after is None)
 
     def off(self) -> list[File]:
-        texts.require_ours(self.there)
-        if not any(self.there.values()) and self.known.get("LoadState") == "not-found":
+        if not any(self.ours.values()) and self.known.get("LoadState") == "not-found":
             raise Unchanged(f"there is no unit {self.unit}")
-        self.head, self.tried = None, False
-        return [File(path, data, None) for path, data in self.there.items() if data is not None]
-
-    def confirmed(self) -> list[File]:
-        """What the trial had stays below /run: those that run name it."""
-        assert self.head is not None
-        was, self.tried = self.drop_in, False
-        return [*self.files(self.head, trial=False), File(was, self.there[was], None)]
+        return super().off()
 
     # ---- What stands in the way ----
 
     def require(self, request: Request) -> None:
-        texts.require_ours(self.there)
+        super().require(request)
         state = self.known.get("LoadState")
         if state is None:
             self.notes.append("systemd does not run here: say this again where it does, for what the unit needs")
@@ -203,9 +195,6 @@ class Service(Target):
     def still_served(self) -> str:
         base = self.base()
         return f"drng still serves {self.name}, by {base.path}" if base.served_by_drng else ""
-
-    def is_older(self, started: float) -> bool:
-        return any(os.stat(path).st_mtime > started for path in self.places[self.tried] if os.path.exists(path))
 
 
 def switched_on() -> list[str]:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ..conf.meaning import DRNG_KEYS, allows, hint, named_sections
 from ..conf.probe import Probe
 from ..terminal import Unchanged, UsageError, warn
+from . import texts
 from .arguments import PROFILES, Request
 from .changes import File
-from .check import require, require_loads, warn_of_closed_files
+from .check import require, warn_of_closed_files, why_not
 from .texts import Head
 
 TRIAL = "/run/drng"  # for files of a trial, which go with the machine's next start
@@ -34,9 +36,12 @@ class Target:
     name = typed = path = ""
     head: Head | None = None
     tried = False
+    ours: dict[str, bytes | None]  # drng's own files, as they are
+    trials: tuple[str, ...] = ()  # those of them that a confirmed trial does without
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.left: list[str] = []  # what status says beside them
 
     # ---- Which a system and a service have each in its own way ----
 
@@ -49,14 +54,13 @@ class Target:
         raise NotImplementedError
 
     def off(self) -> list[File]:
-        raise NotImplementedError
-
-    def confirmed(self) -> list[File]:
-        """A trial's, where they stay."""
-        raise NotImplementedError
+        texts.require_ours(self.ours)
+        self.head, self.tried = None, False
+        return [File(path, data, None) for path, data in self.ours.items()]
 
     def require(self, request: Request) -> None:
         """Fails where nothing can be switched on."""
+        texts.require_ours(self.ours)
 
     def after(self, head: Head) -> Probe:
         """Of what would be read with our lines."""
@@ -72,10 +76,6 @@ class Target:
 
     def still_served(self) -> str:
         """By what drng serves where this is off; empty where it does not."""
-        return ""
-
-    def is_older(self, started: float) -> bool:
-        """Whether what started then has not read what is there now."""
         raise NotImplementedError
 
     # ---- Which they have in common ----
@@ -86,7 +86,8 @@ class Target:
         was = self.head or Head()
         profile = request.profile or (was.profile if was.profile in PROFILES else "strict")
         head, base = with_settings(Head(profile, was.settings), request.settings), self.base()
-        require_loads(base)
+        if reason := why_not(base):
+            raise Unchanged(f"{base.path} does not load as it is: {reason}")
         named = named_sections(base)
         if named.drng and not self.may_name_drng():
             raise Unchanged(
@@ -103,10 +104,20 @@ class Target:
         self.head = head
         return files
 
+    def confirmed(self) -> list[File]:
+        """A trial's, where they stay."""
+        assert self.head is not None
+        self.tried = False
+        return [*self.files(self.head, trial=False), *(File(path, self.ours[path], None) for path in self.trials)]
+
     def is_outdated(self) -> bool:
         """Whether `on` would write other lines than those that are there."""
         found = self.head and self.files(self.head, trial=self.tried)
         return any(file.before != file.after for file in found or ())
+
+    def is_older(self, started: float) -> bool:
+        """Whether what started then has not read what is there now."""
+        return any(os.stat(path).st_mtime > started for path in self.ours if os.path.exists(path))
 
     def facts(self) -> dict[str, Any]:
         head = self.head or Head()

@@ -24,9 +24,8 @@ MARK = "# made by drng-enable:"
 PACKAGE = Path(__file__).resolve().parent.parent
 FOLDERS = (PACKAGE / "profiles", PACKAGE.parent.parent / "conf")
 
-# In openssl_init; and the sections that a file may have itself.
-BESIDE = {"providers": "providers.drng", "alg_section": "alg_section.drng"}
-OWN = {name: f"drng_{name}" for name in ("provider_sect", "default_sect", "base_sect", "algorithm_sect")}
+# Of a profile's sections, those that a file may have itself.
+SHARED = "provider_sect|default_sect|base_sect|algorithm_sect"
 
 
 class Head(NamedTuple):
@@ -52,21 +51,19 @@ def seal(head: Head, text: str) -> bytes:
     return encode(f"{MARK} {head.profile}{settings} crc32:{zlib.crc32(encode(text)):08x}\n{text}")
 
 
-def unseal(data: bytes | None) -> tuple[Head, str] | None:
-    """The head and the rest of what seal() has made; None of everything else."""
+def head_of(data: bytes | None) -> Head | None:
+    """Of what seal() has made; None of everything else."""
     first, _, text = decode(data).partition("\n")
-    if not first.startswith(f"{MARK} "):
-        return None
     profile, *words = first.removeprefix(MARK).split() or [""]
     pairs = (word.partition("=") for word in words if "=" in word)
     head = Head(profile, tuple((key, value) for key, _, value in pairs))
-    return (head, text) if seal(head, text) == data else None
+    return head if seal(head, text) == data else None
 
 
 def require_ours(found: Mapping[str, bytes | None]) -> None:
     """Fails where one of these files, which would be replaced or taken away, has been written by somebody else."""
     for path, data in found.items():
-        if data is None or unseal(data):
+        if data is None or head_of(data):
             continue
         if not data.startswith(encode(MARK)):
             raise Unchanged(f"{path} exists, and drng-enable did not make it")
@@ -76,48 +73,26 @@ def require_ours(found: Mapping[str, bytes | None]) -> None:
         )
 
 
-def head_of(data: bytes | None) -> Head | None:
-    found = unseal(data)
-    return found and found[0]
-
-
-def _profile(name: str) -> str:
-    for folder in FOLDERS:
-        if (path := folder / PROFILES[name].file).is_file():
-            return path.read_text("utf-8")
-    raise Failure(f"{FOLDERS[0]}/{PROFILES[name].file} is not there: install drng again")
-
-
 def lines(base: Probe, head: Head, *, alone: bool) -> str:
     """To stand behind what has been probed. `alone`: they serve where a service does not see that file, too."""
     own = named_sections(base).init
     if own and not re.fullmatch(r"[\w.:;,+-]+", own, flags=re.A):
         raise Failure(f"a section is named [{own}]: drng-enable writes only names of letters, digits and . : ; , + - _")
+    file = PROFILES[head.profile].file
+    path = next((folder / file for folder in FOLDERS if (folder / file).is_file()), None)
+    if path is None:
+        raise Failure(f"{FOLDERS[0] / file} is not there: install drng again")
+    unwanted = [r"#.*\n", r"\n"] + [r"openssl_conf = .*\n"] * bool(own and not alone)
     # The default provider is there by itself only as long as no other one is activated.
-    with_default = "default" in base.providers and head.profile != "fips"
-    names = {"openssl_init": own or "drng_init", **OWN}
-    section, written = "", []
-    for line in _profile(head.profile).splitlines():
-        if not line or line.startswith("#"):
-            continue
-        if found := re.fullmatch(r"\[(\w+)\]", line):
-            section = found[1]
-        key, _, value = line.partition(" = ")
-        is_default = section == "default_sect" or (section, key) == ("provider_sect", "default")
-        if is_default and not with_default:
-            continue
-        if key == "openssl_conf" and own and not alone:
-            continue
-        if found:
-            written.append(f"[{names.get(section, section)}]")
-        elif value:
-            key = BESIDE.get(key, key) if section == "openssl_init" else key
-            written.append(f"{key} = {names.get(value, value)}")
-        else:
-            written.append(line)
+    if "default" not in base.providers or head.profile == "fips":
+        unwanted += [r"\[default_sect\]\n(?:.+\n)*", r"default = .*\n"]
+    text = re.sub(rf"^(?:{'|'.join(unwanted)})", "", path.read_text("utf-8"), flags=re.M)
+    text = re.sub(r"^(providers|alg_section) = ", r"\1.drng = ", text, flags=re.M)
+    text = re.sub(rf"\b(?:{SHARED})\b", r"drng_\g<0>", text)
+    text = re.sub(r"\bopenssl_init\b", own or "drng_init", text)
     if head.settings:
-        written += ["[drng_sect]", *(f"{key} = {value}" for key, value in head.settings), "[default]"]
-    return "".join(f"{line}\n" for line in written)
+        text += "".join(["[drng_sect]\n", *(f"{key} = {value}\n" for key, value in head.settings), "[default]\n"])
+    return text
 
 
 def credential(text: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,19 +17,15 @@ from .. import systemd
 from ..terminal import Failure, Unchanged
 from . import service, system
 from .changes import File, make, read
-from .texts import encode
+from .texts import decode, encode
 
 END = "drng-trial"  # the timer, and the service that it starts
-UNITS = {
-    f"{service.RUN}/{END}.timer": (
-        "[Unit]\nDescription=Until {until}, drng is on trial\n[Timer]\nOnActiveSec={length}s\nAccuracySec=1s\n"
-    ),
-    # What could not be done, because of a lock or a full disk, is tried again.
-    f"{service.RUN}/{END}.service": (
-        "[Unit]\nDescription=End of the trial of drng\n[Service]\nType=oneshot\n{commands}"
-        "Restart=on-failure\nRestartSec=300\n"
-    ),
-}
+TIMER, SERVICE = f"{service.RUN}/{END}.timer", f"{service.RUN}/{END}.service"
+TIMER_TEXT = "[Unit]\nDescription=Until {}, drng is on trial\n[Timer]\nOnActiveSec={}s\nAccuracySec=1s\n"
+# What could not be done, because of a lock or a full disk, is tried again.
+SERVICE_TEXT = (
+    "[Unit]\nDescription=End of the trial of drng\n[Service]\nType=oneshot\n{}Restart=on-failure\nRestartSec=300\n"
+)
 
 # This program: in the sources, above its modules; installed, in share, beside sbin and bin.
 HERE = Path(__file__).resolve().parent.parent.parent
@@ -42,10 +39,8 @@ def under_way() -> list[str]:
 
 
 def until() -> str:
-    """By systemd's word."""
-    said = systemd.run("systemctl", "show", "--value", "--property=Description", "--", f"{END}.timer").stdout
-    found = said.strip().removeprefix("Until ").removesuffix(", drng is on trial")
-    return found if os.path.exists(f"{service.RUN}/{END}.timer") else "the machine's next start"
+    found = re.search(r"Until (\S+), drng", decode(read(TIMER)))
+    return found[1] if found else "the machine's next start"
 
 
 def refuse(typed: Sequence[str], on: Sequence[str], length: int) -> None:
@@ -70,18 +65,18 @@ def begin(typed: Sequence[str], length: int, *, restart: bool) -> str:
     """What ends it is there before anything is switched on. A trial that is under way begins anew, with this one."""
     if not systemd.is_running():
         raise Unchanged("--try needs a systemd that runs, whose timer would switch drng off again: leave --try out")
-    program = next(
-        (p for p in (HERE, HERE.parent / "sbin", HERE.parent / "bin") if (p / "drng-enable").is_file()), HERE
-    )
-    restart = restart or any(b" --restart\n" in (read(path) or b"") for path in UNITS)
-    words = sorted({*under_way(), *typed} - {"--system"})
-    commands = [["--system"]] * ("--system" in [*under_way(), *typed]) + [words] * bool(words)
-    lines = [" ".join([f"ExecStart={program}/drng-enable off", *w, *["--restart"] * restart]) for w in commands]
+    folders = (HERE, HERE.parent / "sbin", HERE.parent / "bin")
+    program = next((folder for folder in folders if (folder / "drng-enable").is_file()), HERE) / "drng-enable"
+    again = " --restart" if restart or b" --restart\n" in (read(SERVICE) or b"") else ""
+    names = sorted({*under_way(), *typed}, key=lambda name: name != "--system")
+    # The system's is a command of its own: one verb takes either.
+    commands = [["--system"]] * ("--system" in names) + [[name for name in names if name != "--system"]]
+    lines = [f"ExecStart={program} off {' '.join(words)}{again}\n" for words in commands if words]
     end = time.strftime("%H:%M:%S", time.localtime(time.time() + length))
-    values = {"until": end, "length": length, "commands": "".join(f"{line}\n" for line in lines).replace("\\", "\\\\")}
+    texts = {TIMER: TIMER_TEXT.format(end, length), SERVICE: SERVICE_TEXT.format("".join(lines).replace("\\", "\\\\"))}
     _stop()
     try:
-        make([File(path, read(path), encode(text.format(**values))) for path, text in UNITS.items()])
+        make([File(path, read(path), encode(text)) for path, text in texts.items()])
         systemd.systemctl("daemon-reload")
         systemd.systemctl("start", f"{END}.timer")
     except Failure as error:
@@ -92,8 +87,8 @@ def begin(typed: Sequence[str], length: int, *, restart: bool) -> str:
 
 def finish() -> None:
     """Nothing is on trial any more."""
-    if not any(map(os.path.exists, UNITS)):
-        return
-    _stop()
-    make([File(path, read(path), None) for path in UNITS])
-    systemd.run("systemctl", "daemon-reload")
+    files = [File(path, data, None) for path in (TIMER, SERVICE) if (data := read(path)) is not None]
+    if files:
+        _stop()
+        make(files)
+        systemd.run("systemctl", "daemon-reload")
