@@ -50,7 +50,7 @@ def _limit(kind: int, most: int) -> None:
     resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
 
 
-def _apart(kept: Sequence[int], room: int) -> None:
+def _apart(kept: int, room: int) -> None:
     """A session of its own: whoever's code runs here finds no terminal that it could type into, and nothing that the
     parent has open. What needs more memory than `room` is a MemoryError, and an answer."""
     os.setsid()
@@ -58,50 +58,36 @@ def _apart(kept: Sequence[int], room: int) -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
-    last = 2
-    for descriptor in (*sorted(kept), os.sysconf("SC_OPEN_MAX")):
-        os.closerange(last + 1, descriptor)
-        last = descriptor
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
     _limit(resource.RLIMIT_CORE, 0)
     if room:
         _limit(resource.RLIMIT_AS, room)
 
 
-def _serve(orders: int, answers: int, items: Sequence[Any], work: Work) -> None:
-    """The child: an answer a line, to each number of an item."""
-    with os.fdopen(orders, "rb", buffering=0) as stream:
-        for order in stream:
-            try:
-                answer = {"answer": work(items[int(order)])}
-            except Exception as error:
-                answer = {"failure": f"{type(error).__name__}: {error}"}
-            line = json.dumps(answer).encode() + b"\n"
-            while line:
-                line = line[os.write(answers, line) :]
-
-
 class _Child:
-    """It is told the numbers of items by one pipe, and answers by another."""
+    """Does the work of each item in turn, and answers by a pipe, a line for each."""
 
     def __init__(self, items: Sequence[Any], work: Work, room: int) -> None:
         # What cannot be opened raises here: of a child that ends for it, nobody would learn why.
         os.close(os.open(os.devnull, os.O_RDWR))
-        # With both ends open here, an order to a child that has ended is no SIGPIPE.
-        self.orders = os.pipe()
         self.pipe, answers = os.pipe()
         self.unread = b""
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                _apart((self.orders[0], answers), room)
-                _serve(self.orders[0], answers, items, work)
+                _apart(answers, room)
+                for item in items:
+                    try:
+                        answer = {"answer": work(item)}
+                    except Exception as error:
+                        answer = {"failure": f"{type(error).__name__}: {error}"}
+                    line = json.dumps(answer).encode() + b"\n"
+                    while line:
+                        line = line[os.write(answers, line) :]
             finally:
                 os._exit(0)
         os.close(answers)
-
-    def ask(self, number: int) -> None:
-        """For the answer to the item of that number; line() tells if the child has ended."""
-        os.write(self.orders[1], b"%d\n" % number)
 
     def line(self, seconds: float) -> bytes | None:
         """The next answer; b"" where the child has ended, None where it takes too long."""
@@ -119,8 +105,7 @@ class _Child:
 
     def end(self) -> str | None:
         """How it ended, None where it has not: it is killed, and not waited for, since the kernel may not let it go."""
-        for descriptor in (*self.orders, self.pipe):
-            os.close(descriptor)
+        os.close(self.pipe)
         os.kill(self.pid, signal.SIGKILL)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
@@ -152,43 +137,40 @@ def each(
     unended: Sequence[Any] = (),
 ) -> Iterator[tuple[Any, Any]]:
     """
-    Each item with the answer of work(item), which JSON can carry, or with a Missed. The owner that has had the least
-    time comes next, so no owner's items use up the time of others'. One that is not None is given up with the first
-    item that hangs or crashes. `unended` are owners of whom a child of an earlier run cannot be ended. A child may take
-    `room` bytes of memory, or any with 0.
+    Each item with the answer of work(item), which JSON can carry, or with a Missed. Those of the owner that has fewest
+    come first, and after an equal part of the time that is left no other one of his: he uses up nobody's time. An owner
+    who is not None is given up with the first item that hangs or crashes. `unended` are owners of whom a child of
+    an earlier run cannot be ended. A child may take `room` bytes of memory, or any with 0.
     """
     end = time.monotonic() + altogether
     given_up = dict.fromkeys(unended, UNENDED)
+    by_owner: dict[Any, list[Any]] = {}
+    for item in items:
+        by_owner.setdefault(owner_of(item), []).append(item)
+    groups = sorted(by_owner.items(), key=lambda group: len(group[1]))
+    to_do = [item for _, group in groups for item in group]
     child: _Child | None = None
-    waiting: dict[Any, list[int]] = {}
-    for number, item in reversed([*enumerate(items)]):
-        waiting.setdefault(owner_of(item), []).append(number)
-    spent = dict.fromkeys(reversed([*waiting]), 0.0)
     try:
-        while spent:
-            owner = min(spent, key=lambda each: spent[each])
-            item, began = waiting[owner].pop(), time.monotonic()
-            left = end - began
-            if left <= 0 or owner in given_up:
-                answer = Missed(given_up.get(owner, OUT_OF_TIME))
-            else:
-                child = child or _Child(items, work, room)
-                child.ask(item)
-                line = child.line(min(seconds, left))
-                if line:
-                    answer = _answer(line)
-                else:
+        for number, (owner, group) in enumerate(groups):
+            until = time.monotonic() + (end - time.monotonic()) / (len(groups) - number)
+            for place, item in enumerate(group):
+                left = end - time.monotonic()
+                is_over = left <= 0 or (place > 0 and time.monotonic() > until)
+                line, missed = None, given_up.get(owner, OUT_OF_TIME if is_over else "")
+                if not missed:
+                    child = child or _Child(to_do, work, room)
+                    line = child.line(min(seconds, left))
+                to_do = to_do[1:]
+                # It is at this item still, or would go on with it.
+                if child is not None and not line:
                     ended, child = child, None
                     how = ended.end()
                     late = OUT_OF_TIME if left < seconds else f"no answer within {seconds:g} seconds"
-                    answer = Missed(late if line is None else f"looking at it ended with {how or 'no answer'}")
-                    # Where the time for all is over, it tells nothing of the owner.
+                    missed = missed or (late if line is None else f"looking at it ended with {how or 'no answer'}")
+                    # Where the time is over, it tells nothing of the owner.
                     if owner is not None and left >= seconds:
-                        given_up[owner] = GIVEN_UP if how else UNENDED
-            spent[owner] += time.monotonic() - began
-            if not waiting[owner]:
-                del spent[owner]
-            yield items[item], answer
+                        given_up.setdefault(owner, GIVEN_UP if how else UNENDED)
+                yield item, _answer(line) if line else Missed(missed)
     finally:
         if child is not None:
             child.end()

@@ -13,17 +13,15 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .paths import LIMIT, FileError, most_of, require_file
-from .procfs import O_FOLDER, closing
+from .paths import FileError, all_of, opened_file
+from .procfs import O_FOLDER
 from .terminal import Output, warn
 
-# Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it.
+# Left behind by a run that was killed, and taken away by the next that cannot meet one that still writes it: where no
+# lock says so, after that time.
 TEMPORARY = r"\.%s-[0-9a-f]{16}\.tmp"
-
-# By then, no run can still be writing its temporary file, where there is no lock that says so.
 SWEPT_SECONDS = 3600
 
 
@@ -47,28 +45,17 @@ class Place:
         except FileNotFoundError:
             return None
 
-    @contextlib.contextmanager
-    def _open(self) -> Iterator[int]:
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        with closing(os.open(self.name, flags, dir_fd=self.directory)) as fd:
-            require_file(self.path, os.fstat(fd))
-            yield fd
-
     def read(self) -> bytes | None:
         """The whole file, or None where nothing is there."""
         found = self.stat()
         if found is None:
             return None
-        require_file(self.path, found)
-        with self._open() as fd, os.fdopen(os.dup(fd), "rb") as file:
-            data = file.read(most_of(os.fstat(fd)))
-        if len(data) > LIMIT:
-            raise FileError(f"{self.path} is longer than {LIMIT} bytes")
-        return data
+        with opened_file(self.path, self.directory, self.name, found) as fd:
+            return all_of(self.path, fd)
 
     def _like(self, fd: int) -> None:
         """Owner, mode and extended attributes (ACLs, SELinux) of what is there."""
-        with self._open() as old:
+        with opened_file(self.path, self.directory, self.name, os.fstat(fd)) as old:
             found = os.fstat(old)
             if (found.st_uid, found.st_gid) != (os.fstat(fd).st_uid, os.fstat(fd).st_gid):
                 os.fchown(fd, found.st_uid, found.st_gid)
@@ -183,11 +170,10 @@ def place(path: str) -> Place:
         raise FileError(f"{path!r} cannot be used: give a path that begins with /")
     try:
         found = opened(os.path.normpath(path))
-    except NotADirectoryError:
-        why = "it is no folder, or is a link or below one; name the folder itself"
-        raise FileError(f"{os.path.dirname(path)} cannot be opened: {why}") from None
     except OSError as error:
-        raise FileError(f"{os.path.dirname(path)} cannot be opened: {error.strerror}") from None
+        folder = os.path.dirname(path)
+        why = "it, or one above, is a link or no folder" if error.errno == errno.ENOTDIR else error.strerror
+        raise FileError(f"{folder} cannot be opened: {why}; name the folder itself") from None
     try:
         found.require_replaceable()
     except FileError:

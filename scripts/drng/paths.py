@@ -23,14 +23,8 @@ LIMIT = 4 << 20
 MOST_LINKS = 40  # Linux' own
 NOGROUP = 65534
 
-KINDS = {
-    stat.S_IFDIR: "a directory",
-    stat.S_IFIFO: "a FIFO",
-    stat.S_IFLNK: "a link",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
+O_PATH = os.O_PATH | os.O_CLOEXEC
+O_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class FileError(Failure):
@@ -65,32 +59,23 @@ def as_user(owner: str, *words: str) -> str:
     return f"{start} {shlex.join(words)}"
 
 
-def require_file(path: str, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise FileError(f"{path} is {KINDS.get(stat.S_IFMT(found.st_mode), 'no file')}, not a file")
-
-
 def _require_roots(path: str, where: str, found: os.stat_result, named_by: str = "") -> None:
+    kind = stat.S_IFMT(found.st_mode)
     # What is no file is refused as that.
-    if os.geteuid() != 0 or not (
-        stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode) or stat.S_ISLNK(found.st_mode)
-    ):
+    if os.geteuid() != 0 or kind not in (stat.S_IFREG, stat.S_IFDIR, stat.S_IFLNK):
         return
     if found.st_uid != 0:
         try:
             owner = pwd.getpwuid(found.st_uid).pw_name
         except KeyError:
             owner = str(found.st_uid)
-        why, command = f"{shlex.quote(where)} belongs to {owner}", as_user(owner, "drng-conf", named_by or path)
+        why = f"{shlex.quote(where)} belongs to {owner}"
+        raise OthersError(path, why, owner, as_user(owner, "drng-conf", named_by or path))
     # In a directory like /tmp others make files, and leave those of their neighbours alone.
-    elif stat.S_ISLNK(found.st_mode) or (stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX):
-        return
-    elif found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        why, command = f"others may write to {shlex.quote(where)}", f"chmod go-w {shlex.quote(where)}"
-        owner = ""
-    else:
-        return
-    raise OthersError(path, why, owner, command)
+    is_shared = kind == stat.S_IFDIR and found.st_mode & stat.S_ISVTX
+    if kind != stat.S_IFLNK and not is_shared and found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        shown = shlex.quote(where)
+        raise OthersError(path, f"others may write to {shown}", "", f"chmod go-w {shown}")
 
 
 @contextlib.contextmanager
@@ -99,7 +84,7 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
     may have named it."""
     if "\0" in path:
         raise FileError(f"{path} is no name of a file")
-    held = [os.open("/" if path.startswith("/") else ".", os.O_PATH | os.O_CLOEXEC)]
+    held = [os.open("/" if path.startswith("/") else ".", O_PATH)]
     parts, links, where = path.split("/")[::-1], 0, "" if path.startswith("/") else os.getcwd()
     try:
         while parts:
@@ -117,10 +102,10 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
                 target = os.readlink(name, dir_fd=held[-1])
                 parts += target.split("/")[::-1]
                 if target.startswith("/"):
-                    held.append(os.open("/", os.O_PATH | os.O_CLOEXEC))
+                    held.append(os.open("/", O_PATH))
                     where = ""
             elif parts:
-                held.append(os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=held[-1]))
+                held.append(os.open(name, O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY, dir_fd=held[-1]))
                 where = os.path.normpath(f"{where}/{name}").rstrip("/")
             else:
                 yield held[-1], name, found
@@ -129,25 +114,34 @@ def walked(path: str, named_by: str = "") -> Iterator[tuple[int, str, os.stat_re
             os.close(folder)
 
 
-def most_of(found: os.stat_result) -> int:
-    """How much of a file is read. What the kernel makes up in /proc has no length: it may be a user's text, never
-    answer (/proc/PID/cmdline), or be gone for others once it is read (/proc/kmsg)."""
-    return min(found.st_size, LIMIT + 1)
+def require_file(path: str, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise FileError(f"{path} is no regular file")
+
+
+@contextlib.contextmanager
+def opened_file(path: str, folder: int, name: str, found: os.stat_result) -> Iterator[int]:
+    require_file(path, found)
+    with closing(os.open(name, O_FILE, dir_fd=folder)) as fd:
+        require_file(path, os.fstat(fd))
+        yield fd
+
+
+def all_of(path: str, fd: int) -> bytes:
+    """What the kernel makes up in /proc has no length, and is not read: it may be a user's text, never answer
+    (/proc/PID/cmdline), or be gone for others once it is read (/proc/kmsg)."""
+    with os.fdopen(os.dup(fd), "rb") as file:
+        data = file.read(min(os.fstat(fd).st_size, LIMIT + 1))
+    if len(data) > LIMIT:
+        raise FileError(f"{path} is longer than {LIMIT} bytes")
+    return data
 
 
 def read_once(path: str, named_by: str = "") -> bytes:
     """The whole of a regular file; an OSError where it is not there or may not be read."""
-    with walked(path, named_by) as (folder, name, found):
-        require_file(path, found)
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-        with os.fdopen(os.open(name, flags, dir_fd=folder), "rb") as file:
-            opened = os.fstat(file.fileno())
-            require_file(path, opened)
-            _require_roots(path, path, opened)
-            data = file.read(most_of(opened))
-    if len(data) > LIMIT:
-        raise FileError(f"{path} is longer than {LIMIT} bytes")
-    return data
+    with walked(path, named_by) as (folder, name, found), opened_file(path, folder, name, found) as fd:
+        _require_roots(path, path, os.fstat(fd), named_by)
+        return all_of(path, fd)
 
 
 def names_in(path: str, named_by: str = "") -> list[str]:

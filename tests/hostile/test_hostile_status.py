@@ -758,22 +758,6 @@ def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.Monk
     assert (found.name, found.owner) == (Path("/proc/self/comm").read_text().strip(), procfs.owner_name(os.getuid()))
 
 
-def test_a_child_that_ends_between_two_items_ends_nothing_else() -> None:
-    """With SIGPIPE as it is in drng-status."""
-    code = """
-import os, signal, time
-from scripts.drng import aside
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-for item, answer in aside.each([0, 1, 2], lambda item: os.getpid()):
-    if item == 0:
-        os.kill(answer, signal.SIGKILL)
-        os.waitid(os.P_PID, answer, os.WEXITED | os.WNOWAIT)
-    print(item, type(answer).__name__)
-"""
-    result = subprocess.run(["/usr/bin/python3", "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert (result.returncode, result.stdout) == (0, "0 int\n1 Missed\n2 int\n")
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_who_has_started_it_pays_for_it() -> None:
     code = "import os; print(1, flush=True); input()"

@@ -190,7 +190,7 @@ def test_a_link_is_not_followed(fedora: Image) -> None:
     image = fedora
     (folder(image).parent / "elsewhere").write_text("")
     drop_in(image).symlink_to("../elsewhere")
-    assert "is a link, not a file" in image.refused(*ON)
+    assert "is no regular file" in image.refused(*ON)
 
 
 def test_a_service_beside_it(fedora: Image) -> None:

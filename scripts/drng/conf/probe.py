@@ -17,7 +17,7 @@ from ..paths import FileError, who_else
 from ..terminal import Failure
 from .libcrypto import Libcrypto
 from .meaning import MOST, generators_of, in_effect, is_active, named_sections, providers_of, undotted
-from .reading import Read, Section, Whole, directive, logical_lines
+from .reading import Read, Section, Whole
 
 # A program that has not started by then does not count as one that works; and its address space.
 SECONDS, ROOM = 20.0, 2 << 30
@@ -103,7 +103,7 @@ def _refused(read: Read, folders: Sequence[str]) -> str:
     return ""
 
 
-def _asked(whole: Whole, own: bytes, path: str, variables: Mapping[str, str]) -> dict[str, Any]:
+def _asked(whole: Whole, path: str, variables: Mapping[str, str]) -> dict[str, Any]:
     """In the process that this is; a part of a Probe."""
     wanted = {name for name in map(os.fsencode, os.environ) if VARIABLES.match(name)}
     wanted.update(NAMED.findall(whole.text))
@@ -116,7 +116,10 @@ def _asked(whole: Whole, own: bytes, path: str, variables: Mapping[str, str]) ->
     conf, line, why = crypto.read(bytes(whole.text))
     if conf is None:
         return {**known, "problem": f"{whole.where(line)}: {why}; OpenSSL ignores it"}
-    known |= {"sections": crypto.sections(conf), "own": crypto.sections(crypto.read(own)[0]) if whole.files else {}}
+    known |= {
+        "sections": crypto.sections(conf),
+        "own": crypto.sections(crypto.read(bytes(whole.own))[0]) if whole.files else {},
+    }
     read = Read(path, known["number"], known["sections"])
     if os.geteuid() == 0 and (refused := _refused(read, crypto.folders())):
         return {**known, "refused": refused}
@@ -170,9 +173,8 @@ def probe(text: bytes, path: str, variables: Mapping[str, str] | None = None) ->
         whole.add(text, (path,))
     except FileError as error:
         return Probe(path, problem=str(error))
-    own = b"\n".join(line for line in logical_lines(text) if not directive(line, b".include"))
     try:
-        known = aside.once(lambda: _asked(whole, own, path, variables or {}), SECONDS, ROOM)
+        known = aside.once(lambda: _asked(whole, path, variables or {}), SECONDS, ROOM)
     except Failure as error:
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
