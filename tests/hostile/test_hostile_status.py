@@ -191,24 +191,6 @@ def shell(line: str) -> Result:
     )
 
 
-@pytest.mark.parametrize("arguments", ("", "--check", "--json", "--all", "--all --check", "--prometheus", "--help"))
-def test_output_that_cannot_be_written_is_an_error(arguments: str) -> None:
-    full = shell(f'"$1" {arguments} >/dev/full')
-    assert full.returncode == 3
-    assert full.stderr.splitlines()[-1] == "drng-status: cannot read or write: [Errno 28] No space left on device"
-    assert "Traceback" not in full.stderr
-    closed = shell(f'"$1" {arguments} >&-')
-    assert closed.returncode == 3
-    assert closed.stderr.splitlines()[-1] == "drng-status: cannot read or write: [Errno 9] Bad file descriptor"
-
-
-def test_an_error_without_a_place_to_say_it() -> None:
-    for redirection in ("2>&-", "2>/dev/full", "2>&- <&-"):
-        result = shell(f'"$1" --pid 0 {redirection}')
-        assert (result.returncode, result.stdout, result.stderr) == (3, "", "")
-    assert shell('"$1" --bogus 2>/dev/full').returncode == 64
-
-
 def test_the_end_of_a_pipe_is_quiet() -> None:
     reader, writer = os.pipe()
     os.close(reader)

@@ -229,24 +229,6 @@ def test_real_processes_are_counted_as_prometheus_reads_it() -> None:
     assert int(drawn) >= 100000
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("--check", "--output", "/x"),
-        ("--prometheus", "--output", ""),
-        ("--output", ""),
-        ("--by-unit",),
-        ("--check", "--by-unit"),
-        ("--check", "--pid", "x"),
-    ],
-)
-def test_options_that_do_not_go_together(arguments: tuple[str, ...]) -> None:
-    result = status(*arguments)
-    assert (result.returncode, result.stdout) == (64, "")
-    assert result.stderr.startswith("drng-status: ") and result.stderr.count("\n") == 1
-    assert result.stderr.endswith("; see drng-status --help\n")
-
-
 # ---- The file ----
 
 

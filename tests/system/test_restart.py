@@ -17,9 +17,9 @@ from scripts.drng import procfs, systemd
 from scripts.drng.status import command, look, output, services, states, verdict, who
 from scripts.drng.status.changes import changed
 from scripts.drng.status.sources import Source
-from tests.support.builds import CONF, RELEASE, ROOT, need
+from tests.support.builds import CONF, ROOT, need
 from tests.support.stats import forged, made_up
-from tests.support.targets import PINNED, STATUS, as_json, build_module, holding, status, target
+from tests.support.targets import PINNED, as_json, build_module, holding, status, target
 
 # ---- A module that is no longer the one that is installed ----
 
@@ -194,18 +194,6 @@ def test_the_line_has_an_end_and_so_has_the_work() -> None:
 
 
 # ---- 3 for all that is uncertain, and no traceback ----
-
-
-@pytest.mark.parametrize("arguments", [("--prometheus",), ("--check", "--all"), ("--version",)], ids=" ".join)
-@pytest.mark.parametrize("stdout", ["closed", "/dev/full"])
-def test_nowhere_to_write_to(arguments: tuple[str, ...], stdout: str, tmp_path: Path) -> None:
-    with holding(build_module(tmp_path, forged(version=b"0.0.1"))):
-        redirect = ">&-" if stdout == "closed" else ">/dev/full"
-        command = ["sh", "-c", f'exec "$0" "$@" {redirect}', str(STATUS), *arguments]
-        result = RELEASE.run(command, PINNED)
-    assert result.returncode == 3
-    said = result.stderr.splitlines()
-    assert said and all(line.startswith("drng-status: ") for line in said)
 
 
 def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Path) -> None:

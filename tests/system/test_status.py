@@ -924,8 +924,3 @@ def test_a_row_has_the_name_of_its_key(profile: str) -> None:
     with target(env) as process:
         process.do("draw 1 16")
         assert names_of_rows(status("--long", "--pid", str(process.pid)).stdout) <= {*process.counters()}
-
-
-@pytest.mark.parametrize("arguments", [("--json", "--check"), ("--pid", "1", "--all"), ("--output", "x"), ("--watch",)])
-def test_arguments_that_do_not_go_together(arguments: tuple[str, ...]) -> None:
-    assert status(*arguments).returncode == 64

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from .. import VERSION
 from ..paths import read_once
-from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain
+from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files
 from ..text import visible
 from .meaning import (
     SEED_SOURCES,
@@ -148,8 +148,7 @@ def check(words: list[str]) -> int:
 def run() -> NoReturn:
     Output.program = "drng-conf"
     try:
-        if sys.stdout is None:
-            raise OSError("standard output is closed")
+        open_standard_files()
         status = check(sys.argv[1:])
     except UsageError as error:
         complain(str(error))
