@@ -132,6 +132,17 @@ def test_what_it_names_is_all_that_drng_needs(system: System) -> None:
     assert served_by_drng(json.loads(answer.stdout))
 
 
+def test_it_names_what_systemd_carries_to_a_service(system: System) -> None:
+    """Which is all that a service with a user has of drng-enable's: nothing of /etc/ssl/drng."""
+    credential = system.folder / "run/credentials/t.service/drng.cnf"
+    credential.parent.mkdir(parents=True)
+    shutil.copy(CONF / "drng.cnf", credential)
+    allowed = allowed_but("the profile's file", system)
+    answer = system.run(allowed, str(credential), RELEASE.program("probe"))
+    assert served_by_drng(json.loads(answer.stdout))
+    assert not served_by_drng(json.loads(system.run(allowed, "drng.cnf", RELEASE.program("probe")).stdout))
+
+
 # ---- Who serves ----
 
 DENIED = ("nothing", "the module", "the profile's file")
