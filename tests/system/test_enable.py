@@ -222,18 +222,6 @@ def test_off_where_drng_serves_by_lines_of_somebody_s(image: Image) -> None:
     assert "drng still serves nginx, by /etc/ssl/openssl.cnf" in service["said"]
 
 
-def test_from_one_profile_to_another(image: Image) -> None:
-    original = image.files()
-    image.ok("on", *SYSTEM)
-    image.ok("on", "--system", "--profile", "permissive")
-    text = image.system.read_text()
-    assert "[drng_permissive]\n" in text and "[drng_strict]" not in text
-    assert image.about()["profile"] == "permissive"
-    assert image.served(image.conf)
-    image.ok("off", "--system")
-    assert image.files() == original
-
-
 def test_random_provider_takes_openssl_3_5(image: Image) -> None:
     if has_random_provider():
         image.ok("on", "--system", "--profile", "random-provider")

@@ -435,10 +435,3 @@ def test_a_service_that_does_not_come_up_is_put_back_and_runs(service: Machine) 
     assert "t.service does not come up" in error and "put back" in error
     nothing_is_left(service)
     assert show(service, "ActiveState") == "active"
-
-
-def test_off_says_that_the_system_still_serves(service: Machine) -> None:
-    answer(service, "on", "--system", "--profile", "strict")
-    answer(service, "on", "t")
-    (found,) = answer(service, "off", "t")["targets"]
-    assert any("drng still serves t, by /etc/ssl/openssl.cnf" in said for said in found["said"])
