@@ -33,6 +33,7 @@ LEFT = pytest.StashKey[Counter[str]]()
 # Whose tests share nothing that takes long to make: each may go to another worker. The tests of any other file run in
 # one, one after the other.
 SPREAD = (
+    "test_commands",
     "test_config",
     "test_cross",
     "test_enable",

@@ -172,7 +172,7 @@ def place(path: str) -> Place:
         found = opened(os.path.normpath(path))
     except OSError as error:
         folder = os.path.dirname(path)
-        why = "it, or one above, is a link or no folder" if error.errno == errno.ENOTDIR else error.strerror
+        why = "it is no folder, or is a link or below one" if error.errno == errno.ENOTDIR else error.strerror
         raise FileError(f"{folder} cannot be opened: {why}; name the folder itself") from None
     try:
         found.require_replaceable()
