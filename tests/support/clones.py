@@ -220,7 +220,7 @@ def run(case: Case) -> Result:
 # ---- As a table ----
 
 HEADER = [
-    "| `clone-protection` | cases | draws that repeat | under way at the snapshot | getrandom() repeats for at most |",
+    "| `clone-protection` | cases | later draws that repeat | under way, that do | getrandom() repeats for up to |",
     "| --- | --- | --- | --- | --- |",
 ]
 

@@ -145,12 +145,12 @@ def test_it_names_what_systemd_carries_to_a_service(system: System) -> None:
 
 # ---- Who serves ----
 
-DENIED = ("nothing", "the module", "the profile's file")
+DENIED = ("nothing", "the module", "the file of drng's profile")
 TABLE = table("what the confinement denies", ROOT / "docs" / "apparmor.md")
 
 
 def allowed_but(denied: str, system: System) -> list[str]:
-    paths = {"the module": str(system.modules), "the profile's file": str(system.profiles)}
+    paths = {"the module": str(system.modules), "the file of drng's profile": str(system.profiles)}
     return [path for path in named(system.folder) if not path.startswith(paths.get(denied, "none"))]
 
 
