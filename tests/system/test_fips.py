@@ -145,38 +145,6 @@ def test_a_key_before_the_first_byte_is_seeded_by_the_system(case: Case, library
     assert drawn["works"] and drawn["seeds"] == 1
 
 
-def seed_strict(case: Case, library: str) -> None:
-    if ctypes.CDLL(library).OpenSSL_version_num() < 0x40100000:
-        pytest.skip("OpenSSL before 4.1 has no seed_strict")
-    case.replace("\n# seed_strict = yes\n", "\nseed_strict = yes\n")
-
-
-def test_with_seed_strict_that_key_is_seeded_from_drng(case: Case, library: str) -> None:
-    seed_strict(case, library)
-    key, drawn, again = case.draw("key", "bytes", "key", library=library)["steps"]
-    assert (key["works"], key["seeds"]) == ("fips", 1)
-    assert drawn["works"] and drawn["seeds"] == again["seeds"] == 2
-
-
-def test_with_seed_strict_the_fallback_serves_that_key(case: Case, library: str) -> None:
-    """drng asks libcrypto for the system's entropy, and not for that of the seed source that it is itself."""
-    seed_strict(case, library)
-    case.masked = True
-    (key,) = case.draw("key", library=library)["steps"]
-    assert (key["works"], key["seeds"]) == ("fips", 1)
-
-
-@pytest.mark.parametrize("missing", ["drng.so", "a seed"])
-def test_with_seed_strict_there_is_no_key_without_drng(case: Case, library: str, missing: str) -> None:
-    seed_strict(case, library)
-    if missing == "drng.so":
-        module_missing(case)
-    else:
-        no_instruction_and_no_fallback(case)
-    (key,) = case.draw("key", library=library)["steps"]
-    assert not key["works"]
-
-
 OWN_BYTES = pytest.mark.parametrize("step", ["seed", "add"])
 
 

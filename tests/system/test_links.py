@@ -57,13 +57,6 @@ def test_links_lead_somewhere_where_the_pages_are_installed(tmp_path: Path) -> N
     assert not wrong
 
 
-@pytest.mark.parametrize("link", ["gone.md", "#gone", "page.md#gone", "../../gone"])
-def test_a_broken_link_is_found(link: str, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"# Here we are\n\n[one](#here-we-are) [two]({link}) `[no](link)`\n")
-    assert broken(page, tmp_path) == [link]
-
-
 def test_every_picture_is_shown_and_is_small() -> None:
     shown = {name for page in PAGES for name in re.findall(r"pictures/([\w.-]+)", page.read_text(encoding="utf-8"))}
     assert {path.name for path in PICTURES.iterdir()} == shown

@@ -15,13 +15,10 @@ from tests.support import clients, hello
 from tests.support.builds import CONF, MASKED, RELEASE, ConfigWriter
 from tests.support.machine import here
 from tests.support.servers import (
-    APACHE_EVENT,
-    APACHE_PREFORK,
     KINDS,
     PYTHON_FORK,
     PYTHON_THREADS,
     STUNNEL,
-    Apache,
     Kind,
     Running,
     Site,
@@ -37,9 +34,6 @@ MODULE = RELEASE.modules / "drng.so"
 # First flights asked of each kind: as many as take it a second or three.
 HELLOS = dict.fromkeys(KINDS, 3600) | {STUNNEL: 800, PYTHON_THREADS: 1600, PYTHON_FORK: 1600}
 ALL_HELLOS = 20_000
-
-RESTARTS = 50
-SETTLED = 10
 
 
 def strict_config(directory: Path) -> Path:
@@ -184,58 +178,6 @@ def test_reload_under_load(kind: Kind, site: Site, env: dict[str, str]) -> None:
         if kind.seamless:
             assert connections.failures == []
         assert clients.python(clients.Visit(site)).page
-
-
-@dataclass(frozen=True)
-class Weight:
-    """What a process holds."""
-
-    descriptors: int
-    mappings: int
-    resident: int  # KiB
-
-    @classmethod
-    def of(cls, pid: int) -> Weight:
-        process = Path(f"/proc/{pid}")
-        status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
-        return cls(
-            len(list((process / "fd").iterdir())),
-            len((process / "maps").read_text().splitlines()),
-            int(status["VmRSS"].split()[0]),
-        )
-
-
-def weights_over_restarts(kind: Apache, site: Site, env: dict[str, str]) -> list[Weight]:
-    """What the parent holds after each graceful restart under load; no child may crash."""
-    weights = []
-    with running(kind, site, env) as server:
-        with load(site) as connections:
-            for _ in range(RESTARTS):
-                server.reload()
-                weights.append(Weight.of(server.process.pid))
-            if env["OPENSSL_CONF"] != "/dev/null":
-                # A child of before unloads the module on its way out.
-                wait_for(lambda: server.without(MODULE) == [], "every process to have the module, or to be gone")
-            assert server.starts() == 1 + RESTARTS
-        # Before the end: its SIGTERM may meet a child that starts, where Apache's handler frees memory in malloc().
-        assert "exit signal" not in site.log.read_text()
-    assert connections.visits > 0
-    assert len(connections.failures) <= (0 if kind.seamless else RESTARTS / 10), connections.failures
-    site.log.unlink()
-    return weights
-
-
-@pytest.mark.parametrize("kind", [APACHE_EVENT, APACHE_PREFORK], ids=str)
-def test_apache_restarts_gracefully_again_and_again(kind: Apache, site: Site, env: dict[str, str]) -> None:
-    """Each time Apache unloads mod_ssl and loads it again. It grows by itself: how much, the built-in tells."""
-    grown = {}
-    for name, conf in (("drng", env["OPENSSL_CONF"]), ("builtin", "/dev/null")):
-        weights = weights_over_restarts(kind, site, env | {"OPENSSL_CONF": conf})
-        settled, last = weights[SETTLED - 1], weights[-1]
-        assert last.descriptors <= settled.descriptors
-        assert last.mappings - settled.mappings < (RESTARTS - SETTLED) / 2
-        grown[name] = last.resident - settled.resident
-    assert grown["drng"] - grown["builtin"] < 2 * (RESTARTS - SETTLED), f"two KiB a restart: {grown}"
 
 
 # ---- Nothing comes twice ----
