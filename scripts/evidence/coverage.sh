@@ -1,7 +1,7 @@
 #!/bin/sh
 # coverage.sh - which lines of the product the CUnit programs run, by gcov: a table, and build/coverage/html/index.html.
 #
-# Fails where a file has lines that did not run and docs/develop/coverage.md does not say why.
+# Fails where a file has lines that did not run and docs/develop/coverage.txt does not say why.
 
 # SPDX-License-Identifier: Apache-2.0
 set -eu
@@ -24,9 +24,9 @@ cat $build/coverage.txt
 unnamed=
 awk '/^(mixing|provider|library)\// && NF >= 5 { print $1 }' $build/coverage.txt >$build/incomplete.txt
 while read -r file; do
-    grep -q "\`$file\`" docs/develop/coverage.md || unnamed="$unnamed $file"
+    grep -q "\`$file\`" docs/develop/coverage.txt || unnamed="$unnamed $file"
 done <$build/incomplete.txt
 if [ -n "$unnamed" ]; then
-    echo "docs/develop/coverage.md does not say why these have lines that did not run:$unnamed" >&2
+    echo "docs/develop/coverage.txt does not say why these have lines that did not run:$unnamed" >&2
     exit 1
 fi
