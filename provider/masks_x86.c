@@ -69,6 +69,7 @@ void drng_masks_mask(struct drng_evidence *evidence, const struct drng_masks *le
     struct drng_cpu *cpu = &evidence->cpu;
     drng_masks_mask_instructions(evidence, left);
     cpu->aes = cpu->aes && drng_masks_leave(left, AES_NI) && drng_masks_leave(left, SSSE3);
+    cpu->avx = cpu->avx && cpu->aes && drng_masks_leave(left, AVX);
     const bool vaes = cpu->aes && drng_masks_leave(left, VAES);
     cpu->vaes256 = cpu->vaes256 && vaes && drng_masks_leave(left, AVX2);
     /* Its short requests run on registers of half the size; libcrypto's VAES wants DQ, too. */

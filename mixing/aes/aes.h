@@ -40,17 +40,14 @@ typedef void drng_aes_cbc(const uint8_t *key, size_t key_len, uint8_t chain[DRNG
                           const uint8_t *in, size_t blocks);
 
 /*
- * A whole request of CTR_DRBG, kept in registers: the first out_len bytes of keystream go to `out`. The blocks that
- * follow, XOR `provided`, become the new key and v, as in CTR_DRBG_Update. provided is NULL, or 48 bytes. key is
- * aligned to 16 bytes. Leaves no secret on the stack and in registers.
+ * A whole request of CTR_DRBG, kept in registers: CTR_DRBG_Update with `provided`, then out_len bytes of keystream, at
+ * least one, then CTR_DRBG_Update again. provided is 48 bytes, zeros beyond seedlen; or NULL: then nothing comes before
+ * the output. key is aligned to 16 bytes. Leaves no secret on the stack and in registers.
  */
 typedef void drng_aes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
                               const uint8_t *provided);
 
-/*
- * CTR_DRBG_Update, kept in registers: the same without output. What it leaves on the stack and in registers a request
- * wipes that the same function calls next.
- */
+/* CTR_DRBG_Update alone. What it leaves on the stack and in registers the caller wipes. */
 typedef void drng_aes_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *provided);
 
 /* One implementation. No function can fail. */
@@ -61,7 +58,7 @@ struct drng_aes {
     drng_aes_cbc *cbc;
     drng_aes_request *request; /* or NULL, and update, too: the caller does the same with ctr */
     drng_aes_update *update;
-    size_t short_len; /* bytes: the longest output of request */
+    size_t short_len; /* bytes: the longest output of request; 0 where that is NULL */
     bool wide;        /* it has kernels for registers of more than a block, which the self-test tries, too */
 };
 
@@ -119,15 +116,16 @@ static inline uint8_t *drng_sink_next(struct drng_sink *sink)
 /* Plain C, bitsliced: constant-time on every CPU. */
 extern const struct drng_aes drng_aes_portable;
 
-/* On x86-64 only. Each needs the instructions in its name. */
+/* On x86-64 only. Each needs the instructions in its name; AES-NI has two encodings of short requests. */
 extern const struct drng_aes drng_aes_ni;
+extern const struct drng_aes drng_aes_avx;
 extern const struct drng_aes drng_aes_vaes256;
 extern const struct drng_aes drng_aes_vaes512;
 
 /* On 64-bit ARM only. Needs AESE and AESMC. */
 extern const struct drng_aes drng_aes_arm;
 
-enum { DRNG_AES_KINDS = 4 };
+enum { DRNG_AES_KINDS = 5 };
 
 /*
  * Fills `all` with every implementation that this CPU can run, the slowest first, and returns their number. Only this

@@ -7,12 +7,16 @@
 const struct drng_aes drng_aes_ni = {
     "AES-NI", true, drng_aes_ni_ctr, drng_aes_ni_cbc, drng_aes_ni_request, drng_aes_ni_update, DRNG_AES_NI_SHORT, false,
 };
+const struct drng_aes drng_aes_avx = {
+    "AES-NI",          true,  drng_aes_ni_ctr, drng_aes_ni_cbc, drng_aes_avx_request, drng_aes_avx_update,
+    DRNG_AES_NI_SHORT, false,
+};
 const struct drng_aes drng_aes_vaes256 = {
-    "VAES-256",          true, drng_aes_vaes256_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, drng_aes_ni_update,
+    "VAES-256",          true, drng_aes_vaes256_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, drng_aes_avx_update,
     DRNG_AES_VAES_SHORT, true,
 };
 const struct drng_aes drng_aes_vaes512 = {
-    "VAES-512",          true, drng_aes_vaes512_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, drng_aes_ni_update,
+    "VAES-512",          true, drng_aes_vaes512_ctr, drng_aes_ni_cbc, drng_aes_vaes_request, drng_aes_avx_update,
     DRNG_AES_VAES_SHORT, true,
 };
 
@@ -22,6 +26,9 @@ size_t drng_aes_all(const struct drng_cpu *cpu, const struct drng_aes *all[DRNG_
     all[count++] = &drng_aes_portable;
     if (cpu->aes) {
         all[count++] = &drng_aes_ni;
+    }
+    if (cpu->avx) {
+        all[count++] = &drng_aes_avx;
     }
     if (cpu->vaes256) {
         all[count++] = &drng_aes_vaes256;

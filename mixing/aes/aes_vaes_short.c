@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Short requests with VAES on 256-bit registers: no CPU lowers its clock for these. See aes_ni_short.c. */
+/* Short requests with VAES on 256-bit registers: no CPU lowers its clock for these. See short_x86.h. */
 
 #define LANE_BLOCKS 2
 #include "mixing/aes/aes_x86.h"
@@ -18,8 +18,11 @@ void drng_aes_vaes_request(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOC
                            const uint8_t *provided)
 {
     if (out_len <= NARROW) {
-        drng_aes_ni_request(key, key_len, v, out, out_len, provided);
+        drng_aes_avx_request(key, key_len, v, out, out_len, provided);
         return;
+    }
+    if (provided != NULL) {
+        drng_aes_avx_update(key, key_len, v, provided);
     }
     if (out_len <= FEWER) {
         fewer(key, key_len, v, out, out_len, provided);

@@ -13,13 +13,15 @@
 drng_aes_ctr drng_aes_ni_ctr;
 drng_aes_cbc drng_aes_ni_cbc;
 
-/* aes_ni_short.c and aes_vaes_short.c: drng_aes.request with their short_len. */
+/* short_x86.h and aes_vaes_short.c: drng_aes.request with their short_len. */
 enum {
     DRNG_AES_NI_SHORT = 9 * DRNG_AES_BLOCK,
     DRNG_AES_VAES_SHORT = 16 * DRNG_AES_BLOCK,
 };
 drng_aes_request drng_aes_ni_request;
+drng_aes_request drng_aes_avx_request;
 drng_aes_update drng_aes_ni_update;
+drng_aes_update drng_aes_avx_update;
 drng_aes_request drng_aes_vaes_request;
 
 /* aes_vaes256.c and aes_vaes512.c, which leaves fewer blocks than that to registers of half the size. */

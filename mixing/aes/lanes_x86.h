@@ -28,7 +28,11 @@
 
 #if LANE_BLOCKS == 1
 typedef __m128i lane;
-#define LANE_TARGET                  __attribute__((target("aes,sse4.2")))
+#ifdef LANE_AVX /* the same instructions with three operands: a quarter fewer */
+#define LANE_TARGET __attribute__((target("aes,avx")))
+#else
+#define LANE_TARGET __attribute__((target("aes,sse4.2")))
+#endif
 #define lane_of(block)               (block)
 #define lane_block(x, i)             (x)
 #define lane_store(to, x)            _mm_storeu_si128((__m128i *)(to), (x))
@@ -110,6 +114,14 @@ typedef __m512i lane;
 /* What this points to is read after this line, and not before: GCC 16 would keep all constants on the stack. */
 #define READ_LATE(pointer) __asm__ volatile("" : "+r"(pointer))
 
+/* FIPS 197's Rcon, in all four columns. */
+#define RCON(value)                                                                                                    \
+    {                                                                                                                  \
+        (value), (value), (value), (value)                                                                             \
+    }
+static const _Alignas(16) uint32_t round_constants[][4] = {RCON(0x01), RCON(0x02), RCON(0x04), RCON(0x08), RCON(0x10),
+                                                           RCON(0x20), RCON(0x40), RCON(0x80), RCON(0x1b), RCON(0x36)};
+
 /* ---- Round keys: FIPS 197, 5.2 ---- */
 
 enum { ROUND_KEYS = 15 }; /* of AES-256 */
@@ -123,10 +135,10 @@ enum { ROUND_KEYS = 15 }; /* of AES-256 */
  * adds the first of these, which takes the addition out of the way from one round key to the next; nor is rcon waited
  * for.
  */
-LANE_INLINE __m128i next_key(__m128i key, __m128i word, int rcon)
+LANE_INLINE __m128i next_key(__m128i key, __m128i word, __m128i rcon)
 {
     key = _mm_xor_si128(key, _mm_slli_si128(key, 4));
-    key = _mm_xor_si128(_mm_xor_si128(key, _mm_set1_epi32(rcon)), _mm_slli_si128(key, 8));
+    key = _mm_xor_si128(_mm_xor_si128(key, rcon), _mm_slli_si128(key, 8));
     key = _mm_aesenclast_si128(word, key);
     NOW(key);
     return key;
@@ -146,10 +158,10 @@ LANE_INLINE __m128i rest_of(__m128i key)
 }
 
 /* The round key after `key`, whose rest is *rest; that becomes the new one's. */
-LANE_INLINE __m128i next_with_rest(__m128i key, __m128i *rest, __m128i word, int rcon)
+LANE_INLINE __m128i next_with_rest(__m128i key, __m128i *rest, __m128i word, __m128i rcon)
 {
     const __m128i masked = _mm_and_si128(key, _mm_set_epi32(0, -1, 0, -1));
-    const __m128i added = _mm_xor_si128(masked, _mm_xor_si128(*rest, _mm_set1_epi32(rcon)));
+    const __m128i added = _mm_xor_si128(masked, _mm_xor_si128(*rest, rcon));
     *rest = rest_of(_mm_xor_si128(masked, *rest));
     key = _mm_aesenclast_si128(word, added);
     NOW(key);
@@ -157,7 +169,7 @@ LANE_INLINE __m128i next_with_rest(__m128i key, __m128i *rest, __m128i word, int
 }
 
 /* Six new words from the six before them: *low holds the first four, the low half of *high the other two. */
-LANE_INLINE void step_192(__m128i *low, __m128i *rest, __m128i *high, int rcon)
+LANE_INLINE void step_192(__m128i *low, __m128i *rest, __m128i *high, __m128i rcon)
 {
     *low = next_with_rest(*low, rest, rotated(*high, 1), rcon);
     *high = _mm_xor_si128(_mm_xor_si128(*high, _mm_slli_si128(*high, 4)), _mm_shuffle_epi32(*low, 0xff));
@@ -199,8 +211,7 @@ LANE_INLINE void do_last_round(lane *block, const int lanes, __m128i round_key)
 LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, size_t key_len, lane *block,
                                     const int lanes)
 {
-    static const int constants[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36};
-    const int *rcon = constants;
+    const __m128i *rcon = (const __m128i *)round_constants;
 
     rk[0] = _mm_loadu_si128((const __m128i *)key);
     add_round_key(block, lanes, rk[0]);
@@ -210,7 +221,7 @@ LANE_INLINE void expand_and_encrypt(__m128i rk[ROUND_KEYS], const uint8_t *key, 
         for (int i = 2; i <= 14; i++) {
             READ_LATE(rcon);
             rk[i] = i % 2 == 0 ? next_key(rk[i - 2], rotated(rk[i - 1], 3), rcon[i / 2 - 1])
-                               : next_key(rk[i - 2], _mm_shuffle_epi32(rk[i - 1], 0xff), 0);
+                               : next_key(rk[i - 2], _mm_shuffle_epi32(rk[i - 1], 0xff), _mm_setzero_si128());
             do_round(block, lanes, rk[i - 1]);
         }
         do_last_round(block, lanes, rk[14]);
@@ -261,26 +272,41 @@ LANE_INLINE void do_rounds(const __m128i rk[ROUND_KEYS], size_t key_len, lane *b
 
 /* ---- The counter V ---- */
 
-/*
- * The blocks of the counters after V + at. Words count in pairs (low, high), little-endian. The low word of V + at
- * wraps when n more is added if it is greater than 2^64 - 1 - n, which is a constant: no branch depends on V. SSE
- * compares signed numbers, so 2^63 is subtracted from both. The comparison that counts stands in the place of the high
- * word, which takes the carry; in that of the low word the limit is INT64_MAX, so that never carries.
- * Less than 2^63 is added as `at`, so there the low word has wrapped if its top bit was 1 and is 0.
- */
-LANE_INLINE void count(const uint8_t v[DRNG_AES_BLOCK], size_t at, lane *block, const int lanes)
+#define BIG_ENDIAN_BLOCK _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+
+/* A counter as a pair of words (low, high), little-endian. */
+LANE_INLINE __m128i number_of(__m128i v)
 {
-    const __m128i big_endian = _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    const __m128i before = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)v), big_endian);
-    __m128i from = _mm_add_epi64(before, _mm_cvtsi64_si128((long long)at));
-    from = _mm_add_epi64(from, _mm_slli_si128(_mm_srli_epi64(_mm_andnot_si128(from, before), 63), 8));
+    return _mm_shuffle_epi8(v, BIG_ENDIAN_BLOCK);
+}
+
+LANE_INLINE __m128i load_number(const uint8_t v[DRNG_AES_BLOCK])
+{
+    return number_of(_mm_loadu_si128((const __m128i *)v));
+}
+
+/* Less than 2^63 is added, so the low word has wrapped if its top bit was 1 and is 0: no branch depends on V. */
+LANE_INLINE __m128i add_number(__m128i number, size_t blocks)
+{
+    const __m128i sum = _mm_add_epi64(number, _mm_cvtsi64_si128((long long)blocks));
+    return _mm_add_epi64(sum, _mm_slli_si128(_mm_srli_epi64(_mm_andnot_si128(sum, number), 63), 8));
+}
+
+/*
+ * The blocks of the counters after `from` + at, which is a constant. The low word of `from` wraps when n is added if it
+ * is greater than 2^64 - 1 - n. SSE compares signed numbers, so 2^63 is subtracted from both. The comparison that
+ * counts stands in the place of the high word, which takes the carry; in that of the low word the limit is INT64_MAX,
+ * so that never carries.
+ */
+LANE_INLINE void count(__m128i from, const int at, lane *block, const int lanes)
+{
     const lane low = lane_of(_mm_xor_si128(_mm_unpacklo_epi64(from, from), _mm_set1_epi64x(INT64_MIN)));
-    lane sum = lane_add(lane_of(from), lane_first);
+    lane sum = lane_add(lane_of(from), lane_add(lane_first, lane_of(_mm_set_epi64x(0, at))));
 
     UNROLL
     for (int i = 0; i < lanes; i++) {
-        const lane carried = lane_carry(sum, low, lane_limits(1 + LANE_BLOCKS * i));
-        block[i] = lane_shuffle(carried, lane_of(big_endian));
+        const lane carried = lane_carry(sum, low, lane_limits(1 + at + LANE_BLOCKS * i));
+        block[i] = lane_shuffle(carried, lane_of(BIG_ENDIAN_BLOCK));
         sum = lane_add(sum, lane_of(_mm_set_epi64x(0, LANE_BLOCKS)));
     }
 }
@@ -360,12 +386,14 @@ LANE_INLINE void take(struct output *out, __m128i block)
 }
 
 /*
- * The last steps of CTR_DRBG_Update (SP 800-90A, 10.2.1.2), with temp in registers. Key of AES-192 ends, and V starts,
- * in the middle of its second block. For AES-128 `third` is not used.
+ * The last steps of CTR_DRBG_Update (SP 800-90A, 10.2.1.2), whose temp is the first three of these blocks. Key of
+ * AES-192 ends, and V starts, in the middle of the second one. AES-128 has no use for the third.
  */
-LANE_INLINE void set_key_and_v(uint8_t *key, size_t key_len, uint8_t *v, const uint8_t *provided, __m128i first,
-                               __m128i second, __m128i third)
+LANE_INLINE void end_update(uint8_t *key, size_t key_len, uint8_t *v, const lane *block, const uint8_t *provided)
 {
+    __m128i first = lane_block(block[0], 0);
+    __m128i second = lane_block(block[1 / LANE_BLOCKS], 1);
+    __m128i third = lane_block(block[2 / LANE_BLOCKS], 2 % LANE_BLOCKS);
     if (provided != NULL) {
         first = _mm_xor_si128(first, _mm_loadu_si128((const __m128i *)provided));
         second = _mm_xor_si128(second, _mm_loadu_si128((const __m128i *)provided + 1));
@@ -383,21 +411,29 @@ LANE_INLINE void set_key_and_v(uint8_t *key, size_t key_len, uint8_t *v, const u
     }
 }
 
+enum { UPDATE = (3 + LANE_BLOCKS - 1) / LANE_BLOCKS }; /* lanes of an Update; AES-128 does without the third block */
+
 /*
- * drng_aes.request. The blocks of the Update come first, those of the output behind them. Every lane goes through each
- * round, even if the request does not need it: with a number of lanes that is not constant the compiler would keep them
- * in memory. There are only the old Key and V, and then the new ones.
+ * drng_aes.request without the Update before the output. The blocks of the one after it come first, those of the output
+ * behind them. Every lane goes through each round, even if the request does not need it: with a number of lanes that is
+ * not constant the compiler would keep them in memory. Where the output has two blocks at most, its lanes are as many
+ * as it needs, and one run of the counter makes all. There are only the old Key and V, and then the new ones.
  */
 LANE_INLINE void short_request(uint8_t *key, size_t key_len, uint8_t *v, uint8_t *out, size_t out_len,
                                const uint8_t *provided, const int lanes)
 {
-    enum { UPDATE = (3 + LANE_BLOCKS - 1) / LANE_BLOCKS }; /* lanes; AES-128 does without the third block */
+    const int of_output = lanes - UPDATE;
     struct output output = {out, out_len};
+    const __m128i from = load_number(v);
     __m128i rk[ROUND_KEYS];
     lane block[MOST_LANES];
 
-    count(v, (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK, block, UPDATE);
-    count(v, 0, block + UPDATE, lanes - UPDATE);
+    if (of_output <= 2 / LANE_BLOCKS) {
+        count(from, of_output * LANE_BLOCKS, block, UPDATE);
+    } else {
+        count(add_number(from, (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK), 0, block, UPDATE);
+    }
+    count(from, 0, block + UPDATE, of_output);
     expand_and_encrypt(rk, key, key_len, block, lanes);
     UNROLL
     for (int i = UPDATE; i < lanes; i++) {
@@ -407,8 +443,7 @@ LANE_INLINE void short_request(uint8_t *key, size_t key_len, uint8_t *v, uint8_t
             NOW(block[i]); /* else the compiler extracts all blocks at once, and has too few registers */
         }
     }
-    set_key_and_v(key, key_len, v, provided, lane_block(block[0], 0), lane_block(block[1 / LANE_BLOCKS], 1),
-                  lane_block(block[2 / LANE_BLOCKS], 2 % LANE_BLOCKS));
+    end_update(key, key_len, v, block, provided);
 }
 
 /* Defines a short_request() of so many lanes with a frame of its own, which its caller wipes. */
@@ -451,14 +486,15 @@ LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, ui
                               uint8_t *tail, size_t tail_blocks)
 {
     enum { LANES = 8, GROUP = LANES * LANE_BLOCKS, TAIL = DRNG_AES_TAIL / LANE_BLOCKS, SPLIT = LANE_BLOCKS < 4 };
+    const __m128i before = load_number(v);
     struct drng_counter at = drng_counter_load(v);
     __m128i rk[ROUND_KEYS];
     lane block[LANES];
     lane low[LANES];
     lane carried[LANES];
 
-    count(v, out_blocks, block, TAIL);
-    count(v, 0, block + TAIL, LANES - TAIL);
+    count(add_number(before, out_blocks), 0, block, TAIL);
+    count(before, 0, block + TAIL, LANES - TAIL);
     expand_and_encrypt(rk, key, key_len, block, LANES);
     put(tail, tail_blocks, block, TAIL);
     put(out, out_blocks, block + TAIL, LANES - TAIL);
@@ -471,14 +507,13 @@ LANE_INLINE void long_request(const uint8_t *key, size_t key_len, uint8_t *v, ui
         if (SPLIT) {
             count_group(low, carried, &at, block, LANES);
         } else {
-            count(v, done, block, LANES);
+            count(add_number(before, done), 0, block, LANES);
             add_round_key(block, LANES, rk[0]);
         }
         do_rounds(rk, key_len, block, LANES);
         put(out + done * DRNG_AES_BLOCK, out_blocks - done, block, LANES);
     }
-    count(v, out_blocks + tail_blocks - 1, block, 1);
-    put(v, 1, block, 1);
+    _mm_storeu_si128((__m128i *)v, number_of(add_number(before, out_blocks + tail_blocks)));
 }
 
 #endif

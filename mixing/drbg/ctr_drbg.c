@@ -74,10 +74,10 @@ static void set_key_and_v(struct drng_ctr_drbg *drbg, const struct mechanism *m,
     memcpy(drbg->v, temp + m->key_len, BLOCK);
 }
 
-/* Whether AES makes a request of this length, and its Update, at once. */
+/* Whether AES makes a request of this length, and its Updates, at once. For those that cannot short_len is 0. */
 static bool is_short(const struct mechanism *m, size_t out_len)
 {
-    return m->aes->request != NULL && out_len <= m->aes->short_len;
+    return out_len - 1 < m->aes->short_len;
 }
 
 /* CTR_DRBG_Update, 10.2.1.2. `provided` has DRNG_DRBG_MAX_SEEDLEN bytes, zeros beyond seedlen. */
@@ -231,7 +231,6 @@ static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const 
         drng_wipe(&padded, sizeof(padded)); /* on the stack where there are no vector registers */
     }
     if (is_short(m, out_len)) {
-        m->aes->update(drbg->key, m->key_len, drbg->v, provided);
         m->aes->request(drbg->key, m->key_len, drbg->v, out, out_len, provided);
     } else {
         update(drbg, m, provided);

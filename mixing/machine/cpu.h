@@ -30,6 +30,7 @@ struct drng_cpu {
     bool confidential; /* the guest does not trust its host: AMD SEV, Intel TDX */
     bool has[DRNG_INSTRUCTIONS];
     bool aes;     /* AES-NI with SSE4.2; FEAT_AES on 64-bit Arm */
+    bool avx;     /* aes, and the system saves YMM registers */
     bool vaes256; /* VAES with AVX2, and the system saves YMM registers */
     bool vaes512; /* vaes256 with AVX-512F, BW and VL, and the system saves ZMM registers */
 };

@@ -117,6 +117,7 @@ void drng_x86_identify(struct drng_cpu *cpu, drng_cpuid_asked *ask)
     const bool has_zmm =
         has_ymm && (leaf7.ebx & leaf7_ebx_avx512) == leaf7_ebx_avx512 && (saved & XCR0_ZMM) == XCR0_ZMM;
     cpu->aes = (leaf1.ecx & LEAF1_ECX_AES) != 0 && (leaf1.ecx & LEAF1_ECX_SSE42) != 0;
+    cpu->avx = cpu->aes && has_ymm;
     const bool vaes = cpu->aes && (leaf7.ecx & LEAF7_ECX_VAES) != 0;
     cpu->vaes256 = vaes && (leaf7.ebx & LEAF7_EBX_AVX2) != 0 && has_ymm;
     cpu->vaes512 = cpu->vaes256 && has_zmm;
@@ -147,12 +148,6 @@ void drng_cpu_clear_vectors(void)
                          "vpxord %xmm\\n, %xmm\\n, %xmm\\n\n\t"
                          ".endr");
     }
-    /* VZEROALL does the same in one instruction, but takes longer. */
-    __asm__ volatile(".irp n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\t"
-                     "vpxor %%xmm\\n, %%xmm\\n, %%xmm\\n\n\t"
-                     ".endr\n\t"
-                     "vzeroupper"
-                     :
-                     :
-                     : DRNG_LOW_REGISTERS);
+    drng_cpu_clear_avx();
+    __asm__ volatile("vzeroupper" : : : DRNG_LOW_REGISTERS);
 }

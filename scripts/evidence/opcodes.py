@@ -23,7 +23,10 @@ from markdown_table import table
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = ROOT / "build" / "dev" / "drng.so"
 PROGRAM = ROOT / "build" / "dev" / "tests" / "opcodes"
-SYMBOLS = ("drng_aes_ni", "drng_aes_vaes256", "drng_aes_vaes512", "drng_fused_mac", "OSSL_provider_init")
+SYMBOLS = (
+    *("drng_aes_ni", "drng_aes_avx", "drng_aes_vaes256", "drng_aes_vaes512"),
+    *("drng_fused_mac", "OSSL_provider_init"),
+)
 
 # The opcode, and what it becomes. All of these exist with legacy, VEX and EVEX prefixes.
 OPCODES = {

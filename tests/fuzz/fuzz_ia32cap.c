@@ -18,6 +18,7 @@ static struct drng_evidence evidence_of(uint8_t bits)
                                           .has[DRNG_RDRAND] = bits & 1,
                                           .has[DRNG_RDSEED] = bits & 2,
                                           .aes = bits & 4,
+                                          .avx = bits & 32,
                                           .vaes256 = bits & 8,
                                           .vaes512 = bits & 16}};
 }
@@ -30,6 +31,7 @@ static void check_nothing_was_added(const struct drng_evidence *before, const st
     FUZZ_CHECK(before->cpu.has[DRNG_RDRAND] || !after->masked[DRNG_RDRAND]);
     FUZZ_CHECK(before->cpu.has[DRNG_RDSEED] || !after->masked[DRNG_RDSEED]);
     FUZZ_CHECK(before->cpu.aes || !after->cpu.aes);
+    FUZZ_CHECK(before->cpu.avx || !after->cpu.avx);
     FUZZ_CHECK(before->cpu.vaes256 || !after->cpu.vaes256);
     FUZZ_CHECK(before->cpu.vaes512 || !after->cpu.vaes512);
 }
@@ -56,6 +58,7 @@ static void try_vector(uint64_t first, uint64_t second, uint8_t bits)
     FUZZ_CHECK(evidence.masked[DRNG_RDRAND] == (cpu.has[DRNG_RDRAND] && (first & UINT64_C(1) << 62) == 0));
     FUZZ_CHECK(evidence.masked[DRNG_RDSEED] == (cpu.has[DRNG_RDSEED] && (second & UINT64_C(1) << 18) == 0));
     FUZZ_CHECK(evidence.cpu.aes == aes);
+    FUZZ_CHECK(evidence.cpu.avx == (cpu.avx && aes && (first & UINT64_C(1) << 60) != 0));
     const bool vaes256 = cpu.vaes256 && vaes && (second & UINT64_C(1) << 5) != 0;
     FUZZ_CHECK(evidence.cpu.vaes256 == vaes256);
     const uint64_t avx512 = UINT64_C(3) << 16 | UINT64_C(3) << 30; /* F and DQ, BW and VL */

@@ -104,6 +104,9 @@ static void request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out
     uint8_t stream[SHORT + 3 * BLOCK];
     const size_t blocks = (out_len + BLOCK - 1) / BLOCK;
     uint8_t *next = stream + blocks * BLOCK;
+    if (out_len > 0 && provided != NULL) {
+        real->update(key, key_len, v, provided);
+    }
     memcpy(counter, v, BLOCK);
     real->ctr(key, key_len, counter, stream, blocks, next, (key_len + BLOCK - 1) / BLOCK + 1);
     for (size_t i = 0; provided != NULL && i < key_len + BLOCK; i++) {

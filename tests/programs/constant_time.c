@@ -102,7 +102,7 @@ static void ctr_wide(void)
 
 static void request_of(const struct drng_aes *one)
 {
-    static const size_t lens[] = {0, 16, 32, 33, 80, 128, 250};
+    static const size_t lens[] = {1, 16, 32, 33, 80, 128, 250};
     uint8_t out[250];
     for (size_t k = 0; k < sizeof(key_lens) / sizeof(*key_lens); k++) {
         for (size_t l = 0; l < sizeof(lens) / sizeof(*lens) && lens[l] <= one->short_len; l++) {

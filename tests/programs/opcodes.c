@@ -3,13 +3,14 @@
  * opcodes.c - loads drng.so with one byte of its code changed at a time, and says what became of it: for
  * scripts/evidence/opcodes.py.
  *
- *     opcodes MODULE NI VAES256 VAES512 FUSED INIT < CHANGES
+ *     opcodes MODULE NI AVX VAES256 VAES512 FUSED INIT < CHANGES
  *
- * The others are the offsets of drng_aes_ni, drng_aes_vaes256, drng_aes_vaes512, drng_fused_mac and OSSL_provider_init
- * in the module. A change is a line, "OFFSET BYTE" in hexadecimal. For each and for each implementation of AES,
- * chosen by OPENSSL_ia32cap, there is a line: the offset, the implementation, and "found" where the module did not load
- * or chose another one, or refused a cipher or chose another one for it, "harmless" where each output is what it was,
- * or "survives". Each trial is a process. What this CPU cannot run is left out and named on standard error.
+ * The others are the offsets of drng_aes_ni, drng_aes_avx, drng_aes_vaes256, drng_aes_vaes512, drng_fused_mac and
+ * OSSL_provider_init in the module. A change is a line, "OFFSET BYTE" in hexadecimal. For each and for each
+ * implementation of AES, chosen by OPENSSL_ia32cap, there is a line: the offset, the implementation, and "found" where
+ * the module did not load or chose another one, or refused a cipher or chose another one for it, "harmless" where each
+ * output is what it was, or "survives". Each trial is a process. What this CPU cannot run is left out and named on
+ * standard error.
  */
 
 #define _GNU_SOURCE
@@ -38,16 +39,20 @@ static struct {
     uint64_t fused, init;
 } module;
 
+enum { WAYS = 4 };
+
 static struct way {
     const char *name;
+    const char *implementation; /* what it calls itself */
     const char *mask;
     uint64_t aes; /* its offset */
     uint64_t right;
     bool runs; /* on this CPU */
-} ways[] = {
-    {"AES-NI", ":~0x20000000000", 0, 0, false},
-    {"VAES-256", ":~0xc0030000", 0, 0, false},
-    {"VAES-512", "~0:~0", 0, 0, false},
+} ways[WAYS] = {
+    {"AES-NI", "AES-NI", "~0x1000000000000000:~0x20000000000", 0, 0, false},
+    {"AES-NI,AVX", "AES-NI", ":~0x20000000000", 0, 0, false},
+    {"VAES-256", "VAES-256", ":~0xc0030000", 0, 0, false},
+    {"VAES-512", "VAES-512", "~0:~0", 0, 0, false},
 };
 
 static uint64_t sum_of(uint64_t sum, const void *data, size_t len)
@@ -97,7 +102,7 @@ static uint64_t outputs(const struct drng_aes *aes, __typeof__(&drng_fused_mac) 
                 aes->ctr(key, key_len, v, out, blocks, tail, tails);
                 sum = sum_of(sum_of(sum, out, 16 * blocks), tail, 16 * tails); /* nobody uses V after it */
             }
-            for (size_t len = at % 7; len <= aes->short_len && at < 24; len += at == 0 ? 1 : 7) {
+            for (size_t len = 1 + at % 7; len <= aes->short_len && at < 24; len += at == 0 ? 1 : 7) {
                 any_bytes(key, 32, len + at);
                 any_bytes(provided, sizeof(provided), len);
                 any_v(v, at, len);
@@ -187,7 +192,7 @@ static int load(const struct way *way, uint8_t *base, uint64_t *sum)
         OSSL_PARAM_END,
     };
     OSSL_PROVIDER *provider = OSSL_PROVIDER_load(NULL, module.path);
-    if (provider == NULL || OSSL_PROVIDER_get_params(provider, ask) != 1 || strcmp(chosen, way->name) != 0) {
+    if (provider == NULL || OSSL_PROVIDER_get_params(provider, ask) != 1 || strcmp(chosen, way->implementation) != 0) {
         return FOUND;
     }
     if (!uses_the_others(provider)) {
@@ -221,18 +226,18 @@ static int try_in_child(const struct way *way, uint64_t offset, uint8_t byte, ui
 
 int main(int argc, char **argv)
 {
-    if (argc != 7) {
-        (void)fprintf(stderr, "usage: opcodes MODULE NI VAES256 VAES512 FUSED INIT\n");
+    if (argc != 8) {
+        (void)fprintf(stderr, "usage: opcodes MODULE NI AVX VAES256 VAES512 FUSED INIT\n");
         return 2;
     }
     module.path = argv[1];
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < WAYS; i++) {
         ways[i].aes = strtoull(argv[2 + i], NULL, 16);
     }
-    module.fused = strtoull(argv[5], NULL, 16);
-    module.init = strtoull(argv[6], NULL, 16);
+    module.fused = strtoull(argv[6], NULL, 16);
+    module.init = strtoull(argv[7], NULL, 16);
     uint64_t *sum = mmap(NULL, sizeof(*sum), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < WAYS; i++) {
         if (try_in_child(&ways[i], 0, 0, sum) == FOUND) {
             (void)fprintf(stderr, "%s is not what this CPU chooses under OPENSSL_ia32cap=%s\n", ways[i].name,
                           ways[i].mask);
@@ -241,11 +246,11 @@ int main(int argc, char **argv)
         ways[i].runs = true;
         ways[i].right = *sum;
     }
-    const bool all_run = ways[0].runs && ways[1].runs && ways[2].runs;
+    const bool all_run = ways[0].runs && ways[1].runs && ways[2].runs && ways[3].runs;
     uint64_t offset = 0;
     unsigned byte = 0;
     while (scanf("%" SCNx64 " %x", &offset, &byte) == 2) {
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < WAYS; i++) {
             if (!ways[i].runs) {
                 continue;
             }

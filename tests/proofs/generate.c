@@ -110,13 +110,10 @@ static void any_ctr(const uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_
 }
 
 #ifdef REQUEST
-static void any_request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
-                        const uint8_t *provided)
+static void any_update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *provided)
 {
     CLAIM(key_len == KEY_LEN && __CPROVER_w_ok(key, KEY_LEN), "the key is there");
-    CLAIM(out_len <= SHORT_LEN, "at most short_len bytes");
-    CLAIM(out_len == 0 || (out == output && out_len == output_len), "all of the output");
-    note_call(out_len);
+    note_call(0);
     for (size_t i = 0; i < SEEDLEN; i++) {
         const uint8_t byte = update_bytes[i] ^ (provided != NULL ? provided[i] : 0);
         if (i < KEY_LEN) {
@@ -127,9 +124,16 @@ static void any_request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t 
     }
 }
 
-static void any_update(uint8_t *key, size_t key_len, uint8_t v[BLOCK], const uint8_t *provided)
+static void any_request(uint8_t *key, size_t key_len, uint8_t v[BLOCK], uint8_t *out, size_t out_len,
+                        const uint8_t *provided)
 {
-    any_request(key, key_len, v, NULL, 0, provided);
+    CLAIM(out_len > 0 && out_len <= SHORT_LEN, "at least one byte, and at most short_len");
+    CLAIM(out == output && out_len == output_len, "all of the output");
+    if (provided != NULL) {
+        any_update(key, key_len, v, provided);
+    }
+    any_update(key, key_len, v, provided);
+    cipher.whole = out_len;
 }
 
 static const struct drng_aes any_aes = {

@@ -56,8 +56,8 @@ void prove_ia32cap(void)
     any_text();
     const struct drng_masks left = drng_masks_read(nondet_bool() ? text : NULL, nondet_bool());
     drng_masks_mask(&evidence, &left);
-    CLAIM((before.aes || !evidence.cpu.aes) && (before.vaes256 || !evidence.cpu.vaes256) &&
-              (before.vaes512 || !evidence.cpu.vaes512),
+    CLAIM((before.aes || !evidence.cpu.aes) && (before.avx || !evidence.cpu.avx) &&
+              (before.vaes256 || !evidence.cpu.vaes256) && (before.vaes512 || !evidence.cpu.vaes512),
           "the variable adds nothing to what the CPU has");
     CLAIM((before.has[DRNG_RDRAND] || !evidence.masked[DRNG_RDRAND]), "what is not there is not masked");
     REACHED("a value");

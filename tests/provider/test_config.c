@@ -110,7 +110,8 @@ UNIT_TEST("a key of OpenSSL's own is ignored")
 
 static struct drng_evidence everything(void)
 {
-    return (struct drng_evidence){.cpu = {.has = {true, true}, .aes = true, .vaes256 = true, .vaes512 = true}};
+    return (struct drng_evidence){
+        .cpu = {.has = {true, true}, .aes = true, .avx = true, .vaes256 = true, .vaes512 = true}};
 }
 
 static void mask(struct drng_evidence *evidence, const char *value)
@@ -124,7 +125,7 @@ UNIT_TEST("a full vector masks nothing")
     struct drng_evidence e = everything();
     mask(&e, "0xffffffffffffffff:0xffffffffffffffff");
     CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
-    CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
+    CU_ASSERT_TRUE(e.cpu.aes && e.cpu.avx && e.cpu.vaes256 && e.cpu.vaes512);
 }
 
 UNIT_TEST("the kill switch masks both")
@@ -153,7 +154,7 @@ UNIT_TEST("no variable means no mask")
     struct drng_evidence e = everything();
     mask(&e, NULL);
     CU_ASSERT_FALSE(e.masked[DRNG_RDRAND] || e.masked[DRNG_RDSEED]);
-    CU_ASSERT_TRUE(e.cpu.aes && e.cpu.vaes256 && e.cpu.vaes512);
+    CU_ASSERT_TRUE(e.cpu.aes && e.cpu.avx && e.cpu.vaes256 && e.cpu.vaes512);
 }
 
 /* As libcrypto has it: nothing, and no number, is 0. */

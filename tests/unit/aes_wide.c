@@ -77,7 +77,7 @@ static unsigned long brief_rounds_of(size_t key_len, size_t out_len, uint64_t lo
 UNIT_TEST("short requests go through registers of their own")
 {
     for (size_t key_len = 16; key_len <= 32; key_len += 8) {
-        for (size_t len = 0; len <= LONGEST; len++) {
+        for (size_t len = 1; len <= LONGEST; len++) {
             const unsigned long lanes = len <= NARROW ? 0 : len <= FEWER ? 6 : 10;
             CU_ASSERT_EQUAL(brief_rounds_of(key_len, len, 0), (key_len / 4 + 5) * lanes);
             CU_ASSERT_EQUAL(brief_rounds_of(key_len, len, UINT64_MAX - len / 16), (key_len / 4 + 5) * lanes);

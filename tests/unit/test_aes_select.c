@@ -23,10 +23,11 @@ UNIT_TEST("a CPU with nothing gets plain C alone")
 
 UNIT_TEST("each feature adds one, and the fastest comes last")
 {
-    static const struct drng_aes *const order[] = {&drng_aes_portable, &drng_aes_ni, &drng_aes_vaes256,
+    static const struct drng_aes *const order[] = {&drng_aes_portable, &drng_aes_ni, &drng_aes_avx, &drng_aes_vaes256,
                                                    &drng_aes_vaes512};
     for (size_t wanted = 1; wanted <= DRNG_AES_KINDS; wanted++) {
-        const struct drng_cpu cpu = {.aes = wanted > 1, .vaes256 = wanted > 2, .vaes512 = wanted > 3};
+        const struct drng_cpu cpu = {
+            .aes = wanted > 1, .avx = wanted > 2, .vaes256 = wanted > 3, .vaes512 = wanted > 4};
         const struct drng_aes *all[DRNG_AES_KINDS] = {NULL};
         CU_ASSERT_EQUAL_FATAL(drng_aes_all(&cpu, all), wanted);
         for (size_t i = 0; i < wanted; i++) {
@@ -49,6 +50,7 @@ UNIT_TEST("every implementation has a name and its functions")
         const char *name;
     } expected[] = {{&drng_aes_portable, "portable"},
                     {&drng_aes_ni, "AES-NI"},
+                    {&drng_aes_avx, "AES-NI"},
                     {&drng_aes_vaes256, "VAES-256"},
                     {&drng_aes_vaes512, "VAES-512"}};
     for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {

@@ -197,8 +197,8 @@ UNIT_TEST("a twin that passes is found")
 
 static enum { RIGHT, WRONG_OUT, WRONG_KEY, WRONG_V } request_is;
 
-static void request_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
-                           const uint8_t *provided)
+static void output_and_update(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
+                              const uint8_t *provided)
 {
     uint8_t stream[(16 + 3) * DRNG_AES_BLOCK];
     uint8_t *state = stream + (out_len + DRNG_AES_BLOCK - 1) / DRNG_AES_BLOCK * DRNG_AES_BLOCK;
@@ -211,16 +211,25 @@ static void request_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOC
     }
     memcpy(key, state, key_len);
     memcpy(v, state + key_len, DRNG_AES_BLOCK);
+}
+
+static void update_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *provided)
+{
+    output_and_update(key, key_len, v, NULL, 0, provided);
+}
+
+static void request_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], uint8_t *out, size_t out_len,
+                           const uint8_t *provided)
+{
+    if (provided != NULL) {
+        update_by_ctr(key, key_len, v, provided);
+    }
+    output_and_update(key, key_len, v, out, out_len, provided);
     if (out_len >= wrong_from && out_len <= wrong_to) {
         out[out_len - 1] ^= request_is == WRONG_OUT;
         key[key_len - 1] ^= request_is == WRONG_KEY;
         v[DRNG_AES_BLOCK - 1] ^= request_is == WRONG_V;
     }
-}
-
-static void update_by_ctr(uint8_t *key, size_t key_len, uint8_t v[DRNG_AES_BLOCK], const uint8_t *provided)
-{
-    request_by_ctr(key, key_len, v, NULL, 0, provided);
 }
 
 static bool request_is_found(size_t from, size_t to)
