@@ -8,7 +8,6 @@
  *     rdseed, rdrand              words of the instruction as they come, each with CF = 1 and past no test
  *     seed-rdseed, seed-rdrand    seeds: words past the health tests, then AES-128-CBC-MAC; no kernel bytes mixed in
  *     hmac-rdseed, hmac-rdrand    the same with HMAC-SHA-256
- *     rdseed-retries, rdrand-retries    how many executions gave no word before one did, 64 bits for each word
  *     drbg                        CTR_DRBG with AES-256, seeded once with such seeds from whichever instruction serves
  */
 
@@ -44,41 +43,30 @@ static struct drng_ctr_drbg drbg;
 
 /* ---- Stages: each fills out[0..PIECE), or returns false ---- */
 
-/* Words, or in their place the number of executions that gave none. */
-static bool read_words(bool (*read)(uint64_t *word), bool retries, uint8_t *out)
+static bool read_words(bool (*read)(uint64_t *word), uint8_t *out)
 {
     for (size_t done = 0; done < PIECE; done += sizeof(uint64_t)) {
         uint64_t word = 0;
-        uint64_t tries = 0;
+        unsigned tries = 0;
         while (!read(&word)) {
             if (++tries == WORD_TRIES) {
                 return false;
             }
             drng_pause();
         }
-        memcpy(out + done, retries ? &tries : &word, sizeof(word));
+        memcpy(out + done, &word, sizeof(word));
     }
     return true;
 }
 
 static bool fill_rdseed(uint8_t *out)
 {
-    return read_words(drng_instruction_rows[DRNG_RDSEED].read, false, out);
-}
-
-static bool count_rdseed_retries(uint8_t *out)
-{
-    return read_words(drng_instruction_rows[DRNG_RDSEED].read, true, out);
+    return read_words(drng_instruction_rows[DRNG_RDSEED].read, out);
 }
 
 static bool fill_rdrand(uint8_t *out)
 {
-    return read_words(drng_instruction_rows[DRNG_RDRAND].read, false, out);
-}
-
-static bool count_rdrand_retries(uint8_t *out)
-{
-    return read_words(drng_instruction_rows[DRNG_RDRAND].read, true, out);
+    return read_words(drng_instruction_rows[DRNG_RDRAND].read, out);
 }
 
 /* A drought is waited for, and nothing else: what has failed its health tests stays so. */
@@ -133,8 +121,6 @@ static const struct stage {
     {"seed-rdrand", fill_seeds, false, true, DRNG_CBC_MAC},
     {"hmac-rdseed", fill_seeds, true, false, DRNG_HMAC_SHA256},
     {"hmac-rdrand", fill_seeds, false, true, DRNG_HMAC_SHA256},
-    {"rdseed-retries", count_rdseed_retries, true, false, DRNG_CBC_MAC},
-    {"rdrand-retries", count_rdrand_retries, false, true, DRNG_CBC_MAC},
     {"drbg", fill_drbg, true, true, DRNG_CBC_MAC},
 };
 
@@ -208,7 +194,7 @@ int main(int argc, char **argv)
     if (stage == NULL || end == argv[3] || *end != '\0' || !collector_cpu_choose(argv[1])) {
         (void)fprintf(stderr,
                       "usage: collect_raw CPU STAGE BYTES\nCPU: %s\nSTAGE: rdseed, rdrand, seed-rdseed, seed-rdrand, "
-                      "hmac-rdseed, hmac-rdrand, rdseed-retries, rdrand-retries or drbg\n",
+                      "hmac-rdseed, hmac-rdrand or drbg\n",
                       collector_cpus);
         return 2;
     }

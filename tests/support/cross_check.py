@@ -2,19 +2,12 @@
 """Random scripts of calls for tests/programs/cross_check.c: drng's CTR-DRBG and libcrypto's own, side by side.
 
 Hypothesis makes the scripts and shrinks one on which they differ.
-
-    python3 -m tests.support.cross_check [--scripts N] [--seed N] PROGRAM
-
-prints a summary; the exit status is 1 where they differ.
 """
 
 from __future__ import annotations
 
-import argparse
 import collections
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 
@@ -157,33 +150,3 @@ def check(program: Program, count: int, seed: int) -> None:
         program.run(calls)
 
     agree()
-
-
-def summary(program: Program) -> str:
-    names = {"i": "instantiate", "g": "generate", "r": "reseed"}
-    parts = [
-        f"{name}: {program.results[k + '1']} done, {program.results[k + '0']} refused" for k, name in names.items()
-    ]
-    return f"{program.scripts} scripts, {program.compared} bytes compared; {'; '.join(parts)}"
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description="drng's CTR-DRBG beside libcrypto's own, on random scripts of calls.")
-    parser.add_argument("program", help="tests/cross_check of a build")
-    parser.add_argument("--scripts", type=int, default=100_000)
-    parser.add_argument("--seed", type=int, default=time.time_ns())
-    args = parser.parse_args()
-    print(f"Seed {args.seed}, {args.scripts} scripts", flush=True)
-    began = time.monotonic()
-    with Program([args.program]) as program:
-        try:
-            check(program, args.scripts, args.seed)
-        except AssertionError as failure:
-            print(failure)
-            return 1
-    print(f"Same on {summary(program)}; {time.monotonic() - began:.0f} s")
-    return 0 if program.scripts >= args.scripts else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -126,7 +126,7 @@ def test_what_does_not_compile_is_a_failure_with_the_compilers_words(tree: Path)
 
 
 BUILDERS = ("bench.sh --build", "ci/native.sh", *(f"evidence/{name}" for name in (
-    "coverage.sh", "cross-check.sh", "fuzz.sh 1", "collect-raw words"
+    "coverage.sh", "fuzz.sh 1", "collect-raw words"
 )))  # fmt: skip
 
 
