@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from scripts.drng import procfs
+from scripts.drng.status import look
 from scripts.drng.status.memory import Memory
 
 BASE = 0x10000
@@ -56,7 +59,7 @@ class FakeProcess:
     """What is in its files; None: the file is not there."""
 
     comm: bytes = b"server\n"
-    stat: bytes = b"7 (server) S 1 7 7 0"
+    stat: bytes = b"7 (server) S 1 7 7 0" + b" 0" * 46
     maps: bytes | None = b""
     image: bytes = b""  # its memory from BASE
     environ: bytes = b""
@@ -80,6 +83,18 @@ def write(proc: Path, pid: int, process: FakeProcess) -> None:
         os.symlink("/", folder / "root")
     for name, content in process.extra.items():
         (folder / name).write_bytes(content)
+
+
+@contextlib.contextmanager
+def replaced_proc(folder: Path, memory: type[Memory] | None = None) -> Iterator[Path]:
+    """A /proc of the test's own."""
+    kept = procfs.PROC, look.Memory
+    procfs.PROC, look.Memory = folder / "proc", memory or FileMemory  # type: ignore[misc]
+    procfs.PROC.mkdir()
+    try:
+        yield procfs.PROC
+    finally:
+        procfs.PROC, look.Memory = kept  # type: ignore[misc]
 
 
 class FileMemory(Memory):

@@ -24,7 +24,7 @@ from scripts.drng import procfs
 from scripts.drng.status import look as looking
 from scripts.drng.status import metrics, output, verdict, who
 from scripts.drng.status.sources import Source
-from tests.hostile.fake_proc import BASE, FakeProcess, FileMemory, mapping, module, module_maps, write
+from tests.hostile.fake_proc import BASE, FakeProcess, FileMemory, mapping, module, module_maps, replaced_proc, write
 from tests.support import stats
 
 PID = 7
@@ -83,7 +83,7 @@ def fake_processes(draw: st.DrawFn) -> FakeProcess:
     variables = [b"OPENSSL_CONF=" + draw(TEXT | st.just(b"/nowhere/x.cnf")), draw(TEXT)]
     return FakeProcess(
         comm=draw(TEXT),
-        stat=b"7 (" + draw(TEXT) + b") " + draw(st.sampled_from([b"S", b"R", b"Z", b""])) + b" " + parent + b" 7",
+        stat=b"7 (" + draw(TEXT) + b") " + draw(st.sampled_from([b"S", b"R", b"Z", b""])) + b" " + parent + b" 7" * 48,
         maps=b"".join(draw(st.permutations(lines))),
         image=bytes(image[:length]),
         environ=b"\0".join(draw(st.permutations(variables))),
@@ -137,10 +137,7 @@ def look(proc: Path, process: FakeProcess) -> str:
 
 def run(examples: int, seed: int | None = None) -> None:
     with tempfile.TemporaryDirectory() as directory, contextlib.ExitStack() as stack:
-        proc = Path(directory)
-        stack.callback(setattr, procfs, "PROC", procfs.PROC)
-        stack.callback(setattr, looking, "Memory", looking.Memory)
-        procfs.PROC, looking.Memory = proc, Counting
+        proc = stack.enter_context(replaced_proc(Path(directory), Counting))
 
         @settings(
             max_examples=examples,

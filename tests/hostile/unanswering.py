@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process whose memory lies in a file that nobody serves.
 
-    unanswering.py FOLDER [--one-by-one | --hold] [DEVICE]
+    unanswering.py FOLDER [--hold] [DEVICE]
 
 In a user namespace of its own it mounts FUSE at FOLDER, where there is one file, drng.so. The file can be found and
 opened; what is in it is asked for and never answered. A victim maps it, and maps and unmaps other memory in a loop, so
 that somebody always waits to change its mappings. Prints the victim's number, and lives until its standard input ends
 or it is killed: then the kernel answers with an error all that still waits.
-
---one-by-one: the file system takes no request while another one is under way. Then who asks for a page waits for the
-answer itself, in a place where no signal ends it.
 
 --hold: a thread of the victim's asks for a page. The kernel asks twice without the lock of the victim's mappings, is
 told of an error, and asks a third time with the lock. Whoever needs the lock then waits, some where no signal ends it.
@@ -76,10 +73,10 @@ def attributes(node: int) -> bytes:
     return ATTRIBUTES.pack(node, SIZE, 8, 0, 0, 0, 0, 0, 0, mode, 1, 0, 0, 0, 4096, 0)
 
 
-def answer_to(operation: int, node: int, one_by_one: bool) -> bytes | None:
+def answer_to(operation: int, node: int) -> bytes | None:
     """None: there is to be none."""
     if operation == INIT:
-        return INIT_OUT.pack(7, 31, 4096, 0 if one_by_one else ASYNC_READ, 16, 12, 4096, 1, 1, 0, 0)
+        return INIT_OUT.pack(7, 31, 4096, ASYNC_READ, 16, 12, 4096, 1, 1, 0, 0)
     if operation == LOOKUP:
         return ENTRY.pack(FILE, 0, 3600, 3600, 0, 0) + attributes(FILE)
     if operation == GETATTR:
@@ -87,7 +84,7 @@ def answer_to(operation: int, node: int, one_by_one: bool) -> bytes | None:
     return OPEN_OUT.pack(1, 0, 0) if operation == OPEN else b""
 
 
-def serve(device: int, one_by_one: bool, victim: int) -> None:
+def serve(device: int, victim: int) -> None:
     """`victim`: who holds its lock once it has been refused twice."""
     asked = 0
     while True:
@@ -101,7 +98,7 @@ def serve(device: int, one_by_one: bool, victim: int) -> None:
                 print(victim, flush=True)
         if operation in (READ, FORGET, BATCH_FORGET):
             continue
-        body = answer_to(operation, node, one_by_one)
+        body = answer_to(operation, node)
         os.write(device, OUT.pack(OUT.size + len(body), 0, unique) + body)
 
 
@@ -120,13 +117,13 @@ def be_victim(path: str, hold: bool) -> None:
 
 def main() -> None:
     arguments = sys.argv[1:]
-    one_by_one, hold = ("--one-by-one" in arguments, "--hold" in arguments)
+    hold = "--hold" in arguments
     folder, name = [word for word in [*arguments, "/dev/fuse"] if not word.startswith("--")][:2]
     device = own_namespaces(folder, name)
     if (victim := os.fork()) == 0:
         os.close(device)
         be_victim(f"{folder}/drng.so", hold)
-    threading.Thread(target=serve, args=(device, one_by_one, victim if hold else 0), daemon=True).start()
+    threading.Thread(target=serve, args=(device, victim if hold else 0), daemon=True).start()
     sys.stdin.buffer.read()
     os._exit(0)
 

@@ -11,7 +11,7 @@ import json
 import sys
 from pathlib import Path
 
-from scripts.drng.status.look import read_counters
+from scripts.drng.status.stats import read_counters
 
 
 class OwnMemory:

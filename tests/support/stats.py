@@ -10,7 +10,7 @@ from typing import Any
 
 from scripts.drng.status import stats
 from scripts.drng.status.libraries import Library
-from scripts.drng.status.look import Identity, Look, Module
+from scripts.drng.status.look import Look
 from scripts.drng.status.sources import Source
 from scripts.drng.status.verdict import Process, judge
 
@@ -99,11 +99,11 @@ def made_up(
 ) -> Process:
     """One that drng serves, but for what a test changes in its counters."""
     counters = {**COUNTERS, **{key.replace("_", "-"): value for key, value in changes.items()}}
-    module = Module(counters, is_replaced=is_replaced)
-    look = Look(Identity(pid, "x", unit, owner, ticks=ticks), libraries=libraries, module=module)
+    known = {"counters": counters, "is_replaced": is_replaced, "libraries": libraries}
+    look = Look(pid, "x", unit, owner, ticks=ticks, **known)
     return judge(look, None, Source("/x.cnf", True, asks_drng=True), 0.0)
 
 
 def without_drng(pid: int = 1, *, unit: str = "a.service", source: Source | None = None, **changes: Any) -> Process:
-    look = Look(Identity(pid, "x", unit, "o", ticks=1), libraries=(LIBRARY,))
+    look = Look(pid, "x", unit, "o", ticks=1, libraries=(LIBRARY,))
     return judge(replace(look, **changes), None, source or Source("/x.cnf", True), 0.0)

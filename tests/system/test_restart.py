@@ -15,10 +15,9 @@ import pytest
 
 from scripts.drng import procfs, systemd
 from scripts.drng.status import command, look, output, services, states, verdict, who
-from scripts.drng.status.changes import changed
-from scripts.drng.status.sources import Source
+from scripts.drng.status.sources import Source, changed
 from tests.support.builds import CONF, ROOT, need
-from tests.support.stats import forged, made_up
+from tests.support.stats import COUNTERS, forged, made_up
 from tests.support.targets import PINNED, as_json, build_module, holding, status, target
 
 # ---- A module that is no longer the one that is installed ----
@@ -102,10 +101,10 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
     path.write_text("# nothing\n")
 
     def changes(by: Any) -> bool:
-        before = max(changed([str(path)]))
+        before = changed([str(path)])
         wait_for_a_tick()
         by()
-        return max(changed([str(path)])) > before
+        return changed([str(path)]) > before
 
     assert changes(lambda: path.write_text("# more\n"))
     assert not changes(lambda: path.chmod(0o600))
@@ -116,7 +115,7 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
         path.symlink_to(tmp_path / "elsewhere")
 
     assert changes(link)
-    assert [*changed(["", str(tmp_path / "none")])] == []
+    assert changed(["", str(tmp_path / "none")]) == 0.0
 
 
 @pytest.mark.parametrize(
@@ -134,7 +133,7 @@ def test_when_a_file_came_to_be_what_is_there(tmp_path: Path) -> None:
 def test_who_is_started_with_the_machine_waits_for_its_next_start(
     pid: int, unit: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(who, "look_at_each", lambda _: [made_up(pid, unit=unit, is_replaced=True).look])
+    monkeypatch.setattr(who, "look_at_each", lambda _: [look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True)])
     (process,) = who.those([pid], services.Configuration(fixed=frozenset({"fixed.service"})))
     assert process.restart == expected
     assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
@@ -165,8 +164,8 @@ def test_the_start_of_a_process() -> None:
     with subprocess.Popen(["sleep", "60"]) as process:
         found = look.inspect(process.pid)
         process.kill()
-    assert abs(procfs.started_at(found.who.ticks) - before) < 5
-    assert found.who.owner == procfs.owner_name(os.geteuid())
+    assert abs(procfs.started_at(found.ticks) - before) < 5
+    assert found.owner == procfs.owner_name(os.geteuid())
 
 
 # ---- The line has an end ----
@@ -215,7 +214,7 @@ def test_systemctl_that_lies_or_hangs_is_no_reason_for_a_traceback(tmp_path: Pat
 def test_what_root_may_not_look_at_is_named_and_no_unknown_for_ever(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], user: int, missed: bool, expected: int
 ) -> None:
-    look_at_it = look.Look(look.Identity(4711, "shy"), "its file system is away", missed)
+    look_at_it = look.Look(4711, "shy", problem="its file system is away", missed=missed)
     hidden = verdict.judge(look_at_it, None, Source(), 0.0)
     monkeypatch.setattr(command, "look_for", lambda _: ([output.Group("x", [hidden])], []))
     monkeypatch.setattr(os, "geteuid", lambda: user)

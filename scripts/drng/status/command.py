@@ -19,8 +19,6 @@ from .output import Group
 from .states import CANNOT_TELL
 from .verdict import Process, short
 
-# ---- Arguments ----
-
 
 def parse() -> argparse.Namespace:
     parser = Parser(prog="drng-status", description=(__doc__ or "").split("\n")[0], allow_abbrev=False)
@@ -51,9 +49,6 @@ def parse() -> argparse.Namespace:
     return arguments
 
 
-# ---- What it does ----
-
-
 def look_for(arguments: argparse.Namespace) -> tuple[list[Group], list[str]]:
     """What was asked for, and why some of it cannot be shown."""
     known = who.now()
@@ -70,16 +65,23 @@ def look_for(arguments: argparse.Namespace) -> tuple[list[Group], list[str]]:
             found = look()
             groups.append(Group(printable(label), states.counted(found) or found[:1]))
         except Failure as error:
-            missing.append(f"{printable(label)}: {printable(str(error))}")
+            missing.append(printable(f"{label}: {error}"))
     return groups, missing
+
+
+def print_check(found: list[tuple[int, str]]) -> int:
+    """The worst first: monitoring shows the first. A name, of a process or in an error, may have a bar in it, and
+    monitoring takes what follows one for data."""
+    for _, line in sorted(found, key=lambda pair: -states.WORST_LAST.index(pair[0])):
+        print(line.replace("|", "\\x7c"))
+    return states.worst([result for result, _ in found])
 
 
 def show_environment(arguments: argparse.Namespace) -> int:
     status = environment.collect()
     if arguments.check:
         result, line = environment.check_environment(status)
-        print_check(f"new programs: {line}")
-        return result
+        return print_check([(result, f"new programs: {line}")])
     if arguments.json:
         print(json.dumps(status))
     else:
@@ -89,63 +91,49 @@ def show_environment(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def print_check(line: str) -> None:
-    """A name, of a process or in an error, may have a bar in it, and monitoring takes what follows one for data."""
-    print(line.replace("|", "\\x7c"))
-
-
-def check(groups: list[Group], missing: list[str], *, everybody: bool) -> int:
-    """A line for each target, the worst first: monitoring shows the first."""
-    found = [(CANNOT_TELL, f"cannot tell: {said}") for said in missing]
-    for group in groups:
-        found += output.check_all(group.processes) if everybody else [group.check_line()]
-    found.sort(key=lambda pair: -states.rank(pair[0]))
-    for _, line in found:
-        print_check(line)
-    return states.worst([result for result, _ in found])
-
-
 def show_units_to_restart(processes: list[Process]) -> int:
     """A unit a line, for systemctl restart. Processes choose their own names: they are told of on standard error."""
     found = [process for process in processes if process.restart]
-    later = [process for process in found if process.restart == verdict.REBOOT]
-    for unit in sorted({p.unit for p in found if p not in later and systemd.can_be_restarted(p.unit)}):
+    named = [p for p in found if p.restart != verdict.REBOOT and systemd.can_be_restarted(p.unit)]
+    for unit in sorted({p.unit for p in named}):
         print(unit)
     for p in found:
-        if p in later or not systemd.can_be_restarted(p.unit):
+        if p not in named:
             complain(f"process {p.pid} ({p.name}) of {p.owner}, unit {p.unit}: {verdict.RESTART[p.restart]}")
     # What root cannot look at, it cannot at the next try either, and standard error names it.
-    unknown = any(each.look.missed if os.geteuid() == 0 else each.look.problem for each in processes)
-    return 1 if len(later) < len(found) else CANNOT_TELL if unknown else 0
+    unknown = any(each.missed if os.geteuid() == 0 else each.problem for each in processes)
+    return 1 if any(p.restart != verdict.REBOOT for p in found) else CANNOT_TELL if unknown else 0
 
 
-def show_metrics(arguments: argparse.Namespace, processes: list[Process]) -> None:
+def show_metrics(arguments: argparse.Namespace, processes: list[Process]) -> int:
     text = metrics.metrics_of(processes, by_unit=arguments.by_unit)
     if arguments.output is None:
         print(text, end="")
-        return
+        return 0
     with files.place(arguments.output) as place:
         place.write(text.encode(), 0o644)
+    return 0
 
 
 def show_processes(arguments: argparse.Namespace) -> int:
     groups, missing = look_for(arguments)
     processes = [process for group in groups for process in group.processes]
     if arguments.check:
-        return check(groups, missing, everybody=arguments.all)
+        found = output.check_all(processes) if arguments.all and groups else [group.check_line() for group in groups]
+        return print_check([*((CANNOT_TELL, said) for said in missing), *found])
     # In every form, it is a failure if what was asked for by number cannot be told of.
     for first in [group.processes[0] for group in groups] if arguments.pid else ():
         if first.served_by == verdict.NOT_KNOWN:
             missing.append(f"process {first.pid} ({first.name}): {first.why}")
     for line in [*missing, *(output.unseen(processes) if arguments.all and not arguments.prometheus else ())]:
         complain(line)
+    result = CANNOT_TELL if missing else 0
     if arguments.needs_restart:
-        return states.worst([show_units_to_restart(processes), *(CANNOT_TELL for _ in missing)])
+        return states.worst([show_units_to_restart(processes), result])
     if arguments.prometheus:
-        show_metrics(arguments, processes)
-        return CANNOT_TELL if missing else 0
+        return max(result, show_metrics(arguments, processes))
     if arguments.all:
-        groups = output.by_unit([process for process in processes if not process.look.problem])
+        groups = output.by_unit([process for process in processes if not process.problem])
         processes = [process for group in groups for process in group.processes]
     if arguments.json:
         units = [group.as_json() for group in groups]
@@ -156,7 +144,7 @@ def show_processes(arguments: argparse.Namespace) -> int:
         output.print_groups(groups, reasons_too=not arguments.all)
     elif not missing:
         print("no process that could be looked at has libcrypto")
-    return CANNOT_TELL if missing else 0
+    return result
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -164,10 +152,10 @@ def show(arguments: argparse.Namespace) -> int:
     try:
         return show_processes(arguments) if has_target else show_environment(arguments)
     except Failure as error:
+        said = printable(str(error))
         if arguments.check:
-            print_check(f"{'all processes' if has_target else 'new programs'}: cannot tell: {printable(str(error))}")
-        else:
-            complain(printable(str(error)))
+            return print_check([(CANNOT_TELL, f"{'all processes' if has_target else 'new programs'}: {said}")])
+        complain(said)
         return CANNOT_TELL
 
 

@@ -5,8 +5,8 @@ has been used."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ..procfs import UnreadableError
@@ -54,20 +54,6 @@ class Library:
         return f"{self.version or 'an OpenSSL without a version'} ({where})"
 
 
-def _constants(memory: Memory, mapped: Mapped) -> Iterator[bytes]:
-    """In pieces, each of which begins with the end of the one before."""
-    # Older linkers put them beside the code.
-    ranges = mapped.constant + [(start, end) for start, end in mapped.code if start == mapped.base]
-    left = MOST
-    for start, end in ranges:
-        text = b""
-        while start < end and left > 0:
-            piece = memory.read(start, min(PIECE, end - start, left))
-            text = text[-128:] + piece
-            yield text
-            start, left = start + len(piece), left - len(piece)
-
-
 def _version_at(text: bytes) -> bytes:
     """The first of them: to look for their first words is ten times as fast as for all of it."""
     for begin in BEGINS:
@@ -79,30 +65,34 @@ def _version_at(text: bytes) -> bytes:
     return b""
 
 
-def _version_in(memory: Memory, mapped: Mapped, *, named: bool) -> str | None:
-    """Of the libcrypto in this file, None where there is none."""
-    version, asks = b"", named
-    for text in _constants(memory, mapped):
-        version = version or _version_at(text)
-        asks = asks or ASKS in text or version == b"BoringSSL"
-        if version and asks:
-            break
+def _version_in(memory: Memory, mapped: Mapped, asks: bool) -> str | None:
+    """Of the libcrypto in this file, None where there is none: who `asks` for openssl.cnf is one."""
+    version, left = b"", MOST
+    # Older linkers put constants beside the code.
+    for start, end in mapped.constant + [(start, end) for start, end in mapped.code if start == mapped.base]:
+        text = b""
+        while start < end and left > 0 and not (version and asks):
+            piece = memory.read(start, min(PIECE, end - start, left))
+            text = text[-128:] + piece
+            version = version or _version_at(text)
+            asks = asks or ASKS in text or version == b"BoringSSL"
+            start, left = start + len(piece), left - len(piece)
     return printable(version) if asks else None
 
 
 def _is_used(memory: Memory, base: int) -> bool:
-    found = 0
-    for address, in_file, length in data_of(memory, base):
-        zeros = memory.read(address + in_file, min(length - in_file, MOST_ZEROS))
-        found += len(zeros) - zeros.count(0)
-    return found >= USED_FROM
+    zeros = (
+        memory.read(address + in_file, min(length - in_file, MOST_ZEROS))
+        for address, in_file, length in data_of(memory, base)
+    )
+    return sum(len(each) - each.count(0) for each in zeros) >= USED_FROM
 
 
 # By whose it is, and the file: what one user's process has in the place of a file is no answer for another's.
 Known = dict[tuple[int, bytes], "str | None"]
 
 
-def libraries_of(memory: Memory, files: Sequence[Mapped], user: int, known: Known) -> list[Library]:
+def libraries_of(memory: Memory, files: Sequence[Mapped], user: int, known: Known) -> tuple[Library, ...]:
     found = []
     for mapped in files:
         named = mapped.name.startswith(b"libcrypto") and b".so" in mapped.name
@@ -110,14 +100,13 @@ def libraries_of(memory: Memory, files: Sequence[Mapped], user: int, known: Know
             continue
         key = user, mapped.file + mapped.path
         if key not in known:
-            known[key] = _version_in(memory, mapped, named=named)
-        version = known[key]
-        if version is None:
+            known[key] = _version_in(memory, mapped, named)
+        if (version := known[key]) is None:
             continue
-        systems = named and SYSTEMS.fullmatch(mapped.path) is not None
-        library = Library(printable(mapped.path), version, named, systems, True)
         try:
-            found.append(replace(library, used=_is_used(memory, mapped.base)))
+            used, foreign = _is_used(memory, mapped.base), False
         except UnreadableError:
-            found.append(replace(library, is_foreign=True))
-    return found
+            used = foreign = True
+        systems = named and SYSTEMS.fullmatch(mapped.path) is not None
+        found.append(Library(printable(mapped.path), version, named, systems, used, foreign))
+    return tuple(found)

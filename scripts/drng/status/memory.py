@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The memory of another process: its bytes, what is mapped there, and what a module's header says of its data.
+"""The memory of another process: its bytes, what is mapped there, and what a module may write of it.
 
 All of it is that process's to forge: every number is checked, and each step reads a bounded piece. No file is opened.
 """
@@ -11,7 +11,6 @@ import errno
 import os
 import struct
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -27,12 +26,17 @@ IDENTITY = b"\x7fELF" + bytes((2, 1 if sys.byteorder == "little" else 2))
 LOADED, WRITABLE = 1, 2  # PT_LOAD, PF_W
 
 
+READ = ctypes.CDLL(None, use_errno=True).process_vm_readv
+READ.restype = ctypes.c_ssize_t
+
+
 class _Vector(ctypes.Structure):
     """struct iovec."""
 
     _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
 
 
+@dataclass(frozen=True)
 class Memory:
     """
     By process_vm_readv(2). A read of /proc/PID/mem waits for the file that is mapped there with the lock of the
@@ -41,20 +45,16 @@ class Memory:
     where no signal ends it, and who is looked at can keep that: see aside.UNENDED.
     """
 
-    LIBC = ctypes.CDLL(None, use_errno=True)
-
-    def __init__(self, pid: int, entry: int, where: str = ".") -> None:
-        """`entry` is a descriptor of /proc/PID: it stands for this process, and for none that gets its number later.
-        `where` in it is the process or the thread that has the number."""
-        self.pid, self.entry, self.where = pid, entry, where
+    pid: int  # of the process or of a thread of its
+    entry: int  # the descriptor of /proc/PID
+    where: str = "."  # whose number that is, in that folder
 
     def some(self, address: int, length: int) -> bytes:
         """One byte at least, or an OSError."""
         buffer = ctypes.create_string_buffer(length)
         here, there = _Vector(ctypes.addressof(buffer), length), _Vector(address, length)
         one, none = ctypes.c_ulong(1), ctypes.c_ulong(0)
-        self.LIBC.process_vm_readv.restype = ctypes.c_ssize_t
-        done = self.LIBC.process_vm_readv(self.pid, ctypes.byref(here), one, ctypes.byref(there), one, none)
+        done = READ(self.pid, ctypes.byref(here), one, ctypes.byref(there), one, none)
         if done < 0:
             raise OSError(number := ctypes.get_errno(), os.strerror(number))
         # As long as it is there, its number is nobody else's.
@@ -100,45 +100,29 @@ class Mapped:
         """The last component; a file that has been replaced since it was mapped has " (deleted)" behind it."""
         return self.path.rpartition(b"/")[2].removesuffix(b" (deleted)")
 
-    @property
-    def is_replaced(self) -> bool:
-        return self.path.endswith(b" (deleted)")
-
-
-def _lines(stream: BinaryIO) -> Iterator[bytes]:
-    """Each with its end, and never more of it than fits in LINE."""
-    while line := stream.readline(LINE):
-        while not line.endswith(b"\n") and (more := stream.readline(LINE)):
-            line = line[:HEAD] + (line[HEAD:] + more)[-TAIL:]
-        yield line
-
 
 def mapped_files(stream: BinaryIO) -> list[Mapped]:
     """Those of which something is executable, in the order of addresses. A program that reads a file through a mapping
     has not loaded it."""
     found: dict[tuple[bytes, bytes], Mapped] = {}
-    for line in _lines(stream):
+    while line := stream.readline(LINE):
+        while not line.endswith(b"\n") and (more := stream.readline(LINE)):
+            line = line[:HEAD] + (line[HEAD:] + more)[-TAIL:]
         addresses, rights, offset, device, inode, *path = line.rstrip(b"\n").split(None, 5)
         if not path or not path[0].startswith(b"/"):
             continue
         file = device + b" " + inode
-        each = found.get((file, path[0]))
-        if each is None:
-            if len(found) == MOST_FILES:
-                continue
-            each = found[file, path[0]] = Mapped(path[0], file)
-        start, end = (int(address, 16) for address in addresses.split(b"-"))
+        if (file, path[0]) not in found and len(found) == MOST_FILES:
+            continue
+        each = found.setdefault((file, path[0]), Mapped(path[0], file))
+        start, each.end = (int(address, 16) for address in addresses.split(b"-"))
         if offset.strip(b"0") == b"" and each.base < 0:
             each.base = start
-        each.end = end
         each.is_executable = each.is_executable or b"x" in rights
         kind = each.code if b"x" in rights else each.constant
         if b"r" in rights and b"w" not in rights and len(kind) < MOST_RANGES:
-            kind.append((start, end))
+            kind.append((start, each.end))
     return [each for each in found.values() if each.is_executable and each.base >= 0]
-
-
-# ---- Data ----
 
 
 def data_of(memory: Memory, base: int) -> list[tuple[int, int, int]]:

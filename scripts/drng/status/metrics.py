@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from .. import VERSION, systemd
 from ..instructions import INSTRUCTIONS
-from .facts import failed_tests, is_unprotected, verdict_on
-from .states import STATES, state_of
+from .states import STATES, has_failed, is_unprotected, state_of, verdict_on
 from .stats import MEMORY
 from .verdict import RESTART, Process
 
-Sample = tuple[dict[str, str], int]
+Labels = dict[str, str]
 Pair = tuple[str, str]
 
 # Of groups, and of processes with counters: the oldest. Users could make more than anybody wants to keep.
@@ -26,46 +25,16 @@ OTHERS = ("other", "other")
 # Numbers of users from there on, without an account, are one owner.
 FIRST_OF_USERS, NO_ACCOUNT = 1000, "other"
 
-
-def escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def metric(name: str, kind: str, text: str, samples: Iterable[Sample]) -> list[str]:
-    lines = [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
-    for labels, value in samples:
-        inside = ",".join(f'{key}="{escaped(label)}"' for key, label in labels.items())
-        lines.append(f"{name}{{{inside}}} {value}" if inside else f"{name} {value}")
-    return lines
-
-
-# Counters that have the name of their key, with their help.
-PLAIN = {
-    "seed-failures": "Requests for a seed that no source could serve.",
-    "reseeds": "How often a generator replaced its seed.",
-    "fork-reseeds": "How often a generator took a new seed because it was in a forked process.",
-    "clone-reseeds": "How often a generator took a new seed because its virtual machine had been copied.",
-    "kernel-words": "Requests that took in bytes of the kernel in place of a fresh word, as no instruction gave one.",
-    "seeds-without-kernel-bytes": "Seeds without bytes of the kernel, which rest on the CPU alone.",
-    "refused-calls": "Calls that were refused since they were made inside another one, as by a signal handler.",
-    "requests": "Requests served.",
-    "bytes": "Bytes served.",
-}
-
-OF_INSTRUCTIONS = {
-    "health-failures": "Failed health tests, including those after which the retry passed.",
-    "retries": "Executions of the instruction that returned no word.",
-}
-SOURCES = {source: f"seeds-{source}" for source in (*INSTRUCTIONS, "fallback")}
-
-# Name, help, the extra label, and for each value of that label the counter. What a process calls its instructions is
-# not believed.
-COUNTERS: list[tuple[str, str, str, dict[str, str]]] = [("seeds", "Seeds made, by source.", "source", SOURCES)]
-COUNTERS += [
-    (key, text, "instruction", {name: f"{name}-{key}" for name in INSTRUCTIONS})
-    for key, text in OF_INSTRUCTIONS.items()
+# Counters by the extra label; for each value of that, the key. What a process calls its instructions is not believed.
+PLAIN = (
+    *("seed-failures", "reseeds", "fork-reseeds", "clone-reseeds", "kernel-words", "seeds-without-kernel-bytes"),
+    *("refused-calls", "requests", "bytes"),
+)
+COUNTERS: list[tuple[str, str, dict[str, str]]] = [
+    ("seeds", "source", {name: f"seeds-{name}" for name in (*INSTRUCTIONS, "fallback")}),
+    *((key, "instruction", {name: f"{name}-{key}" for name in INSTRUCTIONS}) for key in ("health-failures", "retries")),
+    *((key, "", {"": key}) for key in PLAIN),
 ]
-COUNTERS += [(key, text, "", {"": key}) for key, text in PLAIN.items()]
 
 # Why an instruction that the CPU has may not serve: how drng's words for it begin.
 DENIALS = {
@@ -78,12 +47,12 @@ DENIALS = {
 
 def is_denied(process: Process, instruction: str, reason: str) -> bool:
     if reason == "health":
-        return instruction in failed_tests(process.counters)
+        return has_failed(instruction, process.counters)
     return bool(process.counters) and verdict_on(instruction, process.counters).startswith(DENIALS[reason])
 
 
 # Name, help, the extra labels with their values, and whether a process counts for them.
-COUNTS: tuple[tuple[str, str, Sequence[dict[str, str]], Callable[..., bool]], ...] = (
+COUNTS: tuple[tuple[str, str, Sequence[Labels], Callable[..., bool]], ...] = (
     (
         *("processes", "Processes that have libcrypto, by what becomes of their requests for random bytes."),
         [{"state": state} for state in STATES],
@@ -118,11 +87,19 @@ COUNTS: tuple[tuple[str, str, Sequence[dict[str, str]], Callable[..., bool]], ..
 )
 
 
+def metric(name: str, kind: str, text: str, samples: Iterable[tuple[Labels, int]]) -> list[str]:
+    lines = [f"# HELP {name} {text}", f"# TYPE {name} {kind}"]
+    for labels, value in samples:
+        escaped = ((key, label.replace("\\", "\\\\").replace('"', '\\"')) for key, label in labels.items())
+        inside = ",".join(f'{key}="{label}"' for key, label in escaped)
+        lines.append(f"{name}{{{inside}}} {value}" if inside else f"{name} {value}")
+    return lines
+
+
 def pair_of(process: Process) -> Pair:
     owner = process.owner or "unknown"
-    if owner.isdigit() and int(owner) >= FIRST_OF_USERS:
-        owner = NO_ACCOUNT
-    return systemd.label(process.unit), owner
+    numbered = owner.isdigit() and int(owner) >= FIRST_OF_USERS
+    return systemd.label(process.unit), NO_ACCOUNT if numbered else owner
 
 
 def groups_of(found: Iterable[Process]) -> dict[Pair, list[Process]]:
@@ -162,21 +139,20 @@ def metrics_of(found: Sequence[Process], *, by_unit: bool = False) -> str:
         lines += metric(f"drng_{name}", "gauge", text, samples)
     # A pair that is "other" has processes of several, and their numbers tell them apart.
     served = [(pair, process) for pair, members in groups.items() for process in members if process.counters]
-    served = sorted(served, key=lambda one: (one[1].look.who.ticks, one[1].pid))[:MOST_PROCESSES]
+    served = sorted(served, key=lambda one: (one[1].ticks, one[1].pid))[:MOST_PROCESSES]
     named = [({**labels[pair], "pid": str(process.pid)}, process.counters) for pair, process in served]
     if by_unit:
         of_units = {pair: [each for each in members if each.counters] for pair, members in groups.items()}
         named = [(labels[pair], _summed(members)) for pair, members in of_units.items() if members]
-    for name, text, label, keys in COUNTERS:
+    for key, label, keys in COUNTERS:
         counted = [
-            ({**who, **({label: value} if label else {})}, counters[key])
+            ({**who, **({label: value} if label else {})}, counters[place])
             for who, counters in named
-            for value, key in keys.items()
-            if key in counters
+            for value, place in keys.items()
+            if place in counters
         ]
-        name = f"drng_{name.replace('-', '_')}"
-        of_name = (name, "gauge") if by_unit else (f"{name}_total", "counter")
-        lines += metric(*of_name, text, counted)
+        name, text = f"drng_{key.replace('-', '_')}", f"drng's {key.replace('-', ' ')}."
+        lines += metric(*((name, "gauge") if by_unit else (f"{name}_total", "counter")), text, counted)
     last = [(who, counters["last-seed"]) for who, counters in named]
     lines += metric("drng_last_seed_timestamp_seconds", "gauge", "When the last seed was made, 0 for never.", last)
     lines += metric("drng_collector_timestamp_seconds", "gauge", "When drng-status looked.", [({}, int(time.time()))])

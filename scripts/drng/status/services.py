@@ -13,11 +13,11 @@ from .. import aside, procfs, systemd
 from ..procfs import TargetError
 from ..terminal import Failure
 from ..text import printable
-from .changes import changed
+from .sources import changed
 
-CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/systemd"))
+CGROUPS = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/systemd"))  # the second where systemd has both kinds
 
-NAME = re.compile(r"[A-Za-z0-9:_.\\@-]{1,255}")
+NAME = re.compile(r"[A-Za-z0-9:_.\\@][A-Za-z0-9:_.\\@-]{0,254}")
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,7 @@ def cgroup_members(group: str) -> list[int]:
     for root in CGROUPS:
         members: set[int] = set()
         folders = [root / group.lstrip("/")]
-        while folders:
-            folder = folders.pop()
+        for folder in folders:
             with contextlib.suppress(OSError):
                 folders += [Path(entry.path) for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False)]
                 # 0 stands for one of another pid namespace.
@@ -75,31 +74,32 @@ def configuration(default: str) -> Configuration:
     with contextlib.suppress(TargetError):
         # Not for long: what is looked at tells most without it.
         said = show("*.service", "Id,Environment,FragmentPath,DropInPaths,RefuseManualStop", aside.SECONDS)
-        for block in said.split("\n\n"):
-            known = dict(systemd.properties(block))
+        for known in (dict(systemd.properties(block)) for block in said.split("\n\n")):
             unit = known.get("Id", "")
             path = openssl_conf(known.get("Environment", ""), unit)
             if path is not None and unit:
                 files = [known.get("FragmentPath", ""), *known.get("DropInPaths", "").split()]
-                found[unit] = Setting(path, max(changed(files), default=0.0))
+                found[unit] = Setting(path, changed(files))
             if known.get("RefuseManualStop") == "yes":
                 fixed.add(unit)
     return Configuration(default, found, frozenset(fixed))
 
 
 def members_of(service: str) -> list[int]:
-    """The processes of a service; none where it does not run."""
-    if not NAME.fullmatch(service) or service.startswith("-"):
+    """The processes of a service; none where it has been stopped."""
+    if not NAME.fullmatch(service):
         raise TargetError(f"'{printable(service)}' is not the name of a service")
-    known = dict(systemd.properties(show(service, "LoadState,MainPID,ControlGroup")))
+    known = dict(systemd.properties(show(service, "LoadState,ActiveState,MainPID,ControlGroup")))
     if known.get("LoadState") == "not-found":
         raise TargetError(f"systemd knows no service {service}")
     group, main = known.get("ControlGroup", ""), known.get("MainPID", "0")
     # Whoever may make groups below the service's can make more than anybody can go through.
     try:
-        members = aside.once(lambda: cgroup_members(group), aside.SECONDS) if group.strip("/") else []
+        members = list(aside.once(lambda: cgroup_members(group), aside.SECONDS)) if group.strip("/") else []
     except Failure as error:
         raise TargetError(f"the control groups of service {service} cannot be gone through: {error}") from None
     if not members and main.isdigit() and int(main) > 0:
         members = procfs.family(int(main))
-    return list(members)
+    if not members and known.get("ActiveState") == "failed":
+        raise TargetError(f"failed: `systemctl status {service}` says why")
+    return members

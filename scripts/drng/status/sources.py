@@ -9,23 +9,23 @@ import re
 import shlex
 import stat
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any
 
 from .. import aside
 from ..conf import meaning
 from ..conf.libcrypto import Libcrypto
 from ..conf.reading import Read, Whole
-from ..paths import FileError, OthersError, as_user, read_once, walked
+from ..paths import MOST_LINKS, FileError, OthersError, as_user, read_once, walked
 from ..terminal import Failure
 from ..text import printable
-from .changes import changed
 from .look import Look
 
 ROOM = 1 << 30
-# More users' paths than that, of one user, are not read; nor for longer, whatever mounts and paths he has made.
-MOST_OF_A_USER, SECONDS_OF_A_USER = 32, 5.0
-MOST_MOUNTS = 8 << 20  # bytes
+# For what somebody's processes name, and whatever mounts he has made.
+SECONDS, MOST_MOUNTS = 5.0, 8 << 20
 
 # What drng-enable has systemd write when the service starts, and take away when it stops.
 CREDENTIAL = re.compile(r"/run/credentials/[^/]+/drng\.cnf")
@@ -45,7 +45,24 @@ class Source:
     module: str = ""
     folder: str = ""  # of modules, by this environment
     not_loaded: str = ""  # why the module cannot be loaded
-    changed: float = 0.0  # when the file, or what it includes, came to be what is there
+    changed: float = 0.0  # when the file, or what it includes, was written
+
+
+def changed(paths: Iterable[str]) -> float:
+    """When the last of them, or a link to it, was written. A new owner or mode is no change, and another file in its
+    folder is none."""
+    last = 0.0
+    for path in filter(None, paths):
+        for _ in range(MOST_LINKS):
+            try:
+                found = os.lstat(path)
+                last = max(last, found.st_mtime)
+                path = os.path.join(os.path.dirname(path), os.readlink(path)) if stat.S_ISLNK(found.st_mode) else ""
+            except (OSError, ValueError):
+                break
+            if not path:
+                break
+    return last
 
 
 # ---- Whether it is the same file ----
@@ -57,20 +74,12 @@ def _place(pid: str, path: str) -> tuple[bytes, bytes]:
     name = os.fsencode(os.path.normpath(path))
     with open(f"/proc/{pid}/mountinfo", "rb") as file:
         said = file.read(MOST_MOUNTS)
-        for line in said.splitlines() if len(said) < MOST_MOUNTS else ():
-            _, _, device, root, point, *_ = line.split(b" ")
-            point = re.sub(rb"\\(\d{3})", lambda m: bytes((int(m[1], 8),)), point).rstrip(b"/")
-            if (name == point or name.startswith(point + b"/")) and len(point) >= best[0]:
-                best = (len(point), device, root.rstrip(b"/") + name[len(point) :])
+    for line in said.splitlines() if len(said) < MOST_MOUNTS else ():
+        _, _, device, root, point, *_ = line.split(b" ")
+        point = re.sub(rb"\\(\d{3})", lambda m: bytes((int(m[1], 8),)), point).rstrip(b"/")
+        if (name == point or name.startswith(point + b"/")) and len(point) >= best[0]:
+            best = (len(point), device, root.rstrip(b"/") + name[len(point) :])
     return best[1:]
-
-
-def _sees_ours(look: Look, path: str) -> bool:
-    """A process that has ended is a FileNotFoundError, or its kin."""
-    pid = str(look.who.pid)
-    return look.sees_our_files or all(
-        _place(pid, each) == _place("self", each) for each in (path, os.path.realpath(path))
-    )
 
 
 def _may_be_read_by_all(path: str) -> bool:
@@ -81,10 +90,7 @@ def _may_be_read_by_all(path: str) -> bool:
     except (Failure, OSError):
         return True
     path = os.path.realpath(path)
-    folders: list[str] = []
-    while (folder := os.path.dirname(folders[-1] if folders else path)) not in folders:
-        folders.append(folder)
-    enters = all(os.stat(folder).st_mode & stat.S_IXOTH for folder in folders)
+    enters = all(os.stat(folder).st_mode & stat.S_IXOTH for folder in PurePosixPath(path).parents)
     return enters and bool(os.stat(path).st_mode & stat.S_IROTH)
 
 
@@ -124,12 +130,26 @@ def _said_by(path: str, whole: Whole) -> Source:
         module=section.get("module", ""),
         folder=answer["folder"],
         not_loaded="" if "$" in module or os.path.exists(module) else printable(f"{module} is not there"),
-        changed=max(changed([path, *whole.files]), default=0.0),
+        changed=changed([path, *whole.files]),
     )
 
 
-def text_of(path: str) -> bytes:
-    return b"" if path == os.devnull else read_once(path)
+def _read(path: str, reader: str) -> Source:
+    """By root of what a `reader` reads, and otherwise by who reads it."""
+    try:
+        # What libcrypto says of a file may have its lines in it.
+        if reader and not _may_be_read_by_all(path):
+            why = printable(f"not everybody may read {shlex.quote(path)}")
+            return Source(path, elsewhere=why, command=printable(as_user(reader, "drng-conf", path)))
+        whole = Whole()
+        whole.add(b"" if path == os.devnull else read_once(path), (path,))
+        return _said_by(path, whole)
+    except OthersError as error:
+        return Source(path, elsewhere=printable(error.said), command=printable(error.command))
+    except FileError as error:
+        return Source(path, True, problem=printable(str(error)))
+    except OSError as error:
+        return Source(path, True, problem=printable(f"{path}: {error.strerror}"))
 
 
 class Sources:
@@ -137,56 +157,38 @@ class Sources:
 
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], Source] = {}
-        self._asked: dict[int, int] = {}
         self._spent: dict[int, float] = {}
-
-    def _of(self, path: str, reader: str) -> Source:
-        try:
-            # What libcrypto says of a file may have its lines in it.
-            if reader and not _may_be_read_by_all(path):
-                why = printable(f"not everybody may read {shlex.quote(path)}")
-                return Source(path, elsewhere=why, command=printable(as_user(reader, "drng-conf", path)))
-            whole = Whole()
-            whole.add(text_of(path), (path,))
-            return _said_by(path, whole)
-        except OthersError as error:
-            return Source(path, elsewhere=printable(error.said), command=printable(error.command))
-        except FileError as error:
-            return Source(path, True, problem=printable(str(error)))
-        except OSError as error:
-            return Source(path, True, problem=printable(f"{path}: {error.strerror}"))
 
     def of(self, look: Look, path: str) -> Source:
         """What it would read; an OSError where it has ended."""
-        if not path:
-            return Source()
-        began, user = time.monotonic(), look.who.user
+        began = time.monotonic()
         try:
-            return self._asked_for(look, path)
+            found = self._of(look, path) if path else Source()
         finally:
-            self._spent[user] = self._spent.get(user, 0.0) + time.monotonic() - began
+            self._spent[look.payer] = self._spent.get(look.payer, 0.0) + time.monotonic() - began
+        # Not with nsenter: root would run the program that its user has put there.
+        if isinstance(found, str):
+            there = printable(f"as its user, where it runs: drng-conf {shlex.quote(path)}")
+            return Source(path, elsewhere=printable(found), command=there)
+        return found
 
-    def _asked_for(self, look: Look, path: str) -> Source:
+    def _of(self, look: Look, path: str) -> Source | str:
+        """Or why it is known only there."""
         if CREDENTIAL.fullmatch(path) and not os.path.lexists(path):
             return Source(path, is_known=True, names_drng=True)
-        # Not with nsenter: root would run the program that its user has put there.
-        there = f"as its user, where it runs: drng-conf {shlex.quote(path)}"
         if not path.startswith("/"):
-            why = f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory"
-            return Source(path, elsewhere=printable(why), command=printable(there))
-        if look.who.user and self._spent.get(look.who.user, 0.0) > SECONDS_OF_A_USER:
-            return Source(path, elsewhere="its user's files and mounts take too long", command=printable(there))
+            return f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory"
+        if self._spent.get(look.payer, 0.0) > SECONDS:
+            return "the files and mounts of its user, or unit, take too long"
         # First, since it goes along no folder that others can change: those may never answer.
-        key = path, look.who.owner if os.geteuid() == 0 != look.who.effective else ""
+        key = path, look.owner if os.geteuid() == 0 != look.effective else ""
         if key not in self._read:
-            self._asked[look.who.user] = self._asked.get(look.who.user, 0) + 1
-            if look.who.user and self._asked[look.who.user] > MOST_OF_A_USER:
-                return Source(path, elsewhere="its user names more files than are read", command=printable(there))
-            self._read[key] = self._of(*key)
+            self._read[key] = _read(*key)
         found = self._read[key]
-        if found.elsewhere:
+        # A process that has ended is a FileNotFoundError, or its kin.
+        if found.elsewhere or look.sees_our_files:
             return found
-        if not _sees_ours(look, path):
-            why = f"it sees another {path}, in a root directory or a mount of its own"
-            return Source(path, elsewhere=printable(why), command=printable(there))
-        return found
+        places = {path, os.path.realpath(path)}
+        if all(_place(str(look.pid), each) == _place("self", each) for each in places):
+            return found
+        return f"it sees another {path}, in a root directory or a mount of its own"

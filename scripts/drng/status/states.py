@@ -1,55 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The state of a process, as metrics have it, and its exit status in --check."""
+"""The state of a process, as metrics have it, its exit status in --check, and what there is to warn of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from . import facts, verdict
+from ..instructions import INSTRUCTIONS
+from . import verdict
 from .verdict import REBOOT, Process
+
+Facts = Mapping[str, Any]  # drng's counters, or the provider's parameters
 
 # Exit statuses of --check, the worst last.
 GOOD, WARNING, CRITICAL, CANNOT_TELL = 0, 1, 2, 3
 WORST_LAST = (GOOD, WARNING, CANNOT_TELL, CRITICAL)
 
+# By who serves, the best first: the status, what is said, and the state.
 SERVERS = {
-    verdict.DRNG: (GOOD, "drng serves"),
-    verdict.FALLBACK: (WARNING, "the fallback serves"),
-    verdict.PARTLY: (CANNOT_TELL, "drng serves in part"),
-    verdict.NOT_KNOWN: (CANNOT_TELL, "not known who serves"),
-    verdict.NOBODY: (CRITICAL, "nothing serves"),
-    verdict.OPENSSL: (CRITICAL, "OpenSSL serves"),
+    verdict.DRNG: (GOOD, "drng serves", "served"),
+    verdict.FALLBACK: (WARNING, "the fallback serves", "fallback"),
+    verdict.PARTLY: (CANNOT_TELL, "drng serves in part", "partly"),
+    verdict.NOT_KNOWN: (CANNOT_TELL, "not known who serves", "unknown"),
+    verdict.NOBODY: (CRITICAL, "nothing serves", "failed"),
+    verdict.OPENSSL: (CRITICAL, "OpenSSL serves", "without"),
 }
-
-
-def rank(result: int) -> int:
-    return WORST_LAST.index(result)
-
-
-def worst(results: Sequence[int]) -> int:
-    return max(results, key=rank, default=GOOD)
-
-
-# ---- States, as metrics have them ----
 
 # What becomes of a process's requests. Each process is in one of them; in "restart", or "reboot", if nothing worse is
 # known.
 STATES = ("served", "fallback", "partly", "failed", "idle", "restart", "reboot", "without", "unknown")
-OF_SERVERS = {
-    verdict.DRNG: "served",
-    verdict.OPENSSL: "without",
-    verdict.NOBODY: "failed",
-    verdict.NOT_KNOWN: "unknown",
-    verdict.FALLBACK: "fallback",
-    verdict.PARTLY: "partly",
-}
+
+
+def worst(results: Sequence[int]) -> int:
+    return max(results, key=WORST_LAST.index, default=GOOD)
+
+
+def is_idle(process: Process) -> bool:
+    return process.idle and process.served_by != verdict.NOBODY
 
 
 def state_of(process: Process) -> str:
     """One of STATES; "" where it has nothing to do with libcrypto."""
-    state = "idle" if process.idle and process.served_by != verdict.NOBODY else OF_SERVERS.get(process.served_by, "")
+    state = "idle" if is_idle(process) else SERVERS.get(process.served_by, (0, "", ""))[2]
     milder = state in ("served", "idle", "without", "unknown") or (state == "failed" and not process.counters)
-    return "reboot" if process.restart == REBOOT and milder else "restart" if process.restart and milder else state
+    return ("reboot" if process.restart == REBOOT else "restart") if process.restart and milder else state
 
 
 def counted(processes: Sequence[Process]) -> list[Process]:
@@ -58,8 +52,61 @@ def counted(processes: Sequence[Process]) -> list[Process]:
 
 
 def check(process: Process) -> int:
-    if process.idle and process.served_by != verdict.NOBODY:
+    if is_idle(process):
         return CANNOT_TELL if process.reason else GOOD
-    result = SERVERS[process.served_by][0]
-    warned = facts.warnings(process.counters) or process.restart not in ("", REBOOT)
-    return worst([result, WARNING if warned else GOOD])
+    warned = warnings(process.counters) or process.restart not in ("", REBOOT)
+    return worst([SERVERS[process.served_by][0], WARNING if warned else GOOD])
+
+
+# ---- Beside who serves ----
+
+
+def is_unprotected(facts: Facts) -> bool:
+    """Whether copies of this machine may draw the same bytes. A machine that does not say what it is counts as a
+    virtual one."""
+    return facts.get("clone-protection") == "none" and facts.get("virtual-machine") is not False
+
+
+def verdict_on(instruction: str, facts: Facts) -> str:
+    """drng's own words: they include its list of broken parts."""
+    prefix = f"{instruction.upper()}: "
+    reasons = [part for part in str(facts.get("disabled-reason", "")).split("; ") if part.startswith(prefix)]
+    return reasons[0].removeprefix(prefix) if reasons else "may serve"
+
+
+def has_failed(instruction: str, facts: Facts) -> bool:
+    """Whether a process, or one of its family, has disabled it for its failed health tests."""
+    return bool(facts.get(f"{instruction}-family-disabled")) or verdict_on(instruction, facts).startswith(
+        "disabled after"
+    )
+
+
+def warnings(facts: Facts) -> list[str]:
+    """What is to be looked after although drng serves."""
+    said = []
+    for name in INSTRUCTIONS:
+        if has_failed(name, facts):
+            where = " in a process of this family" if facts.get(f"{name}-family-disabled") else ""
+            said.append(f"{name.upper()} has failed its health tests{where}: the CPU may be defective")
+    if is_unprotected(facts):
+        reason = f": {facts['clone-reason']}" if facts.get("clone-reason") else ""
+        todo = "let the process read /dev/vmclock0, or set request_mixing = auto"
+        said.append(f"copies of this machine may draw the same bytes{reason}; {todo}")
+    if facts.get("self-tests-failed"):
+        name, serves = facts.get("self-test-failed", ""), facts.get("aes-implementation", "")
+        said.append(f"{name} gave a wrong answer to a known-answer test at load and is not used; {serves} serves")
+    if count := facts.get("seeds-without-kernel-bytes"):
+        why = "getrandom() was refused, or it was early in boot; these rest on the CPU alone"
+        said.append(f"{count} seeds without bytes of the kernel: {why}")
+    if count := facts.get("refused-calls"):
+        said.append(f"{count} draws were refused, with zeros: a signal handler drew while its thread did")
+    return said
+
+
+def last_results(facts: Facts) -> list[str]:
+    """Of instructions that were asked and did not serve."""
+    return [
+        f"{name.upper()}: {last} ({facts.get(f'{name}-last-words', 0):,} words in its time)"
+        for name in INSTRUCTIONS
+        if (last := facts.get(f"{name}-last-result")) in ("too slow", "dry")
+    ]

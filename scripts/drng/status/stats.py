@@ -6,11 +6,13 @@ from __future__ import annotations
 import struct
 from collections import namedtuple
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..instructions import KNOWN
 from ..procfs import UnreadableError
 from ..text import printable
+from .memory import Memory, data_of
 
 MAGIC = b"drngcnt\0"
 LAYOUT = 8
@@ -24,8 +26,7 @@ Head = namedtuple(
 NAME = struct.Struct("=16s")  # of an instruction, behind the head
 # Behind the names: failed self-tests, where the family's counters are from the head on (0: nowhere), and the fastest
 # self-test that has failed; then a denial for each instruction.
-BEHIND = struct.Struct("=Ii32s")
-DENIAL = struct.Struct("=I")
+BEHIND, DENIAL = struct.Struct("=Ii32s"), struct.Struct("=I")
 # What all descendants of the process that has loaded the module share: its number, and for each instruction these, and
 # one that is not shown.
 OF_FAMILY = ("family-failures", "family-disabled", "family-slow")
@@ -60,9 +61,8 @@ DENIALS = (
 # What every self-test has passed is healthy.
 STATUS = ("failed", "healthy")
 
-# Far more than drng writes, so that what are no counters asks for no gigabytes.
-MOST = 1 << 20
-MOST_INSTRUCTIONS = 8
+# Far more than drng writes, so that what are no counters asks for no gigabytes; of a module's data, too.
+MOST, MOST_INSTRUCTIONS, MOST_DATA = 1 << 20, 8, 4 << 20
 
 U64 = (1 << 64) - 1
 
@@ -74,6 +74,7 @@ class NotOpenError(UnreadableError):
     """The module is there, and no provider of it."""
 
 
+NOT_OPEN = "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
 NONSENSE = "the description of its counters makes no sense"
 
 
@@ -83,36 +84,20 @@ def text_of(raw: bytes) -> str:
 
 def read_head(read: Read) -> Head:
     """Read until twice the same: a text may be written meanwhile."""
-    before = b""
+    before, raw = b"", read(0, HEAD.size)
     for _ in range(10):
-        raw = read(0, HEAD.size)
         if raw == before:
             break
-        before = raw
+        before, raw = raw, read(0, HEAD.size)
     head = Head._make(HEAD.unpack(raw))
     if head.magic != MAGIC or head.layout == 0:
-        raise NotOpenError(
-            "it has loaded drng.so, which serves nothing: drng refused to load, has been unloaded, or is being loaded"
-        )
+        raise NotOpenError(NOT_OPEN)
     if head.layout != LAYOUT:
-        raise UnreadableError(
-            f"its counters have layout {head.layout}, of another version of drng; "
-            f"this drng-status reads layout {LAYOUT}"
-        )
+        other = f"its counters have layout {head.layout}, of another version of drng"
+        raise UnreadableError(f"{other}; this drng-status reads layout {LAYOUT}")
+    if not 0 < head.instructions <= MOST_INSTRUCTIONS:
+        raise UnreadableError(NONSENSE)
     return head
-
-
-def read_names(read: Read, count: int) -> list[str]:
-    """Of the instructions, in the order of their counters."""
-    if not 0 < count <= MOST_INSTRUCTIONS:
-        raise UnreadableError(NONSENSE)
-    names = [text_of(name) for (name,) in NAME.iter_unpack(read(HEAD.size, count * NAME.size))]
-    if len(set(names)) < count:
-        raise UnreadableError(NONSENSE)
-    # The names of the counters are made of these: one of a user's choice could take the place of another counter.
-    if not KNOWN.issuperset(names):
-        raise UnreadableError("its counters are of an instruction that this drng-status does not know")
-    return names
 
 
 def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
@@ -122,18 +107,13 @@ def read_live(read: Read, head: Head, names: Sequence[str]) -> dict[str, int]:
     keys += OF_ALL
     numbers = struct.Struct(f"={len(keys)}Q")
     length = head.counts_offset + head.counts_number * head.counts_size
-    if (
-        head.counts_offset < numbers.size
-        or head.counts_size < REQUEST_COUNTS.size
-        or not 0 < length <= MOST
-        or not HEAD.size <= head.live_offset <= MOST
-    ):
+    sizes = head.counts_offset >= numbers.size and head.counts_size >= REQUEST_COUNTS.size
+    if not (sizes and 0 < length <= MOST and HEAD.size <= head.live_offset <= MOST):
         raise UnreadableError(NONSENSE)
     raw = read(head.live_offset, length)
     places = range(head.counts_offset, length, head.counts_size)
-    counts = [REQUEST_COUNTS.unpack_from(raw, place) for place in places]
-    live = dict(zip(keys, numbers.unpack_from(raw)))
-    return {**live, "requests": sum(n for n, _ in counts) & U64, "bytes": sum(served for _, served in counts) & U64}
+    requests, served = zip(*(REQUEST_COUNTS.unpack_from(raw, place) for place in places)) if places else ((), ())
+    return {**dict(zip(keys, numbers.unpack_from(raw))), "requests": sum(requests) & U64, "bytes": sum(served) & U64}
 
 
 def one_of(names: Sequence[str], number: int, what: str) -> str:
@@ -142,28 +122,25 @@ def one_of(names: Sequence[str], number: int, what: str) -> str:
     return names[number]
 
 
-def read_behind(read: Read, head: Head, names: Sequence[str], live: dict[str, Any]) -> dict[str, Any]:
-    """What self-tests found at the load; and each instruction's last result in words, in the place of its number."""
+def read_stats(read: Read) -> dict[str, Any]:
+    """Under the names that the provider's parameters have."""
+    head = read_head(read)
+    names = [text_of(name) for (name,) in NAME.iter_unpack(read(HEAD.size, head.instructions * NAME.size))]
+    # The names of the counters are made of these: one of a user's choice could take the place of another counter.
+    if len(set(names)) < len(names) or not KNOWN.issuperset(names):
+        raise UnreadableError("its counters are of an instruction that this drng-status does not know, or of one twice")
+    live: dict[str, Any] = read_live(read, head, names)
     place = HEAD.size + len(names) * NAME.size
     failed, family, fastest = BEHIND.unpack(read(place, BEHIND.size))
     denials = DENIAL.iter_unpack(read(place + BEHIND.size, len(names) * DENIAL.size))
+    counted = read(family + FAMILY.size, len(names) * IN_FAMILY.size) if family else b""
+    behind: dict[str, Any] = {"self-tests-failed": failed, "self-test-failed": text_of(fastest)}
     for name, (denial,) in zip(names, denials):
         said = one_of(DENIALS, denial, "hold a denial that does not exist")
         last = one_of(LAST_RESULTS, live[f"{name}-last-result"], "hold a last result that does not exist")
         live[f"{name}-last-result"] = said or last
-    found: dict[str, Any] = {"self-tests-failed": failed, "self-test-failed": text_of(fastest)}
-    counted = read(family + FAMILY.size, len(names) * IN_FAMILY.size) if family else b""
-    for name, numbers in zip(names, IN_FAMILY.iter_unpack(counted)):
-        found |= {f"{name}-{key}": number for key, number in zip(OF_FAMILY, numbers)}
-    return found
-
-
-def read_stats(read: Read) -> dict[str, Any]:
-    """Under the names that the provider's parameters have."""
-    head = read_head(read)
-    names = read_names(read, head.instructions)
-    live: dict[str, Any] = read_live(read, head, names)
-    behind = read_behind(read, head, names, live)
+    for name, shared in zip(names, IN_FAMILY.iter_unpack(counted)):
+        behind |= {f"{name}-{key}": number for key, number in zip(OF_FAMILY, shared)}
     memory, begun, source = (live.pop(key) for key in ("memory", "begun", "source"))
     sources = ("none", *names, "fallback")
     made, would_make = (one_of(sources, n, "name a source that does not exist") for n in (source, head.first_source))
@@ -188,3 +165,21 @@ def read_stats(read: Read) -> dict[str, Any]:
         **behind,
         **live,
     }
+
+
+def read_counters(memory: Memory, base: int) -> dict[str, Any]:
+    """Of the module that begins there: in what it may write, they begin with their magic."""
+
+    def within(start: int, length: int, first: int, offset: int, size: int) -> bytes:
+        if not start <= first + offset <= first + offset + size <= start + length:
+            raise UnreadableError("its counters lie outside its drng.so")
+        return memory.read(first + offset, size)
+
+    for start, _, length in data_of(memory, base):
+        raw = memory.read(start, min(length, MOST_DATA))
+        place = raw.find(MAGIC)
+        while place % 8 and place > 0:
+            place = raw.find(MAGIC, place + 1)
+        if place >= 0:
+            return read_stats(partial(within, start, length, start + place))
+    raise NotOpenError(NOT_OPEN)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from .. import systemd
 from ..instructions import INSTRUCTIONS, KNOWN, WORDS
 from ..text import printable
 from .libraries import Library
@@ -32,31 +33,26 @@ RESTART = {
 
 WITH_PATH = "give the whole path of drng.so as `module =` in openssl.cnf"
 
-# For each reason what is said of a process ("it"), short for a table, and the cure, into which the unit's name is put.
+# For each reason what is said of a process ("it"), and the cure, into which the unit's name is put.
+SECURE = "it runs with another user's rights or with capabilities (AT_SECURE), so libcrypto ignores OPENSSL_CONF"
 REASONS = {
-    "started-before": ("it started before openssl.cnf named drng", "not restarted since", "systemctl restart {unit}"),
-    "at-secure": (
-        "it runs with another user's rights or with capabilities (AT_SECURE), so libcrypto ignores OPENSSL_CONF",
-        *("AT_SECURE", "drng-enable on --system"),
-    ),
-    "no-variable": ("the unit sets OPENSSL_CONF, but the process does not have it", "OPENSSL_CONF is not in it", ""),
-    "no-providers": ("it has {library}, which has no providers", "no providers", "another build of the program"),
-    "own-libcrypto": ("its own libcrypto, {library}, finds no module", "a libcrypto of its own", WITH_PATH),
-    "static-libcrypto": ("{library} finds no module", "libcrypto is linked into it", WITH_PATH),
-    "other-libcrypto": ("{library} draws without drng", "another libcrypto", "drng-enable on --system"),
-    "own-context": (
-        "it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG), or draws in a context of its own",
-        *("reads no openssl.cnf", ""),
-    ),
-    "architecture": ("it is a program of another architecture", "another architecture", "install drng for that, too"),
-    "not-readable": ("it cannot read its openssl.cnf", "openssl.cnf cannot be read", ""),
-    "module": ("drng did not load", "drng did not load", "drng-conf {file}"),
-    "not-named": ("no openssl.cnf that it reads names drng", "no openssl.cnf names drng", "drng-enable on {unit}"),
-    "not-asked": ("openssl.cnf names no generator of drng's", "no generator of drng's", "drng-conf {file}"),
-    "elsewhere": ("only it knows why", "knows only itself", ""),
-    "fallback": ("the fallback serves", "the fallback serves", ""),
-    "nothing": ("drng has no source of seeds", "no source of seeds", ""),
-    "unknown": ("it cannot be looked at", "not known", ""),
+    "started-before": ("it started before openssl.cnf named drng", "systemctl restart {unit}"),
+    "at-secure": (SECURE, "drng-enable on --system"),
+    "no-variable": ("the unit sets OPENSSL_CONF, but the process does not have it", ""),
+    "no-providers": ("it has {library}, which has no providers", "another build of the program"),
+    "own-libcrypto": ("its own libcrypto, {library}, finds no module", WITH_PATH),
+    "static-libcrypto": ("{library} finds no module", WITH_PATH),
+    "other-libcrypto": ("{library} draws without drng", "drng-enable on --system"),
+    "own-context": ("it reads no openssl.cnf (OPENSSL_INIT_NO_LOAD_CONFIG), or draws in a context of its own", ""),
+    "architecture": ("it is a program of another architecture", "install drng for that, too"),
+    "not-readable": ("it cannot read its openssl.cnf", ""),
+    "module": ("drng did not load", "drng-conf {file}"),
+    "not-named": ("no openssl.cnf that it reads names drng", "drng-enable on {unit}"),
+    "not-asked": ("openssl.cnf names no generator of drng's", "drng-conf {file}"),
+    "elsewhere": ("only it knows why", ""),
+    "fallback": ("the fallback serves", ""),
+    "nothing": ("drng has no source of seeds", ""),
+    "unknown": ("it cannot be looked at", ""),
 }
 
 OF_OTHERS = "drng's generators serve, with seeds that are not drng's"
@@ -72,6 +68,26 @@ SCRIPT = "its start script or its program clears the environment: set OPENSSL_CO
 # Has libcrypto linked into it as a rule, and asks openssl.cnf for a section of its own.
 NODE = "node"
 NODE_READS = "libcrypto is linked into it; Node.js reads what openssl_conf names with --openssl-shared-config only"
+
+
+@dataclass(frozen=True)
+class Process(Look):
+    """With the verdict."""
+
+    served_by: str = NONE
+    idle: bool = False  # nothing has been drawn, neither from drng nor, as far as its data say, from a libcrypto
+    seeds_from: str = ""
+    reason: str = ""  # why drng does not serve it, a key of REASONS; with what to say of it, and what to do
+    why: str = ""
+    cure: str = ""
+    restart: str = ""  # a key of RESTART
+    words_alone: bool = False  # its openssl.cnf names the generator that takes no seed, instructions.WORDS
+
+    @property
+    def uses(self) -> str:
+        if self.served_by == NOT_KNOWN:
+            return NOT_KNOWN
+        return USES_DRNG if self.counters else USES_LIBCRYPTO if self.libraries else USES_NEITHER
 
 
 def short(unit: str) -> str:
@@ -113,150 +129,111 @@ def unserved(libraries: Sequence[Library], counters: Mapping[str, Any]) -> list[
 
 # ---- One process ----
 
-
-@dataclass(frozen=True)
-class Process:
-    """With the verdict."""
-
-    look: Look
-    counters: Mapping[str, Any] = field(default_factory=dict)
-    served_by: str = NONE
-    idle: bool = False  # nothing has been drawn, neither from drng nor, as far as its data say, from a libcrypto
-    seeds_from: str = ""
-    reason: str = ""  # why drng does not serve it, a key of REASONS; with what to say of it, and what to do
-    why: str = ""
-    cure: str = ""
-    restart: str = ""  # a key of RESTART
-    words_alone: bool = False  # its openssl.cnf names the generator that takes no seed, instructions.WORDS
-
-    @property
-    def pid(self) -> int:
-        return self.look.who.pid
-
-    @property
-    def name(self) -> str:
-        return self.look.who.name
-
-    @property
-    def unit(self) -> str:
-        return self.look.who.unit
-
-    @property
-    def owner(self) -> str:
-        return self.look.who.owner
-
-    @property
-    def uses(self) -> str:
-        if self.look.problem or self.served_by == NOT_KNOWN:
-            return NOT_KNOWN
-        if self.counters:
-            return USES_DRNG
-        return USES_LIBCRYPTO if self.look.libraries else USES_NEITHER
+Reason = tuple[str, str, str]  # a key of REASONS; what to say and to do, where that is not what the table has
 
 
-@dataclass(frozen=True)
-class _Reason:
-    reason: str
-    why: str = ""
-    cure: str = ""
-    library: Library | None = None
-
-
-def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> _Reason:
+def _why_openssl(look: Look, setting: Setting | None, source: Source, started: float) -> Reason:
     """The first that holds of a process whose libcrypto has been used, and has not loaded drng. `source` is the
     openssl.cnf that it would read now."""
-    variables = look.variables
-    known = next((name for name in IMPORTS if look.who.unit.startswith(name) or look.program_name == name), "")
-    # Who writes titles over the environment hides whether the variable was there.
-    dropped = setting is not None and (not variables["OPENSSL_CONF"] if variables is not None else bool(known))
-    named = bool(setting or (variables or {}).get("OPENSSL_CONF"))
+    variables = look.variables or {}
+    known = next((name for name in IMPORTS if look.unit.startswith(name) or look.program_name == name), "")
     used = [library for library in look.libraries if library.used]
-    late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
-    if look.module and not look.module.is_open:
-        return _Reason("module", look.module.problem)
-    if any(library.is_foreign for library in used):
-        return _Reason("architecture")
-    if old := [library for library in used if not library.has_providers]:
-        return _Reason("no-providers", library=old[0])
-    if source.elsewhere:
-        return _Reason("elsewhere", source.elsewhere, source.command)
-    if look.is_secure and named and not source.names_drng:
-        return _Reason("at-secure")
-    if source.problem and not (source.names_drng and late):
-        return _Reason("not-readable", f"it cannot read its openssl.cnf: {source.problem}")
-    if not source.names_drng:
-        return _Reason("not-named")
-    if late:
-        return _Reason("started-before")
-    if dropped and not look.is_secure:
-        return _Reason("no-variable", cure=IMPORTS.get(known, SCRIPT))
-    is_static = not any(library.is_shared for library in used)
-    if is_static and look.program_name == NODE:
-        return _Reason("static-libcrypto", NODE_READS, "start it with --openssl-shared-config")
-    folder = "" if look.is_secure else (variables or {}).get("OPENSSL_MODULES", "")
     own = [library for library in used if not library.is_systems]
+    is_static = not any(library.is_shared for library in used)
+    folder = "" if look.is_secure else variables.get("OPENSSL_MODULES", "")
+    late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
+    if look.uncounted:
+        return "module", look.uncounted, ""
+    if any(library.is_foreign for library in used):
+        return "architecture", "", ""
+    if old := [library for library in used if not library.has_providers]:
+        return "no-providers", _said("no-providers", old), ""
+    if source.elsewhere:
+        return "elsewhere", source.elsewhere, source.command
+    if look.is_secure and (setting or variables.get("OPENSSL_CONF")) and not source.names_drng:
+        return "at-secure", "", ""
+    if source.problem and not (source.names_drng and late):
+        return "not-readable", f"it cannot read its openssl.cnf: {source.problem}", ""
+    if not source.names_drng:
+        return "not-named", "", ""
+    if late:
+        return "started-before", "", ""
+    # Who writes titles over the environment hides whether the variable was there.
+    dropped = bool(known) if look.variables is None else not variables["OPENSSL_CONF"]
+    if setting and dropped and not look.is_secure:
+        return "no-variable", "", IMPORTS.get(known, SCRIPT)
+    if is_static and look.program_name == NODE:
+        return "static-libcrypto", NODE_READS, "start it with --openssl-shared-config"
     if own and not source.module.startswith("/"):
-        return _Reason("static-libcrypto" if is_static else "own-libcrypto", library=own[0])
+        reason = "static-libcrypto" if is_static else "own-libcrypto"
+        return reason, _said(reason, own), ""
     if folder and not source.module.startswith("/") and folder != source.folder:
-        return _Reason("module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}", WITH_PATH)
+        return "module", f"drng did not load: OPENSSL_MODULES names {printable(folder)}", WITH_PATH
     if source.not_loaded:
-        return _Reason("module", f"drng did not load: {source.not_loaded}")
-    return _Reason("own-context")
+        return "module", f"drng did not load: {source.not_loaded}", ""
+    return "own-context", "", ""
 
 
-def _told(look: Look, found: _Reason, file: str = "") -> dict[str, Any]:
-    said, _, todo = REASONS[found.reason]
-    why = found.why or said.format(library=printable(str(found.library)))
-    cure = found.cure or todo.format(unit=shlex.quote(short(look.who.unit)), file=printable(shlex.quote(file)))
-    if look.who.unit == "none" and "{unit}" in todo and not found.cure:
-        cure = "restart it" if found.reason == "started-before" else "drng-enable on --system"
-    return {"reason": found.reason, "why": why, "cure": cure}
+def _said(reason: str, libraries: Sequence[Library]) -> str:
+    return REASONS[reason][0].format(library=printable(str(libraries[0])))
 
 
-def _judge_drng(look: Look, counters: Mapping[str, Any], source: Source, started: float) -> Process:
+def _told(look: Look, found: Reason, file: str = "") -> dict[str, Any]:
+    reason, why, cure = found
+    said, todo = REASONS[reason]
+    if not cure and look.unit == systemd.NONE and "{unit}" in todo:
+        cure = "restart it" if reason == "started-before" else "drng-enable on --system"
+    todo = todo.format(unit=shlex.quote(short(look.unit)), file=printable(shlex.quote(file)))
+    return {"reason": reason, "why": why or said, "cure": cure or todo}
+
+
+def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
     """Of a process whose drng counts. A file that has changed since it started tells nothing of what it has read."""
+    counters, words = look.counters, (WORDS or "").lower()
     idle = not counters["requests"] and not seeds(counters)
     others = is_seeded_by_others(counters)
-    words_alone = bool(WORDS) and others and source.generator.upper() == WORDS
-    active = (WORDS or "").lower() if words_alone else str(counters["active-source"])
-    served_by = {**dict.fromkeys((*INSTRUCTIONS, (WORDS or "").lower()), DRNG), "fallback": FALLBACK}.get(
-        active, NOBODY
-    )
-    if others and served_by == DRNG and not words_alone:
-        served_by = FALLBACK
-    found = None
+    words_alone = bool(words) and others and source.generator.lower() == words
+    active = words if words_alone else str(counters["active-source"])
+    found: Reason | None = None
     if left := unserved(look.libraries, counters):
-        served_by, idle = PARTLY, False
-        found = _Reason("no-providers" if not left[0].has_providers else "other-libcrypto", library=left[0])
-    elif served_by == NOBODY:
-        found = _Reason("nothing", str(counters["disabled-reason"]))
-    elif served_by == FALLBACK and not idle:
-        found = _Reason("fallback", OF_OTHERS if others else str(counters["disabled-reason"]))
+        reason = "other-libcrypto" if left[0].has_providers else "no-providers"
+        served_by, idle, found = PARTLY, False, (reason, _said(reason, left), "")
+    elif active not in (*INSTRUCTIONS, words, "fallback"):
+        served_by, found = NOBODY, ("nothing", str(counters["disabled-reason"]), "")
+    elif active == "fallback" or (others and not words_alone):
+        why = OF_OTHERS if others else str(counters["disabled-reason"])
+        served_by, found = FALLBACK, None if idle else ("fallback", why, "")
+    else:
+        served_by = DRNG
     # Where a title hides its variables, it has drng from another file than one that does not name drng.
-    elif idle and source.is_known and not source.asks_drng and not 0 < started < source.changed:
-        found = _Reason("not-asked") if source.names_drng or look.variables else None
-    restart = REPLACED if look.module and look.module.is_replaced else ""
-    shown = {**counters, "active-source": active}
-    told = _told(look, found, source.path) if found else {}
-    return Process(look, shown, served_by, idle, active, restart=restart, words_alone=words_alone, **told)
+    known = source.is_known and (source.names_drng or bool(look.variables)) and not 0 < started < source.changed
+    if found is None and idle and known and not source.asks_drng:
+        found = ("not-asked", "", "")
+    return {
+        **vars(look),
+        "counters": {**counters, "active-source": active},
+        "served_by": served_by,
+        "idle": idle,
+        "seeds_from": active,
+        "words_alone": words_alone,
+        **(_told(look, found, source.path) if found else {}),
+    }
 
 
 def judge(look: Look, setting: Setting | None, source: Source, started: float) -> Process:
-    module = look.module
-    restart = REPLACED if module and module.is_replaced else ""
+    """`source` is the openssl.cnf that it would read now, `setting` what systemd would give it."""
+    restart = REPLACED if look.is_replaced else ""
     # Without a libcrypto that could have loaded it, the module may be anything.
-    no_answer = module and not module.counters and (module.is_open or not look.libraries)
-    if look.problem or no_answer:
-        why = look.problem or (module.problem if module else "")
-        return Process(look, {}, NOT_KNOWN, restart=restart, **_told(look, _Reason("unknown", why)))
-    if module and module.counters:
-        return _judge_drng(look, module.counters, source, started)
-    used = [library for library in look.libraries if library.used]
-    if not used:
-        return Process(look, idle=bool(look.libraries))
+    no_answer = look.uncounted and not (look.serves_nothing and look.libraries)
+    if why := look.problem or (look.uncounted if no_answer else ""):
+        return Process(**vars(look), served_by=NOT_KNOWN, restart=restart, **_told(look, ("unknown", why, "")))
+    if look.counters:
+        return Process(**_by_drng(look, source, started), restart=restart)
+    if not any(library.used for library in look.libraries):
+        return Process(**vars(look), idle=bool(look.libraries))
     found = _why_openssl(look, setting, source, started)
     # Its openssl.cnf lets no other generator serve; Node.js need not have read it.
-    fails = source.is_strict and found.reason in ("module", "own-libcrypto", "static-libcrypto")
-    fails = fails and found.why != NODE_READS
-    restart = CONFIGURATION if found.reason == "started-before" else restart
-    return Process(look, {}, NOBODY if fails else OPENSSL, restart=restart, **_told(look, found, source.path))
+    fails = source.is_strict and found[0] in ("module", "own-libcrypto", "static-libcrypto") and found[1] != NODE_READS
+    restart = CONFIGURATION if found[0] == "started-before" else restart
+    told = _told(look, found, source.path)
+    return Process(**vars(look), served_by=NOBODY if fails else OPENSSL, restart=restart, **told)
