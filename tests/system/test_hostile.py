@@ -21,7 +21,7 @@ from tests.support.builds import CONF, ROOT
 from tests.support.forking import Forking
 from tests.support.image import NOBODY, Image
 
-DRNG_CONF = str(ROOT / "scripts/drng-conf")
+DRNG_CONF, STATUS = (str(ROOT / "scripts" / name) for name in ("drng-conf", "drng-status"))
 SECONDS = 60
 SYSTEM = ("on", "--system", "--profile", "strict")
 ON = {"--system": SYSTEM, "nginx": ("on", "nginx")}
@@ -136,18 +136,25 @@ def test_the_planted_files_would_run(tmp_path: Path) -> None:
         mark.unlink()
 
 
-def test_drng_conf_runs_nothing_of_the_caller_s(tmp_path: Path) -> None:
+READ = [[DRNG_CONF, str(CONF / "drng.cnf")], [DRNG_CONF, "openssl.cnf"], [DRNG_CONF]]
+READ += [
+    [STATUS, *words.split()] for words in ("--check", "--json", "", "--all --check", "--all --prometheus", "nginx")
+]
+
+
+@pytest.mark.parametrize("words", READ, ids=lambda words: " ".join(Path(word).name for word in words))
+def test_who_only_reads_runs_nothing_of_the_caller_s(tmp_path: Path, words: list[str]) -> None:
     folder = tmp_path / "planted"
     mark = plant(folder)
     if os.geteuid() == 0:
         # Of another user's: root loads no module that such a file names.
         for path in (folder, *folder.iterdir()):
             os.chown(path, NOBODY, NOBODY)
-    for arguments in ([str(CONF / "drng.cnf")], ["openssl.cnf"], []):
-        if os.geteuid() == 0 or arguments[:1] == [str(CONF / "drng.cnf")]:
-            how = {"cwd": folder, "env": hostile_environment(folder), "capture_output": True, "check": False}
-            decent(subprocess.run([DRNG_CONF, *arguments], **how))  # type: ignore[call-overload]
-        assert not mark.exists(), mark.read_text()
+    elif words != READ[0]:
+        pytest.skip("whoever is no root loads what the file names")
+    how = {"cwd": folder, "env": hostile_environment(folder), "capture_output": True, "check": False}
+    decent(subprocess.run(words, **how))  # type: ignore[call-overload]
+    assert not mark.exists(), mark.read_text()
 
 
 # ---- Configurations ----

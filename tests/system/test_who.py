@@ -13,14 +13,13 @@ import struct
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from scripts.drng import procfs
 from scripts.drng.conf.reading import Whole
 from scripts.drng.enable import changes
 from scripts.drng.paths import read_once
@@ -31,6 +30,7 @@ from tests.support.targets import NOBODY, PINNED, as_json, status, target
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 
+AS_NOBODY: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
 NO_LOAD_CONFIG = 0x80  # OPENSSL_INIT_NO_LOAD_CONFIG
 
 # Loads a libcrypto by its name or path, as it is told to, draws, and lives until its input ends.
@@ -193,15 +193,6 @@ def test_who_of_several_is_not_served() -> None:
     assert verdict.unserved([four], {"libcrypto": "unknown"}) == []
 
 
-def test_a_child_that_has_loaded_nothing_yet_is_no_alarm() -> None:
-    """As munin-node, which loads libcrypto in a child, and ends that."""
-    with subprocess.Popen(["sh", "-c", "cat; true"], stdin=subprocess.PIPE) as process:
-        wait_for(lambda: len(procfs.family(process.pid)) == 2, "the shell to start its child")
-        check = status("--check", "--pid", str(process.pid))
-        (unit,) = as_json("--pid", str(process.pid))["units"]
-    assert (check.returncode, unit["processes"], unit["status"]) == (0, 0, 0)
-
-
 @pytest.mark.parametrize("profile", ["drng.cnf", "drng-permissive.cnf"])
 def test_a_program_that_turns_fips_on_itself_is_served(profile: str) -> None:
     """As Node.js with --enable-fips: it had no random numbers, and was "idle"."""
@@ -214,12 +205,36 @@ def test_a_program_that_turns_fips_on_itself_is_served(profile: str) -> None:
 # ---- The reasons ----
 
 
-def test_no_file_names_drng() -> None:
-    assert reason(drawer(), {"OPENSSL_CONF": "/dev/null"}) == ("not-named", "OpenSSL")
+def includes(folder: Path) -> dict[str, str]:
+    (folder / "includes.cnf").write_text(".include /nowhere/x.cnf\n")
+    return {"OPENSSL_CONF": str(folder / "includes.cnf")}
 
 
-def test_it_reads_no_file() -> None:
-    assert reason(drawer(flags=NO_LOAD_CONFIG), PINNED) == ("own-context", "OpenSSL")
+def fifo(folder: Path) -> dict[str, str]:
+    os.mkfifo(folder / "fifo")
+    (folder / "openssl.cnf").write_text(f".include {folder}/fifo\n")
+    return {"OPENSSL_CONF": str(folder / "openssl.cnf")}
+
+
+PERMISSIVE = {"OPENSSL_CONF": str(CONF / "drng-permissive.cnf")}
+WHY: dict[str, tuple[int, Callable[[Path], dict[str, str]], tuple[str, str]]] = {
+    "no file names drng": (0, lambda _: {"OPENSSL_CONF": "/dev/null"}, ("not-named", "OpenSSL")),
+    "it reads no file": (NO_LOAD_CONFIG, lambda _: PINNED, ("own-context", "OpenSSL")),
+    # Under a strict profile nothing serves.
+    "no module": (0, lambda folder: {**PINNED, "OPENSSL_MODULES": str(folder)}, ("module", "nobody")),
+    "nor here": (0, lambda folder: {**PERMISSIVE, "OPENSSL_MODULES": str(folder)}, ("module", "OpenSSL")),
+    "no file": (0, lambda folder: {"OPENSSL_CONF": str(folder / "none.cnf")}, ("not-readable", "OpenSSL")),
+    "no included file": (0, includes, ("not-readable", "OpenSSL")),
+    # One line, and no time.
+    "a FIFO": (NO_LOAD_CONFIG, fifo, ("not-readable", "OpenSSL")),
+}
+
+
+@pytest.mark.parametrize(("flags", "env", "expected"), WHY.values(), ids=WHY.keys())
+def test_the_reason_and_who_serves(
+    flags: int, env: Callable[[Path], dict[str, str]], expected: tuple[str, str], folder: Path
+) -> None:
+    assert reason(drawer(flags=flags), env(folder)) == expected
 
 
 def test_a_file_that_ends_whoever_parses_it_costs_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -334,20 +349,6 @@ def test_libcrypto_is_linked_into_it(folder: Path) -> None:
         assert found(pid)["served-by"] in ("drng", "fallback")
 
 
-def test_the_module_is_not_there(folder: Path) -> None:
-    """Under a strict profile nothing serves, and under the other one OpenSSL."""
-    env = {**PINNED, "OPENSSL_MODULES": str(folder)}
-    assert reason(drawer(), env) == ("module", "nobody")
-    assert reason(drawer(), {**env, "OPENSSL_CONF": str(CONF / "drng-permissive.cnf")}) == ("module", "OpenSSL")
-
-
-def test_the_file_is_not_there_or_includes_what_is_not(folder: Path) -> None:
-    path = folder / "includes.cnf"
-    path.write_text(".include /nowhere/x.cnf\n")
-    for name in ("none.cnf", path.name):
-        assert reason(drawer(), {"OPENSSL_CONF": str(folder / name)}) == ("not-readable", "OpenSSL")
-
-
 def test_a_program_of_another_architecture() -> None:
     """Its head says so, in its memory: no file is opened."""
 
@@ -398,8 +399,7 @@ def test_a_file_that_its_user_can_change_is_not_opened(folder: Path) -> None:
     mine.mkdir()
     os.chown(mine, NOBODY, NOBODY)
     path = Path(shutil.copy(CONF / "drng.cnf", mine))
-    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
-    with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(path)}, **nobody) as pid:
+    with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(path)}, **AS_NOBODY) as pid:
         before = os.stat(path).st_atime_ns
         os.utime(path, (1, 1))
         shown = found(pid)
@@ -438,20 +438,18 @@ def test_a_server_that_has_changed_its_root_has_read_ours(strict: Path) -> None:
 @needs_root
 def test_what_a_process_may_perhaps_not_read_is_for_its_user_to_say(strict: Path) -> None:
     strict.chmod(0o600)
-    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
     env = {"OPENSSL_CONF": str(strict)}
-    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody) == ("elsewhere", "OpenSSL")
+    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **AS_NOBODY) == ("elsewhere", "OpenSSL")
     strict.chmod(0o644)
-    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **nobody) == ("own-context", "OpenSSL")
+    assert reason(drawer(flags=NO_LOAD_CONFIG), env, **AS_NOBODY) == ("own-context", "OpenSSL")
 
 
 @needs_root
 @pytest.mark.parametrize("name", ["a.cnf; type: drng-enable off --all; #", "$(id) `id` 'id' \\"])
 def test_what_root_is_to_type_is_one_word_to_a_shell(folder: Path, name: str) -> None:
     os.chown(folder, NOBODY, NOBODY)
-    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
     for path in (f"{folder}/{name}", name):
-        with running(drawer(), {"OPENSSL_CONF": path}, **nobody) as pid:
+        with running(drawer(), {"OPENSSL_CONF": path}, **AS_NOBODY) as pid:
             shown = found(pid)
         assert shown["reason"] == "elsewhere"
         *before, last = shlex.split(shown["cure"])
@@ -464,8 +462,7 @@ def test_what_root_is_to_type_is_one_word_to_a_shell(folder: Path, name: str) ->
 def test_nothing_is_said_of_the_lines_of_a_file_that_not_everybody_may_read(strict: Path) -> None:
     strict.write_text("a password\n")
     strict.chmod(0o600)
-    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
-    with running(drawer(), {"OPENSSL_CONF": str(strict)}, **nobody) as pid:
+    with running(drawer(), {"OPENSSL_CONF": str(strict)}, **AS_NOBODY) as pid:
         assert "password" not in json.dumps(found(pid))
         assert "password" not in status("--pid", str(pid), "--check").stdout
 
@@ -485,15 +482,6 @@ def test_what_the_kernel_makes_up_is_not_read() -> None:
     assert Path("/proc/version").read_bytes()
     assert read_once("/proc/version") == b""
     assert changes.read("/proc/version") == b""
-
-
-def test_a_fifo_costs_one_line_and_no_time(folder: Path) -> None:
-    os.mkfifo(folder / "fifo")
-    path = folder / "openssl.cnf"
-    path.write_text(f".include {folder}/fifo\n")
-    with running(drawer(flags=NO_LOAD_CONFIG), {"OPENSSL_CONF": str(path)}) as pid:
-        (served,) = who.of_processes([pid])
-    assert (served.reason, served.served_by) == ("not-readable", "OpenSSL")
 
 
 def test_a_file_is_read_once_for_all_who_see_it(strict: Path, monkeypatch: pytest.MonkeyPatch) -> None:
