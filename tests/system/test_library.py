@@ -139,21 +139,9 @@ def test_it_neither_prints_nor_ends_the_program() -> None:
     wanted = output("nm", "--undefined-only", RELEASE / "libdrng.a")
     names = {line.split()[-1] for line in wanted.splitlines() if " U " in line}
     assert "mmap" in names
-    forbidden = {
-        "exit",
-        "_exit",
-        "_Exit",
-        "abort",
-        "raise",
-        "kill",
-        "printf",
-        "fprintf",
-        "puts",
-        "write",
-        "syslog",
-        "perror",
-    }
-    assert not names & (forbidden | {"stdout", "stderr", "__printf_chk", "__fprintf_chk", "__assert_fail"})
+    ends = {"exit", "_exit", "_Exit", "abort", "raise", "kill", "__assert_fail"}
+    prints = {"printf", "fprintf", "puts", "write", "syslog", "perror", "stdout", "stderr", "__printf_chk"}
+    assert not names & (ends | prints | {"__fprintf_chk"})
 
 
 # ---- The header ----
@@ -297,18 +285,8 @@ def test_the_example_for_rust(installed: Path, tmp_path: Path) -> None:
     rustc = shutil.which("rustc")
     if rustc is None:
         pytest.skip("rustc is not installed (package rustc)")
-    output(
-        rustc,
-        "-D",
-        "warnings",
-        "-A",
-        "dead_code",
-        "-L",
-        libdir(installed),
-        "-o",
-        tmp_path / "drng",
-        EXAMPLES / "drng.rs",
-    )
+    options = ["-D", "warnings", "-A", "dead_code", "-L", libdir(installed)]
+    output(rustc, *options, "-o", tmp_path / "drng", EXAMPLES / "drng.rs")
     lines = run(installed, tmp_path / "drng").splitlines()
     assert re.fullmatch(HEX32, lines[0])
     assert re.fullmatch(rf"{HEX32} from \w+", lines[-1])

@@ -353,13 +353,6 @@ def test_drng_enable_takes_every_command_of_the_documents() -> None:
             pytest.fail(f"{document}: drng-enable {words}: {error}")
 
 
-def test_what_is_installed_is_removed_only_where_drng_is_off() -> None:
-    """Without the module, the strict profile leaves every program without random numbers."""
-    removals = [line for line in (ROOT / "README.md").read_text().splitlines() if "--target uninstall" in line]
-    assert removals
-    assert all(line.startswith("    drng-enable off --all && cmake --build ") for line in removals)
-
-
 def test_the_programs_know_the_instructions_of_every_machine() -> None:
     code = (ROOT / "scripts/drng/instructions.py").read_text()
     known = {
@@ -382,14 +375,3 @@ def test_the_table_of_platforms_has_the_instructions_of_every_machine_in_their_o
     for names in instructions_by_machine().values():
         seeds = ", ".join([*map(str.upper, names), "OpenSSL's default seed source"])
         assert f" | {seeds} | " in text
-
-
-def test_who_is_told_of_rows_is_told_of_the_option_that_shows_them() -> None:
-    """On a terminal, several processes are a table, which has not all of them."""
-    for page in (ROOT / "docs").glob("*.md"):
-        blocks = page.read_text().split("\n\n")
-        for block, following in zip(blocks, [*blocks[1:], ""], strict=True):
-            text = block + following if following.startswith("    ") else block
-            if "row `" in block or "rows `" in block:
-                for options in re.findall(r"(?:`|^    )drng-status ((?:--(?:pid|all)\b|\w)[^`\n]*)", text, flags=re.M):
-                    assert re.search(r"--(long|check|json)\b", options), f"{page.name}: drng-status {options}"
