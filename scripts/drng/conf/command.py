@@ -153,11 +153,8 @@ def run() -> NoReturn:
     except UsageError as error:
         complain(str(error))
         status = USAGE
-    except Failure as error:
-        complain(str(error))
-        status = UNREAD
-    except MemoryError:
-        complain("not read: a limit on memory (ulimit -v) is too low")
+    except (Failure, MemoryError) as error:
+        complain(str(error) or "not read: a limit on memory (ulimit -v) is too low")
         status = UNREAD
     except OSError as error:
         complain(f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))

@@ -148,43 +148,39 @@ def hint(key: str, known: Sequence[str]) -> str:
     return f"; did you mean {names[near[0]]}?" if near else ""
 
 
-def unknown_keys(conf: Read, meaning: Meaning) -> Iterator[str]:
-    """Keys of the sections that libcrypto goes through for drng."""
-    for key, value in (conf.section(meaning.init) or {}).items():
-        # It may be a module of somebody's own, whose section says where it is.
-        if not known_as(key) and "path" not in (conf.section(value) or {}):
-            yield f"[{meaning.init}] {key} = {value}: OpenSSL does not know this key{hint(key, INIT_KEYS)}"
-    for name, key, value in lines_of(conf, meaning.init, "random"):
-        version = RANDOM_KEYS.get(key.lower())
-        if version is None:
-            yield f"[{name}] {key} = {value}: OpenSSL does not know this key{hint(key, list(RANDOM_KEYS))}"
-        elif not conf.is_since(*version):
-            yield f"[{name}] {key} = {value}: this key needs OpenSSL {version[0]}.{version[1]} or later"
+def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
+    """Of the lines to which openssl_conf leads: keys that neither OpenSSL nor drng knows, and sections that are not
+    there."""
     known = [*DRNG_KEYS, *OPENSSL_KEYS]
-    for key, value in (conf.section(meaning.drng) or {}).items():
-        if key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
-            said = "neither OpenSSL nor drng knows this key, and it is ignored"
-            yield f"[{meaning.drng}] {key} = {value}: {said}{hint(key, known)}"
-        elif key in DRNG_KEYS and value in conf.section_names():
-            yield (
-                f"[{meaning.drng}] {key} = {value}: OpenSSL takes this for the section [{value}], and drng does not "
-                "see it; give that section another name"
-            )
-        elif key in DRNG_KEYS and not allows(key, value):
-            yield f"[{meaning.drng}] {key} = {value}: write one of {', '.join(DRNG_KEYS[key])}"
+    begin = [(("default",), ("default", "openssl_conf", meaning.init))] * bool(meaning.init)
+    for way, (name, key, value) in [*begin, *in_effect(conf)]:
+        said, depth = "", len(way)
+        if way[0] in ("default", *INIT_KEYS) and (depth == 1 or (depth == 2 and way[0] == "providers")):
+            said = "" if value in conf.sections else f"there is no such section{hint(value, conf.section_names())}"
+        # It may be a module of somebody's own, whose section says where it is.
+        elif depth == 1 and "path" not in (conf.section(value) or {}):
+            said = f"OpenSSL does not know this key{hint(key, INIT_KEYS)}"
+        elif depth == 2 and way[0] == "random":
+            since = RANDOM_KEYS.get(key.lower())
+            if since is None:
+                said = f"OpenSSL does not know this key{hint(key, list(RANDOM_KEYS))}"
+            elif not conf.is_since(*since):
+                said = f"this key needs OpenSSL {since[0]}.{since[1]} or later"
+        elif way[:2] == ("providers", "drng") and depth == 3:
+            if key not in known and key.split(".", 1)[-1] not in OPENSSL_KEYS:
+                said = f"neither OpenSSL nor drng knows this key, and it is ignored{hint(key, known)}"
+            elif key in DRNG_KEYS and value in conf.sections:
+                said = f"OpenSSL takes this for the section [{value}], and drng does not see it; "
+                said += "give that section another name"
+            elif key in DRNG_KEYS and not allows(key, value):
+                said = f"write one of {', '.join(DRNG_KEYS[key])}"
+        if said:
+            yield f"[{name}] {key} = {value}: {said}"
 
 
-def lost_sections(conf: Read, meaning: Meaning) -> Iterator[str]:
-    """Names of sections that are not there, and lines for drng in sections to which openssl_conf does not lead."""
-    default, init = conf.section("default") or {}, conf.section(meaning.init) or {}
-    names = [("default", "openssl_conf", meaning.init)] if meaning.init else []
-    names += [(meaning.init, key, value) for key, value in init.items() if known_as(key)]
-    names += lines_of(conf, meaning.init, "providers")
-    for name, key, value in names:
-        if conf.section(value) is None:
-            yield f"[{name}] {key} = {value}: there is no such section{hint(value, conf.section_names())}"
-    if meaning.drng:
-        return
+def never_reached(conf: Read, meaning: Meaning) -> Iterator[str]:
+    """Lines that name drng, or are meant to, where nobody asks for them."""
+    default = conf.section("default") or {}
     for key, value in default.items():
         if not meaning.init and key not in OTHERS and (near := hint(key, ("openssl_conf",))):
             yield f"[default] {key} = {value}: no program of OpenSSL's asks for this key{near}"
@@ -194,14 +190,14 @@ def lost_sections(conf: Read, meaning: Meaning) -> Iterator[str]:
     of_others = {each for key in OTHERS for each in (conf.section(default.get(key)) or {}).values()}
     for name in conf.section_names():
         value = undotted(conf.section(name)).get("drng", "")
-        if name not in of_others and conf.section(value) is not None:
+        if name not in of_others and value in conf.sections:
             yield f"[{name}] drng = {value}: openssl_conf does not lead to this line, and OpenSSL never asks for it"
 
 
 def understand(conf: Read) -> Meaning:
     """With what there is to warn of."""
     meaning = named_sections(conf)
-    warnings = [*lost_sections(conf, meaning), *unknown_keys(conf, meaning)]
+    warnings = [*never_asked(conf, meaning), *(() if meaning.drng else never_reached(conf, meaning))]
     warnings += [
         f"an .include names a file that cannot be read, and OpenSSL ignores it: {why}" for why in conf.passed_over
     ]
