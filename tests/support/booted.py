@@ -4,6 +4,7 @@ away afterwards."""
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import signal
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -107,6 +109,12 @@ class Machine:
         )
         assert not check or result.returncode == 0, result.stdout + result.stderr
         return result
+
+    def enable(self, *words: str, status: int = 0) -> dict[str, Any]:
+        """What drng-enable answers, for programs."""
+        result = self.run("drng-enable", *words, "--json", check=False)
+        assert result.returncode == status, result.stdout + result.stderr
+        return json.loads(result.stdout)
 
     def write(self, path: str, text: str) -> None:
         self.run("mkdir", "-p", str(Path(path).parent))

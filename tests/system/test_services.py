@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,12 +31,6 @@ def off_and_running(machine: Machine) -> Iterator[None]:
     machine.run("drng-enable", "off", "--all")
 
 
-def answer(machine: Machine, *words: str, status: int = 0) -> dict[str, Any]:
-    result = machine.run("drng-enable", *words, "--json", check=False)
-    assert result.returncode == status, result.stdout + result.stderr
-    return json.loads(result.stdout)
-
-
 def served_by(target: dict[str, Any]) -> dict[str, int]:
     """How many processes each serves; those without libcrypto are nobody's."""
     names = [process["served_by"] for process in target["processes"] if process["served_by"] != "-"]
@@ -46,20 +39,20 @@ def served_by(target: dict[str, Any]) -> dict[str, int]:
 
 def test_several_at_once_and_each_is_told_of(machine: Machine) -> None:
     machine.run("a2enmod", "ssl")
-    nginx, apache = answer(machine, "on", "nginx", "apache2", "--restart")["targets"]
+    nginx, apache = machine.enable("on", "nginx", "apache2", "--restart")["targets"]
     assert served_by(nginx) == {"drng": len(nginx["processes"])}
     assert set(served_by(apache)) == {"drng"}
-    assert {entry["name"] for entry in answer(machine)["targets"] if entry["on"]} == {"nginx", "apache2"}
+    assert {entry["name"] for entry in machine.enable()["targets"] if entry["on"]} == {"nginx", "apache2"}
 
 
 def test_squid_s_workers_ignore_the_variable(machine: Machine) -> None:
     """They run with another real than effective user; the system's file they read."""
-    (squid,) = answer(machine, "on", "squid", "--restart", status=3)["targets"]
+    (squid,) = machine.enable("on", "squid", "--restart", status=3)["targets"]
     secure = [process for process in squid["processes"] if process["reason"] == "at-secure"]
     assert secure and all(process["cure"] == "drng-enable on --system" for process in secure)
     assert served_by(squid)["OpenSSL"] == len(secure)
-    answer(machine, "off", "squid")
-    (system,) = answer(machine, "on", "--system", "--profile", "strict", "--restart")["targets"]
+    machine.enable("off", "squid")
+    (system,) = machine.enable("on", "--system", "--profile", "strict", "--restart")["targets"]
     served = [process for process in system["processes"] if process["unit"] == "squid.service"]
     assert {process["served_by"] for process in served} - {"-"} == {"drng"}
 
@@ -67,17 +60,17 @@ def test_squid_s_workers_ignore_the_variable(machine: Machine) -> None:
 def test_postgresql_s_cluster_drops_the_variable(machine: Machine) -> None:
     """Its start script gives it the environment of a file of its own."""
     name = machine.run("sh", "-c", "pg_lsclusters -h | { read v c _; echo postgresql@$v-$c; }").stdout.strip()
-    (cluster,) = answer(machine, "on", name, "--restart", status=3)["targets"]
+    (cluster,) = machine.enable("on", name, "--restart", status=3)["targets"]
     assert {process["reason"] for process in cluster["processes"]} - {""} == {"no-variable"}
     assert "environment" in cluster["processes"][0]["cure"]
-    (umbrella,) = answer(machine, "on", "postgresql", "--restart")["targets"]
+    (umbrella,) = machine.enable("on", "postgresql", "--restart")["targets"]
     assert any(name in said for said in umbrella["said"]), "the unit that does the work is named"
 
 
 def test_redis_may_execute_nothing_but_itself(machine: Machine) -> None:
     """NoExecPaths=/, and a user of its own: systemd carries the text."""
     assert "NoExecPaths=/" in machine.run("systemctl", "cat", "redis-server").stdout
-    (redis,) = answer(machine, "on", "redis", "--restart")["targets"]
+    (redis,) = machine.enable("on", "redis", "--restart")["targets"]
     assert redis["name"] == "redis-server", "the alias is its unit"
     assert served_by(redis) == {"drng": 1}
     assert redis["file"] == "/etc/systemd/system/redis-server.service.d/drng.conf"
@@ -99,10 +92,10 @@ def test_on_for_the_whole_machine_and_off_restart_only_what_has_changed(machine:
     before = started()
     machine.run("drng-enable", "on", "--system", "--restart", check=False)
     assert started() == before
-    answer(machine, "off", "--all", "--restart")
+    machine.enable("off", "--all", "--restart")
     assert machine.run("systemctl", "is-active", "apache2", check=False).stdout.strip() == "inactive"
     before = started()
-    answer(machine, "off", "--all", "--restart")
+    machine.enable("off", "--all", "--restart")
     assert started() == before
 
 

@@ -66,12 +66,6 @@ def starts(machine: Machine) -> bool:
     return machine.run("systemctl", "start", "t", check=False).returncode == 0
 
 
-def answer(machine: Machine, *words: str, status: int = 0) -> dict[str, Any]:
-    result = machine.run("drng-enable", *words, "--json", check=False)
-    assert result.returncode == status, result.stdout + result.stderr
-    return json.loads(result.stdout)
-
-
 def show(machine: Machine, name: str) -> str:
     return machine.run("systemctl", "show", "--value", "-p", name, "t").stdout.strip()
 
@@ -87,11 +81,11 @@ def nothing_is_left(machine: Machine) -> None:
 
 
 def test_on_is_in_effect_and_off_again(service: Machine) -> None:
-    assert answer(service, "on", "t")["changed"]
+    assert service.enable("on", "t")["changed"]
     assert show(service, "Environment") == f"OPENSSL_CONF={CREDENTIAL}"
     assert starts(service)
-    assert not answer(service, "on", "t")["changed"]
-    answer(service, "off", "t")
+    assert not service.enable("on", "t")["changed"]
+    service.enable("off", "t")
     nothing_is_left(service)
     assert starts(service)
 
@@ -99,13 +93,13 @@ def test_on_is_in_effect_and_off_again(service: Machine) -> None:
 def test_off_is_repeated_until_systemd_has_read_it(service: Machine) -> None:
     """Before that, a service that has been started would not start again: its file has gone, and the check has not."""
     service.unit("t.service", UNIT.format(more="RemainAfterExit=yes"))
-    answer(service, "on", "t")
+    service.enable("on", "t")
     fails = '#!/bin/sh\n[ "$1" != daemon-reload ] || { echo timed out >&2; exit 1; }\nexec /usr/bin/systemctl "$@"\n'
     service.write("/usr/sbin/systemctl", fails)
     service.run("chmod", "755", "/usr/sbin/systemctl")
-    assert "timed out" in answer(service, "off", "t", status=1)["error"]
+    assert "timed out" in service.enable("off", "t", status=1)["error"]
     service.run("rm", "/usr/sbin/systemctl")
-    answer(service, "off", "t")
+    service.enable("off", "t")
     assert starts(service)
     nothing_is_left(service)
 
@@ -138,9 +132,9 @@ def test_drng_serves_in_any_sandbox(service: Machine, how: str) -> None:
     service.run("bash", "-c", TREE)
     server(service, SANDBOXES[how])
     assert starts(service), "as it would without us"
-    done = answer(service, "on", "t", "--restart")
+    done = service.enable("on", "t", "--restart")
     assert [process["served_by"] for process in done["targets"][0]["processes"]] == ["drng"]
-    answer(service, "off", "t", "--restart")
+    service.enable("off", "t", "--restart")
     nothing_is_left(service)
     assert show(service, "ActiveState") == "active"
 
@@ -174,7 +168,7 @@ def test_nothing_of_a_service_s_runs_as_root(service: Machine, how: str) -> None
     server(service, more)
     service.write("/srv/.env", "A=b\n")
     assert starts(service)
-    answer(service, "on", "t")
+    service.enable("on", "t")
     # And now as its user, before a restart that comes by itself.
     service.write("/srv/.env", environment)
     service.write("/srv/t/bin/sh", "#!/usr/bin/python3\nopen('/tmp/ran', 'w')\n")
@@ -188,20 +182,20 @@ def test_nothing_of_a_service_s_runs_as_root(service: Machine, how: str) -> None
 def test_a_service_that_begins_as_root_fails_without_its_file(service: Machine) -> None:
     """And is not passed over: libcrypto would serve by itself."""
     server(service)
-    answer(service, "on", "t")
+    service.enable("on", "t")
     assert starts(service)
     service.run("rm", OWN)
     service.run("systemctl", "stop", "t")
     assert not starts(service)
     assert (show(service, "ActiveState"), show(service, "ExecMainStatus")) == ("failed", "243")
-    answer(service, "on", "t", "--profile", "permissive")
+    service.enable("on", "t", "--profile", "permissive")
     service.run("rm", OWN)
     assert starts(service), "the failing twin: permissive has no check"
 
 
 def test_strict_does_not_start_without_the_module(service: Machine) -> None:
     module = service.run("sh", "-c", "echo $(openssl version -m | cut -d'\"' -f2)/drng.so").stdout.strip()
-    answer(service, "on", "t")
+    service.enable("on", "t")
     service.run("mv", module, "/root/drng.so")
     try:
         assert not starts(service)
@@ -213,7 +207,7 @@ def test_strict_does_not_start_without_the_module(service: Machine) -> None:
 def test_a_template_has_it_for_all_of_its_instances(service: Machine) -> None:
     """As sockets with Accept=yes start, by names that nobody knows before."""
     service.unit("t.many@.service", SERVER.format(program="/usr/bin/python3", more="User=nobody"))
-    (found,) = answer(service, "on", "t.many@", "--restart")["targets"]
+    (found,) = service.enable("on", "t.many@", "--restart")["targets"]
     assert any("instances that start from now on" in said for said in found["said"])
     service.run("systemctl", "start", "t.many@7-127.0.0.1:9090")
     served = service.run("drng-status", "--check", "t.many@7-127.0.0.1:9090", check=False)
@@ -224,14 +218,14 @@ def test_a_template_has_it_for_all_of_its_instances(service: Machine) -> None:
 def test_one_bad_environment_file_costs_its_own_line(service: Machine, make: str) -> None:
     server(service)
     assert starts(service)
-    answer(service, "on", "t")
+    service.enable("on", "t")
     service.unit("t.other.service", SERVER.format(program="/usr/bin/python3", more="EnvironmentFile=-/srv/.env"))
-    answer(service, "on", "t.other")
+    service.enable("on", "t.other")
     service.run("sh", "-c", make)
-    found = {entry["name"]: entry for entry in answer(service, status=3)["targets"]}
+    found = {entry["name"]: entry for entry in service.enable(status=3)["targets"]}
     assert any("/srv/.env" in said for said in found["t.other"]["said"])
     assert not any("/srv/.env" in said for said in found["t"]["said"])
-    (other,) = answer(service, "on", "t.other")["targets"]
+    (other,) = service.enable("on", "t.other")["targets"]
     assert any("not read, and wins where it sets OPENSSL_CONF" in said for said in other["said"])
 
 
@@ -275,13 +269,13 @@ def test_what_would_overrule_it_is_found_and_all_is_put_back(service: Machine, h
     file, line = OVERRULED[how]
     service.write("/etc/default/t", "A=b\nOPENSSL_CONF=/etc/mine.cnf\n")
     service.unit(file, f"[Service]\n{line}\n")
-    assert "nothing has been changed" in answer(service, "on", "t", status=1)["error"]
+    assert "nothing has been changed" in service.enable("on", "t", status=1)["error"]
     assert service.run("sh", "-c", f"ls {OWN} {DROP_IN}", check=False).stdout == ""
     # What comes later is told by status.
     service.run("rm", f"/etc/systemd/system/{file}")
-    answer(service, "on", "t")
+    service.enable("on", "t")
     service.unit(file, f"[Service]\n{line}\n")
-    (found,) = [entry for entry in answer(service, status=3)["targets"] if entry["name"] == "t"]
+    (found,) = [entry for entry in service.enable(status=3)["targets"] if entry["name"] == "t"]
     assert found["served"] is False and "not in effect" in found["said"][0]
 
 
@@ -291,15 +285,15 @@ def test_units_that_are_not_there_masked_or_templates(service: Machine) -> None:
         ("ngnix", "there is no unit ngnix.service"),
         ("t.masked", "t.masked.service is masked"),
     ):
-        assert said in answer(service, "on", name, status=1)["error"]
-    assert "there is no unit" in answer(service, "off", "ngnix", status=1)["error"]
+        assert said in service.enable("on", name, status=1)["error"]
+    assert "there is no unit" in service.enable("off", "ngnix", status=1)["error"]
 
 
 def test_an_alias_is_the_unit_that_it_leads_to(service: Machine) -> None:
     """A drop-in of the alias's own would hold under no other name."""
     service.run("ln", "-s", "t.service", "/etc/systemd/system/t.other.service")
     service.run("systemctl", "daemon-reload")
-    (found,) = answer(service, "on", "t.other")["targets"]
+    (found,) = service.enable("on", "t.other")["targets"]
     assert found["name"] == "t"
     assert show(service, "Environment") == f"OPENSSL_CONF={CREDENTIAL}"
 
@@ -310,13 +304,13 @@ def test_an_alias_is_the_unit_that_it_leads_to(service: Machine) -> None:
 def test_restart_says_who_serves(service: Machine) -> None:
     server(service)
     assert starts(service)
-    done = answer(service, "on", "t", "--restart")
+    done = service.enable("on", "t", "--restart")
     (target,) = done["targets"]
     assert done["changed"] and {process["served_by"] for process in target["processes"]} <= {"drng", "fallback"}
-    (found,) = [entry for entry in answer(service)["targets"] if entry["name"] == "t"]
+    (found,) = [entry for entry in service.enable()["targets"] if entry["name"] == "t"]
     assert found["served"] and "1 of 1" in found["said"][0]
-    answer(service, "on", "--system", "--profile", "strict")
-    done = answer(service, "off", "--all", "--restart")
+    service.enable("on", "--system", "--profile", "strict")
+    done = service.enable("off", "--all", "--restart")
     said = [line for target in done["targets"] for line in target["said"] if "restarted" in line]
     assert len(said) == 1, "by its own name, and not for the system once more"
     assert not [line for target in done["targets"] for line in target["said"] if "drng-enable on" in line]
@@ -341,12 +335,12 @@ def test_only_what_has_changed_is_restarted(service: Machine) -> None:
     service.run("systemctl", "start", "t", "t.own")
     wait_for(lambda: uses_libcrypto(service) and uses_libcrypto(service, "t.own"), "their processes to draw")
     before = invocation(service)
-    answer(service, "on", "--system", "--profile", "strict", "--restart", status=3)
+    service.enable("on", "--system", "--profile", "strict", "--restart", status=3)
     assert invocation(service) != before
     before = invocation(service), invocation(service, "t.own")
-    again = answer(service, "on", "--system", "--restart")
+    again = service.enable("on", "--system", "--restart")
     assert not again["changed"] and (invocation(service), invocation(service, "t.own")) == before
-    assert answer(service, "off", "--all", "--restart")["changed"]
+    assert service.enable("off", "--all", "--restart")["changed"]
     assert invocation(service) != before[0], "drng served it"
     assert invocation(service, "t.own") == before[1], "and not this one"
 
@@ -356,18 +350,18 @@ def test_what_does_not_run_or_does_not_run_yet_is_left_and_listed(service: Machi
     """In 1.0.0 a stopped one was started, and one that was activating kept the whole machine off drng."""
     words = ["on", scope, "--profile", "strict", "--restart"]
     server(service)
-    answer(service, *words)
+    service.enable(*words)
     assert show(service, "ActiveState") == "inactive"
-    answer(service, "off", scope, "--restart")
+    service.enable("off", scope, "--restart")
     assert show(service, "ActiveState") == "inactive"
     waits = "Type=notify\nNotifyAccess=all\nTimeoutStartSec=1h"
     service.unit("t.service", SERVER.format(program="/usr/bin/python3", more=waits))
     service.run("systemctl", "start", "--no-block", "t")
     wait_for(lambda: uses_libcrypto(service), "its process to draw")
     before = invocation(service)
-    done = answer(service, *words)
+    done = service.enable(*words)
     assert invocation(service) == before and any("activating: left" in said for said in said_of(done))
-    answer(service, "off", scope, "--restart")
+    service.enable("off", scope, "--restart")
 
 
 @pytest.mark.parametrize(
@@ -383,7 +377,7 @@ def test_what_is_no_good_to_restart_is_left_and_listed(service: Machine, more: s
     )
     assert starts(service)
     before = invocation(service)
-    assert any(left in said for said in said_of(answer(service, "on", "t", "--restart")))
+    assert any(left in said for said in said_of(service.enable("on", "t", "--restart")))
     assert invocation(service) == before
 
 
@@ -393,9 +387,9 @@ def test_without_a_restart_the_command_that_proves_it_is_said(service: Machine) 
     wait_for(lambda: uses_libcrypto(service), "its process to draw")
     said = service.run("drng-enable", "on", "t").stdout
     assert said.splitlines()[-1].endswith("drng-enable on t --restart")
-    (found,) = [entry for entry in answer(service, status=3)["targets"] if entry["name"] == "t"]
+    (found,) = [entry for entry in service.enable(status=3)["targets"] if entry["name"] == "t"]
     assert {process["reason"] for process in found["processes"]} == {"started-before"}
-    assert answer(service, "on", "t", "--restart")["targets"][0]["processes"]
+    assert service.enable("on", "t", "--restart")["targets"][0]["processes"]
 
 
 def test_a_process_that_ignores_the_variable_is_told_with_its_cure(service: Machine) -> None:
@@ -407,13 +401,13 @@ def test_a_process_that_ignores_the_variable_is_told_with_its_cure(service: Mach
     )
     server(service, "User=nobody\nGroup=daemon", "/usr/bin/t-secure")
     assert starts(service)
-    done = answer(service, "on", "t", "--restart", status=3)
+    done = service.enable("on", "t", "--restart", status=3)
     (process,) = done["targets"][0]["processes"]
     assert (process["served_by"], process["reason"]) == ("OpenSSL", "at-secure")
     assert "drng-enable on --system" in process["cure"]
     assert any("AT_SECURE" in said for said in done["targets"][0]["said"])
-    done = answer(service, "off", "t")
-    answer(service, "on", "--system", "--profile", "strict", "--restart")
+    done = service.enable("off", "t")
+    service.enable("on", "--system", "--profile", "strict", "--restart")
     service.run("systemctl", "restart", "t")
     status = service.run("drng-status", "--check", "t", check=False)
     assert status.returncode == 0, status.stdout
@@ -422,7 +416,7 @@ def test_a_process_that_ignores_the_variable_is_told_with_its_cure(service: Mach
 def test_a_process_whose_start_script_drops_the_variable_is_told(service: Machine) -> None:
     server(service, program="/usr/bin/env -u OPENSSL_CONF /usr/bin/python3")
     assert starts(service)
-    done = answer(service, "on", "t", "--restart", status=3)
+    done = service.enable("on", "t", "--restart", status=3)
     assert [process["reason"] for process in done["targets"][0]["processes"]] == ["no-variable"]
 
 
@@ -431,7 +425,7 @@ def test_a_service_that_does_not_come_up_is_put_back_and_runs(service: Machine) 
     refuses = "ExecStartPre=/bin/sh -c 'test -z \"$OPENSSL_CONF\" || { echo no such luck; exit 7; }'"
     server(service, refuses)
     assert starts(service)
-    error = answer(service, "on", "t", "--restart", status=1)["error"]
+    error = service.enable("on", "t", "--restart", status=1)["error"]
     assert "t.service does not come up" in error and "put back" in error
     nothing_is_left(service)
     assert show(service, "ActiveState") == "active"

@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -37,15 +35,9 @@ def booted_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine
         yield machine
 
 
-def enable(machine: Machine, *words: str, status: int = 0) -> dict[str, Any]:
-    result = machine.run("drng-enable", *words, "--json", check=False)
-    assert result.returncode == status, result.stdout + result.stderr
-    return json.loads(result.stdout)
-
-
 def refused(machine: Machine, *words: str) -> str:
     before = machine.read(CONF)
-    error = enable(machine, *words, status=1)["error"]
+    error = machine.enable(*words, status=1)["error"]
     assert machine.read(CONF) == before
     return error
 
@@ -81,7 +73,7 @@ def machine(booted_machine: Machine) -> Iterator[Machine]:
 
 def test_it_ends_by_itself(machine: Machine) -> None:
     stock = machine.read(CONF)
-    assert enable(machine, *SYSTEM, "--try", "3s")["until"]
+    assert machine.enable(*SYSTEM, "--try", "3s")["until"]
     assert is_on(machine)
     wait_for(lambda: below_run(machine) == [], "the trial to end")
     assert not is_on(machine) and machine.read(CONF) == stock
@@ -90,10 +82,10 @@ def test_it_ends_by_itself(machine: Machine) -> None:
 
 
 def test_confirmed_it_stays(machine: Machine) -> None:
-    enable(machine, *SYSTEM, *LONG)
+    machine.enable(*SYSTEM, *LONG)
     assert below_run(machine) == TRIED and state(machine, f"{END}.timer") == "active"
-    assert any("on trial until" in said for said in enable(machine)["targets"][0]["said"])
-    assert enable(machine, "confirm")["changed"]
+    assert any("on trial until" in said for said in machine.enable()["targets"][0]["said"])
+    assert machine.enable("confirm")["changed"]
     assert is_on(machine) and below_run(machine) == [] and state(machine, f"{END}.timer") == "inactive"
     assert "on already, and not on trial" in refused(machine, *SYSTEM, *LONG)
 
@@ -102,37 +94,37 @@ def test_confirmed_it_stays(machine: Machine) -> None:
 def test_a_service_is_tried_and_confirmed(machine: Machine, user: str) -> None:
     machine.unit("t.service", SERVER.format(more=user))
     machine.run("systemctl", "start", "t")
-    (found,) = enable(machine, "on", "t", *LONG, "--restart")["targets"]
+    (found,) = machine.enable("on", "t", *LONG, "--restart")["targets"]
     assert {process["served_by"] for process in found["processes"]} == {"drng"}
     assert found["file"].startswith("/run/")
     assert machine.run("sh", "-c", "ls -d /etc/systemd/system/t.service.d /etc/ssl/drng/t.*", check=False).stdout == ""
     assert "drng-enable confirm" in refused(machine, "on", "t")
-    enable(machine, "confirm")
+    machine.enable("confirm")
     machine.run("systemctl", "restart", "t")
-    found = next(entry for entry in enable(machine)["targets"] if entry["name"] == "t")
+    found = next(entry for entry in machine.enable()["targets"] if entry["name"] == "t")
     assert found["on"] and found["served"] and found["file"].startswith("/etc/")
-    enable(machine, "off", "t", "--restart")
+    machine.enable("off", "t", "--restart")
 
 
 def test_a_second_trial_begins_it_anew_with_both(machine: Machine) -> None:
-    enable(machine, *SYSTEM, *LONG)
-    enable(machine, "on", "t", "--try", "3s")
+    machine.enable(*SYSTEM, *LONG)
+    machine.enable("on", "t", "--try", "3s")
     wait_for(lambda: below_run(machine) == [], "both to end")
     assert not is_on(machine)
 
 
 def test_off_ends_it_and_what_an_administrator_has_written_meanwhile_stays(machine: Machine) -> None:
     stock = machine.read(CONF)
-    enable(machine, *SYSTEM, *LONG)
+    machine.enable(*SYSTEM, *LONG)
     machine.write(CONF, "# above\n" + machine.read(CONF) + "# below\n[mine]\nkey = value\n")
-    enable(machine, "off", "--system")
+    machine.enable("off", "--system")
     assert machine.read(CONF) == f"# above\n{stock}# below\n[mine]\nkey = value\n"
     assert below_run(machine) == []
 
 
 def test_what_cannot_be_switched_off_is_tried_again_but_not_without_the_package(machine: Machine) -> None:
     """The service of a trial that could not be ended waits for its next try; what it would run is going."""
-    enable(machine, *SYSTEM, "--try", "3s")
+    machine.enable(*SYSTEM, "--try", "3s")
     machine.write(OWN, "# mine\n")
     wait_for(lambda: state(machine, f"{END}.service") == "activating", "another try")
     machine.run("sh", f"{ROOT}/debian/drng-tools.prerm", "remove")
@@ -143,8 +135,8 @@ def test_what_cannot_be_switched_off_is_tried_again_but_not_without_the_package(
 def test_a_restart_of_the_machine_ends_it_with_no_unit_at_all(machine: Machine, tmp_path: Path) -> None:
     """A machine that boots with what the first one had on its disk; in 1.0.0 that hung for five minutes."""
     machine.run("systemctl", "start", "t")
-    enable(machine, "on", "t", *LONG, "--restart")
-    enable(machine, *SYSTEM, *LONG)
+    machine.enable("on", "t", *LONG, "--restart")
+    machine.enable(*SYSTEM, *LONG)
     for name, path in (("conf", CONF), ("own", OWN), ("unit", "/etc/systemd/system/t.service")):
         (tmp_path / name).write_text(machine.read(path))
     before = f"""
@@ -157,9 +149,9 @@ def test_a_restart_of_the_machine_ends_it_with_no_unit_at_all(machine: Machine, 
     with booted(tmp_path / "again", before) as again:
         assert state(again, "t") == "active"
         assert not is_on(again) and below_run(again) == []
-        (system,) = enable(again)["targets"]
+        (system,) = again.enable()["targets"]
         assert not system["on"] and any("a restart has ended the trial" in said for said in system["said"])
-        enable(again, "off", "--system")
+        again.enable("off", "--system")
         assert OWN not in again.read(CONF)
 
 
@@ -177,13 +169,13 @@ def test_what_cannot_be_switched_on_is_not_on_trial(machine: Machine) -> None:
     refused(machine, *SYSTEM, *LONG)
     assert below_run(machine) == []
     machine.run("rm", OWN)
-    enable(machine, *SYSTEM, *LONG, "--dry-run")
+    machine.enable(*SYSTEM, *LONG, "--dry-run")
     assert not is_on(machine) and below_run(machine) == []
 
 
 @thorough
 def test_systemd_finds_nothing_wrong_with_its_units(machine: Machine) -> None:
-    enable(machine, *SYSTEM, *LONG)
+    machine.enable(*SYSTEM, *LONG)
     result = machine.run("systemd-analyze", "verify", *TIMER, check=False)
     assert (result.returncode, [line for line in result.stderr.splitlines() if "trial" in line]) == (0, [])
 
