@@ -220,6 +220,16 @@ def confirmed(machine: Machine, program: dict[str, Any], how: str) -> str:
     return how
 
 
+def enabled(machine: Machine, unit: str) -> tuple[int, dict[str, Any]]:
+    """Turned on, and restarted by hand where drng-enable leaves that to whoever knows who is connected."""
+    ran = f"systemctl show -P InvocationID {unit}"
+    before = shell(machine, ran).stdout
+    status, said = answer(machine, f"drng-enable on {unit} --restart")
+    if status != 1 and shell(machine, ran).stdout == before:
+        shell(machine, f"systemctl restart {unit}")
+    return status, said
+
+
 def service(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -> None:
     unit = program["unit"]
     try:
@@ -227,7 +237,7 @@ def service(machine: Machine, program: dict[str, Any], result: dict[str, Any]) -
         drawn(machine, program)
     except Failed as failed:
         raise Failed(f"does not start here without drng: {failed}") from None
-    status, said = answer(machine, f"drng-enable on {unit} --restart")
+    status, said = enabled(machine, unit)
     result["enable"] = status
     if status == 1:
         result["service"] = f"refused: {'; '.join(said.get('said', [])) or said}"
