@@ -301,14 +301,17 @@ def test_the_unit_sets_the_variable_and_the_process_has_it_not(strict: Path) -> 
 
 
 def test_what_systemd_would_give_counts_from_its_own_change(strict: Path) -> None:
-    """The file has named drng for long, and the unit only now."""
-    source = sources.Source(str(strict), True, names_drng=True, changed=1.0)
+    """The file has named drng for long, and the unit only now. Both are known of a process in another root, too."""
+    known = sources.Source(str(strict), True, names_drng=True, changed=1.0)
+    elsewhere = sources.Source(str(strict), elsewhere="another root")
     with running(drawer(), {}) as pid:
         seen = look.inspect(pid)
     seen = replace(seen, unit="x.service")
-    late = verdict.judge(seen, services.Setting(str(strict), 100.0), source, 50.0)
-    assert (late.reason, late.cure, late.restart) == ("started-before", "systemctl restart x", "configuration")
-    assert verdict.judge(seen, services.Setting(str(strict), 10.0), source, 50.0).reason == "no-variable"
+    for source in (known, elsewhere):
+        late = verdict.judge(seen, services.Setting(str(strict), 100.0), source, 50.0)
+        assert (late.reason, late.cure, late.restart) == ("started-before", "systemctl restart x", "configuration")
+        assert verdict.judge(seen, services.Setting(str(strict), 10.0), source, 50.0).reason == "no-variable"
+    assert verdict.judge(seen, None, elsewhere, 50.0).reason == "elsewhere"
 
 
 def test_an_environment_that_is_a_title_is_none() -> None:

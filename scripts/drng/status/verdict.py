@@ -142,25 +142,27 @@ def _why_openssl(look: Look, setting: Setting | None, source: Source, started: f
     is_static = not any(library.is_shared for library in used)
     folder = "" if look.is_secure else variables.get("OPENSSL_MODULES", "")
     late = 0 < started < max(source.changed, setting.changed if setting and not look.is_secure else 0.0)
+    # Who writes titles over the environment hides whether the variable was there.
+    has_none = bool(known) if look.variables is None else not variables["OPENSSL_CONF"]
+    dropped = setting is not None and has_none and not look.is_secure
     if look.uncounted:
         return "module", look.uncounted, ""
     if any(library.is_foreign for library in used):
         return "architecture", "", ""
     if old := [library for library in used if not library.has_providers]:
         return "no-providers", _said("no-providers", old), ""
-    if source.elsewhere:
+    if source.elsewhere and not (late or dropped):
         return "elsewhere", source.elsewhere, source.command
     if look.is_secure and (setting or variables.get("OPENSSL_CONF")) and not source.names_drng:
         return "at-secure", "", ""
     if source.problem and not (source.names_drng and late):
         return "not-readable", f"it cannot read its openssl.cnf: {source.problem}", ""
-    if not source.names_drng:
+    # A file that cannot be read here is the one that the unit names.
+    if not source.names_drng and not source.elsewhere:
         return "not-named", "", ""
     if late:
         return "started-before", "", ""
-    # Who writes titles over the environment hides whether the variable was there.
-    dropped = bool(known) if look.variables is None else not variables["OPENSSL_CONF"]
-    if setting and dropped and not look.is_secure:
+    if dropped:
         return "no-variable", "", IMPORTS.get(known, SCRIPT)
     if is_static and look.program_name == NODE:
         return "static-libcrypto", NODE_READS, "start it with --openssl-shared-config"
