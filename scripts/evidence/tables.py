@@ -44,6 +44,7 @@ MEASURED = {
     "nist-90b": ROOT / "build/nist-90b/nist-90b.md",
     "programs": ROOT / "build/served/programs.md",
     "releases": ROOT / "build/matrix/releases.md",
+    "false-alarms": ROOT / "build/false-alarms/false-alarms.md",
     "entered": ROOT / "build/entered/entered.md",
 }
 

@@ -63,7 +63,7 @@ static bool startup_passes(struct drng_health *health)
     return passed;
 }
 
-/* How many alarms there are in so many trials; prints which tests they are of. */
+/* How many alarms there are in so many trials; prints a row of a table, with the tests that they are of. */
 static uint64_t count_alarms(const char *what, uint64_t trials, bool (*passes)(struct drng_health *health))
 {
     struct drng_health health = {0};
@@ -76,12 +76,13 @@ static uint64_t count_alarms(const char *what, uint64_t trials, bool (*passes)(s
             health = (struct drng_health){0};
         }
     }
-    (void)printf("%s: %" PRIu64 " alarms in %" PRIu64 " %s\n", name, all, trials, what);
+    (void)printf("| %s | %s | %" PRIu64 " | %" PRIu64, name, what, trials, all);
     for (unsigned i = 0; i <= DRNG_TEST_LANES; i++) {
         if (alarms[i] > 0) {
-            (void)printf("    %s: %" PRIu64 "\n", drng_health_test_name((enum drng_health_test)i), alarms[i]);
+            (void)printf("; %s %" PRIu64, drng_health_test_name((enum drng_health_test)i), alarms[i]);
         }
     }
+    (void)printf(" |\n");
     return all;
 }
 
