@@ -1,9 +1,10 @@
 #!/usr/bin/python3 -Es
 # SPDX-License-Identifier: Apache-2.0
-"""What `openssl rand 16` takes, from start to end, with drng and without it.
+"""What a process costs with drng and without it: `openssl rand 16` from start to end, and a forked child's first draw.
 
-Prints a table, and leaves it in build/bench/startup.md. Each figure is CPU time of the whole process, in rounds in
-which each configuration has its turn; ratios are of one round. Installs what it needs from Debian's packages (root).
+Prints two tables, and leaves them in build/bench/startup.md. Each figure is CPU time, in rounds in which each
+configuration has its turn; ratios are of one round. A fork is that of the smallest server: its child ends at once.
+Installs what it needs from Debian's packages (root).
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ BUILD = ROOT / "build" / "bench"
 ROUNDS = 200
 OPENSSL = ["/usr/bin/openssl", "rand", "16"]
 HEADER = ("openssl.cnf", "CPU time", "over none: median", "quartiles")
+FORK_COST = BUILD / "tests" / "bench" / "fork_cost"
+FORKS = 10  # in a row, of one configuration
+FORK_HEADER = ("openssl.cnf", "fork", "a child's first draw", "over the fork: median", "quartiles", "its next draw")
 
 # Lines in the provider's section of the strict profile.
 WAYS = {
@@ -55,6 +59,20 @@ def row(name: str, times: list[float], base: list[float]) -> list[str]:
     return [name, f"{statistics.median(times):.2f} ms", f"{middle:.2f}", f"{low:.2f} to {high:.2f}"]
 
 
+def forks(environment: Mapping[str, str]) -> list[list[float]]:
+    """Of each fork: itself, the child's first draw, and its next one."""
+    command = [str(FORK_COST), str(FORKS)]
+    lines = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    return [[float(us) for us in line.split()] for line in lines]
+
+
+def fork_row(name: str, costs: list[list[float]]) -> list[str]:
+    fork, first, following = (statistics.median(column) for column in zip(*costs, strict=True))
+    low, middle, high = statistics.quantiles([cost[1] / cost[0] for cost in costs], n=4)
+    figures = [f"{fork:.0f} us", f"{first:.0f} us", f"{middle:.2f}", f"{low:.2f} to {high:.2f}", f"{following:.1f} us"]
+    return [name, *figures]
+
+
 def main() -> int:
     subprocess.run([ROOT / "scripts" / "bench.sh", "--build"], check=True)
     modules = {**os.environ, "OPENSSL_MODULES": str(ROOT / "build" / "bench")}
@@ -63,6 +81,9 @@ def main() -> int:
     base = [times["none"] for times in rounds]
     rows = [row(name, [times[name] for times in rounds], base) for name in environments]
     text = f"{measured_with(cpu_model())}; `openssl rand 16`.\n\n{markdown(HEADER, rows)}\n"
+    turns = [{name: forks(environment) for name, environment in environments.items()} for _ in range(ROUNDS // FORKS)]
+    rows = [fork_row(name, [cost for turn in turns for cost in turn[name]]) for name in environments]
+    text += f"\n{markdown(FORK_HEADER, rows)}\n"
     print(text)
     (BUILD / "startup.md").write_text(text)
     return 0
