@@ -331,26 +331,34 @@ def test_root_loads_no_module_that_others_may_put_there(tmp_path: Path) -> None:
     assert "not loaded, since" not in drng_conf(tmp_path / "openssl.cnf").stderr
 
 
-@pytest.mark.parametrize(
-    "lines",
-    ["SO_PATH = evil.so\nDIR_ADD = {}\nDIR_LOAD = 2\nLOAD = EMPTY", "SO_PATH = ./evil.so\nLOAD = EMPTY"],
-    ids=["folder", "relative"],
-)
-def test_root_loads_no_engine_of_others(theirs: Path, lines: str) -> None:
+ENGINES = {
+    "folder": "engine_id = dynamic\nSO_PATH = evil.so\nDIR_ADD = {}\nDIR_LOAD = 2\nLOAD = EMPTY",
+    "relative": "engine_id = dynamic\nSO_PATH = ./evil.so\nLOAD = EMPTY",
+    "by its name": "engine_id = ../../../../../..{}/evil.so\ninit = 0",
+    "by a key of the engine's own": "engine_id = dynamic\nMODULE_PATH = {}/evil.so",
+    "by another name": "engine_id = dynamic\nID = {}/evil.so\nDIR_ADD = /\nDIR_LOAD = 2\nLOAD = EMPTY",
+}
+
+
+@pytest.mark.parametrize("how", ENGINES)
+def test_root_loads_no_engine_of_others(theirs: Path, how: str) -> None:
     """Its folder is named apart from it, or is the one in which root happens to be."""
-    engine = f"[openssl_init]\nengines = e\n[e]\nx = y\n[y]\nengine_id = dynamic\n{lines.format(theirs)}\n"
+    engine = f"[openssl_init]\nengines = e\n[e]\nx = y\n[y]\n{ENGINES[how].format(theirs)}\n"
     path = theirs.parent / "openssl.cnf"
     path.write_text(f"{STRICT}{engine}")
     result = subprocess.run(
         [str(ROOT / "scripts/drng-conf"), str(path)],
         env=RELEASE.environment(),
-        cwd=theirs,
+        cwd=theirs if how == "relative" else "/",
         capture_output=True,
         text=True,
         check=False,
     )
     assert not (theirs / "mark").exists()
     assert (result.returncode, f"{theirs} belongs to nobody" in result.stderr) == (1, True), result.stderr
+    path.write_text(STRICT)
+    command = ["env", "-C", str(theirs), str(ROOT / "scripts/drng-conf"), str(path)]
+    assert RELEASE.run(command).returncode == 0, "a folder in which root only happens to be is no reason"
 
 
 def test_the_command_for_an_account_without_a_name_works(theirs: Path) -> None:

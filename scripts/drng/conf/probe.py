@@ -26,9 +26,6 @@ SECONDS, ROOM = 20.0, 2 << 30
 VARIABLES = re.compile(rb"OPENSSL_(?:MODULES|ENGINES|\w+cap)\Z")
 NAMED = re.compile(rb"\$[{(]?ENV::(\w+)")
 
-# By which keys a file names what is loaded.
-LOADED = ("module", "path", "dynamic_path", "SO_PATH")
-
 
 @dataclass(frozen=True)
 class Generator:
@@ -81,17 +78,16 @@ class Probe(Read):
 
 def _refused(read: Read, folders: Sequence[str]) -> str:
     """Why root loads nothing of what the file names: by its path, or by a name in a folder of libcrypto's."""
-    named = {""}
-    here = os.getcwd()
-    folders = [*folders, here]
-    lines = in_effect(read)
+    here, lines = os.getcwd(), in_effect(read)
     if len(lines) >= MOST:
         return f"{read.path}: not loaded, since openssl_conf leads to more than {MOST} lines"
-    for _, (_, key, value) in lines:
-        named |= {key.split(".", 1)[-1], key, *([value] if key.split(".")[-1] in LOADED else ())}
-        # An engine looks for its module there, too.
-        folders += [value] * (key.split(".")[-1] == "DIR_ADD")
-    places = (os.path.join(here, folder, name) for folder in folders for name in named)
+    # Any value may be one: engines and providers have keys of their own for what they load.
+    named = {
+        name for way, (_, key, value) in lines if way[0] != "ssl_conf" for name in (key, key.split(".", 1)[-1], value)
+    }
+    # An engine looks for its module there, too.
+    folders = ["", *folders, *(value for _, (_, key, value) in lines if key.split(".")[-1] == "DIR_ADD")]
+    places = (os.path.join(here, folder, name) for name in {"", *named} for folder in folders if folder or "/" in name)
     for path in (place + end for place in places for end in ("", ".so")):
         # glibc puts a folder's name in the place of $LIB.
         for lib in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in path else ("",):
