@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import json
 import os
 import random
 import shutil
@@ -402,26 +401,15 @@ sslVersionMin = TLSv1.2
 
 
 class Python(Kind):
-    """tests/programs/tls_server.py: workers forked ahead with a thread a connection, or a process a connection."""
+    """tests/programs/tls_server.py: a process for each connection."""
 
+    name = "python-fork"
+    reload_signal = None
     shares_sessions = False
 
-    def __init__(self, mode: str) -> None:
-        self.mode = mode
-        self.name = f"python-{mode}"
-
     def configure(self, site: Site) -> list[str]:
-        path = site.file("json")
-        services = [
-            {
-                "port": number,
-                "cert": str(site.cert(port)),
-                "key": str(site.key(port)),
-            }
-            for port, number in site.ports.items()
-        ]
-        path.write_text(json.dumps({"mode": self.mode, "workers": 2, "page": PAGE, "services": services}))
-        return [SYSTEM_PYTHON, str(PROGRAMS / "tls_server.py"), str(path)]
+        services = (word for port, number in site.ports.items() for word in (number, site.cert(port), site.key(port)))
+        return [SYSTEM_PYTHON, str(PROGRAMS / "tls_server.py"), PAGE, *map(str, services)]
 
 
 NGINX = Nginx()
@@ -430,8 +418,7 @@ APACHE_PREFORK = Apache("prefork")
 HAPROXY_THREADS = HAProxy("threads")
 HAPROXY_MASTER = HAProxy("master")
 STUNNEL = Stunnel()
-PYTHON_THREADS = Python("threads")
-PYTHON_FORK = Python("fork")
+PYTHON_FORK = Python()
 KINDS: tuple[Kind, ...] = (
     NGINX,
     APACHE_EVENT,
@@ -439,7 +426,6 @@ KINDS: tuple[Kind, ...] = (
     HAPROXY_THREADS,
     HAPROXY_MASTER,
     STUNNEL,
-    PYTHON_THREADS,
     PYTHON_FORK,
 )
 
