@@ -11,6 +11,7 @@ import contextlib
 import errno
 import os
 import pwd
+import re
 import shlex
 import stat
 from collections.abc import Iterator
@@ -47,6 +48,12 @@ class MissingError(FileNotFoundError):
     def __init__(self, name: str, mode: int) -> None:
         super().__init__(errno.ENOENT, os.strerror(errno.ENOENT), name)
         self.mode = mode
+
+
+def by_the_linker(path: str) -> list[str]:
+    """Where the dynamic linker may find it: glibc puts a folder's name in the place of $LIB."""
+    folders = ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu") if "$" in path else ("",)
+    return [re.sub(r"[$][{]?LIB\b[}]?", folder, path) for folder in folders]
 
 
 def as_user(owner: str, *words: str) -> str:

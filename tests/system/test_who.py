@@ -216,6 +216,13 @@ def fifo(folder: Path) -> dict[str, str]:
     return {"OPENSSL_CONF": str(folder / "openssl.cnf")}
 
 
+def by_linker(folder: Path) -> dict[str, str]:
+    """As packages have it, for programs of two widths."""
+    text = (CONF / "drng.cnf").read_text()
+    (folder / "lib.cnf").write_text(text.replace("# module = ", f"module = {folder}/\\$LIB/no\n# "))
+    return {"OPENSSL_CONF": str(folder / "lib.cnf")}
+
+
 PERMISSIVE = {"OPENSSL_CONF": str(CONF / "drng-permissive.cnf")}
 WHY: dict[str, tuple[int, Callable[[Path], dict[str, str]], tuple[str, str]]] = {
     "no file names drng": (0, lambda _: {"OPENSSL_CONF": "/dev/null"}, ("not-named", "OpenSSL")),
@@ -223,6 +230,7 @@ WHY: dict[str, tuple[int, Callable[[Path], dict[str, str]], tuple[str, str]]] = 
     # Under a strict profile nothing serves.
     "no module": (0, lambda folder: {**PINNED, "OPENSSL_MODULES": str(folder)}, ("module", "nobody")),
     "nor here": (0, lambda folder: {**PERMISSIVE, "OPENSSL_MODULES": str(folder)}, ("module", "OpenSSL")),
+    "nor where the linker looks": (0, by_linker, ("module", "nobody")),
     "no file": (0, lambda folder: {"OPENSSL_CONF": str(folder / "none.cnf")}, ("not-readable", "OpenSSL")),
     "no included file": (0, includes, ("not-readable", "OpenSSL")),
     # One line, and no time.

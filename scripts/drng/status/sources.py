@@ -18,7 +18,7 @@ from .. import aside
 from ..conf import meaning
 from ..conf.libcrypto import Libcrypto
 from ..conf.reading import Read, Whole
-from ..paths import MOST_LINKS, FileError, OthersError, as_user, read_once, walked
+from ..paths import MOST_LINKS, FileError, OthersError, as_user, by_the_linker, read_once, walked
 from ..terminal import Failure
 from ..text import printable
 from .look import Look
@@ -129,7 +129,7 @@ def _said_by(path: str, whole: Whole) -> Source:
         is_strict="provider=drng" in query,
         module=section.get("module", ""),
         folder=answer["folder"],
-        not_loaded="" if "$" in module or os.path.exists(module) else printable(f"{module} is not there"),
+        not_loaded="" if any(map(os.path.exists, by_the_linker(module))) else printable(f"{module} is not there"),
         changed=changed([path, *whole.files]),
     )
 
