@@ -287,37 +287,6 @@ def test_a_long_name_keeps_its_end() -> None:
     assert (found.base, found.name, found.path[-10:]) == (0x1000, b"drng.so", b" (deleted)")
 
 
-MANY = """
-import ctypes, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-libc.mmap.restype = ctypes.c_void_p
-f = os.open(sys.argv[1], os.O_RDONLY)
-for i in range(int(sys.argv[2])):
-    libc.mmap(None, ctypes.c_size_t(4096), 1 if i % 2 else 0, 2, f, ctypes.c_long(0))
-print(flush=True)
-sys.stdin.read()
-"""
-
-
-def test_a_real_process_with_many_mappings(tmp_path: Path) -> None:
-    """10,000 of them with names of 3,000 bytes are 30 MB of text."""
-    folder = tmp_path
-    while len(str(folder)) < 2800:
-        folder /= "d" * 200
-    folder.mkdir(parents=True)
-    (folder / "libcrypto.so.3").write_bytes(b"x" * 4096)
-    with program(MANY, folder / "libcrypto.so.3", 10000) as process:
-        assert Path(f"/proc/{process.pid}/maps").read_bytes().count(b"libcrypto.so.3") >= 10000
-        code = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=-3);"
-        code += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
-
-        def most(pid: int) -> int:
-            command = ["/usr/bin/python3", "-I", "-c", code, str(STATUS), "--pid", str(pid)]
-            return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-
-        assert most(process.pid) < 1.5 * most(os.getpid())
-
-
 # ---- Pages and modules ----
 
 

@@ -10,7 +10,6 @@ import socket
 import stat
 import subprocess
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from scripts.drng.status import metrics, states, verdict
 from scripts.drng.status.libraries import Library
 from tests.support.builds import BUILD, CONF, ROOT, need
 from tests.support.stats import LIBRARY, forged, made_up, without_drng
-from tests.support.targets import NOBODY, PINNED, build_module, holding, status, target
+from tests.support.targets import PINNED, build_module, holding, status, target
 
 RULES = CONF / "prometheus" / "drng.rules.yml"
 RULE_TESTS = CONF / "prometheus" / "drng.rules.test.yml"
@@ -270,29 +269,6 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         result = subprocess.run(command, capture_output=True, text=True, check=True)
     assert result.stdout == "status 3\nold\ndrng.prom\nfiller\n"
     assert "drng.prom cannot be written: No space left on device" in result.stderr
-
-
-def as_nobody(work: Callable[[], None]) -> int:
-    """In a child; its exit status."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            os.setresgid(NOBODY, NOBODY, NOBODY)
-            os.setresuid(NOBODY, NOBODY, NOBODY)
-            work()
-        except files.FileError:
-            os._exit(7)
-        finally:
-            os._exit(8)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_folder_that_may_not_be_written(open_folder: Path) -> None:
-    path = open_folder / "drng.prom"
-    path.write_text("old")
-    assert as_nobody(lambda: write(path, b"new")) == 7
-    assert path.read_text() == "old"
 
 
 def put(kind: str, path: Path) -> None:

@@ -105,16 +105,6 @@ def show_units_to_restart(processes: list[Process]) -> int:
     return 1 if any(p.restart != verdict.REBOOT for p in found) else CANNOT_TELL if unknown else 0
 
 
-def show_metrics(arguments: argparse.Namespace, processes: list[Process]) -> int:
-    text = metrics.metrics_of(processes, by_unit=arguments.by_unit)
-    if arguments.output is None:
-        print(text, end="")
-        return 0
-    with files.place(arguments.output) as place:
-        place.write(text.encode(), 0o644)
-    return 0
-
-
 def show_processes(arguments: argparse.Namespace) -> int:
     groups, missing = look_for(arguments)
     processes = [process for group in groups for process in group.processes]
@@ -131,7 +121,13 @@ def show_processes(arguments: argparse.Namespace) -> int:
     if arguments.needs_restart:
         return states.worst([show_units_to_restart(processes), result])
     if arguments.prometheus:
-        return max(result, show_metrics(arguments, processes))
+        text = metrics.metrics_of(processes, by_unit=arguments.by_unit)
+        if arguments.output is None:
+            print(text, end="")
+            return result
+        with files.place(arguments.output) as place:
+            place.write(text.encode(), 0o644)
+        return result
     if arguments.all:
         groups = output.by_unit([process for process in processes if not process.problem])
         processes = [process for group in groups for process in group.processes]

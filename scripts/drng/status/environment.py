@@ -17,7 +17,7 @@ from ..terminal import Row
 from ..text import printable_all
 from . import states, stats, verdict
 from .output import fact_rows, yes
-from .states import CANNOT_TELL, CRITICAL, GOOD, WARNING
+from .states import CRITICAL, GOOD, SERVERS, WARNING
 
 ROLES = ("primary", "public", "private")
 
@@ -59,7 +59,7 @@ def _served_by(found: Probe, drng: dict[str, Any] | None) -> str:
         return verdict.NOBODY
     if found.override or not found.served_by_drng or drng is None:
         return found.override or verdict.OPENSSL
-    return verdict.FALLBACK if drng["active-source"] == "fallback" else verdict.DRNG
+    return {"fallback": verdict.FALLBACK, "none": verdict.NOBODY}.get(drng["active-source"], verdict.DRNG)
 
 
 def collect() -> dict[str, Any]:
@@ -123,22 +123,17 @@ def environment_rows(status: dict[str, Any], *, long: bool = False) -> list[Row]
 
 
 def check_environment(status: dict[str, Any]) -> tuple[int, str]:
-    by, drng = status["served-by"], status["drng"]
-    errors = "; ".join(filter(None, (status["config-problem"], *status["errors"], *status["config-errors"])))
-    errors = f"; {errors}" if errors else ""
-    if by == verdict.NOT_KNOWN:
-        return CANNOT_TELL, f"not known who serves{errors}"
-    if by == verdict.NOBODY:
-        return CRITICAL, f"RAND_bytes fails{errors or ': without a reason'}"
-    if by not in (verdict.DRNG, verdict.FALLBACK):
-        roles = [role for role in ROLES if (status[role] or {}).get("provider") != "drng"]
-        others = f": {', '.join(roles)} generator of another provider" if roles else f": {by} outranks every provider"
-        return CRITICAL, f"drng is not in use{others}{errors}"
-    source, words_alone = drng["active-source"], status["public"]["name"] == WORDS
-    result, said = GOOD, f"{WORDS} serves, by configuration" if words_alone else f"drng serves, seeds from {source}"
-    if source == "none":
-        result, said = CRITICAL, "nothing serves"
-    elif by == verdict.FALLBACK or (not words_alone and verdict.is_seeded_by_others(drng)):
-        result, said = WARNING, "the fallback serves" if by == verdict.FALLBACK else verdict.OF_OTHERS
-    more = [*states.last_results(drng), drng["disabled-reason"], *(warned := states.warnings(drng))]
-    return max(result, WARNING if warned else GOOD), "; ".join(filter(None, [said, *more]))
+    by, drng = status["served-by"], status["drng"] or {}
+    result, said, _ = SERVERS.get(by, (CRITICAL, f"{by} outranks every provider", ""))
+    more = [status["config-problem"], *status["errors"], *status["config-errors"]]
+    if by in (verdict.DRNG, verdict.FALLBACK):
+        if status["public"]["name"] == WORDS:
+            said = f"{WORDS} serves, by configuration"
+        elif by == verdict.DRNG:
+            others = verdict.is_seeded_by_others(drng)
+            result = WARNING if others else result
+            said = verdict.OF_OTHERS if others else f"{said}, seeds from {drng['active-source']}"
+        warned = states.warnings(drng)
+        result = max(result, WARNING if warned else GOOD)
+        more = [*states.last_results(drng), drng["disabled-reason"], *warned]
+    return result, "; ".join(filter(None, [said, *more]))

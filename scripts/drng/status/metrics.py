@@ -54,35 +54,28 @@ def is_denied(process: Process, instruction: str, reason: str) -> bool:
 # Name, help, the extra labels with their values, and whether a process counts for them.
 COUNTS: tuple[tuple[str, str, Sequence[Labels], Callable[..., bool]], ...] = (
     (
-        *("processes", "Processes that have libcrypto, by what becomes of their requests for random bytes."),
-        [{"state": state} for state in STATES],
+        *("processes", "By what becomes of their requests.", [{"state": state} for state in STATES]),
         lambda process, state: state_of(process) == state,
     ),
     (
-        *("restart_needed_processes", "Processes that should be restarted, by the reason."),
-        [{"reason": reason} for reason in RESTART],
+        *("restart_needed_processes", "By the reason.", [{"reason": reason} for reason in RESTART]),
         lambda process, reason: process.restart == reason,
     ),
     (
-        *("memory_processes", "Processes that use drng, by whether their memory for secrets is locked."),
-        [{"memory": lock} for lock in MEMORY],
+        *("memory_processes", "By whether their memory for secrets is locked.", [{"memory": lock} for lock in MEMORY]),
         lambda process, memory: process.counters.get("memory") == MEMORY[memory],
     ),
     (
-        *("unprotected_processes", "Processes in a virtual machine of which copies may draw the same bytes."),
-        *([{}], lambda process: is_unprotected(process.counters)),
+        *("unprotected_processes", "Of which copies may draw the same bytes.", [{}]),
+        lambda process: is_unprotected(process.counters),
     ),
     (
-        *(
-            "instruction_denied_processes",
-            "Processes that may not use an instruction which the CPU has, by the reason.",
-        ),
-        [{"instruction": instruction, "reason": reason} for instruction in INSTRUCTIONS for reason in DENIALS],
-        is_denied,
+        *("instruction_denied_processes", "That may not use an instruction which the CPU has."),
+        *([{"instruction": each, "reason": reason} for each in INSTRUCTIONS for reason in DENIALS], is_denied),
     ),
     (
-        *("self_test_failed_processes", "Processes in which an implementation of AES failed its self-test at load."),
-        *([{}], lambda process: process.counters.get("self-tests-failed", 0) > 0),
+        *("self_test_failed_processes", "In which an implementation of AES failed its self-test at load.", [{}]),
+        lambda process: process.counters.get("self-tests-failed", 0) > 0,
     ),
 )
 

@@ -100,7 +100,8 @@ def remarks(process: Process) -> list[str]:
     if process.restart and process.reason != "started-before":
         said.append(RESTART[process.restart])
     if process.counters:
-        said += [f"{WORDS} serves, by configuration"] if process.words_alone else []
+        alone = process.served_by == verdict.DRNG and verdict.is_seeded_by_others(process.counters)
+        said += [f"{WORDS} serves, by configuration"] if alone else []
         said += [*states.last_results(process.counters), process.counters["disabled-reason"]]
         said += states.warnings(process.counters)
     return list(dict.fromkeys(filter(None, said)))

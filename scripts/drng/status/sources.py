@@ -178,7 +178,7 @@ class Sources:
             return Source(path, is_known=True, names_drng=True)
         if not path.startswith("/"):
             return f"its OPENSSL_CONF, {shlex.quote(path)}, begins in its working directory"
-        if self._spent.get(look.payer, 0.0) > SECONDS:
+        if self._spent.get(look.payer, 0.0) > SECONDS or sum(self._spent.values()) > aside.ALTOGETHER:
             return "the files and mounts of its user, or unit, take too long"
         # First, since it goes along no folder that others can change: those may never answer.
         key = path, look.owner if os.geteuid() == 0 != look.effective else ""

@@ -81,7 +81,6 @@ class Process(Look):
     why: str = ""
     cure: str = ""
     restart: str = ""  # a key of RESTART
-    words_alone: bool = False  # its openssl.cnf names the generator that takes no seed, instructions.WORDS
 
     @property
     def uses(self) -> str:
@@ -217,7 +216,6 @@ def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
         "served_by": served_by,
         "idle": idle,
         "seeds_from": active,
-        "words_alone": words_alone,
         **(_told(look, found, source.path) if found else {}),
     }
 
