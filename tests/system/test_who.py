@@ -20,7 +20,6 @@ from typing import Any
 
 import pytest
 
-from scripts.drng.conf.reading import Whole
 from scripts.drng.enable import changes
 from scripts.drng.paths import read_once
 from scripts.drng.status import libraries, look, memory, services, sources, verdict, who
@@ -247,7 +246,7 @@ def test_the_reason_and_who_serves(
 
 def test_a_file_that_ends_whoever_parses_it_costs_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "_parsed", lambda _: os._exit(1))
-    assert sources._said_by("/x", Whole()).elsewhere == "/x: looking at it ended with no answer"
+    assert sources.read("/dev/null", "").elsewhere == "/dev/null: looking at it ended with no answer"
 
 
 def test_it_started_before_the_file_named_drng(folder: Path) -> None:

@@ -4,6 +4,7 @@ process sees the same file; of any other the answer is `elsewhere`, with the com
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -53,15 +54,11 @@ def changed(paths: Iterable[str]) -> float:
     folder is none."""
     last = 0.0
     for path in filter(None, paths):
-        for _ in range(MOST_LINKS):
-            try:
-                found = os.lstat(path)
-                last = max(last, found.st_mtime)
-                path = os.path.join(os.path.dirname(path), os.readlink(path)) if stat.S_ISLNK(found.st_mode) else ""
-            except (OSError, ValueError):
-                break
-            if not path:
-                break
+        with contextlib.suppress(OSError, ValueError):
+            for _ in range(MOST_LINKS):
+                last = max(last, os.lstat(path).st_mtime)
+                # An OSError of what is no link, and the end.
+                path = os.path.join(os.path.dirname(path), os.readlink(path))
     return last
 
 
@@ -105,11 +102,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
     return {"number": crypto.number(), "sections": sections, "line": line, "why": why, "folder": crypto.folders()[0]}
 
 
-def _said_by(path: str, whole: Whole) -> Source:
-    try:
-        answer = aside.once(lambda: _parsed(bytes(whole.text)), aside.SECONDS, ROOM)
-    except Failure as error:
-        return Source(path, elsewhere=printable(f"{path}: {error}"))
+def _said_by(path: str, whole: Whole, answer: dict[str, Any]) -> Source:
     found = Read(path, answer["number"], answer["sections"])
     named = meaning.named_sections(found)
     random = meaning.generators_of(found, named.init)
@@ -134,22 +127,23 @@ def _said_by(path: str, whole: Whole) -> Source:
     )
 
 
-def _read(path: str, reader: str) -> Source:
+def read(path: str, reader: str) -> Source:
     """By root of what a `reader` reads, and otherwise by who reads it."""
+    whole = Whole()
     try:
         # What libcrypto says of a file may have its lines in it.
         if reader and not _may_be_read_by_all(path):
             why = printable(f"not everybody may read {shlex.quote(path)}")
             return Source(path, elsewhere=why, command=printable(as_user(reader, "drng-conf", path)))
-        whole = Whole()
         whole.add(b"" if path == os.devnull else read_once(path), (path,))
-        return _said_by(path, whole)
+        return _said_by(path, whole, aside.once(lambda: _parsed(bytes(whole.text)), aside.SECONDS, ROOM))
     except OthersError as error:
         return Source(path, elsewhere=printable(error.said), command=printable(error.command))
-    except FileError as error:
-        return Source(path, True, problem=printable(str(error)))
-    except OSError as error:
-        return Source(path, True, problem=printable(f"{path}: {error.strerror}"))
+    except (FileError, OSError) as error:
+        said = f"{path}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        return Source(path, True, problem=printable(said))
+    except Failure as error:
+        return Source(path, elsewhere=printable(f"{path}: {error}"))
 
 
 class Sources:
@@ -183,7 +177,7 @@ class Sources:
         # First, since it goes along no folder that others can change: those may never answer.
         key = path, look.owner if os.geteuid() == 0 != look.effective else ""
         if key not in self._read:
-            self._read[key] = _read(*key)
+            self._read[key] = read(*key)
         found = self._read[key]
         # A process that has ended is a FileNotFoundError, or its kin.
         if found.elsewhere or look.sees_our_files:
