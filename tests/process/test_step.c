@@ -199,11 +199,9 @@ static void set_error(const OSSL_CORE_HANDLE *core, uint32_t reason, const char 
     static char *text;
     free(text);
     text = malloc(ROOM);
-    if (text != NULL) {
-        (void)vsnprintf(text, ROOM, format != NULL ? format : "", args);
-        char *const fitting = realloc(text, strlen(text) + 1);
-        text = fitting != NULL ? fitting : text;
-    }
+    const int len = text != NULL && format != NULL ? vsnprintf(text, ROOM, format, args) : 0;
+    char *const fitting = realloc(text, (size_t)len + 1);
+    text = fitting != NULL ? fitting : text;
 }
 
 /* Past libcrypto, as OpenSSL 3.5 does with random_provider. */
