@@ -27,7 +27,7 @@ root=
 while [ $# -gt 0 ]; do
     case $1 in
     --quick)
-        filter='^bytes/.*/(16|32|256|16384|65536|1048576)/real_time/threads:[12]$|^seed/|^thread/'
+        filter='^bytes/.*/(16|32|256|16384|65536|1048576)/real_time/threads:[12]$'
         repetitions=5
         min_time=0.01
         ;;
@@ -77,7 +77,6 @@ if [ -n "$root" ]; then
     mkdir -p build/bench/lib
     cp "$(ldd build/bench/tests/bench/bench | sed -n 's/.*=> \(.*libbenchmark[^ ]*\).*/\1/p')" build/bench/lib
     loader="$root/lib64/ld-linux-x86-64.so.2 --library-path $root/usr/lib/x86_64-linux-gnu:build/bench/lib"
-    set -- '--benchmark_filter=^bytes/|^seed/|^thread/' "$@"
 fi
 
 json=build/bench/$name.json

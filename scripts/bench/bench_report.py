@@ -3,8 +3,8 @@
 """Tables of what the benchmark measured: bench_report.py bench.json prints them, and leaves them beside it in bench.md.
 
 A figure is the median of its repetitions, and a ratio stands before half of (Q3 / reference Q1) - (Q1 / reference Q3).
-Seeds and the requests of one thread are timed by that thread's CPU clock, which other load disturbs little; all else by
-the wall clock.
+The requests of one thread are timed by its CPU clock, which other load disturbs little; those of several by the wall
+clock.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 # Where threads are compared: a key's worth, and bulk.
 THREAD_SIZES = ("32", "65536")
 
-# What was measured: bytes/WAY/SIZE, seed/INSTRUCTION/HOW or thread/WAY/WHAT, and in how many threads.
-Key = tuple[str, str, str, int]
+# A way, its size, and in how many threads; 0: in one, by the wall clock.
+Key = tuple[str, str, int]
 Figure = tuple[float, float, float]  # quartiles, in ns
 
 
@@ -69,14 +69,11 @@ def figures(rows: Iterable[dict[str, Any]]) -> dict[Key, Figure]:
     for row in rows:
         if row.get("error_occurred"):
             sys.exit(f"{row['name']}: {row['error_message']}")
-        # Google Benchmark adds to a name how it was run: real_time, threads:2.
-        group, way, *rest = (p for p in row["run_name"].split("/") if not p.endswith("_time") and ":" not in p)
-        threads = row["threads"]
-        clock = "cpu_time" if threads == 1 and group in ("bytes", "seed") else "real_time"
-        key = (group, way, rest[0] if rest else "", threads)
-        times.setdefault(key, []).append(row[clock] * NS[row["time_unit"]])
-        if threads == 1 and group == "bytes":  # what several threads are compared with
-            times.setdefault((group, way, rest[0], 0), []).append(row["real_time"] * NS[row["time_unit"]])
+        _, way, size, *_ = row["run_name"].split("/")  # and how it was run
+        threads, ns = row["threads"], NS[row["time_unit"]]
+        times.setdefault((way, size, 0 if threads == 1 else threads), []).append(row["real_time"] * ns)
+        if threads == 1:
+            times.setdefault((way, size, 1), []).append(row["cpu_time"] * ns)
     return {
         key: tuple(statistics.quantiles(t * 2 if len(t) == 1 else t, n=4, method="inclusive"))
         for key, t in times.items()
@@ -89,11 +86,10 @@ def compared(above: Figure, below: Figure) -> str:
 
 
 def request_table(found: dict[Key, Figure]) -> str:
-    ways = {way for group, way, _, threads in found if group == "bytes" and threads == 1}
-    sizes = sorted({size for group, _, size, _ in found if group == "bytes"}, key=int)
+    ways, sizes = {way for way, *_ in found}, sorted({size for _, size, _ in found}, key=int)
 
     def cell(way: str, size: str) -> str:
-        own, base = found.get(("bytes", way, size, 1)), found.get(("bytes", BASE, size, 1))
+        own, base = found.get((way, size, 1)), found.get((BASE, size, 1))
         ratio = f", {compared(own, base)}" if own and base and way != BASE else ""
         return f"{ns_text(own[1])}{ratio}" if own else ""
 
@@ -104,27 +100,14 @@ def request_table(found: dict[Key, Figure]) -> str:
     return markdown(["time of a request", *map(size_text, sizes)], rows)
 
 
-def base_of(key: Key) -> Key:
-    """What is compared with it: one thread, the instruction alone, or libcrypto's own generator."""
-    group, way, what, threads = key
-    if group == "bytes":
-        return (group, way, what, 0)
-    return (group, way, "back-to-back", threads) if group == "seed" else (group, BASE, what, threads)
-
-
-def other_table(found: dict[Key, Figure]) -> str:
+def thread_table(found: dict[Key, Figure]) -> str:
     """Google Benchmark divides the wall time by the requests of all threads: twice as fast is half the time."""
-    rows = []
-    for key, figure in sorted(found.items()):
-        group, way, what, threads = key
-        base = base_of(key)
-        if base not in found or key == base or (group == "bytes" and (threads < 2 or what not in THREAD_SIZES)):
-            continue
-        name = f"{way}, {size_text(what)}, {threads} threads" if group == "bytes" else f"{group} {way} {what}".strip()
-        with_what = "one thread" if group == "bytes" else base[2] if group == "seed" else BASE
-        times = (ns_text(figure[1]), f"{ns_text(found[base][1])} ({with_what})")
-        rows.append([name, *times, compared(figure, found[base])])
-    return markdown(["what", "time", "compared with", "ratio"], rows) if rows else ""
+    rows = [
+        [way, size_text(size), str(threads), ns_text(figure[1]), compared(figure, found[way, size, 0])]
+        for (way, size, threads), figure in sorted(found.items())
+        if threads > 1 and size in THREAD_SIZES
+    ]
+    return markdown(["time of a request", "size", "threads", "", "over one thread's"], rows) if rows else ""
 
 
 def main() -> int:
@@ -133,7 +116,7 @@ def main() -> int:
     context, found = data["context"], figures(data["benchmarks"])
     load = f"{context['load_avg'][0]:.1f}" if context.get("load_avg") else "unknown"
     machine = f"{context['num_cpus']} CPUs, load average {load}; {context['openssl']}; drng's AES: {context['aes']}."
-    parts = [f"{measured_with(context['cpu'])}; {machine}", request_table(found), other_table(found)]
+    parts = [f"{measured_with(context['cpu'])}; {machine}", request_table(found), thread_table(found)]
     text = "\n\n".join(filter(None, parts)) + "\n"
     print(text)
     path.with_suffix(".md").write_text(text, encoding="utf-8")

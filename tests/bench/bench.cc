@@ -1,11 +1,9 @@
 // bench.cc - the peers of drng under Google Benchmark; scripts/bench.sh runs it and makes tables of its JSON.
 //
-// Names: bytes/WAY/SIZE, seed/INSTRUCTION/HOW, thread/WAY/WHAT. A line for each repetition, no aggregates:
-// scripts/bench/bench_report.py makes those.
+// Names: bytes/WAY/SIZE. A line for each repetition, no aggregates: scripts/bench/bench_report.py makes those.
 
 #include <benchmark/benchmark.h>
 
-#include <chrono>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -60,68 +58,6 @@ void register_bytes(const bench_peer &peer)
     }
 }
 
-// ---- seed ----
-
-void seed(benchmark::State &state, bool (*make)(unsigned), unsigned instruction)
-{
-    int64_t missed = 0;
-    for (auto _ : state) {
-        missed += make(instruction) ? 0 : 1;
-    }
-    state.counters["missed"] = benchmark::Counter(static_cast<double>(missed), benchmark::Counter::kAvgIterations);
-}
-
-void register_seeds()
-{
-    bench_seed seeds[BENCH_MAX_SEEDS];
-    const size_t count = bench_seeds(seeds);
-    for (size_t i = 0; i < count; i++) {
-        const std::string name = std::string("seed/") + seeds[i].name;
-        benchmark::RegisterBenchmark((name + "/drng").c_str(), seed, seeds[i].seed, seeds[i].instruction);
-        benchmark::RegisterBenchmark((name + "/back-to-back").c_str(), seed, seeds[i].back_to_back,
-                                     seeds[i].instruction);
-    }
-}
-
-// ---- thread: the first byte, in a thread that has just begun, and such a thread from start to end ----
-
-using steady = std::chrono::steady_clock;
-
-double seconds_since(steady::time_point begin)
-{
-    return std::chrono::duration<double>(steady::now() - begin).count();
-}
-
-double draw_first_byte(const bench_peer &peer, bool *drawn)
-{
-    uint8_t byte = 0;
-    const auto begin = steady::now();
-    *drawn = peer.fill(peer.arg, &byte, sizeof(byte));
-    return seconds_since(begin);
-}
-
-void thread_start(benchmark::State &state, const bench_peer &peer, bool whole)
-{
-    for (auto _ : state) {
-        double first = 0;
-        bool drawn = false;
-        const auto begin = steady::now();
-        std::thread([&] { first = draw_first_byte(peer, &drawn); }).join();
-        state.SetIterationTime(whole ? seconds_since(begin) : first);
-        if (!drawn) {
-            state.SkipWithError("no byte");
-            return;
-        }
-    }
-}
-
-void register_threads(const bench_peer &peer)
-{
-    const std::string name = std::string("thread/") + peer.name;
-    benchmark::RegisterBenchmark((name + "/first-byte").c_str(), thread_start, peer, false)->UseManualTime();
-    benchmark::RegisterBenchmark((name + "/start-to-end").c_str(), thread_start, peer, true)->UseManualTime();
-}
-
 // ---- What the figures are of ----
 
 std::string cpu_model()
@@ -135,13 +71,6 @@ std::string cpu_model()
     return "unknown";
 }
 
-bool through_libcrypto_per_thread(const bench_peer &peer)
-{
-    const std::string name = peer.name;
-    return name == "CTR-DRBG" || name == "drng" || name == "drng-mixing" ||
-           name == "random_provider" || name == "random_provider-mixing";
-}
-
 } // namespace
 
 int main(int argc, char **argv)
@@ -153,11 +82,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < count; i++) {
         register_bytes(peers[i]);
-        if (through_libcrypto_per_thread(peers[i])) {
-            register_threads(peers[i]);
-        }
     }
-    register_seeds();
     benchmark::AddCustomContext("openssl", OpenSSL_version(OPENSSL_VERSION));
     benchmark::AddCustomContext("cpu", cpu_model());
     benchmark::AddCustomContext("aes", bench_aes_name());

@@ -30,21 +30,6 @@ enum { BENCH_MAX_PEERS = 32 };
  */
 size_t bench_peers(struct bench_peer peers[BENCH_MAX_PEERS]);
 
-/* A seed of 384 bits, and the executions of its instruction that it takes, back to back. */
-struct bench_seed {
-    const char *name; /* "rdrand" */
-    unsigned instruction;
-    size_t words;
-    bool (*seed)(unsigned instruction); /* false: the instruction gave no seed in its time */
-    bool (*back_to_back)(unsigned instruction);
-};
-
-/* At least as many as there are instructions. */
-enum { BENCH_MAX_SEEDS = 4 };
-
-/* For each instruction that this CPU has. */
-size_t bench_seeds(struct bench_seed seeds[BENCH_MAX_SEEDS]);
-
 /* The implementation of AES that drng runs on here. */
 const char *bench_aes_name(void);
 
