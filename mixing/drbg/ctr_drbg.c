@@ -24,10 +24,13 @@ enum {
     UPDATE_BLOCKS = 3, /* blocks of seedlen, rounded up */
 };
 
-/* The constant part of a context. Read once in each function, before a fork can wipe the context. */
+/*
+ * The constant part of a context. Read once in each function, before a fork can wipe the context. Of 16 bytes, which
+ * are handed over in registers: in memory they would be read wider than they were written, which takes time.
+ */
 struct mechanism {
     const struct drng_aes *aes;
-    size_t key_len;
+    unsigned key_len;
     bool use_df;
 };
 
@@ -160,7 +163,7 @@ enum drng_result drng_ctr_drbg_instantiate(struct drng_ctr_drbg *drbg, const str
 {
     /* "Key = 0^keylen. V = 0^blocklen." */
     *drbg = (struct drng_ctr_drbg){.aes = aes, .key_len = (uint8_t)key_len, .use_df = use_df};
-    const struct mechanism m = {aes, key_len, use_df};
+    const struct mechanism m = {aes, (unsigned)key_len, use_df};
     const struct drng_bytes inputs[] = {entropy, nonce, personalization};
     const bool nonce_fits = use_df ? nonce.len <= DRNG_DRBG_MAX_INPUT : nonce.len == 0;
     if (!entropy_fits(&m, entropy.len) || !nonce_fits || !input_fits(&m, personalization.len) ||
@@ -192,7 +195,7 @@ enum drng_result drng_ctr_drbg_reseed(struct drng_ctr_drbg *drbg, struct drng_by
  * CTR_DRBG_Update (additional_input, Key, V)". All blocks come from one run of the counter. Whole blocks of output go
  * to `out`. If the request ends with a part of a block, that block comes first in `tail`, and those of Update follow.
  */
-static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, struct mechanism m, uint8_t *out,
                                              size_t out_len, const uint8_t *provided)
 {
     const size_t whole = out_len / BLOCK;
@@ -200,11 +203,11 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const s
     const size_t cut = rest > 0 ? 1 : 0;
     uint8_t tail[(1 + UPDATE_BLOCKS) * BLOCK];
 
-    m->aes->ctr(drbg->key, m->key_len, drbg->v, out, whole, tail, cut + update_blocks(m));
+    m.aes->ctr(drbg->key, m.key_len, drbg->v, out, whole, tail, cut + update_blocks(&m));
     if (rest > 0) {
         memcpy(out + whole * BLOCK, tail, rest);
     }
-    set_key_and_v(drbg, m, tail + cut * BLOCK, provided);
+    set_key_and_v(drbg, &m, tail + cut * BLOCK, provided);
 }
 
 /*
@@ -216,31 +219,31 @@ static DRNG_OWN_FRAME void output_and_update(struct drng_ctr_drbg *drbg, const s
  * not wipe them: one wipe below this frame removes them, together with the compiler's copies. A request that AES makes
  * at once leaves none.
  */
-static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, const struct mechanism *m, uint8_t *out,
+static DRNG_OWN_FRAME void request_with_input(struct drng_ctr_drbg *drbg, struct mechanism m, uint8_t *out,
                                               size_t out_len, struct drng_bytes additional, const uint8_t *fresh)
 {
-    uint8_t provided[DRNG_DRBG_MAX_SEEDLEN] = {0};
+    drng_block provided[UPDATE_BLOCKS] = {{0}};
 
     if (additional.len > 0) {
-        combine(m, provided, &additional, 1);
+        combine(&m, (uint8_t *)provided, &additional, 1);
     }
     if (fresh != NULL) {
-        drng_block padded = {0};
-        memcpy(&padded, fresh, DRNG_REQUEST_ENTROPY_LEN);
-        *(drng_block *)provided ^= padded;
-        drng_wipe(&padded, sizeof(padded)); /* on the stack where there are no vector registers */
+        uint64_t word = 0;
+        memcpy(&word, fresh, DRNG_REQUEST_ENTROPY_LEN);
+        provided[0] ^= (drng_block){word, 0};
+        drng_wipe(&word, sizeof(word));
     }
-    if (is_short(m, out_len)) {
-        m->aes->request(drbg->key, m->key_len, drbg->v, out, out_len, provided);
+    if (is_short(&m, out_len)) {
+        m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, (const uint8_t *)provided);
     } else {
-        update(drbg, m, provided);
-        output_and_update(drbg, m, out, out_len, provided);
+        update(drbg, &m, (const uint8_t *)provided);
+        output_and_update(drbg, m, out, out_len, (const uint8_t *)provided);
     }
     drng_wipe(provided, sizeof(provided));
     if (additional.len > 0) {
         drng_wipe_stack_1024();
         drng_cpu_clear_vectors();
-    } else if (!is_short(m, out_len)) {
+    } else if (!is_short(&m, out_len)) {
         drng_wipe_stack_512();
         drng_cpu_clear_vectors();
     }
@@ -262,11 +265,11 @@ enum drng_result drng_ctr_drbg_generate(struct drng_ctr_drbg *drbg, uint8_t *out
         return DRNG_RESEED_NEEDED;
     }
     if (additional.len > 0 || fresh != NULL) {
-        request_with_input(drbg, &m, out, out_len, additional, fresh);
+        request_with_input(drbg, m, out, out_len, additional, fresh);
     } else if (is_short(&m, out_len)) {
         m.aes->request(drbg->key, m.key_len, drbg->v, out, out_len, NULL);
     } else {
-        output_and_update(drbg, &m, out, out_len, NULL);
+        output_and_update(drbg, m, out, out_len, NULL);
         drng_wipe_stack_512();
         drng_cpu_clear_vectors();
     }

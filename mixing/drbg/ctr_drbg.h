@@ -86,20 +86,16 @@ struct drng_reseed_limits {
 /* Table 3: the most requests between two reseeds. */
 #define DRNG_DRBG_MAX_REQUESTS (UINT64_C(1) << 48)
 
-static inline uint64_t drng_limit_or_never(uint64_t limit)
-{
-    return limit != 0 ? limit : UINT64_MAX;
-}
-
-/* Whether a reseed is due before a request of out_len bytes. If the clock was set back, it is: as a number without sign
- * the age is greater than any limit then. */
+/*
+ * Whether a reseed is due before a request of out_len bytes. Numbers have no sign here: one less than a limit of 0 is
+ * more than anything, and so is the age if the clock was set back.
+ */
 static inline bool drng_ctr_drbg_reseed_due(const struct drng_ctr_drbg *drbg, const struct drng_reseed_limits *limits,
                                             size_t out_len, time_t now)
 {
-    const bool worn = drbg->reseed_counter >= drng_limit_or_never(limits->requests);
-    const uint64_t age = (uint64_t)now - (uint64_t)drbg->reseed_time;
-    const bool old = limits->interval != 0 && age >= (uint64_t)limits->interval;
-    const bool full = drbg->generated + out_len > drng_limit_or_never(limits->bytes);
+    const bool worn = drbg->reseed_counter > (uint64_t)limits->requests - 1;
+    const bool old = (uint64_t)now - (uint64_t)drbg->reseed_time > (uint64_t)limits->interval - 1;
+    const bool full = limits->bytes != 0 && drbg->generated + out_len > limits->bytes;
     return worn | old | full | (drbg->reseed_counter > DRNG_DRBG_MAX_REQUESTS);
 }
 

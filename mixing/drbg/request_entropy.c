@@ -74,21 +74,35 @@ static bool is_left_alone(const struct drng_instruction *in)
            atomic_load_explicit(&in->left_alone, memory_order_relaxed);
 }
 
-/* Whether it gives a word other than `before`. One of zeros or ones is none: of good words this costs two in 2^64. */
-static bool gives_word(struct drng_instruction *in, uint64_t before, uint64_t *word)
+/* Of zeros or ones is none: of good words this costs two in 2^64. */
+static inline bool is_word(uint64_t word, uint64_t before)
+{
+    return word + 1 > 1 && word != before;
+}
+
+/* What an instruction comes to that was dry, or has not given a word at once, or not a good one. */
+static __attribute__((noinline, cold)) bool gives_word_late(struct drng_instruction *in, bool given, uint64_t before,
+                                                            uint64_t *word)
 {
     const unsigned dry = atomic_load_explicit(&in->dry, memory_order_relaxed);
-    uint64_t retries = 0;
-    const bool given = drng_try_word(in->row->read, in->row->tries, &retries, word) && *word + 1 > 1 && *word != before;
-    if (__builtin_expect(retries > 0, 0)) {
-        atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
-    }
-    if (__builtin_expect(!given || dry != 0, 0)) {
-        const unsigned now = given ? 0 : dry + (dry < MOST_DRY);
-        atomic_store_explicit(&in->dry, now, memory_order_relaxed);
-        atomic_store_explicit(&in->left_alone, now == MOST_DRY, memory_order_relaxed);
-    }
+    uint64_t retries = given ? 0 : 1;
+    given = (given || drng_try_word(in->row->read, in->row->tries - 1, &retries, word)) && is_word(*word, before);
+    const unsigned now = given ? 0 : dry + (dry < MOST_DRY);
+    atomic_fetch_add_explicit(&in->counters->retries, retries, memory_order_relaxed);
+    atomic_store_explicit(&in->dry, now, memory_order_relaxed);
+    atomic_store_explicit(&in->left_alone, now == MOST_DRY, memory_order_relaxed);
     return given;
+}
+
+/* Whether it gives a word other than `before`. */
+static inline bool gives_word(struct drng_instruction *in, uint64_t before, uint64_t *word)
+{
+    const bool given = in->row->read(word);
+    if (__builtin_expect(given && is_word(*word, before), 1) &&
+        __builtin_expect(atomic_load_explicit(&in->dry, memory_order_relaxed) == 0, 1)) {
+        return true;
+    }
+    return gives_word_late(in, given, before, word);
 }
 
 /* The word of the first instruction that gives one; only the very first can stick, as *before is its alone. */

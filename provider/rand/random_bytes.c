@@ -92,31 +92,31 @@ void drng_pairs_leave(struct drng_provctx *provctx)
 
 /* ---- The first draw from a pair ---- */
 
-struct making {
-    struct drng_provctx *provctx;
-    struct pair *pair;
-};
-
 /* Under DRNG_LOCK_PAIRS. A child that another thread forks meanwhile makes the pair anew: the slots are lost there. */
-static enum drng_result make_pair(const struct making *m)
+static enum drng_result make_pair(struct drng_provctx *provctx, struct pair *pair)
 {
-    const enum drng_locking locking = m->pair == &m->provctx->pairs->pairs[PAIRS] ? DRNG_WAITS : DRNG_TRIES;
+    const enum drng_locking locking = pair == &provctx->pairs->pairs[PAIRS] ? DRNG_WAITS : DRNG_TRIES;
     bool made = true;
     for (unsigned which = 0; which < 2; which++) {
-        struct drng_generator *g = &m->pair->generator[which];
-        *g = (struct drng_generator){.parent = &m->provctx->pairs->primary};
-        made = drng_drbg_prepare(m->provctx, g, true) && made;
+        struct drng_generator *g = &pair->generator[which];
+        *g = (struct drng_generator){.parent = &provctx->pairs->primary};
+        made = drng_drbg_prepare(provctx, g, true) && made;
         g->config.limits.requests = CHILD_RESEED_REQUESTS;
         g->config.limits.interval = CHILD_RESEED_INTERVAL;
         g->locking = locking;
     }
     if (!made) {
-        discard_pair(m->pair);
+        discard_pair(pair);
         return DRNG_NO_MEMORY;
     }
-    atomic_store_explicit(&m->pair->made, true, memory_order_release);
+    atomic_store_explicit(&pair->made, true, memory_order_release);
     return DRNG_OK;
 }
+
+struct making {
+    struct drng_provctx *provctx;
+    struct pair *pair;
+};
 
 static enum drng_result make_once(void *vmaking, const struct drng_guard *guard)
 {
@@ -127,10 +127,16 @@ static enum drng_result make_once(void *vmaking, const struct drng_guard *guard)
         return DRNG_BUSY;
     }
     if (!atomic_load(&m->pair->made)) {
-        result = make_pair(m);
+        result = make_pair(m->provctx, m->pair);
     }
     drng_unlock(drng_process_lock(DRNG_LOCK_PAIRS));
     return result;
+}
+
+static __attribute__((noinline, cold)) enum drng_result make(struct drng_provctx *provctx, struct pair *pair)
+{
+    struct making making = {provctx, pair};
+    return drng_guard_run_piecewise(make_once, &making);
 }
 
 /* ---- Draws ---- */
@@ -146,35 +152,30 @@ static inline unsigned number_of_thread(void)
     return number;
 }
 
-struct drawing {
-    struct drng_provctx *provctx;
-    int which;
-    uint8_t *out;
-    size_t len;
-    unsigned strength;
-};
-
 /* DRNG_BUSY: another thread draws from this pair, or the call is refused. */
-static inline enum drng_result draw_from(const struct drawing *d, struct pair *pair)
+static inline enum drng_result draw_from(struct drng_provctx *provctx, struct pair *pair, int which, uint8_t *out,
+                                         size_t len, unsigned strength)
 {
     if (__builtin_expect(!atomic_load_explicit(&pair->made, memory_order_acquire), 0)) {
-        struct making making = {d->provctx, pair};
-        const enum drng_result result = drng_guard_run_piecewise(make_once, &making);
+        const enum drng_result result = make(provctx, pair);
         if (result != DRNG_OK) {
-            drng_wipe(d->out, d->len);
+            drng_wipe(out, len);
             return result;
         }
     }
     struct drng_generator *g =
-        &pair->generator[d->which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
-    return drng_generator_generate(g, d->out, d->len, d->strength, false, (struct drng_bytes){NULL, 0});
+        &pair->generator[which == OSSL_PROV_RANDOM_PRIVATE ? OSSL_PROV_RANDOM_PRIVATE : OSSL_PROV_RANDOM_PUBLIC];
+    return drng_generator_generate(g, out, len, strength, false, (struct drng_bytes){NULL, 0});
 }
 
-static __attribute__((noinline, cold)) enum drng_result draw_from_another(const struct drawing *d, unsigned number)
+static __attribute__((noinline, cold)) enum drng_result draw_from_another(struct drng_provctx *provctx, unsigned number,
+                                                                          int which, uint8_t *out, size_t len,
+                                                                          unsigned strength)
 {
     enum drng_result result = DRNG_BUSY;
     for (unsigned i = 1; result == DRNG_BUSY && i <= OTHERS; i++) {
-        result = draw_from(d, &d->provctx->pairs->pairs[i < OTHERS ? (number + i) % PAIRS : PAIRS]);
+        struct pair *pair = &provctx->pairs->pairs[i < OTHERS ? (number + i) % PAIRS : PAIRS];
+        result = draw_from(provctx, pair, which, out, len, strength);
     }
     return result;
 }
@@ -182,11 +183,10 @@ static __attribute__((noinline, cold)) enum drng_result draw_from_another(const 
 int drng_random_bytes(void *vprovctx, int which, void *buffer, size_t len, unsigned strength)
 {
     struct drng_provctx *provctx = vprovctx;
-    const struct drawing drawing = {provctx, which, buffer, len, strength};
     const unsigned number = number_of_thread();
-    enum drng_result result = draw_from(&drawing, &provctx->pairs->pairs[number % PAIRS]);
+    enum drng_result result = draw_from(provctx, &provctx->pairs->pairs[number % PAIRS], which, buffer, len, strength);
     if (__builtin_expect(result == DRNG_BUSY, 0)) {
-        result = draw_from_another(&drawing, number);
+        result = draw_from_another(provctx, number, which, buffer, len, strength);
     }
     return __builtin_expect(result == DRNG_OK, 1) ? 1 : drng_raise_result(&provctx->core, result, true);
 }
