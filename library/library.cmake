@@ -41,45 +41,38 @@ add_custom_target(libdrng_archive ALL DEPENDS "${LIBRARY_ARCHIVE}")
 
 # ---- Installation ----
 
-# Beside libcrypto, wherever a distribution has its libraries, but below whatever prefix is installed to.
-pkg_get_variable(LIBCRYPTO_LIBDIR libcrypto libdir)
-if(CMAKE_SYSROOT)
-    string(REPLACE "${CMAKE_SYSROOT}" "" LIBCRYPTO_LIBDIR "${LIBCRYPTO_LIBDIR}")
-endif()
-string(REGEX MATCH "lib(64)?(/[^/]*-linux-[^/]*)?$" LIBRARY_DIR "${LIBCRYPTO_LIBDIR}")
-if(NOT LIBRARY_DIR)
-    set(LIBRARY_DIR "${CMAKE_INSTALL_LIBDIR}")
-endif()
-set(DRNG_LIBRARY_DIR "${LIBRARY_DIR}" CACHE STRING "Where libdrng goes, below the prefix")
-string(REGEX REPLACE "[^/]+" ".." LIBRARY_UP "${DRNG_LIBRARY_DIR}")
-set(DRNG_LIBRARY_DOC_DIR "${CMAKE_INSTALL_DATADIR}/doc/libdrng-dev" CACHE STRING "Where the examples of libdrng go")
+set(DRNG_LIBRARY_EXAMPLES_DIR "${CMAKE_INSTALL_DATADIR}/doc/libdrng" CACHE STRING "Where the examples of libdrng go")
 if(NOT DRNG_LIBRARY)
     return()
 endif()
 
-configure_file(library/drng-config.cmake.in library/drng-config.cmake @ONLY)
 include(CMakePackageConfigHelpers)
+configure_package_config_file(library/drng-config.cmake.in "${PROJECT_BINARY_DIR}/library/drng-config.cmake"
+    INSTALL_DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/drng" PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR
+    NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
                                  COMPATIBILITY SameMajorVersion)
-drng_folders(libdrng0 "${DRNG_LIBRARY_DIR}")
-drng_folders(libdrng-dev "${DRNG_LIBRARY_DIR}/cmake/drng" "${DRNG_LIBRARY_DIR}/pkgconfig" "${CMAKE_INSTALL_INCLUDEDIR}"
-             "${CMAKE_INSTALL_MANDIR}/man3" "${DRNG_LIBRARY_DOC_DIR}")
-install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
-install(DIRECTORY DESTINATION "${DRNG_LIBRARY_DOC_DIR}" COMPONENT libdrng-dev)
-install(TARGETS libdrng LIBRARY DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng0
+drng_folders(libdrng0 "${CMAKE_INSTALL_LIBDIR}")
+drng_folders(libdrng-dev "${CMAKE_INSTALL_LIBDIR}/cmake/drng" "${CMAKE_INSTALL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_INCLUDEDIR}"
+             "${CMAKE_INSTALL_MANDIR}/man3" "${DRNG_LIBRARY_EXAMPLES_DIR}")
+install(DIRECTORY DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/drng" COMPONENT libdrng-dev)
+install(DIRECTORY DESTINATION "${DRNG_LIBRARY_EXAMPLES_DIR}" COMPONENT libdrng-dev)
+install(TARGETS libdrng LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libdrng0
         NAMELINK_COMPONENT libdrng-dev)
-install(FILES "${LIBRARY_ARCHIVE}" DESTINATION "${DRNG_LIBRARY_DIR}" COMPONENT libdrng-dev)
+install(FILES "${LIBRARY_ARCHIVE}" DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT libdrng-dev)
 install(FILES library/drng.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT libdrng-dev)
 # The prefix is that of the installation.
+drng_below(DRNG_PC_INCLUDEDIR "\${prefix}" "${CMAKE_INSTALL_INCLUDEDIR}")
+drng_below(DRNG_PC_LIBDIR "\${prefix}" "${CMAKE_INSTALL_LIBDIR}")
 configure_file(library/drng.pc.in library/drng.pc @ONLY)
 install(CODE "file(READ \"${PROJECT_BINARY_DIR}/library/drng.pc\" text)
     string(REGEX REPLACE \"^prefix=[^\n]*\" \"prefix=\${CMAKE_INSTALL_PREFIX}\" text \"\${text}\")
     file(WRITE \"${PROJECT_BINARY_DIR}/library/installed/drng.pc\" \"\${text}\")" COMPONENT libdrng-dev)
-install(FILES "${PROJECT_BINARY_DIR}/library/installed/drng.pc" DESTINATION "${DRNG_LIBRARY_DIR}/pkgconfig"
+install(FILES "${PROJECT_BINARY_DIR}/library/installed/drng.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig"
         COMPONENT libdrng-dev)
 install(FILES "${PROJECT_BINARY_DIR}/library/drng-config.cmake"
         "${PROJECT_BINARY_DIR}/library/drng-config-version.cmake"
-        DESTINATION "${DRNG_LIBRARY_DIR}/cmake/drng" COMPONENT libdrng-dev)
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/cmake/drng" COMPONENT libdrng-dev)
 configure_file(docs/libdrng.3 docs/libdrng.3 @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/docs/libdrng.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3" COMPONENT libdrng-dev)
 # `man drng_open` shows the same page.
@@ -90,5 +83,5 @@ foreach(line IN LISTS LIBRARY_CALLS)
     install(FILES "${PROJECT_BINARY_DIR}/library/man3/${call}.3" DESTINATION "${CMAKE_INSTALL_MANDIR}/man3"
             COMPONENT libdrng-dev)
 endforeach()
-install(DIRECTORY docs/library/ DESTINATION "${DRNG_LIBRARY_DOC_DIR}/examples" COMPONENT libdrng-dev
+install(DIRECTORY docs/library/ DESTINATION "${DRNG_LIBRARY_EXAMPLES_DIR}/examples" COMPONENT libdrng-dev
         PATTERN __pycache__ EXCLUDE)

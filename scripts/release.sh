@@ -1,5 +1,5 @@
 #!/bin/sh
-# release.sh - makes what a release hands out, twice, and says what is left to a person. It tags, signs and uploads nothing.
+# release.sh - makes what a release hands out, twice, and says what is left to the owner. It tags, signs and uploads nothing.
 #
 #     release.sh VERSION            looks whether VERSION can be released, and makes nothing
 #     release.sh VERSION FOLDER     makes it in FOLDER, which is new: the source package, all packages, their SBOM, the
@@ -87,7 +87,7 @@ mv "$work/provenance" "$folder/drng-$version.intoto.json"
 (cd "$folder" && sha256sum -- * >"$work/sums" && mv "$work/sums" SHA256SUMS)
 chmod a+r "$folder"/*
 cat <<END
-$version is in $folder. Left to a person, once scripts/test.sh has passed on this commit:
+$version is in $folder. Left to the owner, once scripts/test.sh --all has passed on this commit:
   git tag --sign v$version --message "drng $version" $(git rev-parse HEAD) && git push origin v$version
   gpg --armor --detach-sign $folder/SHA256SUMS
   sign drng-$version.intoto.json, as with cosign attest-blob, and upload the folder with both signatures

@@ -45,10 +45,10 @@ for group in "$checks" "$servers" "$packages" "$fleet" ${all:+"$night"}; do
 done
 
 # These are not in Debian; without them their tests are skipped.
-if [ ! -x build/venv/bin/ruff ] || [ ! -x build/venv/bin/mypy ] || [ ! -x build/venv/bin/pyspdxtools ]; then
-    echo "Installing: ruff, mypy and spdx-tools into build/venv"
-    { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q ruff mypy spdx-tools; } ||
-        echo "ruff, mypy and spdx-tools could not be installed"
+if ! cmp -s scripts/ci/requirements.txt build/venv/installed; then
+    echo "Installing: ruff, mypy, spdx-tools and zizmor into build/venv"
+    { /usr/bin/python3 -m venv build/venv && build/venv/bin/pip install -q -r scripts/ci/requirements.txt &&
+        cp scripts/ci/requirements.txt build/venv/installed; } || echo "some of them could not be installed"
 fi
 
 for preset in release dev asan-ubsan ${all:+bench dev-clang fuzz}; do

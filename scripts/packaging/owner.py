@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Each pattern has one group for each of the names.
 PLACES = (
+    (".github/CODEOWNERS", r"(?m)^\* (\S+)$", "CONTACT"),
+    ("AUTHORS", r"<(\S+)>", "CONTACT"),
     ("CMakeLists.txt", r'HOMEPAGE_URL "(.*)"', "URL"),
     ("SECURITY.md", r"write to <(\S+)>", "SECURITY"),
     ("SECURITY.md", r"`([0-9A-Fa-f]{4}[^`]*)`, its fingerprint", "FINGERPRINT"),
@@ -30,7 +32,7 @@ PLACES = (
     ("debian/copyright", r"(?m)^Source: (\S+)$", "URL"),
     ("debian/upstream/metadata", r"(?m)^Repository: (\S+)$", "REPOSITORY"),
     ("debian/upstream/metadata", r"(?m)^Security-Contact: (\S+)$", "SECURITY"),
-    ("debian/watch", r"(?m)^(\S+)/releases/", "URL"),
+    ("debian/watch", r"(?m)^ (\S+) refs/tags/", "REPOSITORY"),
     ("scripts/packaging/drng.spec", r"(?m)^URL: +(\S+)$", "URL"),
     ("scripts/packaging/drng.spec", r"(?m)^%changelog\n\*[^<]*<(\S+)>", "CONTACT"),
     ("tests/fuzz/oss-fuzz/project.yaml", r'(?m)^homepage: "(.*)"$', "URL"),

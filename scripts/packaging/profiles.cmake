@@ -11,6 +11,7 @@ if(DRNG_HAS_GLIBC AND DRNG_MODULES_DIR MATCHES "^/usr/lib(64|/[a-z0-9_]+-linux-g
     set(DRNG_MODULE [[/usr/\$LIB/ossl-modules/drng.so]])
 endif()
 set(folder "${CMAKE_INSTALL_DATADIR}/drng/profiles")
+drng_below(profiles "\${CMAKE_INSTALL_PREFIX}" "${folder}")
 # Whatever the umask of whoever installs.
 install(DIRECTORY DESTINATION "${folder}")
 foreach(name IN ITEMS drng.cnf drng-fips.cnf drng-permissive.cnf drng-random-provider.cnf)
@@ -22,7 +23,7 @@ foreach(name IN ITEMS drng.cnf drng-fips.cnf drng-permissive.cnf drng-random-pro
     install(FILES "${PROJECT_BINARY_DIR}/profiles/${name}" DESTINATION "${folder}")
     install(CODE "
         set(link \"\$ENV{DESTDIR}${DRNG_CONF_DIR}/${name}\")
-        set(profile \"\${CMAKE_INSTALL_PREFIX}/${folder}/${name}\")
+        set(profile \"${profiles}/${name}\")
         if(EXISTS \"\${link}\" AND NOT IS_SYMLINK \"\${link}\")
             message(STATUS \"\${link} is no link, perhaps of an earlier version, and is kept: the profile is \${profile}\")
         else()

@@ -16,11 +16,13 @@ import hashlib
 import json
 import os
 import re
+import subprocess
 import sys
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 LICENSE = "Apache-2.0"
 COPYRIGHT = "Copyright 2026 the drng authors"
@@ -83,14 +85,20 @@ def other_package(name: str, version: str = "") -> Entry:
     return {**entry, "versionInfo": version} if version else entry
 
 
+def repository() -> str:
+    command = [Path(__file__).with_name("owner.py"), "REPOSITORY"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def own_package(name: str, version: str, entries: list[Entry], itself: str) -> Entry:
-    purl = f"pkg:generic/{name}@{version}"
+    source = f"git+{repository()}"
+    purl = f"pkg:generic/{name}@{version}?vcs_url={quote(source, safe='')}"
     return {
         "SPDXID": identifier("Package", name),
         "name": name,
         "versionInfo": version,
         "supplier": "Organization: the drng authors",
-        "downloadLocation": "NOASSERTION",
+        "downloadLocation": f"{source}@v{version}",
         "filesAnalyzed": True,
         "packageVerificationCode": {
             "packageVerificationCodeValue": verification_code(entries),

@@ -82,7 +82,7 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     base = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent  # of all workers
-    folder = base / "packages"
+    folder = base / "all packages"  # with a blank
     with (base / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (base / "packages.made").exists():

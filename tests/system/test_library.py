@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -20,7 +21,7 @@ STRICT = ("-Wall", "-Wextra", "-pedantic", "-Werror")
 
 
 def output(*command: str | Path, **kwargs: object) -> str:
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, **kwargs)  # type: ignore[call-overload]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, **kwargs)  # type: ignore[call-overload]
     assert result.returncode == 0, f"{' '.join(map(str, command))}\n{result.stdout}{result.stderr}"
     return result.stdout
 
@@ -203,7 +204,7 @@ def test_what_is_installed(installed: Path) -> None:
     files |= {f"cmake/drng/{name}" for name in ("drng-config.cmake", "drng-config-version.cmake")}
     wanted = {f"{lib}/{name}" for name in files} | {"include/drng.h", "share/man/man3/libdrng.3"}
     wanted |= {f"share/man/man3/{call}.3" for call in declared()}
-    wanted |= {f"share/doc/libdrng-dev/examples/{path.name}" for path in EXAMPLES.iterdir() if path.is_file()}
+    wanted |= {f"share/doc/libdrng/examples/{path.name}" for path in EXAMPLES.iterdir() if path.is_file()}
     version = next(name for name in there if re.search(r"libdrng\.so\.0\.\d+\.\d+\.\d+$", name))
     assert there == wanted | {version}
     links = {name: (installed / lib / name).readlink() for name in ("libdrng.so", "libdrng.so.0")}
@@ -240,6 +241,35 @@ def test_cmake_finds_it(installed: Path, tmp_path: Path) -> None:
         assert "seeded by " in run(installed, build / name)
     assert "libdrng.so.0" in output("readelf", "--dynamic", build / "shared")
     assert "libdrng" not in output("readelf", "--dynamic", build / "static")
+
+
+@pytest.mark.nightly("folders below a prefix")
+def test_folders_may_be_absolute(tmp_path: Path) -> None:
+    """As Nix has them, and those of development below another prefix."""
+    out, build = tmp_path / "out", tmp_path / "build"
+    chosen = {f"CMAKE_INSTALL_{name.upper()}DIR": out / name for name in ("bin", "sbin", "lib", "man", "doc")}
+    chosen |= {"CMAKE_INSTALL_INCLUDEDIR": tmp_path / "dev/include", "CMAKE_INSTALL_DATADIR": out / "share"}
+    chosen |= {f"DRNG_{name}_DIR": out / name.lower() for name in ("MODULES", "CONF", "UNIT", "APPARMOR")}
+    words = [f"-D{name}={path}" for name, path in chosen.items()]
+    output("cmake", "-S", ROOT, "-B", build, "-G", "Ninja", "-DDRNG_TESTS=OFF", f"-DCMAKE_INSTALL_PREFIX={out}", *words)
+    output("cmake", "--build", build)
+    output("cmake", "--install", build)
+    for name in (
+        "lib/libdrng.so.0",
+        "modules/drng.so",
+        "apparmor/abstractions/drng",
+        "unit/drng-status-collector.timer",
+    ):
+        assert (out / name).is_file(), name
+    flags = pkg_config(out, "--cflags", "--libs")
+    assert flags == [f"-I{tmp_path}/dev/include", f"-L{out}/lib", "-ldrng"]
+    (tmp_path / "user").mkdir()
+    test_cmake_finds_it(out, tmp_path / "user")
+    command = f"{out}/bin/drng-status"
+    assert f"\nExecStart={command} " in (out / "unit/drng-status-collector.service").read_text()
+    drawn = {"OPENSSL_CONF": str(out / "conf/drng.cnf"), "PATH": "/usr/bin:/bin"}
+    assert len(output("openssl", "rand", "-hex", "8", env=drawn)) == 17
+    assert json.loads(output(command, "--json", env=drawn))["drng"]["active-source"] != "none"
 
 
 # ---- Programs that use it ----

@@ -84,6 +84,11 @@ def test_it_makes_nothing_unless_told_where(clone: Path) -> None:
     assert not git(clone, "status", "--porcelain") and not git(clone, "tag", "--list")
 
 
+def test_what_owner_says_reaches_every_file(clone: Path) -> None:
+    files = [name for name in git(clone, "ls-files").split("\n") if name and not name.startswith("tests/system/")]
+    assert not [name for name in files if b"drng.invalid" in (clone / name).read_bytes()]
+
+
 @pytest.mark.parametrize("name", [*EDITS, "not committed", "tag"])
 def test_it_refuses_what_is_not_ready(clone: Path, name: str) -> None:
     if name == "tag":

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
@@ -108,6 +109,10 @@ def test_it_names_the_version_what_built_it_and_what_it_needs(tree: Path) -> Non
         "openssl-provider-drng": (["libc6"], ("openssl-provider-drng", debian[1])),
     }[own["name"]]
     assert (own["name"], own["versionInfo"]) == who
+    repository = re.search(r"(?m)^REPOSITORY=(.*)$", (ROOT / "OWNER").read_text())
+    assert repository and own["downloadLocation"] == f"git+{repository[1]}@v{own['versionInfo']}"
+    (reference,) = own["externalRefs"]
+    assert unquote(reference["referenceLocator"]).endswith(f"?vcs_url=git+{repository[1]}")
     related = {(r["spdxElementId"], r["relationshipType"]) for r in said["relationships"]}
     for kind, names in (
         ("BUILD_TOOL_OF", ["gcc"]),
