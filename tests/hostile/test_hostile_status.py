@@ -31,7 +31,6 @@ from tests.support.stats import forged
 STATUS = ROOT / "scripts" / "drng-status"
 PINNED = {"OPENSSL_CONF": str(CONF / "drng.cnf")}
 PID = 7
-NOW = services.Configuration()
 
 Result = subprocess.CompletedProcess[str]
 
@@ -410,7 +409,7 @@ def test_a_zombie_is_named_and_left_out() -> None:
         family = status("--json", "--pid", str(os.getpid()))
         process.wait()
     assert result.returncode == 3
-    assert f"process {process.pid} has ended" in result.stderr
+    assert f"process {process.pid}: it has ended" in result.stderr
     assert process.pid not in [p["pid"] for p in json.loads(family.stdout)["processes"]]
 
 
@@ -526,7 +525,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_memory_that_nobody_serves_holds_up_nobody(tmp_path: Path, impatient: None) -> None:
     """Whoever looks is killed and gone; and who wants to see the process still can."""
     with unanswering(tmp_path / "fuse") as victim:
-        (found, *_) = who.family(victim, NOW)
+        (found, *_) = who.of_processes([victim])
         assert found.problem == "it cannot be looked at: no answer within 2 seconds"
         assert looking() == []
         command = ["cat", f"/proc/{victim}/cmdline"]
@@ -546,7 +545,7 @@ def test_a_user_costs_one_child_and_one_deadline(open_folder: Path, impatient: N
         folders = (open_folder / name for name in ("one", "two"))
         victims = [stack.enter_context(unanswering(folder, "--hold", str(device), user=user)) for folder in folders]
         began = time.monotonic()
-        found = {process.pid: process for process in who.those([*victims, os.getpid()], NOW)}
+        found = {process.pid: process for process in who.of_processes([*victims, os.getpid()])}
         assert time.monotonic() - began < 2 + 4
         late = "it cannot be looked at: no answer within 2 seconds"
         assert [found[victim].problem for victim in victims] == [late, aside.UNENDED]
@@ -636,7 +635,7 @@ def test_the_time_for_all_of_them_has_an_end() -> None:
 
 def test_processes_for_which_there_was_no_time_are_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(aside, "ALTOGETHER", 0.0)
-    (found,) = who.those([os.getpid()], NOW)
+    (found,) = who.of_processes([os.getpid()])
     assert (found.served_by, found.missed, found.why) == ("unknown", True, "not looked at: out of time")
     assert output.check_all([found])[-1] == (3, "not looked at: 1 processes, 1 of them not tried")
     # Whose it is, no process can keep to itself.
@@ -688,7 +687,7 @@ def test_whoever_waits_for_the_output_does_not_wait_for_a_child_that_hangs() -> 
 
 def test_without_proc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(procfs, "PROC", tmp_path / "proc")
-    for ask in (lambda: look.inspect(1), lambda: who.everybody(NOW), lambda: who.family(1, NOW)):
+    for ask in (lambda: look.inspect(1), procfs.numbers, lambda: procfs.family(1)):
         with pytest.raises(procfs.TargetError, match="is not mounted here"):
             ask()
 

@@ -134,7 +134,9 @@ def test_who_is_started_with_the_machine_waits_for_its_next_start(
     pid: int, unit: str, expected: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(who, "look_at_each", lambda _: [look.Look(pid, "x", unit, counters=COUNTERS, is_replaced=True)])
-    (process,) = who.those([pid], services.Configuration(fixed=frozenset({"fixed.service"})))
+    fixed = services.Configuration(fixed=frozenset({"fixed.service"}))
+    monkeypatch.setattr(services, "configuration", lambda _: fixed)
+    (process,) = who.of_processes([pid])
     assert process.restart == expected
     assert states.state_of(process) == ("reboot" if expected == verdict.REBOOT else "restart")
     assert (process.cure == "needs a reboot") == (expected == verdict.REBOOT)

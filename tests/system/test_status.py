@@ -261,7 +261,7 @@ def test_a_process_that_is_not_there() -> None:
     with subprocess.Popen(["true"]) as process:
         process.wait()
     result = status("--pid", str(process.pid))
-    assert (result.returncode, f"there is no process {process.pid}" in result.stderr) == (3, True)
+    assert (result.returncode, f"process {process.pid}: it has ended" in result.stderr) == (3, True)
     assert check(process.pid)[0] == 3
 
 

@@ -8,10 +8,11 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import NoReturn
 
-from .. import VERSION, files, systemd
+from .. import VERSION, files, procfs, systemd
 from ..terminal import USAGE, Failure, Output, Parser, UsageError, complain, open_standard_files, print_rows
 from ..text import printable
 from . import environment, metrics, output, services, states, verdict, who
@@ -50,22 +51,24 @@ def parse() -> argparse.Namespace:
 
 
 def look_for(arguments: argparse.Namespace) -> tuple[list[Group], list[str]]:
-    """What was asked for, and why some of it cannot be shown."""
-    known = who.now()
-
-    def of_service(name: str) -> list[Process]:
-        return who.those(services.members_of(name), known)
-
-    targets = [(service, partial(of_service, service)) for service in arguments.services]
-    targets += [(f"process {pid}", partial(who.family, pid, known)) for pid in arguments.pid]
-    targets += [("all", partial(who.everybody, known))] if arguments.all else []
-    groups, missing = [], []
-    for label, look in targets:
+    """What was asked for, and why some of it cannot be shown. All processes are looked at together."""
+    targets: list[tuple[str, Callable[[], list[int]]]] = []
+    targets += [(service, partial(services.members_of, service)) for service in arguments.services]
+    targets += [(f"process {pid}", partial(procfs.family, pid)) for pid in arguments.pid]
+    targets += [("all", lambda: [pid for pid in procfs.numbers() if pid != os.getpid()])] if arguments.all else []
+    groups, missing, wanted = [], [], {}
+    for label, members in targets:
         try:
-            found = look()
-            groups.append(Group(printable(label), states.counted(found) or found[:1]))
+            wanted[label] = members()
         except Failure as error:
             missing.append(printable(f"{label}: {error}"))
+    found = {process.pid: process for process in who.of_processes([pid for pids in wanted.values() for pid in pids])}
+    for label, pids in wanted.items():
+        those = [found[pid] for pid in pids if pid in found]
+        if arguments.pid and pids[0] not in found:
+            missing.append(f"{label}: it has ended, or this user may not see it")
+        else:
+            groups.append(Group(printable(label), states.counted(those) or those[:1]))
     return groups, missing
 
 

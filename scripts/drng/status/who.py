@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -128,38 +127,16 @@ def _without_masters(found: list[Process]) -> list[Process]:
     return [replace(process, **idle) if excused(process) else process for process in found]
 
 
-def those(pids: Sequence[int], now: Configuration) -> list[Process]:
+def of_processes(pids: Sequence[int]) -> list[Process]:
     """Those of them that are there."""
-    looks, sources = look_at_each(pids), Sources()
+    try:
+        default = default_file(own=False)
+    except Failure:
+        default = ""  # nobody can tell
+    now, looks, sources = services.configuration(default), look_at_each([*dict.fromkeys(pids)]), Sources()
     others = {look.pid: look for look in looks}
     judged = (_judged(look, _first_of(look, others), now, sources) for look in looks)
     return _without_masters([process for process in judged if process is not None])
-
-
-def now() -> Configuration:
-    try:
-        path = default_file(own=False)
-    except Failure:
-        path = ""  # nobody can tell
-    return services.configuration(path)
-
-
-def family(pid: int, known: Configuration) -> list[Process]:
-    """The process, which must be there, and those of its descendants that have libcrypto."""
-    with procfs.process(pid):
-        found = those(procfs.family(pid), known)
-    if not found or found[0].pid != pid:
-        raise TargetError(f"process {pid} has ended")
-    return found
-
-
-def everybody(known: Configuration) -> list[Process]:
-    return those([pid for pid in procfs.numbers() if pid != os.getpid()], known)
-
-
-def of_processes(pids: Sequence[int]) -> list[Process]:
-    """Those of them that are there."""
-    return those(pids, now())
 
 
 def of_unit(unit: str) -> list[Process]:
