@@ -12,7 +12,7 @@ from typing import Any
 from ..instructions import WORDS
 from ..terminal import Row, print_rows, print_table
 from . import states, verdict
-from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, is_idle, state_of, worst
+from .states import CANNOT_TELL, CRITICAL, GOOD, SERVERS, check, counted, state_of, worst
 from .verdict import RESTART, Process, short
 
 COLUMNS = ("unit", "processes", "served by", "seeds from", "requests", "note")
@@ -72,7 +72,7 @@ def summary(processes: Sequence[Process], seeds: str = "seeds from ") -> str:
     members = counted(processes)
     if not members:
         return "no libcrypto in any process now" if processes else "stopped"
-    busy = [process for process in members if not is_idle(process)]
+    busy = [process for process in members if not process.idle]
     idle = len(members) - len(busy)
     if not busy:
         return f"idle: no request yet in {idle} of {idle} processes"

@@ -35,13 +35,9 @@ def worst(results: Sequence[int]) -> int:
     return max(results, key=WORST_LAST.index, default=GOOD)
 
 
-def is_idle(process: Process) -> bool:
-    return process.idle and process.served_by != verdict.NOBODY
-
-
 def state_of(process: Process) -> str:
     """One of STATES; "" where it has nothing to do with libcrypto."""
-    state = "idle" if is_idle(process) else SERVERS.get(process.served_by, (0, "", ""))[2]
+    state = "idle" if process.idle else SERVERS.get(process.served_by, (0, "", ""))[2]
     milder = state in ("served", "idle", "without", "unknown") or (state == "failed" and not process.counters)
     return ("reboot" if process.restart == REBOOT else "restart") if process.restart and milder else state
 
@@ -52,7 +48,7 @@ def counted(processes: Sequence[Process]) -> list[Process]:
 
 
 def check(process: Process) -> int:
-    if is_idle(process):
+    if process.idle:
         return CANNOT_TELL if process.reason else GOOD
     warned = warnings(process.counters) or process.restart not in ("", REBOOT)
     return worst([SERVERS[process.served_by][0], WARNING if warned else GOOD])

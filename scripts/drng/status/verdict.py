@@ -200,7 +200,7 @@ def _by_drng(look: Look, source: Source, started: float) -> dict[str, Any]:
         reason = "other-libcrypto" if left[0].has_providers else "no-providers"
         served_by, idle, found = PARTLY, False, (reason, _said(reason, left), "")
     elif active not in (*INSTRUCTIONS, words, "fallback"):
-        served_by, found = NOBODY, ("nothing", str(counters["disabled-reason"]), "")
+        served_by, idle, found = NOBODY, False, ("nothing", str(counters["disabled-reason"]), "")
     elif active == "fallback" or (others and not words_alone):
         why = OF_OTHERS if others else str(counters["disabled-reason"])
         served_by, found = FALLBACK, None if idle else ("fallback", why, "")
