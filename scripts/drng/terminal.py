@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -47,14 +48,11 @@ class Output:
     """Where what is said goes: streams may be closed or full, and what is being done must not stop halfway for that."""
 
     program = "drng"
-    failed = False
 
-    @classmethod
-    def line(cls, text: str) -> None:
-        try:
+    @staticmethod
+    def line(text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
             print(visible(text), flush=True)
-        except (OSError, ValueError):
-            cls.failed = True
 
 
 def open_standard_files() -> None:
@@ -69,10 +67,8 @@ def open_standard_files() -> None:
 
 def complain(text: str) -> None:
     """On standard error, in ASCII. Not by Python's own stream, which has the last word on the exit status."""
-    try:
+    with contextlib.suppress(OSError):
         os.write(2, f"{Output.program}: {visible(text)}\n".encode("ascii", "backslashreplace"))
-    except OSError:
-        Output.failed = True
 
 
 def warn(text: str) -> None:

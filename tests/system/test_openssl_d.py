@@ -191,15 +191,3 @@ def test_a_link_is_not_followed(fedora: Image) -> None:
     (folder(image).parent / "elsewhere").write_text("")
     drop_in(image).symlink_to("../elsewhere")
     assert "is no regular file" in image.refused(*ON)
-
-
-def test_a_service_beside_it(fedora: Image) -> None:
-    image = fedora
-    image.ok(*ON)
-    image.ok("on", "nginx")
-    on = image.files()
-    assert "still serves nginx" in image.ok("off", "nginx")
-    image.ok("on", "nginx")
-    assert image.files() == on
-    image.ok("off", "--system")
-    assert image.about("nginx")["on"]
