@@ -18,18 +18,11 @@ LIBRARIES = ("libcrypto.so.3", "libcrypto.so.4")
 
 ERR_TXT_STRING = 2  # openssl/err.h
 INIT_NO_LOAD_CONFIG = 0x80  # openssl/crypto.h
-CPU_SETTINGS, ENGINES_DIRECTORY, MODULES_DIRECTORY = 1008, 1002, 1003
+ENGINES_DIRECTORY, MODULES_DIRECTORY = 1002, 1003
 UTF8_PTR = 6  # openssl/core.h
 
 # Bytes that no generator has ready from an earlier request.
 MORE_THAN_ANYONE_KEEPS = 1 << 16
-
-
-def library() -> ctypes.CDLL:
-    for name in LIBRARIES:
-        with contextlib.suppress(OSError):
-            return ctypes.CDLL(name)
-    raise OSError("no libcrypto that has providers (OpenSSL 3.0 or later) is installed")
 
 
 class Param(ctypes.Structure):
@@ -58,11 +51,17 @@ class Libcrypto:
     """The few functions that are needed here."""
 
     def __init__(self) -> None:
-        self.lib = library()
+        found = []
+        for name in LIBRARIES:
+            with contextlib.suppress(OSError):
+                found.append(ctypes.CDLL(name))
+        if not found:
+            raise OSError("no libcrypto that has providers (OpenSSL 3.0 or later) is installed")
+        self.lib = found[0]
         for result, functions in {
             ctypes.c_char_p: "OpenSSL_version OPENSSL_info ERR_reason_error_string EVP_RAND_get0_name "
-            "OSSL_PROVIDER_get0_name",
-            ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private CONF_get1_default_config_file "
+            "OSSL_PROVIDER_get0_name CONF_get1_default_config_file",
+            ctypes.c_void_p: "RAND_get0_primary RAND_get0_public RAND_get0_private "
             "EVP_RAND_fetch EVP_RAND_CTX_get0_rand EVP_RAND_get0_provider OSSL_PROVIDER_load NCONF_new BIO_new_mem_buf "
             "NCONF_get_section NCONF_get_section_names OPENSSL_sk_value EVP_CIPHER_fetch",
             ctypes.c_ulong: "OpenSSL_version_num ERR_get_error_all",
@@ -71,15 +70,8 @@ class Libcrypto:
             for function in functions.split():
                 getattr(self.lib, function).restype = result
 
-    def version(self) -> str:
-        return os.fsdecode(self.lib.OpenSSL_version(0))
-
     def number(self) -> int:
         return int(self.lib.OpenSSL_version_num())
-
-    def settings(self) -> str:
-        """What it says of the CPU, under the mask that it has read when it was loaded."""
-        return os.fsdecode(self.lib.OPENSSL_info(CPU_SETTINGS) or b"")
 
     def errors(self) -> list[str]:
         """libcrypto's reasons with what it says about them, oldest first; its queue is empty afterwards."""
@@ -94,10 +86,7 @@ class Libcrypto:
 
     def default_file(self) -> str:
         """What OPENSSL_CONF names, or the file that this libcrypto was built to read."""
-        raw = ctypes.c_void_p(self.lib.CONF_get1_default_config_file())
-        path = ctypes.cast(raw, ctypes.c_char_p).value or b""
-        self.lib.CRYPTO_free(raw, b"", 0)
-        return os.fsdecode(path)
+        return os.fsdecode(self.lib.CONF_get1_default_config_file() or b"")
 
     def folders(self) -> list[str]:
         """In which it looks for providers and engines that have no path."""
@@ -136,14 +125,12 @@ class Libcrypto:
         loaded = self.lib.CONF_modules_load(conf, None, ctypes.c_ulong(0)) > 0
         return [] if loaded else self.errors() or ["libcrypto does not say why"]
 
-    def providers(self) -> dict[str, str]:
-        """Those that are active, with their versions."""
-        found: dict[str, str] = {}
+    def providers(self) -> list[str]:
+        """Those that are active."""
+        found = []
 
         def add(provider: int, _: Any) -> int:
-            name = os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(ctypes.c_void_p(provider)))
-            known = Param(b"version", UTF8_PTR, None, 0, 0)
-            found[name] = str(self._param(ctypes.c_void_p(provider), known) or "")
+            found.append(os.fsdecode(self.lib.OSSL_PROVIDER_get0_name(ctypes.c_void_p(provider))))
             return 1
 
         self.lib.OSSL_PROVIDER_do_all(None, ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(add), None)
@@ -154,7 +141,7 @@ class Libcrypto:
         self.errors()
         return bool(self.lib.RAND_bytes(ctypes.create_string_buffer(length), length) == 1)
 
-    def why_not_loaded(self, name: str = "drng") -> str:
+    def why_not_loaded(self, name: str) -> str:
         """libcrypto drops the errors of what openssl.cnf activates, and not those of what is asked for by name."""
         self.errors()
         provider = ctypes.c_void_p(self.lib.OSSL_PROVIDER_load(None, os.fsencode(name)))

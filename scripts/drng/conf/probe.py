@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,6 @@ class Probe(Read):
     version: str = ""
     library: str = ""
     modules: str = ""  # the folder of providers that have no path
-    settings: str = ""  # of the CPU, under the mask of this environment
     stopped: tuple[str, ...] = ()  # why libcrypto reads the file no further
     rand_bytes: bool = False
     errors: tuple[str, ...] = ()  # of the first draw
@@ -56,7 +55,7 @@ class Probe(Read):
     private: Generator | None = None
     seed: Generator | None = None
     override: str = ""  # who serves RAND_bytes in the place of the generators
-    providers: dict[str, str] = field(default_factory=dict)  # that are active, with their versions
+    providers: tuple[str, ...] = ()  # that are active
     not_loaded: dict[str, str] = field(default_factory=dict)  # that should be, and why they are not
     ciphers: bool = False
     fips: bool = False  # fips=yes is asked of every algorithm
@@ -99,16 +98,16 @@ def _refused(read: Read, folders: Sequence[str]) -> str:
     return ""
 
 
-def _asked(whole: Whole, path: str, variables: Mapping[str, str]) -> dict[str, Any]:
+def _asked(whole: Whole, path: str) -> dict[str, Any]:
     """In the process that this is; a part of a Probe."""
     wanted = {name for name in map(os.fsencode, os.environ) if VARIABLES.match(name)}
     wanted.update(NAMED.findall(whole.text))
     for name in [name for name in os.environ if os.fsencode(name) not in wanted]:
         del os.environ[name]
-    os.environ.update(variables)
     crypto = Libcrypto()
-    known: dict[str, Any] = {"version": crypto.version(), "number": crypto.number(), "library": crypto.lib._name}
-    known |= {"settings": crypto.settings(), "modules": crypto.folders()[0]}
+    version = os.fsdecode(crypto.lib.OpenSSL_version(0))
+    known: dict[str, Any] = {"version": version, "number": crypto.number(), "library": crypto.lib._name}
+    known["modules"] = crypto.folders()[0]
     conf, line, why = crypto.read(bytes(whole.text))
     if conf is None:
         return {**known, "problem": f"{whole.where(line)}: {why}; OpenSSL ignores it"}
@@ -159,23 +158,20 @@ def default_file(*, own: bool = True) -> str:
     return str(aside.once(ask, aside.SECONDS))
 
 
-def probe(text: bytes, path: str, variables: Mapping[str, str] | None = None) -> Probe:
-    """
-    Of this text, which is named `path` in what is said, in this environment with these variables in addition. A Failure
-    where libcrypto gives no answer.
-    """
+def probe(text: bytes, path: str) -> Probe:
+    """Of this text, which is named `path` in what is said. A Failure where libcrypto gives no answer."""
     whole = Whole()
     try:
         whole.add(text, (path,))
     except FileError as error:
         return Probe(path, problem=str(error))
     try:
-        known = aside.once(lambda: _asked(whole, path, variables or {}), SECONDS, ROOM)
+        known = aside.once(lambda: _asked(whole, path), SECONDS, ROOM)
     except Failure as error:
         limit = "a limit on memory (ulimit -v) is too low: " if "MemoryError" in str(error) else ""
         raise Failure(f"{path}: libcrypto gives no answer: {limit}{error}") from None
     known["passed_over"] = whole.passed_over
-    for name in ("passed_over", "stopped", "errors"):
+    for name in ("passed_over", "stopped", "errors", "providers"):
         known[name] = tuple(known.get(name, ()))
     for role in ("primary", "public", "private", "seed"):
         known[role] = Generator(**known[role]) if known.get(role) else None

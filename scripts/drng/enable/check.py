@@ -20,7 +20,7 @@ from .arguments import PROFILES
 # In what `ldconfig -p` says.
 LIBCRYPTO = re.compile(r"^\s*libcrypto\.so\.[34] .* => (/\S+)$", re.M)
 
-probe = functools.cache(lambda text, path: ask(text, path))
+probe = functools.cache(ask)
 
 
 @functools.cache
