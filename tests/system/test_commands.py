@@ -19,6 +19,7 @@ WRONG = {
     "drng-enable": (
         "on|off|--system on nginx|on cups.socket|on --service nginx|enable --system|on ''|on ../nginx|on --all|"
         "on --system --profile lax|off --system --profile strict|off --all nginx|off nginx --set fallback=no|"
+        f"{ON} --set fallback=maybe|{ON} --set falback=no|"
         f"status --restart|confirm nginx|off --system --try 1m|{ON} --loud|{ON} --set fallback|{ON} --try ''|"
         f"{ON} --try 0m|{ON} --try 10|{ON} --try 1d|{ON} --try -1m|{ON} --try 1.5h|{ON} --try 9999999s|{ON} --try 999h"
     ),

@@ -222,23 +222,6 @@ def test_off_where_drng_serves_by_lines_of_somebody_s(image: Image) -> None:
     assert "drng still serves nginx, by /etc/ssl/openssl.cnf" in service["said"]
 
 
-def test_random_provider_takes_openssl_3_5(image: Image) -> None:
-    if has_random_provider():
-        image.ok("on", "--system", "--profile", "random-provider")
-        assert image.served(image.conf)
-    else:
-        assert "needs OpenSSL 3.5" in image.refused("on", "--system", "--profile", "random-provider")
-
-
-def test_an_engine_that_outranks_drng_is_refused(image: Image) -> None:
-    engine = RELEASE.program("rand_engine.so")
-    image.conf.write_text(
-        "openssl_conf = i\n[i]\nengines = e\n[e]\nrand_engine = r\n"
-        f"[r]\ndynamic_path = {engine}\ndefault_algorithms = RAND\n"
-    )
-    assert "ENGINE rand_engine outranks every generator" in image.refused("on", *SYSTEM)
-
-
 def test_the_file_keeps_its_owner_and_mode(image: Image) -> None:
     image.conf.chmod(0o640)
     os.chown(image.conf, NOBODY, NOBODY)
@@ -310,52 +293,58 @@ def test_settings_are_kept_where_they_were_set(image: Image, scope: tuple[str, .
     assert image.files() == before
 
 
-@pytest.mark.parametrize(
-    ("setting", "said"),
-    [("fallback=maybe", "yes, no"), ("falback=no", "did you mean fallback?")],
-)
-def test_settings_that_are_refused(image: Image, setting: str, said: str) -> None:
-    files = image.files()
-    result = image.run("on", *SYSTEM, "--set", setting)
-    assert (result.returncode, image.files()) == (64, files)
-    assert said in result.stderr
-
-
 # ---- What is refused, and leaves every file as it was ----
 
-
-@pytest.mark.parametrize("profile", ["strict", "permissive"])
-@pytest.mark.parametrize("scope", [("--system",), ("nginx",)], ids=" ".join)
-def test_a_missing_module(image: Image, profile: str, scope: tuple[str, ...]) -> None:
-    (image.modules / "drng.so").unlink()
-    said = image.refused("on", *scope, "--profile", profile)
-    assert re.search(
-        r"drng.so is not in \S*/ossl-modules: install openssl-provider-drng; nothing has been changed", said
-    )
-
-
-def test_a_missing_profile(image: Image) -> None:
-    (image.root / "usr/share/drng/profiles/drng.cnf").unlink()
-    assert "install drng again" in image.refused("on", *SYSTEM)
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("this is no openssl.cnf\n", "/etc/ssl/openssl.cnf:1: missing equal sign"),
-        ("openssl_conf = x\nconfig_diagnostics = 1\n[x]\nno_such_module = y\n", "does not load as it is"),
-        (POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"), "by lines that drng-enable did not write"),
-        # `on` said that it was done, and the include was the end of this line.
-        (f"{POLICY}\n[x]\nx = y \\", "ends with a backslash"),
-        (f"{POLICY}\n[x]\nx = y \\\n", "ends with a backslash"),
-    ],
-    ids=["no-conf", "broken", "own-drng", "goes-on", "goes-on-behind-its-end"],
+ENGINE = (
+    "openssl_conf = i\n[i]\nengines = e\n[e]\nrand_engine = r\n"
+    f"[r]\ndynamic_path = {RELEASE.program('rand_engine.so')}\ndefault_algorithms = RAND\n"
 )
-def test_files_that_are_refused(image: Image, text: str, reason: str) -> None:
-    image.conf.write_text(text)
-    said = image.refused("on", *SYSTEM)
-    assert reason in said
-    assert not re.search(r"/tmp/|/proc/|/dev/fd", said), "the file is named, and no copy of it"
+GOES_ON = f"{POLICY}\n[x]\nx = y \\"  # `on` said that it was done, and the include was the end of this line
+NO_MODULE = r"drng.so is not in \S*/ossl-modules: install openssl-provider-drng; nothing has been changed"
+# The text of openssl.cnf, or a file of the image that is missing; what is typed, and what is said.
+REFUSED = {
+    "no-conf": ("this is no openssl.cnf\n", ("on", *SYSTEM), "/etc/ssl/openssl.cnf:1: missing equal sign"),
+    "broken": (
+        "openssl_conf = x\nconfig_diagnostics = 1\n[x]\nno_such_module = y\n",
+        ("on", *SYSTEM),
+        "does not load as it is",
+    ),
+    "own-drng": (
+        POLICY.replace("legacy = legacy_sect", "drng = legacy_sect"),
+        ("on", *SYSTEM),
+        "by lines that drng-enable did not write",
+    ),
+    "goes-on": (GOES_ON, ("on", *SYSTEM), "ends with a backslash"),
+    "goes-on-behind-its-end": (f"{GOES_ON}\n", ("on", *SYSTEM), "ends with a backslash"),
+    "engine": (ENGINE, ("on", *SYSTEM), "ENGINE rand_engine outranks every generator"),
+    "no-profile": ("usr/share/drng/profiles/drng.cnf", ("on", *SYSTEM), "install drng again"),
+    "no-module-permissive": ("drng.so", ("on", "--system", "--profile", "permissive"), NO_MODULE),
+    "no-module": ("drng.so", ("on", *SYSTEM), NO_MODULE),
+    "no-module-service": ("drng.so", ("on", "nginx"), NO_MODULE),
+}
+
+
+@pytest.mark.parametrize("how", REFUSED)
+def test_what_is_refused(image: Image, how: str) -> None:
+    text, words, reason = REFUSED[how]
+    if text == "drng.so":
+        (image.modules / text).unlink()
+    elif how == "no-profile":
+        (image.root / text).unlink()
+    else:
+        image.conf.write_text(text)
+    said = image.refused(*words)
+    assert re.search(reason, said), said
+    assert how == "no-profile" or not re.search(r"/tmp/|/proc/|/dev/fd", said), "the file, and no copy of it"
+
+
+def test_random_provider_takes_openssl_3_5(image: Image) -> None:
+    words = ("on", "--system", "--profile", "random-provider")
+    if has_random_provider():
+        image.ok(*words)
+        assert image.served(image.conf)
+    else:
+        assert "needs OpenSSL 3.5" in image.refused(*words)
 
 
 def test_a_file_that_cannot_be_written(installed: Path) -> None:

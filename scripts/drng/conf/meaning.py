@@ -156,7 +156,7 @@ def never_asked(conf: Read, meaning: Meaning) -> Iterator[str]:
     for way, (name, key, value) in [*begin, *in_effect(conf)]:
         said, depth = "", len(way)
         if way[0] in ("default", *INIT_KEYS) and (depth == 1 or (depth == 2 and way[0] == "providers")):
-            said = "" if value in conf.sections else f"there is no such section{hint(value, conf.section_names())}"
+            said = "" if value in conf.sections else f"there is no such section{hint(value, list(conf.sections))}"
         # It may be a module of somebody's own, whose section says where it is.
         elif depth == 1 and "path" not in (conf.section(value) or {}):
             said = f"OpenSSL does not know this key{hint(key, INIT_KEYS)}"
@@ -188,7 +188,7 @@ def never_reached(conf: Read, meaning: Meaning) -> Iterator[str]:
         if key != "drng" and (near := hint(key, ("drng",))):
             yield f"[{meaning.providers}] {key} = {value}: there is no provider of this name{near}"
     of_others = {each for key in OTHERS for each in (conf.section(default.get(key)) or {}).values()}
-    for name in conf.section_names():
+    for name in list(conf.sections):
         value = undotted(conf.section(name)).get("drng", "")
         if name not in of_others and value in conf.sections:
             yield f"[{name}] drng = {value}: openssl_conf does not lead to this line, and OpenSSL never asks for it"

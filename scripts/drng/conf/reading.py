@@ -101,9 +101,6 @@ class Read:
         """Whether the OpenSSL that is installed here is that version, or a later one."""
         return self.number >= major << 28 | minor << 20
 
-    def section_names(self) -> list[str]:
-        return list(self.sections)
-
     def section(self, name: str | None) -> Section | None:
         """Its keys in the order in which OpenSSL goes through them, or None where there is no such section."""
         return self.sections.get(name) if name else None
